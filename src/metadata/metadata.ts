@@ -1,0 +1,110 @@
+import type { Secret } from '../secret.ts'
+import type { AzureEnvironment } from './azure-environment.ts'
+import type { Scope } from './scope.ts'
+
+/** The metadata value `default`: the setting goes back to what Event Grid itself uses (design, section 4). */
+export const resetToDefault: unique symbol = Symbol('default')
+
+/** A setting of the event subscription: a value, or back to the default. Absent: what stands in Azure is kept. */
+export type Setting<T> = T | typeof resetToDefault
+
+/** How the binding proves to Azure who it is. */
+export type CredentialMetadata =
+  | {
+      readonly kind: 'clientSecret'
+      readonly tenantId: string
+      readonly clientId: string
+      readonly clientSecret: Secret
+    }
+  | { readonly kind: 'managedIdentity'; readonly clientId: string | undefined }
+  | { readonly kind: 'workloadIdentity'; readonly tenantId: string | undefined; readonly clientId: string | undefined }
+  | { readonly kind: 'cli'; readonly tenantId: string | undefined }
+  | { readonly kind: 'default'; readonly tenantId: string | undefined; readonly clientId: string | undefined }
+  /** The host handed a `TokenCredential` to the binding, so no field is needed. */
+  | { readonly kind: 'host' }
+
+/** How a delivery proves that it comes from our event subscription. */
+export type DeliveryAuthentication =
+  /** `sources`: what tokens are derived from; the first is written into the subscription, all are accepted. At least one. */
+  | { readonly kind: 'secret'; readonly sources: readonly Secret[] }
+  | {
+      readonly kind: 'entra'
+      readonly tenantId: string
+      readonly clientId: string
+      readonly eventGridClientId: string
+    }
+  | { readonly kind: 'none' }
+
+/** The schemas of event that Event Grid delivers to the binding. */
+export type EventSchema = 'CloudEventSchemaV1_0' | 'EventGridSchema'
+
+/** One advanced filter, in ARM's own spelling (event-grid-facts, section 2). */
+export interface AdvancedFilter {
+  readonly operatorType: string
+  readonly key: string
+  readonly value?: number | boolean
+  readonly values?: readonly (string | number | readonly [number, number])[]
+}
+
+/** What metadata says about the event subscription beyond its destination. */
+export interface SubscriptionSettings {
+  readonly eventDeliverySchema: EventSchema
+  readonly includedEventTypes?: Setting<readonly string[]>
+  readonly subjectBeginsWith?: Setting<string>
+  readonly subjectEndsWith?: Setting<string>
+  readonly advancedFilters?: Setting<readonly AdvancedFilter[]>
+  /** 1 to 30. */
+  readonly maxDeliveryAttempts?: Setting<number>
+  /** 1 to 1,440. */
+  readonly eventTimeToLiveMinutes?: Setting<number>
+  /** 1 to 5,000. */
+  readonly maxEventsPerBatch?: Setting<number>
+  /** 1 to 1,024. */
+  readonly preferredBatchSizeInKilobytes?: Setting<number>
+  readonly deadLetter?: Setting<{ readonly storageAccountId: string; readonly container: string }>
+  readonly labels?: Setting<readonly string[]>
+}
+
+/** The input side, validated. */
+export interface InputMetadata {
+  readonly credential: CredentialMetadata
+  readonly environment: AzureEnvironment
+  readonly subscriptionId: string
+  /** The client named in remedies, where one is known. */
+  readonly clientId: string | undefined
+  /** Normalised https URL with path, query and all. Its query counts as secret: show it by `showUrl` of redact.ts. */
+  readonly subscriberEndpoint: string
+  /** 0 takes a free port. */
+  readonly handshakePort: number
+  /** Absent: `::`, or `0.0.0.0` on a machine without IPv6. */
+  readonly listenAddress: string | undefined
+  readonly scope: Scope
+  readonly eventSubscriptionName: string
+  readonly settings: SubscriptionSettings
+  /** May an event subscription of that name with another destination type be replaced? */
+  readonly replaceDestination: boolean
+  readonly deliveryAuthentication: DeliveryAuthentication
+  readonly maxConcurrency: number
+  readonly maxRequestBytes: number
+  readonly handlerTimeoutMs: number
+  readonly subscriptionTimeoutMs: number
+}
+
+/** The output side, validated. */
+export interface OutputMetadata {
+  /** Topic endpoint as given. Its query counts as secret. */
+  readonly topicEndpoint: string
+  readonly authentication:
+    | { readonly kind: 'accessKey'; readonly accessKey: Secret }
+    | { readonly kind: 'entra'; readonly credential: CredentialMetadata }
+  readonly environment: AzureEnvironment
+  readonly topicSchema: 'auto' | EventSchema
+}
+
+/** A component's metadata past the door: nobody checks it again. */
+export interface Metadata {
+  readonly input: InputMetadata | undefined
+  readonly output: OutputMetadata | undefined
+  /** One sentence each, safe to print. */
+  readonly warnings: readonly string[]
+}

@@ -1,0 +1,32 @@
+import { inspect } from 'node:util'
+
+const redacted = '(redacted)'
+
+/**
+ * A text that must never be printed: string conversion, JSON and `util.inspect` all give `(redacted)`.
+ * The text itself comes out only where it is used, by {@link Secret.reveal}.
+ */
+export class Secret {
+  readonly #text: string
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  /** The text. Only for the call that needs it; never keep or log what it returns. */
+  reveal(): string {
+    return this.#text
+  }
+
+  toString(): string {
+    return redacted
+  }
+
+  toJSON(): string {
+    return redacted
+  }
+
+  [inspect.custom](): string {
+    return redacted
+  }
+}
