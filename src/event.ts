@@ -1,0 +1,37 @@
+/** A CloudEvent as it is handed on: the required attributes, and whatever else it came with. */
+export interface CloudEvent {
+  readonly specversion: string
+  readonly id: string
+  readonly source: string
+  readonly type: string
+  readonly subject?: string
+  /** As sent: Event Grid gives up to seven fraction digits, so it stays text. */
+  readonly time?: string
+  readonly datacontenttype?: string
+  readonly dataschema?: string
+  readonly data?: unknown
+  readonly data_base64?: string
+  readonly [extension: string]: unknown
+}
+
+/** One delivered event, as a handler gets it. */
+export interface ReceivedEvent {
+  /** The event's own bytes (JSON): in a batch the exact slice of the body, never serialised anew. */
+  readonly data: Buffer
+  /** `application/cloudevents+json`, or `application/json` for the Event Grid schema. */
+  readonly contentType: string
+  /** The event parsed; converted where it came in the Event Grid schema. */
+  readonly cloudEvent: CloudEvent
+  /** Lower-case names: `aeg-*`, trace context and the subscription's other delivery attributes; never a credential. */
+  readonly metadata: Readonly<Record<string, string>>
+  /** Aborts when `handlerTimeout` is over. */
+  readonly signal: AbortSignal
+}
+
+/** Resolves when the event is handled, which acknowledges it. Throws to have it redelivered, {@link RejectEvent} to have it dead-lettered. */
+export type EventHandler = (event: ReceivedEvent) => unknown
+
+/** Thrown by a handler whose event can never succeed: it is not delivered again, and Event Grid dead-letters or drops it. */
+export class RejectEvent extends Error {
+  override readonly name = 'RejectEvent'
+}
