@@ -1,9 +1,29 @@
+import { getCACertificates } from 'node:tls'
+
 /** Where Azure is, when it is not where the cloud says: the emulator, a private cloud, a proxy. */
 export interface Endpoints {
-  /** Base URL of Azure Resource Manager, https. @default of `azureEnvironment` */
+  /** Base URL of Azure Resource Manager, https. @default that of `azureEnvironment` */
   readonly resourceManager?: string
-  /** Entra's authority host, https. One outside Azure turns instance discovery off. @default of `azureEnvironment` */
+  /** Entra's authority host, https. One outside Azure turns instance discovery off. @default that of `azureEnvironment` */
   readonly authorityHost?: string
-  /** Certificates (PEM) to trust beside Node's own. */
+  /** Certificates (PEM) to trust beside those that Node trusts. */
   readonly ca?: string
+}
+
+/** The endpoints that a process's environment names: AZURE_RESOURCE_MANAGER_URL and AZURE_AUTHORITY_HOST. */
+export function endpointsFromEnvironment(environment: Readonly<Record<string, string | undefined>>): Endpoints {
+  const resourceManager = environment.AZURE_RESOURCE_MANAGER_URL
+  const authorityHost = environment.AZURE_AUTHORITY_HOST
+  return {
+    ...(resourceManager ? { resourceManager } : {}),
+    ...(authorityHost ? { authorityHost } : {}),
+  }
+}
+
+/**
+ * All certificates to trust where `ca` is given, since Node takes a list in place of its own and not beside it.
+ * `undefined` where Node's own will do.
+ */
+export function trustedCertificates({ ca }: Endpoints): string[] | undefined {
+  return ca === undefined ? undefined : [...getCACertificates('default'), ca]
 }

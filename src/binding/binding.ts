@@ -1,0 +1,230 @@
+import type { TokenCredential } from '@azure/core-auth'
+import { type Endpoints, endpointsFromEnvironment } from '../endpoints.ts'
+import { BindingError } from '../errors.ts'
+import type { EventHandler } from '../event.ts'
+import { type Logger, silentLogger } from '../logger.ts'
+import { readDefinition } from '../metadata/component-definition.ts'
+import { parseMetadata } from '../metadata/parse-metadata.ts'
+import { type Health, judge } from './health.ts'
+import { createInputSide, type InputSide } from './input-side.ts'
+import { createOutputSide, type OutputSide } from './output-side.ts'
+
+/** What a host hands to a {@link Binding}; every option may be left out. */
+export interface BindingOptions {
+  /** Takes each delivered event. Without one, deliveries are answered 503 until {@link Binding.read} sets it. */
+  readonly onEvent?: EventHandler
+  /** Where log lines go. @default nowhere */
+  readonly logger?: Logger
+  /** A credential of the host's in place of the one that metadata describes, which lifts the fields it replaces. */
+  readonly credential?: TokenCredential
+  /** Where Azure is. @default AZURE_RESOURCE_MANAGER_URL and AZURE_AUTHORITY_HOST of the environment, else the cloud of `azureEnvironment` */
+  readonly endpoints?: Endpoints
+}
+
+/** How {@link Binding.init} goes about it. */
+export interface InitOptions {
+  /** Gives up, frees the port and rejects with ABORTED. */
+  readonly signal?: AbortSignal
+  /**
+   * `wait` resolves when the event subscription stands, or rejects after `subscriptionTimeout`;
+   * `background` resolves once the listener is up and goes on trying until `close`. @default 'wait'
+   */
+  readonly subscription?: 'wait' | 'background'
+}
+
+/** How {@link Binding.invoke} goes about it. */
+export interface InvokeOptions {
+  /** With plain data: `type`, `source`, `subject`, `id`, `time` and `dataschema` of the event it becomes. */
+  readonly metadata?: Readonly<Record<string, string>>
+  /** Takes a waiting call back; once its request is sent it only ends the wait. Rejects with ABORTED. */
+  readonly signal?: AbortSignal
+}
+
+/** What {@link Binding.invoke} answers. */
+export interface InvokeAnswer {
+  readonly metadata: {
+    /** Ids of the published events: a JSON array of strings, in the order given. */
+    readonly ids: string
+    /** Number of the published events. */
+    readonly count: string
+    /** Event Grid's `x-ms-request-id`, for a support request; absent where it gave none. */
+    readonly requestId?: string
+  }
+}
+
+/** Where a binding listens. */
+export interface ListenAddress {
+  readonly address: string
+  readonly port: number
+}
+
+type State = 'new' | 'initializing' | 'ready' | 'closed'
+
+/**
+ * The Event Grid binding of one component: deliveries in, `create` out (specification, section 1).
+ *
+ * The life of one: `init`, any number of deliveries and `invoke`s, `close`. A failed `init` may be tried again.
+ */
+export class Binding {
+  readonly #options: BindingOptions
+  readonly #logger: Logger
+  #state: State = 'new'
+  #handler: EventHandler | undefined
+  #input: InputSide | undefined
+  #output: OutputSide | undefined
+  #closing = new AbortController()
+  #initializing: Promise<void> | undefined
+  #closed: Promise<void> | undefined
+
+  constructor(options: BindingOptions = {}) {
+    this.#options = options
+    this.#logger = options.logger ?? silentLogger
+    this.#handler = options.onEvent
+  }
+
+  /**
+   * Validates everything, opens the listener on `handshakePort`, creates or updates the event subscription.
+   *
+   * @param metadata a component of `parseComponents`, a component document as it was parsed, `{ name, properties }`,
+   *   or a flat record of metadata fields (README, "The library")
+   * @throws BindingError METADATA_INVALID with every fault; PORT_UNAVAILABLE; ALREADY_INITIALIZED; ABORTED; CLOSED; and with
+   *   `subscription: 'wait'` CREDENTIALS_REJECTED, PERMISSION_DENIED, PROVIDER_NOT_REGISTERED, SCOPE_NOT_FOUND,
+   *   HANDSHAKE_FAILED, SUBSCRIPTION_REJECTED or TIMEOUT. After any of these nothing is left running.
+   */
+  async init(metadata: unknown, options: InitOptions = {}): Promise<void> {
+    if (this.#state === 'closed') throw closedError()
+    if (this.#state !== 'new') {
+      throw new BindingError('ALREADY_INITIALIZED', {
+        what: this.#state === 'ready' ? 'this binding is initialised' : 'init is under way',
+        fix: 'make another Binding for another component, or close this one first',
+      })
+    }
+    this.#state = 'initializing'
+    this.#initializing = this.#open(metadata, options)
+    try {
+      await this.#initializing
+      this.#state = 'ready'
+    } catch (error) {
+      if (this.#closing.signal.aborted) throw closedError()
+      this.#state = 'new'
+      if (options.signal?.aborted) {
+        throw new BindingError('ABORTED', { what: 'init was aborted by its signal', fix: 'call init again when ready' })
+      }
+      throw error
+    }
+  }
+
+  async #open(metadata: unknown, { signal, subscription = 'wait' }: InitOptions): Promise<void> {
+    const either = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal
+    const { name, properties } = readDefinition(metadata)
+    const { credential } = this.#options
+    const parsed = parseMetadata(properties, {
+      ...(name !== undefined && { componentName: name }),
+      credentialGiven: credential !== undefined,
+      allowAnyPort: true,
+    })
+    for (const warning of parsed.warnings) this.#logger.warn(warning)
+    const common = {
+      endpoints: this.#options.endpoints ?? endpointsFromEnvironment(process.env),
+      hostCredential: credential,
+      logger: this.#logger,
+    }
+    try {
+      either.throwIfAborted()
+      if (parsed.output) this.#output = createOutputSide(parsed.output, common)
+      if (parsed.input) {
+        this.#input = await createInputSide(parsed.input, { ...common, handler: () => this.#handler })
+        either.throwIfAborted()
+        await this.#input.start(subscription, either)
+        either.throwIfAborted()
+      }
+    } catch (error) {
+      await this.#closeSides()
+      throw error
+    }
+  }
+
+  /** Sets or replaces the handler of delivered events. `undefined` takes it away: deliveries are answered 503 and come again. */
+  read(handler: EventHandler | undefined): void {
+    this.#handler = handler
+  }
+
+  /** Where the input side listens; `undefined` before the listener is up, after `close`, and without an input side. */
+  address(): ListenAddress | undefined {
+    return this.#input?.address()
+  }
+
+  /**
+   * Runs an output operation (specification, section 4.2). `create` publishes one event, or several, to the custom topic.
+   *
+   * @param payload what README's section "What create takes" lists: an event, an array of events, or data of any JSON form
+   * @throws BindingError NOT_INITIALIZED, CLOSED, OPERATION_UNSUPPORTED, PAYLOAD_INVALID, PAYLOAD_TOO_LARGE, PUBLISH_REJECTED,
+   *   PUBLISH_UNAVAILABLE, CREDENTIALS_REJECTED, OVERLOADED or ABORTED
+   */
+  async invoke(operation: string, payload: unknown, options: InvokeOptions = {}): Promise<InvokeAnswer> {
+    if (this.#state === 'closed') throw closedError()
+    if (!this.operations().includes(operation)) {
+      throw new BindingError('OPERATION_UNSUPPORTED', {
+        what: `operation ${JSON.stringify(String(operation).slice(0, 64))} is not one of ours`,
+        fix: `use ${this.operations().join(', ')}, in lower case`,
+      })
+    }
+    if (this.#state !== 'ready') {
+      throw new BindingError('NOT_INITIALIZED', { what: 'the binding is not initialised', fix: 'await init first' })
+    }
+    if (!this.#output) {
+      throw new BindingError('OPERATION_UNSUPPORTED', {
+        what: 'operation "create" needs the output side, which this component does not configure',
+        fix: 'set accessKey and topicEndpoint in its metadata',
+      })
+    }
+    const { ids, count, requestId } = await this.#output.publish(payload, options)
+    return { metadata: { ids: JSON.stringify(ids), count: String(count), ...(requestId && { requestId }) } }
+  }
+
+  /** The output operations: `create` is the only one (specification, section 1). */
+  operations(): readonly string[] {
+    return ['create']
+  }
+
+  /** How well each side does its work, with reasons. Takes no time and asks nobody. */
+  health(): Health {
+    return judge({ input: this.#input?.health(), output: this.#output?.health() })
+  }
+
+  /**
+   * Drains and stops: new deliveries are answered 503, handlers under way are awaited (at most `handlerTimeout`), queued
+   * events are published. The event subscription stays, so Event Grid keeps events for the next start. May be called
+   * again, and during `init`, which then rejects with CLOSED.
+   */
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
+    const initializing = this.#state === 'initializing' ? this.#initializing : undefined
+    this.#state = 'closed'
+    this.#closing.abort()
+    await initializing?.catch(() => {})
+    await this.#closeSides()
+  }
+
+  async #closeSides(): Promise<void> {
+    const [input, output] = [this.#input, this.#output]
+    try {
+      await Promise.all([input?.close(), output?.close()])
+    } finally {
+      this.#input = undefined
+      this.#output = undefined
+    }
+  }
+
+  /** {@link Binding.close}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+}
+
+const closedError = () =>
+  new BindingError('CLOSED', { what: 'the binding is closed', fix: 'make a new Binding and init it' })

@@ -1,0 +1,23 @@
+import { componentTypes, componentVersion } from '../metadata/component-definition.ts'
+import { type MetadataField, metadataFields } from '../metadata/fields.ts'
+import { Binding, type BindingOptions } from './binding.ts'
+
+/** What a host runtime registers to load this binding as a plugin. */
+export interface ComponentDescriptor {
+  /** The component types it answers to; compared without regard to case. */
+  readonly types: readonly string[]
+  /** The component version: `v1` (specification, section 2.1). */
+  readonly version: string
+  /** Makes the binding of one component; `init` it with that component. */
+  create(options?: BindingOptions): Binding
+  /** Every metadata field with its side, whether it is required, secret, its default and meaning. */
+  readonly metadata: readonly MetadataField[]
+}
+
+/** This binding's plugin descriptor. */
+export const component: ComponentDescriptor = {
+  types: componentTypes,
+  version: componentVersion,
+  create: (options) => new Binding(options),
+  metadata: metadataFields,
+}

@@ -1,0 +1,67 @@
+import type { UpsertState } from './subscription-keeper.ts'
+
+/** How well a side, or the binding as a whole, does its work. */
+export type HealthStatus = 'healthy' | 'degraded' | 'unhealthy'
+
+/** One side's state, with every reason why it is not healthy. Holds no secret. */
+export interface SideHealth {
+  readonly status: HealthStatus
+  /** A sentence each; empty when healthy. */
+  readonly reasons: readonly string[]
+}
+
+/** What {@link Binding.health} answers. A side that is not configured is absent. */
+export interface Health {
+  /** The worse of the two sides; `unhealthy` before `init` and after `close`. */
+  readonly status: HealthStatus
+  readonly input?: SideHealth
+  readonly output?: SideHealth
+}
+
+/** What the input side's health is decided from. */
+export interface InputFacts {
+  readonly listening: boolean
+  readonly draining: boolean
+  readonly handlerAttached: boolean
+  readonly subscription: UpsertState
+  /** Why deliveries of our own subscription are refused for now, if they are. */
+  readonly refusing: string | undefined
+}
+
+/** Judges the input side: unhealthy takes no deliveries, degraded takes them all but wants attention. */
+export function judgeInput(facts: InputFacts): SideHealth {
+  const reasons: string[] = []
+  if (!facts.listening) reasons.push('the listener is not up')
+  if (facts.draining) reasons.push('the binding is closing')
+  const down = reasons.length > 0
+  if (!facts.handlerAttached) reasons.push('no handler is attached, so deliveries are answered 503 and come again')
+  if (facts.subscription.state === 'pending') reasons.push('the event subscription does not stand yet')
+  if (facts.subscription.state === 'failed') {
+    reasons.push(`the event subscription could not be brought up: ${facts.subscription.why}`)
+  }
+  if (facts.refusing !== undefined) reasons.push(facts.refusing)
+  return { status: down ? 'unhealthy' : reasons.length > 0 ? 'degraded' : 'healthy', reasons }
+}
+
+/** Judges the output side by how the last request to the topic ended. */
+export function judgeOutput(lastFailure: string | undefined): SideHealth {
+  return lastFailure === undefined
+    ? { status: 'healthy', reasons: [] }
+    : { status: 'degraded', reasons: [`the last publish failed: ${lastFailure}`] }
+}
+
+const rank: Readonly<Record<HealthStatus, number>> = { healthy: 0, degraded: 1, unhealthy: 2 }
+
+/** Puts the sides together. */
+export function judge(sides: { input: SideHealth | undefined; output: SideHealth | undefined }): Health {
+  const { input, output } = sides
+  const worst = [input, output]
+    .filter((side) => side !== undefined)
+    .map((side) => side.status)
+    .reduce<HealthStatus>((worse, status) => (rank[status] > rank[worse] ? status : worse), 'healthy')
+  return {
+    status: input === undefined && output === undefined ? 'unhealthy' : worst,
+    ...(input && { input }),
+    ...(output && { output }),
+  }
+}

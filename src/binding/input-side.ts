@@ -1,0 +1,103 @@
+import type { TokenCredential } from '@azure/core-auth'
+import type { Endpoints } from '../endpoints.ts'
+import type { EventHandler } from '../event.ts'
+import { createListener, type ListenerAuthentication } from '../listener/listener.ts'
+import type { Logger } from '../logger.ts'
+import type { InputMetadata } from '../metadata/metadata.ts'
+import { Secret } from '../secret.ts'
+import { createSubscriptionApi } from '../subscription/subscription-api.ts'
+import { upsertSubscription } from '../subscription/upsert-subscription.ts'
+import { createCredential } from './credential.ts'
+import { deriveDeliveryToken } from './delivery-token.ts'
+import { judgeInput, type SideHealth } from './health.ts'
+import { createSubscriptionKeeper } from './subscription-keeper.ts'
+
+/** What both sides are handed. */
+export interface SideOptions {
+  readonly endpoints: Endpoints
+  readonly hostCredential: TokenCredential | undefined
+  readonly logger: Logger
+}
+
+/** A listener that is up, and the event subscription that sends to it. */
+export interface InputSide {
+  address(): { readonly address: string; readonly port: number }
+  /** Brings up the event subscription: `wait` until it stands, or in the `background`. */
+  start(subscription: 'wait' | 'background', signal: AbortSignal): Promise<void>
+  health(): SideHealth
+  close(): Promise<void>
+}
+
+/** Opens the listener. The event subscription comes after, by `start`: Event Grid shakes hands with a listener that is up. */
+export async function createInputSide(
+  input: InputMetadata,
+  options: SideOptions & { handler: () => EventHandler | undefined },
+): Promise<InputSide> {
+  const { endpoints, logger, handler } = options
+  const { scope, eventSubscriptionName: name, deliveryAuthentication: delivery } = input
+  const tokens =
+    delivery.kind === 'secret' ? delivery.sources.map((source) => deriveDeliveryToken(source, scope, name)) : []
+  const authentication: ListenerAuthentication = delivery.kind === 'secret' ? { kind: 'secret', tokens } : delivery
+  const [written] = tokens
+  const deliveryHeader = written && new Secret(`${written.keyId}.${written.token.reveal()}`)
+  if (delivery.kind === 'none') {
+    logger.warn('deliveryAuthentication is none: whoever reaches the endpoint can hand events to the application')
+  }
+
+  const api = createSubscriptionApi({
+    input,
+    credential: createCredential(input.credential, { ...options, environment: input.environment }),
+    endpoints,
+  })
+  const keeper = createSubscriptionKeeper({
+    logger,
+    upsert: (patience, signal) =>
+      upsertSubscription({ api, input, patience, signal, logger, ...(deliveryHeader && { deliveryHeader }) }),
+  })
+
+  let draining = false
+  let closed = false
+  const health = () =>
+    judgeInput({
+      listening: !closed,
+      draining,
+      handlerAttached: handler() !== undefined,
+      subscription: keeper.state(),
+      refusing: undefined,
+    })
+
+  const listener = await createListener({
+    input,
+    authentication,
+    endpoints,
+    logger,
+    handler,
+    health,
+    onForeignDelivery: () => keeper.repair(),
+    subscriptionWrittenAt() {
+      const state = keeper.state()
+      return state.state === 'standing' ? state.writtenAt : undefined
+    },
+  })
+  logger.info('listening for handshakes and deliveries', {
+    address: listener.address.address,
+    port: listener.address.port,
+  })
+
+  return {
+    address: () => listener.address,
+    async start(subscription, signal) {
+      if (subscription === 'wait') return keeper.bringUp('timeout', signal)
+      // In the background only close ends the tries; the failure of each is logged by the upsert itself.
+      keeper.bringUp('forever').catch(() => {})
+    },
+    health,
+    async close() {
+      draining = true
+      await keeper.close()
+      await listener.drain()
+      await listener.close()
+      closed = true
+    },
+  }
+}

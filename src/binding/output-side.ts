@@ -1,0 +1,29 @@
+import type { OutputMetadata } from '../metadata/metadata.ts'
+import { createPublisher, type Publisher } from '../publisher/publisher.ts'
+import { createCredential } from './credential.ts'
+import { judgeOutput, type SideHealth } from './health.ts'
+import type { SideOptions } from './input-side.ts'
+
+/** The publisher of a component, and how it does. */
+export interface OutputSide extends Pick<Publisher, 'publish' | 'close'> {
+  health(): SideHealth
+}
+
+/** Makes the publisher, which connects when there is something to publish. */
+export function createOutputSide(output: OutputMetadata, options: SideOptions): OutputSide {
+  const { endpoints, logger } = options
+  const { authentication, environment } = output
+  const publisher = createPublisher({
+    output,
+    endpoints,
+    logger,
+    ...(authentication.kind === 'entra' && {
+      credential: createCredential(authentication.credential, { ...options, environment }),
+    }),
+  })
+  return {
+    publish: publisher.publish,
+    close: publisher.close,
+    health: () => judgeOutput(publisher.lastFailure()),
+  }
+}

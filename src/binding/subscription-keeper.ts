@@ -1,0 +1,82 @@
+import { BindingError } from '../errors.ts'
+import type { Logger } from '../logger.ts'
+import type { UpsertOutcome } from '../subscription/upsert-subscription.ts'
+
+/** How far the event subscription is. */
+export type UpsertState =
+  | { readonly state: 'pending' }
+  /** `writtenAt`: when our own write stood, in ms since 1970; `-Infinity` where nothing had to be written. */
+  | { readonly state: 'standing'; readonly writtenAt: number }
+  | { readonly state: 'failed'; readonly why: string }
+
+/** What {@link createSubscriptionKeeper} needs. */
+export interface SubscriptionKeeperOptions {
+  /** Creates or updates the event subscription. */
+  readonly upsert: (patience: 'timeout' | 'forever', signal: AbortSignal) => Promise<UpsertOutcome>
+  readonly logger: Logger
+  /** Now, in ms since 1970. @default Date.now */
+  readonly now?: () => number
+}
+
+/** Brings the event subscription up at init, and puts it right when a delivery shows that it has changed. */
+export interface SubscriptionKeeper {
+  state(): UpsertState
+  /** Creates or updates the event subscription; rejects as `upsert` does. */
+  bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal): Promise<void>
+  /** Reads the event subscription again and puts it right, in the background and at most once a minute (design, section 5). */
+  repair(): void
+  /** Ends what is under way and waits for it. */
+  close(): Promise<void>
+}
+
+/** Least time between two repairs, so that a stranger who knows our name cannot make us call ARM at will. */
+const repairIntervalMs = 60_000
+
+/** Keeps one event subscription: never two upserts at once, each ended by `close`. */
+export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): SubscriptionKeeper {
+  const { upsert, logger, now = Date.now } = options
+  const closing = new AbortController()
+  let state: UpsertState = { state: 'pending' }
+  let underWay: Promise<void> | undefined
+  let lastRepair = Number.NEGATIVE_INFINITY
+
+  const bringUp: SubscriptionKeeper['bringUp'] = (patience, signal) => {
+    const either = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
+    const attempt = async () => {
+      try {
+        const { action } = await upsert(patience, either)
+        const writtenAt = action === 'kept' ? Number.NEGATIVE_INFINITY : now()
+        state = { state: 'standing', writtenAt }
+      } catch (error) {
+        if (!either.aborted) {
+          state = { state: 'failed', why: error instanceof BindingError ? error.message : 'an unexpected error' }
+        }
+        throw error
+      } finally {
+        underWay = undefined
+      }
+    }
+    underWay = attempt()
+    return underWay
+  }
+
+  return {
+    state: () => state,
+    bringUp,
+    repair() {
+      if (underWay || closing.signal.aborted || now() - lastRepair < repairIntervalMs) return
+      lastRepair = now()
+      logger.warn(
+        'a delivery of our event subscription came without a token we know; reading the event subscription again',
+      )
+      bringUp('timeout').catch((error: unknown) => {
+        if (closing.signal.aborted) return
+        logger.error(`the event subscription could not be put right: ${error instanceof Error ? error.message : error}`)
+      })
+    },
+    async close() {
+      closing.abort()
+      await underWay?.catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,16 @@
+export {
+  Binding,
+  type BindingOptions,
+  type InitOptions,
+  type InvokeAnswer,
+  type InvokeOptions,
+  type ListenAddress,
+} from './binding/binding.ts'
+export { type ComponentDescriptor, component } from './binding/component.ts'
+export type { Health, HealthStatus, SideHealth } from './binding/health.ts'
+export type { Endpoints } from './endpoints.ts'
+export { BindingError, type BindingErrorCode, bindingErrorCodes, type MetadataIssue } from './errors.ts'
+export { type CloudEvent, type EventHandler, type ReceivedEvent, RejectEvent } from './event.ts'
+export type { LogFields, Logger } from './logger.ts'
+export type { MetadataField } from './metadata/fields.ts'
+export { parseComponents } from './metadata/parse-components.ts'
