@@ -1,0 +1,51 @@
+/** A part of the emulator that can be made to fail. */
+export type FaultRoute = 'arm' | 'entra' | 'topic' | 'delivery'
+
+/** What goes wrong. */
+export interface Fault {
+  readonly route: FaultRoute
+  /** Only calls that this says yes to; `url` is path and query (for `delivery`, the whole URL). @default every call */
+  readonly matches?: (call: { readonly method: string; readonly url: string }) => boolean
+  /** How many calls. @default 1 */
+  readonly times?: number
+  /** Answer with this status instead of the real answer. For `delivery`: behave as if the subscriber had answered so. */
+  readonly status?: number
+  /** Error code of that answer's body. @default Azure's usual one for the status */
+  readonly code?: string
+  /** Error message of that answer's body. */
+  readonly message?: string
+  /** `Retry-After` of that answer, in seconds. */
+  readonly retryAfter?: number
+  /** Wait so long first, in milliseconds of the emulator's clock. Without `status` and `drop` the real answer follows. */
+  readonly delayMs?: number
+  /** Close the connection without an answer. */
+  readonly drop?: boolean
+}
+
+/** The faults that wait to happen, in the order they were asked for. */
+export interface Faults {
+  /** Adds one. */
+  add(fault: Fault): void
+  /** The fault that hits this call, if any; counts it as used. */
+  take(route: FaultRoute, call: { readonly method: string; readonly url: string }): Fault | undefined
+  /** Forgets all. */
+  clear(): void
+}
+
+/** No faults yet. */
+export function createFaults(): Faults {
+  let waiting: { fault: Fault; left: number }[] = []
+  return {
+    add: (fault) => void waiting.push({ fault, left: fault.times ?? 1 }),
+    take(route, call) {
+      const hit = waiting.find(({ fault }) => fault.route === route && (fault.matches?.(call) ?? true))
+      if (!hit) return undefined
+      hit.left--
+      if (hit.left <= 0) waiting = waiting.filter((entry) => entry !== hit)
+      return hit.fault
+    },
+    clear: () => {
+      waiting = []
+    },
+  }
+}

@@ -1,0 +1,177 @@
+/** What a topic takes in. */
+export type InputSchema = 'EventGridSchema' | 'CustomEventSchema' | 'CloudEventSchemaV1_0'
+
+/** What a subscription sends out. */
+export type DeliverySchema = 'EventGridSchema' | 'CustomInputSchema' | 'CloudEventSchemaV1_0'
+
+/** A field of the mapping that may come from the event, from a default, or from both. */
+export interface MappedField {
+  readonly sourceField?: string
+  readonly defaultValue?: string
+}
+
+/** How a `CustomEventSchema` topic finds the Event Grid fields, in ARM's shape. */
+export interface InputSchemaMapping {
+  readonly inputSchemaMappingType: 'Json'
+  readonly properties: {
+    readonly id?: { readonly sourceField?: string }
+    readonly topic?: { readonly sourceField?: string }
+    readonly eventTime?: { readonly sourceField?: string }
+    readonly eventType?: MappedField
+    readonly subject?: MappedField
+    readonly dataVersion?: MappedField
+  }
+}
+
+/** A custom topic. */
+export interface Topic {
+  /** `/subscriptions/{id}/resourceGroups/{rg}/providers/Microsoft.EventGrid/topics/{name}`. */
+  readonly id: string
+  /** Unique in the whole emulator, as a topic's host name is in Azure. */
+  readonly name: string
+  readonly subscriptionId: string
+  readonly resourceGroup: string
+  readonly location: string
+  readonly inputSchema: InputSchema
+  readonly inputSchemaMapping?: InputSchemaMapping
+  /** Both are good at any time; base64. Replaced as a pair by `Store.putTopic`. */
+  readonly keys: readonly [string, string]
+  /** With true, keys and SAS tokens are refused: Entra tokens only. */
+  readonly disableLocalAuth: boolean
+  readonly tags?: Readonly<Record<string, string>>
+}
+
+/** A header that goes with each delivery. */
+export type DeliveryAttributeMapping =
+  | {
+      readonly name: string
+      readonly type: 'Static'
+      readonly properties: { readonly value: string; readonly isSecret?: boolean }
+    }
+  | { readonly name: string; readonly type: 'Dynamic'; readonly properties: { readonly sourceField: string } }
+
+/** A webhook destination, as it was asked for: nothing hidden, no default filled in. */
+export interface WebHookProperties {
+  /** The whole URL, query and all. */
+  readonly endpointUrl: string
+  readonly maxEventsPerBatch?: number
+  readonly preferredBatchSizeInKilobytes?: number
+  readonly azureActiveDirectoryTenantId?: string
+  readonly azureActiveDirectoryApplicationIdOrUri?: string
+  readonly deliveryAttributeMappings?: readonly DeliveryAttributeMapping[]
+  readonly minimumTlsVersionAllowed?: string
+}
+
+/** Where a subscription delivers to. The emulator delivers to webhooks; others are stored and shown. */
+export type Destination =
+  | { readonly endpointType: 'WebHook'; readonly properties: WebHookProperties }
+  | { readonly endpointType: OtherEndpointType; readonly properties: Readonly<Record<string, unknown>> }
+
+/** The destinations that are no webhook. */
+export type OtherEndpointType =
+  | 'EventHub'
+  | 'StorageQueue'
+  | 'HybridConnection'
+  | 'ServiceBusQueue'
+  | 'ServiceBusTopic'
+  | 'AzureFunction'
+  | 'MonitorAlert'
+  | 'NamespaceTopic'
+
+/** The operators whose `values` are numbers. */
+export type NumberListOperator = 'NumberIn' | 'NumberNotIn'
+/** The operators whose `values` are pairs of bounds. */
+export type NumberRangeOperator = 'NumberInRange' | 'NumberNotInRange'
+/** The operators with one number as `value`. */
+export type NumberCompareOperator =
+  | 'NumberLessThan'
+  | 'NumberGreaterThan'
+  | 'NumberLessThanOrEquals'
+  | 'NumberGreaterThanOrEquals'
+/** The operators whose `values` are strings. */
+export type StringOperator =
+  | 'StringIn'
+  | 'StringNotIn'
+  | 'StringBeginsWith'
+  | 'StringNotBeginsWith'
+  | 'StringEndsWith'
+  | 'StringNotEndsWith'
+  | 'StringContains'
+  | 'StringNotContains'
+
+/** One condition on a field of the event. */
+export type AdvancedFilter =
+  | { readonly operatorType: NumberListOperator; readonly key: string; readonly values: readonly number[] }
+  | {
+      readonly operatorType: NumberRangeOperator
+      readonly key: string
+      readonly values: readonly (readonly [number, number])[]
+    }
+  | { readonly operatorType: NumberCompareOperator; readonly key: string; readonly value: number }
+  | { readonly operatorType: StringOperator; readonly key: string; readonly values: readonly string[] }
+  | { readonly operatorType: 'BoolEquals'; readonly key: string; readonly value: boolean }
+  | { readonly operatorType: 'IsNullOrUndefined' | 'IsNotNull'; readonly key: string }
+
+/** Which events a subscription gets. */
+export interface SubscriptionFilter {
+  readonly subjectBeginsWith?: string
+  readonly subjectEndsWith?: string
+  /** Absent or `['All']`: every type. */
+  readonly includedEventTypes?: readonly string[]
+  readonly isSubjectCaseSensitive?: boolean
+  readonly enableAdvancedFilteringOnArrays?: boolean
+  readonly advancedFilters?: readonly AdvancedFilter[]
+}
+
+/** A blob container that takes what could not be delivered. */
+export interface DeadLetterDestination {
+  readonly endpointType: 'StorageBlob'
+  readonly properties: { readonly resourceId: string; readonly blobContainerName: string }
+}
+
+/** An event subscription's settings, in ARM's shape as they were asked for: secrets in clear, no default filled in. */
+export interface EventSubscriptionProperties {
+  readonly destination?: Destination
+  readonly deliveryWithResourceIdentity?: { readonly identity?: unknown; readonly destination: Destination }
+  readonly filter?: SubscriptionFilter
+  readonly labels?: readonly string[]
+  /** ISO 8601. */
+  readonly expirationTimeUtc?: string
+  /** Absent: `EventGridSchema`. */
+  readonly eventDeliverySchema?: DeliverySchema
+  readonly retryPolicy?: { readonly maxDeliveryAttempts?: number; readonly eventTimeToLiveInMinutes?: number }
+  readonly deadLetterDestination?: DeadLetterDestination
+  readonly deadLetterWithResourceIdentity?: {
+    readonly identity?: unknown
+    readonly deadLetterDestination: DeadLetterDestination
+  }
+}
+
+/** Where a subscription's set-up stands. */
+export type ProvisioningState =
+  | 'Creating'
+  | 'Updating'
+  | 'Deleting'
+  | 'Succeeded'
+  | 'Canceled'
+  | 'Failed'
+  | 'AwaitingManualAction'
+
+/** An event subscription. A value: a change makes a new one, found in the store under the same id. */
+export interface EventSubscription {
+  /** `{scope}/providers/Microsoft.EventGrid/eventSubscriptions/{name}`, in the letter case of who created it. */
+  readonly id: string
+  /** The source's resource id, with a leading slash. */
+  readonly scope: string
+  readonly name: string
+  readonly properties: EventSubscriptionProperties
+  /** Events flow in `Succeeded`, and in `Updating` by the settings before the update. */
+  readonly provisioningState: ProvisioningState
+  /** Milliseconds since 1970. */
+  readonly createdAt: number
+}
+
+/** The destination, wherever in the properties it stands. */
+export function destinationOf(properties: EventSubscriptionProperties): Destination | undefined {
+  return properties.destination ?? properties.deliveryWithResourceIdentity?.destination
+}

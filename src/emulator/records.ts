@@ -1,0 +1,99 @@
+/** How many records a ring holds before the oldest makes room. */
+export const recordLimit = 10_000
+
+/** The latest records of one kind, oldest first. Bounded, so that an emulator may run for weeks; what fell out is counted. */
+export class RecordRing<T> implements Iterable<T> {
+  readonly #limit: number
+  #slots: T[] = []
+  #start = 0
+  #dropped = 0
+  readonly #listeners = new Set<(record: T) => void>()
+
+  /** @param limit most records held. @default 10_000 */
+  constructor(limit: number = recordLimit) {
+    this.#limit = limit
+  }
+
+  /** Adds a record, then tells the listeners. */
+  push(record: T): void {
+    if (this.#slots.length < this.#limit) {
+      this.#slots.push(record)
+    } else {
+      this.#slots[this.#start] = record
+      this.#start = (this.#start + 1) % this.#limit
+      this.#dropped++
+    }
+    for (const listener of this.#listeners) listener(record)
+  }
+
+  /** How many are held. */
+  get length(): number {
+    return this.#slots.length
+  }
+
+  /** How many made room for newer ones since the start or the last `clear()`. */
+  get dropped(): number {
+    return this.#dropped
+  }
+
+  /** The newest, if any. */
+  get last(): T | undefined {
+    return this.at(-1)
+  }
+
+  /** The record at an index; negative ones count from the newest. */
+  at(index: number): T | undefined {
+    const { length } = this.#slots
+    const position = index < 0 ? length + index : index
+    return position < 0 || position >= length ? undefined : this.#slots[(this.#start + position) % length]
+  }
+
+  *[Symbol.iterator](): Generator<T> {
+    for (let index = 0; index < this.#slots.length; index++) {
+      const record = this.at(index)
+      if (record !== undefined) yield record
+    }
+  }
+
+  /** All of them in an array, oldest first. */
+  toArray(): T[] {
+    return [...this]
+  }
+
+  /** Those that `matches` says yes to, oldest first. */
+  filter(matches: (record: T) => boolean): T[] {
+    return this.toArray().filter(matches)
+  }
+
+  /** Resolves with the first record that matches, be it held already or still to come. Rejects with the signal's reason. */
+  waitFor(matches: (record: T) => boolean, signal?: AbortSignal): Promise<T> {
+    for (const record of this) if (matches(record)) return Promise.resolve(record)
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason)
+      const abort = () => {
+        stop()
+        reject(signal?.reason)
+      }
+      const stop = this.listen((record) => {
+        if (!matches(record)) return
+        stop()
+        signal?.removeEventListener('abort', abort)
+        resolve(record)
+      })
+      signal?.addEventListener('abort', abort, { once: true })
+    })
+  }
+
+  /** Calls back for each record to come, until the returned function is called. */
+  listen(listener: (record: T) => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  /** Forgets all records and the count of dropped ones; listeners stay. */
+  clear(): void {
+    this.#slots = []
+    this.#start = 0
+    this.#dropped = 0
+  }
+}
