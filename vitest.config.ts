@@ -10,5 +10,11 @@ export default defineConfig({
       { find: /^eventgrid-binding$/, replacement: source('index.ts') },
     ],
   },
-  test: { include: ['test/**/*.test.ts', 'examples/**/*.test.ts'], testTimeout: 20_000, hookTimeout: 20_000 },
+  test: {
+    include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+    // .ci/run counts from the JSON report.
+    ...(process.env.CI && { reporters: ['default', ['json', { outputFile: '.cache/ci/vitest.json' }]] }),
+  },
 })
