@@ -1,3 +1,5 @@
+import { BrokenRule } from './broken-rule.ts'
+
 /**
  * A scope past the door (specification, section 2.3). `id` is the canonical resource id: a leading slash, no trailing one,
  * in the letter case the user wrote.
@@ -13,3 +15,78 @@ export type Scope = { readonly id: string; readonly subscriptionId: string } & (
       readonly path: readonly { readonly type: string; readonly name: string }[]
     }
 )
+
+const longestScope = 2048
+
+/** No character that could end or change the path of a URL: the scope becomes part of one unencoded. */
+const segmentPattern = /^[\p{L}\p{N}\-._~!$&'()*+,;=:@]{1,260}$/u
+
+const forms =
+  'write /subscriptions/{id}/, /subscriptions/{id}/resourceGroups/{group}, or that group followed by /providers/{namespace}/{type}/{name}'
+
+/**
+ * Parses a scope of any of the specification's four forms, or of a child resource. Keywords match without regard to case;
+ * one trailing slash is fine.
+ *
+ * @throws BrokenRule
+ */
+export function parseScope(text: string): Scope {
+  if (text.length > longestScope) throw new BrokenRule(`must be at most ${longestScope} characters long`)
+  if (!text.startsWith('/')) throw new BrokenRule('must start with a slash', forms)
+  const segments = text.replace(/\/$/, '').slice(1).split('/')
+  for (const segment of segments) checkSegment(segment)
+
+  const [subscriptions = '', subscriptionId, groups, resourceGroup, providers, provider, ...rest] = segments
+  const id = `/${segments.join('/')}`
+  if (!same(subscriptions, 'subscriptions') || subscriptionId === undefined) {
+    throw new BrokenRule('must start with /subscriptions/{id}', forms)
+  }
+  if (groups === undefined) return { kind: 'subscription', id, subscriptionId }
+  if (!same(groups, 'resourceGroups') || resourceGroup === undefined) {
+    throw new BrokenRule('must name a resource group after the subscription', forms)
+  }
+  if (providers === undefined) return { kind: 'resourceGroup', id, subscriptionId, resourceGroup }
+  if (!same(providers, 'providers') || provider === undefined) {
+    throw new BrokenRule('must name a resource provider after the resource group', forms)
+  }
+  const path = pairs(rest)
+  const [first, ...children] = path
+  const isTopic = same(provider, 'Microsoft.EventGrid') && first && same(first.type, 'topics') && children.length === 0
+  return { kind: isTopic ? 'topic' : 'resource', id, subscriptionId, resourceGroup, provider, path }
+}
+
+/** A scope's id for comparing and for deriving from: Azure's resource ids mean the same in any letter case. */
+export function scopeKey(scope: Scope): string {
+  return scope.id.toLowerCase()
+}
+
+function checkSegment(segment: string): void {
+  if (segment === '') throw new BrokenRule('must not hold an empty part between slashes', forms)
+  if (segment === '.' || segment === '..') throw new BrokenRule('must not hold "." or ".." as a part', forms)
+  if (segment.startsWith('{') || segment.startsWith('<')) {
+    throw new BrokenRule('still holds a placeholder', 'put the real value in place of what stands in brackets')
+  }
+  if (!segmentPattern.test(segment)) {
+    throw new BrokenRule('holds a character that no resource id has, or a part of over 260 characters', forms)
+  }
+}
+
+function pairs(segments: readonly string[]): readonly { type: string; name: string }[] {
+  if (segments.length === 0 || segments.length % 2 === 1) {
+    throw new BrokenRule('must end with the type and the name of a resource', forms)
+  }
+  const found = []
+  for (let at = 0; at < segments.length; at += 2) {
+    const [type = '', name = ''] = segments.slice(at, at + 2)
+    if (same(type, 'providers')) {
+      throw new BrokenRule(
+        'must not name a second resource provider',
+        'end it before the second /providers: name the resource that raises the events',
+      )
+    }
+    found.push({ type, name })
+  }
+  return found
+}
+
+const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()

@@ -1,0 +1,17 @@
+/**
+ * A text that breaks the rule of its field. Thrown by the parsers of single values; `parseMetadata` gathers them.
+ * Never holds the value itself, which may be secret.
+ */
+export class BrokenRule extends Error {
+  override readonly name = 'BrokenRule'
+  /** The rule, as it reads after the field's name: `must be ...`. */
+  readonly rule: string
+  /** What to write instead. */
+  readonly fix: string | undefined
+
+  constructor(rule: string, fix?: string) {
+    super(rule)
+    this.rule = rule
+    this.fix = fix
+  }
+}

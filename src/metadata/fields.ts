@@ -1,0 +1,283 @@
+/** The two sides of the binding (specification, section 1). */
+export type Side = 'input' | 'output'
+
+/** What is said of one metadata field. Whatever else speaks of fields (schema, README, descriptor, redaction) reads it here. */
+export interface MetadataField {
+  readonly name: string
+  /** Other names of the same field; all names match without regard to case. */
+  readonly aliases: readonly string[]
+  /** The sides that read it. A field of one side alone configures that side. */
+  readonly sides: readonly Side[]
+  /** Must a configured side have it? With a credential in its place it need not: README, "Credentials". */
+  readonly required: boolean
+  /** What stands for it where it is left out, as one would write it. */
+  readonly default: string | undefined
+  /** What is done without it where that is no fixed value. */
+  readonly otherwise: string | undefined
+  readonly secret: boolean
+  /** How its value may be printed; a row that does not say is redacted. */
+  readonly shown: 'plain' | 'url' | 'redacted'
+  /** Does the value `default` take the setting of the event subscription back to Event Grid's own? */
+  readonly resettable: boolean
+  /** Its format, in words. */
+  readonly type: string
+  /** What it is for. */
+  readonly about: string
+}
+
+type Row = Pick<MetadataField, 'sides' | 'type' | 'about'> & Partial<MetadataField>
+
+const input = { sides: ['input'] } as const
+const output = { sides: ['output'] } as const
+const both = { sides: ['input', 'output'] } as const
+const plain = { shown: 'plain' } as const
+const secret = { secret: true } as const
+const required = { required: true } as const
+/** A setting of the event subscription: absent, what stands in Azure is kept. */
+const setting = { ...input, ...plain, resettable: true, otherwise: 'what stands in Azure' } as const
+
+const rows = {
+  // The specification's table 2.2, in its order.
+  tenantId: {
+    ...input,
+    ...required,
+    ...plain,
+    aliases: ['azureTenantId'],
+    type: 'string: an id or a domain name',
+    about:
+      'Tenant in which the event subscription is created. The output reads it too with `topicAuthentication: entra`.',
+  },
+  subscriptionId: {
+    ...input,
+    ...required,
+    ...plain,
+    aliases: ['azureSubscriptionId'],
+    type: 'string',
+    about: 'Cloud subscription in which the event subscription is created.',
+  },
+  clientId: {
+    ...input,
+    ...required,
+    ...plain,
+    aliases: ['azureClientId'],
+    type: 'string',
+    about:
+      'Client that creates or updates the event subscription. The output reads it too with `topicAuthentication: entra`.',
+  },
+  clientSecret: {
+    ...input,
+    ...required,
+    ...secret,
+    aliases: ['azureClientSecret'],
+    type: 'string (secret)',
+    about: 'Secret of that client. The output reads it too with `topicAuthentication: entra`.',
+  },
+  subscriberEndpoint: {
+    ...input,
+    ...required,
+    shown: 'url',
+    type: 'https URL; without a path, `/api/events`',
+    about: 'Public HTTPS endpoint at which Event Grid performs the handshake and delivers events.',
+  },
+  handshakePort: {
+    ...input,
+    ...required,
+    ...plain,
+    type: 'string holding a port number, 1-65535',
+    about: 'Container port on which the binding listens for handshakes and events.',
+  },
+  scope: {
+    ...input,
+    ...required,
+    ...plain,
+    type: 'resource id path',
+    about: 'Resource for which the event subscription is created or updated.',
+  },
+  eventSubscriptionName: {
+    ...input,
+    ...plain,
+    otherwise: 'made from the name of the component',
+    type: '3 to 64 letters and digits',
+    about: 'Name of the event subscription.',
+  },
+  accessKey: {
+    ...output,
+    ...required,
+    ...secret,
+    type: 'string (secret)',
+    about: 'Access key for publishing to the custom topic.',
+  },
+  topicEndpoint: {
+    ...output,
+    ...required,
+    shown: 'url',
+    type: 'https URL; http for loopback only',
+    about: 'Endpoint of the custom topic to which events are published.',
+  },
+  // Optional additions.
+  includedEventTypes: { ...setting, type: 'list', about: 'Event types to deliver.' },
+  subjectBeginsWith: { ...setting, type: 'string', about: 'Deliver only events whose subject begins so.' },
+  subjectEndsWith: { ...setting, type: 'string', about: 'Deliver only events whose subject ends so.' },
+  advancedFilters: {
+    ...setting,
+    type: 'JSON array of `{ operatorType, key, value or values }`; at most 25 filters and 25 values',
+    about: "Advanced filters, in ARM's spelling.",
+  },
+  maxDeliveryAttempts: { ...setting, type: 'integer, 1-30', about: 'How often Event Grid tries to deliver an event.' },
+  eventTimeToLive: { ...setting, type: 'duration in whole minutes, 1m-24h', about: 'How long Event Grid tries.' },
+  maxEventsPerBatch: { ...setting, type: 'integer, 1-5000', about: 'Most events in one delivery.' },
+  preferredBatchSizeInKilobytes: { ...setting, type: 'integer, 1-1024', about: 'Size a delivery should have.' },
+  deadLetterStorageAccountId: {
+    ...setting,
+    type: 'resource id of a storage account',
+    about: 'Where undeliverable events go. Needs `deadLetterContainer`.',
+  },
+  deadLetterContainer: {
+    ...setting,
+    type: 'name of a blob container',
+    about: 'Container for undeliverable events. Needs `deadLetterStorageAccountId`.',
+  },
+  labels: { ...setting, type: 'list', about: 'Labels of the event subscription.' },
+  replaceDestination: {
+    ...input,
+    ...plain,
+    default: 'false',
+    type: '`true` or `false`',
+    about: 'Replace an event subscription of that name that delivers to something other than a webhook?',
+  },
+  eventDeliverySchema: {
+    ...input,
+    ...plain,
+    resettable: true,
+    default: 'CloudEventSchemaV1_0',
+    type: '`CloudEventSchemaV1_0` or `EventGridSchema`',
+    about: 'Schema in which events are delivered.',
+  },
+  deliveryAuthentication: {
+    ...input,
+    ...plain,
+    default: 'secret',
+    type: '`secret`, `entra` or `none`',
+    about: 'How a delivery proves that it comes from this event subscription.',
+  },
+  deliveryToken: {
+    ...input,
+    ...secret,
+    otherwise: 'derived from `clientSecret`',
+    type: 'list of 1 to 10 strings of 16 to 1024 characters (secret)',
+    about: 'What the credential of deliveries is derived from: the first is written, all are accepted.',
+  },
+  azureEnvironment: {
+    ...both,
+    ...plain,
+    aliases: ['azureCloud'],
+    default: 'AzurePublicCloud',
+    type: '`AzurePublicCloud`, `AzureChinaCloud` or `AzureUSGovernmentCloud`',
+    about: 'The Azure cloud.',
+  },
+  eventGridClientId: {
+    ...input,
+    ...plain,
+    otherwise: 'the one known for the cloud',
+    type: 'string',
+    about: "Client id of Event Grid's own application, for `deliveryAuthentication: entra`.",
+  },
+  azureCredential: {
+    ...both,
+    ...plain,
+    default: 'clientSecret',
+    type: '`clientSecret`, `managedIdentity`, `workloadIdentity`, `cli` or `default`',
+    about: 'How the binding proves to Azure who it is.',
+  },
+  topicAuthentication: {
+    ...output,
+    ...plain,
+    default: 'accessKey',
+    type: '`accessKey` or `entra`',
+    about: 'What authorises publishing: the access key, or the credential of `azureCredential`.',
+  },
+  topicSchema: {
+    ...output,
+    ...plain,
+    default: 'auto',
+    type: '`auto`, `CloudEventSchemaV1_0` or `EventGridSchema`',
+    about: 'Schema that the topic takes.',
+  },
+  listenAddress: {
+    ...input,
+    ...plain,
+    otherwise: '`::`, or `0.0.0.0` without IPv6',
+    type: 'IP address or host name',
+    about: 'Address on which the binding listens.',
+  },
+  maxConcurrency: {
+    ...input,
+    ...plain,
+    default: '256',
+    type: 'integer, 1-10000',
+    about: 'Events handled at once.',
+  },
+  maxRequestBytes: {
+    ...input,
+    ...plain,
+    default: '4194304',
+    type: 'integer, 2097152-67108864',
+    about: 'Longest request body that is read, in bytes.',
+  },
+  handlerTimeout: {
+    ...input,
+    ...plain,
+    default: '25s',
+    type: 'duration, at most 25s',
+    about: "Longest a delivery's handlers may take together.",
+  },
+  subscriptionTimeout: {
+    ...input,
+    ...plain,
+    default: '2m',
+    type: 'duration, at most 24h',
+    about: 'Longest that `init` waits for the event subscription.',
+  },
+  direction: {
+    ...both,
+    ...plain,
+    otherwise: 'the sides whose fields are present',
+    type: '`input`, `output` or `input, output`',
+    about: "Dapr's own field: where given, it alone decides which sides are configured.",
+  },
+} as const satisfies Record<string, Row>
+
+/** The name of a metadata field, as the table spells it. */
+export type FieldName = keyof typeof rows
+
+const complete = (name: string, row: Row): MetadataField => ({
+  aliases: [],
+  required: false,
+  default: undefined,
+  otherwise: undefined,
+  secret: false,
+  shown: 'redacted',
+  resettable: false,
+  ...row,
+  name,
+})
+
+/** The table of metadata fields, in the order in which they are documented. */
+export const metadataFields: readonly MetadataField[] = Object.entries<Row>(rows).map(([name, row]) =>
+  complete(name, row),
+)
+
+const byAnyName = new Map(
+  metadataFields.flatMap((field) => [field.name, ...field.aliases].map((name) => [name.toLowerCase(), field] as const)),
+)
+
+/** The field that goes by a name or an alias, in any letter case; `undefined` where none does. */
+export function findField(name: string): (MetadataField & { readonly name: FieldName }) | undefined {
+  const field = byAnyName.get(name.toLowerCase())
+  return field && isFieldName(field.name) ? { ...field, name: field.name } : undefined
+}
+
+/** Every name and alias, for a did-you-mean. */
+export const everyFieldName: readonly string[] = metadataFields.flatMap(({ name, aliases }) => [name, ...aliases])
+
+const isFieldName = (name: string): name is FieldName => Object.hasOwn(rows, name)

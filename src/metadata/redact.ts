@@ -1,0 +1,39 @@
+import { Secret } from '../secret.ts'
+import { findField } from './fields.ts'
+
+const redacted = '(redacted)'
+const longestShown = 200
+
+/**
+ * The value of a metadata field as it may be printed: quoted, or `(redacted)`.
+ * Goes by the table of fields: a name that is not in it, and a field that does not say otherwise, is redacted.
+ */
+export function showValue(name: string, value: unknown): string {
+  if (value instanceof Secret) return redacted
+  const shown = findField(name)?.shown ?? 'redacted'
+  if (shown === 'redacted') return redacted
+  if (typeof value !== 'string') return typeof value === 'object' && value !== null ? '(an object)' : String(value)
+  return quote(shown === 'url' ? showUrl(value) : value)
+}
+
+/** A text in quotes, control characters escaped, cut at 200 characters. For names and values that are no secret. */
+export function quote(text: string): string {
+  return JSON.stringify(text.length > longestShown ? `${text.slice(0, longestShown)}…` : text)
+}
+
+/** A URL without what may be secret in it: user info and query become `(redacted)`, a fragment is left out. */
+export function showUrl(text: string): string {
+  const url = URL.parse(text)
+  if (!url) return text.includes('@') ? redacted : text.replace(/[?#].*$/s, '?(redacted)')
+  const userInfo = url.username || url.password ? `${redacted}@` : ''
+  const query = url.search ? `?${redacted}` : ''
+  if (!url.host) return text.includes('@') ? redacted : text.replace(/[?#].*$/s, '?(redacted)')
+  return `${url.protocol}//${userInfo}${url.host}${url.pathname}${query}`
+}
+
+/** May a value of this field be handed out as plain text in an object that somebody could print? */
+export function isPrintable(name: string, text: string): boolean {
+  const shown = findField(name)?.shown
+  if (shown === 'url') return !/[?#@]/.test(text)
+  return shown === 'plain'
+}
