@@ -1,0 +1,66 @@
+/** Deepest nesting that is taken: far below what exhausts the stack where the SDK turns an event into JSON again. */
+export const maxDepth = 1_000
+
+/** What a reviver is told beside key and value (ECMAScript: JSON.parse source text access). */
+interface ReviverContext {
+  readonly source?: string
+}
+
+/** `JSON.rawJSON` is in every Node this package runs on, but not yet in the type library it is compiled with. */
+const json: JSON & { rawJSON?(text: string): unknown } = JSON
+
+/**
+ * `JSON.parse`, but a number that JavaScript can't hold stays as it was written and comes out the same when it is turned into
+ * JSON again: an integer of twenty digits loses none.
+ *
+ * @throws SyntaxError when the text is no JSON; RangeError when it nests deeper than {@link maxDepth}
+ */
+export function parseExactJson(text: string): unknown {
+  if (nestsDeeper(text, maxDepth)) throw new RangeError(`nested deeper than ${maxDepth} levels`)
+  // The reviver makes parsing several times slower, so it runs only where a number is long enough to be rounded.
+  return /[\d.]{16}|\d[eE]/.test(text) ? JSON.parse(text, keepLongNumber) : JSON.parse(text)
+}
+
+function keepLongNumber(_key: string, value: unknown, context?: ReviverContext): unknown {
+  const source = context?.source
+  if (typeof value !== 'number' || source === undefined || json.rawJSON === undefined) return value
+  return canonicalNumber(source) === canonicalNumber(String(value)) ? value : json.rawJSON(source)
+}
+
+/** Sign, digits and exponent of a decimal number, so that 1.50e2 and 150 are one text. */
+function canonicalNumber(text: string): string {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
+  if (whole === '') return text
+  const digits = `${whole}${fraction}`.replace(/^0+/, '')
+  const significant = digits.replace(/0+$/, '')
+  if (significant === '') return '0'
+  return `${sign}${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`
+}
+
+/** Does a JSON text nest deeper than so many brackets? Brackets within strings do not count. */
+function nestsDeeper(text: string, levels: number): boolean {
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charCodeAt(at)
+    if (character === 0x22) at = endOfString(text, at)
+    else if (character === 0x5b || character === 0x7b) {
+      depth += 1
+      if (depth > levels) return true
+    } else if (character === 0x5d || character === 0x7d) depth -= 1
+  }
+  return false
+}
+
+/** Where the string that begins at a quote ends: its closing quote, or the end of the text. */
+function endOfString(text: string, quote: number): number {
+  let end = text.indexOf('"', quote + 1)
+  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
+  return end === -1 ? text.length : end
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let backslashes = 0
+  while (text.charCodeAt(at - 1 - backslashes) === 0x5c) backslashes += 1
+  return backslashes % 2 === 1
+}

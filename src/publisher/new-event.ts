@@ -1,0 +1,115 @@
+import type { EventSchema } from '../metadata/metadata.ts'
+import { isPlainText, kindOf } from './json-kind.ts'
+import { invalidPayload, type Payload } from './read-payload.ts'
+
+/** Invoke metadata that becomes attributes of an event made from data; names match without regard to case. */
+export const eventAttributes = ['type', 'source', 'subject', 'id', 'time', 'dataschema'] as const
+
+/** The type of an event made from data, unless the invoke metadata says `type`. */
+export const defaultEventType = 'eventgrid-binding.create'
+
+/** The subject of an event made from data in the Event Grid schema, which demands one, unless the invoke metadata says `subject`. */
+export const defaultSubject = 'eventgrid-binding'
+
+/** Where the parts of a new event come from that neither data nor metadata give. */
+export interface NewEventContext {
+  readonly schema: EventSchema
+  /** `source` of a CloudEvent, unless the invoke metadata says it: the topic endpoint without its query. */
+  readonly defaultSource: string
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly newId: () => string
+}
+
+/**
+ * The event that data becomes (pure). Without metadata a CloudEvent has `type` {@link defaultEventType}, the topic endpoint as `source`, a random UUID as `id`,
+ * the present as `time`, and no `subject`. A `traceparent` in the metadata, and `tracestate` with it, become extension attributes of those names; one of zeros, or no real one,
+ * is left out. Other metadata is none of the event's.
+ *
+ * In the Event Grid schema `source` is the `topic` and is absent by default; `dataVersion` is "1.0"; `dataschema` and binary data have no place there.
+ *
+ * The event still has to be checked: metadata may hold what is no attribute.
+ * @throws BindingError PAYLOAD_INVALID
+ */
+export function newEvent(
+  payload: Payload,
+  metadata: Readonly<Record<string, string>>,
+  context: NewEventContext,
+): Record<string, unknown> {
+  const given = readAttributes(metadata)
+  const id = given.get('id') ?? context.newId()
+  const time = given.get('time') ?? new Date(context.now()).toISOString()
+  const type = given.get('type') ?? defaultEventType
+  const subject = given.get('subject')
+  const source = given.get('source')
+  const dataschema = given.get('dataschema')
+  if (context.schema === 'CloudEventSchemaV1_0') {
+    return {
+      specversion: '1.0',
+      id,
+      source: source ?? context.defaultSource,
+      type,
+      ...(subject !== undefined && { subject }),
+      time,
+      ...(dataschema !== undefined && { dataschema }),
+      ...traceContext(given),
+      ...cloudEventData(payload),
+    }
+  }
+  if (dataschema !== undefined) {
+    throw invalidPayload('dataschema has no place in the Event Grid schema', 'leave it out of the invoke metadata')
+  }
+  if (payload.kind === 'bytes') {
+    throw invalidPayload(
+      'the payload is bytes that are no JSON, which the Event Grid schema has no place for',
+      'give JSON or text, or publish to a topic of the CloudEvents schema',
+    )
+  }
+  return {
+    id,
+    ...(source !== undefined && { topic: source }),
+    subject: subject ?? defaultSubject,
+    eventType: type,
+    eventTime: time,
+    data: payload.kind === 'text' ? payload.text : payload.value,
+    dataVersion: '1.0',
+  }
+}
+
+function cloudEventData(payload: Payload): Record<string, unknown> {
+  switch (payload.kind) {
+    case 'json':
+      return { datacontenttype: 'application/json', data: payload.value }
+    case 'text':
+      return { datacontenttype: 'text/plain', data: payload.text }
+    case 'bytes':
+      return { datacontenttype: 'application/octet-stream', data_base64: payload.bytes.toString('base64') }
+  }
+}
+
+/** The metadata that counts, by lower-case name. An empty value counts as absent. */
+function readAttributes(metadata: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> {
+  const wanted: ReadonlySet<string> = new Set([...eventAttributes, 'traceparent', 'tracestate'])
+  const given = new Map<string, string>()
+  for (const [key, value] of Object.entries(metadata)) {
+    const name = key.toLowerCase()
+    if (!wanted.has(name) || value === '' || value === undefined) continue
+    if (typeof value !== 'string') {
+      throw invalidPayload(`metadata ${name} must be a string, not ${kindOf(value)}`, 'write it as text')
+    }
+    const before = given.get(name)
+    if (before !== undefined && before !== value) {
+      throw invalidPayload(`metadata ${name} is given twice`, 'give it once; names match without regard to case')
+    }
+    given.set(name, value)
+  }
+  return given
+}
+
+/** The distributed tracing extension of CloudEvents. A sidecar with tracing off sends ids of zeros: W3C Trace Context calls those invalid. */
+function traceContext(given: ReadonlyMap<string, string>): Record<string, string> {
+  const traceparent = given.get('traceparent') ?? ''
+  const tracestate = given.get('tracestate')
+  if (!/^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/.test(traceparent)) return {}
+  return { traceparent, ...(tracestate !== undefined && isPlainText(tracestate) && { tracestate }) }
+}

@@ -1,0 +1,87 @@
+/** How much goes into one request. */
+export interface RequestBounds {
+  readonly maxRequestBytes: number
+  readonly maxRequestEvents: number
+}
+
+/** What counts of an event, or of the events of a call together. */
+export interface Load {
+  readonly events: number
+  /** Bytes of UTF-8 JSON, with the commas between the events. */
+  readonly bytes: number
+}
+
+const empty: Load = { events: 0, bytes: 0 }
+
+/** Both loads in one request: a comma joins them. */
+export function addLoads(one: Load, other: Load): Load {
+  if (one.events === 0) return other
+  if (other.events === 0) return one
+  return { events: one.events + other.events, bytes: one.bytes + 1 + other.bytes }
+}
+
+/** Does a load fit into one request? The brackets around the events do not count, so an event of the greatest size goes alone. */
+export function fits(load: Load, bounds: RequestBounds): boolean {
+  return load.events <= bounds.maxRequestEvents && load.bytes <= bounds.maxRequestBytes
+}
+
+/**
+ * The events of one call in as few requests as hold them, in the caller's order (pure): one request unless they exceed it.
+ */
+export function splitCall<E extends { readonly bytes: number }>(
+  events: readonly E[],
+  bounds: RequestBounds,
+): readonly (readonly E[])[] {
+  const requests: E[][] = []
+  let last: E[] = []
+  let load = empty
+  for (const event of events) {
+    const grown = addLoads(load, { events: 1, bytes: event.bytes })
+    if (last.length === 0 || !fits(grown, bounds)) {
+      last = [event]
+      requests.push(last)
+      load = { events: 1, bytes: event.bytes }
+    } else {
+      last.push(event)
+      load = grown
+    }
+  }
+  return requests
+}
+
+/** A waiting call, as far as joining it with others is concerned. */
+export interface Joinable {
+  readonly schema: string
+  readonly load: Load
+}
+
+/** The calls that go into the next request together. */
+export interface JointRequest<C> {
+  /** At least one, where any waits. */
+  readonly calls: readonly C[]
+  /** Does the next waiting call no longer fit? Then a second request may go beside the first. */
+  readonly full: boolean
+}
+
+/**
+ * Takes calls from the head of the queue, in order, while they are of one schema and fit into one request together (pure). A call
+ * that exceeds a request on its own is taken alone.
+ */
+export function joinCalls<C extends Joinable>(waiting: Iterable<C>, bounds: RequestBounds): JointRequest<C> {
+  const calls: C[] = []
+  let load = empty
+  for (const call of waiting) {
+    const grown = addLoads(load, call.load)
+    const first = calls[0]
+    if (first !== undefined && (first.schema !== call.schema || !fits(grown, bounds))) return { calls, full: true }
+    calls.push(call)
+    load = grown
+  }
+  return { calls, full: !fits(load, bounds) }
+}
+
+/** The calls of a refused joint request in two halves, which go separately; one call can't be halved. */
+export function halve<C>(calls: readonly C[]): readonly (readonly C[])[] {
+  const middle = Math.ceil(calls.length / 2)
+  return [calls.slice(0, middle), calls.slice(middle)].filter((half) => half.length > 0)
+}

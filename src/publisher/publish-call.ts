@@ -1,0 +1,111 @@
+import { BindingError } from '../errors.ts'
+import type { EventSchema } from '../metadata/metadata.ts'
+import type { Clock } from './clock.ts'
+import { addLoads, type Load } from './plan-requests.ts'
+import type { WireEvent } from './to-events.ts'
+import type { TopicAnswer } from './topic-answer.ts'
+
+/** What Event Grid took. */
+export interface PublishReceipt {
+  /** Ids of the events, in the caller's order. */
+  readonly ids: readonly string[]
+  /** Number of the events. */
+  readonly count: number
+  /** Event Grid's `x-ms-request-id`; several, joined by commas, where the call took several requests. */
+  readonly requestId: string | undefined
+}
+
+/** One `publish` on its way. */
+export interface PublishCall {
+  readonly schema: EventSchema
+  readonly load: Load
+  /** The events, request by request: one request unless they exceed it. */
+  readonly requests: readonly (readonly WireEvent[])[]
+  /** When the call gives up, in milliseconds since 1970. */
+  readonly deadline: number
+  readonly receipt: Promise<PublishReceipt>
+  /** Requests of it that Event Grid took, with what they were called. */
+  readonly done: { requests: number; requestIds: string[] }
+  /** The last answer that was no success. */
+  lastFailure: { readonly answer: Exclude<TopicAnswer, { kind: 'accepted' }>; readonly attempts: number } | undefined
+  /** Given up by us, so that its events are not sent again. A caller who ended the wait does not make it so. */
+  abandoned: boolean
+  resolve(): void
+  reject(error: BindingError): void
+}
+
+/** What {@link createCall} needs. */
+export interface PublishCallOptions {
+  readonly schema: EventSchema
+  readonly requests: readonly (readonly WireEvent[])[]
+  readonly clock: Clock
+  readonly timeoutMs: number
+  readonly signal: AbortSignal | undefined
+  /** The time is over: the call has to be rejected. */
+  readonly onDeadline: (call: PublishCall) => void
+  /** The caller ended the wait; the call is rejected already. */
+  readonly onAborted: (call: PublishCall) => void
+  /** Runs once, when the call is settled in whatever way. */
+  readonly onSettled: (call: PublishCall) => void
+}
+
+/** Load of a number of events. */
+export function loadOf(events: readonly WireEvent[]): Load {
+  return events.reduce<Load>((load, { bytes }) => addLoads(load, { events: 1, bytes }), { events: 0, bytes: 0 })
+}
+
+/** Makes a call, which watches its deadline and its signal until it is settled. */
+export function createCall(options: PublishCallOptions): PublishCall {
+  const { schema, requests, clock, timeoutMs, signal } = options
+  const { promise, resolve, reject } = Promise.withResolvers<PublishReceipt>()
+  const events = requests.flat()
+  let settled = false
+  const settle = (how: () => void) => {
+    if (settled) return
+    settled = true
+    callOff()
+    signal?.removeEventListener('abort', onAbort)
+    how()
+    options.onSettled(call)
+  }
+  const call: PublishCall = {
+    schema,
+    requests,
+    load: loadOf(events),
+    deadline: clock.now() + timeoutMs,
+    receipt: promise,
+    done: { requests: 0, requestIds: [] },
+    lastFailure: undefined,
+    abandoned: false,
+    resolve() {
+      const requestId = call.done.requestIds.join(',') || undefined
+      settle(() => resolve({ ids: events.map(({ id }) => id), count: events.length, requestId }))
+    },
+    reject: (error) => settle(() => reject(error)),
+  }
+  const onAbort = () => {
+    call.reject(abortedError())
+    options.onAborted(call)
+  }
+  const callOff = clock.after(timeoutMs, () => {
+    call.abandoned = true
+    options.onDeadline(call)
+  })
+  signal?.addEventListener('abort', onAbort, { once: true })
+  return call
+}
+
+/** ABORTED. */
+export function abortedError(): BindingError {
+  return new BindingError('ABORTED', {
+    what: 'create was aborted by its signal',
+    fix: 'a call that was sent already may be published all the same',
+  })
+}
+
+/** Ids of a call's events: those that Event Grid took, and the others. */
+export function idsOf(call: PublishCall): { readonly published: readonly string[]; readonly ids: readonly string[] } {
+  const idsIn = (requests: PublishCall['requests']) => requests.flat().map(({ id }) => id)
+  const { requests, done } = call
+  return { published: idsIn(requests.slice(0, done.requests)), ids: idsIn(requests.slice(done.requests)) }
+}

@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto'
+import type { TokenCredential } from '@azure/core-auth'
+import type { Endpoints } from '../endpoints.ts'
+import { BindingError } from '../errors.ts'
+import type { Logger } from '../logger.ts'
+import type { OutputMetadata } from '../metadata/metadata.ts'
+import { type Clock, systemClock } from './clock.ts'
+import { explainRejection } from './explain-rejection.ts'
+import { type PublisherLimits, publisherDefaults } from './limits.ts'
+import { fits, type Load, splitCall } from './plan-requests.ts'
+import { abortedError, createCall, idsOf, loadOf, type PublishCall, type PublishReceipt } from './publish-call.ts'
+import { asBytes } from './read-payload.ts'
+import { createRequestQueue } from './request-queue.ts'
+import { createSender, type FailedAnswer } from './sender.ts'
+import { toEvents } from './to-events.ts'
+import { createTopicClient, publishUrl } from './topic-client.ts'
+
+/** How one `publish` goes about it. */
+export interface PublishOptions {
+  /** Attributes of an event made from data (README, "What create takes"). */
+  readonly metadata?: Readonly<Record<string, string>>
+  /** Takes a waiting call back; once its request is sent it only ends the wait. */
+  readonly signal?: AbortSignal
+}
+
+/** Publishes to one topic. */
+export interface Publisher {
+  /**
+   * Publishes what a payload is: an event, events, or data that becomes an event.
+   *
+   * Events that were answered 429 or 5xx, or whose connection broke, are sent again until the call's time is over: an event may be published twice. Order is kept
+   * within a call, not between calls.
+   *
+   * @throws BindingError PAYLOAD_INVALID, PAYLOAD_TOO_LARGE, OVERLOADED, PUBLISH_REJECTED, PUBLISH_UNAVAILABLE,
+   *   CREDENTIALS_REJECTED, PERMISSION_DENIED, ABORTED or CLOSED; `details.ids` are the events not published
+   */
+  publish(payload: unknown, options?: PublishOptions): Promise<PublishReceipt>
+  /** Why the topic can't be published to, by the last request; `undefined` after one that it took. One event's own fault does not count. Safe to print. */
+  lastFailure(): string | undefined
+  /** Takes no more calls, publishes what is queued (for `closeTimeoutMs` at most; the rest is rejected with CLOSED) and ends the connections. */
+  close(): Promise<void>
+}
+
+/** What {@link createPublisher} needs. */
+export interface PublisherOptions {
+  readonly output: OutputMetadata
+  /** Gives the tokens where `output` authenticates by `entra`. */
+  readonly credential?: TokenCredential
+  readonly endpoints: Endpoints
+  readonly logger: Logger
+  /** @default publisherDefaults */
+  readonly limits?: Partial<PublisherLimits>
+  /** @default the time of this machine */
+  readonly clock?: Clock
+  /** From 0 up to 1: spreads retries. @default Math.random */
+  readonly random?: () => number
+  /** Makes ids of events. @default random UUIDs */
+  readonly newId?: () => string
+}
+
+/**
+ * Makes a publisher. Nothing connects before the first `publish`.
+ *
+ * A call goes out at once when no request is under way; calls that come meanwhile wait and then go together in one request. A second request starts beside the first only
+ * when the waiting calls fill it.
+ * @throws BindingError METADATA_INVALID where `entra` meets a topic endpoint of plain http
+ */
+export function createPublisher(options: PublisherOptions): Publisher {
+  const { output, credential, endpoints, logger, clock = systemClock, newId = randomUUID } = options
+  const limits: PublisherLimits = { ...publisherDefaults, ...options.limits }
+  const url = publishUrl(output.topicEndpoint)
+  const { authentication } = output
+  const clientId =
+    authentication.kind === 'entra' && 'clientId' in authentication.credential
+      ? authentication.credential.clientId
+      : undefined
+  const explain = (call: PublishCall, { answer, attempts }: FailedAnswer) =>
+    explainRejection(answer, {
+      host: url.host,
+      authentication: authentication.kind,
+      clientId,
+      attempts,
+      ...idsOf(call),
+    })
+  const client = createTopicClient({ output, credential, endpoints, now: clock.now })
+  const closing = new AbortController()
+  const open = new Set<PublishCall>()
+  let held: Load = { events: 0, bytes: 0 }
+  let closed: Promise<void> | undefined
+  let lastFailure: string | undefined
+
+  const sender = createSender({
+    client,
+    limits,
+    clock,
+    logger,
+    random: options.random ?? Math.random,
+    signal: closing.signal,
+    onTaken: () => {
+      lastFailure = undefined
+    },
+    onTrouble: (call, failure) => {
+      lastFailure = explain(call, failure).message
+    },
+    fail: (call, failure) => call.reject(explain(call, failure)),
+  })
+  const queue = createRequestQueue({ limits, send: sender.send })
+
+  const most: Load = { events: limits.maxQueuedEvents, bytes: limits.maxQueuedBytes }
+  const refuseTooLarge = (load: Load) => {
+    if (load.events <= most.events && load.bytes <= most.bytes) return
+    throw new BindingError('PAYLOAD_TOO_LARGE', {
+      what: 'the payload is larger than the whole queue of the publisher',
+      fix: `publish at most ${most.events} events and ${most.bytes} bytes in one call`,
+    })
+  }
+
+  /** Takes room for a load beside what is held already. */
+  const admit = (load: Load) => {
+    refuseTooLarge(load)
+    if (held.events + load.events > most.events || held.bytes + load.bytes > most.bytes) {
+      throw new BindingError('OVERLOADED', {
+        what: `${held.events} events of ${held.bytes} bytes wait for the topic already`,
+        fix: 'publish again later, or more slowly',
+      })
+    }
+    held = { events: held.events + load.events, bytes: held.bytes + load.bytes }
+  }
+
+  const onDeadline = (call: PublishCall) => {
+    queue.remove(call)
+    const waited = {
+      answer: { kind: 'unreachable', reason: `no answer in ${limits.publishTimeoutMs} ms`, permanent: false },
+      attempts: 1,
+    } as const
+    call.reject(explain(call, call.lastFailure ?? waited))
+  }
+  const onSettled = (call: PublishCall) => {
+    open.delete(call)
+    held = { events: held.events - call.load.events, bytes: held.bytes - call.load.bytes }
+  }
+
+  const flush = async () => {
+    const { promise: timeout, resolve } = Promise.withResolvers<void>()
+    const callOff = clock.after(limits.closeTimeoutMs, resolve)
+    await Promise.race([queue.idle(), timeout])
+    callOff()
+    if (open.size > 0) logger.warn('closed before all events were published', { calls: open.size, events: held.events })
+    for (const call of [...open]) {
+      call.abandoned = true
+      call.reject(closedError(idsOf(call)))
+    }
+    closing.abort()
+    await queue.idle()
+    client.close()
+  }
+
+  return {
+    async publish(payload, { metadata = {}, signal } = {}) {
+      if (closed) throw closedError()
+      if (signal?.aborted) throw abortedError()
+      // Before it is parsed: a text's bytes are no fewer than its characters.
+      if (typeof payload === 'string') refuseTooLarge({ events: 1, bytes: payload.length })
+      else refuseTooLarge({ events: 1, bytes: asBytes(payload)?.length ?? 0 })
+      const { schema, events } = toEvents(payload, metadata, {
+        topicSchema: output.topicSchema,
+        defaultSource: `${url.origin}${url.pathname}`,
+        maxEventBytes: limits.maxEventBytes,
+        now: clock.now,
+        newId,
+      })
+      const load = loadOf(events)
+      admit(load)
+      const call = createCall({
+        schema,
+        requests: fits(load, limits) ? [events] : splitCall(events, limits),
+        clock,
+        timeoutMs: limits.publishTimeoutMs,
+        signal,
+        onDeadline,
+        onAborted: queue.remove,
+        onSettled,
+      })
+      open.add(call)
+      queue.add(call)
+      return call.receipt
+    },
+    lastFailure: () => lastFailure,
+    close() {
+      closed ??= flush()
+      return closed
+    },
+  }
+}
+
+const closedError = (details?: Readonly<Record<string, unknown>>) =>
+  new BindingError('CLOSED', {
+    what: details ? 'the publisher closed before the events were published' : 'the publisher is closed',
+    fix: 'publish through a new one',
+    ...(details && { details }),
+  })

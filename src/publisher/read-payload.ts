@@ -1,0 +1,122 @@
+import { BindingError } from '../errors.ts'
+import { parseExactJson } from './exact-json.ts'
+
+/** A payload past the door: a copy, so that what the caller does to it afterwards changes nothing. */
+export type Payload =
+  | { readonly kind: 'json'; readonly value: unknown }
+  /** Text that is no JSON object or array. */
+  | { readonly kind: 'text'; readonly text: string }
+  /** Bytes that are no JSON object or array. */
+  | { readonly kind: 'bytes'; readonly bytes: Buffer }
+
+/** PAYLOAD_INVALID. */
+export function invalidPayload(what: string, fix: string, details?: Readonly<Record<string, unknown>>): BindingError {
+  return new BindingError('PAYLOAD_INVALID', { what, fix, ...(details && { details }) })
+}
+
+/**
+ * Takes a payload of `create` as the caller gave it: text and bytes (`Buffer`, `ArrayBuffer`, any typed array) that parse to an object or
+ * array are that; everything else goes by the rules of `JSON.stringify`, `toJSON` included, except that what JSON would
+ * silently lose is refused: `Map`, `Set`, bytes inside an object, `NaN` and infinities. The one place for bytes inside an object is the `data` of a
+ * CloudEvent, which becomes `data_base64`.
+ *
+ * @throws BindingError PAYLOAD_INVALID
+ */
+export function readPayload(payload: unknown): Payload {
+  if (payload === undefined)
+    throw invalidPayload('the payload is missing', 'give an event, or data to make one of; null is data too')
+  if (typeof payload === 'string') return structured(payload) ?? { kind: 'text', text: payload }
+  const bytes = asBytes(payload)
+  if (bytes === undefined) return { kind: 'json', value: parsed(asJson(payload)) }
+  if (bytes.length === 0) throw invalidPayload('the payload is empty', 'give an event, or data to make one of')
+  const text = asUtf8(bytes)
+  const value = text === undefined ? undefined : structured(text)
+  return value ?? { kind: 'bytes', bytes: Buffer.from(bytes) }
+}
+
+/** The object or array that a text holds, if it holds one. */
+function structured(text: string): Payload | undefined {
+  if (!/^[ \t\r\n]*[[{]/.test(text)) return undefined
+  try {
+    return { kind: 'json', value: parseExactJson(text) }
+  } catch (error) {
+    if (error instanceof RangeError) throw tooDeep(error)
+    return undefined
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseExactJson(text)
+  } catch (error) {
+    throw tooDeep(error)
+  }
+}
+
+const tooDeep = (cause: unknown) =>
+  invalidPayload(
+    `the payload is ${cause instanceof RangeError ? cause.message : 'no JSON'}`,
+    'flatten it, or send it as text within data',
+  )
+
+/** The bytes a value is, without copying them; `undefined` where it is none. */
+export function asBytes(value: unknown): Buffer | undefined {
+  if (ArrayBuffer.isView(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+  return value instanceof ArrayBuffer || value instanceof SharedArrayBuffer ? Buffer.from(value) : undefined
+}
+
+function asUtf8(bytes: Buffer): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** The JSON text of a value of the caller's; foreign `toJSON` functions run here. */
+function asJson(payload: unknown): string {
+  let text: string | undefined
+  try {
+    const whole = Array.isArray(payload) ? payload.map(liftBinaryData) : liftBinaryData(payload)
+    text = JSON.stringify(whole, refuseLoss)
+  } catch (error) {
+    if (error instanceof BindingError) throw error
+    throw invalidPayload(`the payload can't be turned into JSON: ${reasonOf(error)}`, 'give plain JSON data')
+  }
+  if (text === undefined) throw invalidPayload(`a ${typeof payload} is no payload`, 'give plain JSON data')
+  return text
+}
+
+/** Why JSON.stringify threw. Its own messages name keys only; what a foreign `toJSON` throws may hold anything, so it stays out. */
+function reasonOf(error: unknown): string {
+  if (error instanceof RangeError) return 'it is nested too deeply or too large'
+  if (!(error instanceof TypeError)) return 'its toJSON failed'
+  if (/circular/i.test(error.message)) return 'it is circular, it contains itself'
+  return /BigInt/i.test(error.message) ? 'it holds a BigInt' : 'its toJSON failed'
+}
+
+/** A CloudEvent whose `data` is bytes, as other SDKs write it, with `data_base64` instead. */
+function liftBinaryData(event: unknown): unknown {
+  if (typeof event !== 'object' || event === null || !('specversion' in event) || !('data' in event)) return event
+  if ('toJSON' in event || Object.hasOwn(event, 'data_base64')) return event
+  const bytes = asBytes(event.data)
+  if (bytes === undefined) return event
+  const { data: _, ...rest } = event
+  return { ...rest, data_base64: bytes.toString('base64') }
+}
+
+function refuseLoss(key: string, value: unknown): unknown {
+  const lost =
+    value instanceof Map || value instanceof Set
+      ? 'a Map or Set'
+      : asBytes(value) !== undefined
+        ? 'bytes'
+        : typeof value === 'number' && !Number.isFinite(value)
+          ? 'NaN or an infinity'
+          : undefined
+  if (lost === undefined) return value
+  throw invalidPayload(
+    `the payload holds ${lost}${key === '' ? '' : ` at ${JSON.stringify(key.slice(0, 64))}`}, which JSON has no form for`,
+    lost === 'bytes' ? 'write them as base64 text, or give them as the payload' : 'give plain JSON data',
+  )
+}

@@ -1,0 +1,101 @@
+import { fits, halve, joinCalls, type RequestBounds } from './plan-requests.ts'
+import type { PublishCall } from './publish-call.ts'
+
+/** How sending some calls together ended: settled one way or the other, or refused so that halves of them may fare better. */
+export type SendOutcome = 'settled' | 'halve'
+
+/** What {@link createRequestQueue} needs. */
+export interface RequestQueueOptions {
+  readonly limits: RequestBounds & { readonly maxRequests: number }
+  /**
+   * Sends calls in one request, or one call in several. Never rejects. `onBackOff` tells when it waits to try again, and when it no longer does.
+   */
+  readonly send: (calls: readonly PublishCall[], onBackOff: (waits: boolean) => void) => Promise<SendOutcome>
+}
+
+/** Calls that wait, and the requests under way. */
+export interface RequestQueue {
+  /** Puts a call at the end; it goes out at once if nothing is under way. */
+  add(call: PublishCall): void
+  /** Takes a call out if it still waits. */
+  remove(call: PublishCall): void
+  /** Resolves when nothing waits and nothing is under way. */
+  idle(): Promise<void>
+}
+
+/** Makes the queue that joins waiting calls into requests. */
+export function createRequestQueue({ limits, send }: RequestQueueOptions): RequestQueue {
+  /** In order of arrival. A set, since any call may be taken back. */
+  const waiting = new Set<PublishCall>()
+  /** Halves of refused requests: they come first, and are never joined again. */
+  const halves: (readonly PublishCall[])[] = []
+  const idlers: (() => void)[] = []
+  let running = 0
+  let runningJoint = 0
+  let backingOff = 0
+
+  /** What waits altogether, so that a call that comes need not count the others. */
+  const load = { events: 0, bytes: 0 }
+
+  const remove = (call: PublishCall) => {
+    if (!waiting.delete(call)) return
+    load.events -= call.load.events
+    load.bytes -= call.load.bytes + 1
+  }
+
+  const next = (): readonly PublishCall[] | undefined => {
+    const half = halves.shift()
+    if (half) return half
+    if (runningJoint > 0 && fits({ ...load, bytes: load.bytes - 1 }, limits)) return undefined
+    const { calls, full } = joinCalls(waiting, limits)
+    // While a request is under way, the others wait for it and go together; only a full one need not.
+    if (calls.length === 0 || (runningJoint > 0 && !full)) return undefined
+    calls.forEach(remove)
+    return calls
+  }
+
+  const run = async (calls: readonly PublishCall[]) => {
+    // One call in several requests takes its time: the others need not wait for it.
+    const joint = calls.some(({ requests }) => requests.length === 1) ? 1 : 0
+    running += 1
+    runningJoint += joint
+    try {
+      const outcome = await send(calls, (waits) => {
+        backingOff += waits ? 1 : -1
+      })
+      if (outcome === 'halve') halves.push(...halve(calls))
+    } finally {
+      running -= 1
+      runningJoint -= joint
+      pump()
+    }
+  }
+
+  const pump = () => {
+    // A topic that throttles one request would throttle the one beside it too.
+    while (running < limits.maxRequests && (running === 0 || backingOff === 0)) {
+      const calls = next()
+      if (!calls) break
+      void run(calls)
+    }
+    if (running === 0 && waiting.size === 0) {
+      for (const idler of idlers.splice(0)) idler()
+    }
+  }
+
+  return {
+    add(call) {
+      waiting.add(call)
+      load.events += call.load.events
+      // A comma goes with each call but one.
+      load.bytes += call.load.bytes + 1
+      pump()
+    },
+    remove,
+    idle: () =>
+      new Promise((resolve) => {
+        idlers.push(resolve)
+        pump()
+      }),
+  }
+}

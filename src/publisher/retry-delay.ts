@@ -1,0 +1,33 @@
+/** What a wait is made of. */
+export interface RetryDelayOptions {
+  /** Failed attempts so far, from 1. */
+  readonly attempt: number
+  /** Milliseconds Event Grid asked for, if it did. */
+  readonly retryAfterMs: number | undefined
+  readonly retryBaseMs: number
+  readonly retryCapMs: number
+  readonly retryAfterCapMs: number
+  /** From 0 up to 1, without 1. */
+  readonly random: () => number
+}
+
+/**
+ * Milliseconds until the next attempt (pure): exponential back-off with full jitter, and never before `Retry-After`, which has its own cap. The jitter comes on top of
+ * `Retry-After`, so that the replicas a topic throttled do not return in one moment.
+ */
+export function retryDelay(options: RetryDelayOptions): number {
+  const { attempt, retryAfterMs = 0, retryBaseMs, retryCapMs, retryAfterCapMs, random } = options
+  const ceiling = Math.min(retryCapMs, retryBaseMs * 2 ** Math.min(attempt - 1, 30))
+  return Math.min(retryAfterMs, retryAfterCapMs) + Math.floor(random() * ceiling)
+}
+
+/**
+ * Milliseconds that a `Retry-After` header asks for: seconds or an HTTP date (RFC 9110, 10.2.3). `undefined` for a missing or malformed one; 0 for a date that is past.
+ */
+export function readRetryAfter(header: string | undefined, now: number): number | undefined {
+  const text = header?.trim() ?? ''
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000
+  if (!/^[A-Z][a-z]{2,8},? /.test(text)) return undefined
+  const date = Date.parse(text)
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+}

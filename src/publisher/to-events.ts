@@ -1,0 +1,133 @@
+import { BindingError } from '../errors.ts'
+import type { EventSchema, OutputMetadata } from '../metadata/metadata.ts'
+import { faultsOfCloudEvent } from './cloud-event.ts'
+import { faultsOfEventGridEvent } from './event-grid-event.ts'
+import { isObject, kindOf } from './json-kind.ts'
+import { type NewEventContext, newEvent } from './new-event.ts'
+import { invalidPayload, readPayload } from './read-payload.ts'
+
+/** One event as it is sent. */
+export interface WireEvent {
+  readonly id: string
+  /** The event as JSON data: every attribute as given, none added. */
+  readonly body: Record<string, unknown>
+  /** Bytes of its UTF-8 JSON. */
+  readonly bytes: number
+}
+
+/** The events of one call: all of one schema, at least one. */
+export interface CallEvents {
+  readonly schema: EventSchema
+  readonly events: readonly WireEvent[]
+}
+
+/** What {@link toEvents} needs beside payload and metadata. */
+export interface ToEventsContext extends Omit<NewEventContext, 'schema'> {
+  readonly topicSchema: OutputMetadata['topicSchema']
+  /** Bytes of UTF-8 JSON one event may take. */
+  readonly maxEventBytes: number
+}
+
+/** Faults a message names at most; the rest are counted. */
+const shownFaults = 10
+
+/**
+ * The events that a `create` publishes (pure; design of the output in README, "What create takes"). A whole event, or an array of them, goes as it stands and the invoke
+ * metadata is not looked at; anything else is data of a new event.
+ *
+ * @throws BindingError PAYLOAD_INVALID naming each attribute, PAYLOAD_TOO_LARGE naming the event
+ */
+export function toEvents(
+  given: unknown,
+  metadata: Readonly<Record<string, string>>,
+  context: ToEventsContext,
+): CallEvents {
+  const payload = readPayload(given)
+  const whole = payload.kind === 'json' ? recognise(payload.value) : undefined
+  const wanted = context.topicSchema
+  if (!whole) {
+    const schema = wanted === 'auto' ? 'CloudEventSchemaV1_0' : wanted
+    const event = newEvent(payload, metadata, { ...context, schema })
+    return { schema, events: measure(schema, [event], context, () => 'metadata ') }
+  }
+  if (wanted !== 'auto' && whole.schema !== wanted) {
+    throw invalidPayload(
+      `the payload is ${nameOf[whole.schema]}, but topicSchema is ${wanted}`,
+      `publish ${nameOf[wanted]}, or set topicSchema to what the topic takes`,
+      { field: 'topicSchema' },
+    )
+  }
+  const at = (index: number) => (whole.isArray ? `[${index}].` : '')
+  return { schema: whole.schema, events: measure(whole.schema, whole.events, context, at) }
+}
+
+const nameOf: Readonly<Record<EventSchema, string>> = {
+  CloudEventSchemaV1_0: 'a CloudEvent',
+  EventGridSchema: 'an event of the Event Grid schema',
+}
+
+function schemaOf(value: unknown): EventSchema | undefined {
+  if (!isObject(value)) return undefined
+  if (Object.hasOwn(value, 'specversion')) return 'CloudEventSchemaV1_0'
+  return Object.hasOwn(value, 'eventType') ? 'EventGridSchema' : undefined
+}
+
+interface WholeEvents {
+  readonly schema: EventSchema
+  readonly isArray: boolean
+  readonly events: readonly Record<string, unknown>[]
+}
+
+/** The whole events that a JSON value is; `undefined` where it is data. */
+function recognise(value: unknown): WholeEvents | undefined {
+  if (!Array.isArray(value)) {
+    const schema = schemaOf(value)
+    return schema !== undefined && isObject(value) ? { schema, isArray: false, events: [value] } : undefined
+  }
+  if (value.length === 0) throw invalidPayload('the payload is an empty array', 'give at least one event')
+  const schema = schemaOf(value[0])
+  if (schema === undefined) return undefined
+  const strays = value.flatMap((event: unknown, index) => {
+    const found = schemaOf(event)
+    return found === schema
+      ? []
+      : [`[${index}] is ${found === undefined ? `${kindOf(event)}, no event` : nameOf[found]}`]
+  })
+  if (strays.length > 0) {
+    throw invalidPayload(
+      `the payload begins with ${nameOf[schema]}, but ${list(strays)}`,
+      'an array of events must hold events of one schema only',
+    )
+  }
+  return { schema, isArray: true, events: value.filter(isObject) }
+}
+
+function measure(
+  schema: EventSchema,
+  events: readonly Record<string, unknown>[],
+  { maxEventBytes }: ToEventsContext,
+  at: (index: number) => string,
+): readonly WireEvent[] {
+  const faultsOf = schema === 'CloudEventSchemaV1_0' ? faultsOfCloudEvent : faultsOfEventGridEvent
+  const faults = events.flatMap((event, index) => faultsOf(event).map((fault) => `${at(index)}${fault}`))
+  if (faults.length > 0) {
+    throw invalidPayload(`${nameOf[schema]} must be whole: ${list(faults)}`, 'correct the event', {
+      faults: faults.slice(0, 100),
+    })
+  }
+  return events.map((body, index) => {
+    const bytes = Buffer.byteLength(JSON.stringify(body))
+    if (bytes > maxEventBytes) {
+      throw new BindingError('PAYLOAD_TOO_LARGE', {
+        what: `event ${index + 1} of ${events.length} takes ${bytes} bytes of JSON, and Event Grid takes ${maxEventBytes}`,
+        fix: 'store the data elsewhere and publish where it is',
+        details: { ids: [String(body.id)], bytes },
+      })
+    }
+    return { id: String(body.id), body, bytes }
+  })
+}
+
+const list = (faults: readonly string[]) =>
+  faults.slice(0, shownFaults).join(', ') +
+  (faults.length > shownFaults ? ` and ${faults.length - shownFaults} more` : '')

@@ -1,0 +1,41 @@
+/** How one request to the topic ended, as data. Texts in it are cleaned: no query, no key, no control characters. */
+export type TopicAnswer =
+  | { readonly kind: 'accepted'; readonly requestId: string | undefined }
+  | {
+      readonly kind: 'answered'
+      readonly status: number
+      /** Event Grid's own words, cut to what a message bears; empty where it gave none. */
+      readonly message: string
+      readonly requestId: string | undefined
+      readonly retryAfterMs: number | undefined
+    }
+  /** No answer: the connection failed or nothing came in time. The events may have been published all the same. */
+  | { readonly kind: 'unreachable'; readonly reason: string; readonly permanent: boolean }
+  /** There was no token to send. */
+  | { readonly kind: 'no-token'; readonly reason: string; readonly permanent: boolean }
+
+/** What to do about an answer: `split` gives up on a single call, and halves a joint request. */
+export type Verdict = 'done' | 'retry' | 'split' | 'give up'
+
+/** Decides what follows from an answer (pure). */
+export function judgeAnswer(answer: TopicAnswer): Verdict {
+  switch (answer.kind) {
+    case 'accepted':
+      return 'done'
+    case 'unreachable':
+    case 'no-token':
+      return answer.permanent ? 'give up' : 'retry'
+    case 'answered':
+      if (answer.status === 400 || answer.status === 413) return 'split'
+      return answer.status === 408 || answer.status === 429 || answer.status >= 500 ? 'retry' : 'give up'
+  }
+}
+
+/** A text from outside as a message may hold it: one line, 400 characters, no query of any URL. */
+export function cleanText(text: string): string {
+  const line = text
+    .replace(/\?[^\s'"<>]*/g, '')
+    .replace(/[\p{Cc}\p{Cs}\s]+/gu, ' ')
+    .trim()
+  return line.length > 400 ? `${line.slice(0, 400)}…` : line
+}

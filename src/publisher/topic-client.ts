@@ -1,0 +1,215 @@
+import { Agent as HttpAgent } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
+import { rootCertificates } from 'node:tls'
+import type { AccessToken, TokenCredential } from '@azure/core-auth'
+import { isRestError, type PipelinePolicy } from '@azure/core-rest-pipeline'
+import { AzureKeyCredential, EventGridPublisherClient } from '@azure/eventgrid'
+import type { Endpoints } from '../endpoints.ts'
+import { BindingError } from '../errors.ts'
+import type { EventSchema, OutputMetadata } from '../metadata/metadata.ts'
+import { readRetryAfter } from './retry-delay.ts'
+import { cleanText, type TopicAnswer } from './topic-answer.ts'
+
+/** One topic, over the Event Grid SDK. */
+export interface TopicClient {
+  /** Sends one request. Never rejects: how it ended is the answer. When `signal` aborts it answers at once. */
+  send(schema: EventSchema, events: readonly Record<string, unknown>[], signal: AbortSignal): Promise<TopicAnswer>
+  /** Ends the kept-alive connections. */
+  close(): void
+}
+
+/** What {@link createTopicClient} needs. */
+export interface TopicClientOptions {
+  readonly output: OutputMetadata
+  /** Gives the tokens where `output` authenticates by `entra`. */
+  readonly credential: TokenCredential | undefined
+  readonly endpoints: Endpoints
+  /** Milliseconds since 1970: `Retry-After` may be a date. */
+  readonly now: () => number
+}
+
+/** Most bytes of an answer that are read; Event Grid's errors take a few hundred. */
+const maxAnswerBytes = 65_536
+
+/**
+ * Content type by schema. Event Grid takes several CloudEvents only under the batch type (CloudEvents JSON event format, section 4).
+ */
+const contentTypes: Readonly<Record<EventSchema, string>> = {
+  CloudEventSchemaV1_0: 'application/cloudevents-batch+json; charset=utf-8',
+  EventGridSchema: 'application/json',
+}
+
+/** Where events are posted: a topic endpoint without a path gets `/api/events`, since the SDK posts to the URL as it is. */
+export function publishUrl(topicEndpoint: string): URL {
+  const url = new URL(topicEndpoint)
+  if (url.pathname === '/') url.pathname = '/api/events'
+  url.hash = ''
+  return url
+}
+
+/**
+ * A client of the topic over `EventGridPublisherClient`.
+ *
+ * Events go through the SDK's `Custom` schema, which sends each as it is: its `CloudEvent` schema turns an array in `data` into an object, refuses text,
+ * rounds `time` to milliseconds and invents `datacontenttype`; its `EventGrid` schema drops `metadataVersion` and rounds `eventTime`. Only the content type has to be set then.
+ *
+ * @throws BindingError METADATA_INVALID where `entra` meets plain http, over which the SDK sends no token
+ */
+export function createTopicClient(options: TopicClientOptions): TopicClient {
+  const { output, credential, endpoints, now } = options
+  const url = publishUrl(output.topicEndpoint)
+  const isPlain = url.protocol === 'http:'
+  if (isPlain && output.authentication.kind === 'entra') {
+    throw new BindingError('METADATA_INVALID', {
+      what: 'topicAuthentication entra needs a topicEndpoint of https: the SDK sends no token over plain http',
+      fix: 'use the https endpoint of the topic',
+      issues: [{ field: 'topicEndpoint', rule: 'must be https with topicAuthentication entra' }],
+    })
+  }
+  const ca = endpoints.ca === undefined ? undefined : [...rootCertificates, endpoints.ca]
+  const agent = isPlain ? new HttpAgent({ keepAlive: true }) : new HttpsAgent({ keepAlive: true, ...(ca && { ca }) })
+  const keys = credentialOf(options)
+  const clientOf = (schema: EventSchema) =>
+    new EventGridPublisherClient(url.href, 'Custom', keys, {
+      allowInsecureConnection: isPlain && isLoopback(url.hostname),
+      // Our own retries decide; a redirect would carry the key elsewhere.
+      retryOptions: { maxRetries: 0 },
+      redirectOptions: { maxRetries: 0 },
+      ...(ca && { tlsOptions: { ca } }),
+      additionalPolicies: [{ position: 'perRetry', policy: wirePolicy(contentTypes[schema], agent) }],
+    })
+  const clients = {
+    CloudEventSchemaV1_0: clientOf('CloudEventSchemaV1_0'),
+    EventGridSchema: clientOf('EventGridSchema'),
+  }
+  const withoutKey = (text: string) => {
+    const { authentication } = output
+    return cleanText(
+      authentication.kind === 'accessKey' ? text.replaceAll(authentication.accessKey.reveal(), '(redacted)') : text,
+    )
+  }
+  return {
+    async send(schema, events, signal) {
+      const aborted = new Promise<TopicAnswer>((resolve) => {
+        const give = () => resolve({ kind: 'unreachable', reason: 'no answer in time', permanent: false })
+        if (signal.aborted) give()
+        else signal.addEventListener('abort', give, { once: true })
+      })
+      // The SDK waits for upload and answer to end before it tells of an abort, so its promise alone is not enough.
+      return Promise.race([sendOnce(clients[schema], events, signal, { now, clean: withoutKey }), aborted])
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+async function sendOnce(
+  client: EventGridPublisherClient<'Custom'>,
+  events: readonly Record<string, unknown>[],
+  signal: AbortSignal,
+  { now, clean }: { now: () => number; clean: (text: string) => string },
+): Promise<TopicAnswer> {
+  let requestId: string | undefined
+  let retryAfter: string | undefined
+  let status: number | undefined
+  try {
+    await client.send([...events], {
+      abortSignal: signal,
+      onResponse: (response) => {
+        status = response.status
+        requestId = response.headers.get('x-ms-request-id')
+        retryAfter = response.headers.get('retry-after')
+      },
+    })
+    return { kind: 'accepted', requestId }
+  } catch (error) {
+    if (status !== undefined) {
+      const message = error instanceof Error ? clean(messageIn(error)) : ''
+      return { kind: 'answered', status, message, requestId, retryAfterMs: readRetryAfter(retryAfter, now()) }
+    }
+    if (error instanceof TokenFailure) {
+      return { kind: 'no-token', reason: clean(error.message), permanent: error.permanent }
+    }
+    const code = isRestError(error) ? error.code : undefined
+    const reason = error instanceof Error ? clean(error.message) || error.name : 'unknown'
+    const permanent = !isRestError(error) || /CERT|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH/.test(code ?? '')
+    return { kind: 'unreachable', reason: code && !reason.includes(code) ? `${code} ${reason}` : reason, permanent }
+  }
+}
+
+/** Event Grid's message in an error of the SDK; the body itself where it is no JSON. */
+function messageIn(error: Error): string {
+  return isRestError(error) && error.code === 'PARSE_ERROR' ? (error.response?.bodyAsText ?? '') : error.message
+}
+
+/** Sets the content type and the agent, and reads no more of an answer than is sane. */
+function wirePolicy(contentType: string, agent: HttpAgent | HttpsAgent): PipelinePolicy {
+  return {
+    name: 'eventgridBindingWirePolicy',
+    async sendRequest(request, next) {
+      request.headers.set('content-type', contentType)
+      // A compressed answer could not be bounded before it is unpacked.
+      request.headers.delete('accept-encoding')
+      // A proxy of the environment has set its agent by now.
+      request.agent ??= agent
+      request.streamResponseStatusCodes = new Set([Number.POSITIVE_INFINITY])
+      const response = await next(request)
+      request.streamResponseStatusCodes = new Set()
+      const { readableStreamBody, ...rest } = response
+      return { ...rest, bodyAsText: readableStreamBody ? await readBounded(readableStreamBody) : '' }
+    },
+  }
+}
+
+async function readBounded(stream: NodeJS.ReadableStream): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of stream) {
+    const bytes = Buffer.from(chunk)
+    chunks.push(bytes)
+    size += bytes.length
+    // Leaving the loop destroys the stream, and its connection with it.
+    if (size > maxAnswerBytes) break
+  }
+  return Buffer.concat(chunks).toString('utf8', 0, maxAnswerBytes)
+}
+
+/** A credential failed. Its own error stays out: it may quote what it was given. */
+class TokenFailure extends Error {
+  override readonly name = 'TokenFailure'
+  readonly permanent: boolean
+
+  constructor(message: string, permanent: boolean) {
+    super(message)
+    this.permanent = permanent
+  }
+}
+
+function credentialOf({ output, credential }: TopicClientOptions): AzureKeyCredential | TokenCredential {
+  const { authentication, environment } = output
+  if (authentication.kind === 'accessKey') return new AzureKeyCredential(authentication.accessKey.reveal())
+  return {
+    // The SDK always asks for the public cloud's scope.
+    async getToken(_scopes, options): Promise<AccessToken> {
+      try {
+        const token = await credential?.getToken(environment.topicScope, options)
+        if (token) return token
+      } catch (error) {
+        throw tokenFailure(error)
+      }
+      throw new TokenFailure('the credential gave none', true)
+    },
+  }
+}
+
+/** Entra says what is wrong with a credential by a status of 400 or 401; what has no such status may pass. */
+function tokenFailure(error: unknown): TokenFailure {
+  if (!(error instanceof Error)) return new TokenFailure('the credential failed', true)
+  const status = 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : undefined
+  const network = /ENOTFOUND|ECONN|ETIMEDOUT|EAI_AGAIN|network_error|endpoints_resolution_error/.test(error.message)
+  const permanent = status === undefined ? !network : status < 500 && status !== 408 && status !== 429 && status !== 0
+  return new TokenFailure(error.message, permanent)
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
+}
