@@ -1,4 +1,7 @@
+import type { AcceptedEvent } from './accepted-event.ts'
 import type { Clock } from './clock.ts'
+import type { DeliveryOptions } from './delivery-options.ts'
+import type { Directory } from './directory.ts'
 import type { Faults } from './faults.ts'
 import type { EventSubscription } from './model.ts'
 import type { RecordRing } from './records.ts'
@@ -103,9 +106,18 @@ export interface DeliveryEngine {
   validate(subscription: EventSubscription, signal: AbortSignal): Promise<ValidationOutcome>
   /**
    * Takes events of a source (its resource id) for every subscription that wants them.
-   * They are in the source's input schema, already checked and stamped.
+   * They are already checked and stamped.
    */
-  accept(sourceId: string, events: readonly unknown[]): void
+  accept(sourceId: string, events: readonly AcceptedEvent[]): void
+  /**
+   * Takes events as Azure's services raise them, or as somebody would publish them to the topic of that id.
+   * Throws `TypeError` for what is no event.
+   */
+  raise(sourceId: string, events: readonly unknown[]): void
+  /** Whether so many events are pending that no more may be published. */
+  full(): boolean
+  /** Somebody called a validation URL; false if it is not, or no longer, good. */
+  confirmValidation(id: string | undefined, token: string | undefined): boolean
   /** Each time a subscription is stored anew: settings or provisioning state differ. */
   subscriptionChanged(subscription: EventSubscription): void
   /** After it left the store: what waits for it is dropped, and the subscriber may be told. */
@@ -114,6 +126,8 @@ export interface DeliveryEngine {
   pending(): number
   /** Resolves when nothing is under way or due now. Events that wait for a later try don't count. */
   idle(): Promise<void>
+  /** Resolves when no event is pending at all: later tries and dead-letters count too. */
+  settled(): Promise<void>
   /** Ends all requests and timers. */
   close(): Promise<void>
 }
@@ -158,6 +172,8 @@ export interface EmulatorContext {
   /** From 0 to just under 1; for jitter. */
   readonly random: () => number
   readonly store: Store
+  /** Who may do what: `directory.allows({ principalId: token.objectId, action, scope, data: true })`. */
+  readonly directory: Directory
   readonly tokens: TokenIssuer
   readonly records: Records
   readonly faults: Faults
@@ -167,6 +183,7 @@ export interface EmulatorContext {
   readonly trustedCertificates: readonly string[]
   /** Which Entra token version deliveries carry. */
   readonly deliveryTokenVersion: '1.0' | '2.0'
+  readonly delivery?: DeliveryOptions
   /** `https://127.0.0.1:{port}`, without a trailing slash. Known once the server listens, hence a function. */
   readonly baseUrl: () => string
 }

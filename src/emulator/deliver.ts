@@ -1,0 +1,150 @@
+import type { AcceptedEvent } from './accepted-event.ts'
+import { eventId } from './accepted-event.ts'
+import type { EmulatorContext } from './context.ts'
+import { deliveredForm } from './convert-schema.ts'
+import { deadLetterDestinationOf } from './dead-letter.ts'
+import {
+  batchingOf,
+  bodyOf,
+  deliveryHeaders,
+  deliverySchemaOf,
+  shownHeaders,
+  shownUrl,
+  webhookOf,
+} from './delivery-request.ts'
+import type { DeliverySchema, EventSubscription, WebHookProperties } from './model.ts'
+import type { PendingEvent, TryResult } from './subscription-queue.ts'
+import type { WebhookClient, WebhookResult } from './webhook-client.ts'
+
+/** How long a subscriber has for its answer, by the emulator's clock (Event Grid: delivery-and-retry). */
+export const deliveryTimeoutMs = 30_000
+
+/** Most characters of a body that a record keeps, so that ten thousand records stay small. */
+export const recordedBodyLimit = 16_384
+
+/** Events as they go out; each is written once per schema, however many subscriptions and tries there are. */
+export interface EventTexts {
+  text(event: AcceptedEvent, schema: DeliverySchema): string
+}
+
+/** Makes the memory of event texts; it holds a text as long as its event. */
+export function createEventTexts(): EventTexts {
+  const known = new WeakMap<AcceptedEvent, Map<DeliverySchema, string>>()
+  return {
+    text(event, schema) {
+      let texts = known.get(event)
+      if (!texts) {
+        texts = new Map()
+        known.set(event, texts)
+      }
+      let text = texts.get(schema)
+      if (text === undefined) {
+        text = JSON.stringify(deliveredForm(event, schema))
+        texts.set(schema, text)
+      }
+      return text
+    },
+  }
+}
+
+/** Sends one bundle of events to its subscriber and records the try. */
+export type Deliver = (
+  subscription: EventSubscription,
+  bundle: readonly PendingEvent[],
+  settle: (result: Pick<WebhookResult, 'status' | 'failure'>) => TryResult,
+) => Promise<void>
+
+/** Makes the function that does one try. */
+export function createDeliver(context: EmulatorContext, client: WebhookClient, texts: EventTexts): Deliver {
+  const { clock, faults, records } = context
+  const bearerToken = createTokenSource(context)
+
+  async function request(
+    webhook: WebHookProperties,
+    url: URL,
+    headers: Readonly<Record<string, string>>,
+    body: string,
+  ): Promise<WebhookResult> {
+    const fault = faults.take('delivery', { method: 'POST', url: url.href })
+    if (fault?.delayMs) await new Promise<void>((resolve) => clock.setTimer(fault.delayMs ?? 0, resolve))
+    const unsent = { target: url.href, durationMs: 0 }
+    if (fault?.drop) {
+      return { ...unsent, failure: { outcome: 'SocketError', message: 'A fault closed the connection.' } }
+    }
+    if (fault?.status !== undefined) return { ...unsent, status: fault.status }
+    return client.send({
+      method: 'POST',
+      url,
+      headers,
+      body,
+      timeoutMs: deliveryTimeoutMs,
+      minimumTlsVersion: webhook.minimumTlsVersionAllowed,
+    })
+  }
+
+  return async (subscription, bundle, settle) => {
+    const [first] = bundle
+    const webhook = webhookOf(subscription)
+    if (!first || !webhook) return
+    const at = clock.now()
+    const deliveryCount = first.attempts
+    const schema = deliverySchemaOf(subscription)
+    const form = batchingOf(webhook) ? 'batch' : 'single'
+    const url = new URL(webhook.endpointUrl)
+    let headers: Record<string, string> = {}
+    let body = ''
+    let result: WebhookResult
+    try {
+      const token = await bearerToken(webhook)
+      headers = deliveryHeaders({ subscription, form, event: first.event, deliveryCount, bearerToken: token })
+      body = bodyOf(
+        schema,
+        form,
+        bundle.map(({ event }) => texts.text(event, schema)),
+      )
+      result = await request(webhook, url, headers, body)
+    } catch (error) {
+      // Whatever can't be sent must not stop the queue: it is a failed try like any other.
+      const message = error instanceof Error ? error.message : String(error)
+      result = { target: url.href, durationMs: 0, failure: { outcome: 'Aborted', message } }
+    }
+    const next = settle(result)
+    const givenUp = deadLetterDestinationOf(subscription) ? 'dead-lettered' : 'dropped'
+    records.deliveries.push({
+      at,
+      subscriptionId: subscription.id,
+      subscriptionName: subscription.name,
+      url: shownUrl(url),
+      target: shownUrl(new URL(result.target)),
+      headers: shownHeaders(headers, subscription),
+      body: body.length > recordedBodyLimit ? body.slice(0, recordedBodyLimit) : body,
+      eventIds: bundle.map(({ event }) => eventId(event)),
+      deliveryCount,
+      outcome: next.outcome === 'given up' ? givenUp : next.outcome,
+      durationMs: result.durationMs,
+      ...(result.status !== undefined && { status: result.status }),
+      ...(result.failure && { error: `${result.failure.outcome}: ${result.failure.message}` }),
+      ...(next.nextTryAt !== undefined && { nextTryAt: next.nextTryAt }),
+    })
+  }
+}
+
+/** Tokens are signed at most once in this time for each audience: signing one per delivery would be the slowest part of it. */
+const tokenReuseMs = 60_000
+
+/** The bearer token of Entra-secured delivery; undefined for a webhook that doesn't ask for it. */
+function createTokenSource(context: EmulatorContext): (webhook: WebHookProperties) => Promise<string | undefined> {
+  const issued = new Map<string, { readonly token: Promise<string>; readonly at: number }>()
+  return async (webhook) => {
+    const { azureActiveDirectoryTenantId: tenantId, azureActiveDirectoryApplicationIdOrUri: audience } = webhook
+    if (!tenantId || !audience) return undefined
+    const key = `${tenantId} ${audience}`
+    const now = context.clock.now()
+    const known = issued.get(key)
+    if (known && now - known.at < tokenReuseMs) return known.token
+    const token = context.tokens.issueDeliveryToken({ tenantId, audience, version: context.deliveryTokenVersion })
+    issued.set(key, { token, at: now })
+    token.catch(() => issued.delete(key))
+    return token
+  }
+}

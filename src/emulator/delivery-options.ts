@@ -1,0 +1,55 @@
+import { type DeadLetterStore, deadLetterTimes, memoryDeadLetterStore } from './dead-letter.ts'
+import type { ProbationOptions } from './probation.ts'
+
+/** How events are delivered, where it may differ from Event Grid. All optional: without any it does as Event Grid does. */
+export interface DeliveryOptions {
+  /**
+   * Pauses before the second, third, ... try, in milliseconds; the last is repeated. They replace Event Grid's schedule and its longer pauses
+   * after some statuses, so that a demo on the real clock sees a redelivery soon. @default 10 s, 30 s, 1, 5, 10, 30 min, 1, 3, 6, 12 h
+   */
+  readonly retrySchedule?: readonly number[]
+  /** Pause between the last try and dead-lettering, in milliseconds. @default 300_000 */
+  readonly deadLetterDelay?: number
+  /** Where dead-lettered events go, beside the emulator's records. @default nowhere else */
+  readonly deadLetterStore?: DeadLetterStore
+  /** Delayed delivery to endpoints that keep failing; `false` turns it off. @default on, unless `retrySchedule` is given */
+  readonly probation?: ProbationOptions | false
+  /** Requests under way at once for one subscription. @default 64 */
+  readonly concurrency?: number
+  /** Events that may be pending in all; publishing more is answered 429 until some are gone. @default 1_000_000 */
+  readonly maxPending?: number
+}
+
+/** {@link DeliveryOptions} with every default filled in. */
+export interface DeliverySettings {
+  /** Undefined: Event Grid's. */
+  readonly retrySchedule: readonly number[] | undefined
+  readonly deadLetterDelay: number
+  readonly deadLetterStore: DeadLetterStore
+  readonly probation: ProbationOptions | false
+  readonly concurrency: number
+  readonly maxPending: number
+}
+
+/** Fills in the defaults. Throws `RangeError` for a schedule without a pause, or numbers that are none. */
+export function deliverySettings(options: DeliveryOptions = {}): DeliverySettings {
+  const { retrySchedule } = options
+  if (
+    retrySchedule &&
+    (retrySchedule.length === 0 || !retrySchedule.every((pause) => pause >= 0 && Number.isFinite(pause)))
+  ) {
+    throw new RangeError('retrySchedule must hold at least one pause, in milliseconds')
+  }
+  const settings: DeliverySettings = {
+    retrySchedule,
+    deadLetterDelay: options.deadLetterDelay ?? deadLetterTimes.delayMs,
+    deadLetterStore: options.deadLetterStore ?? memoryDeadLetterStore,
+    probation: options.probation ?? (retrySchedule ? false : {}),
+    concurrency: options.concurrency ?? 64,
+    maxPending: options.maxPending ?? 1_000_000,
+  }
+  if (!(settings.concurrency >= 1 && settings.maxPending >= 1 && settings.deadLetterDelay >= 0)) {
+    throw new RangeError('concurrency and maxPending must be at least 1, deadLetterDelay at least 0')
+  }
+  return settings
+}

@@ -1,0 +1,17 @@
+/** A JSON object, as parsed. Its keys are whatever the sender wrote, `__proto__` included: read them as own properties only. */
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/** Whether a parsed JSON value is an object, neither null nor an array. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** An own property of a JSON value, or undefined where there is none. */
+export function ownField(value: unknown, name: string): unknown {
+  return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
+}
+
+/** Walks dots inward: `['data', 'key1']`. A name that holds a dot itself can't be reached (Event Grid: event-filtering). */
+export function fieldAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce(ownField, value)
+}

@@ -1,0 +1,86 @@
+/** How a try ended, in the words that Event Grid writes into dead-lettered events (Event Grid: delivery-and-retry). */
+export type DeliveryOutcome =
+  | 'Delivered'
+  | 'NotFound'
+  | 'Unauthorized'
+  | 'Forbidden'
+  | 'BadRequest'
+  | 'TimedOut'
+  | 'Busy'
+  | 'PayloadTooLarge'
+  | 'SocketError'
+  | 'ResolutionError'
+  | 'Aborted'
+  | 'Probation'
+
+/** Why an event is given up. Only the first is on Event Grid's page; the other two words are the emulator's own. */
+export type GiveUpReason = 'MaxDeliveryAttemptsExceeded' | 'TimeToLiveExceeded' | 'UndeliverableDueToClientError'
+
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+
+/** Pauses after the first, second, ... try, in milliseconds; the last is repeated (Event Grid: delivery-and-retry). */
+export const documentedRetryDelays: readonly number[] = [
+  10 * second,
+  30 * second,
+  minute,
+  5 * minute,
+  10 * minute,
+  30 * minute,
+  hour,
+  3 * hour,
+  6 * hour,
+  12 * hour,
+]
+
+/** Largest random addition to a pause, as a part of it. Event Grid says only that it is small. */
+export const jitter = 0.1
+
+/** Statuses after which a webhook is never tried again (Event Grid: delivery-and-retry). */
+const final: ReadonlySet<number> = new Set([400, 401, 403, 413])
+
+// 404 stands in the page's table for Azure resources only; a webhook's is treated alike, as an older page said.
+const leastDelay: Readonly<Record<number, number>> = { 404: 5 * minute, 408: 2 * minute, 503: 30 * second }
+
+const outcomes: Readonly<Record<number, DeliveryOutcome>> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  408: 'TimedOut',
+  413: 'PayloadTooLarge',
+  429: 'Busy',
+}
+
+/** What an answer's status means: only 200 to 204 is success; a redirect is not followed. */
+export function outcomeOf(status: number): DeliveryOutcome {
+  if (status >= 200 && status <= 204) return 'Delivered'
+  return outcomes[status] ?? (status >= 500 ? 'Busy' : 'Aborted')
+}
+
+/** A try that failed, and the rules for what follows. */
+export interface FailedTry {
+  /** The answer's status, if there was an answer. */
+  readonly status?: number | undefined
+  /** How many tries there have been, this one included. */
+  readonly attempts: number
+  readonly maxAttempts: number
+  /** From 0 to just under 1. */
+  readonly random: number
+  /** Pauses in milliseconds that replace Event Grid's, and its longer ones for some statuses. @default documentedRetryDelays */
+  readonly delays?: readonly number[] | undefined
+}
+
+/** Another try after so many milliseconds, or none. */
+export type RetryDecision = { readonly delayMs: number } | { readonly giveUp: GiveUpReason }
+
+/** What follows a failed try. The time to live plays no part: Event Grid looks at it only when the next try is due. */
+export function decideRetry(failed: FailedTry): RetryDecision {
+  if (failed.status !== undefined && final.has(failed.status)) return { giveUp: 'UndeliverableDueToClientError' }
+  if (failed.attempts >= failed.maxAttempts) return { giveUp: 'MaxDeliveryAttemptsExceeded' }
+  const delays = failed.delays ?? documentedRetryDelays
+  const scheduled = delays[Math.min(failed.attempts, delays.length) - 1] ?? 10 * second
+  const least = failed.delays || failed.status === undefined ? 0 : (leastDelay[failed.status] ?? 10 * second)
+  return { delayMs: Math.round(Math.max(scheduled, least) * (1 + jitter * failed.random)) }
+}

@@ -1,0 +1,194 @@
+import type { AcceptedEvent } from './accepted-event.ts'
+import type { Clock } from './clock.ts'
+import type { DeliverySettings } from './delivery-options.ts'
+import { batchingOf, webhookOf } from './delivery-request.ts'
+import { DueQueue } from './due-queue.ts'
+import { Fifo } from './fifo.ts'
+import { compileFilter } from './filters.ts'
+import type { EventSubscription } from './model.ts'
+import { type EndpointHealth, healthAfter, healthy } from './probation.ts'
+import { type DeliveryOutcome, decideRetry, type GiveUpReason, outcomeOf } from './retry-schedule.ts'
+import type { WebhookResult } from './webhook-client.ts'
+import type { WorkCounter } from './work-counter.ts'
+
+/** An event on its way to one subscription. */
+export interface PendingEvent {
+  readonly event: AcceptedEvent
+  readonly acceptedAt: number
+  /** Tries so far. */
+  attempts: number
+  lastAttemptAt?: number
+  lastOutcome?: DeliveryOutcome
+  lastStatus?: number | undefined
+}
+
+/** What came of a try, for the record. */
+export interface TryResult {
+  readonly outcome: 'delivered' | 'retry' | 'given up'
+  readonly nextTryAt?: number
+}
+
+/** What a queue is given to work with. */
+export interface SubscriptionQueueOptions {
+  readonly clock: Clock
+  readonly random: () => number
+  readonly settings: DeliverySettings
+  readonly work: WorkCounter
+  /** Makes one request for a bundle of events, then calls `settle` once, which says what follows from the answer. */
+  readonly send: (
+    subscription: EventSubscription,
+    bundle: readonly PendingEvent[],
+    settle: (result: Pick<WebhookResult, 'status' | 'failure'>) => TryResult,
+  ) => Promise<void>
+  /** The bytes of an event as it goes out. */
+  readonly sizeOf: (event: AcceptedEvent, subscription: EventSubscription) => number
+  readonly giveUp: (subscription: EventSubscription, events: readonly PendingEvent[], reason: GiveUpReason) => void
+  /** Asks to be woken at a time. */
+  readonly wakeAt: (due: number) => void
+}
+
+/** The events of one subscription that are neither delivered nor given up. */
+export interface SubscriptionQueue {
+  /** New settings, for events to come and for those that wait. */
+  use(subscription: EventSubscription): void
+  /** Takes an event if the subscription's filter wants it. */
+  offer(event: AcceptedEvent): void
+  /** Takes an event without asking the filter. */
+  add(pending: PendingEvent, due?: number): void
+  /** Sends what is due. */
+  pump(): void
+  /** Forgets what waits; answers of requests under way are ignored. */
+  drop(): void
+  readonly size: number
+}
+
+const defaultPolicy = { maxDeliveryAttempts: 30, eventTimeToLiveInMinutes: 1440 } as const
+
+/** Makes the queue of a subscription. */
+export function createSubscriptionQueue(
+  first: EventSubscription,
+  options: SubscriptionQueueOptions,
+): SubscriptionQueue {
+  const { clock, settings, work } = options
+  const ready = new Fifo<PendingEvent>()
+  const waiting = new DueQueue<PendingEvent>()
+  let subscription = first
+  let wanted = compileFilter(first.properties.filter)
+  let health: EndpointHealth = healthy
+  let requests = 0
+  let eventsUnderWay = 0
+  let dropped = false
+
+  const policy = () => ({ ...defaultPolicy, ...subscription.properties.retryPolicy })
+
+  function nextBundle(now: number): PendingEvent[] {
+    const webhook = webhookOf(subscription)
+    const batching = webhook && batchingOf(webhook)
+    const timeToLive = policy().eventTimeToLiveInMinutes * 60_000
+    const bundle: PendingEvent[] = []
+    let bytes = 0
+    for (let next = ready.peek(); next; next = ready.peek()) {
+      if (now - next.acceptedAt >= timeToLive) {
+        ready.shift()
+        options.giveUp(subscription, [next], 'TimeToLiveExceeded')
+        continue
+      }
+      if (bundle[0]) {
+        if (!batching || bundle.length >= batching.maxEvents || next.attempts !== bundle[0].attempts) break
+      }
+      if (batching) {
+        bytes += options.sizeOf(next.event, subscription)
+        if (bundle[0] && bytes > batching.preferredBytes) break
+      }
+      ready.shift()
+      bundle.push(next)
+      if (!batching) break
+    }
+    return bundle
+  }
+
+  function settle(bundle: readonly PendingEvent[], result: Pick<WebhookResult, 'status' | 'failure'>): TryResult {
+    const now = clock.now()
+    const outcome = result.status === undefined ? (result.failure?.outcome ?? 'Aborted') : outcomeOf(result.status)
+    if (settings.probation) health = healthAfter(health, outcome, now, settings.probation)
+    const attempts = (bundle[0]?.attempts ?? 0) + 1
+    for (const pending of bundle) {
+      pending.attempts = attempts
+      pending.lastAttemptAt = now
+      pending.lastOutcome = outcome
+      pending.lastStatus = result.status
+    }
+    if (outcome === 'Delivered') return { outcome: 'delivered' }
+    if (dropped) return { outcome: 'given up' }
+    const decision = decideRetry({
+      status: result.status,
+      attempts,
+      maxAttempts: policy().maxDeliveryAttempts,
+      random: options.random(),
+      delays: settings.retrySchedule,
+    })
+    if ('giveUp' in decision) {
+      options.giveUp(subscription, bundle, decision.giveUp)
+      return { outcome: 'given up' }
+    }
+    const nextTryAt = now + decision.delayMs
+    for (const pending of bundle) waiting.add(nextTryAt, pending)
+    options.wakeAt(nextTryAt)
+    return { outcome: 'retry', nextTryAt }
+  }
+
+  function deliver(bundle: readonly PendingEvent[]): void {
+    work.begin()
+    requests++
+    eventsUnderWay += bundle.length
+    void options
+      .send(subscription, bundle, (result) => {
+        requests--
+        eventsUnderWay -= bundle.length
+        return settle(bundle, result)
+      })
+      .finally(() => {
+        pump()
+        work.end()
+      })
+  }
+
+  function pump(): void {
+    if (dropped) return
+    const now = clock.now()
+    for (let due = waiting.take(now); due; due = waiting.take(now)) ready.push(due)
+    if (now < health.probationUntil) {
+      if (ready.size > 0) options.wakeAt(health.probationUntil)
+    } else {
+      while (requests < settings.concurrency) {
+        const bundle = nextBundle(now)
+        if (bundle.length === 0) break
+        deliver(bundle)
+      }
+    }
+    if (waiting.nextDue !== undefined) options.wakeAt(waiting.nextDue)
+  }
+
+  return {
+    use(next) {
+      subscription = next
+      wanted = compileFilter(next.properties.filter)
+    },
+    offer(event) {
+      if (wanted(event)) ready.push({ event, acceptedAt: clock.now(), attempts: 0 })
+    },
+    add(pending, due = 0) {
+      if (due > clock.now()) waiting.add(due, pending)
+      else ready.push(pending)
+    },
+    pump,
+    drop() {
+      dropped = true
+      while (ready.shift());
+      while (waiting.take(Number.POSITIVE_INFINITY));
+    },
+    get size() {
+      return ready.size + waiting.size + eventsUnderWay
+    },
+  }
+}

@@ -1,0 +1,166 @@
+import http from 'node:http'
+import https from 'node:https'
+import tls from 'node:tls'
+import type { Clock } from './clock.ts'
+import type { Ingress } from './context.ts'
+
+/** A request to a subscriber. */
+export interface WebhookRequest {
+  readonly method: 'OPTIONS' | 'POST'
+  /** The public URL, which the ingress map may send elsewhere. */
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  /** By the emulator's clock. */
+  readonly timeoutMs: number
+  /** Keep the answer's headers and body. @default they are read and thrown away */
+  readonly readAnswer?: boolean
+  /** Lowest TLS version that the endpoint may speak. @default 1.2 */
+  readonly minimumTlsVersion?: string | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** What came of it. Never an exception. */
+export interface WebhookResult {
+  /** Where it really went. */
+  readonly target: string
+  /** Real milliseconds. */
+  readonly durationMs: number
+  /** Undefined: there was no answer, and `failure` says why. */
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly failure?: {
+    readonly outcome: 'TimedOut' | 'SocketError' | 'ResolutionError' | 'Aborted'
+    readonly message: string
+  }
+}
+
+/** Sends requests to subscribers over kept-alive connections. */
+export interface WebhookClient {
+  send(request: WebhookRequest): Promise<WebhookResult>
+  close(): void
+}
+
+/** What {@link createWebhookClient} needs of the emulator. */
+export interface WebhookClientOptions {
+  readonly clock: Clock
+  readonly ingress: Ingress
+  /** PEM; trusted beside Node's own. Anything else is refused, a self-signed certificate first of all. */
+  readonly trustedCertificates: readonly string[]
+}
+
+const answerLimitBytes = 64 * 1024
+const tlsVersions = { '1.2': 'TLSv1.2', '1.3': 'TLSv1.3' } as const
+
+/** Makes the client. It follows no redirect, and takes an answer's first 64 KiB. */
+export function createWebhookClient(options: WebhookClientOptions): WebhookClient {
+  // How many there are is bounded where the requests come from; a pool that queues them too could not be emptied.
+  const pool = { keepAlive: true, scheduling: 'lifo' } as const
+  const plain = new http.Agent(pool)
+  // Made at the first https request: parsing a few hundred certificates takes a while.
+  let secure: https.Agent | undefined
+  const secureAgent = () => {
+    secure ??= new https.Agent({ ...pool, ca: [...tls.getCACertificates('default'), ...options.trustedCertificates] })
+    return secure
+  }
+
+  const send = (request: WebhookRequest): Promise<WebhookResult> => {
+    const mapped = options.ingress(request.url)
+    const target = mapped === undefined ? request.url : new URL(mapped)
+    const started = performance.now()
+    return new Promise((resolve) => {
+      const done = (result: Pick<WebhookResult, 'status' | 'headers' | 'body' | 'failure'>) => {
+        cancelTimer()
+        request.signal?.removeEventListener('abort', abort)
+        resolve({ target: target.href, durationMs: performance.now() - started, ...result })
+      }
+      const secured = target.protocol === 'https:'
+      const sending = (secured ? https : http).request({
+        agent: secured ? secureAgent() : plain,
+        method: request.method,
+        host: target.hostname.replace(/^\[|\]$/g, ''),
+        port: target.port || (secured ? 443 : 80),
+        path: target.pathname + target.search,
+        // What the subscriber sees is its public name, as behind a real ingress, and so must its certificate be.
+        ...(secured && { servername: serverName(request.url), minVersion: tlsVersion(request.minimumTlsVersion) }),
+        headers: {
+          host: request.url.host,
+          ...request.headers,
+          ...(request.body !== undefined && { 'content-length': Buffer.byteLength(request.body) }),
+        },
+      })
+      const fail = (outcome: NonNullable<WebhookResult['failure']>['outcome'], message: string) => {
+        done({ failure: { outcome, message } })
+        sending.destroy()
+      }
+      const abort = () => fail('Aborted', 'The request was given up.')
+      const cancelTimer = options.clock.setTimer(request.timeoutMs, () =>
+        fail('TimedOut', `No answer within ${request.timeoutMs / 1000} s.`),
+      )
+      request.signal?.addEventListener('abort', abort, { once: true })
+      sending.on('error', (error: NodeJS.ErrnoException) =>
+        done({ failure: { outcome: failureOf(error), message: error.message } }),
+      )
+      sending.on('response', (answer) => {
+        const status = answer.statusCode ?? 0
+        if (!request.readAnswer) {
+          answer.resume()
+          answer.on('error', () => {})
+          done({ status })
+          return
+        }
+        const headers = plainHeaders(answer.headers)
+        readText(answer).then((body) => done({ status, headers, body }))
+      })
+      if (request.signal?.aborted) abort()
+      else sending.end(request.body)
+    })
+  }
+
+  return {
+    send,
+    close() {
+      plain.destroy()
+      secure?.destroy()
+    },
+  }
+}
+
+/** A host name for SNI and the certificate's check; none for an address, which TLS knows no SNI for. */
+function serverName(url: URL): string {
+  return /^[\d.]+$|^\[/.test(url.hostname) ? '' : url.hostname
+}
+
+function tlsVersion(text: string | undefined): tls.SecureVersion {
+  return text === '1.3' ? tlsVersions[text] : tlsVersions['1.2']
+}
+
+function failureOf(error: NodeJS.ErrnoException): 'SocketError' | 'ResolutionError' {
+  return error.syscall === 'getaddrinfo' ? 'ResolutionError' : 'SocketError'
+}
+
+function plainHeaders(headers: http.IncomingHttpHeaders): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+    ),
+  )
+}
+
+/** The first 64 KiB as text; what breaks off counts as far as it came. */
+async function readText(answer: http.IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of answer) {
+      if (!Buffer.isBuffer(chunk)) break
+      chunks.push(chunk)
+      size += chunk.length
+      if (size > answerLimitBytes) break
+    }
+  } catch {
+    // A broken answer has its status and the part that arrived: enough to judge it by.
+  }
+  return Buffer.concat(chunks).toString('utf8', 0, answerLimitBytes)
+}
