@@ -56,7 +56,7 @@ export function publishUrl(topicEndpoint: string): URL {
  * @throws BindingError METADATA_INVALID where `entra` meets plain http, over which the SDK sends no token
  */
 export function createTopicClient(options: TopicClientOptions): TopicClient {
-  const { output, credential, endpoints, now } = options
+  const { output, endpoints, now } = options
   const url = publishUrl(output.topicEndpoint)
   const isPlain = url.protocol === 'http:'
   if (isPlain && output.authentication.kind === 'entra') {
