@@ -1,0 +1,56 @@
+import { isUtf8 } from 'node:buffer'
+import type { CloudEvent } from '../event.ts'
+import { readEvent } from './cloud-event.ts'
+import { sliceBody } from './event-slices.ts'
+
+/** One event of a body, read. */
+export interface DeliveryEvent {
+  /** Its own bytes: a view of the body, not a copy. */
+  readonly data: Buffer
+  readonly contentType: string
+  readonly cloudEvent: CloudEvent
+}
+
+/** A member of a body: an event, or the reason why it is none. */
+export type DeliveryMember = DeliveryEvent | { readonly invalid: string }
+
+/** What a body holds, or the reason why it holds nothing that a retry could make right. */
+export type DeliveryReading = { readonly members: readonly DeliveryMember[] } | { readonly problem: string }
+
+/** Most events of one body: Event Grid's own limit of a batch (`maxEventsPerBatch`). */
+export const maxEvents = 5_000
+
+/** Deepest nesting of one event's JSON, its own braces included. */
+export const maxDepth = 128
+
+/**
+ * Reads the body of a POST: one event or an array of them, of either schema, under any JSON type. `__proto__` and `constructor` are
+ * names like any other, and of a name that stands twice the last value counts, as everywhere with `JSON.parse`; `data` keeps both.
+ */
+export function readDelivery(received: Buffer): DeliveryReading {
+  if (!isUtf8(received)) return { problem: 'The body is not UTF-8.' }
+  const body = withoutByteOrderMark(received)
+  const shape = sliceBody(body, maxEvents)
+  if (shape.kind === 'tooMany') return { problem: `The body holds more than ${maxEvents} events.` }
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(body.toString())
+  } catch {
+    return { problem: 'The body is not JSON.' }
+  }
+  if (shape.kind === 'other') return { problem: 'The body is neither an event nor an array of events.' }
+  const values: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed]
+  if (values.length === 0) return { problem: 'The body holds no event.' }
+  return {
+    members: shape.slices.map(({ start, end, depth }, index): DeliveryMember => {
+      if (depth > maxDepth) return { invalid: `it nests deeper than ${maxDepth} levels` }
+      const reading = readEvent(values[index])
+      if ('invalid' in reading) return reading
+      return { data: body.subarray(start, end), contentType: reading.contentType, cloudEvent: reading.cloudEvent }
+    }),
+  }
+}
+
+function withoutByteOrderMark(body: Buffer): Buffer {
+  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body
+}

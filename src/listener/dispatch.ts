@@ -1,0 +1,284 @@
+import type { EventHandler } from '../event.ts'
+import { type Acknowledgement, decideAcknowledgement, type EventOutcome } from './acknowledgement.ts'
+import { createAdmission, type Waiter } from './admission.ts'
+import type { DeliveryEvent, DeliveryMember } from './delivery.ts'
+import { printable, type QuietLog } from './quiet-log.ts'
+import { createDeadline, type Deadline, DeliveredEvent } from './received-event.ts'
+import { createRedelivery, type RunningEvent } from './redelivery.ts'
+import type { Timers } from './timers.ts'
+
+/** One body whose events are to be handled. */
+export interface Delivery {
+  readonly members: readonly DeliveryMember[]
+  readonly metadata: Readonly<Record<string, string>>
+  /** Size of the body. */
+  readonly bytes: number
+  /** Epoch milliseconds: `handlerTimeout` runs from here. */
+  readonly arrivedAt: number
+  /** `aeg-delivery-count` is over 0. */
+  readonly redelivered: boolean
+  /** Called once. False: the sender is gone, so that the answer reached nobody. */
+  answer(acknowledgement: Acknowledgement): boolean
+}
+
+export interface DispatcherOptions {
+  /** Asked anew for each event. */
+  readonly handler: () => EventHandler | undefined
+  readonly maxConcurrency: number
+  readonly handlerTimeoutMs: number
+  /** How long a body waits for its first handler call. @default 3_000 */
+  readonly admissionWaitMs?: number
+  readonly log: QuietLog
+  readonly now: () => number
+  readonly timers: Timers
+}
+
+/** Brings events to the handler and one answer back for each body. */
+export interface Dispatcher {
+  dispatch(delivery: Delivery): void
+  /** Nothing new reaches the handler any more; who waits is answered. */
+  stop(): void
+  /** Resolves when no handler runs and every body is answered. */
+  idle(): Promise<void>
+  /** Handler calls under way, also those whose time is over. */
+  readonly running: number
+  /** Bodies that wait for a handler call. */
+  readonly waiting: number
+}
+
+/** A body on its way. */
+interface Work {
+  readonly delivery: Delivery
+  /** As they would be if time were over now: `notTried` at first, `timedOut` once begun. */
+  readonly outcomes: EventOutcome[]
+  readonly deadline: Deadline
+  /** Events that have not ended. */
+  open: number
+  /** The first event that has not been begun. */
+  next: number
+  answered: boolean
+  /** It has been let in once, so the short wait is behind it. */
+  admitted: boolean
+  /** A slot that was handed over and not used yet. */
+  holdsSlot: boolean
+  waiter: Waiter | undefined
+  deadlineTimer: Disposable | undefined
+  waitTimer: Disposable | undefined
+}
+
+interface Running extends RunningEvent {
+  /** The bodies that wait for it: the one that began it, and redeliveries that joined. */
+  readonly attached: { readonly work: Work; readonly index: number }[]
+}
+
+export function createDispatcher(options: DispatcherOptions): Dispatcher {
+  const { handlerTimeoutMs, admissionWaitMs = 3_000, log, now, timers } = options
+  const admission = createAdmission(options)
+  const redelivery = createRedelivery<Running>()
+  const idleListeners: (() => void)[] = []
+  let running = 0
+  let unanswered = 0
+  let stopped = false
+
+  function dispatch(delivery: Delivery): void {
+    const work: Work = {
+      delivery,
+      outcomes: new Array<EventOutcome>(delivery.members.length).fill('notTried'),
+      deadline: createDeadline(),
+      open: delivery.members.length,
+      next: 0,
+      answered: false,
+      admitted: false,
+      holdsSlot: false,
+      waiter: undefined,
+      deadlineTimer: undefined,
+      waitTimer: undefined,
+    }
+    unanswered++
+    if (timeLeft(work) <= 0) expire(work)
+    else proceed(work)
+    // After the first handler calls: one that ends at once needs no timer.
+    if (!work.answered) work.deadlineTimer = timers.setTimeout(expire, Math.max(timeLeft(work), 0), work)
+  }
+
+  const timeLeft = (work: Work) => work.delivery.arrivedAt + handlerTimeoutMs - now()
+
+  /** Begins events until all are, or one has to wait for a slot. */
+  function proceed(work: Work): void {
+    const { members, redelivered } = work.delivery
+    while (!work.answered && work.next < members.length) {
+      const index = work.next
+      const member = members[index]
+      if (member === undefined) break
+      if ('invalid' in member) {
+        work.next++
+        log.warn('a delivery held something that is no event', { position: index, reason: member.invalid })
+        settle(work, index, 'invalid')
+      } else if (!(redelivered && resume(work, index, member))) {
+        if (stopped) giveUp(work)
+        else if (!takeSlot(work)) break
+        else {
+          work.next++
+          begin(work, index, member)
+        }
+      }
+    }
+    if (work.holdsSlot) {
+      work.holdsSlot = false
+      admission.leave()
+    }
+  }
+
+  /** Joins or settles an event that an earlier delivery brought. */
+  function resume(work: Work, index: number, event: DeliveryEvent): boolean {
+    const earlier = redelivery.find(event)
+    if (earlier === undefined) return false
+    work.next++
+    if (typeof earlier === 'string') settle(work, index, earlier)
+    else {
+      work.outcomes[index] = 'timedOut'
+      earlier.attached.push({ work, index })
+    }
+    return true
+  }
+
+  function takeSlot(work: Work): boolean {
+    if (work.holdsSlot || admission.tryEnter()) {
+      work.holdsSlot = false
+      work.admitted = true
+      return true
+    }
+    work.waiter ??= {
+      bytes: work.delivery.bytes,
+      admit() {
+        work.waitTimer?.[Symbol.dispose]()
+        work.holdsSlot = true
+        proceed(work)
+      },
+      refuse: () => giveUp(work),
+    }
+    if (!admission.wait(work.waiter, work.admitted ? 'again' : 'first')) giveUp(work)
+    else if (!work.admitted) work.waitTimer = timers.setTimeout(giveUp, admissionWaitMs, work)
+    return false
+  }
+
+  /** What has not been begun is not going to be. */
+  function giveUp(work: Work): void {
+    if (work.waiter) admission.cancel(work.waiter)
+    work.open -= work.outcomes.length - work.next
+    work.next = work.outcomes.length
+    if (work.open === 0 && !work.answered) finish(work)
+  }
+
+  function begin(work: Work, index: number, event: DeliveryEvent): void {
+    const handler = options.handler()
+    if (!handler) {
+      settle(work, index, 'notTried')
+      admission.leave()
+      return
+    }
+    const call: Running = { event, attached: [{ work, index }] }
+    work.outcomes[index] = 'timedOut'
+    redelivery.begin(call)
+    running++
+    let result: unknown
+    try {
+      result = handler(new DeliveredEvent(event, work.delivery.metadata, work.deadline))
+    } catch (error) {
+      fail(call, error)
+      return
+    }
+    if (isThenable(result)) {
+      Promise.resolve(result).then(
+        () => complete(call, 'resolved'),
+        (error: unknown) => fail(call, error),
+      )
+    } else complete(call, 'resolved')
+  }
+
+  function fail(call: Running, error: unknown): void {
+    const rejected = isRejection(error)
+    const message = rejected ? 'the handler rejected an event' : 'the handler failed, so the event will be redelivered'
+    const reason = error instanceof Error ? `${error.name}: ${error.message}` : typeof error
+    log.warn(message, { id: printable(call.event.cloudEvent.id), error: printable(reason, 300) })
+    complete(call, rejected ? 'rejected' : 'threw')
+  }
+
+  function complete(call: Running, outcome: 'resolved' | 'rejected' | 'threw'): void {
+    running--
+    redelivery.end(call)
+    let late = false
+    for (const { work, index } of call.attached) {
+      if (work.answered) late = true
+      else settle(work, index, outcome)
+    }
+    if (late && outcome !== 'threw') redelivery.remember(call.event, outcome)
+    admission.leave()
+    tellIdle()
+  }
+
+  function settle(work: Work, index: number, outcome: EventOutcome): void {
+    work.outcomes[index] = outcome
+    if (--work.open === 0) finish(work)
+  }
+
+  function expire(work: Work): void {
+    if (work.answered) return
+    if (work.waiter) admission.cancel(work.waiter)
+    finish(work)
+    work.deadline.pass()
+  }
+
+  function finish(work: Work): void {
+    work.answered = true
+    work.deadlineTimer?.[Symbol.dispose]()
+    work.waitTimer?.[Symbol.dispose]()
+    const acknowledgement = decideAcknowledgement(work.outcomes)
+    const arrived = work.delivery.answer(acknowledgement)
+    if (acknowledgement.status !== 200 || !arrived) rememberSettled(work)
+    unanswered--
+    tellIdle()
+  }
+
+  /** The body comes again; its settled events are not to be handled again then. */
+  function rememberSettled(work: Work): void {
+    for (const [index, member] of work.delivery.members.entries()) {
+      const outcome = work.outcomes[index]
+      if (!('invalid' in member) && (outcome === 'resolved' || outcome === 'rejected'))
+        redelivery.remember(member, outcome)
+    }
+  }
+
+  function tellIdle(): void {
+    if (running > 0 || unanswered > 0) return
+    for (const listener of idleListeners.splice(0)) listener()
+  }
+
+  return {
+    dispatch,
+    stop() {
+      stopped = true
+      admission.refuseAll()
+    },
+    idle: () =>
+      new Promise((resolve) => {
+        idleListeners.push(resolve)
+        tellIdle()
+      }),
+    get running() {
+      return running
+    },
+    get waiting() {
+      return admission.waiting
+    },
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}
+
+/** By name too, for a handler may have its `RejectEvent` from another copy of this package. */
+function isRejection(error: unknown): boolean {
+  return error instanceof Error && error.name === 'RejectEvent'
+}

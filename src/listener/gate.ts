@@ -1,0 +1,109 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { type CredentialContext, decideCredential, type Evidence } from './credential.ts'
+import { allowedMethods, answerOptions, maxValidationBytes } from './handshake.ts'
+import type { PathCheck } from './paths.ts'
+import { type Answer, problemAnswer } from './problem.ts'
+import { declaredLength, refuseRepresentation } from './representation.ts'
+
+/** A request as far as its head tells. */
+export interface RequestHead {
+  readonly method: string
+  /** The request target, query included. */
+  readonly target: string
+  readonly headers: IncomingHttpHeaders
+}
+
+/** What the head alone decides: a final answer, or that the body is to be read, as what and up to how many bytes. */
+export type GateDecision =
+  | { readonly kind: 'answer'; readonly answer: Answer; readonly concern?: Concern }
+  | { readonly kind: 'read'; readonly as: 'validation' | 'delivery'; readonly limit: number }
+
+/** What the operator should hear of. `foreign`: our event subscription seems to carry another credential than ours. */
+export type Concern = 'foreign' | 'unauthorized' | 'unavailable' | 'otherSubscription' | 'subscriptionDeleted'
+
+export interface GateOptions {
+  readonly isOurPath: PathCheck
+  /** Event Grid's origin in the configured cloud. */
+  readonly allowedOrigin: string
+  readonly eventSubscriptionName: string
+  readonly maxRequestBytes: number
+  readonly examine: (headers: IncomingHttpHeaders) => Evidence | Promise<Evidence>
+  readonly draining: () => boolean
+  readonly hasHandler: () => boolean
+  readonly health: () => unknown
+  readonly subscriptionWrittenAt: () => number | undefined
+  readonly now: () => number
+}
+
+/** Judges a request by its head, so that a stranger's body is never read. Only an Entra token that is new takes a promise. */
+export type Gate = (head: RequestHead) => GateDecision | Promise<GateDecision>
+
+export function createGate(options: GateOptions): Gate {
+  const ourName = options.eventSubscriptionName.toLowerCase()
+
+  function decideDelivery(headers: IncomingHttpHeaders, evidence: Evidence, namesUs: boolean): GateDecision {
+    const context: CredentialContext = { namesUs, writtenAt: options.subscriptionWrittenAt(), now: options.now() }
+    const decision = decideCredential(evidence, context)
+    if (!decision.pass) {
+      const concern = decision.foreign ? 'foreign' : evidence.kind === 'unavailable' ? 'unavailable' : 'unauthorized'
+      return answer(problemAnswer(decision.status, decision.detail, challenge(decision.status)), concern)
+    }
+    // It is about the subscription and no event of its source, so it is acknowledged and not handed on.
+    if (eventType(headers) === 'subscriptiondeletion')
+      return answer({ status: 200, headers: {} }, 'subscriptionDeleted')
+    const refusal = refuseBody(headers, options.maxRequestBytes)
+    if (refusal) return answer(refusal)
+    if (!options.hasHandler()) return answer(problemAnswer(503, 'No application is there to handle events yet.'))
+    return { kind: 'read', as: 'delivery', limit: options.maxRequestBytes }
+  }
+
+  function decideValidation(headers: IncomingHttpHeaders, namesUs: boolean): GateDecision {
+    if (!namesUs)
+      return answer(problemAnswer(403, 'The event subscription is not the one served here.'), 'otherSubscription')
+    const refusal = refuseBody(headers, maxValidationBytes)
+    return refusal ? answer(refusal) : { kind: 'read', as: 'validation', limit: maxValidationBytes }
+  }
+
+  return ({ method, target, headers }) => {
+    if (!options.isOurPath(target)) return answer(problemAnswer(404, 'There is nothing here.'))
+    if (method === 'OPTIONS') {
+      const { allowedOrigin, health } = options
+      return answer(answerOptions(headers, { allowedOrigin, draining: options.draining(), health }))
+    }
+    if (method !== 'POST')
+      return answer(problemAnswer(405, 'Only POST and OPTIONS are known here.', { allow: allowedMethods }))
+    const name = headers['aeg-subscription-name']
+    const namesUs = typeof name === 'string' && name.toLowerCase() === ourName
+    if (eventType(headers) === 'subscriptionvalidation') return decideValidation(headers, namesUs)
+    if (options.draining()) return answer(problemAnswer(503, 'The listener is shutting down.'))
+    const evidence = options.examine(headers)
+    return evidence instanceof Promise
+      ? evidence.then((settled) => decideDelivery(headers, settled, namesUs))
+      : decideDelivery(headers, evidence, namesUs)
+  }
+}
+
+function answer(answered: Answer, concern?: Concern): GateDecision {
+  return concern === undefined ? { kind: 'answer', answer: answered } : { kind: 'answer', answer: answered, concern }
+}
+
+/** RFC 9110 asks for a challenge with every 401. */
+function challenge(status: number): Readonly<Record<string, string>> {
+  return status === 401 ? { 'www-authenticate': 'Bearer' } : {}
+}
+
+function eventType(headers: IncomingHttpHeaders): string {
+  const value = headers['aeg-event-type']
+  return typeof value === 'string' ? value.toLowerCase() : ''
+}
+
+function refuseBody(headers: IncomingHttpHeaders, limit: number): Answer | undefined {
+  const reason = refuseRepresentation(headers)
+  if (reason !== undefined) return problemAnswer(415, reason)
+  return (declaredLength(headers) ?? 0) > limit ? tooLarge(limit) : undefined
+}
+
+/** The answer to a body over `limit` bytes. */
+export function tooLarge(limit: number): Answer {
+  return problemAnswer(413, `The body is larger than ${limit} bytes.`)
+}

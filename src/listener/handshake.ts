@@ -1,0 +1,85 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { isRecord } from './cloud-event.ts'
+import { type Answer, problemAnswer } from './problem.ts'
+
+/** The methods that the listener's paths know. */
+export const allowedMethods = 'POST, OPTIONS'
+
+/** Longest body of a validation request: nobody has proven anything yet, and Event Grid's has about a kilobyte. */
+export const maxValidationBytes = 65_536
+
+/** What an OPTIONS request is answered from. */
+export interface OptionsContext {
+  /** The one `WebHook-Request-Origin` that may deliver here: Event Grid's in the configured cloud. */
+  readonly allowedOrigin: string
+  readonly draining: boolean
+  /** What stands in the body of a health answer. Anybody may read it. */
+  readonly health: () => unknown
+}
+
+/**
+ * OPTIONS with an origin is the handshake of CloudEvents' web hooks (section 4): consent is in the headers, so another origin is answered
+ * 200 without them. OPTIONS without an origin asks for the listener's health.
+ */
+export function answerOptions(
+  headers: IncomingHttpHeaders,
+  { allowedOrigin, draining, health }: OptionsContext,
+): Answer {
+  const origin = headers['webhook-request-origin']
+  if (typeof origin !== 'string' || origin.trim() === '') return answerHealth(draining, health)
+  const granted = origin.trim().toLowerCase() === allowedOrigin.toLowerCase()
+  return {
+    status: 200,
+    headers: {
+      allow: allowedMethods,
+      ...(granted
+        ? { 'webhook-allowed-origin': origin, 'webhook-allowed-rate': allowedRate(headers['webhook-request-rate']) }
+        : {}),
+    },
+  }
+}
+
+/** The rate that was asked for is granted; without one, or with one that is no number, any rate is. */
+function allowedRate(requested: string | readonly string[] | undefined): string {
+  return typeof requested === 'string' && /^[1-9][0-9]{0,8}$/.test(requested) ? requested : '*'
+}
+
+function answerHealth(draining: boolean, health: () => unknown): Answer {
+  if (draining) return problemAnswer(503, 'The listener is shutting down.', { allow: allowedMethods })
+  return {
+    status: 200,
+    headers: { allow: allowedMethods, 'content-type': 'application/json', 'cache-control': 'no-store' },
+    body: JSON.stringify(health()) ?? 'null',
+  }
+}
+
+/**
+ * Answers the body of a SubscriptionValidation request. It comes as an array of one Event Grid event, or as one CloudEvent whose data may be
+ * JSON in a string. The `validationUrl` beside the code is never called: it is text from a stranger.
+ */
+export function answerValidation(body: Buffer): Answer {
+  const code = readValidationCode(body)
+  if (code === undefined) return problemAnswer(400, 'The body holds no validation code.')
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ validationResponse: code }),
+  }
+}
+
+function readValidationCode(body: Buffer): string | undefined {
+  const parsed = parseJson(body.toString())
+  const event = Array.isArray(parsed) && parsed.length === 1 ? parsed[0] : parsed
+  if (!isRecord(event)) return undefined
+  const data = typeof event.data === 'string' ? parseJson(event.data) : event.data
+  const code = isRecord(data) ? data.validationCode : undefined
+  return typeof code === 'string' && code !== '' && code.length <= 1_024 ? code : undefined
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,241 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { Endpoints } from '../endpoints.ts'
+import type { EventHandler } from '../event.ts'
+import type { Logger } from '../logger.ts'
+import type { InputMetadata } from '../metadata/metadata.ts'
+import type { Evidence } from './credential.ts'
+import { readDelivery } from './delivery.ts'
+import { createDispatcher } from './dispatch.ts'
+import { createEntraCheck } from './entra-check.ts'
+import { eventMetadata } from './event-metadata.ts'
+import { type Concern, createGate, type GateDecision, tooLarge } from './gate.ts'
+import { answerValidation } from './handshake.ts'
+import { createKeySetFetch } from './key-set-fetch.ts'
+import { createPathCheck } from './paths.ts'
+import { type Answer, problemAnswer } from './problem.ts'
+import { createQuietLog, type QuietLog } from './quiet-log.ts'
+import { readBody } from './read-body.ts'
+import { declaredLength } from './representation.ts'
+import { createServer, type ListenerAddress, listen } from './server.ts'
+import { type AcceptedToken, createSharedTokenCheck, deliveryTokenHeader } from './shared-token.ts'
+import { createSigningKeys } from './signing-keys.ts'
+import { nodeTimers, type Timers } from './timers.ts'
+
+/** How deliveries prove where they come from. */
+export type ListenerAuthentication =
+  | { readonly kind: 'secret'; readonly tokens: readonly AcceptedToken[] }
+  | { readonly kind: 'entra'; readonly tenantId: string; readonly clientId: string; readonly eventGridClientId: string }
+  | { readonly kind: 'none' }
+
+export interface ListenerOptions {
+  readonly input: InputMetadata
+  readonly authentication: ListenerAuthentication
+  /** `authorityHost` is where Entra's signing keys are fetched, `ca` what is trusted for that. */
+  readonly endpoints: Endpoints
+  readonly logger: Logger
+  /** The handler of the moment; without one deliveries are answered 503. */
+  readonly handler: () => EventHandler | undefined
+  /** What the answer to OPTIONS without origin says. Anybody may read it, so it holds no detail that a stranger must not know. */
+  readonly health: () => unknown
+  /** A delivery that names our event subscription came without a credential or with an unknown key id. Called for each of them. */
+  readonly onForeignDelivery?: () => void
+  /** When our own write of the event subscription stood (epoch milliseconds), if it has. */
+  readonly subscriptionWrittenAt: () => number | undefined
+  /** Epoch milliseconds. @default Date.now */
+  readonly now?: () => number
+  /** @default Node's */
+  readonly timers?: Timers
+}
+
+/** What the listener knows of itself. */
+export interface ListenerStatus {
+  readonly draining: boolean
+  /** Handler calls under way. */
+  readonly running: number
+  /** Bodies that wait for a handler call. */
+  readonly waiting: number
+  /** Deliveries that seem ours and carry no credential we know; the last one came at `lastAt` (epoch milliseconds). */
+  readonly foreign: { readonly count: number; readonly lastAt: number } | undefined
+}
+
+/** Serves the subscriber endpoint (specification, section 4.1). */
+export interface Listener {
+  readonly address: ListenerAddress
+  status(): ListenerStatus
+  /** Takes nothing new (503) and waits for what is being handled, `handlerTimeout` at the longest. */
+  drain(): Promise<void>
+  /** Frees the port, whatever still runs. */
+  close(): Promise<void>
+}
+
+/** Starts to listen on `handshakePort`. Throws PORT_UNAVAILABLE. */
+export async function createListener(options: ListenerOptions): Promise<Listener> {
+  const { input, logger, handler, health, subscriptionWrittenAt, now = Date.now, timers = nodeTimers } = options
+  const log = createQuietLog({ logger, now })
+  const dispatcher = createDispatcher({ ...input, handler, log, now, timers })
+  let draining = false
+  let foreign: ListenerStatus['foreign']
+
+  if (options.authentication.kind === 'none') {
+    logger.warn('deliveryAuthentication is none: anybody who reaches the subscriber endpoint can deliver events')
+  }
+
+  const gate = createGate({
+    isOurPath: createPathCheck(input.subscriberEndpoint),
+    allowedOrigin: input.environment.eventGridOrigin,
+    eventSubscriptionName: input.eventSubscriptionName,
+    maxRequestBytes: input.maxRequestBytes,
+    examine: createExamine(options, log, now),
+    draining: () => draining,
+    hasHandler: () => handler() !== undefined,
+    health,
+    subscriptionWrittenAt,
+    now,
+  })
+
+  function raise(concern: Concern): void {
+    log.warn(concerns[concern])
+    if (concern !== 'foreign') return
+    foreign = { count: (foreign?.count ?? 0) + 1, lastAt: now() }
+    options.onForeignDelivery?.()
+  }
+
+  function receive(decision: GateDecision & { kind: 'read' }, arrivedAt: number, reply: FastifyReply): void {
+    const { raw, headers } = reply.request
+    if (headers.expect !== undefined) reply.raw.writeContinue()
+    readBody(raw, decision.limit, (body) => {
+      if (body === 'cutOff') return void reply.raw.destroy()
+      if (body === 'tooLarge') return write(reply, tooLarge(decision.limit), 'unread')
+      if (decision.as === 'validation') return write(reply, answerValidation(body))
+      const reading = readDelivery(body)
+      if ('problem' in reading) {
+        log.warn('a delivery could not be read', { reason: reading.problem })
+        return write(reply, problemAnswer(400, reading.problem))
+      }
+      dispatcher.dispatch({
+        members: reading.members,
+        metadata: eventMetadata(headers),
+        bytes: body.length,
+        arrivedAt,
+        redelivered: isRedelivery(headers),
+        answer({ status, detail }) {
+          const reachable = !reply.raw.destroyed
+          write(reply, status === 200 ? { status, headers: {} } : problemAnswer(status, detail))
+          return reachable
+        },
+      })
+    })
+  }
+
+  function create(): FastifyInstance {
+    const server = createServer(input.maxConcurrency)
+    server.addHook('onRequest', (request, reply) => {
+      const arrivedAt = now()
+      const { method, headers, originalUrl: target } = request
+      const settle = (decision: GateDecision) => {
+        if (decision.kind === 'read') return receive(decision, arrivedAt, reply)
+        if (decision.concern) raise(decision.concern)
+        write(reply, decision.answer, 'unread')
+      }
+      const decision = gate({ method, target, headers })
+      if (decision instanceof Promise) decision.then(settle, (error: unknown) => reply.send(error))
+      else settle(decision)
+    })
+    server.setErrorHandler((error, _request, reply) => {
+      logger.error('a request failed in the listener', { error: error instanceof Error ? error.name : typeof error })
+      write(reply, problemAnswer(500, 'The request failed.'), 'unread')
+    })
+    return server
+  }
+
+  const { server, address } = await listen({ create, host: input.listenAddress, port: input.handshakePort })
+
+  return {
+    address,
+    status: () => ({ draining, running: dispatcher.running, waiting: dispatcher.waiting, foreign }),
+    async drain() {
+      draining = true
+      dispatcher.stop()
+      server.server.closeIdleConnections()
+      const { promise: timeIsUp, resolve } = Promise.withResolvers<void>()
+      using _timer = timers.setTimeout(resolve, input.handlerTimeoutMs, undefined)
+      await Promise.race([dispatcher.idle(), timeIsUp])
+    },
+    async close() {
+      draining = true
+      dispatcher.stop()
+      const closed = server.close()
+      server.server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+/** Bytes of a body that nobody wants, below which reading them is cheaper than a new connection. */
+const cheapBodyBytes = 65_536
+
+function write(reply: FastifyReply, { status, headers, body }: Answer, rest?: 'unread'): void {
+  if (reply.sent) return
+  // Otherwise Node would read the rest of the body, to be ready for the next request.
+  if (rest === 'unread' && (declaredLength(reply.request.headers) ?? Number.POSITIVE_INFINITY) > cheapBodyBytes) {
+    reply.header('connection', 'close')
+  }
+  reply.code(status).headers(headers).send(body)
+}
+
+const concerns: Readonly<Record<Concern, string>> = {
+  foreign:
+    'a delivery names our event subscription but carries no credential that is known here; the event subscription will be read again',
+  unauthorized: 'a delivery was refused: its credential is missing or wrong',
+  unavailable: 'a delivery was put off: the keys to check its token with can not be fetched',
+  otherSubscription: 'a validation request for another event subscription was refused',
+  subscriptionDeleted:
+    'Event Grid says that the event subscription was deleted: no more events will come until it is created again',
+}
+
+function isRedelivery(headers: IncomingHttpHeaders): boolean {
+  const count = headers['aeg-delivery-count']
+  return typeof count === 'string' && /^[0-9]{1,9}$/.test(count) && Number(count) > 0
+}
+
+function createExamine(
+  { authentication, input, endpoints }: ListenerOptions,
+  log: QuietLog,
+  now: () => number,
+): (headers: IncomingHttpHeaders) => Evidence | Promise<Evidence> {
+  switch (authentication.kind) {
+    case 'none':
+      return () => ({ kind: 'proven' })
+    case 'secret': {
+      const check = createSharedTokenCheck(authentication.tokens)
+      const name = deliveryTokenHeader.toLowerCase()
+      return (headers) => check(headers[name])
+    }
+    case 'entra': {
+      const { environment, subscriberEndpoint } = input
+      const authorityHost = (endpoints.authorityHost ?? environment.authorityHost).replace(/\/$/, '')
+      const url = `${authorityHost}/${encodeURIComponent(authentication.tenantId)}/discovery/v2.0/keys`
+      const keys = createSigningKeys({
+        fetchKeySet: createKeySetFetch({ url, ca: endpoints.ca }),
+        now,
+        onFailure: (error) =>
+          log.warn('the keys of Entra could not be fetched', {
+            url,
+            reason: error instanceof Error ? error.name : typeof error,
+          }),
+      })
+      const check = createEntraCheck({
+        expected: {
+          ...authentication,
+          subscriberEndpoint,
+          issuerHostV1: environment.tokenIssuerHostV1,
+          authorityHosts: [authorityHost, environment.authorityHost],
+        },
+        keys,
+        now,
+      })
+      return (headers) => check(headers.authorization)
+    }
+  }
+}

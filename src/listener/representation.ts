@@ -1,0 +1,38 @@
+import type { IncomingHttpHeaders } from 'node:http'
+
+/**
+ * Judges by headers alone whether a body can be read: JSON of any kind (`application/json`, or a `+json` suffix) in UTF-8, not compressed.
+ * Returns the reason for a 415, or undefined.
+ */
+export function refuseRepresentation(headers: IncomingHttpHeaders): string | undefined {
+  const encoding = headers['content-encoding']
+  if (encoding && encoding.toLowerCase() !== 'identity') return 'A compressed body is not accepted.'
+  const contentType = headers['content-type']
+  if (!contentType) return 'Content-Type is missing; JSON is expected.'
+  const [mediaType = '', ...parameters] = contentType.split(';')
+  if (!isJson(mediaType.trim().toLowerCase()))
+    return 'Content-Type must be JSON, for instance application/cloudevents+json.'
+  return parameters.every(isUtf8Parameter) ? undefined : 'The charset must be UTF-8.'
+}
+
+function isJson(mediaType: string): boolean {
+  return mediaType === 'application/json' || (mediaType.endsWith('+json') && mediaType.indexOf('/') > 0)
+}
+
+/** Any parameter but `charset` is left alone, as RFC 9110 asks. */
+function isUtf8Parameter(parameter: string): boolean {
+  const equals = parameter.indexOf('=')
+  if (equals === -1 || parameter.slice(0, equals).trim().toLowerCase() !== 'charset') return true
+  const charset = parameter
+    .slice(equals + 1)
+    .trim()
+    .toLowerCase()
+  return charset === 'utf-8' || charset === '"utf-8"' || charset === 'utf8' || charset === '"utf8"'
+}
+
+/** The declared size of a body in bytes, or undefined where it is sent in chunks. */
+export function declaredLength(headers: IncomingHttpHeaders): number | undefined {
+  const length = headers['content-length']
+  if (length !== undefined) return Number(length)
+  return headers['transfer-encoding'] === undefined ? 0 : undefined
+}

@@ -1,0 +1,126 @@
+import { type FastifyInstance, fastify } from 'fastify'
+import { BindingError } from '../errors.ts'
+import { rawProblem } from './problem.ts'
+
+/** Delivery attributes alone may take 10 times 4,096 bytes; Node's own limit is 16 KiB. */
+const maxHeaderBytes = 65_536
+/** Event Grid gives up after 30 s, so a request that takes longer to come in is lost anyway. */
+const requestTimeoutMs = 30_000
+/** Longer than the minute after which common proxies close an idle connection, so that they do it and no request meets a closing one. */
+const keepAliveTimeoutMs = 75_000
+/** A connection on which nothing moves, whatever state it is in. */
+const connectionTimeoutMs = 120_000
+
+/** A Fastify that routes and parses nothing by itself: every request comes to the hooks and to POST `/`. */
+export function createServer(maxConcurrency: number): FastifyInstance {
+  const server = fastify({
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    requestTimeout: requestTimeoutMs,
+    connectionTimeout: connectionTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    http: { maxHeaderSize: maxHeaderBytes, headersTimeout: 10_000, connectionsCheckingInterval: 5_000 },
+    // The gate compares paths itself: a router would decode them, and read colons and stars as patterns.
+    rewriteUrl: () => '/',
+    clientErrorHandler(error, socket) {
+      // Cut off in the middle of a request: nobody listens, and a 400 that still got through would make Event Grid drop the event.
+      if (error.code === 'ECONNRESET' || error.code === 'HPE_INVALID_EOF_STATE' || !socket.writable) socket.destroy()
+      else
+        socket.end(clientErrors.get(error.code) ?? rawProblem(400, 'The request is not HTTP.'), () => socket.destroy())
+    },
+  })
+  // Otherwise Node itself invites the body, before anybody has looked at the head.
+  server.server.on('checkContinue', (request, response) => server.server.emit('request', request, response))
+  server.server.maxConnections = Math.max(1_024, 4 * maxConcurrency)
+  return server
+}
+
+const clientErrors: ReadonlyMap<string, string> = new Map([
+  ['HPE_HEADER_OVERFLOW', rawProblem(431, 'The headers are too large.')],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', rawProblem(413, 'The chunk extensions are too large.')],
+  ['ERR_HTTP_REQUEST_TIMEOUT', rawProblem(408, 'The request took too long to arrive.')],
+])
+
+/** A listening server has this address. */
+export interface ListenerAddress {
+  readonly address: string
+  readonly family: string
+  readonly port: number
+}
+
+export interface ListenOptions {
+  /** Makes the server; asked again for the second try. */
+  readonly create: () => FastifyInstance
+  /** Absent: `::`, which takes IPv4 as well, or `0.0.0.0` on a machine without IPv6. */
+  readonly host: string | undefined
+  /** 0 takes a free port. */
+  readonly port: number
+}
+
+/** Listens. Throws PORT_UNAVAILABLE where that is not possible; the port is free then. */
+export async function listen({
+  create,
+  host,
+  port,
+}: ListenOptions): Promise<{ server: FastifyInstance; address: ListenerAddress }> {
+  const hosts = host === undefined ? ['::', '0.0.0.0'] : [host]
+  for (const [index, candidate] of hosts.entries()) {
+    const server = create()
+    try {
+      await server.listen({ host: candidate, port })
+      const [address] = server.addresses()
+      if (typeof address === 'object') return { server, address }
+    } catch (error) {
+      await server.close()
+      const withoutIpv6 = ['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EINVAL'].includes(codeOf(error))
+      if (!withoutIpv6 || index + 1 === hosts.length) throw portUnavailable(error, candidate, port)
+    }
+  }
+  throw portUnavailable(undefined, host ?? '::', port)
+}
+
+function portUnavailable(cause: unknown, host: string, port: number): BindingError {
+  const code = codeOf(cause)
+  const { what, fix } = explanations.get(code) ?? {
+    what: `cannot listen on ${host} port ${port}${code === '' ? '' : ` (${code})`}`,
+    fix: 'check handshakePort and listenAddress',
+  }
+  return new BindingError('PORT_UNAVAILABLE', {
+    what: what.replace('{port}', String(port)).replace('{host}', host),
+    fix,
+    cause,
+    details: { port, host, reason: code },
+  })
+}
+
+const explanations: ReadonlyMap<string, { what: string; fix: string }> = new Map([
+  [
+    'EADDRINUSE',
+    {
+      what: 'handshakePort {port} is in use',
+      fix: 'stop what listens there or choose another port, and route the ingress to it',
+    },
+  ],
+  [
+    'EACCES',
+    {
+      what: 'handshakePort {port} may not be opened by this user',
+      fix: 'choose a port of 1024 or above, and route the ingress to it',
+    },
+  ],
+  [
+    'EADDRNOTAVAIL',
+    {
+      what: 'listenAddress {host} is not an address of this machine',
+      fix: 'leave listenAddress out, or name an address of this machine',
+    },
+  ],
+  [
+    'ENOTFOUND',
+    { what: 'listenAddress {host} is not known', fix: 'leave listenAddress out, or name an address of this machine' },
+  ],
+])
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
