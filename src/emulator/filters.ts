@@ -2,9 +2,6 @@ import { type AcceptedEvent, eventSubject, eventType } from './accepted-event.ts
 import { fieldAt } from './json-object.ts'
 import type { AdvancedFilter, StringOperator, SubscriptionFilter } from './model.ts'
 
-/** Most advanced filters of a subscription, and most values in all of them together (Event Grid: event-filtering). */
-export const filterLimits = { advancedFilters: 25, values: 25, characters: 512 } as const
-
 type Test = (value: unknown) => boolean
 
 /** How one filter judges a value that is there, and one that is not (or null, or of a type the operator doesn't know). */
@@ -149,27 +146,4 @@ export function filteredField(event: AcceptedEvent, path: readonly string[]): un
   const known = eventGridKeys[head.toLowerCase()]
   if (event.schema === 'EventGridSchema') return known && fieldAt(event.body, [known, ...rest])
   return fieldAt(event.body, path) ?? (known && fieldAt(event.mapped, [known, ...rest]))
-}
-
-/** Every limit that a filter breaks, as sentences; empty if it is fine. */
-export function filterProblems(filter: SubscriptionFilter | undefined): string[] {
-  const advanced = filter?.advancedFilters ?? []
-  const lists = advanced.flatMap((one) => ('values' in one ? [one.values] : []))
-  const texts = [filter?.subjectBeginsWith, filter?.subjectEndsWith, ...lists.flat(2)].filter(
-    (value) => typeof value === 'string',
-  )
-  const values = advanced.reduce((sum, one) => sum + ('values' in one ? one.values.length : 'value' in one ? 1 : 0), 0)
-  return [
-    ...(advanced.length > filterLimits.advancedFilters
-      ? [
-          `At most ${filterLimits.advancedFilters} advanced filters are allowed per event subscription; ${advanced.length} were given.`,
-        ]
-      : []),
-    ...(values > filterLimits.values
-      ? [`At most ${filterLimits.values} values are allowed across all advanced filters; ${values} were given.`]
-      : []),
-    ...(texts.some((value) => value.length > filterLimits.characters)
-      ? [`A filter string may have at most ${filterLimits.characters} characters.`]
-      : []),
-  ]
 }
