@@ -1,3 +1,5 @@
+import { parseChoice } from './parse-choice.ts'
+
 /** The name of an Azure cloud, as Dapr and the Azure SDKs spell it. */
 export type AzureEnvironmentName = 'AzurePublicCloud' | 'AzureChinaCloud' | 'AzureUSGovernmentCloud'
 
@@ -52,3 +54,21 @@ export const azureEnvironments: Readonly<Record<AzureEnvironmentName, AzureEnvir
     tokenIssuerHostV1: 'sts.windows.net',
   },
 }
+
+/**
+ * The cloud that goes by a name, in any letter case: the names above, Dapr's short ones (`AzurePublic`, `AzureChina`,
+ * `AzureUSGovernment`) and the Azure CLI's `AzureCloud`.
+ *
+ * @throws BrokenRule
+ */
+export function parseAzureEnvironment(text: string): AzureEnvironment {
+  const name = otherSpellings.get(text.toLowerCase())
+  return azureEnvironments[name ?? parseChoice(text, ['AzurePublicCloud', 'AzureChinaCloud', 'AzureUSGovernmentCloud'])]
+}
+
+const otherSpellings: ReadonlyMap<string, AzureEnvironmentName> = new Map([
+  ['azurepublic', 'AzurePublicCloud'],
+  ['azurecloud', 'AzurePublicCloud'],
+  ['azurechina', 'AzureChinaCloud'],
+  ['azureusgovernment', 'AzureUSGovernmentCloud'],
+])

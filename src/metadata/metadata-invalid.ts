@@ -12,7 +12,8 @@ export function metadataInvalid(subject: string, issues: readonly MetadataIssue[
   return new BindingError('METADATA_INVALID', { what, issues })
 }
 
-function describeIssue({ at, field, value, rule, fix }: MetadataIssue): string {
+/** An issue as one line. */
+export function describeIssue({ at, field, value, rule, fix }: MetadataIssue): string {
   const where = at === undefined ? '' : `${at}: `
   const name = field === undefined ? '' : `${field} `
   const got = value === undefined ? '' : ` (got ${value})`

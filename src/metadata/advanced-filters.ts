@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import { BrokenRule } from './broken-rule.ts'
+import type { AdvancedFilter } from './metadata.ts'
+import { nearestName } from './nearest-name.ts'
+import { parseJson } from './parse-json.ts'
+
+/** Event Grid's limits of one event subscription (Event Grid: event-filtering, limitations). */
+const mostFilters = 25
+const mostValues = 25
+const longestText = 512
+
+const text = z.string().max(longestText)
+const key = text.min(1)
+const values = <T extends z.ZodType>(item: T) => ({ values: z.array(item).min(1).max(mostValues) })
+const range = z.tuple([z.number(), z.number()]).refine(([low, high]) => low <= high)
+
+const operands = {
+  NumberIn: values(z.number()),
+  NumberNotIn: values(z.number()),
+  NumberInRange: values(range),
+  NumberNotInRange: values(range),
+  NumberLessThan: { value: z.number() },
+  NumberLessThanOrEquals: { value: z.number() },
+  NumberGreaterThan: { value: z.number() },
+  NumberGreaterThanOrEquals: { value: z.number() },
+  BoolEquals: { value: z.boolean() },
+  StringIn: values(text),
+  StringNotIn: values(text),
+  StringBeginsWith: values(text),
+  StringNotBeginsWith: values(text),
+  StringEndsWith: values(text),
+  StringNotEndsWith: values(text),
+  StringContains: values(text),
+  StringNotContains: values(text),
+  IsNullOrUndefined: {},
+  IsNotNull: {},
+} satisfies Record<string, z.core.$ZodLooseShape>
+
+const filterSchemas: ReadonlyMap<string, z.ZodType<AdvancedFilter>> = new Map(
+  Object.entries(operands).map(([operatorType, operand]) => [
+    operatorType.toLowerCase(),
+    z.strictObject({ operatorType: z.unknown().transform(() => operatorType), key, ...operand }),
+  ]),
+)
+
+/**
+ * Advanced filters as JSON, in ARM's spelling (Event Grid: event-filtering). Operators match without regard to case and
+ * come out as ARM spells them.
+ *
+ * @throws BrokenRule that says which filter is wrong and how
+ */
+export function parseAdvancedFilters(json: string): readonly AdvancedFilter[] {
+  const list = z.array(z.unknown()).safeParse(parseJson(json))
+  if (!list.success) throw new BrokenRule('must be a JSON array of filters')
+  if (list.data.length === 0) throw new BrokenRule('must hold at least one filter', 'write default to have none')
+  if (list.data.length > mostFilters) throw new BrokenRule(`must hold at most ${mostFilters} filters`)
+  const filters = list.data.map(parseFilter)
+  const count = filters.reduce(
+    (sum, filter) => sum + (filter.values?.length ?? (filter.value === undefined ? 0 : 1)),
+    0,
+  )
+  if (count > mostValues) throw new BrokenRule(`must hold at most ${mostValues} values in all filters together`)
+  return filters
+}
+
+function parseFilter(filter: unknown, at: number): AdvancedFilter {
+  const place = `[${at}]`
+  const named = z.looseObject({ operatorType: z.string() }).safeParse(filter)
+  if (!named.success) throw new BrokenRule(`${place} must be an object with an operatorType`)
+  const { operatorType } = named.data
+  const schema = filterSchemas.get(operatorType.toLowerCase())
+  if (!schema) {
+    const nearest = nearestName(operatorType, Object.keys(operands))
+    throw new BrokenRule(
+      `${place}.operatorType must be one of ${Object.keys(operands).join(', ')}`,
+      nearest && `did you mean ${nearest}?`,
+    )
+  }
+  const parsed = schema.safeParse(filter)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  const path = issue?.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('') ?? ''
+  throw new BrokenRule(`${place}${path} ${describe(issue)}`)
+}
+
+function describe(issue: z.core.$ZodIssue | undefined): string {
+  switch (issue?.code) {
+    case 'invalid_type':
+      return `must be of type ${issue.expected}`
+    case 'too_big':
+      return issue.origin === 'string'
+        ? `must be at most ${longestText} characters long`
+        : `must hold at most ${issue.maximum} items`
+    case 'too_small':
+      return 'must not be empty'
+    case 'unrecognized_keys':
+      return `must not hold ${issue.keys.map((name) => JSON.stringify(name.slice(0, 64))).join(', ')} with this operator`
+    case 'custom':
+      return 'must be [low, high] with low not above high'
+    default:
+      return 'is not what this operator takes'
+  }
+}

@@ -1,0 +1,125 @@
+import type { MetadataIssue } from '../errors.ts'
+import { metadataInvalid } from './metadata-invalid.ts'
+import { nearestName } from './nearest-name.ts'
+import { positionOf } from './positions.ts'
+import type { MetadataProperties } from './read-properties.ts'
+import { quote } from './redact.ts'
+
+/** The types this component answers to, without regard to case: the specification's, and Dapr's name for it. */
+export const componentTypes = ['bindings.cloud.eventrouter', 'bindings.azure.eventgrid'] as const
+
+/** The component's version (specification, section 9). */
+export const componentVersion = 'v1'
+
+/** A component as `init` takes it apart. */
+export interface ComponentDefinition {
+  readonly name: string | undefined
+  readonly properties: MetadataProperties
+}
+
+/**
+ * Reads what `init` is given: a component of `parseComponents`, a component's YAML document as any parser gives it (`apiVersion`,
+ * `kind`, `metadata`, `spec`), `{ name, properties }` with properties a record or a `[{ name, value }]` list, or a flat record of
+ * metadata fields. An absent version is `v1`; the type may be left out of the last two.
+ *
+ * @throws BindingError METADATA_INVALID for another type, version, `apiVersion` or `kind`, and for anything that is no component
+ */
+export function readDefinition(input: unknown): ComponentDefinition {
+  if (!isRecord(input)) {
+    throw metadataInvalid('this is no component', [{ rule: 'must be a component: an object', fix: forms }])
+  }
+  const issues: MetadataIssue[] = []
+  const definition = isDocument(input)
+    ? readDocument(input, issues)
+    : Object.hasOwn(input, 'properties')
+      ? readParts(input, issues)
+      : { name: undefined, properties: input }
+  if (issues.length > 0) {
+    const { name } = definition
+    throw metadataInvalid(`${name ? `component ${quote(name)}` : 'the component'} is not valid`, issues)
+  }
+  return definition
+}
+
+/** Is this one of our types? */
+export function isOurType(type: string): boolean {
+  return componentTypes.some((ours) => ours === type.toLowerCase())
+}
+
+/** Is this an `apiVersion` of components: any domain name and `/v1alpha1` (specification, section 2.1)? */
+export function isApiVersion(text: unknown): boolean {
+  const label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
+  return (
+    typeof text === 'string' && text.length <= 253 && new RegExp(`^${label}(\\.${label})*/v1alpha1$`, 'i').test(text)
+  )
+}
+
+/** The rule of `apiVersion`, as an issue says it. */
+export const apiVersionRule = {
+  rule: 'must be a domain name and /v1alpha1',
+  fix: 'write apiVersion: dapr.io/v1alpha1',
+} as const
+
+const forms =
+  'give a component of parseComponents, a YAML document, { name, properties }, or a record of metadata fields'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const isRecord = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** No field of ours has one of these names, so a flat record is never taken for a document. */
+const isDocument = (input: Fields) => ['apiVersion', 'kind', 'spec'].some((key) => Object.hasOwn(input, key))
+
+function readDocument({ apiVersion, kind, metadata, spec }: Fields, issues: MetadataIssue[]): ComponentDefinition {
+  if (!isApiVersion(apiVersion)) issues.push({ field: 'apiVersion', ...shown(apiVersion), ...apiVersionRule })
+  if (kind !== 'Component') issues.push({ field: 'kind', ...shown(kind), rule: 'must be Component' })
+  const name = isRecord(metadata) ? metadata.name : undefined
+  if (typeof name !== 'string' || name === '') {
+    issues.push({ field: 'metadata.name', ...shown(name), rule: 'must be a string that is not empty' })
+  }
+  if (!isRecord(spec)) {
+    issues.push({ field: 'spec', rule: 'must hold type, version and metadata' })
+    return { name: undefined, properties: {} }
+  }
+  checkType('spec.type', spec.type, issues)
+  checkVersion('spec.version', spec.version, issues)
+  const properties = spec.metadata ?? []
+  if (!Array.isArray(properties)) {
+    issues.push({ field: 'spec.metadata', rule: 'must be a list of entries with name and value' })
+  }
+  return { name: typeof name === 'string' ? name : undefined, properties: Array.isArray(properties) ? properties : [] }
+}
+
+function readParts(component: Fields, issues: MetadataIssue[]): ComponentDefinition {
+  const { name, type, version, properties } = component
+  if (name !== undefined && typeof name !== 'string') {
+    issues.push({ field: 'name', ...shown(name), rule: 'must be a string' })
+  }
+  const at = (part: string) => positionOf(component, part)
+  if (type !== undefined) checkType('type', type, issues, at('type'))
+  checkVersion('version', version, issues, at('version'))
+  const usable = isRecord(properties) || Array.isArray(properties)
+  if (!usable) issues.push({ field: 'properties', rule: 'must be a record or a list of { name, value }' })
+  return { name: typeof name === 'string' ? name : undefined, properties: usable ? properties : {} }
+}
+
+function checkType(field: string, type: unknown, issues: MetadataIssue[], at?: string): void {
+  if (typeof type === 'string' && isOurType(type)) return
+  const nearest = typeof type === 'string' ? nearestName(type, componentTypes) : undefined
+  const fix = nearest === undefined ? undefined : `did you mean ${nearest}?`
+  const rule = `must be ${componentTypes.join(' or ')}`
+  issues.push({ field, ...shown(type), rule, ...(fix && { fix }), ...(at !== undefined && { at }) })
+}
+
+function checkVersion(field: string, version: unknown, issues: MetadataIssue[], at?: string): void {
+  if (version === undefined || version === '' || version === componentVersion) return
+  const rule = `must be ${componentVersion}, the only version there is`
+  issues.push({ field, ...shown(version), rule, ...(at !== undefined && { at }) })
+}
+
+/** Names and types are no secrets; anything that is no text is only said to be so. */
+const shown = (value: unknown) => {
+  if (value === undefined) return {}
+  return { value: typeof value === 'string' ? quote(value) : `a ${value === null ? 'null' : typeof value}` }
+}

@@ -1,0 +1,51 @@
+import { BrokenRule } from './broken-rule.ts'
+import { type FieldName, findField, metadataFields, type Side } from './fields.ts'
+import { parseChoice } from './parse-choice.ts'
+import { parseList } from './parse-list.ts'
+
+/** The fields that make up a credential: they serve the output too once the topic takes Entra tokens. */
+export const credentialFields = ['tenantId', 'clientId', 'clientSecret'] as const satisfies readonly FieldName[]
+
+const isCredentialField = (name: string) => credentialFields.some((field) => field === name)
+const isEntra = (topicAuthentication: string | undefined) => topicAuthentication?.toLowerCase() === 'entra'
+
+/**
+ * The sides that fields configure where no `direction` says so: each one that has a field of its own among those present.
+ * With `topicAuthentication: entra` the fields of the credential are no side's own.
+ */
+export function configuredSides(
+  present: Iterable<FieldName>,
+  topicAuthentication: string | undefined,
+): ReadonlySet<Side> {
+  const shared = isEntra(topicAuthentication)
+  const sides = new Set<Side>()
+  for (const name of present) {
+    if (shared && isCredentialField(name)) continue
+    const [side, another] = findField(name)?.sides ?? []
+    if (side && !another) sides.add(side)
+  }
+  return sides
+}
+
+/**
+ * The sides that `direction` names: `input`, `output`, or both.
+ *
+ * @throws BrokenRule
+ */
+export function parseDirection(text: string): ReadonlySet<Side> {
+  try {
+    return new Set(parseList(text).map((word) => parseChoice(word, ['input', 'output'])))
+  } catch (error) {
+    if (!(error instanceof BrokenRule)) throw error
+    throw new BrokenRule('must be "input", "output" or "input, output"')
+  }
+}
+
+/** The fields that a side reads: its own, and for an output with Entra tokens those of the credential. */
+export function fieldsRead(side: Side, topicAuthentication: string | undefined): readonly FieldName[] {
+  const lent = side === 'output' && isEntra(topicAuthentication)
+  return metadataFields.flatMap((row) => {
+    const field = findField(row.name)
+    return field && (field.sides.includes(side) || (lent && isCredentialField(field.name))) ? [field.name] : []
+  })
+}

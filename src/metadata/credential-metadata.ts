@@ -1,0 +1,28 @@
+import { checked } from './checked.ts'
+import type { CredentialMetadata } from './metadata.ts'
+import type { InputValues } from './schema.ts'
+
+type CredentialValues = Pick<InputValues, 'azureCredential' | 'tenantId' | 'clientId' | 'clientSecret'>
+
+/** The credential that the fields describe; the host's own goes before them. */
+export function credentialMetadata(
+  { azureCredential, tenantId, clientId, clientSecret }: CredentialValues,
+  { credentialGiven }: { readonly credentialGiven: boolean },
+): CredentialMetadata {
+  if (credentialGiven) return { kind: 'host' }
+  switch (azureCredential) {
+    case 'clientSecret':
+      return {
+        kind: 'clientSecret',
+        tenantId: checked('tenantId', tenantId),
+        clientId: checked('clientId', clientId),
+        clientSecret: checked('clientSecret', clientSecret),
+      }
+    case 'managedIdentity':
+      return { kind: 'managedIdentity', clientId }
+    case 'cli':
+      return { kind: 'cli', tenantId }
+    default:
+      return { kind: azureCredential, tenantId, clientId }
+  }
+}

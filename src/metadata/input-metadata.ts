@@ -1,0 +1,115 @@
+import type { MetadataIssue } from '../errors.ts'
+import { checked } from './checked.ts'
+import { credentialMetadata } from './credential-metadata.ts'
+import {
+  type DeliveryAuthentication,
+  type InputMetadata,
+  resetToDefault,
+  type SubscriptionSettings,
+} from './metadata.ts'
+import type { InputValues } from './schema.ts'
+import { deriveSubscriptionName } from './subscription-name.ts'
+
+type PartlyParsed = { readonly [Name in keyof InputValues]?: InputValues[Name] | undefined }
+
+/** What is wrong between fields that are right each by itself; takes what could be parsed. */
+export function inputConflicts(values: PartlyParsed): readonly MetadataIssue[] {
+  const issues: MetadataIssue[] = []
+  const { scope, subscriptionId, deadLetterStorageAccountId: account, deadLetterContainer: container } = values
+  if (scope && subscriptionId && scope.subscriptionId.toLowerCase() !== subscriptionId.toLowerCase()) {
+    issues.push({
+      field: 'scope',
+      rule: 'must lie in the subscription of subscriptionId',
+      fix: 'make the two ids the same',
+    })
+  }
+  if (
+    (account === resetToDefault) !== (container === resetToDefault) &&
+    account !== undefined &&
+    container !== undefined
+  ) {
+    const rule = 'and deadLetterContainer must both be default, or neither'
+    issues.push({ field: 'deadLetterStorageAccountId', rule })
+  }
+  const { deliveryAuthentication, azureEnvironment, eventGridClientId } = values
+  if (
+    deliveryAuthentication === 'entra' &&
+    azureEnvironment &&
+    !(eventGridClientId ?? azureEnvironment.eventGridClientId)
+  ) {
+    const rule = `is required with deliveryAuthentication entra in ${azureEnvironment.name}`
+    const fix = 'look it up: az ad sp list --display-name Microsoft.EventGrid --query [].appId'
+    issues.push({ field: 'eventGridClientId', rule, fix })
+  }
+  return issues
+}
+
+/** The input side of values that have no fault, alone or between them. */
+export function inputMetadata(
+  values: InputValues,
+  options: { readonly componentName: string | undefined; readonly credentialGiven: boolean },
+): InputMetadata {
+  return {
+    credential: credentialMetadata(values, options),
+    environment: values.azureEnvironment,
+    subscriptionId: values.subscriptionId,
+    clientId: values.clientId,
+    subscriberEndpoint: values.subscriberEndpoint,
+    handshakePort: values.handshakePort,
+    listenAddress: values.listenAddress,
+    scope: values.scope,
+    eventSubscriptionName: values.eventSubscriptionName ?? deriveSubscriptionName(options.componentName, values),
+    settings: subscriptionSettings(values),
+    replaceDestination: values.replaceDestination,
+    deliveryAuthentication: deliveryAuthentication(values),
+    maxConcurrency: values.maxConcurrency,
+    maxRequestBytes: values.maxRequestBytes,
+    handlerTimeoutMs: values.handlerTimeout,
+    subscriptionTimeoutMs: values.subscriptionTimeout,
+  }
+}
+
+function subscriptionSettings(values: InputValues): SubscriptionSettings {
+  const { includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters, maxDeliveryAttempts } = values
+  const { eventTimeToLive, maxEventsPerBatch, preferredBatchSizeInKilobytes, labels } = values
+  const deadLetter = deadLetterSetting(values)
+  return {
+    eventDeliverySchema: values.eventDeliverySchema,
+    ...(includedEventTypes !== undefined && { includedEventTypes }),
+    ...(subjectBeginsWith !== undefined && { subjectBeginsWith }),
+    ...(subjectEndsWith !== undefined && { subjectEndsWith }),
+    ...(advancedFilters !== undefined && { advancedFilters }),
+    ...(maxDeliveryAttempts !== undefined && { maxDeliveryAttempts }),
+    ...(eventTimeToLive !== undefined && { eventTimeToLiveMinutes: eventTimeToLive }),
+    ...(maxEventsPerBatch !== undefined && { maxEventsPerBatch }),
+    ...(preferredBatchSizeInKilobytes !== undefined && { preferredBatchSizeInKilobytes }),
+    ...(deadLetter !== undefined && { deadLetter }),
+    ...(labels !== undefined && { labels }),
+  }
+}
+
+function deadLetterSetting(values: InputValues): SubscriptionSettings['deadLetter'] | undefined {
+  const { deadLetterStorageAccountId: storageAccountId, deadLetterContainer: container } = values
+  if (storageAccountId === undefined || container === undefined) return undefined
+  if (storageAccountId === resetToDefault || container === resetToDefault) return resetToDefault
+  return { storageAccountId, container }
+}
+
+function deliveryAuthentication(values: InputValues): DeliveryAuthentication {
+  const { tenantId, clientId, azureEnvironment, deliveryAuthentication: kind } = values
+  switch (kind) {
+    case 'none':
+      return { kind }
+    case 'entra': {
+      const eventGridClientId = values.eventGridClientId ?? azureEnvironment.eventGridClientId
+      return {
+        kind,
+        tenantId: checked('tenantId', tenantId),
+        clientId: checked('clientId', clientId),
+        eventGridClientId: checked('eventGridClientId', eventGridClientId),
+      }
+    }
+    case 'secret':
+      return { kind, sources: values.deliveryToken ?? [checked('clientSecret', values.clientSecret)] }
+  }
+}

@@ -1,0 +1,17 @@
+import { BrokenRule } from './broken-rule.ts'
+import { nearestName } from './nearest-name.ts'
+
+/**
+ * One of a few words, compared without regard to letter case; gives the word as we spell it.
+ *
+ * @throws BrokenRule that names them all, and the nearest
+ */
+export function parseChoice<const Word extends string>(text: string, words: readonly Word[]): Word {
+  const found = words.find((word) => word.toLowerCase() === text.toLowerCase())
+  if (found !== undefined) return found
+  const nearest = nearestName(text, words)
+  throw new BrokenRule(
+    `must be ${words.length > 1 ? 'one of ' : ''}${words.join(', ')}`,
+    nearest && `did you mean ${nearest}?`,
+  )
+}

@@ -1,0 +1,46 @@
+import { BrokenRule } from './broken-rule.ts'
+
+const longestUrl = 4096
+
+/**
+ * The public address of the input side (specification, section 4.1), normalised; without a path it is `/api/events`.
+ *
+ * @throws BrokenRule where it is not https, or has user info or a fragment
+ */
+export function parseSubscriberEndpoint(text: string): string {
+  const url = parseUrl(text)
+  if (url.protocol !== 'https:') {
+    throw new BrokenRule('must be an https URL', 'Event Grid delivers over https with a valid certificate only')
+  }
+  if (url.pathname === '/') url.pathname = '/api/events'
+  return url.href
+}
+
+/**
+ * The address of a custom topic, as it was given.
+ *
+ * @throws BrokenRule where it is not https (or http on loopback), or has user info or a fragment
+ */
+export function parseTopicEndpoint(text: string): string {
+  const url = parseUrl(text)
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))) return text
+  throw new BrokenRule(
+    'must be an https URL',
+    'http is for a topic on this machine only, at localhost, 127.0.0.1 or [::1]',
+  )
+}
+
+function parseUrl(text: string): URL {
+  if (text.length > longestUrl) throw new BrokenRule(`must be at most ${longestUrl} characters long`)
+  // URL forgives what no other reader of these addresses would: a missing slash, white space within, a backslash.
+  const url = /^https?:\/\/[^\s\\]+$/i.test(text) ? URL.parse(text) : null
+  if (!url) throw new BrokenRule('must be an https URL', 'write it like https://<hostname>/api/events')
+  if (/^[^/]*\/\/[^/?#]*@/.test(text))
+    throw new BrokenRule('must not hold user info', 'take out what stands before the @')
+  if (text.includes('#')) throw new BrokenRule('must not hold a fragment', 'take out the # and what follows')
+  return url
+}
+
+function isLoopback(hostname: string): boolean {
+  return /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
+}

@@ -1,0 +1,161 @@
+import type { z } from 'zod'
+import type { MetadataIssue } from '../errors.ts'
+import { BrokenRule } from './broken-rule.ts'
+import { checked } from './checked.ts'
+import { configuredSides, fieldsRead, parseDirection } from './configured-sides.ts'
+import { credentialMetadata } from './credential-metadata.ts'
+import { type FieldName, findField, metadataFields, type Side } from './fields.ts'
+import { inputConflicts, inputMetadata } from './input-metadata.ts'
+import type { Metadata, OutputMetadata } from './metadata.ts'
+import { describeIssue, metadataInvalid } from './metadata-invalid.ts'
+import { type GivenFields, type MetadataProperties, readProperties } from './read-properties.ts'
+import { quote } from './redact.ts'
+import { missingFields, type RequiredBy } from './required-fields.ts'
+import { inputSchema, type OutputValues, outputSchema } from './schema.ts'
+
+export interface ParseMetadataOptions {
+  /** The component's name, from which the name of the event subscription is made where none is given. */
+  readonly componentName?: string
+  /** Did the host hand over a credential? It lifts the fields it replaces. @default false */
+  readonly credentialGiven?: boolean
+  /** May `handshakePort` be `"0"`, which takes a free port? For the library only. @default false */
+  readonly allowAnyPort?: boolean
+}
+
+/**
+ * Parses the metadata fields of a component (specification, section 2.2; README, "Metadata").
+ *
+ * @throws BindingError METADATA_INVALID, whose `issues` hold every fault of every side that is configured
+ */
+export function parseMetadata(properties: MetadataProperties, options: ParseMetadataOptions = {}): Metadata {
+  const { componentName, credentialGiven = false, allowAnyPort = false } = options
+  const given = readProperties(properties)
+  const { sides, issues } = readSides(given)
+  const texts = withDefaults(given)
+  const by: RequiredBy = { has: (name) => given.fields.has(name), textOf: (name) => texts[name], credentialGiven }
+
+  const read = (side: Side) => (sides.has(side) ? fieldsRead(side, texts.topicAuthentication) : [])
+  const input = sides.has('input') ? judge(inputSchema(allowAnyPort ? 0 : 1), pick(texts, read('input'))) : undefined
+  const output = sides.has('output') ? judge(outputSchema, pick(texts, read('output'))) : undefined
+  for (const side of sides) issues.push(...missingFields(side, by))
+  if (input) issues.push(...input.issues, ...inputConflicts(input.partly))
+  if (output) issues.push(...output.issues)
+
+  const faults = [
+    ...given.issues.filter(({ field }) => concerns(field, [...read('input'), ...read('output')])),
+    ...issues.map((issue) => withValue(issue, given)),
+  ]
+  if (faults.length > 0) {
+    const subject = componentName ? `the metadata of component ${quote(componentName)}` : 'the metadata'
+    const all = [...inTableOrder(unique(faults)), ...given.unknown.map(({ issue }) => issue)]
+    throw metadataInvalid(`${subject} is not valid`, all)
+  }
+  return {
+    input: input && inputMetadata(checked('input', input.whole), { componentName, credentialGiven }),
+    output: output && outputMetadata(checked('output', output.whole), { credentialGiven }),
+    warnings: warnings(given, sides),
+  }
+}
+
+type Texts = Partial<Record<FieldName, string>>
+
+function readSides({ fields }: GivenFields): { sides: ReadonlySet<Side>; issues: MetadataIssue[] } {
+  const direction = fields.get('direction')?.text
+  const byPresence = configuredSides(fields.keys(), fields.get('topicAuthentication')?.text)
+  if (direction !== undefined) {
+    try {
+      return { sides: parseDirection(direction), issues: [] }
+    } catch (error) {
+      if (!(error instanceof BrokenRule)) throw error
+      return { sides: byPresence, issues: [{ field: 'direction', rule: error.rule }] }
+    }
+  }
+  if (byPresence.size > 0) return { sides: byPresence, issues: [] }
+  const own = (side: Side) => metadataFields.filter(({ required, sides }) => required && sides.includes(side))
+  const names = (side: Side) => own(side).map(({ name }) => name)
+  const fix = `set ${names('input').join(', ')} for the input side, ${names('output').join(', ')} for the output side, or both`
+  return { sides: byPresence, issues: [{ rule: 'configures neither the input nor the output side', fix }] }
+}
+
+function withDefaults({ fields }: GivenFields): Texts {
+  const texts: Texts = {}
+  for (const row of metadataFields) {
+    const name = findField(row.name)?.name
+    const text = name && (fields.has(name) ? fields.get(name)?.text : row.default)
+    if (name && text !== undefined) texts[name] = text
+  }
+  return texts
+}
+
+const pick = (texts: Texts, names: readonly FieldName[]): Texts =>
+  Object.fromEntries(names.map((name) => [name, texts[name]]))
+
+/** A side's values: whole where no field has a fault, and those that have none. */
+function judge<Shape extends z.core.$ZodLooseShape>(schema: z.ZodObject<Shape>, texts: Texts) {
+  const parsed = schema.safeParse(texts)
+  const issues = parsed.error?.issues ?? []
+  const faulty = new Set(issues.map(({ path }) => path[0]))
+  const sound = Object.fromEntries(
+    Object.entries(texts).filter(([name, text]) => text !== undefined && !faulty.has(name)),
+  )
+  return { whole: parsed.data, partly: schema.partial().parse(sound), issues: issues.flatMap(brokenRule(texts)) }
+}
+
+const brokenRule =
+  (texts: Texts) =>
+  (issue: z.core.$ZodIssue): readonly MetadataIssue[] => {
+    const name = findField(String(issue.path[0]))?.name
+    // A field that is not there is the business of `missingFields`, which knows when it need not be.
+    if (!name || texts[name] === undefined) return []
+    const fix: unknown = issue.code === 'custom' ? issue.params?.fix : undefined
+    return [{ field: name, rule: issue.message, ...(typeof fix === 'string' && { fix }) }]
+  }
+
+/** An issue together with what was written, where, and for a missing field the name that may be a slip for it. */
+function withValue(issue: MetadataIssue, { fields, unknown }: GivenFields): MetadataIssue {
+  const field = issue.field === undefined ? undefined : findField(issue.field)?.name
+  if (!field) return issue
+  const given = fields.get(field)
+  if (given) return { value: given.shown, ...(given.at !== undefined && { at: given.at }), ...issue }
+  const slip = unknown.find(({ meant }) => meant === field)
+  return slip && !issue.fix ? { ...issue, fix: `is ${slip.issue.field} meant for it?` } : issue
+}
+
+/** Does a fault of reading concern what is configured? One of no known field, and one of `direction`, always does. */
+function concerns(name: string | undefined, read: readonly FieldName[]): boolean {
+  const field = name === undefined ? undefined : findField(name)?.name
+  return field === undefined || field === 'direction' || read.includes(field)
+}
+
+/** The sides share fields, whose faults both report. */
+function unique(issues: readonly MetadataIssue[]): readonly MetadataIssue[] {
+  return [...new Map(issues.map((issue) => [`${issue.field} ${issue.rule} ${issue.at}`, issue])).values()]
+}
+
+function inTableOrder(issues: readonly MetadataIssue[]): readonly MetadataIssue[] {
+  const order = (name: string | undefined) => metadataFields.findIndex((field) => field.name === name)
+  return issues.toSorted((one, other) => order(one.field) - order(other.field))
+}
+
+function outputMetadata(values: OutputValues, options: { readonly credentialGiven: boolean }): OutputMetadata {
+  return {
+    topicEndpoint: values.topicEndpoint,
+    authentication:
+      values.topicAuthentication === 'entra'
+        ? { kind: 'entra', credential: credentialMetadata(values, options) }
+        : { kind: 'accessKey', accessKey: checked('accessKey', values.accessKey) },
+    environment: values.azureEnvironment,
+    topicSchema: values.topicSchema,
+  }
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+function warnings({ fields, unknown }: GivenFields, sides: ReadonlySet<Side>): readonly string[] {
+  const found = unknown.map(({ issue }) => describeIssue(issue))
+  const subscription = fields.get('subscriptionId')
+  if (sides.has('input') && subscription?.text && !uuid.test(subscription.text)) {
+    found.push(`subscriptionId is no UUID (got ${subscription.shown}); Azure's ids of subscriptions are`)
+  }
+  return found
+}

@@ -1,0 +1,157 @@
+import type { MetadataIssue } from '../errors.ts'
+import { Secret } from '../secret.ts'
+import { everyFieldName, type FieldName, findField } from './fields.ts'
+import { nearestName } from './nearest-name.ts'
+import { positionOf } from './positions.ts'
+import { quote, showValue } from './redact.ts'
+
+const mostEntries = 256
+const longestName = 256
+const longestValue = 65_536
+
+/** What the sidecar keeps in the properties for itself, besides `direction`. */
+const sidecarNames = new Set(['route'])
+
+/** The properties of a component: a record, or the list form of YAML. Values are texts, or secret texts. */
+export type MetadataProperties =
+  | Readonly<Record<string, unknown>>
+  | readonly { readonly name: string; readonly value?: unknown }[]
+
+/** One field that was given. */
+export interface GivenField {
+  /** The name as it was written. */
+  readonly spelled: string
+  /** Trimmed, unless the field is secret; `undefined` where it was no text, which is a fault already. */
+  readonly text: string | undefined
+  /** As it may be printed. */
+  readonly shown: string
+  readonly at: string | undefined
+}
+
+/** The properties by field. */
+export interface GivenFields {
+  readonly fields: ReadonlyMap<FieldName, GivenField>
+  /** Names that are no field of ours; with what was probably meant. */
+  readonly unknown: readonly { readonly issue: MetadataIssue; readonly meant: FieldName | undefined }[]
+  readonly issues: readonly MetadataIssue[]
+}
+
+interface Entry {
+  readonly name: string
+  readonly value: unknown
+  readonly at: string | undefined
+}
+
+/** Sorts properties by field: names and aliases in any letter case; empty ones count as absent; twice is a fault. */
+export function readProperties(properties: MetadataProperties): GivenFields {
+  const issues: MetadataIssue[] = []
+  const unknown: { issue: MetadataIssue; meant: FieldName | undefined }[] = []
+  const fields = new Map<FieldName, GivenField>()
+  const seen = new Set<string>()
+  for (const entry of readEntries(properties, issues)) {
+    if (isEmpty(entry.value)) continue
+    const { name, at } = entry
+    const field = findField(name)
+    if (!field) {
+      if (!sidecarNames.has(name.toLowerCase())) unknown.push(unknownName(entry))
+      continue
+    }
+    const given = readField(entry, field, issues)
+    const earlier = fields.get(field.name)
+    if (seen.has(name.toLowerCase())) {
+      issues.push({ field: field.name, rule: 'is given twice', fix: 'keep one of them', ...located(at) })
+    } else if (earlier && earlier.text !== given.text) {
+      const names = `${earlier.spelled} and ${given.spelled}`
+      issues.push({
+        field: field.name,
+        rule: `is given as ${names} with different values`,
+        fix: 'keep one of them',
+        ...located(at),
+      })
+    }
+    seen.add(name.toLowerCase())
+    if (!earlier) fields.set(field.name, given)
+  }
+  return { fields, unknown, issues }
+}
+
+function readEntries(properties: MetadataProperties, issues: MetadataIssue[]): readonly Entry[] {
+  const place = (name: string) => positionOf(properties, name)
+  const entries: Entry[] = []
+  if (!Array.isArray(properties)) {
+    for (const [name, value] of Object.entries(properties)) entries.push({ name, value, at: place(name) })
+  } else {
+    for (const [index, item] of properties.entries()) {
+      const entry = readItem(item, `entry ${index + 1} of the list`, issues)
+      if (entry) entries.push({ ...entry, at: place(entry.name) })
+    }
+  }
+  if (entries.length > mostEntries) issues.push({ rule: `must hold at most ${mostEntries} entries` })
+  return entries.slice(0, mostEntries).filter(({ name, at }) => {
+    if (name.length <= longestName) return true
+    issues.push({
+      field: `${name.slice(0, 32)}…`,
+      rule: `must have a name of at most ${longestName} characters`,
+      ...located(at),
+    })
+    return false
+  })
+}
+
+function readItem(item: unknown, place: string, issues: MetadataIssue[]): { name: string; value: unknown } | undefined {
+  if (
+    typeof item !== 'object' ||
+    item === null ||
+    !('name' in item) ||
+    typeof item.name !== 'string' ||
+    item.name === ''
+  ) {
+    issues.push({ rule: `${place} must be an object with a name and a value` })
+    return undefined
+  }
+  const reference = ['secretKeyRef', 'envRef'].find((key) => Object.hasOwn(item, key))
+  if (reference) {
+    issues.push({
+      field: item.name.slice(0, longestName),
+      rule: `is an unresolved ${reference}`,
+      fix: 'parse the YAML with parseComponents, or put the value in',
+    })
+    return undefined
+  }
+  return { name: item.name, value: 'value' in item ? item.value : undefined }
+}
+
+function readField(entry: Entry, field: { name: FieldName; secret: boolean }, issues: MetadataIssue[]): GivenField {
+  const { name: spelled, value, at } = entry
+  const shown = showValue(field.name, value)
+  const raw = value instanceof Secret ? value.reveal() : value
+  const common = { field: field.name, value: shown, ...located(at) }
+  if (typeof raw !== 'string') {
+    issues.push({ ...common, rule: 'must be a string', fix: howToQuote(field, raw) })
+    return { spelled, text: undefined, shown, at }
+  }
+  if (raw.length > longestValue) {
+    issues.push({ ...common, rule: `must be at most ${longestValue} characters long` })
+    return { spelled, text: undefined, shown, at }
+  }
+  return { spelled, text: field.secret ? raw : raw.trim(), shown, at }
+}
+
+function howToQuote({ name, secret }: { name: string; secret: boolean }, value: unknown): string {
+  if (typeof value === 'object') return 'write a list as text: one,two or a JSON array in quotes'
+  return secret ? 'put it in quotes' : `put it in quotes: ${name}: "${String(value).slice(0, 64)}"`
+}
+
+function unknownName({ name, at }: Entry): { issue: MetadataIssue; meant: FieldName | undefined } {
+  const nearest = nearestName(name, everyFieldName)
+  const meant = nearest === undefined ? undefined : findField(nearest)?.name
+  const fix = nearest === undefined ? 'it is ignored' : `did you mean ${nearest}?`
+  return { meant, issue: { field: quote(name), rule: 'is not a field of this component', fix, ...located(at) } }
+}
+
+const isEmpty = (value: unknown) => {
+  const text = value instanceof Secret ? value.reveal() : value
+  return text === undefined || text === null || (typeof text === 'string' && text.trim() === '')
+}
+
+const located = (at: string | undefined) => (at === undefined ? {} : { at })

@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto'
+import { BrokenRule } from './broken-rule.ts'
+import { type Scope, scopeKey } from './scope.ts'
+
+const pattern = /^[A-Za-z0-9]{3,64}$/
+
+/**
+ * A name of an event subscription (specification, section 8).
+ *
+ * @throws BrokenRule
+ */
+export function parseSubscriptionName(text: string): string {
+  if (!pattern.test(text)) throw new BrokenRule('must be 3 to 64 letters and digits, nothing else')
+  return text
+}
+
+/**
+ * The name used where `eventSubscriptionName` is left out, the same at every start of every replica: the component's own name
+ * where that is a name; else its first 56 letters and digits and a hash of it; without one, `binding` and a hash of scope and
+ * endpoint. The endpoint's query is left out of the hash: it may be secret, and may be rotated.
+ */
+export function deriveSubscriptionName(
+  componentName: string | undefined,
+  { scope, subscriberEndpoint }: { readonly scope: Scope; readonly subscriberEndpoint: string },
+): string {
+  if (!componentName) {
+    const { origin, pathname } = new URL(subscriberEndpoint)
+    return `binding${sha256Hex(`${scopeKey(scope)}\n${origin}${pathname}`).slice(0, 16)}`
+  }
+  if (pattern.test(componentName)) return componentName
+  const letters = componentName.replace(/[^A-Za-z0-9]/g, '').slice(0, 56)
+  return letters + sha256Hex(componentName).slice(0, 8)
+}
+
+const sha256Hex = (text: string) => createHash('sha256').update(text).digest('hex')
