@@ -1,0 +1,162 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { AccessToken, GetTokenOptions, TokenCredential } from '@azure/core-auth'
+import { type PipelinePolicy, RestError } from '@azure/core-rest-pipeline'
+import {
+  AzureCliCredential,
+  ClientSecretCredential,
+  DefaultAzureCredential,
+  ManagedIdentityCredential,
+  WorkloadIdentityCredential,
+} from '@azure/identity'
+import { type Endpoints, trustedCertificates } from '../endpoints.ts'
+import { BindingError } from '../errors.ts'
+import { type AzureEnvironment, azureEnvironments } from '../metadata/azure-environment.ts'
+import type { CredentialMetadata } from '../metadata/metadata.ts'
+import { scrub } from '../subscription/scrub.ts'
+import { type Exchange, judgeTokenFailure } from './token-failure.ts'
+
+/** What {@link createCredential} needs. */
+export interface CredentialOptions {
+  readonly environment: AzureEnvironment
+  readonly endpoints: Endpoints
+  /** The host's own credential, for metadata of kind `host`. */
+  readonly hostCredential?: TokenCredential | undefined
+  /** Longest that getting a token may take, in ms. @default 30_000 */
+  readonly tokenTimeoutMs?: number
+}
+
+/**
+ * The credential that metadata describes. Its `getToken` throws BindingError CREDENTIALS_REJECTED where Entra refuses the client, and a
+ * RestError without a status where Entra could not be asked, so that a caller tries again. The object shows no secret, however it is
+ * printed.
+ * @throws BindingError METADATA_INVALID when the authority host is not https, or a host's credential is missing.
+ */
+export function createCredential(metadata: CredentialMetadata, options: CredentialOptions): TokenCredential {
+  const { tokenTimeoutMs = 30_000 } = options
+  const authorityHost = (options.endpoints.authorityHost ?? options.environment.authorityHost).replace(/\/+$/, '')
+  const exchanges = new AsyncLocalStorage<{ last: Exchange | undefined }>()
+  const credential = connect(metadata, options, authorityHost, createObserver(exchanges, tokenTimeoutMs))
+  const secrets = metadata.kind === 'clientSecret' ? [metadata.clientSecret.reveal()] : []
+
+  return {
+    getToken(scopes, tokenOptions) {
+      const exchange: { last: Exchange | undefined } = { last: undefined }
+      return exchanges.run(exchange, async () => {
+        try {
+          return await inTime(credential, scopes, tokenOptions, tokenTimeoutMs)
+        } catch (error) {
+          if (tokenOptions?.abortSignal?.aborted) throw error
+          throw judgeTokenFailure(error, exchange.last, {
+            metadata,
+            authorityHost,
+            show: (text) => scrub(text, secrets),
+          })
+        }
+      })
+    },
+  }
+}
+
+function connect(
+  metadata: CredentialMetadata,
+  { endpoints, hostCredential }: CredentialOptions,
+  authorityHost: string,
+  observer: PipelinePolicy,
+): TokenCredential {
+  if (metadata.kind === 'host') {
+    if (hostCredential) return hostCredential
+    throw new BindingError('METADATA_INVALID', {
+      what: 'no credential was handed over',
+      fix: 'pass one as the option credential, or set azureCredential',
+    })
+  }
+  if (!/^https:\/\//i.test(authorityHost)) {
+    throw new BindingError('METADATA_INVALID', {
+      what: "Entra's authority host is not https",
+      fix: 'give endpoints.authorityHost, or AZURE_AUTHORITY_HOST, as an https URL',
+    })
+  }
+  const ca = trustedCertificates(endpoints)
+  const common = {
+    authorityHost,
+    // Discovery asks Microsoft's public cloud whether it knows the host, and it knows none of a private one.
+    disableInstanceDiscovery: !Object.values(azureEnvironments).some((known) => known.authorityHost === authorityHost),
+    // The caller tries again; retries here would multiply.
+    retryOptions: { maxRetries: 0 },
+    ...(ca && { tlsOptions: { ca } }),
+    additionalPolicies: [{ policy: observer, position: 'perRetry' as const }],
+  }
+  switch (metadata.kind) {
+    case 'clientSecret':
+      return new ClientSecretCredential(metadata.tenantId, metadata.clientId, metadata.clientSecret.reveal(), common)
+    case 'managedIdentity':
+      return new ManagedIdentityCredential({ ...common, ...(metadata.clientId && { clientId: metadata.clientId }) })
+    case 'workloadIdentity':
+      return new WorkloadIdentityCredential({
+        ...common,
+        ...(metadata.tenantId && { tenantId: metadata.tenantId }),
+        ...(metadata.clientId && { clientId: metadata.clientId }),
+      })
+    case 'cli':
+      return new AzureCliCredential({ ...(metadata.tenantId && { tenantId: metadata.tenantId }) })
+    case 'default':
+      return new DefaultAzureCredential({
+        ...common,
+        ...(metadata.tenantId && { tenantId: metadata.tenantId }),
+        ...(metadata.clientId && {
+          managedIdentityClientId: metadata.clientId,
+          workloadIdentityClientId: metadata.clientId,
+        }),
+      })
+  }
+}
+
+/**
+ * Notes how the last exchange with Entra went. The identity library reports a closed port, an untrusted certificate and an unknown
+ * tenant with the very same error; only the first two pass by themselves.
+ */
+function createObserver(
+  exchanges: AsyncLocalStorage<{ last: Exchange | undefined }>,
+  timeoutMs: number,
+): PipelinePolicy {
+  return {
+    name: 'eventgrid-binding-token-exchange',
+    async sendRequest(request, next) {
+      if (request.timeout === 0) request.timeout = timeoutMs
+      const note = (last: Exchange) => {
+        const exchange = exchanges.getStore()
+        if (exchange) exchange.last = last
+      }
+      try {
+        const response = await next(request)
+        note({ status: response.status, body: response.status < 400 ? undefined : (response.bodyAsText ?? undefined) })
+        return response
+      } catch (error) {
+        const code = error instanceof RestError ? error.code : undefined
+        note({ status: undefined, code: code ?? (error instanceof Error ? error.name : undefined) })
+        throw error
+      }
+    },
+  }
+}
+
+/** The libraries heed neither a signal nor a limit on the whole way to a token, so the wait for it is limited here. */
+async function inTime(
+  credential: TokenCredential,
+  scopes: string | string[],
+  options: GetTokenOptions | undefined,
+  timeoutMs: number,
+): Promise<AccessToken | null> {
+  const { promise: over, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new RestError('no token came in time', { code: 'ETIMEDOUT' })), timeoutMs)
+  const signal = options?.abortSignal
+  const abort = () => reject(new DOMException('getting a token was aborted', 'AbortError'))
+  signal?.addEventListener('abort', abort)
+  if (signal?.aborted) abort()
+  try {
+    return await Promise.race([credential.getToken(scopes, options), over])
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', abort)
+  }
+}

@@ -1,0 +1,123 @@
+import { isRestError, RestError } from '@azure/core-rest-pipeline'
+import { BindingError } from '../errors.ts'
+import type { CredentialMetadata } from '../metadata/metadata.ts'
+
+/** How a request to Entra went: answered, with the body where it was an error; or not answered, and why. */
+export type Exchange =
+  | { readonly status: number; readonly body: string | undefined }
+  | { readonly status: undefined; readonly code: string | undefined }
+
+/** What {@link judgeTokenFailure} names. */
+export interface TokenFailureContext {
+  readonly metadata: CredentialMetadata
+  readonly authorityHost: string
+  /** Hides secrets in a text of somebody else's. */
+  readonly show: (text: string) => string
+}
+
+/** Entra's own codes for a fault of its own (Microsoft identity platform: error codes). */
+const passingCodes: ReadonlySet<string> = new Set([
+  'AADSTS90033',
+  'AADSTS90055',
+  'AADSTS90006',
+  'AADSTS50196',
+  'AADSTS90012',
+])
+
+/**
+ * Judges why no token came, from what was thrown and how the last exchange with Entra went: refused for good (a BindingError), or not
+ * able to tell (a RestError without status, by which callers know that a later try may do).
+ */
+export function judgeTokenFailure(
+  error: unknown,
+  exchange: Exchange | undefined,
+  context: TokenFailureContext,
+): BindingError | RestError {
+  const { metadata, authorityHost, show } = context
+  if (error instanceof BindingError) return error
+  const message = error instanceof Error ? error.message : 'an unknown error'
+  const told = exchange?.status !== undefined && exchange.body ? exchange.body.slice(0, 10_000) : message
+  const aadsts = /\bAADSTS\d{3,9}\b/.exec(told)?.[0]
+
+  if (isUnavailable(error, exchange, aadsts, metadata.kind)) {
+    const why =
+      exchange === undefined || exchange.status === undefined
+        ? (exchange?.code ?? (isRestError(error) ? error.code : undefined) ?? 'no answer')
+        : `it answered ${exchange.status}${aadsts ? `, ${aadsts}` : ''}`
+    const untrusted = /CERT|SIGNATURE|SELF_SIGNED|ALTNAME|ISSUER/i.test(why)
+    const fix = untrusted ? '; its certificate is not trusted: set NODE_EXTRA_CA_CERTS or endpoints.ca' : ''
+    const from = metadata.kind === 'host' ? "the host's credential" : authorityHost
+    return new RestError(`no token from ${from}: ${show(why)}${fix}`, {
+      code: untrusted ? why : RestError.REQUEST_SEND_ERROR,
+    })
+  }
+
+  const description = describeBody(told) ?? message
+  return new BindingError('CREDENTIALS_REJECTED', {
+    what: `no token for ${subject(metadata)}: ${show(description)}`,
+    fix: remedy(metadata, aadsts),
+    details: {
+      ...(aadsts && { entraCode: aadsts }),
+      ...(exchange?.status !== undefined && { status: exchange.status }),
+    },
+  })
+}
+
+function isUnavailable(
+  error: unknown,
+  exchange: Exchange | undefined,
+  aadsts: string | undefined,
+  kind: CredentialMetadata['kind'],
+): boolean {
+  // The chain asks many places, most of which are expected not to answer: the last of them says nothing about the others.
+  if (kind === 'default' && !(isRestError(error) && error.code === 'ETIMEDOUT')) return false
+  if (exchange === undefined) return isRestError(error) && (error.statusCode === undefined || error.statusCode >= 500)
+  if (exchange.status === undefined) return true
+  if (aadsts !== undefined && passingCodes.has(aadsts)) return true
+  // An answer of 200 that is none comes from something between us and Entra.
+  return exchange.status < 400 || exchange.status === 408 || exchange.status === 429 || exchange.status >= 500
+}
+
+function describeBody(body: string): string | undefined {
+  try {
+    const parsed: unknown = JSON.parse(body)
+    if (typeof parsed !== 'object' || parsed === null || !('error_description' in parsed)) return undefined
+    // The lines after the first hold trace ids and the time.
+    return typeof parsed.error_description === 'string' ? parsed.error_description.split(/\r?\n/, 1)[0] : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function subject(metadata: CredentialMetadata): string {
+  const client = 'clientId' in metadata && metadata.clientId ? `client ${metadata.clientId}` : undefined
+  const tenant = 'tenantId' in metadata && metadata.tenantId ? `tenant ${metadata.tenantId}` : undefined
+  const named = [client, tenant].filter((part) => part !== undefined).join(' of ')
+  return named === '' ? `azureCredential ${metadata.kind}` : named
+}
+
+function remedy(metadata: CredentialMetadata, aadsts: string | undefined): string {
+  switch (metadata.kind) {
+    case 'clientSecret':
+      if (aadsts === 'AADSTS7000215') {
+        return `clientSecret is wrong: use the secret's value, not its id, or make one with: az ad app credential reset --id ${metadata.clientId}`
+      }
+      if (aadsts === 'AADSTS7000222') {
+        return `clientSecret has expired: make one with: az ad app credential reset --id ${metadata.clientId}`
+      }
+      if (aadsts === 'AADSTS700016') return 'there is no such client in the tenant: check clientId and tenantId'
+      if (aadsts === 'AADSTS90002' || aadsts === 'AADSTS900023')
+        return 'there is no such tenant: check tenantId and azureEnvironment'
+      return 'check tenantId, clientId, clientSecret and azureEnvironment'
+    case 'managedIdentity':
+      return 'run where Azure gives an identity, assign it there, and check clientId if it is a user-assigned one'
+    case 'workloadIdentity':
+      return 'check that the pod uses workload identity, and the federated credential of the client'
+    case 'cli':
+      return `sign in with: az login${metadata.tenantId ? ` --tenant ${metadata.tenantId}` : ''}`
+    case 'default':
+      return 'give the process one of the identities that DefaultAzureCredential looks for, or set azureCredential'
+    case 'host':
+      return 'check the credential that the host handed over as the option credential'
+  }
+}

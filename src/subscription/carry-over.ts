@@ -1,0 +1,131 @@
+import type { PipelinePolicy } from '@azure/core-rest-pipeline'
+import type { DesiredSubscription } from './desired-subscription.ts'
+
+/** A setting that ARM answered with and the SDK's model lacks, so that the SDK would lose it in a write. */
+export interface UnknownSetting {
+  /** Where it lies below `properties`, in ARM's own spelling. */
+  readonly path: readonly [string, ...string[]]
+  readonly value: unknown
+}
+
+type Model = { readonly [key: string]: true | Model }
+
+const identity: Model = { type: true, userAssignedIdentity: true }
+const blob: Model = { endpointType: true, properties: { resourceId: true, blobContainerName: true } }
+
+/** What the model of `@azure/arm-eventgrid` 14 knows of an event subscription with a web hook; `true` is not looked into. */
+const model: Model = {
+  topic: true,
+  provisioningState: true,
+  systemData: true,
+  destination: {
+    endpointType: true,
+    properties: {
+      endpointUrl: true,
+      endpointBaseUrl: true,
+      maxEventsPerBatch: true,
+      preferredBatchSizeInKilobytes: true,
+      azureActiveDirectoryTenantId: true,
+      azureActiveDirectoryApplicationIdOrUri: true,
+      deliveryAttributeMappings: true,
+    },
+  },
+  deliveryWithResourceIdentity: true,
+  filter: {
+    subjectBeginsWith: true,
+    subjectEndsWith: true,
+    includedEventTypes: true,
+    isSubjectCaseSensitive: true,
+    enableAdvancedFilteringOnArrays: true,
+    advancedFilters: true,
+  },
+  labels: true,
+  expirationTimeUtc: true,
+  eventDeliverySchema: true,
+  retryPolicy: { maxDeliveryAttempts: true, eventTimeToLiveInMinutes: true },
+  deadLetterDestination: blob,
+  deadLetterWithResourceIdentity: { identity, deadLetterDestination: blob },
+}
+
+const operators: ReadonlySet<unknown> = new Set([
+  ...['NumberIn', 'NumberNotIn', 'NumberInRange', 'NumberNotInRange', 'NumberLessThan', 'NumberGreaterThan'],
+  ...['NumberLessThanOrEquals', 'NumberGreaterThanOrEquals', 'BoolEquals', 'StringIn', 'StringNotIn'],
+  ...['StringBeginsWith', 'StringNotBeginsWith', 'StringEndsWith', 'StringNotEndsWith', 'StringContains'],
+  ...['StringNotContains', 'IsNullOrUndefined', 'IsNotNull'],
+])
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Finds what an answer's `properties` hold beyond the SDK's model, for instance a web hook's `minimumTlsVersionAllowed`. */
+export function findUnknownSettings(properties: unknown): UnknownSetting[] {
+  const found: UnknownSetting[] = []
+  const look = (value: unknown, known: true | Model, path: readonly string[]) => {
+    const [first, ...rest] = path
+    if (value === null || known === true) return
+    if (!isRecord(value)) return
+    for (const [key, inner] of Object.entries(value)) {
+      const below = Object.hasOwn(known, key) ? known[key] : undefined
+      if (below !== undefined) look(inner, below, [...path, key])
+      else if (inner !== null && key !== '__proto__')
+        found.push({ path: first === undefined ? [key] : [first, ...rest, key], value: inner })
+    }
+  }
+  look(properties, model, [])
+  const filters = isRecord(properties) && isRecord(properties.filter) ? properties.filter.advancedFilters : undefined
+  // Of a filter whose operator it does not know, the SDK keeps the key alone.
+  if (Array.isArray(filters) && filters.some((filter) => !isRecord(filter) || !operators.has(filter.operatorType))) {
+    found.push({ path: ['filter', 'advancedFilters'], value: filters })
+  }
+  return found
+}
+
+/** What a PUT has to carry so that nothing vanishes but what metadata itself sets. */
+export function carriedByPut(settings: readonly UnknownSetting[], desired: DesiredSubscription): UnknownSetting[] {
+  const { advancedFilters, deadLetter } = desired.settings
+  return settings.filter(({ path: [field, inner] }) => {
+    if (field === 'filter' && inner === 'advancedFilters') return advancedFilters === undefined
+    if (field === 'deadLetterDestination') return deadLetter === undefined
+    if (field === 'deadLetterWithResourceIdentity') return typeof deadLetter !== 'symbol'
+    return true
+  })
+}
+
+/** The same for a PATCH of some top-level fields: the others are left alone. */
+export function carriedByPatch(
+  settings: readonly UnknownSetting[],
+  desired: DesiredSubscription,
+  fields: readonly string[],
+): UnknownSetting[] {
+  return carriedByPut(settings, desired).filter(({ path: [field] }) => fields.includes(field))
+}
+
+/** Puts settings into the body of a write: a PUT holds its fields below `properties`, a PATCH at the top. */
+export function carryOver(method: string, body: string, settings: readonly UnknownSetting[]): string {
+  const whole: unknown = JSON.parse(body)
+  const root = method === 'PUT' && isRecord(whole) ? whole.properties : whole
+  if (!isRecord(root)) return body
+  for (const { path, value } of settings) {
+    let parent = root
+    for (const key of path.slice(0, -1)) {
+      const next = isRecord(parent[key]) ? parent[key] : {}
+      parent[key] = next
+      parent = next
+    }
+    parent[path.at(-1) ?? ''] = value
+  }
+  return JSON.stringify(whole)
+}
+
+/** The policy that lets the SDK carry what its model lacks. */
+export function createCarryOverPolicy(settings: readonly UnknownSetting[]): PipelinePolicy {
+  return {
+    name: 'eventgrid-binding-carry-over',
+    sendRequest(request, next) {
+      if ((request.method === 'PUT' || request.method === 'PATCH') && typeof request.body === 'string') {
+        request.body = carryOver(request.method, request.body, settings)
+      }
+      return next(request)
+    },
+  }
+}

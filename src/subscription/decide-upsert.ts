@@ -1,0 +1,147 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { EventSubscription, EventSubscriptionUpdateParameters } from '@azure/arm-eventgrid'
+import { type Canonical, canonicalSubscription, isStatic, isWebHook, writableFields } from './canonical-subscription.ts'
+import { carriedByPatch, carriedByPut, type UnknownSetting } from './carry-over.ts'
+import { type DesiredSubscription, deliveryAttributeName } from './desired-subscription.ts'
+import { mergeSubscription } from './merge-subscription.ts'
+
+/** An event subscription as it stands in Azure, with what ARM hides in its plain answer joined in. */
+export interface StandingSubscription {
+  /** As the SDK reads it, but with the full URL and the delivery attributes' values, from their own calls. */
+  readonly subscription: EventSubscription
+  /** What the answer held beyond the SDK's model. */
+  readonly unknownSettings: readonly UnknownSetting[]
+}
+
+/** What {@link decideUpsert} decides. Bodies hold secrets: they go to the SDK and nowhere else. */
+export type Upsert =
+  | { readonly action: 'create'; readonly body: EventSubscription }
+  | { readonly action: 'keep' }
+  | {
+      readonly action: 'patch'
+      readonly body: EventSubscriptionUpdateParameters
+      readonly carryOver: readonly UnknownSetting[]
+      /** The differing top-level fields, for the log. */
+      readonly because: string
+      readonly warnings: readonly string[]
+    }
+  | {
+      readonly action: 'replace'
+      readonly body: EventSubscription
+      readonly carryOver: readonly UnknownSetting[]
+      readonly because: string
+      readonly warnings: readonly string[]
+    }
+  /** Somebody's change is under way: read again when it may have ended. */
+  | { readonly action: 'wait'; readonly state: string }
+  | { readonly action: 'refuse'; readonly because: string; readonly fix: string }
+
+/** What ARM gives in place of a secret attribute's value. */
+const hiddenValue = 'Hidden'
+
+/** Decides what to do about the event subscription (design, section 4). */
+export function decideUpsert(standing: StandingSubscription | undefined, desired: DesiredSubscription): Upsert {
+  if (!standing) return { action: 'create', body: mergeSubscription(undefined, desired) }
+  const { subscription } = standing
+  const { provisioningState: state = 'Succeeded' } = subscription
+  if (state === 'Creating' || state === 'Updating' || state === 'Deleting') return { action: 'wait', state }
+
+  const elsewhere = otherDestination(subscription)
+  if (elsewhere !== undefined) return decideOtherDestination(standing, desired, elsewhere)
+
+  const body = mergeSubscription(subscription, desired)
+  const before = canonicalSubscription(subscription)
+  const after = canonicalSubscription(body)
+  const differing = writableFields.filter((field) => !isDeepStrictEqual(before[field], after[field]))
+  if (differing.length === 0 && state === 'Succeeded') return { action: 'keep' }
+
+  const put = state !== 'Succeeded' || clears(before, after)
+  const unreadable = put || differing.includes('destination') ? hiddenAttribute(body) : undefined
+  if (unreadable !== undefined) {
+    return {
+      action: 'refuse',
+      because: `its secret delivery attribute ${unreadable} cannot be read, and would be lost if the event subscription were written`,
+      fix: `let the client read it (action Microsoft.EventGrid/eventSubscriptions/getDeliveryAttributes/action), or remove the attribute`,
+    }
+  }
+  const because = [
+    ...(state === 'Succeeded' ? [] : [`it is ${state}`]),
+    ...(differing.length > 0 ? [`other ${differing.join(', ')}`] : []),
+  ].join(', ')
+  const warnings = movedHost(subscription, desired)
+  if (put) {
+    return { action: 'replace', body, carryOver: carriedByPut(standing.unknownSettings, desired), because, warnings }
+  }
+  const patch: EventSubscriptionUpdateParameters = Object.fromEntries(differing.map((field) => [field, body[field]]))
+  return {
+    action: 'patch',
+    body: patch,
+    carryOver: carriedByPatch(standing.unknownSettings, desired, differing),
+    because,
+    warnings,
+  }
+}
+
+function otherDestination({
+  destination,
+  deliveryWithResourceIdentity: wrapped,
+}: EventSubscription): string | undefined {
+  if (isWebHook(destination)) return undefined
+  if (wrapped) return `${wrapped.destination?.endpointType ?? 'another destination'} by a managed identity`
+  return destination?.endpointType ?? 'a destination of an unknown type'
+}
+
+function decideOtherDestination(
+  { subscription, unknownSettings }: StandingSubscription,
+  desired: DesiredSubscription,
+  elsewhere: string,
+): Upsert {
+  if (!desired.replaceDestination) {
+    return {
+      action: 'refuse',
+      because: `an event subscription of that name exists, and delivers to ${elsewhere}`,
+      fix: 'choose another eventSubscriptionName, or set replaceDestination to "true" to have it deliver here instead',
+    }
+  }
+  const carryOver = carriedByPut(unknownSettings, desired).filter(({ path }) => path[0] !== 'destination')
+  return {
+    action: 'replace',
+    body: mergeSubscription(subscription, desired),
+    carryOver,
+    because: `it delivers to ${elsewhere}`,
+    warnings: [
+      `replacing an event subscription that delivered to ${elsewhere}; that destination and its delivery attributes are gone`,
+    ],
+  }
+}
+
+/** Does anything that stands vanish? Leaving it out of an update would not clear it, and null does not either; only a PUT does. */
+function clears(before: Canonical | undefined, after: Canonical | undefined): boolean {
+  if (before === undefined) return false
+  if (after === undefined) return true
+  if (!isRecord(before) || !isRecord(after)) return false
+  return Object.entries(before).some(([key, value]) => clears(value, after[key]))
+}
+
+const isRecord = (value: Canonical): value is { readonly [key: string]: Canonical } =>
+  typeof value === 'object' && !Array.isArray(value)
+
+function hiddenAttribute({ destination }: EventSubscription): string | undefined {
+  if (!isWebHook(destination)) return undefined
+  const unreadable = destination.deliveryAttributeMappings?.find(
+    (mapping) =>
+      mapping.name !== deliveryAttributeName &&
+      isStatic(mapping) &&
+      mapping.isSecret === true &&
+      (mapping.value === undefined || mapping.value === null || mapping.value === hiddenValue),
+  )
+  return unreadable?.name
+}
+
+function movedHost({ destination }: EventSubscription, { endpointUrl }: DesiredSubscription): string[] {
+  const standing = isWebHook(destination) ? (destination.endpointUrl ?? destination.endpointBaseUrl) : undefined
+  if (!standing || !URL.canParse(standing)) return []
+  const from = new URL(standing).host
+  const to = new URL(endpointUrl).host
+  return from === to ? [] : [`moving the event subscription from ${from} to ${to}: ${from} gets no more events of it`]
+}

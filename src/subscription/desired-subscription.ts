@@ -1,0 +1,50 @@
+import type { InputMetadata, SubscriptionSettings } from '../metadata/metadata.ts'
+import { resetToDefault } from '../metadata/metadata.ts'
+import type { Secret } from '../secret.ts'
+
+/** The static, secret delivery attribute by which the listener knows a delivery of its own event subscription. */
+export const deliveryAttributeName = 'X-EventGrid-Binding-Token'
+
+/** What the metadata asks of the event subscription. */
+export interface DesiredSubscription {
+  readonly endpointUrl: string
+  /** Value of our delivery attribute; `undefined` where deliveries prove themselves otherwise, and then the attribute goes. */
+  readonly deliveryHeader: Secret | undefined
+  /** Entra-secured delivery; `undefined` where deliveries prove themselves otherwise, and then it is switched off. */
+  readonly entra: { readonly tenantId: string; readonly applicationIdOrUri: string } | undefined
+  readonly settings: SubscriptionSettings
+  /** May an event subscription that delivers elsewhere than to a web hook be replaced? */
+  readonly replaceDestination: boolean
+}
+
+/**
+ * What the event subscription shall be. `deliveryHeader` is needed where deliveries carry a secret, and unused elsewhere.
+ * @throws TypeError without the header that `deliveryAuthentication: secret` needs.
+ */
+export function desiredSubscription(
+  input: Pick<InputMetadata, 'subscriberEndpoint' | 'deliveryAuthentication' | 'settings' | 'replaceDestination'>,
+  deliveryHeader: Secret | undefined,
+): DesiredSubscription {
+  const { subscriberEndpoint: endpointUrl, deliveryAuthentication: delivery, settings, replaceDestination } = input
+  if (delivery.kind === 'secret' && !deliveryHeader) throw new TypeError('a delivery secret needs its header value')
+  return {
+    endpointUrl,
+    deliveryHeader: delivery.kind === 'secret' ? deliveryHeader : undefined,
+    entra:
+      delivery.kind === 'entra' ? { tenantId: delivery.tenantId, applicationIdOrUri: delivery.clientId } : undefined,
+    settings,
+    replaceDestination,
+  }
+}
+
+/**
+ * The same without what goes back to a default. After our own write whatever stands there is the default, even where the service
+ * spells it out (a storage account lists its default event types), so it must not be taken for a difference.
+ */
+export function withoutResets(desired: DesiredSubscription): DesiredSubscription {
+  const { eventDeliverySchema, ...rest } = desired.settings
+  const set: Omit<SubscriptionSettings, 'eventDeliverySchema'> = Object.fromEntries(
+    Object.entries(rest).filter(([, setting]) => setting !== resetToDefault),
+  )
+  return { ...desired, settings: { eventDeliverySchema, ...set } }
+}

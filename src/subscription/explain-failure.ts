@@ -1,0 +1,163 @@
+import type { BindingErrorCode, BindingErrorParts } from '../errors.ts'
+import type { ArmFailure } from './arm-failure.ts'
+import { judgeFailure } from './judge-failure.ts'
+import { scrub, showUrl } from './scrub.ts'
+
+/** What a failure's explanation names. */
+export interface FailureContext {
+  /** The scope's resource id. */
+  readonly scopeId: string
+  /** The Azure subscription that the scope lies in. */
+  readonly subscriptionId: string
+  readonly eventSubscriptionName: string
+  /** The client that needs the role, where it is known. */
+  readonly clientId: string | undefined
+  readonly subscriberEndpoint: string
+  /** Base URL of ARM. */
+  readonly resourceManager: string
+  /** Texts that must not be shown, should Azure repeat them. */
+  readonly secrets: readonly string[]
+}
+
+/** A failure in words: what the `BindingError` for it is made of. Holds no secret. */
+export interface Explanation extends BindingErrorParts {
+  readonly code: BindingErrorCode
+}
+
+/**
+ * Explains a failure of an ARM call. What may pass by itself gets the code TIMEOUT, for that is what it becomes when it does not.
+ */
+export function explainFailure(failure: ArmFailure, context: FailureContext): Explanation {
+  const { scopeId, subscriptionId } = context
+  const said = quote(failure, context)
+  const details = {
+    ...(failure.status !== undefined && { status: failure.status }),
+    ...(failure.code !== undefined && { azureCode: scrub(failure.code, context.secrets) }),
+    ...(failure.requestId !== undefined && { requestId: scrub(failure.requestId, context.secrets) }),
+  }
+  switch (judgeFailure(failure)) {
+    case 'handshake':
+      return explainHandshake(failure, context, details)
+    case 'credentials':
+      return {
+        code: 'CREDENTIALS_REJECTED',
+        what: `Azure Resource Manager did not take the token ${said}`,
+        fix: `check that the client belongs to the tenant of subscription ${subscriptionId}, and that azureEnvironment is right`,
+        details,
+      }
+    case 'permission': {
+      const assignee = context.clientId ?? clientNamedBy(failure.message) ?? '<clientId>'
+      return {
+        code: 'PERMISSION_DENIED',
+        what: `the client may not create event subscriptions at ${scopeId} ${said}`,
+        fix: [
+          'assign the role, and allow a few minutes until it counts:',
+          `az role assignment create --assignee ${shell(assignee)} --role "EventGrid EventSubscription Contributor" --scope ${shell(scopeId)}`,
+        ].join('\n'),
+        details,
+      }
+    }
+    case 'provider':
+      return {
+        code: 'PROVIDER_NOT_REGISTERED',
+        what: `the resource provider Microsoft.EventGrid is not registered in subscription ${subscriptionId} ${said}`,
+        fix: [
+          'register it, and wait until it shows Registered:',
+          'az provider register --namespace Microsoft.EventGrid',
+          'az provider show --namespace Microsoft.EventGrid --query registrationState',
+        ].join('\n'),
+        details,
+      }
+    case 'scope':
+      return {
+        code: 'SCOPE_NOT_FOUND',
+        what: `there is no ${scopeId} ${said}`,
+        fix: 'check scope and subscriptionId, and that the resource exists',
+        details,
+      }
+    case 'rejected':
+      return {
+        code: 'SUBSCRIPTION_REJECTED',
+        what: `the event subscription ${context.eventSubscriptionName} was refused ${said}`,
+        fix: 'change what the message names; each field of the component metadata is checked again at the next start',
+        details,
+      }
+    case 'passing':
+      return { code: 'TIMEOUT', ...explainPassing(failure, context, said), details }
+  }
+}
+
+const noAnswer =
+  'the endpoint must be reachable from the internet, its name must resolve, and its certificate must be valid and not self-signed'
+
+function explainHandshake(
+  failure: ArmFailure,
+  { subscriberEndpoint, secrets }: FailureContext,
+  details: Readonly<Record<string, unknown>>,
+): Explanation {
+  const endpoint = scrub(showUrl(subscriberEndpoint), secrets)
+  const path = new URL(subscriberEndpoint).pathname
+  const named = /Http (?<method>[A-Z]+) request failed with response code (?<answer>\w+)/i.exec(failure.message)?.groups
+  const method = named?.method?.toUpperCase() ?? 'OPTIONS'
+  const answer = named?.answer
+  const base = { code: 'HANDSHAKE_FAILED', details: { ...details, endpoint, ...(answer && { answer }) } } as const
+
+  if (failure.kind === 'manual') {
+    return {
+      ...base,
+      what: `Event Grid waits for a confirmation of ${endpoint} by hand, for the endpoint answered the handshake without one`,
+      fix: `route ${path} to handshakePort unchanged, so that this binding answers the handshake`,
+    }
+  }
+  if (answer === undefined) {
+    const said = scrub(failure.message, secrets)
+    return { ...base, what: `the handshake with ${endpoint} failed (Event Grid says: ${said})`, fix: noAnswer }
+  }
+  if (/^unknown$/i.test(answer)) {
+    return { ...base, what: `the handshake with ${endpoint} failed: ${method} got no HTTP answer`, fix: noAnswer }
+  }
+  const what = `the handshake with ${endpoint} failed: ${method} was answered ${answer}`
+  if (/^(503|ServiceUnavailable)$/i.test(answer)) {
+    return {
+      ...base,
+      what,
+      fix: `if the ingress controller logs 503 for ${method} ${path}, delete its pod so that it restarts; afterwards the same request returns 200`,
+    }
+  }
+  return {
+    ...base,
+    what,
+    fix: `something in front of the binding answers in its place: route ${path} of the public endpoint to handshakePort, without authentication or redirects`,
+  }
+}
+
+function explainPassing(
+  failure: ArmFailure,
+  { resourceManager, secrets }: FailureContext,
+  said: string,
+): Pick<BindingErrorParts, 'what' | 'fix'> {
+  if (failure.kind === 'deadline') return { what: scrub(failure.message, secrets) }
+  if (failure.kind === 'canceled') return { what: 'the change of the event subscription was cancelled' }
+  if (failure.kind === 'operation') return { what: `the change of the event subscription failed ${said}` }
+  if (failure.kind !== 'network') return { what: `Azure Resource Manager answered ${failure.status} ${said}` }
+  const certificate = /CERT|SIGNATURE|SELF_SIGNED|ALTNAME|ISSUER/i.test(failure.code ?? '')
+  return {
+    what: `no answer from ${resourceManager} ${said}`,
+    fix: certificate
+      ? 'its certificate is not trusted: set NODE_EXTRA_CA_CERTS, or endpoints.ca, to the authority that issued it'
+      : 'check the network, a proxy (HTTPS_PROXY) and the endpoint',
+  }
+}
+
+function quote({ code, message }: ArmFailure, { secrets }: FailureContext): string {
+  const said = [code, message].filter((part) => part !== undefined && part !== '').join(': ')
+  return `(${scrub(said, secrets)})`
+}
+
+/** ARM's refusal names the client: "The client 'id' with object id 'id' does not have authorization ...". */
+function clientNamedBy(message: string): string | undefined {
+  return /The client '(?<id>[\w-]{1,64})'/.exec(message)?.groups?.id
+}
+
+/** Quotes a word of a command line that a shell would not take as it is; group names may hold parentheses. */
+const shell = (word: string) => (/^[\w./:@<>-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)

@@ -1,0 +1,68 @@
+import type { ArmFailure } from './arm-failure.ts'
+
+/** What a failure is, which decides whether it is tried again and what to do about it. */
+export type Verdict =
+  /** It may pass by itself: a conflict, throttling, a fault of the service or the network. */
+  'passing' | 'handshake' | 'credentials' | 'permission' | 'provider' | 'scope' | 'rejected'
+
+const scopeCodes: ReadonlySet<string> = new Set([
+  'parentresourcenotfound',
+  'resourcegroupnotfound',
+  'subscriptionnotfound',
+  'invalidsubscriptionid',
+  'invalidresourcetype',
+  'invalidresourcenamespace',
+  'noregisteredproviderfound',
+  'missingapiversionparameter',
+])
+
+/** A 409 that no waiting cures. */
+const lastingConflicts: ReadonlySet<string> = new Set([
+  'scopelocked',
+  'readonlydisabledsubscription',
+  'subscriptionnotregistered',
+  'requestdisallowedbypolicy',
+  'quotaexceeded',
+  'quotalimitreached',
+  'limitexceeded',
+])
+
+/** Operations that fail for a reason which may pass: the service itself, or a source that is being changed at the moment. */
+const passingOperations =
+  /^internal|internal server error|^conflict|publisher notification error|publisher provider error|^(service|server)(unavailable|busy|timeout)/i
+
+/** Judges a failure by its code; not every 409 is a conflict, for an unregistered provider is one too. */
+export function judgeFailure(failure: ArmFailure): Verdict {
+  const { kind, status, message, targets } = failure
+  const code = failure.code?.toLowerCase() ?? ''
+  if (kind === 'manual') return 'handshake'
+  if (kind === 'network' || kind === 'canceled' || kind === 'deadline') return 'passing'
+  if (kind === 'unexpected') return 'rejected'
+  if (
+    /^url\s*validation/.test(code) ||
+    /validation handshake failed|attempt to validate the provided endpoint/i.test(message)
+  ) {
+    return 'handshake'
+  }
+  if (code === 'missingsubscriptionregistration' || isUnregistered(message, targets)) return 'provider'
+  if (code === 'authorizationfailed' || code === 'linkedauthorizationfailed') return 'permission'
+  if (scopeCodes.has(code)) return 'scope'
+  if (kind === 'operation') {
+    return code === '' || passingOperations.test(code) || passingOperations.test(message) ? 'passing' : 'rejected'
+  }
+  if (status === 401) return 'credentials'
+  if (status === 403) return code === 'requestdisallowedbypolicy' ? 'rejected' : 'permission'
+  if (status === 404) return 'scope'
+  if (status === 409) return lastingConflicts.has(code) || /quota/i.test(message) ? 'rejected' : 'passing'
+  if (status === 408 || status === 412 || status === 429 || (status !== undefined && status >= 500)) return 'passing'
+  return 'rejected'
+}
+
+function isUnregistered(message: string, targets: readonly string[]): boolean {
+  return (
+    /registration is in '(un|not)registered' state|is not registered (to use namespace|in subscription)/i.test(
+      message,
+    ) ||
+    (targets.some((target) => target.toLowerCase() === 'microsoft.eventgrid') && /regist/i.test(message))
+  )
+}

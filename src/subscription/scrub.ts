@@ -1,0 +1,27 @@
+const longest = 1_000
+const hidden = '(redacted)'
+
+/** How a URL may be shown: its query and fragment count as secret. */
+export function showUrl(url: string): string {
+  const [base = '', query] = url.split(/[?#]/, 2)
+  return query === undefined ? base : `${base}?${hidden}`
+}
+
+/**
+ * Makes somebody else's text fit to be shown: queries of URLs and the given secrets are hidden, in the spellings in which a URL or JSON
+ * would hold them, line breaks become spaces, and what is over 1,000 characters is cut off.
+ */
+export function scrub(text: string, secrets: readonly string[] = []): string {
+  let shown = text
+  for (const secret of secrets) {
+    if (secret === '') continue
+    for (const spelling of new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])) {
+      shown = shown.replaceAll(spelling, hidden)
+    }
+  }
+  shown = shown
+    .replaceAll(/(\bhttps?:\/\/[^\s?#"'<>]*)[?#][^\s"'<>]*/gi, `$1?${hidden}`)
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  return shown.length > longest ? `${shown.slice(0, longest)}…` : shown
+}

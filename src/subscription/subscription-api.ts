@@ -1,0 +1,225 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import {
+  type DeliveryAttributeMappingUnion,
+  EventGridManagementClient,
+  type EventSubscription,
+  type EventSubscriptionUpdateParameters,
+} from '@azure/arm-eventgrid'
+import type { TokenCredential } from '@azure/core-auth'
+import { isRestError } from '@azure/core-rest-pipeline'
+import { type Endpoints, trustedCertificates } from '../endpoints.ts'
+import { BindingError } from '../errors.ts'
+import type { InputMetadata } from '../metadata/metadata.ts'
+import { ArmFailureError, readFailure, readOperationFailure, readRetryAfter } from './arm-failure.ts'
+import { isStatic, isWebHook } from './canonical-subscription.ts'
+import { createCarryOverPolicy, findUnknownSettings, type UnknownSetting } from './carry-over.ts'
+import type { StandingSubscription } from './decide-upsert.ts'
+import { judgeFailure } from './judge-failure.ts'
+
+/** What {@link createSubscriptionApi} needs. */
+export interface SubscriptionApiOptions {
+  readonly input: Pick<InputMetadata, 'environment' | 'scope' | 'subscriptionId' | 'eventSubscriptionName'>
+  readonly credential: TokenCredential
+  readonly endpoints: Endpoints
+  /** Longest that one request may take, in ms. @default 30_000 */
+  readonly requestTimeoutMs?: number
+  /** Pause between two looks at a long-running operation, in ms, where ARM names none. @default 2_000 */
+  readonly pollIntervalMs?: number
+  /** Now, in ms since 1970. @default Date.now */
+  readonly now?: () => number
+  /** Waits; rejects when the signal aborts. */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>
+}
+
+/** How long a call may go on. */
+export interface CallLimits {
+  readonly signal: AbortSignal
+  /** When the call is given up, in ms since 1970. */
+  readonly deadline: number
+}
+
+/** A write, and what the SDK's model would lose of it. */
+export interface Write<T> {
+  readonly body: T
+  readonly carryOver?: readonly UnknownSetting[]
+}
+
+/** The few ARM calls that one event subscription needs. They throw what the SDK throws; `readFailure` reads it. */
+export interface SubscriptionApi {
+  /** Base URL of ARM, for messages. */
+  readonly resourceManager: string
+  /** The event subscription with all that ARM hides, or `undefined` where there is none. */
+  read(limits: CallLimits): Promise<StandingSubscription | undefined>
+  /** Creates it or replaces it whole; resolves when it is provisioned. */
+  put(write: Write<EventSubscription>, limits: CallLimits): Promise<void>
+  /** Replaces some of its top-level fields; resolves when it is provisioned. */
+  patch(write: Write<EventSubscriptionUpdateParameters>, limits: CallLimits): Promise<void>
+}
+
+/** Longest pause between two looks at an operation, whatever ARM asks for. */
+const longestPollMs = 60_000
+
+/** Connects to ARM. Retries are the caller's: the SDK's own are off, so that they do not multiply. */
+export function createSubscriptionApi(options: SubscriptionApiOptions): SubscriptionApi {
+  const { input, credential, endpoints, requestTimeoutMs = 30_000, pollIntervalMs = 2_000, now = Date.now } = options
+  const sleep = options.sleep ?? ((ms: number, signal: AbortSignal) => wait(ms, undefined, { signal }))
+  const resourceManager = (endpoints.resourceManager ?? input.environment.resourceManager).replace(/\/+$/, '')
+  if (!/^https:\/\//i.test(resourceManager)) {
+    throw new BindingError('METADATA_INVALID', {
+      what: 'the endpoint of Azure Resource Manager is not https',
+      fix: 'give endpoints.resourceManager, or AZURE_RESOURCE_MANAGER_URL, as an https URL',
+    })
+  }
+  // With a leading slash the SDK would ask for //subscriptions/...
+  const scope = input.scope.id.replace(/^\/+|\/+$/g, '')
+  const name = input.eventSubscriptionName
+  const ca = trustedCertificates(endpoints)
+
+  const connect = (carryOver: readonly UnknownSetting[]) =>
+    new EventGridManagementClient(credential, input.subscriptionId, {
+      endpoint: resourceManager,
+      credentialScopes: input.environment.resourceManagerScope,
+      retryOptions: { maxRetries: 0 },
+      userAgentOptions: { userAgentPrefix: 'eventgrid-binding' },
+      ...(ca && { tlsOptions: { ca } }),
+      ...(carryOver.length > 0 && {
+        additionalPolicies: [{ policy: createCarryOverPolicy(carryOver), position: 'perCall' }],
+      }),
+    }).eventSubscriptions
+  const calls = connect([])
+
+  const callOptions = ({ signal, deadline }: CallLimits) => ({
+    abortSignal: signal,
+    requestOptions: { timeout: Math.max(1, Math.min(requestTimeoutMs, deadline - now())) },
+  })
+
+  async function read(limits: CallLimits): Promise<StandingSubscription | undefined> {
+    let text: string | null | undefined
+    let subscription: EventSubscription
+    try {
+      subscription = await calls.get(scope, name, {
+        ...callOptions(limits),
+        onResponse(response) {
+          text = response.bodyAsText
+        },
+      })
+    } catch (error) {
+      if (isMissing(error)) return undefined
+      throw error
+    }
+    const unknownSettings = findUnknownSettings(propertiesOf(text))
+    const { destination, provisioningState: state } = subscription
+    const changing = state === 'Creating' || state === 'Updating' || state === 'Deleting'
+    if (changing || !isWebHook(destination)) return { subscription, unknownSettings }
+
+    try {
+      // The service sends null where the SDK's types know only undefined.
+      const mappings: readonly DeliveryAttributeMappingUnion[] = destination.deliveryAttributeMappings ?? []
+      const hidden = mappings.some((mapping) => isStatic(mapping) && mapping.isSecret === true)
+      const [{ endpointUrl }, attributes] = await Promise.all([
+        calls.getFullUrl(scope, name, callOptions(limits)),
+        hidden ? calls.getDeliveryAttributes(scope, name, callOptions(limits)) : undefined,
+      ])
+      const { endpointUrl: shownUrl, ...rest } = destination
+      const url = endpointUrl ?? shownUrl
+      const joined = {
+        ...rest,
+        ...(url && { endpointUrl: url }),
+        deliveryAttributeMappings: joinValues(mappings, attributes?.value ?? []),
+      }
+      return { subscription: { ...subscription, destination: joined }, unknownSettings }
+    } catch (error) {
+      if (isMissing(error)) return undefined
+      throw error
+    }
+  }
+
+  type Begin = typeof calls.beginCreateOrUpdate | typeof calls.beginUpdate
+  type Poller = Pick<Awaited<ReturnType<Begin>>, 'poll' | 'isDone'>
+
+  /** Sees a long-running operation to its end. The SDK's own loop has neither a deadline nor an end of waiting for a hand. */
+  async function complete(
+    { signal, deadline }: CallLimits,
+    begin: (onResponse: (response: RawResponse) => void) => Promise<Poller>,
+  ): Promise<void> {
+    let last: RawResponse | undefined
+    try {
+      const poller = await begin((response) => {
+        last = response
+      })
+      while (!poller.isDone()) {
+        if (provisioningStateOf(last?.bodyAsText) === 'AwaitingManualAction') {
+          throw new ArmFailureError({ kind: 'manual', message: 'Event Grid waits for a confirmation by hand' })
+        }
+        const headers = last?.headers
+        const asked = headers && readRetryAfter((header) => headers.get(header), now())
+        const pause = Math.min(asked ?? pollIntervalMs, longestPollMs)
+        if (now() + pause >= deadline) {
+          throw new ArmFailureError({
+            kind: 'deadline',
+            message: 'Azure took the change of the event subscription and did not bring it to an end',
+          })
+        }
+        await sleep(pause, signal)
+        await poller.poll()
+      }
+    } catch (error) {
+      const told = readFailure(error, now()).kind === 'operation' ? readOperationFailure(last?.bodyAsText) : undefined
+      throw told ? new ArmFailureError(told) : error
+    }
+  }
+
+  return {
+    resourceManager,
+    read,
+    put: ({ body, carryOver = [] }, limits) =>
+      complete(limits, (onResponse) =>
+        connect(carryOver).beginCreateOrUpdate(scope, name, body, { ...callOptions(limits), onResponse }),
+      ),
+    patch: ({ body, carryOver = [] }, limits) =>
+      complete(limits, (onResponse) =>
+        connect(carryOver).beginUpdate(scope, name, body, { ...callOptions(limits), onResponse }),
+      ),
+  }
+}
+
+interface RawResponse {
+  readonly headers: { get(name: string): string | undefined }
+  readonly bodyAsText?: string | null
+}
+
+/** No event subscription, as against no scope to have one at. A write tells the cases apart that reading cannot. */
+function isMissing(error: unknown): boolean {
+  if (!isRestError(error) || error.statusCode !== 404) return false
+  // By its code alone: 404 itself says both.
+  return judgeFailure({ ...readFailure(error, 0), status: undefined }) !== 'scope'
+}
+
+/** The mappings that stand, with the values of the secret ones as their own call gives them. */
+function joinValues(
+  mappings: readonly DeliveryAttributeMappingUnion[],
+  values: readonly DeliveryAttributeMappingUnion[],
+): DeliveryAttributeMappingUnion[] {
+  return mappings.map((mapping) => {
+    if (!isStatic(mapping) || mapping.isSecret !== true) return mapping
+    const told = values.filter(isStatic).find(({ name }) => name?.toLowerCase() === mapping.name?.toLowerCase())
+    return told?.value ? { ...mapping, value: told.value } : mapping
+  })
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+
+function propertiesOf(text: string | null | undefined): unknown {
+  if (!text) return undefined
+  try {
+    const whole: unknown = JSON.parse(text)
+    return isRecord(whole) ? whole.properties : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function provisioningStateOf(text: string | null | undefined): unknown {
+  const properties = propertiesOf(text)
+  return isRecord(properties) ? properties.provisioningState : undefined
+}
