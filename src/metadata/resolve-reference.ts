@@ -1,0 +1,51 @@
+import { Secret } from '../secret.ts'
+import { BrokenRule } from './broken-rule.ts'
+
+/**
+ * Secrets to resolve `secretKeyRef` from, as Dapr's local file store has them: texts by name, or objects of texts, which
+ * a colon in the name or key goes down into (`redis:password`).
+ */
+export interface Secrets {
+  readonly [name: string]: string | Secret | Secrets
+}
+
+/**
+ * The text of `secretKeyRef: { name, key }`. `key` may be left out: it is the name then.
+ *
+ * @throws BrokenRule where there is no such secret
+ */
+export function resolveSecretKeyRef(
+  { name, key = name }: { name: string; key?: string | undefined },
+  secrets: Secrets,
+): string {
+  const found = descend(secrets, name)
+  const text = key === name && isText(found) ? found : typeof found === 'object' ? descend(found, key) : undefined
+  if (isText(text)) return text instanceof Secret ? text.reveal() : text
+  const which = key === name ? name : `${name} with key ${key}`
+  const rule = `is a secretKeyRef to ${JSON.stringify(which.slice(0, 200))}, which the secrets do not hold as text`
+  throw new BrokenRule(rule, 'add it to the secrets, or correct the reference')
+}
+
+/**
+ * The text of `envRef`.
+ *
+ * @throws BrokenRule where the environment has no such variable
+ */
+export function resolveEnvRef(name: string, env: Readonly<Record<string, string | undefined>>): string {
+  const text = Object.hasOwn(env, name) ? env[name] : undefined
+  if (text !== undefined) return text
+  const rule = `is an envRef to ${JSON.stringify(name.slice(0, 200))}, which is not set in the environment`
+  throw new BrokenRule(rule, 'set the variable, or correct the reference')
+}
+
+const isText = (value: unknown): value is string | Secret => typeof value === 'string' || value instanceof Secret
+
+/** The value under a name as it stands, or under its parts between colons. */
+function descend(secrets: unknown, name: string): unknown {
+  const step = (holder: unknown, part: string): unknown =>
+    isHolder(holder) && Object.hasOwn(holder, part) ? holder[part] : undefined
+  return step(secrets, name) ?? name.split(':').reduce(step, secrets)
+}
+
+const isHolder = (value: unknown): value is Secrets =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Secret)
