@@ -15,6 +15,7 @@ import {
 import type { DeliverySchema, EventSubscription, WebHookProperties } from './model.ts'
 import type { PendingEvent, TryResult } from './subscription-queue.ts'
 import type { WebhookClient, WebhookResult } from './webhook-client.ts'
+import type { WorkCounter } from './work-counter.ts'
 
 /** How long a subscriber has for its answer, by the emulator's clock (Event Grid: delivery-and-retry). */
 export const deliveryTimeoutMs = 30_000
@@ -55,9 +56,21 @@ export type Deliver = (
 ) => Promise<void>
 
 /** Makes the function that does one try. */
-export function createDeliver(context: EmulatorContext, client: WebhookClient, texts: EventTexts): Deliver {
+export function createDeliver(
+  context: EmulatorContext,
+  client: WebhookClient,
+  texts: EventTexts,
+  work: WorkCounter,
+): Deliver {
   const { clock, faults, records } = context
   const bearerToken = createTokenSource(context)
+
+  /** Waiting for the clock is nothing under way: a clock moved by hand waits until nothing is. */
+  async function delayed(ms: number): Promise<void> {
+    work.end()
+    await new Promise<void>((resolve) => clock.setTimer(ms, resolve))
+    work.begin()
+  }
 
   async function request(
     webhook: WebHookProperties,
@@ -66,7 +79,7 @@ export function createDeliver(context: EmulatorContext, client: WebhookClient, t
     body: string,
   ): Promise<WebhookResult> {
     const fault = faults.take('delivery', { method: 'POST', url: url.href })
-    if (fault?.delayMs) await new Promise<void>((resolve) => clock.setTimer(fault.delayMs ?? 0, resolve))
+    if (fault?.delayMs) await delayed(fault.delayMs)
     const unsent = { target: url.href, durationMs: 0 }
     if (fault?.drop) {
       return { ...unsent, failure: { outcome: 'SocketError', message: 'A fault closed the connection.' } }

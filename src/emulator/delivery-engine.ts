@@ -33,7 +33,7 @@ export function createDeliveryEngine(context: EmulatorContext): DeliveryEngine {
       return client.send(request).finally(work.end)
     },
   })
-  const deliver = createDeliver(context, client, texts)
+  const deliver = createDeliver(context, client, texts, work)
   const lanes = new Map<string, Lane>()
   const bySource = new Map<string, Set<Lane>>()
   const settledWaiters: (() => void)[] = []
@@ -167,6 +167,10 @@ export function createDeliveryEngine(context: EmulatorContext): DeliveryEngine {
     async idle() {
       if (!closed) pumpSoon()
       await work.idle()
+    },
+    async quiet() {
+      if (!closed) pumpSoon()
+      await work.quiet()
     },
     settled() {
       return new Promise((resolve) => {

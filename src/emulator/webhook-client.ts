@@ -65,9 +65,8 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
     return secure
   }
 
-  const send = (request: WebhookRequest): Promise<WebhookResult> => {
-    const mapped = options.ingress(request.url)
-    const target = mapped === undefined ? request.url : new URL(mapped)
+  const exchange = async (request: WebhookRequest): Promise<WebhookResult> => {
+    const target = routed(request.url, options.ingress)
     const started = performance.now()
     return new Promise((resolve) => {
       const done = (result: Pick<WebhookResult, 'status' | 'headers' | 'body' | 'failure'>) => {
@@ -119,12 +118,27 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
   }
 
   return {
-    send,
+    // What can't be sent at all, for a header that HTTP doesn't allow say, is a failed request like any other.
+    send: (request) => exchange(request).catch((error: unknown) => unsent(request.url, error)),
     close() {
       plain.destroy()
       secure?.destroy()
     },
   }
+}
+
+function unsent(url: URL, error: unknown): WebhookResult {
+  const message = error instanceof Error ? error.message : String(error)
+  return { target: url.href, durationMs: 0, failure: { outcome: 'Aborted', message } }
+}
+
+/** Where a public URL is served. An ingress that names no more than a host keeps path and query. */
+function routed(url: URL, ingress: Ingress): URL {
+  const mapped = ingress(url)
+  if (mapped === undefined) return url
+  const target = new URL(mapped)
+  if (target.pathname !== '/' || target.search) return target
+  return new URL(url.pathname + url.search, target)
 }
 
 /** A host name for SNI and the certificate's check; none for an address, which TLS knows no SNI for. */

@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto'
+import { fastify } from 'fastify'
+import { onTestFinished } from 'vitest'
+import { ManualClock } from '../../src/emulator/clock.ts'
+import type { DeliveryEngine, EmulatorContext, Records } from '../../src/emulator/context.ts'
+import { createDeliveryEngine } from '../../src/emulator/delivery-engine.ts'
+import type { DeliveryOptions } from '../../src/emulator/delivery-options.ts'
+import { createDirectory } from '../../src/emulator/directory.ts'
+import { createFaults } from '../../src/emulator/faults.ts'
+import type {
+  EventSubscription,
+  EventSubscriptionProperties,
+  Topic,
+  WebHookProperties,
+} from '../../src/emulator/model.ts'
+import { resolveOptions } from '../../src/emulator/options.ts'
+import { RecordRing } from '../../src/emulator/records.ts'
+import { createMemoryStore } from '../../src/emulator/store.ts'
+import { createTokenIssuer } from '../../src/emulator/token-issuer.ts'
+import { registerTopicRoutes } from '../../src/emulator/topic-routes.ts'
+import { type Subscriber, startSubscriber } from './subscriber.ts'
+
+/** The public address of the subscriber, which the ingress map sends to a local port. */
+export const publicUrl = 'https://subscriber.example/api/events?code=s3cret'
+
+const keys = [Buffer.alloc(32, 1).toString('base64'), Buffer.alloc(32, 2).toString('base64')] as const
+
+/** The delivery half of the emulator, without ARM and Entra's routes. */
+export interface EventGrid {
+  readonly clock: ManualClock
+  readonly context: EmulatorContext
+  readonly records: Records
+  readonly engine: DeliveryEngine
+  readonly topic: Topic
+  /** Where events are published, by http. */
+  readonly endpoint: string
+  readonly subscriber: Subscriber
+  /** Stores a subscription as ARM does once its handshake is done. */
+  subscribe(
+    properties?: Omit<EventSubscriptionProperties, 'destination'> & { readonly webhook?: Partial<WebHookProperties> },
+    place?: { readonly scope?: string; readonly name?: string },
+  ): EventSubscription
+}
+
+/** What may differ from test to test. */
+export interface EventGridOptions {
+  readonly topic?: Partial<Topic>
+  readonly delivery?: DeliveryOptions
+  readonly random?: () => number
+  readonly ingress?: EmulatorContext['ingress']
+  readonly trustedCertificates?: readonly string[]
+}
+
+/** Opens it on a free port with a clock that stands still; the test's end closes it. */
+export async function openEventGrid(options: EventGridOptions = {}): Promise<EventGrid> {
+  const subscriber = await startSubscriber()
+  const clock = new ManualClock(Date.UTC(2026, 0, 5, 14, 7, 9))
+  const records: Records = {
+    requests: new RecordRing(),
+    deliveries: new RecordRing(),
+    handshakes: new RecordRing(),
+    deadLetters: new RecordRing(),
+  }
+  const context: EmulatorContext = {
+    clock,
+    random: options.random ?? (() => 0),
+    store: createMemoryStore(),
+    directory: createDirectory(resolveOptions({})),
+    tokens: createTokenIssuer(clock),
+    records,
+    faults: createFaults(),
+    ingress: options.ingress ?? ((url) => (url.hostname === 'subscriber.example' ? subscriber.url : undefined)),
+    trustedCertificates: options.trustedCertificates ?? [],
+    deliveryTokenVersion: '1.0',
+    baseUrl: () => baseUrl,
+    ...(options.delivery && { delivery: options.delivery }),
+  }
+  const engine = createDeliveryEngine(context)
+  clock.settleWith(() => engine.quiet())
+  const app = fastify({ genReqId: () => randomUUID() })
+  app.decorateRequest('outcome')
+  app.addHook('onRequest', async (request) => {
+    request.outcome = {}
+  })
+  registerTopicRoutes(app, context, engine)
+  const baseUrl = await app.listen({ port: 0, host: '127.0.0.1' })
+  onTestFinished(async () => {
+    await engine.close()
+    app.server.closeAllConnections()
+    await app.close()
+  })
+  const group = '/subscriptions/33333333-3333-4333-8333-333333333333/resourceGroups/rg'
+  const topic: Topic = {
+    id: `${group}/providers/Microsoft.EventGrid/topics/orders`,
+    name: 'orders',
+    subscriptionId: '33333333-3333-4333-8333-333333333333',
+    resourceGroup: 'rg',
+    location: 'westeurope',
+    inputSchema: 'CloudEventSchemaV1_0',
+    keys,
+    disableLocalAuth: false,
+    ...options.topic,
+  }
+  context.store.putTopic(topic)
+  return {
+    clock,
+    context,
+    records,
+    engine,
+    topic,
+    endpoint: `${baseUrl}/topics/${topic.name}/api/events`,
+    subscriber,
+    subscribe({ webhook, ...properties } = {}, { scope = topic.id, name = 'Sub1' } = {}) {
+      const subscription: EventSubscription = {
+        id: `${scope}/providers/Microsoft.EventGrid/eventSubscriptions/${name}`,
+        scope,
+        name,
+        createdAt: clock.now(),
+        provisioningState: 'Succeeded',
+        properties: {
+          eventDeliverySchema: 'CloudEventSchemaV1_0',
+          destination: { endpointType: 'WebHook', properties: { endpointUrl: publicUrl, ...webhook } },
+          ...properties,
+        },
+      }
+      context.store.putSubscription(subscription)
+      engine.subscriptionChanged(subscription)
+      return subscription
+    },
+  }
+}
+
+/** A CloudEvent to publish. */
+export const cloudEvent = (changes: Readonly<Record<string, unknown>> = {}) => ({
+  specversion: '1.0',
+  id: 'e1',
+  source: '/orders/1',
+  type: 'Order.Placed',
+  data: { amount: 5 },
+  ...changes,
+})
+
+/** An event of the Event Grid schema to publish. */
+export const gridEvent = (changes: Readonly<Record<string, unknown>> = {}) => ({
+  id: 'e1',
+  subject: 'orders/1',
+  eventType: 'Order.Placed',
+  eventTime: '2026-01-05T14:07:09.1234567Z',
+  dataVersion: '1.0',
+  data: { amount: 5 },
+  ...changes,
+})
+
+/** Publishes JSON (or a text as it is) with the topic's first key. */
+export function publish(
+  grid: EventGrid,
+  body: unknown,
+  request: { readonly headers?: Record<string, string>; readonly query?: string; readonly method?: string } = {},
+): Promise<Response> {
+  return fetch(`${grid.endpoint}${request.query ?? '?api-version=2018-01-01'}`, {
+    method: request.method ?? 'POST',
+    headers: {
+      'aeg-sas-key': grid.topic.keys[0],
+      'content-type': 'application/cloudevents-batch+json; charset=utf-8',
+      ...request.headers,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+}
