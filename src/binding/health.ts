@@ -24,12 +24,15 @@ export interface InputFacts {
   readonly draining: boolean
   readonly handlerAttached: boolean
   readonly subscription: UpsertState
-  /** Why deliveries of our own subscription are refused for now, if they are. */
-  readonly refusing: string | undefined
+  /** When a delivery of our own event subscription last came without a token we know, in ms since 1970, if one did. */
+  readonly foreignDeliveryAt: number | undefined
 }
 
+/** How long one delivery without a known token is a reason for concern. A repair and a redelivery fit in. */
+const concernMs = 5 * 60_000
+
 /** Judges the input side: unhealthy takes no deliveries, degraded takes them all but wants attention. */
-export function judgeInput(facts: InputFacts): SideHealth {
+export function judgeInput(facts: InputFacts, now: number): SideHealth {
   const reasons: string[] = []
   if (!facts.listening) reasons.push('the listener is not up')
   if (facts.draining) reasons.push('the binding is closing')
@@ -39,8 +42,21 @@ export function judgeInput(facts: InputFacts): SideHealth {
   if (facts.subscription.state === 'failed') {
     reasons.push(`the event subscription could not be brought up: ${facts.subscription.why}`)
   }
-  if (facts.refusing !== undefined) reasons.push(facts.refusing)
+  if (facts.foreignDeliveryAt !== undefined && now - facts.foreignDeliveryAt < concernMs) {
+    reasons.push(
+      'deliveries of our event subscription come without a token we know; they are answered 503 and come again',
+    )
+  }
   return { status: down ? 'unhealthy' : reasons.length > 0 ? 'degraded' : 'healthy', reasons }
+}
+
+/** What anybody who reaches the port may know: no names, and no messages of Azure. */
+export function summarise(facts: InputFacts): Readonly<Record<string, string>> {
+  return {
+    status: facts.listening && !facts.draining ? 'up' : 'down',
+    eventSubscription: facts.subscription.state,
+    handler: facts.handlerAttached ? 'attached' : 'missing',
+  }
 }
 
 /** Judges the output side by how the last request to the topic ended. */

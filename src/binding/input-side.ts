@@ -1,7 +1,7 @@
 import type { TokenCredential } from '@azure/core-auth'
 import type { Endpoints } from '../endpoints.ts'
 import type { EventHandler } from '../event.ts'
-import { createListener, type ListenerAuthentication } from '../listener/listener.ts'
+import { createListener, type ListenerAuthentication, type ListenerStatus } from '../listener/listener.ts'
 import type { Logger } from '../logger.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import { Secret } from '../secret.ts'
@@ -9,7 +9,7 @@ import { createSubscriptionApi } from '../subscription/subscription-api.ts'
 import { upsertSubscription } from '../subscription/upsert-subscription.ts'
 import { createCredential } from './credential.ts'
 import { deriveDeliveryToken } from './delivery-token.ts'
-import { judgeInput, type SideHealth } from './health.ts'
+import { type InputFacts, judgeInput, type SideHealth, summarise } from './health.ts'
 import { createSubscriptionKeeper } from './subscription-keeper.ts'
 
 /** What both sides are handed. */
@@ -40,9 +40,6 @@ export async function createInputSide(
   const authentication: ListenerAuthentication = delivery.kind === 'secret' ? { kind: 'secret', tokens } : delivery
   const [written] = tokens
   const deliveryHeader = written && new Secret(`${written.keyId}.${written.token.reveal()}`)
-  if (delivery.kind === 'none') {
-    logger.warn('deliveryAuthentication is none: whoever reaches the endpoint can hand events to the application')
-  }
 
   const api = createSubscriptionApi({
     input,
@@ -55,16 +52,15 @@ export async function createInputSide(
       upsertSubscription({ api, input, patience, signal, logger, ...(deliveryHeader && { deliveryHeader }) }),
   })
 
-  let draining = false
   let closed = false
-  const health = () =>
-    judgeInput({
-      listening: !closed,
-      draining,
-      handlerAttached: handler() !== undefined,
-      subscription: keeper.state(),
-      refusing: undefined,
-    })
+  let report: () => ListenerStatus | undefined = () => undefined
+  const facts = (): InputFacts => ({
+    listening: !closed,
+    draining: report()?.draining ?? false,
+    handlerAttached: handler() !== undefined,
+    subscription: keeper.state(),
+    foreignDeliveryAt: report()?.foreign?.lastAt,
+  })
 
   const listener = await createListener({
     input,
@@ -72,13 +68,14 @@ export async function createInputSide(
     endpoints,
     logger,
     handler,
-    health,
+    health: () => summarise(facts()),
     onForeignDelivery: () => keeper.repair(),
     subscriptionWrittenAt() {
       const state = keeper.state()
       return state.state === 'standing' ? state.writtenAt : undefined
     },
   })
+  report = listener.status
   logger.info('listening for handshakes and deliveries', {
     address: listener.address.address,
     port: listener.address.port,
@@ -91,9 +88,8 @@ export async function createInputSide(
       // In the background only close ends the tries; the failure of each is logged by the upsert itself.
       keeper.bringUp('forever').catch(() => {})
     },
-    health,
+    health: () => judgeInput(facts(), Date.now()),
     async close() {
-      draining = true
       await keeper.close()
       await listener.drain()
       await listener.close()

@@ -44,9 +44,8 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): Su
     const either = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
     const attempt = async () => {
       try {
-        const { action } = await upsert(patience, either)
-        const writtenAt = action === 'kept' ? Number.NEGATIVE_INFINITY : now()
-        state = { state: 'standing', writtenAt }
+        const { wroteAt = Number.NEGATIVE_INFINITY } = await upsert(patience, either)
+        state = { state: 'standing', writtenAt: wroteAt }
       } catch (error) {
         if (!either.aborted) {
           state = { state: 'failed', why: error instanceof BindingError ? error.message : 'an unexpected error' }

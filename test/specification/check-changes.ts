@@ -21,7 +21,8 @@ interface Row {
 const root = resolve(import.meta.dirname, '../..')
 const workspace = join(root, '.cache/specification')
 const copied = ['src', 'test', 'examples', 'package.json', 'tsconfig.json', 'vitest.config.ts', 'README.md']
-const rowShape = /^\| (?<section>[\d.]+) \| (?<sentence>.+) \| (?<test>.+) \| `(?<file>[^`]+)`: `(?<before>[^`]+)` → `(?<after>[^`]*)` \|$/
+const rowShape =
+  /^\| (?<section>[\d.]+) \| (?<sentence>.+) \| (?<test>.+) \| `(?<file>[^`]+)`: `(?<before>[^`]+)` → `(?<after>[^`]*)` \|$/
 
 function readRows(text: string): Row[] {
   const rows: Row[] = []
@@ -32,7 +33,14 @@ function readRows(text: string): Row[] {
       throw new Error(`docs/specification.md: this row is not of the form the script reads:\n${line}`)
     }
     // A bar inside a table's cell is written \|.
-    rows.push({ section, sentence, test, file, before: before.replaceAll('\\|', '|'), after: after.replaceAll('\\|', '|') })
+    rows.push({
+      section,
+      sentence,
+      test,
+      file,
+      before: before.replaceAll('\\|', '|'),
+      after: after.replaceAll('\\|', '|'),
+    })
   }
   return rows
 }
@@ -78,7 +86,10 @@ async function checkRow(folder: string, row: Row): Promise<string | undefined> {
   const found = original.split(row.before).length - 1
   if (found !== 1) return `${row.file} holds \`${row.before}\` ${found} times, not once`
   try {
-    writeFileSync(file, original.replace(row.before, () => row.after))
+    writeFileSync(
+      file,
+      original.replace(row.before, () => row.after),
+    )
     const { passed, failed } = await runTests(folder, exactly(row.test))
     if (failed > 0) return undefined
     return passed === 0 ? `no test is named "${row.test}"` : 'the test stayed green'

@@ -1,0 +1,57 @@
+import { createServer } from 'node:http'
+import { EventGridEmulator } from 'eventgrid-binding/emulator'
+import { expect, it, onTestFinished } from 'vitest'
+import { type Host, startHost } from './host.ts'
+
+it('forwards what create published to the application, and again where that failed', async () => {
+  const emulator = await EventGridEmulator.start({ retrySchedule: [5] })
+  onTestFinished(() => emulator.close())
+
+  const posts: { readonly path: string | undefined; readonly body: string }[] = []
+  const app = createServer(async (request, response) => {
+    const chunks = await request.toArray()
+    posts.push({ path: request.url, body: Buffer.concat(chunks).toString() })
+    response.writeHead(posts.length === 1 ? 500 : 200).end()
+  })
+  await new Promise<void>((listening) => app.listen(0, '127.0.0.1', listening))
+  onTestFinished(() => void app.close())
+  const address = app.address()
+  if (address === null || typeof address === 'string') throw new Error('the application does not listen')
+
+  const topic = emulator.topic('orders')
+  const components = `
+apiVersion: dapr.io/v1alpha1
+kind: Component
+metadata: { name: shop }
+spec:
+  type: bindings.azure.eventgrid
+  version: v1
+  metadata:
+    - { name: tenantId, value: "${emulator.tenantId}" }
+    - { name: subscriptionId, value: "${emulator.subscriptionId}" }
+    - { name: clientId, value: "${emulator.clientId}" }
+    - { name: clientSecret, secretKeyRef: { name: clientSecret } }
+    - { name: subscriberEndpoint, value: "https://shop.example.com/api/events" }
+    - { name: handshakePort, value: "0" }
+    - { name: scope, value: "${topic.id}" }
+    - { name: topicEndpoint, envRef: TOPIC_ENDPOINT }
+    - { name: accessKey, secretKeyRef: { name: accessKey } }
+`
+  let host: Host | undefined
+  emulator.setIngress(() => `http://127.0.0.1:${host?.bindings.get('shop')?.address()?.port}`)
+  host = await startHost({
+    components,
+    app: `http://127.0.0.1:${address.port}`,
+    env: { TOPIC_ENDPOINT: topic.endpoint },
+    secrets: { clientSecret: emulator.clientSecret, accessKey: topic.key },
+    binding: { endpoints: emulator.endpoints },
+  })
+  onTestFinished(() => host?.close())
+
+  await emulator.provisioned(topic.id, 'shop')
+  const { count } = await host.invoke('shop', 'create', { type: 'order.placed', order: 'one' })
+  await emulator.settled()
+  expect(count).toBe('1')
+  expect(posts.map(({ path }) => path)).toEqual(['/shop', '/shop'])
+  expect(posts.map(({ body }) => JSON.parse(body).data)).toEqual(Array(2).fill({ type: 'order.placed', order: 'one' }))
+})

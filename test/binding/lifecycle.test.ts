@@ -1,0 +1,209 @@
+import { createServer } from 'node:net'
+import { expect, it, onTestFinished } from 'vitest'
+import { Binding } from '../../src/index.ts'
+import { inputFields, openWorld, without } from '../support/open-world.ts'
+import { refusal } from '../support/refusal.ts'
+
+const writes = ['PUT', 'PATCH']
+
+it('refuses a second init on a live binding, which goes on working', async () => {
+  const world = await openWorld()
+  await world.init()
+  expect((await refusal(world.init())).code).toBe('ALREADY_INITIALIZED')
+  await world.binding.invoke('create', { order: 1 })
+  await world.emulator.settled()
+  expect(world.handled).toHaveLength(1)
+})
+
+it('refuses a second init while the first is under way', async () => {
+  const world = await openWorld()
+  const first = world.init()
+  expect((await refusal(world.init())).code).toBe('ALREADY_INITIALIZED')
+  await first
+})
+
+it('can be initialised after an init that failed', async () => {
+  const world = await openWorld()
+  expect((await refusal(world.init({ scope: 'nonsense' }))).code).toBe('METADATA_INVALID')
+  await world.init()
+  expect(world.binding.health().status).toBe('healthy')
+})
+
+it('reports every fault of both sides at once', async () => {
+  const world = await openWorld()
+  const { issues } = await refusal(
+    world.init({ tenantId: undefined, handshakePort: '70000', subscriberEndpoint: 'http://x.example', accessKey: '' }),
+  )
+  expect(issues.map(({ field }) => field).toSorted()).toEqual(['accessKey', 'handshakePort', 'subscriberEndpoint', 'tenantId'])
+})
+
+it('says PORT_UNAVAILABLE when the port is taken, and asks nothing of Azure', async () => {
+  const taken = createServer()
+  await new Promise<void>((listening) => taken.listen(0, '::', listening))
+  onTestFinished(() => void taken.close())
+  const address = taken.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  const world = await openWorld()
+  const error = await refusal(world.init({ handshakePort: String(port) }))
+  expect(error.code).toBe('PORT_UNAVAILABLE')
+  expect(error.message).toContain(String(port))
+  expect(world.emulator.records.requests.all()).toEqual([])
+})
+
+it('frees the port when init fails', async () => {
+  const world = await openWorld()
+  world.emulator.removeRoles(world.emulator.clientId)
+  const probe = createServer()
+  await new Promise<void>((listening) => probe.listen(0, '::', listening))
+  const address = probe.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  await new Promise((closed) => probe.close(closed))
+  expect((await refusal(world.init({ handshakePort: String(port) }))).code).toBe('PERMISSION_DENIED')
+  expect(world.binding.address()).toBeUndefined()
+  const again = createServer()
+  await new Promise<void>((listening, failing) => again.once('error', failing).listen(port, '::', listening))
+  await new Promise((closed) => again.close(closed))
+})
+
+it('rejects an init whose signal aborts, frees everything, and can be initialised later', async () => {
+  const world = await openWorld()
+  world.emulator.failNext({ route: 'entra', times: 1, delayMs: 60_000 })
+  const abort = new AbortController()
+  const init = refusal(world.init({}, { signal: abort.signal }))
+  await world.emulator.requested({ face: 'entra' })
+  abort.abort()
+  expect((await init).code).toBe('ABORTED')
+  expect(world.binding.address()).toBeUndefined()
+  await world.init()
+  expect(world.subscription()?.provisioningState).toBe('Succeeded')
+})
+
+it('rejects an init whose signal was aborted before', async () => {
+  const world = await openWorld()
+  expect((await refusal(world.init({}, { signal: AbortSignal.abort() }))).code).toBe('ABORTED')
+  expect(world.emulator.records.requests.all()).toEqual([])
+})
+
+it('ends an init that close meets under way', async () => {
+  const world = await openWorld()
+  world.emulator.failNext({ route: 'entra', times: 1, delayMs: 60_000 })
+  const init = refusal(world.init())
+  await world.emulator.requested({ face: 'entra' })
+  await world.binding.close()
+  expect((await init).code).toBe('CLOSED')
+  expect(world.binding.address()).toBeUndefined()
+})
+
+it('refuses to invoke before init', async () => {
+  expect((await refusal(new Binding().invoke('create', {}))).code).toBe('NOT_INITIALIZED')
+})
+
+it('refuses to invoke and to init after close', async () => {
+  const world = await openWorld()
+  await world.init(without(...inputFields))
+  await world.binding.close()
+  expect((await refusal(world.binding.invoke('create', {}))).code).toBe('CLOSED')
+  expect((await refusal(world.init())).code).toBe('CLOSED')
+})
+
+it.each(['get', 'CREATE', '', 'delete', '__proto__', 'x'.repeat(10_000)])('refuses the operation %j', async (operation) => {
+  const world = await openWorld()
+  await world.init(without(...inputFields))
+  const error = await refusal(world.binding.invoke(operation, {}))
+  expect(error.code).toBe('OPERATION_UNSUPPORTED')
+  expect(error.message.length).toBeLessThan(300)
+})
+
+it('answers create with ids, count and the request id of Event Grid', async () => {
+  const world = await openWorld()
+  await world.init(without(...inputFields))
+  const { metadata } = await world.binding.invoke('create', { order: 1 }, { metadata: { id: 'one' } })
+  expect(metadata).toMatchObject({ ids: '["one"]', count: '1' })
+  const published = world.emulator.records.requests.all().findLast(({ face }) => face === 'topic')
+  expect(metadata.requestId).toBe(published?.requestId)
+})
+
+it('writes nothing at the next start when nothing differs', async () => {
+  const world = await openWorld()
+  await world.init()
+  await world.binding.close()
+  const before = world.emulator.records.requests.all().filter(({ method }) => writes.includes(method)).length
+  const again = new Binding({ endpoints: world.emulator.endpoints })
+  onTestFinished(() => again.close())
+  await again.init(world.fields)
+  expect(world.emulator.records.requests.all().filter(({ method }) => writes.includes(method))).toHaveLength(before)
+  expect(world.emulator.records.handshakes.all()).toHaveLength(1)
+})
+
+it('leaves the event subscription in place at close, and takes what came meanwhile at the next start', async () => {
+  const world = await openWorld()
+  await world.init()
+  await world.binding.close()
+  expect(world.subscription()?.provisioningState).toBe('Succeeded')
+  const received = Promise.withResolvers<string>()
+  const again = new Binding({
+    endpoints: world.emulator.endpoints,
+    onEvent: ({ cloudEvent }) => received.resolve(cloudEvent.id),
+  })
+  onTestFinished(() => again.close())
+  const publisher = new Binding({ endpoints: world.emulator.endpoints })
+  onTestFinished(() => publisher.close())
+  const { accessKey, topicEndpoint } = world.fields
+  await publisher.init({ accessKey, topicEndpoint })
+  await publisher.invoke('create', { order: 1 }, { metadata: { id: 'meanwhile' } })
+  world.emulator.setIngress(() => `http://127.0.0.1:${again.address()?.port ?? 1}`)
+  await again.init(world.fields)
+  expect(await received.promise).toBe('meanwhile')
+})
+
+it('answers 503 until a handler is there, so nothing is lost', async () => {
+  const world = await openWorld()
+  await world.init()
+  world.binding.read(undefined)
+  expect(world.binding.health()).toMatchObject({ status: 'degraded', input: { status: 'degraded' } })
+  await world.binding.invoke('create', { order: 1 })
+  await world.emulator.delivered({ status: 503 })
+  const received = Promise.withResolvers<unknown>()
+  world.binding.read(({ cloudEvent }) => received.resolve(cloudEvent.data))
+  expect(await received.promise).toEqual({ order: 1 })
+  expect(world.binding.health().status).toBe('healthy')
+})
+
+it('resolves in the background once the listener is up, and brings the subscription up later', async () => {
+  const world = await openWorld()
+  world.emulator.failNext({ route: 'entra', times: 1, status: 503 })
+  await world.init({}, { subscription: 'background' })
+  expect(world.binding.address()?.port).toBeGreaterThan(0)
+  expect(world.binding.health()).toMatchObject({ status: 'degraded' })
+  await world.emulator.provisioned(String(world.fields.scope), 'orders')
+})
+
+it('awaits the handlers under way at close, and acknowledges what they handled', async () => {
+  const started = Promise.withResolvers<void>()
+  const finish = Promise.withResolvers<void>()
+  const world = await openWorld({
+    binding: {
+      onEvent: () => {
+        started.resolve()
+        return finish.promise
+      },
+    },
+  })
+  await world.init()
+  await world.binding.invoke('create', { order: 1 })
+  await started.promise
+  const closing = world.binding.close()
+  finish.resolve()
+  await closing
+  await world.emulator.settled()
+  expect(world.emulator.records.deliveries.all().map(({ status }) => status)).toEqual([200])
+  expect(world.handled).toHaveLength(1)
+})
+
+it('closes once, however often it is asked', async () => {
+  const world = await openWorld()
+  await world.init()
+  await Promise.all([world.binding.close(), world.binding.close()])
+  await world.binding.close()
+  expect(world.binding.health().status).toBe('unhealthy')
+})

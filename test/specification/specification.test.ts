@@ -1,0 +1,298 @@
+/** One test for each sentence of the component specification that states behaviour: docs/specification.md lists them. */
+import { expect, it } from 'vitest'
+import { Binding, BindingError, component, parseComponents } from '../../src/index.ts'
+import { inputFields, openWorld, outputFields, publicUrl, without } from '../support/open-world.ts'
+
+const yaml = (changes: Readonly<Record<string, string>> = {}) => {
+  const parts = {
+    apiVersion: 'dapr.io/v1alpha1',
+    kind: 'Component',
+    name: 'orders',
+    type: 'bindings.cloud.eventrouter',
+    version: 'v1',
+    port: '"9000"',
+    ...changes,
+  }
+  return [
+    `apiVersion: ${parts.apiVersion}`,
+    `kind: ${parts.kind}`,
+    `metadata: { name: ${parts.name} }`,
+    'spec:',
+    `  type: ${parts.type}`,
+    `  version: ${parts.version}`,
+    '  metadata:',
+    '    - { name: subscriberEndpoint, value: https://orders.example.com }',
+    `    - { name: handshakePort, value: ${parts.port} }`,
+  ].join('\n')
+}
+
+const refusal = async (work: Promise<unknown>): Promise<BindingError> => {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  if (!(error instanceof BindingError)) throw new Error('it was not refused with a BindingError', { cause: error })
+  return error
+}
+
+const options = (port: number | undefined, headers: Record<string, string> = {}) =>
+  fetch(`http://127.0.0.1:${port}/api/events`, { method: 'OPTIONS', headers })
+
+/** Fields that a validation error names. */
+const named = ({ issues }: BindingError) => issues.map(({ field }) => field)
+
+it('creates the event subscription at init', async () => {
+  const world = await openWorld()
+  expect(world.subscription()).toBeUndefined()
+  await world.init()
+  expect(world.subscription()?.provisioningState).toBe('Succeeded')
+})
+
+it('updates the event subscription at init when it exists', async () => {
+  const world = await openWorld()
+  await world.init()
+  await world.binding.close()
+  const again = new Binding({ endpoints: world.emulator.endpoints })
+  world.emulator.setIngress(() => `http://127.0.0.1:${again.address()?.port}`)
+  await again.init({ ...world.fields, subjectBeginsWith: 'new/' })
+  expect(world.subscription()?.properties.filter?.subjectBeginsWith).toBe('new/')
+  await again.close()
+})
+
+it('makes the event subscription at the configured scope', async () => {
+  const world = await openWorld()
+  await world.init()
+  expect(world.subscription()?.scope).toBe(world.fields.scope)
+})
+
+it('asks for CloudEvents at the subscriber endpoint', async () => {
+  const world = await openWorld()
+  await world.init()
+  const properties = world.subscription()?.properties
+  expect(properties?.eventDeliverySchema).toBe('CloudEventSchemaV1_0')
+  expect(properties?.destination?.properties).toMatchObject({ endpointUrl: publicUrl })
+})
+
+it('listens on handshakePort for handshakes and events', async () => {
+  const world = await openWorld()
+  const first = new Binding({ endpoints: world.emulator.endpoints })
+  await first.init({ ...world.fields, ...flatWithout(world.fields, outputFields) }, { subscription: 'background' })
+  const port = first.address()?.port
+  await first.close()
+  await world.init({ handshakePort: String(port) })
+  expect(world.binding.address()?.port).toBe(port)
+  expect((await options(port)).status).toBe(200)
+})
+
+it('publishes an event to the custom topic', async () => {
+  const world = await openWorld()
+  await world.init(without(...inputFields))
+  await world.binding.invoke('create', { order: 1 })
+  const published = world.emulator.records.requests
+    .all()
+    .filter(({ face, method }) => face === 'topic' && method === 'POST')
+  expect(published.map(({ status }) => status)).toEqual([200])
+})
+
+it('authorises publishing by the access key', async () => {
+  const world = await openWorld()
+  await world.init({
+    ...without(...inputFields),
+    accessKey: Buffer.from('another key of the same look').toString('base64'),
+  })
+  expect((await refusal(world.binding.invoke('create', { order: 1 }))).code).toBe('PUBLISH_REJECTED')
+})
+
+it('offers create and nothing else', async () => {
+  const world = await openWorld()
+  await world.init(without(...inputFields))
+  expect(world.binding.operations()).toEqual(['create'])
+  expect((await refusal(world.binding.invoke('get', {}))).code).toBe('OPERATION_UNSUPPORTED')
+})
+
+it('works with the output side alone', async () => {
+  const world = await openWorld()
+  await world.init(without(...inputFields))
+  expect(world.binding.address()).toBeUndefined()
+  expect(world.binding.health()).toMatchObject({ status: 'healthy', output: { status: 'healthy' } })
+})
+
+it('works with the input side alone', async () => {
+  const world = await openWorld()
+  await world.init(without(...outputFields))
+  expect(world.binding.health()).toMatchObject({ status: 'healthy', input: { status: 'healthy' } })
+  expect((await refusal(world.binding.invoke('create', {}))).code).toBe('OPERATION_UNSUPPORTED')
+})
+
+it.each(inputFields)('requires %s for the input side', async (field) => {
+  const world = await openWorld()
+  const error = await refusal(world.init(without(field, ...outputFields)))
+  expect(error.code).toBe('METADATA_INVALID')
+  expect(named(error)).toEqual([field])
+})
+
+it.each(outputFields)('requires %s for the output side', async (field) => {
+  const world = await openWorld()
+  const error = await refusal(world.init(without(field, ...inputFields)))
+  expect(error.code).toBe('METADATA_INVALID')
+  expect(named(error)).toEqual([field])
+})
+
+it('does without eventSubscriptionName', async () => {
+  const world = await openWorld()
+  await world.binding.init({ name: 'shop', properties: flatWithout(world.fields, ['eventSubscriptionName']) })
+  expect(world.emulator.eventSubscription(String(world.fields.scope), 'shop')?.provisioningState).toBe('Succeeded')
+})
+
+it('takes an https subscriberEndpoint only', async () => {
+  const world = await openWorld()
+  expect(named(await refusal(world.init({ subscriberEndpoint: 'http://orders.example.com/api/events' })))).toEqual([
+    'subscriberEndpoint',
+  ])
+})
+
+it('completes a subscriberEndpoint without a path to /api/events', async () => {
+  const world = await openWorld()
+  await world.init({ subscriberEndpoint: 'https://orders.example.com' })
+  expect(world.subscription()?.properties.destination?.properties).toMatchObject({ endpointUrl: publicUrl })
+})
+
+it('takes handshakePort as a string only', async () => {
+  const world = await openWorld()
+  const error = await refusal(world.init({ handshakePort: 9000 }))
+  expect(named(error)).toEqual(['handshakePort'])
+  expect(error.message).toContain('"9000"')
+})
+
+it('takes a URL as topicEndpoint', async () => {
+  const world = await openWorld()
+  expect(named(await refusal(world.init({ topicEndpoint: 'orders' })))).toEqual(['topicEndpoint'])
+})
+
+it.each(['apiVersion', 'kind', 'name', 'type'])('requires a right %s of the component document', (part) => {
+  expect(() => parseComponents(yaml({ [part]: '""' }))).toThrow(/METADATA_INVALID/)
+})
+
+it('reads name, type, version and metadata of a component document', () => {
+  const [parsed] = parseComponents(yaml())
+  expect(parsed).toMatchObject({ name: 'orders', type: 'bindings.cloud.eventrouter', version: 'v1' })
+  expect(parsed?.properties).toMatchObject({ subscriberEndpoint: 'https://orders.example.com', handshakePort: '9000' })
+})
+
+it('answers to the type of the specification and to its real name', () => {
+  expect(component.types).toEqual(['bindings.cloud.eventrouter', 'bindings.azure.eventgrid'])
+})
+
+it('refuses a component of another type', async () => {
+  const [parsed] = parseComponents(yaml({ type: 'bindings.cloud.queue' }))
+  expect((await refusal(new Binding().init(parsed))).code).toBe('METADATA_INVALID')
+})
+
+it('refuses a component of another version', async () => {
+  const [parsed] = parseComponents(yaml({ version: 'v2' }))
+  expect((await refusal(new Binding().init(parsed))).code).toBe('METADATA_INVALID')
+})
+
+const scopeForms = [
+  { target: 'a subscription', path: '/' },
+  { target: 'a resource group', path: '/resourceGroups/shop' },
+  { target: 'a resource', path: '/resourceGroups/shop/providers/Microsoft.Storage/storageAccounts/photos' },
+  { target: 'a topic', path: '/resourceGroups/shop/providers/Microsoft.EventGrid/topics/orders' },
+]
+
+it.each(scopeForms)('takes the scope of $target', async ({ path }) => {
+  const world = await openWorld({ emulator: { resourceGroup: 'shop' } })
+  const scope = `/subscriptions/${world.emulator.subscriptionId}${path}`
+  await world.init({ scope })
+  expect(world.emulator.eventSubscription(scope.replace(/\/$/, ''), 'orders')?.provisioningState).toBe('Succeeded')
+})
+
+it('refuses a scope of another form', async () => {
+  const world = await openWorld()
+  const scope = `/subscriptions/${world.emulator.subscriptionId}/providers/Microsoft.EventGrid`
+  expect(named(await refusal(world.init({ scope })))).toEqual(['scope'])
+})
+
+it('answers OPTIONS /api/events with 200 when healthy', async () => {
+  const world = await openWorld()
+  await world.init()
+  expect((await options(world.binding.address()?.port)).status).toBe(200)
+})
+
+it('passes the handshake of Event Grid', async () => {
+  const world = await openWorld()
+  await world.init()
+  const handshakes = world.emulator.records.handshakes.all()
+  expect(handshakes).toHaveLength(1)
+  expect(handshakes[0]).toMatchObject({ method: 'OPTIONS', url: publicUrl, status: 200, outcome: 'validated' })
+})
+
+it('hands over the cloud events that are sent to it', async () => {
+  const world = await openWorld()
+  await world.init()
+  await world.binding.invoke('create', { order: 7 }, { metadata: { id: 'seven' } })
+  await world.emulator.idle()
+  expect(world.handled.map(({ cloudEvent }) => [cloudEvent.id, cloudEvent.data])).toEqual([['seven', { order: 7 }]])
+})
+
+it('uses the service principal to create the event subscription', async () => {
+  const world = await openWorld()
+  const error = await refusal(world.init({ clientSecret: 'not the secret of that client, but long enough' }))
+  expect(error.code).toBe('CREDENTIALS_REJECTED')
+  await world.init()
+  const write = world.emulator.records.requests.all().find(({ method }) => method === 'PUT')
+  expect(write?.clientId).toBe(world.fields.clientId)
+})
+
+it('says which role to assign where the service principal lacks it', async () => {
+  const world = await openWorld()
+  world.emulator.removeRoles(world.emulator.clientId)
+  const error = await refusal(world.init())
+  expect(error.code).toBe('PERMISSION_DENIED')
+  const { clientId, scope } = world.fields
+  expect(error.message).toContain(
+    `az role assignment create --assignee ${clientId} --role "EventGrid EventSubscription Contributor" --scope ${scope}`,
+  )
+})
+
+it('says how to register the resource provider where it is not registered', async () => {
+  const world = await openWorld()
+  world.emulator.unregisterProvider(world.emulator.subscriptionId)
+  const error = await refusal(world.init())
+  expect(error.code).toBe('PROVIDER_NOT_REGISTERED')
+  expect(error.message).toContain('az provider register --namespace Microsoft.EventGrid')
+  expect(error.message).toContain('az provider show --namespace Microsoft.EventGrid --query registrationState')
+})
+
+it('tells to restart the ingress controller when the endpoint answers the handshake with 503', async () => {
+  const world = await openWorld()
+  world.emulator.failNext({ route: 'handshake', times: 1_000, status: 503 })
+  const error = await refusal(world.init({ subscriptionTimeout: '1s' }))
+  expect(error.code).toBe('HANDSHAKE_FAILED')
+  expect(error.message).toMatch(/503/)
+  expect(error.message).toMatch(/delete the ingress controller's pod/i)
+})
+
+it.each(['ab', 'a'.repeat(65), 'with-hyphen', 'with space', 'ümlaut'])(
+  'refuses the event subscription name %j',
+  async (name) => {
+    const world = await openWorld()
+    expect(named(await refusal(world.init({ eventSubscriptionName: name })))).toEqual(['eventSubscriptionName'])
+  },
+)
+
+it.each(['abc', 'a'.repeat(64), '123', 'Az09'])('takes the event subscription name %j', async (name) => {
+  const world = await openWorld()
+  await world.init({ eventSubscriptionName: name })
+  expect(world.emulator.eventSubscription(String(world.fields.scope), name)?.provisioningState).toBe('Succeeded')
+})
+
+it('accepts no self-signed certificate of an endpoint', async () => {
+  // The service's half of the sentence: the emulator stands in for it, and the binding says what went wrong.
+  const world = await openWorld()
+  const server = await selfSignedServer()
+  world.emulator.setIngress(() => server.url)
+  const error = await refusal(world.init({ subscriptionTimeout: '1s' }))
+  expect(error.code).toBe('HANDSHAKE_FAILED')
+  expect(error.message).toMatch(/certificate/i)
+})

@@ -1,0 +1,14 @@
+import { type MetadataField, metadataFields } from '../../src/metadata/fields.ts'
+
+/** The table of metadata fields as Markdown, for the README; a test compares the two. */
+export function renderMetadataTable(fields: readonly MetadataField[] = metadataFields): string {
+  const header = ['| Field | Required | Side | Format | Default | Meaning |', '|---|---|---|---|---|---|']
+  return [...header, ...fields.map(renderRow)].join('\n')
+}
+
+function renderRow(field: MetadataField): string {
+  const names = [field.name, ...field.aliases].map((name) => `\`${name}\``).join(', ')
+  const fallback = field.default === undefined ? (field.otherwise ?? '') : `\`${field.default}\``
+  const cells = [names, field.required ? 'yes' : 'no', field.sides.join(', '), field.type, fallback, field.about]
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+}

@@ -1,0 +1,91 @@
+import { onTestFinished } from 'vitest'
+import { EventGridEmulator, type EventGridEmulatorOptions } from '../../src/emulator/index.ts'
+import { Binding, type BindingOptions, type InitOptions, type ReceivedEvent } from '../../src/index.ts'
+import { type CapturedLog, captureLog } from './captured-log.ts'
+
+/** What a flat record of metadata fields may be in a test: `undefined` leaves the field out. */
+export type Fields = Readonly<Record<string, unknown>>
+
+/** An emulator, and one binding that is set up for its topic `orders`, not yet initialised. */
+export interface World {
+  readonly emulator: EventGridEmulator
+  readonly binding: Binding
+  readonly log: CapturedLog
+  /** Metadata fields of both sides. */
+  readonly fields: Readonly<Record<string, string>>
+  /** The events that the handler was given and that it resolved for. */
+  readonly handled: readonly ReceivedEvent[]
+  /** Initialises the binding with `fields`, those given here over them. */
+  init(fields?: Fields, options?: InitOptions): Promise<void>
+  /** The event subscription as ARM holds it. */
+  subscription(): ReturnType<EventGridEmulator['eventSubscription']>
+}
+
+/** The fields of the input side alone. */
+export const inputFields = [
+  'tenantId',
+  'subscriptionId',
+  'clientId',
+  'clientSecret',
+  'subscriberEndpoint',
+  'handshakePort',
+  'scope',
+] as const
+
+/** The fields of the output side alone. */
+export const outputFields = ['accessKey', 'topicEndpoint'] as const
+
+/** Leaves out the named fields. */
+export const without = (...names: readonly string[]): Fields =>
+  Object.fromEntries(names.map((name) => [name, undefined]))
+
+export const publicUrl = 'https://orders.example.com/api/events'
+
+/** Opens an emulator and a binding; the test's end closes both. */
+export async function openWorld(
+  options: { readonly emulator?: EventGridEmulatorOptions; readonly binding?: BindingOptions } = {},
+): Promise<World> {
+  const emulator = await EventGridEmulator.start({ retrySchedule: [5], ...options.emulator })
+  const log = captureLog()
+  const handled: ReceivedEvent[] = []
+  const onEvent = options.binding?.onEvent
+  const binding = new Binding({
+    endpoints: emulator.endpoints,
+    logger: log,
+    ...options.binding,
+    async onEvent(event) {
+      await onEvent?.(event)
+      handled.push(event)
+    },
+  })
+  onTestFinished(async () => {
+    await binding.close()
+    await emulator.close()
+  })
+  const topic = emulator.topic('orders')
+  emulator.setIngress(() => `http://127.0.0.1:${binding.address()?.port ?? 1}`)
+  const fields = {
+    tenantId: emulator.tenantId,
+    subscriptionId: emulator.subscriptionId,
+    clientId: emulator.clientId,
+    clientSecret: emulator.clientSecret,
+    subscriberEndpoint: publicUrl,
+    handshakePort: '0',
+    scope: topic.id,
+    eventSubscriptionName: 'orders',
+    topicEndpoint: topic.endpoint,
+    accessKey: topic.key,
+  }
+  return {
+    emulator,
+    binding,
+    log,
+    fields,
+    handled,
+    init: (changes = {}, initOptions) => {
+      const merged = Object.entries({ ...fields, ...changes }).filter(([, value]) => value !== undefined)
+      return binding.init(Object.fromEntries(merged), initOptions)
+    },
+    subscription: () => emulator.eventSubscription(topic.id, 'orders'),
+  }
+}
