@@ -79,7 +79,7 @@ export function explainFailure(failure: ArmFailure, context: FailureContext): Ex
       return {
         code: 'SUBSCRIPTION_REJECTED',
         what: `the event subscription ${context.eventSubscriptionName} was refused ${said}`,
-        fix: 'change what the message names; each field of the component metadata is checked again at the next start',
+        fix: 'change the setting that Azure names',
         details,
       }
     case 'passing':

@@ -74,6 +74,8 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
   const scope = input.scope.id.replace(/^\/+|\/+$/g, '')
   const name = input.eventSubscriptionName
   const ca = trustedCertificates(endpoints)
+  // One object for all clients: connections are shared between those that have the very same one.
+  const tlsOptions = ca && { ca }
 
   const connect = (carryOver: readonly UnknownSetting[]) =>
     new EventGridManagementClient(credential, input.subscriptionId, {
@@ -81,7 +83,7 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
       credentialScopes: input.environment.resourceManagerScope,
       retryOptions: { maxRetries: 0 },
       userAgentOptions: { userAgentPrefix: 'eventgrid-binding' },
-      ...(ca && { tlsOptions: { ca } }),
+      ...(tlsOptions && { tlsOptions }),
       ...(carryOver.length > 0 && {
         additionalPolicies: [{ policy: createCarryOverPolicy(carryOver), position: 'perCall' }],
       }),

@@ -158,8 +158,8 @@ export async function upsertSubscription(options: UpsertOptions): Promise<Upsert
       if (signal.aborted) throw aborted(name)
       const failed = readAttempt(error)
       const retryInMs = decideRetryDelay({ ...failed, attempt, random: random() })
-      const last =
-        patience === 'timeout' && (failed.final || now() + retryInMs >= started + input.subscriptionTimeoutMs)
+      const over = failed.final || failed.ranOut || now() + retryInMs >= started + input.subscriptionTimeoutMs
+      const last = patience === 'timeout' && over
       onAttempt?.({ attempt, error: failed.error, ...(!last && { retryInMs }) })
       if (last) throw failed.final ? failed.error : timedOut(failed, attempt)
       if (!failed.ranOut) lastFailure = failed.error
