@@ -42,6 +42,15 @@ interface Entry {
   readonly at: string | undefined
 }
 
+/** Stands for the value of an entry that only refers to one. */
+class UnresolvedReference {
+  readonly kind: string
+
+  constructor(kind: string) {
+    this.kind = kind
+  }
+}
+
 /** Sorts properties by field: names and aliases in any letter case; empty ones count as absent; twice is a fault. */
 export function readProperties(properties: MetadataProperties): GivenFields {
   const issues: MetadataIssue[] = []
@@ -110,14 +119,7 @@ function readItem(item: unknown, place: string, issues: MetadataIssue[]): { name
     return undefined
   }
   const reference = ['secretKeyRef', 'envRef'].find((key) => Object.hasOwn(item, key))
-  if (reference) {
-    issues.push({
-      field: item.name.slice(0, longestName),
-      rule: `is an unresolved ${reference}`,
-      fix: 'parse the YAML with parseComponents, or put the value in',
-    })
-    return undefined
-  }
+  if (reference) return { name: item.name, value: new UnresolvedReference(reference) }
   return { name: item.name, value: 'value' in item ? item.value : undefined }
 }
 
@@ -126,6 +128,11 @@ function readField(entry: Entry, field: { name: FieldName; secret: boolean }, is
   const shown = showValue(field.name, value)
   const raw = value instanceof Secret ? value.reveal() : value
   const common = { field: field.name, value: shown, ...located(at) }
+  if (raw instanceof UnresolvedReference) {
+    const fix = 'parse the YAML with parseComponents, or put the value in'
+    issues.push({ field: field.name, rule: `is an unresolved ${raw.kind}`, fix, ...located(at) })
+    return { spelled, text: undefined, shown, at }
+  }
   if (typeof raw !== 'string') {
     issues.push({ ...common, rule: 'must be a string', fix: howToQuote(field, raw) })
     return { spelled, text: undefined, shown, at }

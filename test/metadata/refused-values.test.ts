@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest'
+import { faults } from './parse.ts'
+import { sampleInput, sampleOutput, storageAccount } from './sample.ts'
+
+describe('a value that breaks the rule of its field alone', () => {
+  const key = 'k'
+  const filters = (...list: unknown[]) => JSON.stringify(list)
+  it.each(
+    [
+      ['handshakePort', '0', 'a port'],
+      ['handshakePort', '65536', 'a port'],
+      ['handshakePort', '+80', 'a port'],
+      ['handshakePort', '080', 'a port'],
+      ['handshakePort', '8e1', 'a port'],
+      ['tenantId', 'a/b', 'an id or a domain name'],
+      ['subscriptionId', 'a b', 'an id'],
+      ['clientId', 'a/b', 'an id'],
+      ['clientSecret', 'secret\n', 'control character'],
+      ['subscriberEndpoint', 'http://app.example/api/events', 'https'],
+      ['subscriberEndpoint', 'app.example/api/events', 'https'],
+      ['subscriberEndpoint', 'https:app.example', 'https'],
+      ['subscriberEndpoint', 'https://user:pass@app.example', 'user info'],
+      ['subscriberEndpoint', 'https://@app.example', 'user info'],
+      ['subscriberEndpoint', 'https://app.example/#x', 'fragment'],
+      ['subscriberEndpoint', 'https://app.example/#', 'fragment'],
+      ['subscriberEndpoint', `https://app.example/${'a'.repeat(4096)}`, '4096'],
+      ['scope', 'subscriptions/1', 'start with a slash'],
+      ['scope', '/subscriptions/another', 'subscription of subscriptionId'],
+      ['eventSubscriptionName', 'ab', '3 to 64 letters and digits'],
+      ['eventSubscriptionName', 'a'.repeat(65), '3 to 64 letters and digits'],
+      ['eventSubscriptionName', 'my-name', '3 to 64 letters and digits'],
+      ['eventSubscriptionName', 'größe', '3 to 64 letters and digits'],
+      ['includedEventTypes', 'a,,b', 'empty item'],
+      ['includedEventTypes', '[]', 'at least one'],
+      ['includedEventTypes', '[1]', 'array of strings'],
+      ['includedEventTypes', '["a"', 'valid JSON'],
+      ['maxDeliveryAttempts', '0', '1 to 30'],
+      ['maxDeliveryAttempts', '31', '1 to 30'],
+      ['eventTimeToLive', '60', '1m to 24h'],
+      ['eventTimeToLive', '90s', 'whole minutes'],
+      ['eventTimeToLive', '59s', '1m to 24h'],
+      ['eventTimeToLive', '1441m', '1m to 24h'],
+      ['maxEventsPerBatch', '5001', '1 to 5000'],
+      ['preferredBatchSizeInKilobytes', '1025', '1 to 1024'],
+      ['deadLetterStorageAccountId', sampleInput.scope, 'storage account'],
+      ['deadLetterContainer', 'A', 'lower-case'],
+      ['labels', ',', 'empty item'],
+      ['replaceDestination', 'yes', 'true, false'],
+      ['eventDeliverySchema', 'CustomInputSchema', 'CloudEventSchemaV1_0, EventGridSchema'],
+      ['deliveryAuthentication', 'password', 'secret, entra, none'],
+      ['deliveryToken', 'short', '16 to 1024'],
+      ['deliveryToken', `${'n'.repeat(16)},short`, '16 to 1024'],
+      ['deliveryToken', Array.from({ length: 11 }, () => 'n'.repeat(16)).join(), 'at most 10'],
+      ['azureEnvironment', 'AzureGermanCloud', 'AzureChinaCloud'],
+      ['eventGridClientId', 'a b', 'an id'],
+      ['azureCredential', 'certificate', 'managedIdentity'],
+      ['listenAddress', '[::]', 'IP address'],
+      ['maxConcurrency', '0', '1 to 10000'],
+      ['maxRequestBytes', '2097151', '2097152'],
+      ['maxRequestBytes', '4Mi', '2097152'],
+      ['handlerTimeout', '25', '25s'],
+      ['handlerTimeout', '26s', '25s'],
+      ['handlerTimeout', '0s', '25s'],
+      ['subscriptionTimeout', '25h', '24h'],
+      ['advancedFilters', 'x', 'valid JSON'],
+      ['advancedFilters', '{}', 'JSON array'],
+      ['advancedFilters', '[]', 'at least one'],
+      [
+        'advancedFilters',
+        filters({ operatorType: 'StringMatches', key, values: ['a'] }),
+        'operatorType must be one of',
+      ],
+      ['advancedFilters', filters(7), '[0] must be an object'],
+      ['advancedFilters', filters({ operatorType: 'StringIn', values: ['a'] }), '[0].key'],
+      ['advancedFilters', filters({ operatorType: 'StringIn', key: '', values: ['a'] }), '[0].key'],
+      ['advancedFilters', filters({ operatorType: 'StringIn', key, value: 'a' }), '[0].values'],
+      ['advancedFilters', filters({ operatorType: 'StringIn', key, values: [1] }), '[0].values[0]'],
+      ['advancedFilters', filters({ operatorType: 'StringIn', key, values: [] }), 'not be empty'],
+      ['advancedFilters', filters({ operatorType: 'StringIn', key, values: ['a'], extra: 1 }), '"extra"'],
+      ['advancedFilters', filters({ operatorType: 'StringIn', key, values: ['a'.repeat(513)] }), '512'],
+      ['advancedFilters', filters({ operatorType: 'NumberIn', key, values: ['1'] }), '[0].values[0]'],
+      ['advancedFilters', filters({ operatorType: 'NumberInRange', key, values: [[2, 1]] }), 'low not above high'],
+      ['advancedFilters', filters({ operatorType: 'NumberLessThan', key, value: '1' }), '[0].value'],
+      ['advancedFilters', filters({ operatorType: 'BoolEquals', key, value: 'true' }), '[0].value'],
+      ['advancedFilters', filters({ operatorType: 'IsNotNull', key, values: [] }), '"values"'],
+      ['advancedFilters', filters(...Array(26).fill({ operatorType: 'IsNotNull', key })), '25 filters'],
+      ['advancedFilters', filters({ operatorType: 'NumberIn', key, values: Array(26).fill(1) }), '25 items'],
+      [
+        'advancedFilters',
+        filters(...Array(2).fill({ operatorType: 'NumberIn', key, values: Array(13).fill(1) })),
+        '25 values',
+      ],
+    ].map(([name = '', value = '', rule = '']) => ({ name, value, rule, start: value.slice(0, 60) })),
+  )('refuses $name $start alone', ({ name, value, rule }) => {
+    const pair = name.startsWith('deadLetter') && {
+      deadLetterStorageAccountId: storageAccount,
+      deadLetterContainer: 'dead',
+    }
+    const issues = faults({ ...sampleInput, ...pair, [name]: value })
+    expect(issues.map(({ field }) => field)).toEqual([name])
+    expect(issues[0]?.rule).toContain(rule)
+  })
+
+  it.each([
+    ['topicEndpoint', 'http://orders.example/api/events', 'https'],
+    ['topicEndpoint', 'ftp://orders.example', 'https'],
+    ['topicEndpoint', 'https://user@orders.example', 'user info'],
+    ['topicEndpoint', 'https://orders.example#x', 'fragment'],
+    ['topicEndpoint', 'http://localhost.example', 'https'],
+    ['accessKey', 'key\r\n', 'control character'],
+    ['topicAuthentication', 'sas', 'accessKey, entra'],
+    ['topicSchema', 'CustomInputSchema', 'auto'],
+  ])('refuses %s %j of the output alone', (name, value, rule) => {
+    const issues = faults({ ...sampleOutput, [name]: value })
+    expect(issues.map(({ field }) => field)).toEqual([name])
+    expect(issues[0]?.rule).toContain(rule)
+  })
+})

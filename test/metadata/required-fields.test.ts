@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { parseMetadata } from '../../src/metadata/parse-metadata.ts'
+import { faults, without } from './parse.ts'
+import { sampleInput, sampleOutput } from './sample.ts'
+
+describe('required fields', () => {
+  it.each(Object.keys(sampleInput))('reports a missing %s of the input side', (name) => {
+    expect(faults(without(name))).toMatchObject([{ field: name, rule: 'is required on the input side' }])
+  })
+
+  it.each(Object.keys(sampleOutput))('reports a missing %s of the output side', (name) => {
+    expect(faults(without(name, sampleOutput))).toMatchObject([{ field: name, rule: 'is required on the output side' }])
+  })
+
+  it.each(['', '   ', null, undefined])('counts the empty value %j as absent', (value) => {
+    expect(faults({ ...sampleInput, scope: value })).toMatchObject([
+      { field: 'scope', rule: 'is required on the input side' },
+    ])
+  })
+
+  it('reports everything that a side lacks together', () => {
+    const names = faults({ scope: sampleInput.scope, topicEndpoint: sampleOutput.topicEndpoint }).map(
+      ({ field }) => field,
+    )
+    const expected = [
+      'tenantId',
+      'subscriptionId',
+      'clientId',
+      'clientSecret',
+      'subscriberEndpoint',
+      'handshakePort',
+      'accessKey',
+    ]
+    expect(names).toEqual(expected)
+  })
+
+  const kinds = ['managedIdentity', 'workloadIdentity', 'cli', 'default'] as const
+  it.each(kinds)('lifts exactly the fields of the credential with azureCredential %s', (azureCredential) => {
+    const issues = faults({ azureCredential, deliveryAuthentication: 'none', direction: 'input' })
+    expect(issues.map(({ field }) => field)).toEqual(['subscriptionId', 'subscriberEndpoint', 'handshakePort', 'scope'])
+  })
+
+  it("lifts exactly the fields of the credential with the host's own", () => {
+    const issues = faults({ deliveryAuthentication: 'none', direction: 'input, output' }, { credentialGiven: true })
+    const left = ['subscriptionId', 'subscriberEndpoint', 'handshakePort', 'scope', 'accessKey', 'topicEndpoint']
+    expect(issues.map(({ field }) => field)).toEqual(left)
+  })
+
+  it('lifts the access key alone with topicAuthentication entra', () => {
+    const names = faults({ topicAuthentication: 'entra' }).map(({ field }) => field)
+    expect(names).toEqual(['tenantId', 'clientId', 'clientSecret', 'topicEndpoint'])
+  })
+
+  it.each(kinds)('gives a credential of the kind %s without fields of its own', (azureCredential) => {
+    const bare = without('tenantId', without('clientId', without('clientSecret')))
+    const parsed = parseMetadata({ ...bare, azureCredential, deliveryAuthentication: 'none' })
+    expect(parsed.input?.credential.kind).toBe(azureCredential)
+  })
+
+  it("prefers the host's credential", () => {
+    expect(parseMetadata(sampleInput, { credentialGiven: true }).input?.credential).toEqual({ kind: 'host' })
+  })
+})
