@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { fastify } from 'fastify'
 import { onTestFinished } from 'vitest'
+import { z } from 'zod'
 import { ManualClock } from '../../src/emulator/clock.ts'
 import type { DeliveryEngine, EmulatorContext, Records } from '../../src/emulator/context.ts'
 import { createDeliveryEngine } from '../../src/emulator/delivery-engine.ts'
@@ -16,7 +17,7 @@ import type {
 import { resolveOptions } from '../../src/emulator/options.ts'
 import { RecordRing } from '../../src/emulator/records.ts'
 import { createMemoryStore } from '../../src/emulator/store.ts'
-import { createTokenIssuer } from '../../src/emulator/token-issuer.ts'
+import { createTokenIssuer, type SigningTokenIssuer } from '../../src/emulator/token-issuer.ts'
 import { registerTopicRoutes } from '../../src/emulator/topic-routes.ts'
 import { type Subscriber, startSubscriber } from './subscriber.ts'
 
@@ -31,6 +32,7 @@ export interface EventGrid {
   readonly context: EmulatorContext
   readonly records: Records
   readonly engine: DeliveryEngine
+  readonly tokens: SigningTokenIssuer
   readonly topic: Topic
   /** Where events are published, by http. */
   readonly endpoint: string
@@ -61,12 +63,13 @@ export async function openEventGrid(options: EventGridOptions = {}): Promise<Eve
     handshakes: new RecordRing(),
     deadLetters: new RecordRing(),
   }
+  const tokens = createTokenIssuer(clock)
   const context: EmulatorContext = {
     clock,
     random: options.random ?? (() => 0),
     store: createMemoryStore(),
     directory: createDirectory(resolveOptions({})),
-    tokens: createTokenIssuer(clock),
+    tokens,
     records,
     faults: createFaults(),
     ingress: options.ingress ?? ((url) => (url.hostname === 'subscriber.example' ? subscriber.url : undefined)),
@@ -107,6 +110,7 @@ export async function openEventGrid(options: EventGridOptions = {}): Promise<Eve
     context,
     records,
     engine,
+    tokens,
     topic,
     endpoint: `${baseUrl}/topics/${topic.name}/api/events`,
     subscriber,
@@ -166,4 +170,17 @@ export function publish(
     },
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   })
+}
+
+const errorBody = z.strictObject({
+  error: z.strictObject({
+    code: z.string(),
+    message: z.string(),
+    details: z.tuple([z.strictObject({ code: z.string(), message: z.string() })]),
+  }),
+})
+
+/** The error of a refused publish request; throws unless its body has Azure's shape and nothing else. */
+export async function errorOf(answer: Response): Promise<z.infer<typeof errorBody>['error']> {
+  return errorBody.parse(await answer.json()).error
 }
