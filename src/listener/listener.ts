@@ -181,7 +181,11 @@ function write(reply: FastifyReply, { status, headers, body }: Answer, rest?: 'u
   if (rest === 'unread' && (declaredLength(reply.request.headers) ?? Number.POSITIVE_INFINITY) > cheapBodyBytes) {
     reply.header('connection', 'close')
   }
-  reply.code(status).headers(headers).send(body)
+  // As bytes, since Fastify adds a charset to a text's media type, and JSON's has none.
+  reply
+    .code(status)
+    .headers(headers)
+    .send(body === undefined ? undefined : Buffer.from(body))
 }
 
 const concerns: Readonly<Record<Concern, string>> = {

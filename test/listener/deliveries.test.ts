@@ -1,0 +1,341 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { RejectEvent } from '../../src/event.ts'
+import { cloudEventText, eventGridText, openListener, proof } from './open-listener.ts'
+
+describe('a delivery', () => {
+  it('of one CloudEvent is handed on with its bytes, parsed, and acknowledged with 200', async () => {
+    const { deliver, events } = await openListener()
+    const body = `{ "specversion":"1.0", "id":"1", "source":"/shop", "type":"T",\n "data": 1.00 , "ext":"\\u00e9" }`
+    expect((await deliver(body)).status).toBe(200)
+    const [event] = events
+    expect(event?.data.toString()).toBe(body)
+    expect(event?.contentType).toBe('application/cloudevents+json')
+    expect(event?.cloudEvent).toMatchObject({ id: '1', source: '/shop', type: 'T', data: 1, ext: 'é' })
+    expect(event?.signal.aborted).toBe(false)
+  })
+
+  it('in the Event Grid schema is converted for the reader and keeps its bytes', async () => {
+    const { deliver, events } = await openListener()
+    const text = eventGridText('1')
+    expect((await deliver(`[${text}]`, { 'content-type': 'application/json; charset=utf-8' })).status).toBe(200)
+    expect(events[0]?.data.toString()).toBe(text)
+    expect(events[0]?.contentType).toBe('application/json')
+    expect(events[0]?.cloudEvent).toEqual({
+      specversion: '1.0',
+      id: '1',
+      source: '/subscriptions/1/topics/shop',
+      type: 'Shop.Order.Placed',
+      subject: 'orders/1',
+      time: '2026-11-21T10:00:00.1234567Z',
+      data: { id: '1' },
+    })
+  })
+
+  it('of a batch hands on each event with its exact slice of the body', async () => {
+    const { deliver, events } = await openListener()
+    const slices = [
+      cloudEventText('1'),
+      cloudEventText('2', { note: '],[{"\\"' }),
+      `{ "specversion" : "1.0","id":"3","source":"ü","type":"t" }`,
+    ]
+    expect((await deliver(` [ ${slices.join(' ,\r\n\t')} ] `)).status).toBe(200)
+    expect(events.map((event) => event.data.toString())).toEqual(slices)
+    expect(events.map((event) => event.cloudEvent.id)).toEqual(['1', '2', '3'])
+  })
+
+  it.each([
+    'application/json',
+    'application/cloudevents+json',
+    'application/cloudevents-batch+json',
+    'Application/Vnd.Shop+JSON; Charset="UTF-8"',
+  ])('may come as %s, one event or an array', async (contentType) => {
+    const { deliver, events } = await openListener()
+    expect((await deliver(cloudEventText('1'), { 'content-type': contentType })).status).toBe(200)
+    expect((await deliver(`[${cloudEventText('2')}]`, { 'content-type': contentType })).status).toBe(200)
+    expect((await deliver(eventGridText('3'), { 'content-type': contentType })).status).toBe(200)
+    expect(events.map((event) => event.cloudEvent.id)).toEqual(['1', '2', '3'])
+  })
+
+  it('hands on aeg headers, trace context and delivery attributes, and no credential or transport header', async () => {
+    const { deliver, events } = await openListener()
+    await deliver(cloudEventText('1'), {
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      tracestate: 'a=1',
+      Tenant: 'north',
+      authorization: 'Bearer marked',
+      cookie: 'marked',
+      'x-forwarded-for': '10.0.0.1',
+      'x-api-key': 'marked',
+      'user-agent': 'x',
+      origin: 'eventgrid.azure.net',
+    })
+    expect(events[0]?.metadata).toEqual({
+      'aeg-subscription-name': 'ORDERS',
+      'aeg-delivery-count': '0',
+      'aeg-event-type': 'Notification',
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      tracestate: 'a=1',
+      tenant: 'north',
+    })
+  })
+
+  it('takes ten delivery attributes of 4,096 bytes', async () => {
+    const { deliver, events } = await openListener()
+    const attributes = Object.fromEntries(
+      Array.from({ length: 10 }, (_, index) => [`attribute${index}`, 'x'.repeat(4_096)]),
+    )
+    expect((await deliver(cloudEventText('1'), attributes)).status).toBe(200)
+    expect(events[0]?.metadata.attribute9).toHaveLength(4_096)
+  })
+
+  it('without a handler is put off with 503', async () => {
+    const { deliver } = await openListener({ handler: undefined })
+    const answer = await deliver(cloudEventText('1'))
+    expect(answer.status).toBe(503)
+    expect(answer.headers.get('retry-after')).toBe('30')
+  })
+
+  it('ignores a byte order mark', async () => {
+    const { deliver, events } = await openListener()
+    expect((await deliver(`\ufeff${cloudEventText('1')}`)).status).toBe(200)
+    expect(events[0]?.data.toString()).toBe(cloudEventText('1'))
+  })
+})
+
+describe('odd JSON', () => {
+  it('of prototype keys is plain data', async () => {
+    const { deliver, events } = await openListener()
+    const text = `{"specversion":"1.0","id":"1","source":"s","type":"t","__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"data":{"__proto__":{"polluted":true}}}`
+    expect((await deliver(text)).status).toBe(200)
+    expect(events[0]?.data.toString()).toBe(text)
+    expect(Object.keys(events[0]?.cloudEvent ?? {})).toContain('__proto__')
+    expect(Object.getPrototypeOf(events[0]?.cloudEvent)).toBe(Object.prototype)
+    expect(Reflect.get({}, 'polluted')).toBeUndefined()
+  })
+
+  it('of prototype keys in the Event Grid schema is plain data', async () => {
+    const { deliver, events } = await openListener()
+    const text = eventGridText('1').replace(
+      '"data":{',
+      '"__proto__":{"polluted":true},"data":{"__proto__":{"polluted":true},',
+    )
+    expect((await deliver(`[${text}]`)).status).toBe(200)
+    expect(Object.getPrototypeOf(events[0]?.cloudEvent)).toBe(Object.prototype)
+    expect(JSON.stringify(events[0]?.cloudEvent.data)).toBe('{"__proto__":{"polluted":true},"id":"1"}')
+  })
+
+  it('of attributes in a prototype key is no event', async () => {
+    const { deliver } = await openListener()
+    expect((await deliver('{"__proto__":{"specversion":"1.0","id":"1","source":"s","type":"t"}}')).status).toBe(400)
+  })
+
+  it('of duplicate keys counts the last one and keeps the bytes', async () => {
+    const { deliver, events } = await openListener()
+    const text = `{"specversion":"1.0","id":"first","id":"last","source":"s","type":"t"}`
+    expect((await deliver(text)).status).toBe(200)
+    expect(events[0]?.cloudEvent.id).toBe('last')
+    expect(events[0]?.data.toString()).toBe(text)
+  })
+
+  it.each([
+    { name: '127 levels of data', levels: 127, status: 200 },
+    { name: '128 levels of data', levels: 128, status: 400 },
+    { name: '500,000 levels of data', levels: 500_000, status: 400 },
+  ])('of $name is answered $status', async ({ levels, status }) => {
+    const { deliver, events } = await openListener()
+    const text = cloudEventText('1').replace('{"id":"1"}', '['.repeat(levels) + ']'.repeat(levels))
+    expect((await deliver(text)).status).toBe(status)
+    expect(events).toHaveLength(status === 200 ? 1 : 0)
+  })
+})
+
+describe('a body that can never be handled', () => {
+  it.each([
+    { name: 'truncated JSON', body: cloudEventText('1').slice(0, -4) },
+    { name: 'an empty body', body: '' },
+    { name: 'no JSON', body: 'hello' },
+    { name: 'a text', body: '"hello"' },
+    { name: 'null', body: 'null' },
+    { name: 'an empty array', body: ' [ ] ' },
+    { name: 'an array in an array', body: `[[${cloudEventText('1')}]]` },
+    { name: 'an object that is no event', body: '{"hello":1}' },
+    { name: 'a CloudEvent without id', body: cloudEventText('1', { id: undefined }) },
+    { name: 'a CloudEvent with an empty source', body: cloudEventText('1', { source: '' }) },
+    { name: 'a CloudEvent of a version unknown', body: cloudEventText('1', { specversion: '2.0' }) },
+    { name: 'a CloudEvent whose time is a number', body: cloudEventText('1', { time: 5 }) },
+    { name: 'an Event Grid event without topic', body: eventGridText('1', { topic: undefined }) },
+    { name: 'an Event Grid event without time', body: eventGridText('1', { eventTime: null }) },
+    { name: 'invalid UTF-8', body: Buffer.from(cloudEventText('\xff\xfe'), 'latin1') },
+    { name: '5,001 events', body: `[${Array.from({ length: 5_001 }, () => cloudEventText('1')).join()}]` },
+  ])('is answered 400 with the reason: $name', async ({ body }) => {
+    const { deliver, events } = await openListener()
+    const answer = await deliver(body)
+    expect(answer.status).toBe(400)
+    expect(answer.headers.get('content-type')).toBe('application/problem+json')
+    expect(await answer.json()).toMatchObject({ status: 400, title: 'Bad Request', detail: expect.any(String) })
+    expect(events).toHaveLength(0)
+  })
+
+  it.each([
+    { name: 'gzip', headers: { 'content-encoding': 'gzip' }, body: gzipSync(cloudEventText('1')) },
+    { name: 'br', headers: { 'content-encoding': 'br' }, body: 'x' },
+    {
+      name: 'UTF-16',
+      headers: { 'content-type': 'application/json; charset=utf-16' },
+      body: Buffer.from(cloudEventText('1'), 'utf16le'),
+    },
+    { name: 'Latin-1', headers: { 'content-type': 'application/json;v=1; charset=iso-8859-1' }, body: 'x' },
+    { name: 'text/plain', headers: { 'content-type': 'text/plain' }, body: cloudEventText('1') },
+    { name: 'a form', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'a=1' },
+    {
+      name: 'a media type that only contains json',
+      headers: { 'content-type': 'application/jsonp' },
+      body: cloudEventText('1'),
+    },
+  ])('is answered 415: $name', async ({ headers, body }) => {
+    const { deliver, events } = await openListener()
+    expect((await deliver(body, headers)).status).toBe(415)
+    expect(events).toHaveLength(0)
+  })
+
+  it('is answered 415 without a media type', async () => {
+    const { raw } = await openListener()
+    const [[name, value] = []] = Object.entries(proof)
+    const head = `POST /api/events HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${name}: ${value}\r\ncontent-length: 2\r\n\r\n{}`
+    expect(await raw(head)).toMatch(/^HTTP\/1\.1 415 /)
+  })
+
+  it('says identity as a content encoding like none', async () => {
+    const { deliver } = await openListener()
+    expect((await deliver(cloudEventText('1'), { 'content-encoding': 'identity' })).status).toBe(200)
+  })
+})
+
+describe('a body over maxRequestBytes', () => {
+  const input = { maxRequestBytes: 2_048 }
+
+  it('is answered 413, and one of exactly that size is taken', async () => {
+    const { deliver, events } = await openListener({ input })
+    const fitting = cloudEventText('1', { pad: '' })
+    const exact = cloudEventText('1', { pad: 'x'.repeat(2_048 - fitting.length) })
+    expect((await deliver(exact)).status).toBe(200)
+    expect((await deliver(`${exact} `)).status).toBe(413)
+    expect(events).toHaveLength(1)
+  })
+
+  it('is refused by its Content-Length before a byte of it has come', async () => {
+    const { raw } = await openListener({ input })
+    expect(await raw(head('content-length: 100000000'))).toMatch(/^HTTP\/1\.1 413 [\s\S]*\r\nconnection: close\r\n/)
+  })
+
+  it('is counted while it comes in chunks', async () => {
+    const { raw, events } = await openListener({ input })
+    const chunk = `400\r\n${'x'.repeat(1_024)}\r\n`
+    expect(await raw(`${head('transfer-encoding: chunked')}${chunk.repeat(3)}`)).toMatch(
+      /^HTTP\/1\.1 413 [\s\S]*\r\nconnection: close\r\n/,
+    )
+    expect(events).toHaveLength(0)
+  })
+})
+
+/** The head of a delivery with proof. */
+function head(length: string): string {
+  const [[name, value] = []] = Object.entries(proof)
+  return `POST /api/events HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\naeg-subscription-name: ORDERS\r\n${name}: ${value}\r\n${length}\r\n\r\n`
+}
+
+describe('the connection', () => {
+  it('that is cut off within a body brings no event and gets no answer that would drop it', async () => {
+    const { raw, events, deliver } = await openListener()
+    expect(await raw(`${head('content-length: 500')}{"specversion"`, { halfClose: true })).toBe('')
+    expect(events).toHaveLength(0)
+    expect((await deliver(cloudEventText('1'))).status).toBe(200)
+  })
+
+  it('that waits for leave to send the body gets it, once the head is fine', async () => {
+    const { raw, events } = await openListener()
+    const text = cloudEventText('1')
+    const answer = await raw(
+      `${head(`expect: 100-continue\r\nconnection: close\r\ncontent-length: ${text.length}`)}${text}`,
+    )
+    expect(answer).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/)
+    expect(events).toHaveLength(1)
+  })
+
+  it('of a stranger is not invited to send a body, nor is a large one read', async () => {
+    const { raw } = await openListener()
+    const answer = await raw(
+      'POST /api/events HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 1000000\r\n\r\n',
+    )
+    expect(answer).toMatch(/^HTTP\/1\.1 401 [\s\S]*\r\nconnection: close\r\n/)
+  })
+
+  it.each([
+    { name: 'what is not HTTP', bytes: 'hello\r\n\r\n', status: 400 },
+    {
+      name: 'headers of over 64 KiB',
+      bytes: `GET / HTTP/1.1\r\nhost: x\r\na: ${'x'.repeat(70_000)}\r\n\r\n`,
+      status: 431,
+    },
+    {
+      name: 'both framings at once',
+      bytes: `${head('content-length: 2\r\ntransfer-encoding: chunked')}{}`,
+      status: 400,
+    },
+  ])('with $name is answered $status as a problem', async ({ bytes, status }) => {
+    const { raw } = await openListener()
+    expect(await raw(bytes)).toMatch(
+      new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*application/problem\\+json[\\s\\S]*"status":${status}`),
+    )
+  })
+})
+
+describe('the answer to a batch', () => {
+  const handler = (event: { cloudEvent: { id: string } }) => {
+    if (event.cloudEvent.id.startsWith('reject')) throw new RejectEvent('never')
+    if (event.cloudEvent.id.startsWith('fail')) throw new Error('marked internals')
+  }
+
+  it.each([
+    { ids: ['good', 'good2'], invalid: '', status: 200 },
+    { ids: ['good'], invalid: ',{"not":"an event"}', status: 400 },
+    { ids: ['reject'], invalid: '', status: 400 },
+    { ids: ['good', 'reject'], invalid: '', status: 400 },
+    { ids: ['good', 'reject', 'fail'], invalid: ',7', status: 500 },
+    { ids: ['fail'], invalid: '', status: 500 },
+  ])('of $ids$invalid is $status', async ({ ids, invalid, status }) => {
+    const { deliver, events } = await openListener({ handler })
+    const answer = await deliver(`[${ids.map((id) => cloudEventText(id)).join()}${invalid}]`)
+    expect(answer.status).toBe(status)
+    expect(await answer.text()).not.toContain('marked')
+    expect(events.map((event) => event.cloudEvent.id)).toEqual(ids)
+  })
+
+  it('that comes again runs only what failed: one good, one bad, one rejected, one failing event', async () => {
+    let healed = false
+    const { deliver, events } = await openListener({ handler: (event) => (healed ? undefined : handler(event)) })
+    const body = `[${['good', 'reject', 'fail'].map((id) => cloudEventText(id)).join()},{"bad":1}]`
+    expect((await deliver(body)).status).toBe(500)
+    healed = true
+    expect((await deliver(body, { 'aeg-delivery-count': '1' })).status).toBe(400)
+    expect(events.map((event) => event.cloudEvent.id)).toEqual(['good', 'reject', 'fail', 'fail'])
+  })
+
+  it('handles the same id with other bytes as another event', async () => {
+    const { deliver, events } = await openListener({ handler })
+    await deliver(`[${cloudEventText('good')},${cloudEventText('fail')}]`)
+    await deliver(cloudEventText('good', { more: 1 }), { 'aeg-delivery-count': '1' })
+    await deliver(cloudEventText('good'), { 'aeg-delivery-count': '1' })
+    expect(events.map((event) => event.cloudEvent.id)).toEqual(['good', 'fail', 'good'])
+  })
+
+  it('takes RejectEvent of another copy of the package by its name', async () => {
+    const { deliver } = await openListener({
+      handler: () => {
+        throw Object.assign(new Error('never'), { name: 'RejectEvent' })
+      },
+    })
+    expect((await deliver(cloudEventText('1'))).status).toBe(400)
+  })
+})

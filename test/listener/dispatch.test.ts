@@ -1,0 +1,366 @@
+import { describe, expect, it } from 'vitest'
+import { type EventHandler, type ReceivedEvent, RejectEvent } from '../../src/event.ts'
+import { type Acknowledgement, decideAcknowledgement, type EventOutcome } from '../../src/listener/acknowledgement.ts'
+import { readDelivery } from '../../src/listener/delivery.ts'
+import { createDispatcher } from '../../src/listener/dispatch.ts'
+import { createQuietLog } from '../../src/listener/quiet-log.ts'
+import { captureLog } from '../support/captured-log.ts'
+import { createManualClock } from './manual-clock.ts'
+import { cloudEventText } from './open-listener.ts'
+
+interface Call {
+  readonly event: ReceivedEvent
+  resolve(): Promise<void>
+  reject(error: unknown): Promise<void>
+}
+
+/** A dispatcher whose handler calls the test ends by hand. */
+function openDispatcher(
+  limits: { readonly maxConcurrency?: number; readonly handler?: () => EventHandler | undefined } = {},
+) {
+  const clock = createManualClock()
+  const calls: Call[] = []
+  const handler: EventHandler = (event) => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    // Handlers' ends are heard some microtasks later.
+    const settled = () => new Promise<void>((done) => setImmediate(done))
+    calls.push({
+      event,
+      resolve() {
+        resolve()
+        return settled()
+      },
+      reject(error) {
+        reject(error)
+        return settled()
+      },
+    })
+    return promise
+  }
+  const dispatcher = createDispatcher({
+    handler: limits.handler ?? (() => handler),
+    maxConcurrency: limits.maxConcurrency ?? 8,
+    handlerTimeoutMs: 25_000,
+    log: createQuietLog({ logger: captureLog(), now: clock.now }),
+    now: clock.now,
+    timers: clock.timers,
+  })
+  /** Dispatches a batch of events with these ids; `answers` fills when it is answered. */
+  function deliver(
+    ids: readonly string[],
+    delivery: { readonly redelivered?: boolean; readonly arrivedAt?: number; readonly gone?: boolean } = {},
+  ) {
+    const body = Buffer.from(`[${ids.map((id) => (id === 'invalid' ? '{}' : cloudEventText(id))).join()}]`)
+    const reading = readDelivery(body)
+    if ('problem' in reading) throw new Error(reading.problem)
+    const answers: Acknowledgement['status'][] = []
+    dispatcher.dispatch({
+      members: reading.members,
+      metadata: {},
+      bytes: body.length,
+      arrivedAt: delivery.arrivedAt ?? clock.now(),
+      redelivered: delivery.redelivered ?? false,
+      answer({ status }) {
+        answers.push(status)
+        return !delivery.gone
+      },
+    })
+    return answers
+  }
+  return { clock, calls, dispatcher, deliver, handled: () => calls.map((call) => call.event.cloudEvent.id) }
+}
+
+describe('decideAcknowledgement', () => {
+  it.each<{ outcomes: EventOutcome[]; status: number }>([
+    { outcomes: ['resolved'], status: 200 },
+    { outcomes: ['resolved', 'resolved'], status: 200 },
+    { outcomes: ['rejected'], status: 400 },
+    { outcomes: ['invalid'], status: 400 },
+    { outcomes: ['resolved', 'rejected', 'invalid'], status: 400 },
+    { outcomes: ['threw'], status: 500 },
+    { outcomes: ['rejected', 'threw', 'invalid', 'resolved'], status: 500 },
+    { outcomes: ['timedOut'], status: 503 },
+    { outcomes: ['notTried'], status: 503 },
+    { outcomes: ['threw', 'timedOut', 'rejected'], status: 503 },
+    { outcomes: ['notTried', 'threw', 'invalid'], status: 503 },
+  ])('answers $status to $outcomes', ({ outcomes, status }) => {
+    expect(decideAcknowledgement(outcomes).status).toBe(status)
+    expect(decideAcknowledgement(outcomes.toReversed()).status).toBe(status)
+  })
+})
+
+describe('handlerTimeout', () => {
+  it('answers 503 and aborts the signal when a handler takes longer', async () => {
+    const { clock, calls, deliver } = openDispatcher()
+    const answers = deliver(['1'])
+    const signal = calls[0]?.event.signal
+    clock.advance(24_999)
+    expect(answers).toEqual([])
+    expect(signal?.aborted).toBe(false)
+    clock.advance(1)
+    expect(answers).toEqual([503])
+    expect(signal?.aborted).toBe(true)
+    expect(signal?.reason).toMatchObject({ name: 'TimeoutError' })
+  })
+
+  it('aborts a signal that is first looked at afterwards', async () => {
+    const { clock, calls, deliver } = openDispatcher()
+    deliver(['1'])
+    clock.advance(25_000)
+    expect(calls[0]?.event.signal.aborted).toBe(true)
+  })
+
+  it('runs from the arrival of the request, for the whole body', async () => {
+    const { clock, calls, deliver } = openDispatcher({ maxConcurrency: 1 })
+    const answers = deliver(['1', '2', '3'], { arrivedAt: clock.now() - 5_000 })
+    clock.advance(15_000)
+    await calls[0]?.resolve()
+    clock.advance(4_999)
+    expect(answers).toEqual([])
+    clock.advance(1)
+    expect(answers).toEqual([503])
+    expect(calls).toHaveLength(2)
+  })
+
+  it('that was over before the body had come means 503 without a try', () => {
+    const { clock, calls, deliver } = openDispatcher()
+    expect(deliver(['1'], { arrivedAt: clock.now() - 25_000 })).toEqual([503])
+    expect(calls).toHaveLength(0)
+  })
+
+  it('leaves no timer behind', async () => {
+    const { clock, calls, deliver } = openDispatcher()
+    deliver(['1'])
+    await calls[0]?.resolve()
+    expect(clock.pending()).toBe(0)
+  })
+})
+
+describe('maxConcurrency', () => {
+  it('lets the next in when a handler ends, in the order of arrival', async () => {
+    const { calls, deliver, handled } = openDispatcher({ maxConcurrency: 1 })
+    const answers = [deliver(['1']), deliver(['2']), deliver(['3'])]
+    expect(handled()).toEqual(['1'])
+    await calls[0]?.resolve()
+    expect(handled()).toEqual(['1', '2'])
+    await calls[1]?.resolve()
+    await calls[2]?.resolve()
+    expect(answers).toEqual([[200], [200], [200]])
+  })
+
+  it('bounds the events of a batch too, and lets others in between them', async () => {
+    const { calls, deliver, handled } = openDispatcher({ maxConcurrency: 2 })
+    const batch = deliver(['1', '2', '3', '4'])
+    deliver(['other'])
+    expect(handled()).toEqual(['1', '2'])
+    await calls[0]?.resolve()
+    await calls[1]?.resolve()
+    expect(handled()).toEqual(['1', '2', '3', 'other'])
+    for (const call of calls.slice(2)) await call.resolve()
+    await calls[4]?.resolve()
+    expect(batch).toEqual([200])
+  })
+
+  it('lets a body wait for 3 s, then answers 503', async () => {
+    const { clock, calls, deliver } = openDispatcher({ maxConcurrency: 1 })
+    deliver(['1'])
+    const answers = deliver(['2'])
+    clock.advance(2_999)
+    expect(answers).toEqual([])
+    clock.advance(1)
+    expect(answers).toEqual([503])
+    await calls[0]?.resolve()
+    expect(calls).toHaveLength(1)
+  })
+
+  it('lets the rest of a batch that has begun wait for longer', async () => {
+    const { clock, calls, deliver } = openDispatcher({ maxConcurrency: 1 })
+    const answers = deliver(['1', '2'])
+    clock.advance(10_000)
+    await calls[0]?.resolve()
+    await calls[1]?.resolve()
+    expect(answers).toEqual([200])
+  })
+
+  it('bounds the queue in number', () => {
+    const { deliver, dispatcher } = openDispatcher({ maxConcurrency: 1 })
+    deliver(['running'])
+    for (let index = 0; index < 1_000; index++) deliver([`${index}`])
+    expect(dispatcher.waiting).toBe(1_000)
+    expect(deliver(['too many'])).toEqual([503])
+  })
+
+  it('bounds the queue in bytes', () => {
+    const { deliver, dispatcher } = openDispatcher({ maxConcurrency: 1 })
+    deliver(['running'])
+    const large = 'x'.repeat(20 * 1024 * 1024)
+    deliver([large])
+    expect(deliver([`${large}2`])).toEqual([503])
+    expect(dispatcher.waiting).toBe(1)
+  })
+
+  it('counts a handler whose time is over until it ends', async () => {
+    const { clock, calls, deliver, dispatcher } = openDispatcher({ maxConcurrency: 1 })
+    deliver(['1'])
+    clock.advance(25_000)
+    expect(dispatcher.running).toBe(1)
+    const answers = deliver(['2'])
+    expect(calls).toHaveLength(1)
+    await calls[0]?.resolve()
+    await calls[1]?.resolve()
+    expect(answers).toEqual([200])
+  })
+
+  it('survives a thousand waiting bodies whose handlers end at once', async () => {
+    const first = Promise.withResolvers<void>()
+    let count = 0
+    const { deliver } = openDispatcher({
+      maxConcurrency: 1,
+      handler: () => () => (count++ === 0 ? first.promise : undefined),
+    })
+    const answers = Array.from({ length: 1_001 }, (_, index) => deliver([`${index}`]))
+    first.resolve()
+    await new Promise((done) => setImmediate(done))
+    expect(answers.every(([status]) => status === 200)).toBe(true)
+  })
+})
+
+describe('a redelivery', () => {
+  const again = { redelivered: true }
+
+  it('joins the handling that still runs', async () => {
+    const { clock, calls, deliver } = openDispatcher()
+    const first = deliver(['1'])
+    clock.advance(25_000)
+    const second = deliver(['1'], again)
+    await calls[0]?.resolve()
+    expect([first, second]).toEqual([[503], [200]])
+    expect(calls).toHaveLength(1)
+  })
+
+  it('that joined gets 500 when the handling throws, and the next one runs it again', async () => {
+    const { clock, calls, deliver } = openDispatcher()
+    deliver(['1'])
+    clock.advance(25_000)
+    const joined = deliver(['1'], again)
+    await calls[0]?.reject(new Error('no'))
+    expect(joined).toEqual([500])
+    deliver(['1'], again)
+    expect(calls).toHaveLength(2)
+  })
+
+  it('that joined gets 503 when its own time is over too', () => {
+    const { clock, calls, deliver } = openDispatcher()
+    deliver(['1'])
+    clock.advance(25_000)
+    const joined = deliver(['1'], again)
+    clock.advance(25_000)
+    expect(joined).toEqual([503])
+    expect(calls).toHaveLength(1)
+  })
+
+  it('takes no place of its own while it joins', async () => {
+    const { clock, calls, deliver } = openDispatcher({ maxConcurrency: 1 })
+    deliver(['1'])
+    clock.advance(25_000)
+    const joined = deliver(['1'], again)
+    clock.advance(4_000)
+    await calls[0]?.resolve()
+    expect(joined).toEqual([200])
+  })
+
+  it.each([
+    { name: 'resolved late', end: (call: Call | undefined) => call?.resolve(), status: 200 },
+    { name: 'was rejected late', end: (call: Call | undefined) => call?.reject(new RejectEvent('never')), status: 400 },
+  ])('of an event that $name is answered $status without running it', async ({ end, status }) => {
+    const { clock, calls, deliver } = openDispatcher()
+    deliver(['1'])
+    clock.advance(25_000)
+    await end(calls[0])
+    expect(deliver(['1'], again)).toEqual([status])
+    expect(calls).toHaveLength(1)
+  })
+
+  it('of an event that threw late runs it again', async () => {
+    const { clock, calls, deliver } = openDispatcher()
+    deliver(['1'])
+    clock.advance(25_000)
+    await calls[0]?.reject(new Error('no'))
+    deliver(['1'], again)
+    expect(calls).toHaveLength(2)
+  })
+
+  it('of a batch runs only the events that did not settle', async () => {
+    const { calls, deliver, handled } = openDispatcher()
+    const first = deliver(['good', 'rejected', 'failing', 'invalid'])
+    await calls[0]?.resolve()
+    await calls[1]?.reject(new RejectEvent('never'))
+    await calls[2]?.reject(new Error('no'))
+    expect(first).toEqual([500])
+    const second = deliver(['good', 'rejected', 'failing', 'invalid'], again)
+    await calls[3]?.resolve()
+    expect(second).toEqual([400])
+    expect(handled()).toEqual(['good', 'rejected', 'failing', 'failing'])
+  })
+
+  it('of an event that was acknowledged runs it, for nothing is kept of it', async () => {
+    const { calls, deliver } = openDispatcher()
+    deliver(['1'])
+    await calls[0]?.resolve()
+    deliver(['1'], again)
+    expect(calls).toHaveLength(2)
+  })
+
+  it('of an event whose 200 reached nobody does not run it', async () => {
+    const { calls, deliver } = openDispatcher()
+    deliver(['1'], { gone: true })
+    await calls[0]?.resolve()
+    expect(deliver(['1'], again)).toEqual([200])
+    expect(calls).toHaveLength(1)
+  })
+
+  it('is only what says so: a first delivery of the same bytes runs', async () => {
+    const { clock, calls, deliver } = openDispatcher()
+    deliver(['1'])
+    clock.advance(25_000)
+    deliver(['1'])
+    expect(calls).toHaveLength(2)
+  })
+
+  it('remembers 10,000 events, and forgets the oldest beyond', async () => {
+    let served = 0
+    const { deliver } = openDispatcher({ maxConcurrency: 20_000, handler: () => () => void served++ })
+    const ids = Array.from({ length: 10_001 }, (_, index) => `${index}`)
+    for (const id of ids) deliver([id], { gone: true })
+    expect(served).toBe(10_001)
+    deliver(['1'], again)
+    expect(served).toBe(10_001)
+    deliver(['0'], again)
+    expect(served).toBe(10_002)
+  })
+})
+
+describe('stop', () => {
+  it('answers who waits with 503, begins nothing more, and is idle when the last handler ends', async () => {
+    const { calls, deliver, dispatcher } = openDispatcher({ maxConcurrency: 1 })
+    const batch = deliver(['1', '2'])
+    const waiting = deliver(['3'])
+    dispatcher.stop()
+    expect(waiting).toEqual([503])
+    let idle = false
+    const done = dispatcher.idle().then(() => {
+      idle = true
+    })
+    expect(idle).toBe(false)
+    await calls[0]?.resolve()
+    await done
+    expect(batch).toEqual([503])
+    expect(calls).toHaveLength(1)
+    expect(deliver(['4'])).toEqual([503])
+  })
+})
+
+it('answers 503 when the handler has gone', () => {
+  const { deliver } = openDispatcher({ handler: () => undefined })
+  expect(deliver(['1'])).toEqual([503])
+})
