@@ -1,0 +1,199 @@
+import { readFileSync } from 'node:fs'
+import { inspect } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { readDefinition } from '../../src/metadata/component-definition.ts'
+import { parseComponents } from '../../src/metadata/parse-components.ts'
+import { parseMetadata } from '../../src/metadata/parse-metadata.ts'
+import { Secret } from '../../src/secret.ts'
+import { thrownBy } from '../support/thrown.ts'
+
+const fixture = (name: string) => readFileSync(new URL(`../fixtures/components/${name}.yaml`, import.meta.url), 'utf8')
+
+const parseFixture = (name: string, options = {}) =>
+  parseComponents(fixture(name), { file: `${name}.yaml`, ...options })
+const faultsOf = (text: string, options = {}) =>
+  thrownBy(() => parseComponents(text, { file: 'f.yaml', ...options })).issues
+
+const component = (...entries: string[]) =>
+  [
+    'apiVersion: dapr.io/v1alpha1',
+    'kind: Component',
+    'metadata: { name: orders }',
+    'spec:',
+    '  type: bindings.cloud.eventrouter',
+    '  metadata:',
+    ...entries.map((entry) => `  - { ${entry} }`),
+  ].join('\n')
+
+const textOf = (value: unknown) => (value instanceof Secret ? value.reveal() : value)
+const firstValue = (entry: string, options = {}) =>
+  textOf(Object.values(parseComponents(component(entry), options)[0]?.properties ?? {})[0])
+
+const secrets = { azure: { clientSecret: 'MARKED-client' }, accessKey: 'MARKED-key' }
+const env = { TOPIC_ENDPOINT: 'https://orders.example/api/events?code=MARKED' }
+
+describe('parseComponents', () => {
+  it('gives name, type, version and properties, with references resolved, ready for init', () => {
+    const [orders, ...others] = parseFixture('both-sides', { secrets, env })
+    expect(others).toEqual([])
+    expect(orders).toMatchObject({ name: 'orders', type: 'bindings.cloud.eventrouter', version: 'v1' })
+    expect(orders?.properties).toMatchObject({ tenantId: 'contoso.example', handshakePort: '9000' })
+    const { name, properties } = readDefinition(orders)
+    const { input, output } = parseMetadata(properties, { componentName: name ?? '' })
+    expect(input?.eventSubscriptionName).toBe('orders')
+    expect(output?.topicEndpoint).toBe(env.TOPIC_ENDPOINT)
+    expect(output?.authentication.kind === 'accessKey' && output.authentication.accessKey.reveal()).toBe('MARKED-key')
+  })
+
+  it('shows no secret when a component is printed', () => {
+    const components = [
+      ...parseFixture('both-sides', { secrets, env }),
+      ...parseComponents(
+        component(
+          'name: clientSecret, value: MARKED',
+          'name: clientSecrt, value: MARKED',
+          'name: labels, secretKeyRef: { name: accessKey }',
+        ),
+        { secrets },
+      ),
+    ]
+    const printed = `${inspect(components, { depth: null, showHidden: true })}${JSON.stringify(components)}`
+    expect(printed).toContain('contoso.example')
+    expect(printed).not.toContain('MARKED')
+  })
+
+  it('returns components of every type and leaves out other kinds and empty documents', () => {
+    const found = parseFixture('several-documents').map(({ name, type, version }) => [name, type, version])
+    expect(found).toEqual([
+      ['orders', 'bindings.azure.eventgrid', 'v1'],
+      ['cache', 'state.redis', 'v2'],
+    ])
+  })
+
+  it.each(['', '# nothing\n', '---\n'])('finds no component in %j', (text) => expect(parseComponents(text)).toEqual([]))
+
+  it('lets init report a number with the place where it stands', () => {
+    const [orders] = parseFixture('unquoted-port')
+    const { issues } = thrownBy(() => parseMetadata(readDefinition(orders).properties))
+    expect(issues.find(({ field }) => field === 'handshakePort')).toEqual({
+      field: 'handshakePort',
+      value: '9000',
+      rule: 'must be a string',
+      fix: 'put it in quotes: handshakePort: "9000"',
+      at: 'unquoted-port.yaml:10:14',
+    })
+  })
+
+  it('lets init report another type and version with the place where they stand', () => {
+    const [orders] = parseFixture('other-type-and-version')
+    expect(thrownBy(() => readDefinition(orders)).issues).toMatchObject([
+      { field: 'type', at: 'other-type-and-version.yaml:6:9', fix: 'did you mean bindings.azure.eventgrid?' },
+      { field: 'version', at: 'other-type-and-version.yaml:7:12' },
+    ])
+  })
+
+  it('reports every fault of a file together, each with line and column, and no secret', () => {
+    const error = thrownBy(() => parseFixture('many-faults', { secrets, env: {} }))
+    const places = error.issues.map(({ at, field }) => [at?.replace('many-faults.yaml:', ''), field])
+    expect(places).toEqual([
+      ['31:14', undefined],
+      ['8:3', undefined],
+      ['1:13', 'apiVersion'],
+      ['4:3', 'metadata.name'],
+      ['6:12', 'spec.version'],
+      ['12:13', 'scope'],
+      ['14:7', 'spec.metadata[2]'],
+      ['16:14', 'accessKey'],
+      ['19:21', 'clientSecret'],
+      ['21:15', 'topicEndpoint'],
+      ['23:14', 'labels'],
+      ['25:14', 'deliveryToken'],
+      ['26:13', 'clientId'],
+      ['29:15', 'tenantId'],
+    ])
+    expect(error.message).toContain('many-faults.yaml:19:21: clientSecret is a secretKeyRef to "nowhere"')
+    expect(inspect(error, { depth: null })).not.toContain('MARKED')
+  })
+
+  it.each([
+    { name: 'a quote that is not closed', text: fixture('malformed-quote'), at: 'f.yaml:5:1', rule: 'missing' },
+    { name: 'a tab as indentation', text: 'a:\n\t- b', at: 'f.yaml:2:1', rule: 'not valid YAML' },
+    { name: 'a bracket that is not closed', text: '{kind: Component', at: 'f.yaml:1:17', rule: 'missing' },
+    { name: 'an alias without an anchor', text: 'kind: *nope', at: 'f.yaml:1:', rule: 'alias without an anchor' },
+    { name: 'an anchor bomb', text: fixture('anchor-bomb'), at: 'f.yaml:1:1', rule: 'aliases that stand for too much' },
+    { name: 'deep nesting', text: '['.repeat(50_000), at: 'f.yaml:1:', rule: 'nested too deep' },
+    { name: 'too long a text', text: '#'.repeat(262_145), at: 'f.yaml:1:1', rule: '262144' },
+    { name: 'too many documents', text: '---\n'.repeat(1001), at: 'f.yaml:1:1', rule: '1000 documents' },
+    { name: 'a document that is no mapping', text: '- a', at: 'f.yaml:1:1', rule: 'must be a mapping' },
+    { name: 'no kind', text: 'apiVersion: dapr.io/v1alpha1', at: 'f.yaml:1:1', rule: 'must be a string' },
+    {
+      name: 'another letter case of the kind',
+      text: component().replace('Component', 'component'),
+      at: 'f.yaml:2:7',
+      rule: 'must be Component',
+    },
+    { name: 'another apiVersion', text: component().replace('v1alpha1', 'v1'), at: 'f.yaml:1:13', rule: '/v1alpha1' },
+    { name: 'no name', text: component().replace('{ name: orders }', '{}'), at: 'f.yaml:3:11', rule: '1 to 256' },
+    { name: 'no type', text: component().replace('type:', 'tipe:'), at: 'f.yaml:5:3', rule: '1 to 256' },
+    {
+      name: 'metadata that is no list',
+      text: `${component()} { scope: x }`,
+      at: 'f.yaml:6:13',
+      rule: 'must be a list',
+    },
+    {
+      name: 'a name of two components',
+      text: `${component()}\n---\n${component()}`,
+      at: 'f.yaml:10:19',
+      rule: 'earlier component',
+    },
+  ])('refuses $name', ({ text, at, rule }) => {
+    const [issue] = faultsOf(text)
+    expect(issue?.rule).toContain(rule)
+    expect(issue?.at).toContain(at)
+    expect(JSON.stringify(issue)).not.toContain('MARKED')
+  })
+
+  it('names the text where no file is given', () => {
+    expect(thrownBy(() => parseComponents('[')).issues[0]?.at).toContain('<text>:1:')
+  })
+})
+
+describe('references', () => {
+  it.each([
+    { reference: '{ name: a }', secrets: { a: 's' } },
+    { reference: '{ name: a, key: a }', secrets: { a: 's' } },
+    { reference: '{ name: a, key: b }', secrets: { a: { b: 's' } } },
+    { reference: '{ name: a, key: "b:c" }', secrets: { a: { b: { c: 's' } } } },
+    { reference: '{ name: "a:b" }', secrets: { a: { b: 's' } } },
+    { reference: '{ name: "a:b", key: "a:b" }', secrets: { 'a:b': 's' } },
+    { reference: '{ name: "a:b", key: c }', secrets: { a: { b: { c: new Secret('s') } } } },
+  ])('resolve secretKeyRef $reference', ({ reference, secrets }) => {
+    expect(firstValue(`name: clientSecret, secretKeyRef: ${reference}`, { secrets })).toBe('s')
+  })
+
+  it.each([
+    { reference: '{ name: a, key: b }', secrets: { a: 's' } },
+    { reference: '{ name: a }', secrets: { a: { b: 's' } } },
+    { reference: '{ name: constructor }', secrets: {} },
+    { reference: '{ name: __proto__, key: toString }', secrets: {} },
+    { reference: '{ key: a }', secrets: { a: 's' } },
+    { reference: 'a', secrets: { a: 's' } },
+  ])('do not resolve secretKeyRef $reference', ({ reference, secrets }) => {
+    const issues = faultsOf(component(`name: clientSecret, secretKeyRef: ${reference}`), { secrets })
+    expect(issues).toMatchObject([{ field: 'clientSecret', at: expect.stringMatching(/^f\.yaml:7:/) }])
+  })
+
+  it('take envRef from the environment given', () => {
+    expect(firstValue('name: handshakePort, envRef: PORT', { env: { PORT: '9000' } })).toBe('9000')
+  })
+
+  it.each(['toString', 'NOT_SET'])('do not resolve envRef %s', (name) => {
+    const issues = faultsOf(component(`name: handshakePort, envRef: ${name}`), { env: {} })
+    expect(issues[0]?.rule).toContain(`envRef to "${name}"`)
+  })
+
+  it('count an entry without a value as empty', () => {
+    expect(firstValue('name: labels')).toBe('')
+  })
+})
