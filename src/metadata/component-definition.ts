@@ -1,4 +1,5 @@
 import type { MetadataIssue } from '../errors.ts'
+import { isRecord, type UnknownRecord } from './is-record.ts'
 import { metadataInvalid } from './metadata-invalid.ts'
 import { nearestName } from './nearest-name.ts'
 import { positionOf } from './positions.ts'
@@ -63,15 +64,13 @@ export const apiVersionRule = {
 const forms =
   'give a component of parseComponents, a YAML document, { name, properties }, or a record of metadata fields'
 
-type Fields = Readonly<Record<string, unknown>>
-
-const isRecord = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** No field of ours has one of these names, so a flat record is never taken for a document. */
-const isDocument = (input: Fields) => ['apiVersion', 'kind', 'spec'].some((key) => Object.hasOwn(input, key))
+const isDocument = (input: UnknownRecord) => ['apiVersion', 'kind', 'spec'].some((key) => Object.hasOwn(input, key))
 
-function readDocument({ apiVersion, kind, metadata, spec }: Fields, issues: MetadataIssue[]): ComponentDefinition {
+function readDocument(
+  { apiVersion, kind, metadata, spec }: UnknownRecord,
+  issues: MetadataIssue[],
+): ComponentDefinition {
   if (!isApiVersion(apiVersion)) issues.push({ field: 'apiVersion', ...shown(apiVersion), ...apiVersionRule })
   if (kind !== 'Component') issues.push({ field: 'kind', ...shown(kind), rule: 'must be Component' })
   const name = isRecord(metadata) ? metadata.name : undefined
@@ -91,7 +90,7 @@ function readDocument({ apiVersion, kind, metadata, spec }: Fields, issues: Meta
   return { name: typeof name === 'string' ? name : undefined, properties: Array.isArray(properties) ? properties : [] }
 }
 
-function readParts(component: Fields, issues: MetadataIssue[]): ComponentDefinition {
+function readParts(component: UnknownRecord, issues: MetadataIssue[]): ComponentDefinition {
   const { name, type, version, properties } = component
   if (name !== undefined && typeof name !== 'string') {
     issues.push({ field: 'name', ...shown(name), rule: 'must be a string' })

@@ -18,7 +18,7 @@ export type MetadataProperties =
   | readonly { readonly name: string; readonly value?: unknown }[]
 
 /** One field that was given. */
-export interface GivenField {
+interface GivenField {
   /** The name as it was written. */
   readonly spelled: string
   /** Trimmed, unless the field is secret; `undefined` where it was no text, which is a fault already. */

@@ -109,7 +109,7 @@ describe('parseScope', () => {
         ),
         (text) => {
           try {
-            return parseScope(text).id.startsWith('/subscriptions/') || /^\/subscriptions\//i.test(text)
+            return parseScope(text).id === text.replace(/\/$/, '')
           } catch (error) {
             return error instanceof BrokenRule
           }
