@@ -152,6 +152,7 @@ export function readRetryAfter(header: (name: string) => string | undefined, now
   const after = header('retry-after')
   if (after === undefined) return undefined
   if (/^\d{1,7}$/.test(after)) return Number(after) * 1_000
-  const date = Date.parse(after)
+  // Date.parse takes almost anything for a date, "-1" too.
+  const date = /^[a-z]{3,9}, /i.test(after) ? Date.parse(after) : Number.NaN
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }

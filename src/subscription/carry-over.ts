@@ -122,7 +122,8 @@ export function createCarryOverPolicy(settings: readonly UnknownSetting[]): Pipe
   return {
     name: 'eventgrid-binding-carry-over',
     sendRequest(request, next) {
-      if ((request.method === 'PUT' || request.method === 'PATCH') && typeof request.body === 'string') {
+      const writes = request.method === 'PUT' || request.method === 'PATCH'
+      if (writes && settings.length > 0 && typeof request.body === 'string') {
         request.body = carryOver(request.method, request.body, settings)
       }
       return next(request)

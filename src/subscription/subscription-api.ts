@@ -84,11 +84,10 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
       retryOptions: { maxRetries: 0 },
       userAgentOptions: { userAgentPrefix: 'eventgrid-binding' },
       ...(tlsOptions && { tlsOptions }),
-      ...(carryOver.length > 0 && {
-        additionalPolicies: [{ policy: createCarryOverPolicy(carryOver), position: 'perCall' }],
-      }),
+      additionalPolicies: [{ policy: createCarryOverPolicy(carryOver), position: 'perCall' }],
     }).eventSubscriptions
   const calls = connect([])
+  const callsFor = (carryOver: readonly UnknownSetting[]) => (carryOver.length === 0 ? calls : connect(carryOver))
 
   const callOptions = ({ signal, deadline }: CallLimits) => ({
     abortSignal: signal,
@@ -176,11 +175,11 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
     read,
     put: ({ body, carryOver = [] }, limits) =>
       complete(limits, (onResponse) =>
-        connect(carryOver).beginCreateOrUpdate(scope, name, body, { ...callOptions(limits), onResponse }),
+        callsFor(carryOver).beginCreateOrUpdate(scope, name, body, { ...callOptions(limits), onResponse }),
       ),
     patch: ({ body, carryOver = [] }, limits) =>
       complete(limits, (onResponse) =>
-        connect(carryOver).beginUpdate(scope, name, body, { ...callOptions(limits), onResponse }),
+        callsFor(carryOver).beginUpdate(scope, name, body, { ...callOptions(limits), onResponse }),
       ),
   }
 }

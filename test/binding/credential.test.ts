@@ -1,0 +1,185 @@
+import { inspect } from 'node:util'
+import { expect, it } from 'vitest'
+import { createCredential } from '../../src/binding/credential.ts'
+import { azureEnvironments } from '../../src/metadata/azure-environment.ts'
+import type { CredentialMetadata } from '../../src/metadata/metadata.ts'
+import { Secret } from '../../src/secret.ts'
+import { type Answer, type Asked, startScripted } from '../subscription/support/scripted-arm.ts'
+
+const environment = azureEnvironments.AzurePublicCloud
+const metadata: CredentialMetadata = {
+  kind: 'clientSecret',
+  tenantId: 'tenant-1',
+  clientId: 'client-1',
+  clientSecret: new Secret('secret-marked'),
+}
+const scope = 'https://management.azure.com/.default'
+
+/** An Entra that answers a request for a token as told. */
+async function startEntra(token: (asked: Asked) => Answer, discovery?: Answer) {
+  const entra = await startScripted((asked) => {
+    if (asked.method === 'POST') return token(asked)
+    const base = entra.url
+    return (
+      discovery ?? {
+        status: 200,
+        body: {
+          issuer: `${base}/tenant-1/v2.0`,
+          authorization_endpoint: `${base}/tenant-1/oauth2/v2.0/authorize`,
+          token_endpoint: `${base}/tenant-1/oauth2/v2.0/token`,
+          jwks_uri: `${base}/keys`,
+        },
+      }
+    )
+  })
+  return entra
+}
+const failure = async (promise: Promise<unknown>) =>
+  promise.then(
+    () => expect.fail('it should have failed'),
+    (error: unknown) => error,
+  )
+const refusal = (status: number, description: string): Answer => ({
+  status,
+  body: { error: 'invalid_client', error_description: description, error_codes: [1] },
+})
+
+it('gets a token with the client secret from an authority host outside Azure', async () => {
+  const entra = await startEntra(() => ({
+    status: 200,
+    body: { token_type: 'Bearer', expires_in: 3599, access_token: 'token-marked' },
+  }))
+  const credential = createCredential(metadata, {
+    environment,
+    endpoints: { authorityHost: `${entra.url}/`, ca: entra.ca },
+  })
+  expect(await credential.getToken(scope)).toMatchObject({ token: 'token-marked' })
+  const [asked] = entra.asked.filter(({ method }) => method === 'POST')
+  expect(asked?.path).toBe('/tenant-1/oauth2/v2.0/token')
+  expect(String(asked?.body)).toContain('client_secret=secret-marked')
+  const seen = inspect(credential, { depth: Infinity, showHidden: true }) + JSON.stringify(credential)
+  expect(seen).not.toMatch(/secret-marked|token-marked/)
+})
+
+it.each([
+  {
+    name: 'a wrong secret',
+    token: refusal(401, 'AADSTS7000215: Invalid client secret provided: secret-marked.\r\nTrace ID: x'),
+    entraCode: 'AADSTS7000215',
+    fix: 'az ad app credential reset --id client-1',
+  },
+  {
+    name: 'an expired secret',
+    token: refusal(401, 'AADSTS7000222: The provided client secret keys are expired.'),
+    entraCode: 'AADSTS7000222',
+    fix: 'expired',
+  },
+  {
+    name: 'an unknown client',
+    token: refusal(400, 'AADSTS700016: Application not found.'),
+    entraCode: 'AADSTS700016',
+    fix: 'clientId',
+  },
+  {
+    name: 'an unknown tenant',
+    token: refusal(400, ''),
+    discovery: refusal(400, "AADSTS90002: Tenant 'tenant-1' not found."),
+    entraCode: 'AADSTS90002',
+    fix: 'tenantId',
+  },
+])(
+  'says CREDENTIALS_REJECTED for $name, with the tenant, the client and what to do',
+  async ({ token, discovery, entraCode, fix }) => {
+    const entra = await startEntra(() => token, discovery)
+    const credential = createCredential(metadata, {
+      environment,
+      endpoints: { authorityHost: entra.url, ca: entra.ca },
+    })
+    const error = await failure(credential.getToken(scope))
+    expect(error).toMatchObject({
+      code: 'CREDENTIALS_REJECTED',
+      message: expect.stringContaining('client client-1 of tenant tenant-1'),
+      fix: expect.stringContaining(fix),
+      details: { entraCode },
+    })
+    expect(inspect(error, { depth: Infinity, showHidden: true })).not.toMatch(/secret-marked|Trace ID/)
+  },
+)
+
+it.each<{ name: string; answer: Answer; says: string }>([
+  { name: 'a 503', answer: { status: 503, text: '<html>' }, says: 'it answered 503' },
+  { name: 'a 429', answer: refusal(429, 'slow'), says: 'it answered 429' },
+  {
+    name: "Entra's own fault",
+    answer: refusal(400, 'AADSTS90033: A transient error has occurred.'),
+    says: 'AADSTS90033',
+  },
+  { name: 'a cut connection', answer: 'cut', says: 'ECONNRESET' },
+  { name: 'no answer', answer: 'never', says: '' },
+  {
+    name: "somebody else's 200",
+    answer: { status: 200, text: '<html>sign in to the hotel</html>' },
+    says: 'it answered 200',
+  },
+])('leaves $name to be tried again: no status, one request', async ({ answer, says }) => {
+  const entra = await startEntra(() => answer)
+  const credential = createCredential(metadata, {
+    environment,
+    endpoints: { authorityHost: entra.url, ca: entra.ca },
+    tokenTimeoutMs: answer === 'never' ? 100 : 10_000,
+  })
+  const error = await failure(credential.getToken(scope))
+  expect(error).toMatchObject({ name: 'RestError', statusCode: undefined, message: expect.stringContaining(says) })
+  expect(inspect(error, { depth: Infinity, showHidden: true })).not.toContain('secret-marked')
+  expect(entra.asked.filter(({ method }) => method === 'POST')).toHaveLength(1)
+})
+
+it('says what to do about a certificate that is not trusted', async () => {
+  const entra = await startEntra(() => refusal(400, ''))
+  const credential = createCredential(metadata, { environment, endpoints: { authorityHost: entra.url } })
+  expect(await failure(credential.getToken(scope))).toMatchObject({
+    name: 'RestError',
+    message: expect.stringMatching(/UNABLE_TO_VERIFY.*NODE_EXTRA_CA_CERTS/),
+  })
+})
+
+it('ends the wait for a token when the signal aborts', async () => {
+  const ending = new AbortController()
+  const entra = await startEntra(() => {
+    ending.abort()
+    return 'never'
+  })
+  const credential = createCredential(metadata, { environment, endpoints: { authorityHost: entra.url, ca: entra.ca } })
+  expect(await failure(credential.getToken(scope, { abortSignal: ending.signal }))).toMatchObject({
+    name: 'AbortError',
+  })
+})
+
+it("takes the host's credential, and says so when it fails", async () => {
+  const host = { getToken: async () => ({ token: 'theirs', expiresOnTimestamp: 1 }) }
+  const options = { environment, endpoints: {} }
+  expect(await createCredential({ kind: 'host' }, { ...options, hostCredential: host }).getToken(scope)).toMatchObject({
+    token: 'theirs',
+  })
+  const broken = {
+    getToken: async () => {
+      throw new Error('not signed in')
+    },
+  }
+  const error = await failure(
+    createCredential({ kind: 'host' }, { ...options, hostCredential: broken }).getToken(scope),
+  )
+  expect(error).toMatchObject({
+    code: 'CREDENTIALS_REJECTED',
+    message: expect.stringMatching(/not signed in.*option credential/),
+  })
+})
+
+it.each([
+  { name: 'an authority host without TLS', kind: metadata, endpoints: { authorityHost: 'http://localhost:1' } },
+  { name: "a host's credential that is missing", kind: { kind: 'host' } as const, endpoints: {} },
+])('refuses $name', ({ kind, endpoints }) => {
+  expect(() => createCredential(kind, { environment, endpoints })).toThrow(
+    expect.objectContaining({ code: 'METADATA_INVALID' }),
+  )
+})

@@ -1,0 +1,485 @@
+import type { EventSubscription, WebHookEventSubscriptionDestination } from '@azure/arm-eventgrid'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type InputMetadata, resetToDefault, type SubscriptionSettings } from '../../src/metadata/metadata.ts'
+import { Secret } from '../../src/secret.ts'
+import { decideUpsert, type StandingSubscription, type Upsert } from '../../src/subscription/decide-upsert.ts'
+import { desiredSubscription } from '../../src/subscription/desired-subscription.ts'
+import { header, inputMetadata } from './support/input.ts'
+
+const desire = (changes: Partial<InputMetadata> = {}) => desiredSubscription(inputMetadata(changes), header)
+const settings = (changes: Partial<SubscriptionSettings>) =>
+  desire({ settings: { eventDeliverySchema: 'CloudEventSchemaV1_0', ...changes } })
+
+const ours = { name: 'X-EventGrid-Binding-Token', type: 'Static', value: 'key1.header-marked', isSecret: true } as const
+const theirs = { name: 'x-theirs', type: 'Dynamic', sourceField: 'data.key' } as const
+
+/** What stands after our own create, as the SDK reads it: with the defaults that service and SDK fill in. */
+const webHook = (changes: Partial<WebHookEventSubscriptionDestination> = {}): WebHookEventSubscriptionDestination => ({
+  endpointType: 'WebHook',
+  endpointUrl: 'https://app.example.com/api/events?code=query-marked',
+  endpointBaseUrl: 'https://app.example.com/api/events',
+  maxEventsPerBatch: 1,
+  preferredBatchSizeInKilobytes: 64,
+  deliveryAttributeMappings: [ours],
+  ...changes,
+})
+const standing = (changes: Partial<EventSubscription> = {}): StandingSubscription => ({
+  subscription: {
+    id: 'x',
+    topic: 'x',
+    provisioningState: 'Succeeded',
+    destination: webHook(),
+    filter: { subjectBeginsWith: '', subjectEndsWith: '', isSubjectCaseSensitive: false },
+    eventDeliverySchema: 'CloudEventSchemaV1_0',
+    retryPolicy: { maxDeliveryAttempts: 30, eventTimeToLiveInMinutes: 1440 },
+    ...changes,
+  },
+  unknownSettings: [],
+})
+
+it('creates what is missing, with nothing but what metadata asks for', () => {
+  expect(decideUpsert(undefined, desire())).toEqual({
+    action: 'create',
+    body: {
+      destination: {
+        endpointType: 'WebHook',
+        endpointUrl: 'https://app.example.com/api/events?code=query-marked',
+        deliveryAttributeMappings: [ours],
+      },
+      eventDeliverySchema: 'CloudEventSchemaV1_0',
+    },
+  })
+})
+
+describe('keeps', () => {
+  // The service sends null where the SDK's types know only undefined.
+  const none = null as unknown as undefined
+  it.each([
+    { name: 'what it created, with all defaults filled in', there: {} },
+    { name: 'labels of null', there: { labels: none as unknown as string[] } },
+    { name: 'event types spelled All', there: { filter: { includedEventTypes: ['All'] } } },
+    { name: 'event types of null', there: { filter: { includedEventTypes: none as unknown as string[] } } },
+    {
+      name: 'an attribute name in other letter case',
+      there: { destination: webHook({ deliveryAttributeMappings: [{ ...ours, name: ours.name.toLowerCase() }] }) },
+    },
+    {
+      name: "the operator's attributes beside ours",
+      there: { destination: webHook({ deliveryAttributeMappings: [theirs, ours] }) },
+    },
+    {
+      name: 'a URL whose host is spelled otherwise',
+      there: { destination: webHook({ endpointUrl: 'https://APP.example.com:443/api/events?code=query-marked' }) },
+    },
+    {
+      name: "the operator's filter, labels, retries and dead-letter",
+      there: {
+        filter: { subjectBeginsWith: '/a' },
+        labels: ['x'],
+        retryPolicy: { maxDeliveryAttempts: 3 },
+        deadLetterDestination: { endpointType: 'StorageBlob' as const, resourceId: '/r', blobContainerName: 'c' },
+      },
+    },
+    {
+      name: 'dead-lettering by a managed identity',
+      there: {
+        deadLetterWithResourceIdentity: {
+          identity: { type: 'SystemAssigned' as const },
+          deadLetterDestination: { endpointType: 'StorageBlob' as const, resourceId: '/r', blobContainerName: 'c' },
+        },
+      },
+    },
+    { name: 'an expiry', there: { expirationTimeUtc: new Date('2030-01-01') } },
+  ])('$name', ({ there }) => expect(decideUpsert(standing(there), desire())).toEqual({ action: 'keep' }))
+
+  it.each<{ name: string; wanted: Partial<SubscriptionSettings>; there: Partial<EventSubscription> }>([
+    {
+      name: 'settings that name the defaults',
+      wanted: {
+        maxDeliveryAttempts: 30,
+        eventTimeToLiveMinutes: 1440,
+        maxEventsPerBatch: 1,
+        preferredBatchSizeInKilobytes: 64,
+      },
+      there: {},
+    },
+    {
+      name: 'resets of what is at its default',
+      wanted: {
+        subjectBeginsWith: resetToDefault,
+        labels: resetToDefault,
+        deadLetter: resetToDefault,
+        includedEventTypes: resetToDefault,
+      },
+      there: {},
+    },
+    {
+      name: 'event types and labels in another order',
+      wanted: { includedEventTypes: ['a', 'b'], labels: ['p', 'q'] },
+      there: { filter: { includedEventTypes: ['b', 'a'] }, labels: ['q', 'p'] },
+    },
+    {
+      name: 'an advanced filter with its values in another order',
+      wanted: { advancedFilters: [{ operatorType: 'StringIn', key: 'data.k', values: ['a', 'b'] }] },
+      there: {
+        filter: { advancedFilters: [{ key: 'data.k', values: ['b', 'a'], operatorType: 'StringIn' as const }] },
+      },
+    },
+    {
+      name: 'the same dead-letter account, whatever its letter case and identity',
+      wanted: { deadLetter: { storageAccountId: '/Subscriptions/S', container: 'c' } },
+      there: {
+        deadLetterWithResourceIdentity: {
+          identity: { type: 'SystemAssigned' as const },
+          deadLetterDestination: {
+            endpointType: 'StorageBlob' as const,
+            resourceId: '/subscriptions/s',
+            blobContainerName: 'c',
+          },
+        },
+      },
+    },
+  ])('$name', ({ wanted, there }) => {
+    expect(decideUpsert(standing(there), settings(wanted))).toEqual({ action: 'keep' })
+  })
+})
+
+describe('patches', () => {
+  it.each([
+    {
+      name: 'a filter whole, with what the operator set in it',
+      there: { filter: { subjectEndsWith: '.png', isSubjectCaseSensitive: true } },
+      wanted: { subjectBeginsWith: '/a' },
+      body: { filter: { subjectBeginsWith: '/a', subjectEndsWith: '.png', isSubjectCaseSensitive: true } },
+    },
+    {
+      name: 'event types',
+      there: {},
+      wanted: { includedEventTypes: ['a'] },
+      body: { filter: { includedEventTypes: ['a'] } },
+    },
+    {
+      name: 'retries',
+      there: {},
+      wanted: { maxDeliveryAttempts: 5 },
+      body: { retryPolicy: { maxDeliveryAttempts: 5, eventTimeToLiveInMinutes: 1440 } },
+    },
+    { name: 'labels', there: { labels: ['x'] }, wanted: { labels: ['y'] }, body: { labels: ['y'] } },
+    {
+      name: 'dead-lettering',
+      there: {},
+      wanted: { deadLetter: { storageAccountId: '/s', container: 'c' } },
+      body: { deadLetterDestination: { endpointType: 'StorageBlob', resourceId: '/s', blobContainerName: 'c' } },
+    },
+    {
+      name: 'where dead-letters go, and leaves the identity to the operator',
+      there: {
+        deadLetterWithResourceIdentity: {
+          identity: { type: 'SystemAssigned' as const },
+          deadLetterDestination: { endpointType: 'StorageBlob' as const, resourceId: '/r', blobContainerName: 'c' },
+        },
+      },
+      wanted: { deadLetter: { storageAccountId: '/s', container: 'c' } },
+      body: {
+        deadLetterWithResourceIdentity: {
+          identity: { type: 'SystemAssigned' },
+          deadLetterDestination: { endpointType: 'StorageBlob', resourceId: '/s', blobContainerName: 'c' },
+        },
+      },
+    },
+    {
+      name: 'the schema, which counts as set',
+      there: { eventDeliverySchema: 'EventGridSchema' },
+      wanted: {},
+      body: { eventDeliverySchema: 'CloudEventSchemaV1_0' },
+    },
+  ])('$name', ({ there, wanted, body }) => {
+    expect(decideUpsert(standing(there), settings(wanted))).toMatchObject({ action: 'patch', body })
+    const upsert = decideUpsert(standing(there), settings(wanted))
+    expect(upsert.action === 'patch' && Object.keys(upsert.body)).toEqual(Object.keys(body))
+  })
+
+  it.each([
+    { name: 'another token', mappings: [theirs, { ...ours, value: 'key0.old' }] },
+    { name: 'a token that cannot be read', mappings: [theirs, { ...ours, value: 'Hidden' }] },
+    { name: 'no token', mappings: [theirs] },
+    { name: 'a token in clear', mappings: [theirs, { ...ours, isSecret: false }] },
+  ])('the destination whole, with the URL and all attributes, over $name', ({ mappings }) => {
+    const upsert = decideUpsert(
+      standing({ destination: webHook({ deliveryAttributeMappings: mappings, maxEventsPerBatch: 9 }) }),
+      desire(),
+    )
+    expect(upsert).toMatchObject({
+      action: 'patch',
+      body: {
+        destination: {
+          endpointType: 'WebHook',
+          endpointUrl: 'https://app.example.com/api/events?code=query-marked',
+          maxEventsPerBatch: 9,
+          preferredBatchSizeInKilobytes: 64,
+          deliveryAttributeMappings: [theirs, ours],
+        },
+      },
+      warnings: [],
+    })
+  })
+
+  it('and warns with both hosts, but no query, when it moves the event subscription', () => {
+    const there = { destination: webHook({ endpointUrl: 'https://old.example.com/x?code=query-marked' }) }
+    const upsert = decideUpsert(standing(there), desire())
+    expect(upsert).toMatchObject({
+      action: 'patch',
+      warnings: [expect.stringMatching(/old\.example\.com.*app\.example\.com/)],
+    })
+    expect(JSON.stringify('warnings' in upsert && upsert.warnings)).not.toContain('query-marked')
+  })
+})
+
+describe('replaces whole, since nothing else clears a field,', () => {
+  const entra = { azureActiveDirectoryTenantId: 't', azureActiveDirectoryApplicationIdOrUri: 'a' }
+  it.each([
+    {
+      name: 'a reset filter',
+      there: { filter: { subjectBeginsWith: '/a', subjectEndsWith: '.b' } },
+      wanted: settings({ subjectBeginsWith: resetToDefault }),
+      body: { filter: { subjectEndsWith: '.b' } },
+    },
+    { name: 'reset labels', there: { labels: ['x'] }, wanted: settings({ labels: resetToDefault }), body: {} },
+    {
+      name: 'a reset dead-letter',
+      there: {
+        deadLetterDestination: { endpointType: 'StorageBlob' as const, resourceId: '/r', blobContainerName: 'c' },
+        labels: ['x'],
+      },
+      wanted: settings({ deadLetter: resetToDefault }),
+      body: { labels: ['x'] },
+    },
+    {
+      name: 'a secret that deliveries no longer carry',
+      there: { destination: webHook({ deliveryAttributeMappings: [ours, theirs] }) },
+      wanted: desire({ deliveryAuthentication: { kind: 'none' } }),
+      body: { destination: { deliveryAttributeMappings: [theirs] } },
+    },
+    {
+      name: 'Entra that deliveries no longer use',
+      there: { destination: webHook(entra) },
+      wanted: desire(),
+      body: { destination: { deliveryAttributeMappings: [ours] } },
+    },
+    {
+      name: 'a schema that goes back to the default',
+      there: {},
+      wanted: desire({ settings: { eventDeliverySchema: 'EventGridSchema' } }),
+      body: { eventDeliverySchema: 'EventGridSchema' },
+    },
+  ])('$name', ({ there, wanted, body }) => {
+    const upsert = decideUpsert(standing(there), wanted)
+    expect(upsert).toMatchObject({ action: 'replace', body })
+    expect(JSON.stringify(upsert)).not.toContain('azureActiveDirectory')
+  })
+
+  it.each(['Failed', 'Canceled', 'AwaitingManualAction'] as const)(
+    'what is %s, even when equal',
+    (provisioningState) => {
+      expect(decideUpsert(standing({ provisioningState }), desire())).toMatchObject({ action: 'replace' })
+    },
+  )
+
+  it('and keeps what the operator set, an expiry too', () => {
+    const expirationTimeUtc = new Date('2030-01-01')
+    const there = {
+      provisioningState: 'Failed' as const,
+      expirationTimeUtc,
+      labels: ['x'],
+      filter: { enableAdvancedFilteringOnArrays: true },
+    }
+    expect(decideUpsert(standing(there), desire())).toMatchObject({
+      body: { expirationTimeUtc, labels: ['x'], filter: { enableAdvancedFilteringOnArrays: true } },
+    })
+  })
+})
+
+it('writes the Entra pair and takes our attribute away where deliveries prove themselves by Entra', () => {
+  const delivery = { kind: 'entra', tenantId: 't1', clientId: 'c1', eventGridClientId: 'e1' } as const
+  const upsert = decideUpsert(standing(), desire({ deliveryAuthentication: delivery }))
+  expect(upsert).toMatchObject({
+    action: 'replace',
+    body: { destination: { azureActiveDirectoryTenantId: 't1', azureActiveDirectoryApplicationIdOrUri: 'c1' } },
+  })
+  expect(JSON.stringify(upsert)).not.toContain('X-EventGrid-Binding-Token')
+})
+
+it.each(['Creating', 'Updating', 'Deleting'] as const)('waits while it is %s', (provisioningState) => {
+  expect(decideUpsert(standing({ provisioningState }), desire())).toEqual({ action: 'wait', state: provisioningState })
+})
+
+describe('another destination', () => {
+  const hub = { endpointType: 'EventHub', resourceId: '/x' } as const
+  const identity = { type: 'SystemAssigned' } as const
+  const nothing = null as unknown as EventSubscription['destination'] & object
+  it.each([
+    { name: 'an event hub', there: { destination: hub }, says: 'EventHub' },
+    {
+      name: 'an event hub by a managed identity',
+      there: { destination: nothing, deliveryWithResourceIdentity: { identity, destination: hub } },
+      says: 'EventHub by a managed identity',
+    },
+    {
+      name: 'a web hook by a managed identity',
+      there: { destination: nothing, deliveryWithResourceIdentity: { identity, destination: webHook() } },
+      says: 'WebHook by a managed identity',
+    },
+    { name: 'none that the SDK knows', there: { destination: nothing }, says: 'unknown type' },
+  ])('is refused, or replaced where replaceDestination says so: $name', ({ there, says }) => {
+    expect(decideUpsert(standing(there), desire())).toMatchObject({
+      action: 'refuse',
+      because: expect.stringContaining(says),
+    })
+    const replaced = decideUpsert(standing({ ...there, labels: ['x'] }), desire({ replaceDestination: true }))
+    expect(replaced).toMatchObject({
+      action: 'replace',
+      body: { destination: { endpointType: 'WebHook', deliveryAttributeMappings: [ours] }, labels: ['x'] },
+      warnings: [expect.stringContaining(says)],
+    })
+    expect('body' in replaced && replaced.body.deliveryWithResourceIdentity).toBeUndefined()
+  })
+})
+
+describe("an operator's secret attribute that cannot be read", () => {
+  const unreadable = { name: 'x-theirs', type: 'Static', value: 'Hidden', isSecret: true } as const
+  const destination = webHook({ deliveryAttributeMappings: [unreadable, ours] })
+  it('is no difference', () => expect(decideUpsert(standing({ destination }), desire())).toEqual({ action: 'keep' }))
+  it('does not stop a patch of another field', () => {
+    expect(decideUpsert(standing({ destination }), settings({ labels: ['a'] }))).toMatchObject({
+      action: 'patch',
+      body: { labels: ['a'] },
+    })
+  })
+  it.each([
+    {
+      name: 'a patch of the destination',
+      there: { destination: { ...destination, endpointUrl: 'https://old.example.com/' } },
+    },
+    { name: 'a PUT', there: { destination, provisioningState: 'Failed' as const } },
+  ])('is never written back: $name is refused', ({ there }) => {
+    expect(decideUpsert(standing(there), desire())).toMatchObject({
+      action: 'refuse',
+      because: expect.stringContaining('x-theirs'),
+    })
+  })
+})
+
+it('falls back on the base URL where the full one is not told, which a query of ours makes a difference', () => {
+  const { endpointUrl, ...hidden } = webHook()
+  expect(decideUpsert(standing({ destination: hidden }), desire())).toMatchObject({ action: 'patch' })
+  const bare = desire({ subscriberEndpoint: 'https://app.example.com/api/events' })
+  expect(decideUpsert(standing({ destination: hidden }), bare)).toEqual({ action: 'keep' })
+})
+
+describe('whatever stands and whatever is asked for', () => {
+  const setting = <T>(of: fc.Arbitrary<T>) => fc.option(fc.oneof(of, fc.constant(resetToDefault)), { nil: undefined })
+  const word = fc.constantFrom('a', 'b', 'All', '/c')
+  const filters = fc.array(
+    fc.record({
+      operatorType: fc.constantFrom('StringIn', 'StringContains'),
+      key: word,
+      values: fc.array(word, { minLength: 1 }),
+    }),
+    { maxLength: 3 },
+  )
+  const present = <T extends object>(value: T): Partial<T> => {
+    const rest = { ...value }
+    for (const key in rest) if (rest[key] === undefined) delete rest[key]
+    return rest
+  }
+  const anySettings = fc
+    .record({
+      includedEventTypes: setting(fc.array(word, { minLength: 1 })),
+      subjectBeginsWith: setting(word),
+      subjectEndsWith: setting(word),
+      advancedFilters: setting(filters),
+      maxDeliveryAttempts: setting(fc.integer({ min: 1, max: 30 })),
+      eventTimeToLiveMinutes: setting(fc.integer({ min: 1, max: 1440 })),
+      maxEventsPerBatch: setting(fc.integer({ min: 1, max: 5000 })),
+      preferredBatchSizeInKilobytes: setting(fc.integer({ min: 1, max: 1024 })),
+      deadLetter: setting(fc.record({ storageAccountId: word, container: word })),
+      labels: setting(fc.array(word, { maxLength: 3 })),
+    })
+    .map((each) => present(each) as Partial<SubscriptionSettings>)
+  const anyDesire = fc
+    .record({
+      settings: anySettings,
+      schema: fc.constantFrom('CloudEventSchemaV1_0' as const, 'EventGridSchema' as const),
+      delivery: fc.constantFrom<InputMetadata['deliveryAuthentication']>(
+        { kind: 'none' },
+        { kind: 'secret', sources: [new Secret('s')] },
+        { kind: 'entra', tenantId: 't', clientId: 'c', eventGridClientId: 'e' },
+      ),
+      host: fc.constantFrom('one', 'two'),
+    })
+    .map(({ settings, schema, delivery, host }) =>
+      desire({
+        settings: { ...settings, eventDeliverySchema: schema },
+        deliveryAuthentication: delivery,
+        subscriberEndpoint: `https://${host}.example.com/api/events?x=1`,
+        replaceDestination: true,
+      }),
+    )
+  const anyStanding = fc
+    .record({
+      provisioningState: fc.constantFrom<NonNullable<EventSubscription['provisioningState']>[]>(
+        'Succeeded',
+        'Failed',
+        'Canceled',
+      ),
+      mappings: fc.subarray([ours, theirs, { ...ours, value: 'Hidden' }]).filter((some) => some.length < 3),
+      filter: fc.record({
+        subjectBeginsWith: word,
+        includedEventTypes: fc.array(word),
+        isSubjectCaseSensitive: fc.boolean(),
+      }),
+      labels: fc.array(word, { maxLength: 2 }),
+      wrapped: fc.boolean(),
+      hub: fc.boolean(),
+    })
+    .map(({ provisioningState, mappings, filter, labels, wrapped, hub }) => {
+      const blob = { endpointType: 'StorageBlob', resourceId: '/r', blobContainerName: 'c' } as const
+      return standing({
+        provisioningState,
+        filter,
+        labels,
+        destination: hub ? { endpointType: 'EventHub' } : webHook({ deliveryAttributeMappings: mappings }),
+        ...(wrapped
+          ? { deadLetterWithResourceIdentity: { identity: { type: 'SystemAssigned' }, deadLetterDestination: blob } }
+          : { deadLetterDestination: blob }),
+      })
+    })
+
+  /** What Azure does with a decision. */
+  function apply({ subscription, unknownSettings }: StandingSubscription, upsert: Upsert): StandingSubscription {
+    if (upsert.action === 'patch') {
+      return { subscription: { ...subscription, ...upsert.body }, unknownSettings }
+    }
+    if (upsert.action !== 'create' && upsert.action !== 'replace') return { subscription, unknownSettings }
+    return { subscription: { ...upsert.body, provisioningState: 'Succeeded' }, unknownSettings }
+  }
+
+  it('one write brings it about: the next look keeps it', () => {
+    fc.assert(
+      fc.property(anyStanding, anyDesire, (there, wanted) => {
+        expect(decideUpsert(apply(there, decideUpsert(there, wanted)), wanted)).toEqual({ action: 'keep' })
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('no write ever holds a hidden value or a URL of null', () => {
+    fc.assert(
+      fc.property(anyStanding, anyDesire, (there, wanted) => {
+        const upsert = decideUpsert(there, wanted)
+        expect(JSON.stringify('body' in upsert ? upsert.body : {})).not.toMatch(/"Hidden"|"endpointUrl":null/)
+      }),
+    )
+  })
+})
