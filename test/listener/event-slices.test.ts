@@ -1,0 +1,52 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { sliceBody } from '../../src/listener/event-slices.ts'
+
+function texts(body: string): readonly string[] {
+  const bytes = Buffer.from(body)
+  const shape = sliceBody(bytes, 100)
+  return 'slices' in shape ? shape.slices.map(({ start, end }) => bytes.subarray(start, end).toString()) : []
+}
+
+describe('sliceBody', () => {
+  it.each([
+    { body: '[]', expected: [] },
+    { body: ' [ \n ] ', expected: [] },
+    { body: '[{"a":1},{"b":[1,2]}]', expected: ['{"a":1}', '{"b":[1,2]}'] },
+    { body: '[ {"a":"],{"} ,\t7, "x,y" ,null]', expected: ['{"a":"],{"}', '7', '"x,y"', 'null'] },
+    { body: String.raw`[{"a":"\\"},{"b":"\""}]`, expected: [String.raw`{"a":"\\"}`, String.raw`{"b":"\""}`] },
+    { body: '[{"ü":"\u{1F600}"},{}]', expected: ['{"ü":"\u{1F600}"}', '{}'] },
+    { body: ' {"a":[1,2]}\n', expected: ['{"a":[1,2]}'] },
+  ])('finds the events of $body', ({ body, expected }) => expect(texts(body)).toEqual(expected))
+
+  it.each([
+    { body: '{}', depth: [1] },
+    { body: '{"a":{"b":[]}}', depth: [3] },
+    { body: '[{},{"a":[[]]},{"a":"[[[["},1]', depth: [1, 3, 1, 0] },
+  ])('tells the depth of each event of $body', ({ body, depth }) => {
+    expect(sliceBody(Buffer.from(body), 100)).toMatchObject({ slices: depth.map((levels) => ({ depth: levels })) })
+  })
+
+  it('stops at the most events that are allowed', () => {
+    expect(sliceBody(Buffer.from('[1,2,3]'), 3)).toMatchObject({ kind: 'array' })
+    expect(sliceBody(Buffer.from('[1,2,3,4]'), 3)).toEqual({ kind: 'tooMany' })
+  })
+
+  it('cuts any array of JSON values, however it is written, where JSON.parse does', () => {
+    const indents = fc.constantFrom(undefined, 1, '\t', '\n\r ')
+    fc.assert(
+      fc.property(fc.array(fc.jsonValue(), { maxLength: 20 }), indents, (values, indent) => {
+        const body = JSON.stringify(values, null, indent)
+        expect(texts(body).map((text) => JSON.parse(text))).toEqual(JSON.parse(body))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('ends on any bytes', () => {
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => sliceBody(bytes, 100) !== undefined))
+    for (const body of ['', '[', '{', '["', '["\\', '[,,,]', ']]]', '[}]}']) {
+      expect(() => sliceBody(Buffer.from(body), 100)).not.toThrow()
+    }
+  })
+})

@@ -1,0 +1,153 @@
+import { inspect } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { BindingError } from '../../src/errors.ts'
+import { createManualClock } from './manual-clock.ts'
+import { cloudEventText, openListener, proof, secretToken } from './open-listener.ts'
+
+/** A handler that a test ends by hand, and the moment when it was first called. */
+function slowHandler() {
+  const called = Promise.withResolvers<void>()
+  const end = Promise.withResolvers<void>()
+  return {
+    called: called.promise,
+    end: () => end.resolve(),
+    handler: () => {
+      called.resolve()
+      return end.promise
+    },
+  }
+}
+
+describe('createListener', () => {
+  it('refuses a port in use with PORT_UNAVAILABLE and a remedy', async () => {
+    const { listener } = await openListener()
+    const opening = openListener({ input: { handshakePort: listener.address.port } })
+    await expect(opening).rejects.toBeInstanceOf(BindingError)
+    await expect(opening).rejects.toMatchObject({
+      code: 'PORT_UNAVAILABLE',
+      message: expect.stringContaining(`handshakePort ${listener.address.port} is in use`),
+      fix: expect.stringContaining('choose another port'),
+      details: { port: listener.address.port, reason: 'EADDRINUSE' },
+    })
+  })
+
+  it('refuses an address that is not of this machine with PORT_UNAVAILABLE', async () => {
+    const opening = openListener({ input: { listenAddress: '192.0.2.1' } })
+    await expect(opening).rejects.toMatchObject({
+      code: 'PORT_UNAVAILABLE',
+      message: expect.stringContaining('192.0.2.1'),
+    })
+  })
+
+  it('listens for IPv4 too when no address is named', async () => {
+    const { listener, deliver } = await openListener({ input: { listenAddress: undefined } })
+    expect(['::', '0.0.0.0']).toContain(listener.address.address)
+    expect((await deliver(cloudEventText('1'))).status).toBe(200)
+  })
+
+  it('gives away no secret when it is printed', async () => {
+    const { listener, deliver, events } = await openListener()
+    await deliver(cloudEventText('1'))
+    for (const value of [listener, events]) {
+      const text = inspect(value, { depth: Number.POSITIVE_INFINITY, showHidden: true }) + JSON.stringify(value)
+      expect(text).not.toContain(secretToken.token.reveal())
+    }
+  })
+})
+
+describe('a slow handler', () => {
+  it('is answered for with 503 at handlerTimeout, and joined by the redelivery', async () => {
+    const clock = createManualClock()
+    const slow = slowHandler()
+    const { deliver, events } = await openListener({ handler: slow.handler, now: clock.now, timers: clock.timers })
+    const first = deliver(cloudEventText('1'))
+    await slow.called
+    clock.advance(25_000)
+    expect((await first).status).toBe(503)
+    expect(events[0]?.signal.aborted).toBe(true)
+    slow.end()
+    expect((await deliver(cloudEventText('1'), { 'aeg-delivery-count': '1' })).status).toBe(200)
+    expect(events).toHaveLength(1)
+  })
+
+  it('that keeps all places makes others wait for 3 s and then come again', async () => {
+    const clock = createManualClock()
+    const slow = slowHandler()
+    const { deliver, listener } = await openListener({
+      handler: slow.handler,
+      input: { maxConcurrency: 1 },
+      now: clock.now,
+      timers: clock.timers,
+    })
+    const first = deliver(cloudEventText('1'))
+    await slow.called
+    const second = deliver(cloudEventText('2'))
+    await expect.poll(() => listener.status().waiting).toBe(1)
+    clock.advance(3_000)
+    const answer = await second
+    expect(answer.status).toBe(503)
+    expect(answer.headers.get('retry-after')).toBe('30')
+    slow.end()
+    expect((await first).status).toBe(200)
+  })
+})
+
+describe('drain', () => {
+  it('takes nothing new, and waits for what is being handled', async () => {
+    const slow = slowHandler()
+    const { deliver, listener, events } = await openListener({ handler: slow.handler })
+    const first = deliver(cloudEventText('1'))
+    await slow.called
+    let drained = false
+    const draining = listener.drain().then(() => {
+      drained = true
+    })
+    expect((await deliver(cloudEventText('2'))).status).toBe(503)
+    expect(listener.status()).toMatchObject({ draining: true, running: 1 })
+    expect(drained).toBe(false)
+    slow.end()
+    expect((await first).status).toBe(200)
+    await draining
+    expect(events).toHaveLength(1)
+  })
+
+  it('waits for handlerTimeout at the longest', async () => {
+    const clock = createManualClock()
+    const slow = slowHandler()
+    const { deliver, listener } = await openListener({ handler: slow.handler, now: clock.now, timers: clock.timers })
+    const first = deliver(cloudEventText('1'))
+    await slow.called
+    const draining = listener.drain()
+    clock.advance(25_000)
+    await draining
+    expect((await first).status).toBe(503)
+    expect(listener.status().running).toBe(1)
+  })
+})
+
+describe('close', () => {
+  it('frees the port, although clients keep their connections', async () => {
+    const { listener, deliver, origin } = await openListener()
+    await deliver(cloudEventText('1'))
+    await listener.close()
+    await expect(fetch(`${origin}/api/events`, { method: 'OPTIONS' })).rejects.toThrow()
+    const again = await openListener({ input: { handshakePort: listener.address.port } })
+    expect(again.listener.address.port).toBe(listener.address.port)
+  })
+
+  it('does not wait for a client that never finishes its request', async () => {
+    const { listener, raw } = await openListener()
+    const [[name, value] = []] = Object.entries(proof)
+    const head = `POST /api/events HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${name}: ${value}\r\ncontent-length: 9\r\n`
+    const answer = raw(`OPTIONS /api/events HTTP/1.1\r\nhost: x\r\n\r\n${head}\r\n{`)
+    await expect.poll(() => listener.status().draining).toBe(false)
+    await listener.close()
+    expect(await answer).not.toContain(' 400 ')
+  })
+
+  it('may be called twice', async () => {
+    const { listener } = await openListener()
+    await listener.close()
+    await listener.close()
+  })
+})

@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest'
+import { readEvent } from '../../src/listener/cloud-event.ts'
+import { readDelivery } from '../../src/listener/delivery.ts'
+import { eventMetadata } from '../../src/listener/event-metadata.ts'
+import { createQuietLog, printable } from '../../src/listener/quiet-log.ts'
+import { refuseRepresentation } from '../../src/listener/representation.ts'
+import { captureLog } from '../support/captured-log.ts'
+import { createManualClock } from './manual-clock.ts'
+
+const cloudEvent = { specversion: '1.0', id: '1', source: 's', type: 't' }
+const eventGridEvent = {
+  id: '1',
+  topic: '/t',
+  subject: 's',
+  eventType: 'T',
+  eventTime: '2026-11-21T10:00:00Z',
+  data: null,
+}
+
+describe('readEvent', () => {
+  it.each([
+    { name: 'the required attributes', event: cloudEvent },
+    { name: 'extensions and data of any kind', event: { ...cloudEvent, ext: 5, flag: true, data: [null] } },
+    { name: 'binary data', event: { ...cloudEvent, data_base64: 'AAEC' } },
+    { name: 'a later minor version', event: { ...cloudEvent, specversion: '1.1' } },
+    { name: 'seven fraction digits', event: { ...cloudEvent, time: '2026-11-21T10:00:00.1234567Z' } },
+    { name: 'names of the other schema beside its own', event: { ...cloudEvent, eventType: 'x', topic: 'y' } },
+  ])('hands a CloudEvent on as it is, with $name', ({ event }) => {
+    expect(readEvent(event)).toEqual({ cloudEvent: event, contentType: 'application/cloudevents+json' })
+  })
+
+  it('takes an optional attribute that is null as unset', () => {
+    const reading = readEvent({ ...cloudEvent, subject: null, time: null, data: null })
+    expect(reading).toMatchObject({ cloudEvent: { ...cloudEvent, data: null } })
+    expect(reading).not.toHaveProperty('cloudEvent.subject')
+  })
+
+  it.each([
+    { name: 'an empty subject is left out', event: { ...eventGridEvent, subject: '' }, attributes: { data: null } },
+    { name: 'a subject stays', event: eventGridEvent, attributes: { subject: 's', data: null } },
+    {
+      name: 'data that is absent stays so',
+      event: { ...eventGridEvent, data: undefined },
+      attributes: { subject: 's', data: undefined },
+    },
+    {
+      name: 'both versions and unknown fields vanish',
+      event: { ...eventGridEvent, dataVersion: '2', metadataVersion: '1', more: 1 },
+      attributes: { subject: 's', data: null },
+    },
+  ])('converts an Event Grid event: $name', ({ event, attributes }) => {
+    const common = { specversion: '1.0', id: '1', source: '/t', type: 'T', time: '2026-11-21T10:00:00Z' }
+    expect(readEvent(event)).toEqual({ cloudEvent: { ...common, ...attributes }, contentType: 'application/json' })
+  })
+
+  it.each([
+    { name: 'null', value: null },
+    { name: 'an array', value: [] },
+    { name: 'a text', value: 'x' },
+    { name: 'an object of neither schema', value: { id: '1' } },
+    { name: 'a specversion that is a number', value: { ...cloudEvent, specversion: 1 } },
+    { name: 'an id that is a number', value: { ...cloudEvent, id: 1 } },
+    { name: 'an empty type', value: { ...cloudEvent, type: '' } },
+    { name: 'data_base64 that is no text', value: { ...cloudEvent, data_base64: {} } },
+    { name: 'an Event Grid id that is empty', value: { ...eventGridEvent, id: '' } },
+    { name: 'an Event Grid subject that is no text', value: { ...eventGridEvent, subject: 1 } },
+    { name: 'an Event Grid type that is no text', value: { ...eventGridEvent, eventType: [] } },
+  ])('says why $name is none', ({ value }) => expect(readEvent(value)).toEqual({ invalid: expect.any(String) }))
+})
+
+it('judges each member of a body by itself', () => {
+  const deep = `{"specversion":"1.0","id":"d","source":"s","type":"t","data":${'['.repeat(200)}${']'.repeat(200)}}`
+  const reading = readDelivery(Buffer.from(`[${JSON.stringify(cloudEvent)},${deep},7]`))
+  expect(reading).toMatchObject({
+    members: [{ cloudEvent }, { invalid: expect.any(String) }, { invalid: expect.any(String) }],
+  })
+})
+
+describe('eventMetadata', () => {
+  it.each([
+    'aeg-subscription-name',
+    'aeg-anything',
+    'traceparent',
+    'tracestate',
+    'baggage',
+    'tenant',
+    'x-shop',
+    'customer_id',
+  ])('holds %s', (name) => expect(eventMetadata({ [name]: 'x' })).toEqual({ [name]: 'x' }))
+
+  it.each([
+    ...[
+      'authorization',
+      'proxy-authorization',
+      'cookie',
+      'x-eventgrid-binding-token',
+      'aeg-sas-key',
+      'aeg-sas-token',
+      'x-functions-key',
+    ],
+    ...[
+      'host',
+      'connection',
+      'keep-alive',
+      'te',
+      'trailer',
+      'transfer-encoding',
+      'upgrade',
+      'expect',
+      'user-agent',
+      'accept',
+      'accept-encoding',
+    ],
+    ...[
+      'content-type',
+      'content-length',
+      'content-encoding',
+      'forwarded',
+      'via',
+      'x-forwarded-for',
+      'x-forwarded-access-token',
+      'x-real-ip',
+    ],
+    ...['origin', 'webhook-request-origin', 'x-ms-client-principal', 'x-original-url', 'x-azure-ref'],
+  ])('withholds %s', (name) => expect(eventMetadata({ [name]: 'x' })).toEqual({}))
+
+  it('holds a header called __proto__ to be nothing', () => {
+    const metadata = eventMetadata(
+      Object.fromEntries([
+        ['__proto__', 'x'],
+        ['a', 'b'],
+      ]),
+    )
+    expect(metadata).toEqual({ a: 'b' })
+    expect(Object.getPrototypeOf(metadata)).toBe(Object.prototype)
+  })
+})
+
+it.each([
+  { contentType: 'application/json', fine: true },
+  { contentType: 'application/json; charset=utf-8; charset="UTF-8"', fine: true },
+  { contentType: 'application/json; charset=utf-8; charset=utf-16', fine: false },
+  { contentType: 'application/json;', fine: true },
+  { contentType: 'application/json; profile=x', fine: true },
+  { contentType: '+json', fine: false },
+  { contentType: 'application/jsonx', fine: false },
+  { contentType: ';charset=utf-8', fine: false },
+])('judges the content type $contentType', ({ contentType, fine }) => {
+  expect(refuseRepresentation({ 'content-type': contentType }) === undefined).toBe(fine)
+})
+
+describe('createQuietLog', () => {
+  it('writes a line at once, counts the same one for 30 s, then tells how many were left out', () => {
+    const clock = createManualClock()
+    const logger = captureLog()
+    const log = createQuietLog({ logger, now: clock.now })
+    log.warn('one')
+    log.warn('one')
+    log.warn('one')
+    log.warn('another')
+    clock.advance(30_000)
+    log.warn('one', { reason: 'x' })
+    expect(logger.lines.map(({ message, fields }) => ({ message, fields }))).toEqual([
+      { message: 'one', fields: {} },
+      { message: 'another', fields: {} },
+      { message: 'one', fields: { reason: 'x', leftOut: 2 } },
+    ])
+  })
+
+  it.each([
+    { text: 'plain', safe: 'plain' },
+    { text: 'a\r\nforged line\u001b[31m', safe: 'a??forged line?[31m' },
+    { text: 'x'.repeat(200), safe: `${'x'.repeat(120)}...` },
+  ])('has texts of senders as $safe', ({ text, safe }) => expect(printable(text)).toBe(safe))
+})
