@@ -1,0 +1,162 @@
+/** One entry of an error's `details`. */
+export interface ArmErrorDetail {
+  readonly code: string
+  readonly target?: string
+  readonly message: string
+}
+
+/** A refusal of Azure Resource Manager, with all that its answer holds. */
+export class ArmError extends Error {
+  override readonly name = 'ArmError'
+  readonly status: number
+  readonly code: string
+  readonly details: readonly ArmErrorDetail[] | undefined
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    more: { readonly details?: readonly ArmErrorDetail[]; readonly headers?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(message)
+    this.status = status
+    this.code = code
+    this.details = more.details
+    this.headers = more.headers ?? {}
+  }
+
+  /** The answer's body. */
+  get body(): { error: { code: string; message: string; details?: readonly ArmErrorDetail[] } } {
+    const { code, message, details } = this
+    return { error: { code, message, ...(details ? { details } : {}) } }
+  }
+}
+
+/** Azure's wording of what goes wrong most (Azure Resource Manager: common errors; Event Grid: troubleshoot-errors). */
+export const armErrors = {
+  invalidRequest: (message: string) => new ArmError(400, 'InvalidRequest', message),
+  invalidContent: (message: string) =>
+    new ArmError(
+      400,
+      'InvalidRequestContent',
+      `The request content was invalid and could not be deserialized: '${message}'.`,
+    ),
+  invalidUrl: () =>
+    new ArmError(
+      400,
+      'InvalidRequest',
+      'Invalid event subscription request: Supplied URL is invalid. It cannot be null or empty and should be a proper HTTPS URL like https://www.example.com.',
+    ),
+  badUrl: () => new ArmError(400, 'BadRequest', 'The request URI is malformed.'),
+  httpsRequired: () => new ArmError(403, 'HttpsRequired', 'The resource can only be reached over https.'),
+  missingApiVersion: () =>
+    new ArmError(
+      400,
+      'MissingApiVersionParameter',
+      'The api-version query parameter (?api-version=) is required for all requests.',
+    ),
+  invalidApiVersion: (version: string) =>
+    new ArmError(
+      400,
+      'InvalidApiVersionParameter',
+      `The api-version '${version.slice(0, 100)}' is invalid. The supported versions are '2025-04-01,2024-11-01,2022-12-01,2021-04-01,2020-01-01'.`,
+    ),
+  unsupportedApiVersion: (type: string, version: string, supported: readonly string[]) =>
+    new ArmError(
+      400,
+      'NoRegisteredProviderFound',
+      `No registered resource provider found for location 'global' and API version '${version.slice(0, 100)}' for type '${type}'. The supported api-versions are '${supported.join(', ')}'.`,
+    ),
+  missingToken: () =>
+    new ArmError(401, 'AuthenticationFailed', "Authentication failed. The 'Authorization' header is missing."),
+  wrongScheme: () =>
+    new ArmError(
+      401,
+      'AuthenticationFailedInvalidHeader',
+      "Authentication failed. The 'Authorization' header is provided in an invalid format.",
+    ),
+  invalidToken: () => new ArmError(401, 'InvalidAuthenticationToken', 'The access token is invalid.'),
+  expiredToken: (message: string) => new ArmError(401, 'ExpiredAuthenticationToken', message),
+  wrongAudience: (audience: string) =>
+    new ArmError(
+      401,
+      'InvalidAuthenticationTokenAudience',
+      `The access token has been obtained for wrong audience or resource '${audience}'. It should exactly match with one of the allowed audiences 'https://management.core.windows.net/','https://management.core.windows.net','https://management.azure.com/','https://management.azure.com'.`,
+    ),
+  wrongTenant: (issuer: string, tenantId: string) =>
+    new ArmError(
+      401,
+      'InvalidAuthenticationTokenTenant',
+      `The access token is from the wrong issuer '${issuer}'. It must match the tenant 'https://sts.windows.net/${tenantId}/' associated with this subscription. Please use the authority (URL) 'https://login.windows.net/${tenantId}' to get the token. Note, if the subscription is transferred to another tenant there is no impact to the services, but information about new tenant could take time to propagate (up to an hour). If you just transferred your subscription and see this error message, please try back later.`,
+    ),
+  forbidden: (clientId: string, objectId: string, action: string, scope: string) =>
+    new ArmError(
+      403,
+      'AuthorizationFailed',
+      `The client '${clientId}' with object id '${objectId}' does not have authorization to perform action '${action}' over scope '${scope}' or the scope is invalid. If access was recently granted, please refresh your credentials.`,
+    ),
+  subscriptionNotFound: (id: string) =>
+    new ArmError(404, 'SubscriptionNotFound', `The subscription '${id}' could not be found.`),
+  invalidSubscriptionId: (id: string) =>
+    new ArmError(400, 'InvalidSubscriptionId', `The provided subscription identifier '${id}' is malformed or invalid.`),
+  resourceGroupNotFound: (name: string) =>
+    new ArmError(404, 'ResourceGroupNotFound', `Resource group '${name}' could not be found.`),
+  resourceNotFound: (type: string, name: string, group: string) =>
+    new ArmError(
+      404,
+      'ResourceNotFound',
+      `The Resource '${type}/${name}' under resource group '${group}' was not found. For more details please go to https://aka.ms/ARMResourceNotFoundFix`,
+    ),
+  invalidNamespace: (message: string) => new ArmError(404, 'InvalidResourceNamespace', message),
+  roleAssignmentNotFound: (name: string) =>
+    new ArmError(404, 'RoleAssignmentNotFound', `The role assignment '${name}' is not found.`),
+  roleDefinitionNotFound: (id: string) =>
+    new ArmError(404, 'RoleDefinitionDoesNotExist', `The specified role definition with ID '${id}' does not exist.`),
+  roleAssignmentExists: () => new ArmError(409, 'RoleAssignmentExists', 'The role assignment already exists.'),
+  operationNotFound: (id: string) => new ArmError(404, 'NotFound', `The operation '${id}' could not be found.`),
+  eventSubscriptionNotFound: () => new ArmError(404, 'ResourceNotFound', "Event subscription doesn't exist."),
+  pathNotFound: (method: string, path: string) =>
+    new ArmError(
+      404,
+      'InvalidResourceType',
+      `The resource type could not be found for the request '${method} ${path.slice(0, 500)}'.`,
+    ),
+  methodNotAllowed: (method: string, allowed: string) =>
+    new ArmError(405, 'MethodNotAllowed', `The requested resource does not support http method '${method}'.`, {
+      headers: { allow: allowed },
+    }),
+  notRegistered: () => {
+    const message =
+      "The subscription is not registered to use namespace 'Microsoft.EventGrid'. See https://aka.ms/rps-not-found for how to register subscriptions."
+    const details = [{ code: 'MissingSubscriptionRegistration', target: 'Microsoft.EventGrid', message }]
+    return new ArmError(409, 'MissingSubscriptionRegistration', message, { details })
+  },
+  conflict: (message: string) => new ArmError(409, 'Conflict', message),
+  tooLarge: () =>
+    new ArmError(413, 'RequestEntityTooLarge', 'The request content size exceeds the maximum size of 4 MB.'),
+  internal: () =>
+    new ArmError(
+      500,
+      'InternalServerError',
+      'The operation failed due to an internal server error. The initial state of the impacted resources (if any) are restored.',
+    ),
+} as const
+
+const usualCodes: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  401: 'InvalidAuthenticationToken',
+  403: 'AuthorizationFailed',
+  404: 'ResourceNotFound',
+  408: 'RequestTimeout',
+  409: 'Conflict',
+  412: 'PreconditionFailed',
+  429: 'TooManyRequests',
+  500: 'InternalServerError',
+  502: 'BadGateway',
+  503: 'ServiceUnavailable',
+  504: 'GatewayTimeout',
+}
+
+/** The code that Azure usually gives with a status, for injected faults. */
+export const usualArmCode = (status: number): string => usualCodes[status] ?? 'UnknownError'

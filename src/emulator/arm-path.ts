@@ -1,0 +1,134 @@
+/** A path of Azure Resource Manager, taken apart. Ids keep the caller's letter case; keywords match in any. */
+export type ArmTarget =
+  | {
+      readonly kind: 'eventSubscription'
+      readonly scope: string
+      readonly name: string
+      readonly nested: boolean
+      readonly action?: string
+    }
+  | {
+      readonly kind: 'eventSubscriptions'
+      readonly scope: string
+      readonly nested: boolean
+      readonly location?: string
+      readonly topicType?: string
+    }
+  | {
+      readonly kind: 'operation'
+      readonly scope: string
+      readonly form: 'operationsStatus' | 'operationResults'
+      readonly id: string
+    }
+  | { readonly kind: 'topic'; readonly scope: string; readonly name: string; readonly action?: string }
+  | { readonly kind: 'topics'; readonly scope: string }
+  | { readonly kind: 'provider'; readonly scope: string; readonly namespace: string; readonly action?: string }
+  | { readonly kind: 'roleAssignment'; readonly scope: string; readonly name: string }
+  | { readonly kind: 'roleAssignments'; readonly scope: string }
+  | { readonly kind: 'container'; readonly scope: string }
+
+/** A scope, taken apart. */
+export interface ArmScope {
+  readonly subscriptionId: string
+  readonly resourceGroup?: string
+  /** The resource below the group: namespace, then types and names from the outermost in. */
+  readonly resource?: {
+    readonly namespace: string
+    readonly types: readonly string[]
+    readonly names: readonly string[]
+  }
+}
+
+const same = (one: string | undefined, other: string) => one?.toLowerCase() === other.toLowerCase()
+
+/**
+ * Takes a path apart; undefined if no route of Azure Resource Manager that the emulator knows looks so.
+ * Whether its scope makes sense is for {@link parseArmScope} to say.
+ */
+export function parseArmPath(path: string): ArmTarget | undefined {
+  const segments = decodeSegments(path)
+  if (!segments) return undefined
+  const at = segments.findLastIndex((segment) => same(segment, 'providers'))
+  if (at < 0) return { kind: 'container', scope: join(segments) }
+  const scope = join(segments.slice(0, at))
+  const [namespace = '', ...rest] = segments.slice(at + 1)
+  if (same(namespace, 'Microsoft.Authorization') && same(rest[0], 'roleAssignments')) {
+    if (rest.length > 2) return undefined
+    return rest[1] === undefined ? { kind: 'roleAssignments', scope } : { kind: 'roleAssignment', scope, name: rest[1] }
+  }
+  if (rest.length === 0 && namespace) return { kind: 'provider', scope, namespace }
+  if (rest.length === 1 && (same(rest[0], 'register') || same(rest[0], 'unregister'))) {
+    return { kind: 'provider', scope, namespace, action: rest[0]?.toLowerCase() ?? '' }
+  }
+  return same(namespace, 'Microsoft.EventGrid') ? parseEventGrid(segments, at, scope, rest) : undefined
+}
+
+function parseEventGrid(
+  segments: readonly string[],
+  at: number,
+  scope: string,
+  rest: readonly string[],
+): ArmTarget | undefined {
+  const [type, name, third, fourth, fifth] = rest
+  if (same(type, 'locations') && (same(third, 'operationsStatus') || same(third, 'operationResults')) && fourth) {
+    if (rest.length !== 4) return undefined
+    return {
+      kind: 'operation',
+      scope,
+      form: same(third, 'operationsStatus') ? 'operationsStatus' : 'operationResults',
+      id: fourth,
+    }
+  }
+  if (same(rest.at(-1), 'eventSubscriptions') && name) {
+    if (same(type, 'locations') && same(third, 'topicTypes') && fourth && fifth) {
+      return { kind: 'eventSubscriptions', scope, nested: false, location: name, topicType: fourth }
+    }
+    if (same(type, 'locations') && rest.length === 3)
+      return { kind: 'eventSubscriptions', scope, nested: false, location: name }
+    if (same(type, 'topicTypes') && rest.length === 3)
+      return { kind: 'eventSubscriptions', scope, nested: false, topicType: name }
+  }
+  // Types stand at the odd places of `{namespace}/{type}/{name}/{type}/{name}`.
+  const nest = rest.findIndex((segment, index) => index % 2 === 0 && same(segment, 'eventSubscriptions'))
+  if (nest >= 0) {
+    const nested = nest > 0
+    const source = nested ? join(segments.slice(0, at + 2 + nest)) : scope
+    const [subscription, action, ...more] = rest.slice(nest + 1)
+    if (more.length > 0) return undefined
+    if (subscription === undefined) return { kind: 'eventSubscriptions', scope: source, nested }
+    return {
+      kind: 'eventSubscription',
+      scope: source,
+      name: subscription,
+      nested,
+      ...(action === undefined ? {} : { action }),
+    }
+  }
+  if (!same(type, 'topics') || rest.length > 3) return undefined
+  if (name === undefined) return { kind: 'topics', scope }
+  return { kind: 'topic', scope, name, ...(third === undefined ? {} : { action: third }) }
+}
+
+/** Takes a scope apart; undefined if it has none of the forms: a subscription, a resource group, or a resource with its children. */
+export function parseArmScope(scope: string): ArmScope | undefined {
+  const segments = scope.replace(/^\//, '').split('/')
+  const [subscriptions, subscriptionId, groups, resourceGroup, providers, namespace, ...pairs] = segments
+  if (!same(subscriptions, 'subscriptions') || !subscriptionId || segments.includes('')) return undefined
+  if (groups === undefined) return { subscriptionId }
+  if (!same(groups, 'resourceGroups') || !resourceGroup) return undefined
+  if (providers === undefined) return { subscriptionId, resourceGroup }
+  if (!same(providers, 'providers') || !namespace || pairs.length === 0 || pairs.length % 2 > 0) return undefined
+  const types = pairs.filter((_, index) => index % 2 === 0)
+  const names = pairs.filter((_, index) => index % 2 === 1)
+  return { subscriptionId, resourceGroup, resource: { namespace, types, names } }
+}
+
+function decodeSegments(path: string): string[] | undefined {
+  try {
+    return path.replace(/^\//, '').replace(/\/$/, '').split('/').map(decodeURIComponent)
+  } catch {
+    return undefined
+  }
+}
+
+const join = (segments: readonly string[]) => `/${segments.join('/')}`

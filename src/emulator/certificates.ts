@@ -1,0 +1,148 @@
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
+import { isIP } from 'node:net'
+import { createSecureContext, type SecureContext } from 'node:tls'
+import {
+  derBits,
+  derContext,
+  derImplicit,
+  derInteger,
+  derObjectId,
+  derOctets,
+  derSequence,
+  derSet,
+  derText,
+  derTime,
+  derTrue,
+} from './der.ts'
+
+const dayMs = 86_400_000
+const hostsHeld = 1000
+
+/** A certificate and its key, both PEM. */
+export interface CertificateAndKey {
+  readonly certificate: string
+  readonly key: string
+}
+
+/** The emulator's own certificate authority. */
+export interface CertificateAuthority {
+  /** Its certificate (PEM): what clients must trust. */
+  readonly certificate: string
+  /** A server certificate for host names and IP addresses. */
+  issue(hosts: readonly string[]): CertificateAndKey
+  /** The TLS settings for a host name that a client asked for by SNI; made at the first call, then kept. */
+  contextFor(host: string): SecureContext
+}
+
+interface Authority {
+  readonly name: Buffer
+  readonly key: KeyObject
+  readonly keyId: Buffer
+}
+
+/** Makes a certificate authority (ECDSA P-256, ten years) whose key never leaves the process. */
+export function createCertificateAuthority(): CertificateAuthority {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const authority = { name: nameOf('Event Grid emulator CA'), key: privateKey, keyId: keyIdOf(publicKey) }
+  const certificate = toPem(
+    signCertificate(authority, authority.name, publicKey, 3650, [
+      extension('2.5.29.19', derSequence(derTrue()), 'critical'),
+      extension('2.5.29.15', derBits(Buffer.from([0b0000_0110]), 1), 'critical'),
+      extension('2.5.29.14', derOctets(authority.keyId)),
+      // Python 3.13 verifies strictly, which asks for this one in every certificate.
+      extension('2.5.29.35', derSequence(derImplicit(0, authority.keyId))),
+    ]),
+  )
+  const contexts = new Map<string, SecureContext>()
+  const issue = (hosts: readonly string[]) => issueLeaf(authority, hosts)
+  return {
+    certificate,
+    issue,
+    contextFor(host) {
+      const known = contexts.get(host)
+      if (known) return known
+      const leaf = issue([host])
+      const context = createSecureContext({ cert: leaf.certificate, key: leaf.key })
+      // Names come from whoever connects, so their number must be bounded.
+      if (contexts.size >= hostsHeld) contexts.clear()
+      contexts.set(host, context)
+      return context
+    },
+  }
+}
+
+function issueLeaf(authority: Authority, hosts: readonly string[]): CertificateAndKey {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const certificate = signCertificate(authority, nameOf(hosts[0] ?? 'localhost'), publicKey, 820, [
+    extension('2.5.29.19', derSequence(), 'critical'),
+    extension('2.5.29.15', derBits(Buffer.from([0b1000_0000]), 7), 'critical'),
+    extension('2.5.29.37', derSequence(derObjectId('1.3.6.1.5.5.7.3.1'))),
+    extension('2.5.29.17', derSequence(...hosts.map(alternativeName))),
+    extension('2.5.29.14', derOctets(keyIdOf(publicKey))),
+    extension('2.5.29.35', derSequence(derImplicit(0, authority.keyId))),
+  ])
+  return { certificate: toPem(certificate), key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() }
+}
+
+function signCertificate(
+  authority: Authority,
+  subject: Buffer,
+  publicKey: KeyObject,
+  days: number,
+  extensions: readonly Buffer[],
+): Buffer {
+  const algorithm = derSequence(derObjectId('1.2.840.10045.4.3.2')) // ecdsa-with-SHA256
+  const serial = randomBytes(16)
+  serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40
+  // A day back, for clients whose clock is behind.
+  const validity = derSequence(derTime(new Date(Date.now() - dayMs)), derTime(new Date(Date.now() + days * dayMs)))
+  const version3 = derContext(0, derInteger(Buffer.from([2])))
+  const keyInfo = publicKey.export({ type: 'spki', format: 'der' })
+  const body = derSequence(
+    version3,
+    derInteger(serial),
+    algorithm,
+    authority.name,
+    validity,
+    subject,
+    keyInfo,
+    derContext(3, derSequence(...extensions)),
+  )
+  return derSequence(body, algorithm, derBits(sign('sha256', body, authority.key)))
+}
+
+function nameOf(commonName: string): Buffer {
+  return derSequence(derSet(derSequence(derObjectId('2.5.4.3'), derText(commonName.slice(0, 64)))))
+}
+
+function extension(id: string, value: Buffer, critical?: 'critical'): Buffer {
+  return derSequence(derObjectId(id), ...(critical ? [derTrue()] : []), derOctets(value))
+}
+
+function alternativeName(host: string): Buffer {
+  return isIP(host) ? derImplicit(7, addressBytes(host)) : derImplicit(2, Buffer.from(host))
+}
+
+function addressBytes(address: string): Buffer {
+  if (isIP(address) === 4) return Buffer.from(address.split('.').map(Number))
+  const [head = '', tail] = address.split('::')
+  const groups = (text: string) => text.split(':').filter((group) => group !== '')
+  const left = groups(head)
+  const right = groups(tail ?? '')
+  const zeros = Array.from({ length: 8 - left.length - right.length }, () => '0')
+  return Buffer.from([...left, ...zeros, ...right].map((group) => group.padStart(4, '0')).join(''), 'hex')
+}
+
+function keyIdOf(publicKey: KeyObject): Buffer {
+  return createHash('sha1')
+    .update(publicKey.export({ type: 'spki', format: 'der' }))
+    .digest()
+}
+
+function toPem(der: Buffer): string {
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? []
+  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`
+}
+
+/** The names that a client on this machine may use for the emulator. */
+export const loopbackHosts = ['localhost', '127.0.0.1', '::1'] as const

@@ -1,0 +1,48 @@
+import type { Server as HttpServer, IncomingMessage } from 'node:http'
+import type { Server as HttpsServer } from 'node:https'
+import type { Duplex } from 'node:stream'
+
+/** Azure's host names that the emulator answers for. */
+const azureHosts = new Set([
+  'login.microsoftonline.com',
+  'login.windows.net',
+  'login.microsoft.com',
+  'sts.windows.net',
+  'login.microsoftonline.us',
+  'login.partner.microsoftonline.cn',
+  'login.chinacloudapi.cn',
+  'management.azure.com',
+  'management.usgovcloudapi.net',
+  'management.chinacloudapi.cn',
+])
+const topicHost = /^[a-z\d-]+\.[a-z\d-]+\.eventgrid\.azure\.(net|us|cn)$/
+
+/**
+ * Makes the http server a CONNECT proxy for clients that know no other host names than Azure's (`HTTPS_PROXY=http://127.0.0.1:{httpPort}`).
+ * What is asked for by one of them is answered by our own https server, with a certificate of our authority.
+ * Nothing is tunnelled anywhere else: any other host gets a 403.
+ */
+export function addConnectProxy(http: HttpServer, https: HttpsServer, ownHosts: () => readonly string[]): void {
+  http.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => socket.destroy())
+    if (!answersFor(request.url ?? '', ownHosts())) {
+      socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
+      return
+    }
+    socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
+    if (head.length > 0) socket.unshift(head)
+    https.emit('connection', socket)
+  })
+}
+
+/** Whether the proxy answers for `host:port`: Azure's hosts at port 443, and the emulator's own addresses. */
+export function answersFor(authority: string, own: readonly string[]): boolean {
+  const [, host = '', port = ''] = /^(.*?):(\d+)$/.exec(authority.toLowerCase()) ?? []
+  return own.includes(`${host}:${port}`) || (port === '443' && (azureHosts.has(host) || topicHost.test(host)))
+}
+
+/** The topic that a host name of Event Grid belongs to. */
+export function topicOfHost(host: string | undefined): string | undefined {
+  const name = host?.toLowerCase().replace(/:\d+$/, '') ?? ''
+  return topicHost.test(name) ? name.split('.')[0] : undefined
+}

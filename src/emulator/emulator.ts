@@ -1,0 +1,255 @@
+import { topicId } from './arm-call.ts'
+import type { DeadLetterRecord, DeliveryRecord, HandshakeRecord, Ingress, RequestRecord } from './context.ts'
+import type { Fault } from './faults.ts'
+import type { EventSubscription } from './model.ts'
+import {
+  type EmulatorOptions,
+  type IngressRule,
+  ingressOf,
+  randomKey,
+  resolveOptions,
+  type TopicOptions,
+} from './options.ts'
+import type { RecordRing } from './records.ts'
+import { createWorld, type World } from './world.ts'
+
+/** Where clients find the emulator. */
+export interface EmulatorEndpoints {
+  /** Base URL of Azure Resource Manager. */
+  readonly resourceManager: string
+  /** Entra's authority host. */
+  readonly authorityHost: string
+  /** The emulator's certificate authority (PEM): clients must trust it. */
+  readonly ca: string
+}
+
+/** Whose role it is, and where. */
+export interface RoleTarget {
+  /** @default the first client */
+  readonly clientId?: string
+  readonly scope?: string
+}
+
+/** A custom topic, as a publisher needs it. */
+export interface TopicView {
+  readonly name: string
+  /** Resource id, which is the scope of its event subscriptions. */
+  readonly id: string
+  /** Where events are posted to, over https. */
+  readonly endpoint: string
+  /** The same over http. */
+  readonly httpEndpoint: string
+  /** The first key. */
+  readonly key: string
+  readonly keys: readonly [string, string]
+}
+
+/**
+ * A local Azure Event Grid, with as much of Azure Resource Manager and Entra as its clients call, in this process.
+ * Made by {@link EventGridEmulator.start}; ended by `close()` or `await using`.
+ */
+export class EventGridEmulator implements AsyncDisposable {
+  readonly #world: World
+  /** Where clients find it; fits the binding's option `endpoints`. */
+  readonly endpoints: EmulatorEndpoints
+  /** The emulator's certificate authority, PEM. */
+  readonly ca: string
+  /** `http://{host}:{port}` of the topics over http, which is also the CONNECT proxy for Azure's host names. */
+  readonly proxy: string
+  /** The first client's tenant, id and secret. */
+  readonly tenantId: string
+  readonly clientId: string
+  readonly clientSecret: string
+  /** The first Azure subscription. */
+  readonly subscriptionId: string
+  /** What ARM, Entra and the topics were asked, and answered. */
+  readonly requests: RecordRing<RequestRecord>
+  /** Each try to deliver. */
+  readonly deliveries: RecordRing<DeliveryRecord>
+  /** Each validation of an endpoint. */
+  readonly handshakes: RecordRing<HandshakeRecord>
+  /** What could not be delivered. */
+  readonly deadLetters: RecordRing<DeadLetterRecord>
+
+  private constructor(world: World) {
+    this.#world = world
+    const { context, addresses, ca } = world
+    const [client] = context.directory.clients
+    this.endpoints = { resourceManager: addresses.https, authorityHost: addresses.https, ca }
+    this.ca = ca
+    this.proxy = addresses.http
+    this.tenantId = client?.tenantId ?? ''
+    this.clientId = client?.clientId ?? ''
+    this.clientSecret = client?.clientSecret ?? ''
+    this.subscriptionId = context.directory.azureSubscriptions()[0]?.id ?? ''
+    this.requests = context.records.requests
+    this.deliveries = context.records.deliveries
+    this.handshakes = context.records.handshakes
+    this.deadLetters = context.records.deadLetters
+  }
+
+  /** Starts one. Without options it has a tenant with one client, an Azure subscription, and the custom topic `orders`. */
+  static async start(options: EmulatorOptions = {}): Promise<EventGridEmulator> {
+    const settings = resolveOptions(options)
+    const emulator = new EventGridEmulator(await createWorld(settings))
+    for (const topic of settings.topics) emulator.addTopic(topic)
+    return emulator
+  }
+
+  /** Makes a custom topic, as if through ARM but at once, or replaces one of that name. */
+  addTopic(options: TopicOptions): TopicView {
+    const { store, directory } = this.#world.context
+    const subscriptionId = options.subscriptionId ?? this.subscriptionId
+    const azure = directory.azureSubscription(subscriptionId)
+    if (!azure) throw new RangeError(`there is no Azure subscription ${subscriptionId}`)
+    const resourceGroup = options.resourceGroup ?? [...azure.resourceGroups.values()][0] ?? 'rg'
+    azure.resourceGroups.set(resourceGroup.toLowerCase(), resourceGroup)
+    store.putTopic({
+      id: topicId(azure.id, resourceGroup, options.name),
+      name: options.name,
+      subscriptionId: azure.id,
+      resourceGroup,
+      location: options.location ?? 'westeurope',
+      inputSchema: options.inputSchema ?? 'CloudEventSchemaV1_0',
+      ...(options.inputSchemaMapping ? { inputSchemaMapping: options.inputSchemaMapping } : {}),
+      keys: options.keys ?? [randomKey(), randomKey()],
+      disableLocalAuth: options.disableLocalAuth ?? false,
+    })
+    return this.topic(options.name)
+  }
+
+  /** A custom topic. @param name @default the first. Throws a RangeError if there is none of that name. */
+  topic(name?: string): TopicView {
+    const { context, addresses } = this.#world
+    const topic = name === undefined ? context.store.topics()[0] : context.store.topic(name)
+    if (!topic) throw new RangeError(name === undefined ? 'there is no topic' : `there is no topic ${name}`)
+    const path = `/topics/${topic.name}/api/events`
+    return {
+      name: topic.name,
+      id: topic.id,
+      endpoint: `${addresses.https}${path}`,
+      httpEndpoint: `${addresses.http}${path}`,
+      key: topic.keys[0],
+      keys: topic.keys,
+    }
+  }
+
+  /** An event subscription as it stands, secrets and all; undefined if there is none. `scope` may lack its leading slash. */
+  eventSubscription(scope: string, name: string): EventSubscription | undefined {
+    return this.#world.context.store.subscription(subscriptionId(scope, name))
+  }
+
+  /** All event subscriptions. */
+  eventSubscriptions(): readonly EventSubscription[] {
+    return this.#world.context.store.subscriptions()
+  }
+
+  /**
+   * Raises events at any source, as Azure's services do: its subscriptions get them. For a custom topic this is as if they were published.
+   * Throws a TypeError for what is no event.
+   */
+  raise(sourceId: string, events: readonly unknown[]): void {
+    this.#world.engine.raise(sourceId, events)
+  }
+
+  /** Events taken in and neither delivered, dead-lettered nor dropped yet. */
+  get pending(): number {
+    return this.#world.engine.pending()
+  }
+
+  /**
+   * Resolves when nothing is under way: no operation, no handshake, no delivery that is due.
+   * Events that wait for a later try, and endpoints that wait for a manual validation, don't count.
+   */
+  idle(): Promise<void> {
+    return this.#world.idle()
+  }
+
+  /** Resolves when no event is pending at all: later tries and dead-letters count too. */
+  settled(): Promise<void> {
+    return this.#world.engine.settled()
+  }
+
+  /** Makes the next calls of a part of the emulator fail. */
+  failNext(fault: Fault): void {
+    this.#world.context.faults.add(fault)
+  }
+
+  /** Forgets the faults that have not happened yet. */
+  clearFaults(): void {
+    this.#world.context.faults.clear()
+  }
+
+  /**
+   * Gives a role to the first client, or to another. Throws a RangeError for an unknown role or client.
+   * @param options `scope`: at which, and below, it holds. @default `/`, everywhere
+   */
+  assignRole(role: string, options: RoleTarget = {}): void {
+    const { scope = '/' } = options
+    this.#world.context.directory.assignRole({ principalId: this.#principal(options), role, scope })
+  }
+
+  /** Takes a role from the first client, or from another, at a scope. @param role @default every role, at every scope unless one is given */
+  removeRole(role?: string, options: RoleTarget = {}): void {
+    const { directory } = this.#world.context
+    const principalId = this.#principal(options)
+    const { scope = role === undefined ? undefined : '/' } = options
+    directory.removeRole({
+      principalId,
+      ...(role === undefined ? {} : { role }),
+      ...(scope === undefined ? {} : { scope }),
+    })
+  }
+
+  /** The object id by which role assignments name an application: that of its service principal. */
+  #principal({ clientId = this.clientId }: RoleTarget): string {
+    const client = this.#world.context.directory.clients.find((one) => one.clientId === clientId)
+    if (!client) throw new RangeError(`there is no client ${clientId}`)
+    return client.objectId
+  }
+
+  /** Registers the provider Microsoft.EventGrid. @param subscriptionId @default the first Azure subscription */
+  registerProvider(subscriptionId: string = this.subscriptionId): void {
+    const azure = this.#world.context.directory.azureSubscription(subscriptionId)
+    if (azure) azure.registration = 'Registered'
+  }
+
+  /** Takes the registration of Microsoft.EventGrid back. @param subscriptionId @default the first Azure subscription */
+  unregisterProvider(subscriptionId: string = this.subscriptionId): void {
+    const azure = this.#world.context.directory.azureSubscription(subscriptionId)
+    if (azure) azure.registration = 'Unregistered'
+  }
+
+  /** Signs tokens with a new key. The former keys stay published, unless `forget`: then older tokens are void. */
+  rotateKeys(options?: { readonly forget?: boolean }): Promise<void> {
+    return this.#world.tokens.rotateKeys(options)
+  }
+
+  /** Every token issued so far counts as expired from now on at ARM and at the topics. */
+  expireTokens(): void {
+    this.#world.tokens.expireTokens()
+  }
+
+  /** Replaces the ingress map. */
+  setIngress(ingress: Ingress | readonly IngressRule[]): void {
+    this.#world.setIngress(typeof ingress === 'function' ? ingress : ingressOf(ingress))
+  }
+
+  /** Sends the public URLs that begin with `from` to `to`; they come before what the map said so far. */
+  useIngress(from: string, to: string): void {
+    this.#world.prependIngress(ingressOf([{ from, to }]))
+  }
+
+  /** Ends servers, requests and timers. Of no effect the second time. */
+  close(): Promise<void> {
+    return this.#world.close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+}
+
+function subscriptionId(scope: string, name: string): string {
+  return `/${scope.replace(/^\/|\/$/g, '')}/providers/Microsoft.EventGrid/eventSubscriptions/${name}`
+}

@@ -1,0 +1,22 @@
+export { type CancelTimer, type Clock, ManualClock, realClock } from './clock.ts'
+export type {
+  DeadLetterRecord,
+  DeliveryRecord,
+  HandshakeRecord,
+  Ingress,
+  RequestRecord,
+} from './context.ts'
+export type { DeliveryOptions } from './delivery-options.ts'
+export { type EmulatorEndpoints, EventGridEmulator, type RoleTarget, type TopicView } from './emulator.ts'
+export type { Fault, FaultRoute } from './faults.ts'
+export type { EventSubscription, EventSubscriptionProperties, ProvisioningState } from './model.ts'
+export {
+  type AzureSubscriptionOptions,
+  type ClientOptions,
+  type EmulatorOptions,
+  emulatorDefaults,
+  type IngressRule,
+  type RoleGrant,
+  type TopicOptions,
+} from './options.ts'
+export type { RecordRing } from './records.ts'

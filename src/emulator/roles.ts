@@ -1,0 +1,115 @@
+/** A role: its names and the actions that it allows, as Azure's list of built-in roles has them. */
+interface Role {
+  readonly id: string
+  readonly name: string
+  readonly actions: readonly string[]
+  readonly notActions?: readonly string[]
+  readonly dataActions?: readonly string[]
+}
+
+/** The built-in roles that matter to Event Grid (Azure RBAC: built-in-roles). */
+export const builtInRoles: readonly Role[] = [
+  {
+    id: '428e0ff0-5e57-4d9c-a221-2c70d0e0a443',
+    name: 'EventGrid EventSubscription Contributor',
+    actions: [
+      'Microsoft.Authorization/*/read',
+      'Microsoft.EventGrid/eventSubscriptions/*',
+      'Microsoft.EventGrid/topicTypes/eventSubscriptions/read',
+      'Microsoft.EventGrid/locations/eventSubscriptions/read',
+      'Microsoft.EventGrid/locations/topicTypes/eventSubscriptions/read',
+      'Microsoft.Resources/subscriptions/resourceGroups/read',
+    ],
+  },
+  {
+    id: '2414bbcf-6497-4faf-8c65-045460748405',
+    name: 'EventGrid EventSubscription Reader',
+    actions: [
+      'Microsoft.Authorization/*/read',
+      'Microsoft.EventGrid/eventSubscriptions/read',
+      'Microsoft.EventGrid/topicTypes/eventSubscriptions/read',
+      'Microsoft.EventGrid/locations/eventSubscriptions/read',
+      'Microsoft.EventGrid/locations/topicTypes/eventSubscriptions/read',
+      'Microsoft.Resources/subscriptions/resourceGroups/read',
+    ],
+  },
+  {
+    id: '1e241071-0855-49ea-94dc-649edcd759de',
+    name: 'EventGrid Contributor',
+    actions: [
+      'Microsoft.Authorization/*/read',
+      'Microsoft.EventGrid/*',
+      'Microsoft.Resources/subscriptions/resourceGroups/read',
+    ],
+  },
+  {
+    id: 'd5a91429-5739-47e2-a06b-3470a27159e7',
+    name: 'EventGrid Data Sender',
+    actions: [
+      'Microsoft.Authorization/*/read',
+      'Microsoft.EventGrid/topics/read',
+      'Microsoft.EventGrid/domains/read',
+      'Microsoft.Resources/subscriptions/resourceGroups/read',
+    ],
+    dataActions: ['Microsoft.EventGrid/events/send/action'],
+  },
+  { id: '8e3af657-a8ff-443c-a75c-2fe8c4bcb635', name: 'Owner', actions: ['*'] },
+  {
+    id: 'b24988ac-6180-42a0-ab88-20f7382dd24c',
+    name: 'Contributor',
+    actions: ['*'],
+    notActions: ['Microsoft.Authorization/*/Delete', 'Microsoft.Authorization/*/Write'],
+  },
+  { id: 'acdd72a7-3385-48ef-bd42-f606fba81ae7', name: 'Reader', actions: ['*/read'] },
+  {
+    id: '18d7d88d-d35e-4fb5-a5c3-7773c20a72d9',
+    name: 'User Access Administrator',
+    actions: ['*/read', 'Microsoft.Authorization/*'],
+  },
+]
+
+/** The role of a name or an id, which may stand at the end of a resource id; letter case is free. */
+export function findRole(nameOrId: string): Role | undefined {
+  const wanted = nameOrId.toLowerCase()
+  return builtInRoles.find(({ id, name }) => name.toLowerCase() === wanted || wanted.split('/').at(-1) === id)
+}
+
+/** A role that a principal holds at a scope and below. */
+export interface RoleAssignment {
+  /** Resource id of the assignment. */
+  readonly id: string
+  readonly principalId: string
+  readonly roleId: string
+  readonly scope: string
+}
+
+/** Whether the assignments let a principal do this at a scope. Control-plane and data actions are kept apart, as in Azure. */
+export function allows(
+  assignments: readonly RoleAssignment[],
+  asked: { readonly principalId: string; readonly action: string; readonly scope: string; readonly data?: boolean },
+): boolean {
+  return assignments.some(({ principalId, roleId, scope }) => {
+    if (principalId.toLowerCase() !== asked.principalId.toLowerCase() || !covers(scope, asked.scope)) return false
+    const role = findRole(roleId)
+    if (!role) return false
+    const granted = asked.data ? (role.dataActions ?? []) : role.actions
+    return matchesAny(granted, asked.action) && !matchesAny(role.notActions ?? [], asked.action)
+  })
+}
+
+function covers(scope: string, inner: string): boolean {
+  const outer = scope.toLowerCase().replace(/\/+$/, '')
+  const wanted = inner.toLowerCase()
+  return wanted === outer || wanted.startsWith(`${outer}/`)
+}
+
+function matchesAny(patterns: readonly string[], action: string): boolean {
+  return patterns.some((pattern) => {
+    const [head = '', ...tails] = pattern.toLowerCase().split('*')
+    const text = action.toLowerCase()
+    if (tails.length === 0) return text === head
+    const last = tails.at(-1) ?? ''
+    // Built-in roles have one star at most.
+    return text.length >= head.length + last.length && text.startsWith(head) && text.endsWith(last)
+  })
+}

@@ -1,0 +1,131 @@
+import { usualArmCode } from './arm-errors.ts'
+import { createOperations } from './arm-operations.ts'
+import { registerArmRoutes } from './arm-routes.ts'
+import { createCertificateAuthority } from './certificates.ts'
+import { ManualClock } from './clock.ts'
+import type { DeliveryEngine, EmulatorContext, Ingress } from './context.ts'
+import { createDeliveryEngine } from './delivery-engine.ts'
+import { createDirectory } from './directory.ts'
+import { entraErrorBody } from './entra-errors.ts'
+import { registerEntraRoutes } from './entra-routes.ts'
+import { createFaults } from './faults.ts'
+import type { Topic } from './model.ts'
+import type { ResolvedOptions } from './options.ts'
+import { createProvisioning, type Provisioning } from './provisioning.ts'
+import { recordRequests } from './recording.ts'
+import { RecordRing } from './records.ts'
+import { createEmulatorServer } from './server.ts'
+import { createMemoryStore } from './store.ts'
+import { createTokenIssuer, type SigningTokenIssuer } from './token-issuer.ts'
+import { registerTopicRoutes } from './topic-routes.ts'
+
+/** The parts of a running emulator, put together. */
+export interface World {
+  readonly context: EmulatorContext
+  readonly engine: DeliveryEngine
+  readonly provisioning: Provisioning
+  readonly tokens: SigningTokenIssuer
+  /** The authority's certificate, PEM. */
+  readonly ca: string
+  /** Without a trailing slash. */
+  readonly addresses: { readonly https: string; readonly http: string }
+  setIngress(ingress: Ingress): void
+  /** Has this one asked before what was set so far. */
+  prependIngress(ingress: Ingress): void
+  /** Resolves when no operation, handshake or due delivery is under way. */
+  idle(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Makes the parts, connects them and listens. */
+export async function createWorld(options: ResolvedOptions): Promise<World> {
+  const { clock } = options
+  const authority = createCertificateAuthority()
+  const tokens = createTokenIssuer(clock)
+  const addresses = { https: '', http: '' }
+  let { ingress } = options
+  const context: EmulatorContext = {
+    clock,
+    random: options.random,
+    store: createMemoryStore(),
+    directory: createDirectory(options),
+    tokens,
+    records: {
+      requests: new RecordRing(),
+      deliveries: new RecordRing(),
+      handshakes: new RecordRing(),
+      deadLetters: new RecordRing(),
+    },
+    faults: createFaults(),
+    ingress: (url) => ingress(url),
+    trustedCertificates: options.trustedCertificates,
+    deliveryTokenVersion: options.deliveryTokenVersion,
+    delivery: options.delivery,
+    baseUrl: () => addresses.https,
+  }
+  const operations = createOperations(clock, options.operationDelayMs)
+  const engine = createDeliveryEngine(context)
+  const provisioning = createProvisioning(context, engine, operations)
+  const server = createEmulatorServer(authority, (path) => /^\/(topics|eventsubscriptions)\//.test(path))
+
+  server.app.register(async (app) => registerTopicRoutes(app, context, engine))
+  server.app.register(async (app) => {
+    recordRequests(app, 'entra', context, ({ code, message = 'The request failed.' }, id) => {
+      const failure = { status: 400, error: code ?? 'temporarily_unavailable', code: 90033, message } as const
+      return entraErrorBody(failure, { traceId: id, correlationId: id }, new Date(clock.now()))
+    })
+    registerEntraRoutes(app, context, { tokens, tokenLifetimeSeconds: options.tokenLifetimeSeconds })
+  })
+  server.app.register(async (app) => {
+    recordRequests(app, 'arm', context, ({ status, code, message = 'The request failed.' }) => ({
+      error: { code: code ?? usualArmCode(status), message },
+    }))
+    registerArmRoutes(app, context, {
+      operations,
+      provisioning,
+      conflicts: options.conflicts,
+      // With a delay asked for, its length is to be seen.
+      statusHoldMs: options.operationDelayMs > 0 ? 0 : 1000,
+      endpointOf: (topic: Topic) => `${addresses.https}/topics/${topic.name}/api/events`,
+    })
+  })
+  const bound = await server.listen(options.host, options.port, options.httpPort)
+  const shown = options.host.includes(':') ? `[${options.host}]` : options.host
+  addresses.https = `https://${shown}:${bound.port}`
+  addresses.http = `http://${shown}:${bound.httpPort}`
+
+  const idle = async () => {
+    // Operations and deliveries start each other, so both must be found idle in one look.
+    do {
+      await operations.idle()
+      await engine.idle()
+    } while (operations.running() > 0)
+  }
+  const letGo = clock instanceof ManualClock ? clock.settleWith(idle) : () => {}
+  let closing: Promise<void> | undefined
+  const close = async () => {
+    letGo()
+    provisioning.close()
+    await Promise.all([operations.close(), engine.close(), server.close()])
+  }
+  return {
+    context,
+    engine,
+    provisioning,
+    tokens,
+    ca: authority.certificate,
+    addresses,
+    setIngress: (wanted) => {
+      ingress = wanted
+    },
+    prependIngress: (first) => {
+      const rest = ingress
+      ingress = (url) => first(url) ?? rest(url)
+    },
+    idle,
+    close: () => {
+      closing ??= close()
+      return closing
+    },
+  }
+}
