@@ -9,8 +9,10 @@ export interface ArmFailure {
     | 'answer'
     /** ARM took the write, and its long-running operation failed. */
     | 'operation'
-    /** The operation was cancelled by somebody. */
+    /** Somebody else came between: the operation was cancelled, or its event subscription changed or deleted. */
     | 'canceled'
+    /** ARM took the write, and then did not tell how it ended. */
+    | 'lost'
     /** Event Grid waits until somebody confirms the endpoint by hand, since it did not by itself. */
     | 'manual'
     /** No answer came: name, connection, certificate or time. */
@@ -79,7 +81,7 @@ export function readFailure(error: unknown, now: number): ArmFailure {
     return { ...nothing, kind: 'network', message: 'no answer came in time' }
   }
   if (error.name === 'PollerCancelledError' || error.message === 'Operation was canceled') {
-    return { ...nothing, kind: 'canceled', message: 'the operation was cancelled' }
+    return { ...nothing, kind: 'canceled', message: 'the change of the event subscription was cancelled' }
   }
   const operation = /^The long-running operation has failed(?:\. (?<code>.+?)\. (?<message>.*))?$/s.exec(error.message)
   if (operation) {

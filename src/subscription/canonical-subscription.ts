@@ -11,7 +11,7 @@ import type {
 } from '@azure/arm-eventgrid'
 
 /** What Event Grid uses where an event subscription says nothing (ARM reference of Microsoft.EventGrid/eventSubscriptions). */
-export const serviceDefaults = {
+const serviceDefaults = {
   maxEventsPerBatch: 1,
   preferredBatchSizeInKilobytes: 64,
   maxDeliveryAttempts: 30,

@@ -136,8 +136,9 @@ function explainPassing(
   { resourceManager, secrets }: FailureContext,
   said: string,
 ): Pick<BindingErrorParts, 'what' | 'fix'> {
-  if (failure.kind === 'deadline') return { what: scrub(failure.message, secrets) }
-  if (failure.kind === 'canceled') return { what: 'the change of the event subscription was cancelled' }
+  if (failure.kind === 'deadline' || failure.kind === 'canceled') return { what: scrub(failure.message, secrets) }
+  if (failure.kind === 'lost')
+    return { what: `Azure took the change of the event subscription, and then did not tell how it ended ${said}` }
   if (failure.kind === 'operation') return { what: `the change of the event subscription failed ${said}` }
   if (failure.kind !== 'network') return { what: `Azure Resource Manager answered ${failure.status} ${said}` }
   const certificate = /CERT|SIGNATURE|SELF_SIGNED|ALTNAME|ISSUER/i.test(failure.code ?? '')

@@ -36,7 +36,7 @@ export function judgeFailure(failure: ArmFailure): Verdict {
   const { kind, status, message, targets } = failure
   const code = failure.code?.toLowerCase() ?? ''
   if (kind === 'manual') return 'handshake'
-  if (kind === 'network' || kind === 'canceled' || kind === 'deadline') return 'passing'
+  if (kind === 'network' || kind === 'canceled' || kind === 'lost' || kind === 'deadline') return 'passing'
   if (kind === 'unexpected') return 'rejected'
   if (
     /^url\s*validation/.test(code) ||

@@ -32,14 +32,14 @@ export interface SubscriptionApiOptions {
 }
 
 /** How long a call may go on. */
-export interface CallLimits {
+interface CallLimits {
   readonly signal: AbortSignal
   /** When the call is given up, in ms since 1970. */
   readonly deadline: number
 }
 
 /** A write, and what the SDK's model would lose of it. */
-export interface Write<T> {
+interface Write<T> {
   readonly body: T
   readonly carryOver?: readonly UnknownSetting[]
 }
@@ -144,9 +144,11 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
     begin: (onResponse: (response: RawResponse) => void) => Promise<Poller>,
   ): Promise<void> {
     let last: RawResponse | undefined
+    let accepted = false
     try {
       const poller = await begin((response) => {
         last = response
+        accepted ||= response.status < 400
       })
       while (!poller.isDone()) {
         if (provisioningStateOf(last?.bodyAsText) === 'AwaitingManualAction') {
@@ -165,8 +167,12 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
         await poller.poll()
       }
     } catch (error) {
-      const told = readFailure(error, now()).kind === 'operation' ? readOperationFailure(last?.bodyAsText) : undefined
-      throw told ? new ArmFailureError(told) : error
+      const failure = readFailure(error, now())
+      const told = failure.kind === 'operation' ? readOperationFailure(last?.bodyAsText) : undefined
+      if (told) throw new ArmFailureError(told)
+      // The write itself was taken: a status that may not be read, or is gone, says nothing about the scope or the role.
+      if (accepted && failure.kind === 'answer') throw new ArmFailureError({ ...failure, kind: 'lost' })
+      throw error
     }
   }
 
@@ -185,6 +191,7 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
 }
 
 interface RawResponse {
+  readonly status: number
   readonly headers: { get(name: string): string | undefined }
   readonly bodyAsText?: string | null
 }

@@ -113,7 +113,8 @@ export async function upsertSubscription(options: UpsertOptions): Promise<Upsert
       if (writes === mostWrites) {
         const why = 'because' in upsert ? upsert.because : 'it is gone'
         if (standing?.subscription.provisioningState !== 'Succeeded') {
-          throw new ArmFailureError({ kind: 'canceled', message: why })
+          const message = `somebody else changes the event subscription ${name} at the same time: ${why}`
+          throw new ArmFailureError({ kind: 'canceled', message })
         }
         logger.warn(`the event subscription ${name} did not come out as written; somebody else writes it too: ${why}`)
         return { action: wrote ?? 'kept', wroteAt: now() }
@@ -141,8 +142,13 @@ export async function upsertSubscription(options: UpsertOptions): Promise<Upsert
       note()
       stood = true
     } catch (error) {
-      const refused = error instanceof BindingError || ['answer', 'unexpected'].includes(readFailure(error, now()).kind)
-      if (!refused) note()
+      if (error instanceof BindingError) throw error
+      const { kind, status } = readFailure(error, now())
+      if (kind !== 'answer' && kind !== 'unexpected') note()
+      // Only what is missing itself is missing here: the scope was there when the event subscription was read.
+      if (action === 'patched' && kind === 'answer' && status === 404) {
+        throw new ArmFailureError({ kind: 'canceled', message: `the event subscription ${name} was deleted meanwhile` })
+      }
       throw error
     }
   }

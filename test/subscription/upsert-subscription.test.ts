@@ -332,6 +332,27 @@ it('finds its own write again after the connection to the operation was lost', a
   expect(arm.writes()).toHaveLength(1)
 })
 
+it('reads the event subscription itself where the status of its operation may not be read', async () => {
+  const { arm, upsert, failed } = await start({
+    once: ({ path }) => (path.startsWith('/operationsStatus') ? refused(403, 'AuthorizationFailed') : undefined),
+  })
+  expect(await upsert()).toMatchObject({ action: 'created' })
+  expect(failed.map(({ error }) => error.code)).toEqual(['TIMEOUT'])
+  expect(arm.writes()).toHaveLength(1)
+})
+
+it('creates the event subscription anew when it is deleted before a patch', async () => {
+  const { arm, upsert } = await start({
+    once: ({ method }) => {
+      if (method === 'PATCH') arm.state.properties = undefined
+      return undefined
+    },
+  })
+  await upsert()
+  const input = inputMetadata({ settings: { eventDeliverySchema: 'CloudEventSchemaV1_0', labels: ['a'] } })
+  expect(await upsert({ input })).toMatchObject({ action: 'created' })
+})
+
 it("waits while another replica's change is under way, and then writes nothing", async () => {
   const { arm, upsert, time } = await start()
   await upsert()

@@ -2,7 +2,7 @@ import { azureEnvironments } from '../../../src/metadata/azure-environment.ts'
 import type { InputMetadata } from '../../../src/metadata/metadata.ts'
 import { Secret } from '../../../src/secret.ts'
 
-export const scopeId = '/subscriptions/s1/resourceGroups/rg1'
+const scopeId = '/subscriptions/s1/resourceGroups/rg1'
 
 /** A valid input side, with what a test changes of it. */
 export const inputMetadata = (changes: Partial<InputMetadata> = {}): InputMetadata => ({
