@@ -1,16 +1,15 @@
 import { topicId } from './arm-call.ts'
-import type { DeadLetterRecord, DeliveryRecord, HandshakeRecord, Ingress, RequestRecord } from './context.ts'
+import type { Ingress, Records } from './context.ts'
 import type { Fault } from './faults.ts'
 import type { EventSubscription } from './model.ts'
 import {
-  type EmulatorOptions,
+  type EventGridEmulatorOptions,
   type IngressRule,
   ingressOf,
   randomKey,
   resolveOptions,
   type TopicOptions,
 } from './options.ts'
-import type { RecordRing } from './records.ts'
 import { createWorld, type World } from './world.ts'
 
 /** Where clients find the emulator. */
@@ -21,13 +20,6 @@ export interface EmulatorEndpoints {
   readonly authorityHost: string
   /** The emulator's certificate authority (PEM): clients must trust it. */
   readonly ca: string
-}
-
-/** Whose role it is, and where. */
-export interface RoleTarget {
-  /** @default the first client */
-  readonly clientId?: string
-  readonly scope?: string
 }
 
 /** A custom topic, as a publisher needs it. */
@@ -62,14 +54,8 @@ export class EventGridEmulator implements AsyncDisposable {
   readonly clientSecret: string
   /** The first Azure subscription. */
   readonly subscriptionId: string
-  /** What ARM, Entra and the topics were asked, and answered. */
-  readonly requests: RecordRing<RequestRecord>
-  /** Each try to deliver. */
-  readonly deliveries: RecordRing<DeliveryRecord>
-  /** Each validation of an endpoint. */
-  readonly handshakes: RecordRing<HandshakeRecord>
-  /** What could not be delivered. */
-  readonly deadLetters: RecordRing<DeadLetterRecord>
+  /** What went through: the requests answered, the handshakes and deliveries tried, the events given up. */
+  readonly records: Records
 
   private constructor(world: World) {
     this.#world = world
@@ -82,14 +68,11 @@ export class EventGridEmulator implements AsyncDisposable {
     this.clientId = client?.clientId ?? ''
     this.clientSecret = client?.clientSecret ?? ''
     this.subscriptionId = context.directory.azureSubscriptions()[0]?.id ?? ''
-    this.requests = context.records.requests
-    this.deliveries = context.records.deliveries
-    this.handshakes = context.records.handshakes
-    this.deadLetters = context.records.deadLetters
+    this.records = context.records
   }
 
   /** Starts one. Without options it has a tenant with one client, an Azure subscription, and the custom topic `orders`. */
-  static async start(options: EmulatorOptions = {}): Promise<EventGridEmulator> {
+  static async start(options: EventGridEmulatorOptions = {}): Promise<EventGridEmulator> {
     const settings = resolveOptions(options)
     const emulator = new EventGridEmulator(await createWorld(settings))
     for (const topic of settings.topics) emulator.addTopic(topic)
@@ -180,29 +163,23 @@ export class EventGridEmulator implements AsyncDisposable {
     this.#world.context.faults.clear()
   }
 
-  /**
-   * Gives a role to the first client, or to another. Throws a RangeError for an unknown role or client.
-   * @param options `scope`: at which, and below, it holds. @default `/`, everywhere
-   */
-  assignRole(role: string, options: RoleTarget = {}): void {
-    const { scope = '/' } = options
-    this.#world.context.directory.assignRole({ principalId: this.#principal(options), role, scope })
+  /** Gives an application a role at a scope and below. @param scope @default `/`, everywhere. Throws a RangeError for an unknown role or client. */
+  assignRole(clientId: string, role: string, scope = '/'): void {
+    this.#world.context.directory.assignRole({ principalId: this.#principal(clientId), role, scope })
   }
 
-  /** Takes a role from the first client, or from another, at a scope. @param role @default every role, at every scope unless one is given */
-  removeRole(role?: string, options: RoleTarget = {}): void {
-    const { directory } = this.#world.context
-    const principalId = this.#principal(options)
-    const { scope = role === undefined ? undefined : '/' } = options
-    directory.removeRole({
-      principalId,
-      ...(role === undefined ? {} : { role }),
-      ...(scope === undefined ? {} : { scope }),
-    })
+  /** Takes a role from an application at a scope. @param scope @default `/` */
+  removeRole(clientId: string, role: string, scope = '/'): void {
+    this.#world.context.directory.removeRole({ principalId: this.#principal(clientId), role, scope })
+  }
+
+  /** Takes every role from an application, wherever it holds them. */
+  removeRoles(clientId: string): void {
+    this.#world.context.directory.removeRole({ principalId: this.#principal(clientId) })
   }
 
   /** The object id by which role assignments name an application: that of its service principal. */
-  #principal({ clientId = this.clientId }: RoleTarget): string {
+  #principal(clientId: string): string {
     const client = this.#world.context.directory.clients.find((one) => one.clientId === clientId)
     if (!client) throw new RangeError(`there is no client ${clientId}`)
     return client.objectId

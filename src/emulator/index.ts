@@ -4,16 +4,17 @@ export type {
   DeliveryRecord,
   HandshakeRecord,
   Ingress,
+  Records,
   RequestRecord,
 } from './context.ts'
 export type { DeliveryOptions } from './delivery-options.ts'
-export { type EmulatorEndpoints, EventGridEmulator, type RoleTarget, type TopicView } from './emulator.ts'
+export { type EmulatorEndpoints, EventGridEmulator, type TopicView } from './emulator.ts'
 export type { Fault, FaultRoute } from './faults.ts'
 export type { EventSubscription, EventSubscriptionProperties, ProvisioningState } from './model.ts'
 export {
   type AzureSubscriptionOptions,
   type ClientOptions,
-  type EmulatorOptions,
+  type EventGridEmulatorOptions,
   emulatorDefaults,
   type IngressRule,
   type RoleGrant,

@@ -65,7 +65,7 @@ export interface IngressRule {
 }
 
 /** Everything about an emulator that can be chosen. Each has a default: `EventGridEmulator.start()` is a whole small world. */
-export interface EmulatorOptions {
+export interface EventGridEmulatorOptions extends DeliveryOptions {
   /** Port of ARM, Entra and the topics, https. @default 0, a free one */
   readonly port?: number
   /** Port of the topics over http, which is a CONNECT proxy for Azure's host names too. @default 0, a free one */
@@ -98,8 +98,6 @@ export interface EmulatorOptions {
   readonly conflicts?: boolean
   /** Version of the Entra tokens of deliveries: what the webhook's application asks for in its manifest. @default `1.0` */
   readonly deliveryTokenVersion?: '1.0' | '2.0'
-  /** How events are delivered, where it may differ from Event Grid. @default as Event Grid does */
-  readonly delivery?: DeliveryOptions
   /** Life of the tokens given to clients, in seconds. @default 3599, as Entra's */
   readonly tokenLifetimeSeconds?: number
 }
@@ -145,7 +143,7 @@ export interface ResolvedOptions {
 }
 
 /** Fills in the defaults. */
-export function resolveOptions(options: EmulatorOptions): ResolvedOptions {
+export function resolveOptions(options: EventGridEmulatorOptions): ResolvedOptions {
   const tenantId = options.tenantId ?? emulatorDefaults.tenantId
   const [first = {}, ...more] = options.clients ?? []
   const clients = [first, ...more].map((client) => resolveClient(client, tenantId))
@@ -173,7 +171,7 @@ export function resolveOptions(options: EmulatorOptions): ResolvedOptions {
     operationDelayMs: options.operationDelayMs ?? 0,
     conflicts: options.conflicts ?? false,
     deliveryTokenVersion: options.deliveryTokenVersion ?? '1.0',
-    delivery: options.delivery ?? {},
+    delivery: options,
     tokenLifetimeSeconds: options.tokenLifetimeSeconds ?? emulatorDefaults.tokenLifetimeSeconds,
   }
 }

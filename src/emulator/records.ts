@@ -56,8 +56,13 @@ export class RecordRing<T> implements Iterable<T> {
   }
 
   /** All of them in an array, oldest first. */
-  toArray(): T[] {
+  all(): T[] {
     return [...this]
+  }
+
+  /** The same as {@link all}. */
+  toArray(): T[] {
+    return this.all()
   }
 
   /** Those that `matches` says yes to, oldest first. */
