@@ -3,11 +3,9 @@ import { BrokenRule } from './broken-rule.ts'
 
 /**
  * Secrets to resolve `secretKeyRef` from, as Dapr's local file store has them: texts by name, or objects of texts, which
- * a colon in the name or key goes down into (`redis:password`).
+ * a colon in the name or key goes down into (`redis:password`). Takes what `JSON.parse` gives; only texts resolve.
  */
-export interface Secrets {
-  readonly [name: string]: string | Secret | Secrets
-}
+export type Secrets = Readonly<Record<string, unknown>>
 
 /**
  * The text of `secretKeyRef: { name, key }`. `key` may be left out: it is the name then.
