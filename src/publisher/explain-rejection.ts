@@ -51,8 +51,8 @@ function explain(failure: Failure, context: RejectionContext): Explanation {
     case 'no-token':
       return {
         code: failure.permanent ? 'CREDENTIALS_REJECTED' : 'PUBLISH_UNAVAILABLE',
-        what: `no token to publish with: ${failure.reason}`,
-        fix: 'check the credential fields and that the Entra authority can be reached',
+        what: `the topic at ${context.host} can't be published to: ${failure.reason}${after(context)}`,
+        fix: failure.fix ?? 'check the credential fields and that the Entra authority can be reached',
       }
     case 'unreachable':
       return {

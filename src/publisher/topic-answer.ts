@@ -12,7 +12,13 @@ export type TopicAnswer =
   /** No answer: the connection failed or nothing came in time. The events may have been published all the same. */
   | { readonly kind: 'unreachable'; readonly reason: string; readonly permanent: boolean }
   /** There was no token to send. */
-  | { readonly kind: 'no-token'; readonly reason: string; readonly permanent: boolean }
+  | {
+      readonly kind: 'no-token'
+      readonly reason: string
+      /** What to do about it, where the credential said so. */
+      readonly fix: string | undefined
+      readonly permanent: boolean
+    }
 
 /** What to do about an answer: `split` gives up on a single call, and halves a joint request. */
 export type Verdict = 'done' | 'retry' | 'split' | 'give up'

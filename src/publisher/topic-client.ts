@@ -1,10 +1,9 @@
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
-import { rootCertificates } from 'node:tls'
 import type { AccessToken, TokenCredential } from '@azure/core-auth'
 import { isRestError, type PipelinePolicy } from '@azure/core-rest-pipeline'
 import { AzureKeyCredential, EventGridPublisherClient } from '@azure/eventgrid'
-import type { Endpoints } from '../endpoints.ts'
+import { type Endpoints, trustedCertificates } from '../endpoints.ts'
 import { BindingError } from '../errors.ts'
 import type { EventSchema, OutputMetadata } from '../metadata/metadata.ts'
 import { readRetryAfter } from './retry-delay.ts'
@@ -66,7 +65,7 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
       issues: [{ field: 'topicEndpoint', rule: 'must be https with topicAuthentication entra' }],
     })
   }
-  const ca = endpoints.ca === undefined ? undefined : [...rootCertificates, endpoints.ca]
+  const ca = trustedCertificates(endpoints)
   const agent = isPlain ? new HttpAgent({ keepAlive: true }) : new HttpsAgent({ keepAlive: true, ...(ca && { ca }) })
   const keys = credentialOf(options)
   const clientOf = (schema: EventSchema) =>
@@ -116,7 +115,7 @@ async function sendOnce(
       abortSignal: signal,
       onResponse: (response) => {
         status = response.status
-        requestId = response.headers.get('x-ms-request-id')
+        requestId = response.headers.get('x-ms-request-id')?.slice(0, 200)
         retryAfter = response.headers.get('retry-after')
       },
     })
@@ -127,11 +126,11 @@ async function sendOnce(
       return { kind: 'answered', status, message, requestId, retryAfterMs: readRetryAfter(retryAfter, now()) }
     }
     if (error instanceof TokenFailure) {
-      return { kind: 'no-token', reason: clean(error.message), permanent: error.permanent }
+      return { kind: 'no-token', reason: clean(error.message), fix: error.fix, permanent: error.permanent }
     }
     const code = isRestError(error) ? error.code : undefined
     const reason = error instanceof Error ? clean(error.message) || error.name : 'unknown'
-    const permanent = !isRestError(error) || /CERT|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH/.test(code ?? '')
+    const permanent = !isRestError(error) || isCertificateFault(code)
     return { kind: 'unreachable', reason: code && !reason.includes(code) ? `${code} ${reason}` : reason, permanent }
   }
 }
@@ -173,13 +172,15 @@ async function readBounded(stream: NodeJS.ReadableStream): Promise<string> {
   return Buffer.concat(chunks).toString('utf8', 0, maxAnswerBytes)
 }
 
-/** A credential failed. Its own error stays out: it may quote what it was given. */
+/** A credential failed. Its own error stays out, unless it is one of ours: it may quote what it was given. */
 class TokenFailure extends Error {
   override readonly name = 'TokenFailure'
+  readonly fix: string | undefined
   readonly permanent: boolean
 
-  constructor(message: string, permanent: boolean) {
+  constructor(message: string, { fix, permanent }: { fix?: string | undefined; permanent: boolean }) {
     super(message)
+    this.fix = fix
     this.permanent = permanent
   }
 }
@@ -196,18 +197,30 @@ function credentialOf({ output, credential }: TopicClientOptions): AzureKeyCrede
       } catch (error) {
         throw tokenFailure(error)
       }
-      throw new TokenFailure('the credential gave none', true)
+      throw new TokenFailure('the credential gave none', { permanent: true })
     },
   }
 }
 
-/** Entra says what is wrong with a credential by a status of 400 or 401; what has no such status may pass. */
+/** An error of ours says that Entra refused; one of the SDK without a status, that Entra could not be asked. */
 function tokenFailure(error: unknown): TokenFailure {
-  if (!(error instanceof Error)) return new TokenFailure('the credential failed', true)
+  if (error instanceof BindingError) {
+    // Its message is "CODE: what; fix".
+    const what = error.message.slice(error.code.length + 2, error.fix ? -error.fix.length - 2 : undefined)
+    return new TokenFailure(what, { fix: error.fix, permanent: true })
+  }
+  if (!(error instanceof Error)) return new TokenFailure('the credential failed', { permanent: true })
   const status = 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : undefined
-  const network = /ENOTFOUND|ECONN|ETIMEDOUT|EAI_AGAIN|network_error|endpoints_resolution_error/.test(error.message)
-  const permanent = status === undefined ? !network : status < 500 && status !== 408 && status !== 429 && status !== 0
-  return new TokenFailure(error.message, permanent)
+  const passing =
+    status === undefined
+      ? isRestError(error) && !isCertificateFault(error.code)
+      : status >= 500 || status === 408 || status === 429
+  return new TokenFailure(error.message, { permanent: !passing })
+}
+
+/** Time does not mend a certificate that is not trusted. */
+function isCertificateFault(code: string | undefined): boolean {
+  return /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|SIGNATURE/.test(code ?? '')
 }
 
 function isLoopback(hostname: string): boolean {

@@ -1,0 +1,53 @@
+import { inspect } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import type { BindingError } from '../../src/errors.ts'
+import { refusal } from '../support/refusal.ts'
+import { accessKey, openPublisher } from './open-publisher.ts'
+import { type Answer, event, problem, startTopic } from './scripted-topic.ts'
+
+describe('an answer that refuses', () => {
+  const refused = async (answer: Answer, query = ''): Promise<{ error: BindingError; requests: number }> => {
+    const topic = await startTopic(() => answer)
+    const { publisher } = openPublisher(topic.endpoint + query)
+    const error = await refusal(publisher.publish(event('1')))
+    return { error, requests: topic.requests.length }
+  }
+
+  it.each([
+    { status: 400, code: 'PUBLISH_REJECTED', says: 'topicSchema' },
+    { status: 401, code: 'CREDENTIALS_REJECTED', says: 'az eventgrid topic key list' },
+    { status: 403, code: 'PERMISSION_DENIED', says: 'network settings' },
+    { status: 404, code: 'PUBLISH_REJECTED', says: 'az eventgrid topic show' },
+    { status: 413, code: 'PAYLOAD_TOO_LARGE', says: 'smaller' },
+    { status: 415, code: 'PUBLISH_REJECTED', says: 'topicEndpoint' },
+    { status: 202, code: 'PUBLISH_REJECTED', says: 'where Event Grid answers 200' },
+    { status: 307, code: 'PUBLISH_REJECTED', says: 'proxy' },
+  ])('with $status is $code, with a remedy and no retry', async ({ status, code, says }) => {
+    const body = problem('Code', 'in its own words')
+    const { error, requests } = await refused({ status, body, headers: { location: '/elsewhere' } })
+    expect(error).toMatchObject({ code, details: { status, requestId: 'request-1', ids: ['1'], published: [] } })
+    expect(error.message).toContain(says)
+    if (status >= 400) expect(error.message).toContain('in its own words')
+    expect(requests).toBe(1)
+  })
+
+  it('shows neither the query of a URL nor the key, in message, inspect or JSON', async () => {
+    const body = problem('NotFound', `no resource matches 'https://x/api/events?code=SECRETQUERY' with ${accessKey}`)
+    const { error } = await refused({ status: 404, body }, '?code=SECRETQUERY')
+    const shown =
+      error.message + inspect(error, { depth: Number.POSITIVE_INFINITY, showHidden: true }) + JSON.stringify(error)
+    expect(shown).toContain('no resource matches')
+    expect(shown).not.toContain('SECRETQUERY')
+    expect(shown).not.toContain(accessKey)
+  })
+
+  it('of any length is cut', async () => {
+    const { error } = await refused({
+      status: 400,
+      body: 'x'.repeat(5_000_000),
+      headers: { 'content-type': 'text/plain' },
+    })
+    expect(error.code).toBe('PUBLISH_REJECTED')
+    expect(error.message.length).toBeLessThan(1_000)
+  })
+})

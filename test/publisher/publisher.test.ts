@@ -1,0 +1,215 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { inspect } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { refusal } from '../support/refusal.ts'
+import { accessKey, createManualClock, openPublisher } from './open-publisher.ts'
+import { type Answer, createGate, event, ids, startHeldTopic, startTopic } from './scripted-topic.ts'
+
+describe('a published event', () => {
+  it('is posted to the topic as a CloudEvents batch, with the access key and the API version', async () => {
+    const topic = await startTopic()
+    const { publisher } = openPublisher(topic.endpoint)
+    const receipt = await publisher.publish(event('1'))
+    expect(receipt).toEqual({ ids: ['1'], count: 1, requestId: 'request-1' })
+    expect(topic.requests).toHaveLength(1)
+    expect(topic.requests[0]).toMatchObject({
+      method: 'POST',
+      url: '/api/events?api-version=2018-01-01',
+      headers: { 'content-type': 'application/cloudevents-batch+json; charset=utf-8', 'aeg-sas-key': accessKey },
+      events: [event('1')],
+    })
+  })
+
+  it('of the Event Grid schema goes as an array of application/json', async () => {
+    const topic = await startTopic()
+    const { publisher } = openPublisher(topic.endpoint)
+    const grid = {
+      id: '1',
+      subject: '',
+      eventType: 't',
+      eventTime: '2026-03-11T08:00:00.1234567Z',
+      metadataVersion: '1',
+    }
+    await publisher.publish(grid)
+    expect(topic.requests[0]).toMatchObject({ headers: { 'content-type': 'application/json' }, events: [grid] })
+  })
+
+  it.each([
+    { given: '', url: '/api/events?api-version=2018-01-01' },
+    { given: '/', url: '/api/events?api-version=2018-01-01' },
+    { given: '/api/events', url: '/api/events?api-version=2018-01-01' },
+    { given: '/other?x=1', url: '/other?x=1&api-version=2018-01-01' },
+  ])('goes to $url where topicEndpoint ends in "$given"', async ({ given, url }) => {
+    const topic = await startTopic()
+    await openPublisher(topic.origin + given).publisher.publish(event('1'))
+    expect(topic.requests[0]?.url).toBe(url)
+  })
+
+  it('made of data has the topic endpoint without its query as source', async () => {
+    const topic = await startTopic()
+    await openPublisher(`${topic.endpoint}?code=hidden`).publisher.publish({ a: 1 }, { metadata: { type: 'made' } })
+    expect(topic.events()).toMatchObject([{ source: topic.endpoint, type: 'made', data: { a: 1 } }])
+  })
+
+  const folder = new URL('../../examples/events/', import.meta.url)
+  it.each(readdirSync(folder))('of examples/events/%s arrives attribute by attribute', async (file) => {
+    const text = readFileSync(new URL(file, folder), 'utf8')
+    const topic = await startTopic()
+    const { publisher } = openPublisher(topic.endpoint)
+    await publisher.publish(JSON.parse(text))
+    await publisher.publish(text)
+    await publisher.publish(Buffer.from(text))
+    const sent = JSON.stringify([JSON.parse(text)])
+    expect(topic.requests.map(({ body }) => body)).toEqual([sent, sent, sent])
+  })
+
+  it('keeps arrays, text, null and long numbers in data, which the CloudEvents schema of the SDK does not', async () => {
+    const topic = await startTopic()
+    const { publisher } = openPublisher(topic.endpoint)
+    for (const data of ['[1,[2]]', '"text"', 'null', '12345678901234567890', 'true']) {
+      const text = JSON.stringify(event('1', { data: 0, time: '2026-03-11T08:00:00.1234567Z' })).replace(
+        '"data":0',
+        `"data":${data}`,
+      )
+      await publisher.publish(text)
+      expect(topic.requests.at(-1)?.body).toBe(`[${text}]`)
+    }
+  })
+
+  it('travels over one kept-alive connection', async () => {
+    const topic = await startTopic()
+    const { publisher } = openPublisher(topic.endpoint)
+    for (const id of ['1', '2', '3']) await publisher.publish(event(id))
+    expect(topic.requests).toHaveLength(3)
+    expect(topic.connections()).toBe(1)
+  })
+})
+
+describe('a signal', () => {
+  it('that is aborted already: ABORTED, and nothing is sent', async () => {
+    const topic = await startTopic()
+    const { publisher } = openPublisher(topic.endpoint)
+    expect(await refusal(publisher.publish(event('1'), { signal: AbortSignal.abort() }))).toMatchObject({
+      code: 'ABORTED',
+    })
+    expect(topic.requests).toHaveLength(0)
+  })
+
+  it('takes a waiting call back', async () => {
+    const { topic, open } = await startHeldTopic()
+    const { publisher } = openPublisher(topic.endpoint)
+    const controller = new AbortController()
+    const first = publisher.publish(event('1'))
+    const second = refusal(publisher.publish(event('2'), { signal: controller.signal }))
+    const third = publisher.publish(event('3'))
+    controller.abort()
+    expect(await second).toMatchObject({ code: 'ABORTED' })
+    open()
+    await Promise.all([first, third])
+    expect(ids(topic.events())).toEqual(['1', '3'])
+  })
+
+  it('only ends the wait of a call that is sent: it is published all the same, after a retry even', async () => {
+    const gate = createGate()
+    const topic = await startTopic(({ index }) =>
+      index === 0 ? { hold: gate.hold, afterwards: { status: 503 } } : { status: 200 },
+    )
+    const { publisher } = openPublisher(topic.endpoint, { limits: { retryBaseMs: 1 } })
+    const controller = new AbortController()
+    const call = refusal(publisher.publish(event('1'), { signal: controller.signal }))
+    await topic.arrived(1)
+    controller.abort()
+    expect(await call).toMatchObject({ code: 'ABORTED' })
+    gate.open()
+    await topic.arrived(2)
+    await publisher.close()
+    expect(ids(topic.events())).toEqual(['1', '1'])
+  })
+
+  it('that aborts later does nothing to a call that is done', async () => {
+    const topic = await startTopic()
+    const controller = new AbortController()
+    await openPublisher(topic.endpoint).publisher.publish(event('1'), { signal: controller.signal })
+    controller.abort()
+    expect(topic.requests).toHaveLength(1)
+  })
+})
+
+describe('close', () => {
+  it('publishes what is queued, then refuses with CLOSED', async () => {
+    const { topic, open } = await startHeldTopic()
+    const { publisher } = openPublisher(topic.endpoint)
+    const calls = ['1', '2', '3'].map((id) => publisher.publish(event(id)))
+    const closed = publisher.close()
+    expect(await refusal(publisher.publish(event('4')))).toMatchObject({ code: 'CLOSED' })
+    open()
+    await closed
+    expect(await Promise.all(calls)).toHaveLength(3)
+    expect(ids(topic.events())).toEqual(['1', '2', '3'])
+    await publisher.close()
+  })
+
+  it('rejects with CLOSED, after its time, what could not be published, and leaves no timer', async () => {
+    const gate = createGate()
+    const topic = await startTopic(() => ({ hold: gate.hold }))
+    const time = createManualClock()
+    const { publisher, log } = openPublisher(topic.endpoint, { clock: time.clock })
+    const calls = ['1', '2'].map((id) => refusal(publisher.publish(event(id))))
+    await topic.arrived(1)
+    const closed = publisher.close()
+    time.advance(10_000)
+    await closed
+    expect(await Promise.all(calls)).toMatchObject([
+      { code: 'CLOSED', details: { ids: ['1'] } },
+      { code: 'CLOSED', details: { ids: ['2'] } },
+    ])
+    expect(log.text()).toContain('closed before all events were published')
+    expect(time.pending()).toBe(0)
+    gate.open()
+  })
+
+  it('ends a back-off that outlasts it', async () => {
+    const topic = await startTopic(() => ({ status: 503, headers: { 'retry-after': '30' } }))
+    const time = createManualClock()
+    const { publisher } = openPublisher(topic.endpoint, { clock: time.clock })
+    const waits = time.waits((delayMs) => delayMs > 30_000 && delayMs < 31_000)
+    const call = refusal(publisher.publish(event('1')))
+    await waits
+    const closed = publisher.close()
+    time.advance(10_000)
+    await closed
+    expect(await call).toMatchObject({ code: 'CLOSED' })
+    expect(topic.requests).toHaveLength(1)
+  })
+
+  it('ends the kept-alive connections', async () => {
+    const topic = await startTopic()
+    const { publisher } = openPublisher(topic.endpoint)
+    await publisher.publish(event('1'))
+    await publisher.close()
+    await topic.disconnected()
+    expect(topic.connections()).toBe(1)
+  })
+})
+
+describe('health', () => {
+  it('has the reason of the last failure until the topic takes a request; an event at fault is no reason', async () => {
+    const answers: Answer[] = [{ status: 400 }, { status: 401 }, { status: 200 }]
+    const topic = await startTopic(({ index }) => answers[index] ?? { status: 200 })
+    const { publisher } = openPublisher(topic.endpoint)
+    expect(publisher.lastFailure()).toBeUndefined()
+    await refusal(publisher.publish(event('1')))
+    expect(publisher.lastFailure()).toBeUndefined()
+    await refusal(publisher.publish(event('2')))
+    expect(publisher.lastFailure()).toContain('401')
+    await publisher.publish(event('3'))
+    expect(publisher.lastFailure()).toBeUndefined()
+  })
+
+  it('shows no secret of the publisher to inspect', () => {
+    const { publisher } = openPublisher('https://contoso.westeurope-1.eventgrid.azure.net/api/events?code=SECRETQUERY')
+    const shown = inspect(publisher, { depth: Number.POSITIVE_INFINITY, showHidden: true }) + JSON.stringify(publisher)
+    expect(shown).not.toContain(accessKey)
+    expect(shown).not.toContain('SECRETQUERY')
+  })
+})

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest'
+import { refusal } from '../support/refusal.ts'
+import { createManualClock, openPublisher } from './open-publisher.ts'
+import { type Answer, createGate, event, ids, problem, startTopic } from './scripted-topic.ts'
+
+describe('a request that was not taken', () => {
+  const unavailable: Answer = { status: 503, body: problem('ServiceUnavailable', 'busy') }
+  it.each([
+    { name: '503', first: unavailable },
+    { name: '500', first: { status: 500 } },
+    { name: '408', first: { status: 408 } },
+    { name: '429 without Retry-After', first: { status: 429 } },
+    { name: 'a reset connection', first: { cut: true } },
+    {
+      name: '502 with a page of HTML',
+      first: { status: 502, body: '<html>', headers: { 'content-type': 'text/html' } },
+    },
+    {
+      name: '503 with broken JSON',
+      first: { status: 503, body: '{', headers: { 'content-type': 'application/json' } },
+    },
+  ] satisfies { name: string; first: Answer }[])('is sent again after $name', async ({ first }) => {
+    const topic = await startTopic(({ index }) => (index === 0 ? first : { status: 200 }))
+    const { publisher, log } = openPublisher(topic.endpoint, { limits: { retryBaseMs: 1 } })
+    await expect(publisher.publish(event('1'))).resolves.toMatchObject({ ids: ['1'] })
+    expect(ids(topic.events())).toEqual(['1', '1'])
+    expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
+  })
+
+  it.each([
+    { header: '7', expected: 7_000 },
+    { header: 'Wed, 11 Mar 2026 08:00:09 GMT', expected: 9_000 },
+  ])('is sent again no sooner than Retry-After: $header', async ({ header, expected }) => {
+    const topic = await startTopic(({ index }) =>
+      index === 0 ? { status: 429, headers: { 'retry-after': header } } : { status: 200 },
+    )
+    const time = createManualClock()
+    const { publisher } = openPublisher(topic.endpoint, { clock: time.clock, limits: { retryBaseMs: 0 } })
+    const waits = time.waits((delayMs) => delayMs === expected)
+    const receipt = publisher.publish(event('1'))
+    await waits
+    time.advance(expected - 1)
+    expect(topic.requests).toHaveLength(1)
+    time.advance(1)
+    await receipt
+    expect(topic.requests).toHaveLength(2)
+  })
+
+  it('fails at once where Retry-After is longer than the call has time', async () => {
+    const topic = await startTopic(() => ({
+      status: 429,
+      headers: { 'retry-after': '61' },
+      body: problem('TooManyRequests', 'slow down'),
+    }))
+    const { publisher } = openPublisher(topic.endpoint)
+    const error = await refusal(publisher.publish(event('1')))
+    expect(error).toMatchObject({
+      code: 'PUBLISH_UNAVAILABLE',
+      details: { status: 429, attempts: 1, requestId: 'request-1', ids: ['1'] },
+    })
+    expect(error.message).toContain('slow down')
+  })
+
+  it('is given up when the time of the call is over: PUBLISH_UNAVAILABLE with the last answer', async () => {
+    const topic = await startTopic(() => unavailable)
+    const time = createManualClock()
+    const { publisher } = openPublisher(topic.endpoint, {
+      clock: time.clock,
+      limits: { retryBaseMs: 1_000, retryCapMs: 1_000 },
+    })
+    const waits = time.waits((delayMs) => delayMs === 500)
+    const receipt = refusal(publisher.publish(event('1')))
+    await waits
+    time.advance(60_000)
+    expect(await receipt).toMatchObject({ code: 'PUBLISH_UNAVAILABLE', details: { status: 503 } })
+  })
+
+  it('that is never answered counts as lost after the time of an attempt', async () => {
+    const gate = createGate()
+    const topic = await startTopic(({ index }) => (index === 0 ? { hold: gate.hold } : { status: 200 }))
+    const time = createManualClock()
+    const { publisher } = openPublisher(topic.endpoint, { clock: time.clock, limits: { retryBaseMs: 2 } })
+    const backOff = time.waits((delayMs) => delayMs === 1)
+    const receipt = publisher.publish(event('1'))
+    await topic.arrived(1)
+    time.advance(30_000)
+    await backOff
+    time.advance(1)
+    await receipt
+    expect(topic.requests).toHaveLength(2)
+    gate.open()
+  })
+
+  it('holds back the others while it waits, even when they fill a request', async () => {
+    const topic = await startTopic(({ index }) => (index === 0 ? { status: 429 } : { status: 200 }))
+    const time = createManualClock()
+    const { publisher } = openPublisher(topic.endpoint, {
+      clock: time.clock,
+      limits: { maxRequestEvents: 1, retryBaseMs: 4_000 },
+    })
+    const waits = time.waits((delayMs) => delayMs === 2_000)
+    const first = publisher.publish(event('1'))
+    await waits
+    const others = ['2', '3'].map((id) => publisher.publish(event(id)))
+    expect(topic.requests).toHaveLength(1)
+    time.advance(2_000)
+    await Promise.all([first, ...others])
+    expect(ids(topic.events()).slice(0, 2)).toEqual(['1', '1'])
+  })
+
+  it('to a port where nobody listens is PUBLISH_UNAVAILABLE and says so', async () => {
+    const topic = await startTopic()
+    await topic.close()
+    const time = createManualClock()
+    const { publisher } = openPublisher(topic.endpoint, {
+      clock: time.clock,
+      limits: { retryBaseMs: 200_000, retryCapMs: 200_000 },
+    })
+    const error = await refusal(publisher.publish(event('1')))
+    expect(error.code).toBe('PUBLISH_UNAVAILABLE')
+    expect(error.message).toContain('ECONNREFUSED')
+  })
+})

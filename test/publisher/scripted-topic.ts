@@ -1,0 +1,131 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
+
+/** One request as the topic got it. */
+export interface TopicRequest {
+  readonly method: string
+  readonly url: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+  /** The events of the body. */
+  readonly events: readonly Record<string, unknown>[]
+  /** Number of the request, from 0. */
+  readonly index: number
+}
+
+/** What the topic does with a request: a status, headers and body, a connection cut, or nothing until `release` is called. */
+export type Answer =
+  | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: unknown }
+  | { readonly cut: true }
+  | { readonly hold: Promise<unknown>; readonly afterwards?: Answer }
+
+const ok: Answer = { status: 200 }
+
+/** Event Grid's form of an error body. */
+export const problem = (code: string, message: string) => ({ error: { code, message, details: [{ code, message }] } })
+
+/**
+ * A topic on a free port of loopback that answers by a script and records what it gets. Written from Event Grid's documentation, apart from the product's code.
+ */
+export async function startTopic(answerTo: (request: TopicRequest) => Answer = () => ok) {
+  const requests: TopicRequest[] = []
+  let waiters: { count: number; resolve: () => void }[] = []
+  let connections = 0
+  let underWay = 0
+  let mostUnderWay = 0
+  const server = createServer((incoming, outgoing) => {
+    const chunks: Buffer[] = []
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+    incoming.on('end', () => {
+      const body = Buffer.concat(chunks).toString('utf8')
+      const { method = '', url = '', headers } = incoming
+      const request = { method, url, headers, body, events: JSON.parse(body), index: requests.length }
+      requests.push(request)
+      underWay += 1
+      mostUnderWay = Math.max(mostUnderWay, underWay)
+      outgoing.on('close', () => {
+        underWay -= 1
+      })
+      waiters = waiters.filter((waiter) => {
+        if (requests.length < waiter.count) return true
+        waiter.resolve()
+        return false
+      })
+      give(answerTo(request), outgoing)
+    })
+  })
+  let lastGone = Promise.resolve()
+  server.on('connection', (socket) => {
+    connections += 1
+    lastGone = new Promise((resolve) => socket.once('close', () => resolve()))
+  })
+  server.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  // A TCP server's address is an object; only a pipe's is text.
+  const { port } = server.address() as AddressInfo
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return {
+    /** Ends the topic, so that nobody listens on its port. */
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+    origin: `http://127.0.0.1:${port}`,
+    endpoint: `http://127.0.0.1:${port}/api/events`,
+    requests,
+    connections: () => connections,
+    /** Resolves when the newest connection has ended. */
+    disconnected: () => lastGone,
+    mostUnderWay: () => mostUnderWay,
+    /** Resolves when so many requests have arrived. */
+    arrived: (count: number) =>
+      new Promise<void>((resolve) => {
+        if (requests.length >= count) resolve()
+        else waiters.push({ count, resolve })
+      }),
+    events: () => requests.flatMap(({ events }) => events),
+  }
+}
+
+function give(answer: Answer, outgoing: ServerResponse): void {
+  if ('hold' in answer) {
+    void answer.hold.then(() => give(answer.afterwards ?? ok, outgoing))
+  } else if ('cut' in answer) {
+    outgoing.socket?.destroy()
+  } else {
+    const { status, headers, body } = answer
+    const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body)
+    outgoing.writeHead(status, {
+      'x-ms-request-id': 'request-1',
+      'api-supported-versions': '2018-01-01',
+      ...(text !== '' && { 'content-type': 'application/json; charset=utf-8' }),
+      ...headers,
+    })
+    outgoing.end(text)
+  }
+}
+
+/** A gate that holds answers until it is opened. */
+export function createGate() {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  return { hold: promise, open: () => resolve() }
+}
+
+/** A topic that holds its first answer until `open`, so that what follows has to wait. */
+export async function startHeldTopic(
+  rest: (index: number, events: readonly Record<string, unknown>[]) => Answer = () => ok,
+) {
+  const gate = createGate()
+  const topic = await startTopic(({ index, events }) => (index === 0 ? { hold: gate.hold } : rest(index, events)))
+  return { topic, open: gate.open }
+}
+
+/** A CloudEvent of so few words. */
+export const event = (id: string, more: object = {}) => ({ specversion: '1.0', id, source: '/s', type: 't', ...more })
+
+export const ids = (events: readonly Record<string, unknown>[]) => events.map(({ id }) => id)

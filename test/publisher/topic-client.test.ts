@@ -1,0 +1,150 @@
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { RestError } from '@azure/core-rest-pipeline'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createCertificateAuthority } from '../../src/emulator/certificates.ts'
+import { BindingError } from '../../src/errors.ts'
+import { azureEnvironments } from '../../src/metadata/azure-environment.ts'
+import type { OutputMetadata } from '../../src/metadata/metadata.ts'
+import { refusal } from '../support/refusal.ts'
+import { accessKey, openPublisher } from './open-publisher.ts'
+import { event, startTopic } from './scripted-topic.ts'
+
+/** A topic over TLS with a certificate nobody knows. It answers as `answer` says and keeps the headers it got. */
+async function startSecureTopic(status = 200) {
+  const authority = createCertificateAuthority()
+  const { certificate: cert, key } = authority.issue(['127.0.0.1'])
+  const seen: (string | undefined)[] = []
+  const server = createServer({ cert, key }, (request, response) => {
+    seen.push(request.headers.authorization ?? request.headers['aeg-sas-key']?.toString())
+    request.resume().on('end', () => response.writeHead(status).end())
+  })
+  server.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  // A TCP server's address is an object; only a pipe's is text.
+  const { port } = server.address() as AddressInfo
+  return { endpoint: `https://127.0.0.1:${port}/api/events`, ca: authority.certificate, seen }
+}
+
+const entra: Partial<OutputMetadata> = {
+  authentication: { kind: 'entra', credential: { kind: 'managedIdentity', clientId: 'client-1' } },
+  environment: azureEnvironments.AzureUSGovernmentCloud,
+}
+
+const inAnHour = () => Date.now() + 3_600_000
+
+/** An error as an Azure credential throws it. */
+const authenticationError = (message: string, statusCode: number) =>
+  Object.assign(new Error(message), { name: 'AuthenticationError', statusCode })
+
+describe('a topic over TLS', () => {
+  it('is trusted through endpoints.ca', async () => {
+    const topic = await startSecureTopic()
+    const { publisher } = openPublisher(topic.endpoint, { ca: topic.ca })
+    await publisher.publish(event('1'))
+    expect(topic.seen).toEqual([accessKey])
+  })
+
+  it('whose certificate nobody vouches for gets no key, and fails without a retry', async () => {
+    const topic = await startSecureTopic()
+    const error = await refusal(openPublisher(topic.endpoint).publisher.publish(event('1')))
+    expect(error).toMatchObject({ code: 'PUBLISH_UNAVAILABLE', details: { attempts: 1 } })
+    expect(error.message).toContain('endpoints.ca')
+    expect(topic.seen).toEqual([])
+  })
+})
+
+describe('with topicAuthentication entra', () => {
+  it("a token of the cloud's own scope is sent, and no key", async () => {
+    const topic = await startSecureTopic()
+    const scopes: unknown[] = []
+    const credential = {
+      async getToken(scope: unknown) {
+        scopes.push(scope)
+        return { token: 'token-1', expiresOnTimestamp: inAnHour() }
+      },
+    }
+    const { publisher } = openPublisher(topic.endpoint, { ca: topic.ca, output: entra, credential })
+    await publisher.publish(event('1'))
+    expect(topic.seen).toEqual(['Bearer token-1'])
+    expect(scopes).toEqual(['https://eventgrid.azure.us/.default'])
+  })
+
+  it.each([401, 403])('%i is PERMISSION_DENIED with the role to assign', async (status) => {
+    const topic = await startSecureTopic(status)
+    const credential = { getToken: async () => ({ token: 'token-1', expiresOnTimestamp: inAnHour() }) }
+    const { publisher } = openPublisher(topic.endpoint, { ca: topic.ca, output: entra, credential })
+    const error = await refusal(publisher.publish(event('1')))
+    expect(error.code).toBe('PERMISSION_DENIED')
+    expect(error.message).toContain(
+      'az role assignment create --assignee client-1 --role "EventGrid Data Sender" --scope ',
+    )
+  })
+
+  it.each([
+    { by: 'the library', failure: authenticationError('AADSTS7000215: Invalid client secret provided', 401) },
+    {
+      by: 'us',
+      failure: new BindingError('CREDENTIALS_REJECTED', { what: 'no token: AADSTS7000215', fix: 'check clientSecret' }),
+    },
+  ])('a credential that Entra refuses is CREDENTIALS_REJECTED at once, as told by $by', async ({ failure }) => {
+    const topic = await startSecureTopic()
+    const getToken = () => Promise.reject(failure)
+    const { publisher } = openPublisher(topic.endpoint, { ca: topic.ca, output: entra, credential: { getToken } })
+    const error = await refusal(publisher.publish(event('1')))
+    expect(error).toMatchObject({ code: 'CREDENTIALS_REJECTED', details: { attempts: 1 } })
+    expect(error.message).toContain('AADSTS7000215')
+    expect(error.message.match(/CREDENTIALS_REJECTED/g)).toHaveLength(1)
+    expect(error.fix).toContain('check')
+  })
+
+  it.each([
+    { name: 'answers 503', failure: authenticationError('busy', 503) },
+    { name: 'can not be asked', failure: new RestError('no answer', { code: 'ENOTFOUND' }) },
+  ])('Entra is asked again when it $name', async ({ failure }) => {
+    const topic = await startSecureTopic()
+    let asked = 0
+    const getToken = async () => {
+      asked += 1
+      if (asked === 1) throw failure
+      return { token: 'token-1', expiresOnTimestamp: inAnHour() }
+    }
+    const { publisher } = openPublisher(topic.endpoint, {
+      ca: topic.ca,
+      output: entra,
+      credential: { getToken },
+      limits: { retryBaseMs: 1 },
+    })
+    await publisher.publish(event('1'))
+    expect(topic.seen).toEqual(['Bearer token-1'])
+  })
+
+  it('a topic endpoint of plain http is METADATA_INVALID', async () => {
+    const topic = await startTopic()
+    const credential = { getToken: async () => null }
+    expect(() => openPublisher(topic.endpoint, { output: entra, credential })).toThrow(
+      expect.objectContaining({ code: 'METADATA_INVALID' }),
+    )
+  })
+})
+
+describe('plain http', () => {
+  it.each(['http://localhost:1/', 'http://127.0.0.2:1/', 'http://[::1]:1/'])(
+    'to %s of loopback may be tried',
+    async (url) => {
+      const { publisher } = openPublisher(url, { limits: { publishTimeoutMs: 1 } })
+      expect((await refusal(publisher.publish(event('1')))).message).not.toContain('allowInsecureConnection')
+    },
+  )
+
+  it('to another host sends nothing', async () => {
+    const { publisher } = openPublisher('http://topic.invalid/api/events')
+    const error = await refusal(publisher.publish(event('1')))
+    expect(error).toMatchObject({ code: 'PUBLISH_UNAVAILABLE', details: { attempts: 1 } })
+    expect(error.message).toContain('allowInsecureConnection')
+  })
+})
