@@ -87,8 +87,13 @@ async function importKey(jwk: JWK): Promise<CryptoKey | undefined> {
   if (jwk.kty !== 'RSA' || (jwk.use ?? 'sig') !== 'sig') return undefined
   try {
     const key = await importJWK({ kty: 'RSA', n: jwk.n ?? '', e: jwk.e ?? '' }, 'RS256')
-    return key instanceof Uint8Array ? undefined : key
+    return key instanceof Uint8Array || !isLongEnough(key) ? undefined : key
   } catch {
     return undefined
   }
+}
+
+/** RS256 asks for 2,048 bits (RFC 7518, section 3.3); an import takes fewer, and none at all. */
+function isLongEnough({ algorithm }: CryptoKey): boolean {
+  return 'modulusLength' in algorithm && Number(algorithm.modulusLength) >= 2_048
 }

@@ -81,8 +81,7 @@ export async function openListener(opening: Opening = {}) {
       path = '/api/events',
     ) => fetch(`${origin}${path}`, { method: 'POST', body, headers: deliveryHeaders({ ...proof, ...headers }) }),
     /** Sends bytes as they are and gives back what comes until the connection ends. */
-    raw: (bytes: string | Buffer, options: { readonly halfClose?: boolean } = {}) =>
-      rawExchange(listener.address.port, bytes, options),
+    raw: (bytes: string | Buffer, options: RawOptions = {}) => rawExchange(listener.address.port, bytes, options),
   }
 }
 
@@ -100,7 +99,14 @@ function deliveryHeaders(headers: Record<string, string | undefined>): Headers {
   return all
 }
 
-function rawExchange(port: number, bytes: string | Buffer, { halfClose = false }): Promise<string> {
+interface RawOptions {
+  /** End our direction after the bytes. */
+  readonly halfClose?: boolean
+  /** Called for each piece of the answer. */
+  readonly onData?: () => void
+}
+
+function rawExchange(port: number, bytes: string | Buffer, { halfClose, onData }: RawOptions): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   let received = ''
   const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true }, () => {
@@ -110,6 +116,7 @@ function rawExchange(port: number, bytes: string | Buffer, { halfClose = false }
   socket.setEncoding('latin1')
   socket.on('data', (chunk: string) => {
     received += chunk
+    onData?.()
   })
   socket.on('error', () => {})
   socket.on('end', () => socket.destroy())

@@ -1,0 +1,304 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { exportJWK, type JSONWebKeySet, SignJWT, UnsecuredJWT } from 'jose'
+import { describe, expect, it } from 'vitest'
+import { createEntraCheck } from '../../src/listener/entra-check.ts'
+import { decideToken, type ExpectedToken } from '../../src/listener/entra-token.ts'
+import { createKeySetFetch } from '../../src/listener/key-set-fetch.ts'
+import { createSigningKeys, type SigningKeys } from '../../src/listener/signing-keys.ts'
+import { createSigner, openKeySetServer } from './key-set-server.ts'
+import { createManualClock } from './manual-clock.ts'
+import { cloudEventText, openListener, proof } from './open-listener.ts'
+
+const tenantId = '11111111-aaaa-4bbb-8ccc-222222222222'
+const clientId = '33333333-dddd-4eee-8fff-444444444444'
+const eventGridClientId = '4962773b-9cdb-44cf-a8bf-237846a00ab7'
+const nowMs = Date.UTC(2026, 10, 21)
+const now = nowMs / 1_000
+
+/** The claims of a real v1 token of Event Grid. */
+const claimsV1 = {
+  iss: `https://sts.windows.net/${tenantId}/`,
+  aud: clientId,
+  tid: tenantId,
+  appid: eventGridClientId,
+  ver: '1.0',
+  nbf: now - 300,
+  exp: now + 86_400,
+}
+const { appid: _appid, ...withoutAppid } = claimsV1
+const claimsV2 = {
+  ...withoutAppid,
+  iss: `https://login.microsoftonline.com/${tenantId}/v2.0`,
+  azp: eventGridClientId,
+  ver: '2.0',
+}
+
+const expected: ExpectedToken = {
+  tenantId,
+  clientId,
+  eventGridClientId,
+  subscriberEndpoint: 'https://orders.example.com/api/events?code=marked',
+  issuerHostV1: 'sts.windows.net',
+  authorityHosts: ['https://login.microsoftonline.com'],
+}
+
+describe('decideToken', () => {
+  it.each([
+    { name: 'version 1', claims: claimsV1 },
+    { name: 'version 2', claims: claimsV2 },
+    { name: 'the application id URI as audience', claims: { ...claimsV1, aud: `api://${clientId}` } },
+    {
+      name: 'the endpoint without its query as audience',
+      claims: { ...claimsV1, aud: 'https://orders.example.com/api/events' },
+    },
+    { name: 'several audiences', claims: { ...claimsV1, aud: ['https://x.example.com', clientId] } },
+    { name: 'ids in upper case', claims: { ...claimsV1, tid: tenantId.toUpperCase(), aud: clientId.toUpperCase() } },
+    { name: 'an expiry within the skew', claims: { ...claimsV1, exp: now - 299 } },
+    { name: 'a beginning within the skew', claims: { ...claimsV1, nbf: now + 300 } },
+    { name: 'roles beside', claims: { ...claimsV1, roles: ['AzureEventGridSecureWebhookSubscriber'] } },
+  ])('accepts $name', ({ claims }) => {
+    expect(decideToken(claims, expected, nowMs)).toEqual({ accepted: true, expiresAt: claims.exp * 1_000 })
+  })
+
+  it.each([
+    { name: 'no claims', claims: 'x' },
+    { name: 'another issuer', claims: { ...claimsV1, iss: 'https://evil.example.com/' } },
+    { name: 'the issuer of another tenant', claims: { ...claimsV1, iss: 'https://sts.windows.net/other/' } },
+    { name: 'another tenant', claims: { ...claimsV1, tid: 'other' } },
+    { name: 'no tenant', claims: { ...claimsV1, tid: undefined } },
+    { name: 'another application', claims: { ...claimsV1, appid: clientId } },
+    { name: 'no application', claims: { ...claimsV1, appid: undefined } },
+    {
+      name: 'another application, and Event Grid in azp',
+      claims: { ...claimsV1, appid: clientId, azp: eventGridClientId },
+    },
+    { name: 'another audience', claims: { ...claimsV1, aud: 'https://management.azure.com' } },
+    { name: 'the endpoint with its query as audience', claims: { ...claimsV1, aud: expected.subscriberEndpoint } },
+    { name: 'no audience', claims: { ...claimsV1, aud: undefined } },
+    { name: 'an expiry beyond the skew', claims: { ...claimsV1, exp: now - 300 } },
+    { name: 'no expiry', claims: { ...claimsV1, exp: undefined } },
+    { name: 'an expiry that is a text', claims: { ...claimsV1, exp: '9999999999' } },
+    { name: 'a beginning beyond the skew', claims: { ...claimsV1, nbf: now + 301 } },
+  ])('accepts no $name', ({ claims }) => {
+    expect(decideToken(claims, expected, nowMs)).toEqual({ accepted: false, reason: expect.any(String) })
+  })
+})
+
+describe('createSigningKeys', () => {
+  /** Keys whose issuer is the test: `sets` are its answers in turn, the last one for ever. */
+  async function open(sets: readonly (JSONWebKeySet | Error)[]) {
+    const clock = createManualClock()
+    let fetched = 0
+    const keys = createSigningKeys({
+      now: clock.now,
+      fetchKeySet: async () => {
+        const set = sets[Math.min(fetched++, sets.length - 1)]
+        if (!set || set instanceof Error) throw set ?? new Error('no answer')
+        return set
+      },
+    })
+    const find = async (keyId: string) => {
+      const key = await keys.find(keyId)
+      return typeof key === 'string' ? key : 'key'
+    }
+    return { clock, find, fetched: () => fetched }
+  }
+  const one = createSigner('one').then(({ jwk }) => jwk)
+  const two = createSigner('two').then(({ jwk }) => jwk)
+
+  it('fetches once for all who ask at the same time, and then no more', async () => {
+    const { find, fetched } = await open([{ keys: [await one] }])
+    expect(await Promise.all([find('one'), find('one'), find('one')])).toEqual(['key', 'key', 'key'])
+    expect(await find('one')).toBe('key')
+    expect(fetched()).toBe(1)
+  })
+
+  it('fetches again for a key it lacks, but not more often than every 30 s, and does not say unknown meanwhile', async () => {
+    const { clock, find, fetched } = await open([{ keys: [await one] }, { keys: [await one, await two] }])
+    await find('one')
+    expect(await find('two')).toBe('unavailable')
+    expect(fetched()).toBe(1)
+    clock.advance(30_000)
+    expect(await find('two')).toBe('key')
+    expect(fetched()).toBe(2)
+  })
+
+  it('says unknown when the issuer has just been asked', async () => {
+    const { find } = await open([{ keys: [await one] }])
+    expect(await find('strange')).toBe('unknown')
+  })
+
+  it('says unavailable when keys can not be fetched, and tries again after 30 s', async () => {
+    const { clock, find, fetched } = await open([new Error('down'), { keys: [await one] }])
+    expect(await find('one')).toBe('unavailable')
+    expect(await find('one')).toBe('unavailable')
+    expect(fetched()).toBe(1)
+    clock.advance(30_000)
+    expect(await find('one')).toBe('key')
+  })
+
+  it('renews old keys in the background, and keeps them when that fails', async () => {
+    const { clock, find, fetched } = await open([{ keys: [await one] }, new Error('down')])
+    await find('one')
+    clock.advance(13 * 60 * 60_000)
+    expect(await find('one')).toBe('key')
+    expect(fetched()).toBe(2)
+    expect(await find('one')).toBe('key')
+    expect(fetched()).toBe(2)
+  })
+
+  it('leaves keys out that are broken or not for RS256 signatures', async () => {
+    const elliptic = await exportJWK(generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey)
+    const broken = { kty: 'RSA', kid: 'broken', n: '!', e: 'AQAB' }
+    const sealing = { ...(await two), use: 'enc' }
+    const { find } = await open([{ keys: [broken, { ...elliptic, kid: 'elliptic' }, sealing, await one] }])
+    expect(await find('one')).toBe('key')
+    for (const keyId of ['broken', 'elliptic', 'two']) expect(await find(keyId)).toBe('unavailable')
+  })
+})
+
+describe('createKeySetFetch', () => {
+  it('trusts the certificate it is given, and no other', async () => {
+    const { ca, authorityHost } = await openKeySetServer([{ kty: 'RSA' }])
+    expect(await createKeySetFetch({ url: `${authorityHost}/keys`, ca })()).toEqual({ keys: [{ kty: 'RSA' }] })
+    await expect(createKeySetFetch({ url: `${authorityHost}/keys`, ca: undefined })()).rejects.toThrow()
+  })
+
+  it.each([
+    { name: 'an error', status: 500, body: '{"keys":[]}' },
+    { name: 'a redirect', status: 302, body: '' },
+    { name: 'no JSON', status: 200, body: 'x' },
+    { name: 'more than 256 KiB', status: 200, body: JSON.stringify({ keys: [], pad: 'x'.repeat(262_144) }) },
+  ])('fails on $name', async ({ status, body }) => {
+    const { ca, authorityHost, state } = await openKeySetServer([])
+    Object.assign(state, { status, body })
+    await expect(createKeySetFetch({ url: authorityHost, ca })()).rejects.toThrow()
+  })
+
+  it('gives up when no answer comes in time', async () => {
+    await expect(createKeySetFetch({ url: 'https://192.0.2.1', ca: undefined, timeoutMs: 1 })()).rejects.toThrow()
+  })
+})
+
+describe('createEntraCheck', () => {
+  async function open() {
+    const signer = await createSigner('one')
+    const signing = createSigningKeys({ fetchKeySet: async () => ({ keys: [signer.jwk] }), now: () => nowMs })
+    let asked = 0
+    const keys: SigningKeys = {
+      find(keyId) {
+        asked++
+        return signing.find(keyId)
+      },
+    }
+    const clock = createManualClock(nowMs)
+    return { signer, clock, asked: () => asked, check: createEntraCheck({ expected, keys, now: clock.now }) }
+  }
+
+  it('takes a token once verified without a promise until it expires', async () => {
+    const { signer, clock, check, asked } = await open()
+    const authorization = `Bearer ${await signer.sign(claimsV1)}`
+    expect(await check(authorization)).toEqual({ kind: 'proven' })
+    expect(check(authorization)).toEqual({ kind: 'proven' })
+    expect(asked()).toBe(1)
+    clock.advance(86_400_000 + 300_000)
+    expect(await check(authorization)).toMatchObject({ kind: 'failing' })
+  })
+
+  it('asks for no key when the claims already fail', async () => {
+    const { signer, check, asked } = await open()
+    expect(await check(`Bearer ${await signer.sign({ ...claimsV1, aud: 'x' })}`)).toMatchObject({ kind: 'failing' })
+    expect(asked()).toBe(0)
+  })
+
+  it('takes no token of another algorithm, even if its key matches', async () => {
+    const { signer, check } = await open()
+    const unsecured = new UnsecuredJWT(claimsV1).encode()
+    const symmetric = await new SignJWT(claimsV1)
+      .setProtectedHeader({ alg: 'HS256', kid: 'one' })
+      .sign(Buffer.from(JSON.stringify(signer.jwk)))
+    for (const token of [unsecured, symmetric])
+      expect(await check(`Bearer ${token}`)).toMatchObject({ kind: 'failing' })
+  })
+
+  it.each([undefined, '', 'Bearer', 'Bearer  ', 'Basic eDp5'])('sees no credential in %j', async (authorization) => {
+    const { check } = await open()
+    expect(await check(authorization)).toEqual({ kind: 'absent' })
+  })
+
+  it.each(['Bearer x', 'Bearer a.b.c', 'Bearer ....', `Bearer ${'e30.'.repeat(3)}`])(
+    'fails on %j',
+    async (authorization) => {
+      const { check } = await open()
+      expect(await check(authorization)).toMatchObject({ kind: 'failing' })
+    },
+  )
+})
+
+describe('a delivery under entra', () => {
+  async function open(writtenAt: number | undefined = nowMs) {
+    const signer = await createSigner('one')
+    const server = await openKeySetServer([signer.jwk])
+    const clock = createManualClock(nowMs)
+    let told = 0
+    const opened = await openListener({
+      authentication: { kind: 'entra', tenantId, clientId, eventGridClientId },
+      endpoints: { authorityHost: server.authorityHost, ca: server.ca },
+      now: clock.now,
+      subscriptionWrittenAt: () => writtenAt,
+      onForeignDelivery: () => told++,
+    })
+    const deliver = (authorization: string | undefined, subscription = 'ORDERS') =>
+      opened.deliver(cloudEventText('1'), { authorization, 'aeg-subscription-name': subscription })
+    return { ...opened, signer, server, clock, deliver, told: () => told }
+  }
+
+  it('is taken with a token of Event Grid, whose keys come from the authority host', async () => {
+    const { deliver, signer, server, events } = await open()
+    expect((await deliver(`Bearer ${await signer.sign(claimsV1)}`)).status).toBe(200)
+    expect((await deliver(`bearer ${await signer.sign(claimsV2)}`)).status).toBe(200)
+    expect(
+      (await deliver(`Bearer ${await signer.sign({ ...claimsV2, iss: `${server.authorityHost}/${tenantId}/v2.0` })}`))
+        .status,
+    ).toBe(200)
+    expect(server.state.requests).toEqual([`/${tenantId}/discovery/v2.0/keys`])
+    expect(events[0]?.metadata).not.toHaveProperty('authorization')
+  })
+
+  it('is not taken for the delivery token', async () => {
+    const { deliver, events } = await open()
+    const answer = await openListener({ authentication: { kind: 'entra', tenantId, clientId, eventGridClientId } })
+    expect((await answer.deliver(cloudEventText('1'), proof)).status).toBe(503)
+    expect((await deliver(undefined)).status).toBe(503)
+    expect(events).toHaveLength(0)
+  })
+
+  it('without a token is 503 for our subscription, which is then read again, and 401 for another', async () => {
+    const { deliver, told } = await open()
+    expect((await deliver(undefined)).status).toBe(503)
+    expect((await deliver(undefined, 'INVOICES')).status).toBe(401)
+    expect(told()).toBe(1)
+  })
+
+  it('with a token signed by another key is 503 until ten minutes after our write, then 401', async () => {
+    const { deliver, clock } = await open()
+    const forged = `Bearer ${await (await createSigner('one')).sign(claimsV1)}`
+    expect((await deliver(forged)).status).toBe(503)
+    clock.advance(600_000)
+    expect((await deliver(forged)).status).toBe(401)
+  })
+
+  it('is 503 while keys can not be fetched, and taken once they can', async () => {
+    const { deliver, signer, server, clock, log } = await open(0)
+    server.state.status = 500
+    const authorization = `Bearer ${await signer.sign(claimsV1)}`
+    const answer = await deliver(authorization)
+    expect(answer.status).toBe(503)
+    expect(answer.headers.get('retry-after')).toBe('30')
+    expect(log.text()).toContain('could not be fetched')
+    expect(log.text()).not.toContain(authorization.slice(7))
+    server.state.status = 200
+    clock.advance(30_000)
+    expect((await deliver(authorization)).status).toBe(200)
+  })
+})

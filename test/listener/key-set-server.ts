@@ -1,0 +1,32 @@
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+import { onTestFinished } from 'vitest'
+import { createCertificateAuthority } from '../../src/emulator/certificates.ts'
+
+/** A key that signs, by its id. */
+export async function createSigner(keyId: string) {
+  const { publicKey, privateKey } = await generateKeyPair('RS256')
+  const jwk = { ...(await exportJWK(publicKey)), kid: keyId, use: 'sig' }
+  return {
+    jwk,
+    sign: (claims: JWTPayload, header: { readonly alg?: string; readonly kid?: string } = {}) =>
+      new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: keyId, typ: 'JWT', ...header }).sign(privateKey),
+  }
+}
+
+/** An https server that answers like Entra's key endpoint; what it answers can be changed. */
+export async function openKeySetServer(keys: readonly object[]) {
+  const authority = createCertificateAuthority()
+  const { certificate, key } = authority.issue(['127.0.0.1'])
+  const state = { status: 200, body: JSON.stringify({ keys }), requests: [] as string[] }
+  const server = createServer({ key, cert: certificate }, (request, response) => {
+    state.requests.push(request.url ?? '')
+    response.writeHead(state.status, { 'content-type': 'application/json' }).end(state.body)
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  onTestFinished(() => void server.close().closeAllConnections())
+  // A listening TCP server has an address of this form.
+  const { port } = server.address() as AddressInfo
+  return { state, ca: authority.certificate, authorityHost: `https://127.0.0.1:${port}` }
+}
