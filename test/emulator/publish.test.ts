@@ -80,7 +80,7 @@ describe('the JavaScript SDK', () => {
     const [received] = await new EventGridDeserializer().deserializeCloudEvents(
       grid.subscriber.deliveries()[0]?.body ?? '',
     )
-    expect(Buffer.from(data).equals(Buffer.from(received?.data ?? []))).toBe(true)
+    expect(received?.data).toEqual(Buffer.from(data))
     expect(received?.datacontenttype).toBe('application/octet-stream')
   })
 
