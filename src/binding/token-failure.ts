@@ -82,8 +82,10 @@ function describeBody(body: string): string | undefined {
   try {
     const parsed: unknown = JSON.parse(body)
     if (typeof parsed !== 'object' || parsed === null || !('error_description' in parsed)) return undefined
-    // The lines after the first hold trace ids and the time.
-    return typeof parsed.error_description === 'string' ? parsed.error_description.split(/\r?\n/, 1)[0] : undefined
+    // What follows are trace ids and the time.
+    return typeof parsed.error_description === 'string'
+      ? parsed.error_description.split(/\r?\n|\s*Trace ID:/, 1)[0]
+      : undefined
   } catch {
     return undefined
   }

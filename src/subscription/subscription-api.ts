@@ -23,7 +23,7 @@ export interface SubscriptionApiOptions {
   readonly endpoints: Endpoints
   /** Longest that one request may take, in ms. @default 30_000 */
   readonly requestTimeoutMs?: number
-  /** Pause between two looks at a long-running operation, in ms, where ARM names none. @default 2_000 */
+  /** Pause between two looks at a long-running operation, in ms, where ARM names none. @default 1_000 */
   readonly pollIntervalMs?: number
   /** Now, in ms since 1970. @default Date.now */
   readonly now?: () => number
@@ -61,7 +61,7 @@ const longestPollMs = 60_000
 
 /** Connects to ARM. Retries are the caller's: the SDK's own are off, so that they do not multiply. */
 export function createSubscriptionApi(options: SubscriptionApiOptions): SubscriptionApi {
-  const { input, credential, endpoints, requestTimeoutMs = 30_000, pollIntervalMs = 2_000, now = Date.now } = options
+  const { input, credential, endpoints, requestTimeoutMs = 30_000, pollIntervalMs = 1_000, now = Date.now } = options
   const sleep = options.sleep ?? ((ms: number, signal: AbortSignal) => wait(ms, undefined, { signal }))
   const resourceManager = (endpoints.resourceManager ?? input.environment.resourceManager).replace(/\/+$/, '')
   if (!/^https:\/\//i.test(resourceManager)) {

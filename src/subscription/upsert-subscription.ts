@@ -53,8 +53,9 @@ export interface UpsertOptions {
   readonly random?: () => number
 }
 
-/** Pause between two looks at an event subscription that somebody else is changing. */
-const changeUnderWayMs = 2_000
+/** Pause between two looks at an event subscription that somebody else is changing: it doubles from the first to the longest. */
+const firstLookMs = 250
+const longestLookMs = 4_000
 
 /** Writes in one attempt: one, and one more where a replica that started with us wrote in between. */
 const mostWrites = 2
@@ -89,7 +90,7 @@ export async function upsertSubscription(options: UpsertOptions): Promise<Upsert
 
   async function tryOnce(deadline: number): Promise<UpsertOutcome> {
     const limits = { signal, deadline }
-    for (let writes = 0; ; ) {
+    for (let writes = 0, looks = 0; ; ) {
       const standing = await api.read(limits)
       context = { ...known, secrets: [...known.secrets, ...secretsOf(standing)] }
       const upsert = decideUpsert(standing, stood ? withoutResets(desired) : desired)
@@ -101,13 +102,14 @@ export async function upsertSubscription(options: UpsertOptions): Promise<Upsert
         })
       }
       if (upsert.action === 'wait') {
-        if (now() + changeUnderWayMs >= deadline) {
+        const pause = Math.min(longestLookMs, firstLookMs * 2 ** looks++)
+        if (now() + pause >= deadline) {
           throw new ArmFailureError({
             kind: 'deadline',
             message: `the event subscription ${name} is still ${upsert.state}, by somebody else's change or one of ours`,
           })
         }
-        await sleep(changeUnderWayMs, signal)
+        await sleep(pause, signal)
         continue
       }
       if (writes === mostWrites) {
