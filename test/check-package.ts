@@ -20,7 +20,7 @@ const emulator = await EventGridEmulator.start()
 const topic = emulator.topic('orders')
 const received = Promise.withResolvers()
 const binding = new Binding({ endpoints: emulator.endpoints, onEvent: (event) => received.resolve(event.cloudEvent) })
-emulator.setIngress(() => \`http://127.0.0.1:\${binding.address().port}\`)
+emulator.setIngress(({ pathname }) => \`http://127.0.0.1:\${binding.address().port}\${pathname}\`)
 await binding.init({
   tenantId: emulator.tenantId,
   subscriptionId: emulator.subscriptionId,
@@ -55,7 +55,8 @@ try {
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module", "allowScripts": { "node": true } }')
   run('npm', ['install', '--silent', '--no-audit', `./${tarball}`, 'node@22.18.0'])
   writeFileSync(join(folder, 'job.js'), job)
-  for (const node of [join(folder, 'node_modules/.bin/node'), process.execPath]) process.stdout.write(run(node, ['job.js']))
+  for (const node of [join(folder, 'node_modules/.bin/node'), process.execPath])
+    process.stdout.write(run(node, ['job.js']))
   process.stdout.write(run(join(folder, 'node_modules/.bin/eventgrid-binding'), ['--version']))
 
   writeFileSync(join(folder, 'typed.ts'), typed)

@@ -28,16 +28,15 @@ const clientSecret = 'the-secret-of-the-demo-client'
 
 step('The emulator stands in for Azure: Event Grid, Resource Manager and Entra')
 await using emulator = await EventGridEmulator.start({
-  tenantId,
-  subscriptionId,
-  resourceGroup: 'shop',
-  clients: [{ clientId, clientSecret, roles: [{ role: 'EventGrid EventSubscription Contributor' }] }],
+  clients: [{ tenantId, clientId, clientSecret, roles: [{ role: 'EventGrid EventSubscription Contributor' }] }],
+  subscriptions: [{ id: subscriptionId, resourceGroups: ['shop'] }],
   topics: [
     { name: 'orders', inputSchema: 'CloudEventSchemaV1_0' },
     { name: 'resources', inputSchema: 'EventGridSchema' },
   ],
   // Event Grid waits ten seconds before the second try; nobody wants to watch that.
   retrySchedule: [300],
+  deadLetterDelay: 0,
 })
 note(`Resource Manager and Entra at ${emulator.endpoints.resourceManager}, with a CA of its own`)
 
@@ -75,15 +74,15 @@ function handle({ cloudEvent, metadata }: ReceivedEvent): void {
 
 step('init: listener up, event subscription created through ARM, handshake answered')
 const bindings = new Map<string, Binding>()
-emulator.setIngress((url) => {
-  const [name = ''] = url.hostname.split('.')
-  return `http://127.0.0.1:${bindings.get(name)?.address()?.port}`
+emulator.setIngress(({ hostname, pathname }) => {
+  const [name = ''] = hostname.split('.')
+  return `http://127.0.0.1:${bindings.get(name)?.address()?.port}${pathname}`
 })
 for (const component of components) {
   const binding = new Binding({ endpoints: emulator.endpoints, onEvent: handle })
   bindings.set(component.name, binding)
   await binding.init(component)
-  const { method, url, status, responseHeaders } = emulator.records.handshakes.all().at(-1) ?? {}
+  const { method, url, status, responseHeaders } = emulator.records.handshakes.last ?? {}
   note(`${component.name}: listening on port ${binding.address()?.port}`)
   note(
     `   handshake  ${method} ${url} → ${status}, webhook-allowed-origin: ${responseHeaders?.['webhook-allowed-origin']}`,

@@ -38,7 +38,7 @@ spec:
     - { name: accessKey, secretKeyRef: { name: accessKey } }
 `
   let host: Host | undefined
-  emulator.setIngress(() => `http://127.0.0.1:${host?.bindings.get('shop')?.address()?.port}`)
+  emulator.setIngress(({ pathname }) => `http://127.0.0.1:${host?.bindings.get('shop')?.address()?.port}${pathname}`)
   host = await startHost({
     components,
     app: `http://127.0.0.1:${address.port}`,
@@ -48,7 +48,8 @@ spec:
   })
   onTestFinished(() => host?.close())
 
-  await emulator.provisioned(topic.id, 'shop')
+  await emulator.records.handshakes.waitFor(({ outcome }) => outcome === 'validated')
+  await emulator.idle()
   const { count } = await host.invoke('shop', 'create', { type: 'order.placed', order: 'one' })
   await emulator.settled()
   expect(count).toBe('1')

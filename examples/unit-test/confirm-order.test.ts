@@ -22,7 +22,7 @@ beforeEach(async () => {
     },
   }
   binding = new Binding({ endpoints: emulator.endpoints, onEvent: confirmOrder(confirmed, stock) })
-  emulator.setIngress(() => `http://127.0.0.1:${binding.address()?.port}`)
+  emulator.setIngress(({ pathname }) => `http://127.0.0.1:${binding.address()?.port}${pathname}`)
   const topic = emulator.topic('orders')
   await binding.init({
     tenantId: emulator.tenantId,

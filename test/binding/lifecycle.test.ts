@@ -1,10 +1,21 @@
 import { createServer } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { Binding } from '../../src/index.ts'
-import { inputFields, openWorld, without } from '../support/open-world.ts'
+import { openWorld, outputOnly, type World } from '../support/open-world.ts'
 import { refusal } from '../support/refusal.ts'
 
 const writes = ['PUT', 'PATCH']
+
+/** Makes Entra hang at the next request for a token; resolves when that has come. */
+function hangEntra({ emulator }: World): Promise<void> {
+  const asked = Promise.withResolvers<void>()
+  const matches = () => {
+    asked.resolve()
+    return true
+  }
+  emulator.failNext({ route: 'entra', delayMs: 60_000, matches })
+  return asked.promise
+}
 
 it('refuses a second init on a live binding, which goes on working', async () => {
   const world = await openWorld()
@@ -34,7 +45,12 @@ it('reports every fault of both sides at once', async () => {
   const { issues } = await refusal(
     world.init({ tenantId: undefined, handshakePort: '70000', subscriberEndpoint: 'http://x.example', accessKey: '' }),
   )
-  expect(issues.map(({ field }) => field).toSorted()).toEqual(['accessKey', 'handshakePort', 'subscriberEndpoint', 'tenantId'])
+  expect(issues.map(({ field }) => field).toSorted()).toEqual([
+    'accessKey',
+    'handshakePort',
+    'subscriberEndpoint',
+    'tenantId',
+  ])
 })
 
 it('says PORT_UNAVAILABLE when the port is taken, and asks nothing of Azure', async () => {
@@ -67,10 +83,10 @@ it('frees the port when init fails', async () => {
 
 it('rejects an init whose signal aborts, frees everything, and can be initialised later', async () => {
   const world = await openWorld()
-  world.emulator.failNext({ route: 'entra', times: 1, delayMs: 60_000 })
+  const asked = hangEntra(world)
   const abort = new AbortController()
   const init = refusal(world.init({}, { signal: abort.signal }))
-  await world.emulator.requested({ face: 'entra' })
+  await asked
   abort.abort()
   expect((await init).code).toBe('ABORTED')
   expect(world.binding.address()).toBeUndefined()
@@ -86,9 +102,9 @@ it('rejects an init whose signal was aborted before', async () => {
 
 it('ends an init that close meets under way', async () => {
   const world = await openWorld()
-  world.emulator.failNext({ route: 'entra', times: 1, delayMs: 60_000 })
+  const asked = hangEntra(world)
   const init = refusal(world.init())
-  await world.emulator.requested({ face: 'entra' })
+  await asked
   await world.binding.close()
   expect((await init).code).toBe('CLOSED')
   expect(world.binding.address()).toBeUndefined()
@@ -100,23 +116,26 @@ it('refuses to invoke before init', async () => {
 
 it('refuses to invoke and to init after close', async () => {
   const world = await openWorld()
-  await world.init(without(...inputFields))
+  await world.init(outputOnly)
   await world.binding.close()
   expect((await refusal(world.binding.invoke('create', {}))).code).toBe('CLOSED')
   expect((await refusal(world.init())).code).toBe('CLOSED')
 })
 
-it.each(['get', 'CREATE', '', 'delete', '__proto__', 'x'.repeat(10_000)])('refuses the operation %j', async (operation) => {
-  const world = await openWorld()
-  await world.init(without(...inputFields))
-  const error = await refusal(world.binding.invoke(operation, {}))
-  expect(error.code).toBe('OPERATION_UNSUPPORTED')
-  expect(error.message.length).toBeLessThan(300)
-})
+it.each(['get', 'CREATE', '', 'delete', '__proto__', 'x'.repeat(10_000)])(
+  'refuses the operation %j',
+  async (operation) => {
+    const world = await openWorld()
+    await world.init(outputOnly)
+    const error = await refusal(world.binding.invoke(operation, {}))
+    expect(error.code).toBe('OPERATION_UNSUPPORTED')
+    expect(error.message.length).toBeLessThan(300)
+  },
+)
 
 it('answers create with ids, count and the request id of Event Grid', async () => {
   const world = await openWorld()
-  await world.init(without(...inputFields))
+  await world.init(outputOnly)
   const { metadata } = await world.binding.invoke('create', { order: 1 }, { metadata: { id: 'one' } })
   expect(metadata).toMatchObject({ ids: '["one"]', count: '1' })
   const published = world.emulator.records.requests.all().findLast(({ face }) => face === 'topic')
@@ -127,11 +146,11 @@ it('writes nothing at the next start when nothing differs', async () => {
   const world = await openWorld()
   await world.init()
   await world.binding.close()
-  const before = world.emulator.records.requests.all().filter(({ method }) => writes.includes(method)).length
+  const before = world.emulator.records.requests.filter(({ method }) => writes.includes(method)).length
   const again = new Binding({ endpoints: world.emulator.endpoints })
   onTestFinished(() => again.close())
   await again.init(world.fields)
-  expect(world.emulator.records.requests.all().filter(({ method }) => writes.includes(method))).toHaveLength(before)
+  expect(world.emulator.records.requests.filter(({ method }) => writes.includes(method))).toHaveLength(before)
   expect(world.emulator.records.handshakes.all()).toHaveLength(1)
 })
 
@@ -151,7 +170,7 @@ it('leaves the event subscription in place at close, and takes what came meanwhi
   const { accessKey, topicEndpoint } = world.fields
   await publisher.init({ accessKey, topicEndpoint })
   await publisher.invoke('create', { order: 1 }, { metadata: { id: 'meanwhile' } })
-  world.emulator.setIngress(() => `http://127.0.0.1:${again.address()?.port ?? 1}`)
+  world.emulator.setIngress(({ pathname }) => `http://127.0.0.1:${again.address()?.port ?? 1}${pathname}`)
   await again.init(world.fields)
   expect(await received.promise).toBe('meanwhile')
 })
@@ -162,7 +181,7 @@ it('answers 503 until a handler is there, so nothing is lost', async () => {
   world.binding.read(undefined)
   expect(world.binding.health()).toMatchObject({ status: 'degraded', input: { status: 'degraded' } })
   await world.binding.invoke('create', { order: 1 })
-  await world.emulator.delivered({ status: 503 })
+  await world.emulator.records.deliveries.waitFor(({ status }) => status === 503)
   const received = Promise.withResolvers<unknown>()
   world.binding.read(({ cloudEvent }) => received.resolve(cloudEvent.data))
   expect(await received.promise).toEqual({ order: 1 })
@@ -175,7 +194,9 @@ it('resolves in the background once the listener is up, and brings the subscript
   await world.init({}, { subscription: 'background' })
   expect(world.binding.address()?.port).toBeGreaterThan(0)
   expect(world.binding.health()).toMatchObject({ status: 'degraded' })
-  await world.emulator.provisioned(String(world.fields.scope), 'orders')
+  await world.emulator.records.handshakes.waitFor(({ outcome }) => outcome === 'validated')
+  await world.emulator.idle()
+  expect(world.subscription()?.provisioningState).toBe('Succeeded')
 })
 
 it('awaits the handlers under way at close, and acknowledges what they handled', async () => {

@@ -1,7 +1,9 @@
 /** One test for each sentence of the component specification that states behaviour: docs/specification.md lists them. */
 import { expect, it } from 'vitest'
-import { Binding, BindingError, component, parseComponents } from '../../src/index.ts'
-import { inputFields, openWorld, outputFields, publicUrl, without } from '../support/open-world.ts'
+import { Binding, type BindingError, component, parseComponents } from '../../src/index.ts'
+import { inputFields, openWorld, outputFields, outputOnly, publicUrl, without } from '../support/open-world.ts'
+import { refusal } from '../support/refusal.ts'
+import { answering, selfSigned } from '../support/servers.ts'
 
 const yaml = (changes: Readonly<Record<string, string>> = {}) => {
   const parts = {
@@ -26,15 +28,6 @@ const yaml = (changes: Readonly<Record<string, string>> = {}) => {
   ].join('\n')
 }
 
-const refusal = async (work: Promise<unknown>): Promise<BindingError> => {
-  const error = await work.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  )
-  if (!(error instanceof BindingError)) throw new Error('it was not refused with a BindingError', { cause: error })
-  return error
-}
-
 const options = (port: number | undefined, headers: Record<string, string> = {}) =>
   fetch(`http://127.0.0.1:${port}/api/events`, { method: 'OPTIONS', headers })
 
@@ -53,7 +46,7 @@ it('updates the event subscription at init when it exists', async () => {
   await world.init()
   await world.binding.close()
   const again = new Binding({ endpoints: world.emulator.endpoints })
-  world.emulator.setIngress(() => `http://127.0.0.1:${again.address()?.port}`)
+  world.emulator.setIngress(({ pathname }) => `http://127.0.0.1:${again.address()?.port}${pathname}`)
   await again.init({ ...world.fields, subjectBeginsWith: 'new/' })
   expect(world.subscription()?.properties.filter?.subjectBeginsWith).toBe('new/')
   await again.close()
@@ -76,7 +69,7 @@ it('asks for CloudEvents at the subscriber endpoint', async () => {
 it('listens on handshakePort for handshakes and events', async () => {
   const world = await openWorld()
   const first = new Binding({ endpoints: world.emulator.endpoints })
-  await first.init({ ...world.fields, ...flatWithout(world.fields, outputFields) }, { subscription: 'background' })
+  await first.init(world.fields, { subscription: 'background' })
   const port = first.address()?.port
   await first.close()
   await world.init({ handshakePort: String(port) })
@@ -86,7 +79,7 @@ it('listens on handshakePort for handshakes and events', async () => {
 
 it('publishes an event to the custom topic', async () => {
   const world = await openWorld()
-  await world.init(without(...inputFields))
+  await world.init(outputOnly)
   await world.binding.invoke('create', { order: 1 })
   const published = world.emulator.records.requests
     .all()
@@ -97,7 +90,7 @@ it('publishes an event to the custom topic', async () => {
 it('authorises publishing by the access key', async () => {
   const world = await openWorld()
   await world.init({
-    ...without(...inputFields),
+    ...outputOnly,
     accessKey: Buffer.from('another key of the same look').toString('base64'),
   })
   expect((await refusal(world.binding.invoke('create', { order: 1 }))).code).toBe('PUBLISH_REJECTED')
@@ -105,14 +98,14 @@ it('authorises publishing by the access key', async () => {
 
 it('offers create and nothing else', async () => {
   const world = await openWorld()
-  await world.init(without(...inputFields))
+  await world.init(outputOnly)
   expect(world.binding.operations()).toEqual(['create'])
   expect((await refusal(world.binding.invoke('get', {}))).code).toBe('OPERATION_UNSUPPORTED')
 })
 
 it('works with the output side alone', async () => {
   const world = await openWorld()
-  await world.init(without(...inputFields))
+  await world.init(outputOnly)
   expect(world.binding.address()).toBeUndefined()
   expect(world.binding.health()).toMatchObject({ status: 'healthy', output: { status: 'healthy' } })
 })
@@ -133,14 +126,14 @@ it.each(inputFields)('requires %s for the input side', async (field) => {
 
 it.each(outputFields)('requires %s for the output side', async (field) => {
   const world = await openWorld()
-  const error = await refusal(world.init(without(field, ...inputFields)))
+  const error = await refusal(world.init({ ...outputOnly, ...without(field) }))
   expect(error.code).toBe('METADATA_INVALID')
   expect(named(error)).toEqual([field])
 })
 
 it('does without eventSubscriptionName', async () => {
   const world = await openWorld()
-  await world.binding.init({ name: 'shop', properties: flatWithout(world.fields, ['eventSubscriptionName']) })
+  await world.binding.init({ name: 'shop', properties: { ...world.fields, eventSubscriptionName: '' } })
   expect(world.emulator.eventSubscription(String(world.fields.scope), 'shop')?.provisioningState).toBe('Succeeded')
 })
 
@@ -201,7 +194,7 @@ const scopeForms = [
 ]
 
 it.each(scopeForms)('takes the scope of $target', async ({ path }) => {
-  const world = await openWorld({ emulator: { resourceGroup: 'shop' } })
+  const world = await openWorld({ emulator: { subscriptions: [{ resourceGroups: ['shop'] }] } })
   const scope = `/subscriptions/${world.emulator.subscriptionId}${path}`
   await world.init({ scope })
   expect(world.emulator.eventSubscription(scope.replace(/\/$/, ''), 'orders')?.provisioningState).toBe('Succeeded')
@@ -257,7 +250,7 @@ it('says which role to assign where the service principal lacks it', async () =>
 
 it('says how to register the resource provider where it is not registered', async () => {
   const world = await openWorld()
-  world.emulator.unregisterProvider(world.emulator.subscriptionId)
+  world.emulator.unregisterProvider()
   const error = await refusal(world.init())
   expect(error.code).toBe('PROVIDER_NOT_REGISTERED')
   expect(error.message).toContain('az provider register --namespace Microsoft.EventGrid')
@@ -266,7 +259,8 @@ it('says how to register the resource provider where it is not registered', asyn
 
 it('tells to restart the ingress controller when the endpoint answers the handshake with 503', async () => {
   const world = await openWorld()
-  world.emulator.failNext({ route: 'handshake', times: 1_000, status: 503 })
+  const ingress = await answering(503)
+  world.emulator.setIngress(() => ingress)
   const error = await refusal(world.init({ subscriptionTimeout: '1s' }))
   expect(error.code).toBe('HANDSHAKE_FAILED')
   expect(error.message).toMatch(/503/)
@@ -290,8 +284,8 @@ it.each(['abc', 'a'.repeat(64), '123', 'Az09'])('takes the event subscription na
 it('accepts no self-signed certificate of an endpoint', async () => {
   // The service's half of the sentence: the emulator stands in for it, and the binding says what went wrong.
   const world = await openWorld()
-  const server = await selfSignedServer()
-  world.emulator.setIngress(() => server.url)
+  const server = await selfSigned()
+  world.emulator.setIngress(() => server)
   const error = await refusal(world.init({ subscriptionTimeout: '1s' }))
   expect(error.code).toBe('HANDSHAKE_FAILED')
   expect(error.message).toMatch(/certificate/i)

@@ -39,13 +39,20 @@ export const outputFields = ['accessKey', 'topicEndpoint'] as const
 export const without = (...names: readonly string[]): Fields =>
   Object.fromEntries(names.map((name) => [name, undefined]))
 
+/** Changes that leave the output side alone. */
+export const outputOnly = without(...inputFields, 'eventSubscriptionName')
+
 export const publicUrl = 'https://orders.example.com/api/events'
 
 /** Opens an emulator and a binding; the test's end closes both. */
 export async function openWorld(
   options: { readonly emulator?: EventGridEmulatorOptions; readonly binding?: BindingOptions } = {},
 ): Promise<World> {
-  const emulator = await EventGridEmulator.start({ retrySchedule: [5], ...options.emulator })
+  const emulator = await EventGridEmulator.start({
+    retrySchedule: [5],
+    deadLetterDelay: 0,
+    ...options.emulator,
+  })
   const log = captureLog()
   const handled: ReceivedEvent[] = []
   const onEvent = options.binding?.onEvent
@@ -63,7 +70,7 @@ export async function openWorld(
     await emulator.close()
   })
   const topic = emulator.topic('orders')
-  emulator.setIngress(() => `http://127.0.0.1:${binding.address()?.port ?? 1}`)
+  emulator.setIngress(({ pathname, search }) => `http://127.0.0.1:${binding.address()?.port ?? 1}${pathname}${search}`)
   const fields = {
     tenantId: emulator.tenantId,
     subscriptionId: emulator.subscriptionId,

@@ -7,5 +7,7 @@ export async function refusal(work: Promise<unknown>): Promise<BindingError> {
     (error: unknown) => ({ error }),
   )
   if (outcome.error instanceof BindingError) return outcome.error
-  throw new Error(outcome.resolved ? 'it was not refused' : 'it was refused with another error', { cause: outcome.error })
+  throw new Error(outcome.resolved ? 'it was not refused' : 'it was refused with another error', {
+    cause: outcome.error,
+  })
 }
