@@ -126,8 +126,8 @@ export interface DeliveryEngine {
   pending(): number
   /** Resolves when nothing is under way or due now. Events that wait for a later try don't count. */
   idle(): Promise<void>
-  /** As `idle`, but does not wait for a subscriber that keeps silent: what `ManualClock.settleWith` is given. */
-  quiet(): Promise<void>
+  /** As `idle`, but `stalled` soon where a subscriber keeps silent: a clock moved by hand must go on, or its time-out never comes. */
+  quiet(): Promise<'idle' | 'stalled'>
   /** Resolves when no event is pending at all: later tries and dead-letters count too. */
   settled(): Promise<void>
   /** Ends all requests and timers. */

@@ -170,7 +170,7 @@ export function createDeliveryEngine(context: EmulatorContext): DeliveryEngine {
     },
     async quiet() {
       if (!closed) pumpSoon()
-      await work.quiet()
+      return work.quiet()
     },
     settled() {
       return new Promise((resolve) => {

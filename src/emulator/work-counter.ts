@@ -8,7 +8,7 @@ export interface WorkCounter {
    * Resolves when nothing is under way, or what is makes no headway for a quarter of a second of real time: a subscriber that keeps silent
    * must not stop a clock moved by hand, or its time-out would never come.
    */
-  quiet(): Promise<void>
+  quiet(): Promise<'idle' | 'stalled'>
 }
 
 const roundMs = 50
@@ -40,7 +40,7 @@ export function createWorkCounter(): WorkCounter {
     },
     idle,
     quiet() {
-      if (underWay === 0) return Promise.resolve()
+      if (underWay === 0) return Promise.resolve('idle')
       return new Promise((resolve) => {
         let seen = steps
         let still = 0
@@ -48,13 +48,13 @@ export function createWorkCounter(): WorkCounter {
         const timer = setInterval(() => {
           still = steps === seen ? still + 1 : 0
           seen = steps
-          if (still >= rounds) done()
+          if (still >= rounds) done('stalled')
         }, roundMs)
-        const done = () => {
+        const done = (state: 'idle' | 'stalled') => {
           clearInterval(timer)
-          resolve()
+          resolve(state)
         }
-        void idle().then(done)
+        void idle().then(() => done('idle'))
       })
     },
   }

@@ -101,7 +101,12 @@ export async function createWorld(options: ResolvedOptions): Promise<World> {
       await engine.idle()
     } while (operations.running() > 0)
   }
-  const letGo = clock instanceof ManualClock ? clock.settleWith(idle) : () => {}
+  const quiet = async () => {
+    while ((await engine.quiet()) === 'idle' && operations.running() > 0) {
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  const letGo = clock instanceof ManualClock ? clock.settleWith(quiet) : () => {}
   let closing: Promise<void> | undefined
   const close = async () => {
     letGo()

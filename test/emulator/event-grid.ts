@@ -79,7 +79,7 @@ export async function openEventGrid(options: EventGridOptions = {}): Promise<Eve
     ...(options.delivery && { delivery: options.delivery }),
   }
   const engine = createDeliveryEngine(context)
-  clock.settleWith(() => engine.quiet())
+  clock.settleWith(async () => void (await engine.quiet()))
   const app = fastify({ genReqId: () => randomUUID() })
   app.decorateRequest('outcome')
   app.addHook('onRequest', async (request) => {
