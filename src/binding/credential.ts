@@ -29,14 +29,22 @@ export interface CredentialOptions {
  * The credential that metadata describes. Its `getToken` throws BindingError CREDENTIALS_REJECTED where Entra refuses the client, and a
  * RestError without a status where Entra could not be asked, so that a caller tries again. The object shows no secret, however it is
  * printed.
- * @throws BindingError METADATA_INVALID when the authority host is not https, or a host's credential is missing.
+ * @throws BindingError METADATA_INVALID when the authority host is not https, or a host's credential is missing; CREDENTIALS_REJECTED
+ * when the process lacks what the kind of credential needs.
  */
 export function createCredential(metadata: CredentialMetadata, options: CredentialOptions): TokenCredential {
   const { tokenTimeoutMs = 30_000 } = options
   const authorityHost = (options.endpoints.authorityHost ?? options.environment.authorityHost).replace(/\/+$/, '')
   const exchanges = new AsyncLocalStorage<{ last: Exchange | undefined }>()
-  const credential = connect(metadata, options, authorityHost, createObserver(exchanges, tokenTimeoutMs))
   const secrets = metadata.kind === 'clientSecret' ? [metadata.clientSecret.reveal()] : []
+  const context = { metadata, authorityHost, show: (text: string) => scrub(text, secrets) }
+  let credential: TokenCredential
+  try {
+    credential = connect(metadata, options, authorityHost, createObserver(exchanges, tokenTimeoutMs))
+  } catch (error) {
+    // Some look for what they need as soon as they are made, a workload identity for its variables.
+    throw judgeTokenFailure(error, undefined, context)
+  }
 
   return {
     getToken(scopes, tokenOptions) {
@@ -46,11 +54,7 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
           return await inTime(credential, scopes, tokenOptions, tokenTimeoutMs)
         } catch (error) {
           if (tokenOptions?.abortSignal?.aborted) throw error
-          throw judgeTokenFailure(error, exchange.last, {
-            metadata,
-            authorityHost,
-            show: (text) => scrub(text, secrets),
-          })
+          throw judgeTokenFailure(error, exchange.last, context)
         }
       })
     },

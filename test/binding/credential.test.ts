@@ -183,3 +183,21 @@ it.each([
     expect.objectContaining({ code: 'METADATA_INVALID' }),
   )
 })
+
+it.each<{ kind: CredentialMetadata; fix: string }>([
+  { kind: { ...metadata, tenantId: 'no tenant!' }, fix: 'check tenantId' },
+  { kind: { kind: 'workloadIdentity', tenantId: 'tenant-1', clientId: undefined }, fix: 'workload identity' },
+])('says CREDENTIALS_REJECTED at once where the library refuses to make $kind.kind', ({ kind, fix }) => {
+  expect(() => createCredential(kind, { environment, endpoints: {} })).toThrow(
+    expect.objectContaining({ code: 'CREDENTIALS_REJECTED', fix: expect.stringContaining(fix) }),
+  )
+})
+
+it('makes the credentials that are only asked when a token is needed', () => {
+  const kinds: CredentialMetadata[] = [
+    { kind: 'managedIdentity', clientId: 'client-1' },
+    { kind: 'cli', tenantId: undefined },
+    { kind: 'default', tenantId: 'tenant-1', clientId: 'client-1' },
+  ]
+  for (const kind of kinds) expect(createCredential(kind, { environment, endpoints: {} })).toHaveProperty('getToken')
+})
