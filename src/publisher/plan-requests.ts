@@ -55,29 +55,21 @@ export interface Joinable {
   readonly load: Load
 }
 
-/** The calls that go into the next request together. */
-export interface JointRequest<C> {
-  /** At least one, where any waits. */
-  readonly calls: readonly C[]
-  /** Does the next waiting call no longer fit? Then a second request may go beside the first. */
-  readonly full: boolean
-}
-
 /**
- * Takes calls from the head of the queue, in order, while they are of one schema and fit into one request together (pure). A call
- * that exceeds a request on its own is taken alone.
+ * Takes calls from the head of the queue, in order, while they are of one schema and fit into one request together (pure): at least one
+ * where any waits. A call that exceeds a request on its own is taken alone.
  */
-export function joinCalls<C extends Joinable>(waiting: Iterable<C>, bounds: RequestBounds): JointRequest<C> {
+export function joinCalls<C extends Joinable>(waiting: Iterable<C>, bounds: RequestBounds): readonly C[] {
   const calls: C[] = []
   let load = empty
   for (const call of waiting) {
     const grown = addLoads(load, call.load)
     const first = calls[0]
-    if (first !== undefined && (first.schema !== call.schema || !fits(grown, bounds))) return { calls, full: true }
+    if (first !== undefined && (first.schema !== call.schema || !fits(grown, bounds))) break
     calls.push(call)
     load = grown
   }
-  return { calls, full: !fits(load, bounds) }
+  return calls
 }
 
 /** The calls of a refused joint request in two halves, which go separately; one call can't be halved. */

@@ -46,10 +46,10 @@ export function createRequestQueue({ limits, send }: RequestQueueOptions): Reque
   const next = (): readonly PublishCall[] | undefined => {
     const half = halves.shift()
     if (half) return half
+    // While a request is under way, the others wait for it and go together; they need not once they fill another.
     if (runningJoint > 0 && fits({ ...load, bytes: load.bytes - 1 }, limits)) return undefined
-    const { calls, full } = joinCalls(waiting, limits)
-    // While a request is under way, the others wait for it and go together; only a full one need not.
-    if (calls.length === 0 || (runningJoint > 0 && !full)) return undefined
+    const calls = joinCalls(waiting, limits)
+    if (calls.length === 0) return undefined
     calls.forEach(remove)
     return calls
   }

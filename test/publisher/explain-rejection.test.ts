@@ -50,4 +50,11 @@ describe('an answer that refuses', () => {
     expect(error.code).toBe('PUBLISH_REJECTED')
     expect(error.message.length).toBeLessThan(1_000)
   })
+
+  it('without end is cut too, and its connection with it', async () => {
+    const topic = await startTopic(() => ({ endless: 400 }))
+    const error = await refusal(openPublisher(topic.endpoint).publisher.publish(event('1')))
+    expect(error.code).toBe('PUBLISH_REJECTED')
+    await topic.disconnected()
+  })
 })

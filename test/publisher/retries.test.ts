@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { refusal } from '../support/refusal.ts'
 import { createManualClock, openPublisher } from './open-publisher.ts'
-import { type Answer, createGate, event, ids, problem, startTopic } from './scripted-topic.ts'
+import { type Answer, createGate, event, ids, problem, startHeldTopic, startTopic } from './scripted-topic.ts'
 
 describe('a request that was not taken', () => {
   const unavailable: Answer = { status: 503, body: problem('ServiceUnavailable', 'busy') }
@@ -119,5 +119,26 @@ describe('a request that was not taken', () => {
     const error = await refusal(publisher.publish(event('1')))
     expect(error.code).toBe('PUBLISH_UNAVAILABLE')
     expect(error.message).toContain('ECONNREFUSED')
+  })
+
+  it('is sent again without the calls whose time is over', async () => {
+    const { topic, open } = await startHeldTopic((index) => ({ status: index === 1 ? 503 : 200 }))
+    const time = createManualClock()
+    const { publisher } = openPublisher(topic.endpoint, {
+      clock: time.clock,
+      limits: { retryBaseMs: 1_002, attemptTimeoutMs: 100_000 },
+    })
+    const first = publisher.publish(event('1'))
+    const second = refusal(publisher.publish(event('2')))
+    await topic.arrived(1)
+    time.advance(1_000)
+    const third = publisher.publish(event('3'))
+    const waits = time.waits((delayMs) => delayMs === 501)
+    open()
+    await waits
+    time.advance(59_200)
+    expect(await second).toMatchObject({ code: 'PUBLISH_UNAVAILABLE', details: { status: 503, ids: ['2'] } })
+    await Promise.all([first, third])
+    expect(topic.requests.map(({ events }) => ids(events))).toEqual([['1'], ['2', '3'], ['3']])
   })
 })

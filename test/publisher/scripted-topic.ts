@@ -18,6 +18,8 @@ export interface TopicRequest {
 export type Answer =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: unknown }
   | { readonly cut: true }
+  /** An answer of this status whose body never ends. */
+  | { readonly endless: number }
   | { readonly hold: Promise<unknown>; readonly afterwards?: Answer }
 
 const ok: Answer = { status: 200 }
@@ -95,6 +97,14 @@ export async function startTopic(answerTo: (request: TopicRequest) => Answer = (
 function give(answer: Answer, outgoing: ServerResponse): void {
   if ('hold' in answer) {
     void answer.hold.then(() => give(answer.afterwards ?? ok, outgoing))
+  } else if ('endless' in answer) {
+    outgoing.writeHead(answer.endless, { 'content-type': 'text/plain' })
+    outgoing.flushHeaders()
+    const more = () => {
+      while (!outgoing.destroyed && outgoing.write('x'.repeat(10_000)));
+    }
+    outgoing.on('drain', more)
+    more()
   } else if ('cut' in answer) {
     outgoing.socket?.destroy()
   } else {
