@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { ServerOptions } from 'node:https'
 import { fastify } from 'fastify'
 import { onTestFinished } from 'vitest'
 import { z } from 'zod'
@@ -51,11 +52,13 @@ export interface EventGridOptions {
   readonly random?: () => number
   readonly ingress?: EmulatorContext['ingress']
   readonly trustedCertificates?: readonly string[]
+  /** Has the subscriber served by https. */
+  readonly tls?: ServerOptions
 }
 
 /** Opens it on a free port with a clock that stands still; the test's end closes it. */
 export async function openEventGrid(options: EventGridOptions = {}): Promise<EventGrid> {
-  const subscriber = await startSubscriber()
+  const subscriber = await startSubscriber(options.tls)
   const clock = new ManualClock(Date.UTC(2026, 0, 5, 14, 7, 9))
   const records: Records = {
     requests: new RecordRing(),

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import http from 'node:http'
+import https from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 
@@ -11,6 +12,8 @@ export interface ReceivedRequest {
   /** In the order and spelling of the wire. */
   readonly rawHeaders: readonly string[]
   readonly body: string
+  /** Tells connections apart. */
+  readonly remotePort: number | undefined
 }
 
 /** What a subscriber answers; undefined: nothing, ever. `'drop'` closes the connection. */
@@ -45,14 +48,14 @@ export const grant = (request: ReceivedRequest): SubscriberAnswer => {
 const isHandshake = ({ method, headers }: ReceivedRequest) =>
   method === 'OPTIONS' || headers['aeg-event-type'] === 'SubscriptionValidation'
 
-/** Starts one on a free port; the test's end closes it. */
-export async function startSubscriber(): Promise<Subscriber> {
+/** Starts one on a free port, by https if there is a certificate; the test's end closes it. */
+export async function startSubscriber(tls?: https.ServerOptions): Promise<Subscriber> {
   const requests: ReceivedRequest[] = []
   const answers: SubscriberAnswer[] = []
   const waiting: { count: number; resolve: () => void }[] = []
   let handshake = grant
   const deliveries = () => requests.filter((request) => !isHandshake(request))
-  const server = http.createServer(async (request, response) => {
+  const listener: http.RequestListener = async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     const received = {
@@ -61,13 +64,15 @@ export async function startSubscriber(): Promise<Subscriber> {
       headers: request.headers,
       rawHeaders: request.rawHeaders,
       body: Buffer.concat(chunks).toString(),
+      remotePort: request.socket.remotePort,
     }
     requests.push(received)
     const answer = isHandshake(received) ? handshake(received) : answers.length > 0 ? answers.shift() : { status: 200 }
     for (const { count, resolve } of waiting) if (deliveries().length >= count) resolve()
     if (answer === 'drop') request.socket.destroy()
     else if (answer) response.writeHead(answer.status, answer.headers).end(answer.body)
-  })
+  }
+  const server = tls ? https.createServer(tls, listener) : http.createServer(listener)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   onTestFinished(() => {
@@ -77,7 +82,7 @@ export async function startSubscriber(): Promise<Subscriber> {
   // A server that listens on TCP has such an address.
   const { port } = server.address() as AddressInfo
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
     requests,
     deliveries,
     answer: (...more) => void answers.push(...more),
