@@ -27,7 +27,7 @@ export interface Operations {
   /** Starts one. `run` begins when the operation delay is over; its signal aborts on close. */
   start(subscriptionId: string, run: (signal: AbortSignal) => Promise<OperationResult>): Operation
   find(id: string): Operation | undefined
-  /** Resolves when none runs. Those that wait for someone to act (`parked`) don't count. */
+  /** Resolves when none runs. Those in their delay, and those that wait for someone to act (`park`), don't count. */
   idle(): Promise<void>
   /** How many run, the parked ones left out. */
   running(): number
@@ -60,6 +60,7 @@ export function createOperations(clock: Clock, delayMs: number): Operations {
       const work = async () => {
         await delay()
         if (closing.signal.aborted) return
+        if (delayMs > 0) running.set(id, operation.ended)
         operation.result = await run(closing.signal).catch(
           (): OperationResult => ({
             status: 'Failed',
@@ -74,7 +75,7 @@ export function createOperations(clock: Clock, delayMs: number): Operations {
         ended: Promise.resolve(),
       }
       operation.ended = work().finally(() => running.delete(id))
-      if (operation.result === undefined) running.set(id, operation.ended)
+      if (delayMs <= 0) running.set(id, operation.ended)
       operations.set(id, operation)
       if (operations.size > operationsHeld) {
         const [oldest] = operations.keys()

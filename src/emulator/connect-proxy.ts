@@ -30,6 +30,8 @@ export function addConnectProxy(http: HttpServer, https: HttpsServer, ownHosts: 
       return
     }
     socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
+    // As sockets of an http server they would stay half open when the client goes away before its handshake.
+    socket.allowHalfOpen = false
     if (head.length > 0) socket.unshift(head)
     https.emit('connection', socket)
   })

@@ -46,6 +46,12 @@ export const entraFailures = {
     code: 900144,
     message: `The request body must contain the following parameter: '${name}'.`,
   }),
+  unreadable: (): EntraFailure => ({
+    status: 400,
+    error: 'invalid_request',
+    code: 900561,
+    message: 'The request is not valid. The body must be a form of no more than 64 KB.',
+  }),
   unsupportedGrant: (grant: string): EntraFailure => ({
     status: 400,
     error: 'unsupported_grant_type',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { EmulatorContext } from './context.ts'
-import { type EntraFailure, entraErrorBody } from './entra-errors.ts'
+import { type EntraFailure, entraErrorBody, entraFailures } from './entra-errors.ts'
 import { decideTokenRequest } from './entra-token-request.ts'
 import { issuerOf, type SigningTokenIssuer } from './token-issuer.ts'
 
@@ -34,12 +34,16 @@ export function registerEntraRoutes(app: FastifyInstance, context: EmulatorConte
       .send(entraErrorBody(failure, { traceId: request.id, correlationId }, new Date(context.clock.now())))
   }
 
+  app.setErrorHandler((_error, request, reply) => refuse(request, reply, entraFailures.unreadable()))
+
   const answerToken =
     (names: 'resource' | 'scope') => async (request: FastifyRequest<TenantParams>, reply: FastifyReply) => {
+      const form = formOf(request.body)
+      if (form.client_secret !== undefined) request.outcome.body = { ...form, client_secret: '(redacted)' }
       const verdict = decideTokenRequest(
         {
           tenant: request.params.tenant,
-          form: formOf(request.body),
+          form,
           authorization: request.headers.authorization,
           names,
         },

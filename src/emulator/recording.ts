@@ -61,7 +61,7 @@ export function recordRequests(
       face,
       method: request.method,
       url: request.url,
-      headers: request.headers,
+      headers: shownHeaders(request.headers),
       ...(body === undefined ? {} : { body }),
       status,
       ...(outcome.code === undefined ? {} : { code: outcome.code }),
@@ -69,6 +69,19 @@ export function recordRequests(
       requestId: request.id,
     })
   }
+}
+
+const credentialHeaders = ['authorization', 'aeg-sas-key', 'aeg-sas-token']
+
+/** Headers as they are recorded: that there was a credential shows, the credential does not. */
+function shownHeaders(headers: FastifyRequest['headers']): RequestRecord['headers'] {
+  if (!credentialHeaders.some((name) => name in headers)) return headers
+  const shown = { ...headers }
+  for (const name of credentialHeaders) {
+    const value = shown[name]
+    if (typeof value === 'string') shown[name] = value.replace(/^([A-Za-z]+ )?.*$/s, '$1(redacted)')
+  }
+  return shown
 }
 
 /** Waits by the clock; true if the client went away meanwhile. */
