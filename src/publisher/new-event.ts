@@ -3,13 +3,13 @@ import { isPlainText, kindOf } from './json-kind.ts'
 import { invalidPayload, type Payload } from './read-payload.ts'
 
 /** Invoke metadata that becomes attributes of an event made from data; names match without regard to case. */
-export const eventAttributes = ['type', 'source', 'subject', 'id', 'time', 'dataschema'] as const
+const eventAttributes = ['type', 'source', 'subject', 'id', 'time', 'dataschema'] as const
 
 /** The type of an event made from data, unless the invoke metadata says `type`. */
-export const defaultEventType = 'eventgrid-binding.create'
+const defaultEventType = 'eventgrid-binding.create'
 
 /** The subject of an event made from data in the Event Grid schema, which demands one, unless the invoke metadata says `subject`. */
-export const defaultSubject = 'eventgrid-binding'
+const defaultSubject = 'eventgrid-binding'
 
 /** Where the parts of a new event come from that neither data nor metadata give. */
 export interface NewEventContext {

@@ -16,7 +16,7 @@ import { toEvents } from './to-events.ts'
 import { createTopicClient, publishUrl } from './topic-client.ts'
 
 /** How one `publish` goes about it. */
-export interface PublishOptions {
+interface PublishOptions {
   /** Attributes of an event made from data (README, "What create takes"). */
   readonly metadata?: Readonly<Record<string, string>>
   /** Takes a waiting call back; once its request is sent it only ends the wait. */
