@@ -2,6 +2,7 @@ import type { AcceptedEvent } from './accepted-event.ts'
 import type { Clock } from './clock.ts'
 import type { DeliveryOptions } from './delivery-options.ts'
 import type { Directory } from './directory.ts'
+import type { EventWatcher } from './event-watcher.ts'
 import type { Faults } from './faults.ts'
 import type { EventSubscription } from './model.ts'
 import type { RecordRing } from './records.ts'
@@ -186,6 +187,8 @@ export interface EmulatorContext {
   /** Which Entra token version deliveries carry. */
   readonly deliveryTokenVersion: '1.0' | '2.0'
   readonly delivery?: DeliveryOptions
+  /** Told of each event on its way. */
+  readonly watcher?: EventWatcher
   /** `https://127.0.0.1:{port}`, without a trailing slash. Known once the server listens, hence a function. */
   readonly baseUrl: () => string
 }

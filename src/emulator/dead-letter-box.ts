@@ -57,7 +57,7 @@ export function createDeadLetterBox(
       // Event Grid tells nobody either: it tries again, and drops the events after four hours.
       return postpone(letters, at)
     }
-    record(subscription, events, `${blobContainerName}/${path}`)
+    record(subscription, letters, events, `${blobContainerName}/${path}`)
   }
 
   function postpone(letters: readonly Letter[], now: number): void {
@@ -72,12 +72,18 @@ export function createDeadLetterBox(
   }
 
   function drop(letters: readonly Letter[]): void {
-    for (const { subscription, given } of letters) {
-      record(subscription, [deadLetteredForm(given, deliverySchemaOf(subscription))], undefined)
+    for (const letter of letters) {
+      const { subscription, given } = letter
+      record(subscription, [letter], [deadLetteredForm(given, deliverySchemaOf(subscription))], undefined)
     }
   }
 
-  function record(subscription: EventSubscription, events: readonly unknown[], blobPath: string | undefined): void {
+  function record(
+    subscription: EventSubscription,
+    letters: readonly Letter[],
+    events: readonly unknown[],
+    blobPath: string | undefined,
+  ): void {
     context.records.deadLetters.push({
       at: context.clock.now(),
       subscriptionId: subscription.id,
@@ -85,6 +91,11 @@ export function createDeadLetterBox(
       ...(blobPath !== undefined && { blobPath }),
       events,
     })
+    context.watcher?.deadLettered(
+      subscription,
+      letters.map(({ given }) => given.event),
+      blobPath,
+    )
   }
 
   return {

@@ -1,6 +1,6 @@
 import type { AcceptedEvent } from './accepted-event.ts'
 import { eventId } from './accepted-event.ts'
-import type { EmulatorContext } from './context.ts'
+import type { DeliveryRecord, EmulatorContext } from './context.ts'
 import { deliveredForm } from './convert-schema.ts'
 import { deadLetterDestinationOf } from './dead-letter.ts'
 import {
@@ -62,7 +62,7 @@ export function createDeliver(
   texts: EventTexts,
   work: WorkCounter,
 ): Deliver {
-  const { clock, faults, records } = context
+  const { clock, faults, records, watcher } = context
   const bearerToken = createTokenSource(context)
 
   /** Waiting for the clock is nothing under way: a clock moved by hand waits until nothing is. */
@@ -123,7 +123,7 @@ export function createDeliver(
     }
     const next = settle(result)
     const givenUp = deadLetterDestinationOf(subscription) ? 'dead-lettered' : 'dropped'
-    records.deliveries.push({
+    const record: DeliveryRecord = {
       at,
       subscriptionId: subscription.id,
       subscriptionName: subscription.name,
@@ -138,7 +138,13 @@ export function createDeliver(
       ...(result.status !== undefined && { status: result.status }),
       ...(result.failure && { error: `${result.failure.outcome}: ${result.failure.message}` }),
       ...(next.nextTryAt !== undefined && { nextTryAt: next.nextTryAt }),
-    })
+    }
+    records.deliveries.push(record)
+    watcher?.tried(
+      subscription,
+      bundle.map(({ event }) => event),
+      record,
+    )
   }
 }
 

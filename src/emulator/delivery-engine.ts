@@ -21,7 +21,7 @@ interface Lane {
 
 /** Makes the half of Event Grid that talks to subscribers. */
 export function createDeliveryEngine(context: EmulatorContext): DeliveryEngine {
-  const { clock, store } = context
+  const { clock, store, watcher } = context
   const settings = deliverySettings(context.delivery)
   const work = createWorkCounter()
   const texts = createEventTexts()
@@ -97,6 +97,7 @@ export function createDeliveryEngine(context: EmulatorContext): DeliveryEngine {
       giveUp(current, events, reason) {
         for (const { event, attempts, acceptedAt, lastAttemptAt, lastOutcome, lastStatus } of events) {
           const outcome = lastOutcome ?? 'Probation'
+          watcher?.givenUp(current, event, reason)
           deadLetters.add(current, { event, reason, attempts, acceptedAt, lastAttemptAt, outcome, lastStatus })
         }
       },
@@ -116,6 +117,7 @@ export function createDeliveryEngine(context: EmulatorContext): DeliveryEngine {
     if (!lane) return
     lane.stopExpiry()
     lane.queue.drop()
+    watcher?.forgotten(subscription)
     lanes.delete(subscription.id.toLowerCase())
     bySource.get(subscription.scope.toLowerCase())?.delete(lane)
     tellSettled()
@@ -134,10 +136,11 @@ export function createDeliveryEngine(context: EmulatorContext): DeliveryEngine {
 
   function accept(sourceId: string, events: readonly AcceptedEvent[]): void {
     if (closed) return
+    watcher?.accepted(sourceId, events)
     for (const lane of bySource.get(sourceId.toLowerCase()) ?? []) {
       const { provisioningState } = lane.subscription
       if (provisioningState !== 'Succeeded' && provisioningState !== 'Updating') continue
-      for (const event of events) lane.queue.offer(event)
+      for (const event of events) if (lane.queue.offer(event)) watcher?.queued(lane.subscription, event)
     }
     pumpSoon()
   }

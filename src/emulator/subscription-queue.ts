@@ -51,8 +51,8 @@ export interface SubscriptionQueueOptions {
 export interface SubscriptionQueue {
   /** New settings, for events to come and for those that wait. */
   use(subscription: EventSubscription): void
-  /** Takes an event if the subscription's filter wants it. */
-  offer(event: AcceptedEvent): void
+  /** Takes an event if the subscription's filter wants it, and tells whether it does. */
+  offer(event: AcceptedEvent): boolean
   /** Takes an event without asking the filter. */
   add(pending: PendingEvent, due?: number): void
   /** Sends what is due. */
@@ -175,7 +175,9 @@ export function createSubscriptionQueue(
       wanted = compileFilter(next.properties.filter)
     },
     offer(event) {
-      if (wanted(event)) ready.push({ event, acceptedAt: clock.now(), attempts: 0 })
+      const takes = wanted(event)
+      if (takes) ready.push({ event, acceptedAt: clock.now(), attempts: 0 })
+      return takes
     },
     add(pending, due = 0) {
       if (due > clock.now()) waiting.add(due, pending)
