@@ -22,6 +22,9 @@ import type { Provisioning } from './provisioning.ts'
 
 type Target = Extract<ArmTarget, { kind: 'eventSubscription' }>
 
+/** What can be asked of an event subscription by POST. */
+const knownActions: readonly string[] = ['getfullurl', 'getdeliveryattributes']
+
 /** States in which a change is under way. */
 const busy: readonly string[] = ['Creating', 'Updating', 'Deleting']
 
@@ -101,6 +104,9 @@ export function createEventSubscriptionHandler(
     const action = actionOf(method, target)
     const resolved = resolveScope(context, call, target.scope, action)
     requireEventGridVersion(call, 'eventSubscriptions')
+    if (target.action !== undefined && !knownActions.includes(target.action.toLowerCase())) {
+      throw armErrors.pathNotFound(method, call.url)
+    }
     requireAction(context, call, action, method === 'GET' ? target.scope : idOf(target))
     requireExistence(context, resolved)
     requireRegistration(resolved)
@@ -119,9 +125,7 @@ export function createEventSubscriptionHandler(
           body: { endpointUrl: destination?.endpointType === 'WebHook' ? destination.properties.endpointUrl : null },
         }
       }
-      if (target.action.toLowerCase() === 'getdeliveryattributes')
-        return { status: 200, body: viewDeliveryAttributes(properties) }
-      throw armErrors.pathNotFound(method, call.url)
+      return { status: 200, body: viewDeliveryAttributes(properties) }
     }
     if (method === 'PUT' || method === 'PATCH') return write(call, target, resolved)
     if (method === 'DELETE') return remove(call, target, resolved)

@@ -261,13 +261,17 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Without the members that are null, at any depth; the depth is that of the parsed body, which its size bounds. */
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls)
+/** As deep as Azure reads JSON. */
+const deepestNest = 64
+
+/** Without the members that are null, at any depth. */
+function withoutNulls(value: unknown, depth = 0): unknown {
+  if (depth > deepestNest) throw armErrors.invalidContent(`The reader's MaxDepth of ${deepestNest} has been exceeded`)
+  if (Array.isArray(value)) return value.map((item) => withoutNulls(item, depth + 1))
   if (!isObject(value)) return value
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, member]) => member !== null)
-      .map(([name, member]) => [name, withoutNulls(member)]),
+      .map(([name, member]) => [name, withoutNulls(member, depth + 1)]),
   )
 }
