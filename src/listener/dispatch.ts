@@ -1,9 +1,10 @@
 import type { EventHandler } from '../event.ts'
 import { type Acknowledgement, decideAcknowledgement, type EventOutcome } from './acknowledgement.ts'
 import { createAdmission, type Waiter } from './admission.ts'
+import { createDeadlines, type Expiring } from './deadlines.ts'
 import type { DeliveryEvent, DeliveryMember } from './delivery.ts'
 import { printable, type QuietLog } from './quiet-log.ts'
-import { createDeadline, type Deadline, DeliveredEvent } from './received-event.ts'
+import { Deadline, DeliveredEvent } from './received-event.ts'
 import { createRedelivery, type RunningEvent } from './redelivery.ts'
 import type { Timers } from './timers.ts'
 
@@ -47,7 +48,7 @@ export interface Dispatcher {
 }
 
 /** A body on its way. */
-interface Work {
+interface Work extends Expiring {
   readonly delivery: Delivery
   /** As they would be if time were over now: `notTried` at first, `timedOut` once begun. */
   readonly outcomes: EventOutcome[]
@@ -62,7 +63,6 @@ interface Work {
   /** A slot that was handed over and not used yet. */
   holdsSlot: boolean
   waiter: Waiter | undefined
-  deadlineTimer: Disposable | undefined
   waitTimer: Disposable | undefined
 }
 
@@ -75,6 +75,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { handlerTimeoutMs, admissionWaitMs = 3_000, log, now, timers } = options
   const admission = createAdmission(options)
   const redelivery = createRedelivery<Running>()
+  const deadlines = createDeadlines<Work>(timers, now, expire)
   const idleListeners: (() => void)[] = []
   let running = 0
   let unanswered = 0
@@ -84,24 +85,21 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const work: Work = {
       delivery,
       outcomes: new Array<EventOutcome>(delivery.members.length).fill('notTried'),
-      deadline: createDeadline(),
+      deadline: new Deadline(),
+      expiresAt: delivery.arrivedAt + handlerTimeoutMs,
       open: delivery.members.length,
       next: 0,
       answered: false,
       admitted: false,
       holdsSlot: false,
       waiter: undefined,
-      deadlineTimer: undefined,
       waitTimer: undefined,
     }
     unanswered++
-    if (timeLeft(work) <= 0) expire(work)
+    if (work.expiresAt <= now()) expire(work)
     else proceed(work)
-    // After the first handler calls: one that ends at once needs no timer.
-    if (!work.answered) work.deadlineTimer = timers.setTimeout(expire, Math.max(timeLeft(work), 0), work)
+    if (!work.answered) deadlines.add(work)
   }
-
-  const timeLeft = (work: Work) => work.delivery.arrivedAt + handlerTimeoutMs - now()
 
   /** Begins events until all are, or one has to wait for a slot. */
   function proceed(work: Work): void {
@@ -231,7 +229,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   function finish(work: Work): void {
     work.answered = true
-    work.deadlineTimer?.[Symbol.dispose]()
+    deadlines.remove(work)
     work.waitTimer?.[Symbol.dispose]()
     const acknowledgement = decideAcknowledgement(work.outcomes)
     const arrived = work.delivery.answer(acknowledgement)
@@ -259,6 +257,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     stop() {
       stopped = true
       admission.refuseAll()
+      deadlines.stop()
     },
     idle: () =>
       new Promise((resolve) => {

@@ -7,23 +7,22 @@ export type BodyResult = Buffer | 'tooLarge' | 'cutOff'
 export function readBody(request: IncomingMessage, limit: number, done: (result: BodyResult) => void): void {
   const chunks: Buffer[] = []
   let length = 0
+  let ended = false
   const end = (result: BodyResult) => {
-    request.off('data', onData).off('end', onEnd).off('error', onCutOff).off('close', onCutOff)
-    // An error may still follow, and without a listener it would end the process.
-    request.on('error', () => {})
+    if (ended) return
+    ended = true
     done(result)
   }
-  const onData = (chunk: Buffer) => {
+  request.on('data', (chunk: Buffer) => {
     length += chunk.length
-    if (length > limit) {
+    if (length <= limit) chunks.push(chunk)
+    else {
       request.pause()
       end('tooLarge')
-    } else chunks.push(chunk)
-  }
-  const onEnd = () => {
-    const [only] = chunks
-    end(only && chunks.length === 1 ? only : Buffer.concat(chunks, length))
-  }
-  const onCutOff = () => end('cutOff')
-  request.on('data', onData).on('end', onEnd).on('error', onCutOff).on('close', onCutOff)
+    }
+  })
+  // A copy even of a single chunk: events keep views of it, and must not keep a larger buffer of the connection with them.
+  request.on('end', () => end(Buffer.concat(chunks, length)))
+  // Comes after every end, also after one by error; Node keeps the error to itself where nobody listens for it.
+  request.on('close', () => end('cutOff'))
 }

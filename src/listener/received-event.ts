@@ -1,30 +1,26 @@
 import type { CloudEvent, ReceivedEvent } from '../event.ts'
 import type { DeliveryEvent } from './delivery.ts'
 
-/** The end of `handlerTimeout` for all events of one body. */
-export interface Deadline {
-  /** Made when somebody asks for it: most handlers never look, and an AbortController costs as much as the rest of an event. */
-  readonly signal: AbortSignal
-  /** The time is over. */
-  pass(): void
-}
+/**
+ * The end of `handlerTimeout` for all events of one body. A class, since there is one for each delivery; its signal is made when
+ * somebody asks for it, since most handlers never look and an AbortController costs as much as the rest of an event.
+ */
+export class Deadline {
+  #controller: AbortController | undefined
+  #passed = false
 
-export function createDeadline(): Deadline {
-  let controller: AbortController | undefined
-  let passed = false
-  const abort = () => controller?.abort(new DOMException('handlerTimeout is over', 'TimeoutError'))
-  return {
-    get signal() {
-      if (!controller) {
-        controller = new AbortController()
-        if (passed) abort()
-      }
-      return controller.signal
-    },
-    pass() {
-      passed = true
-      abort()
-    },
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController()
+      if (this.#passed) this.pass()
+    }
+    return this.#controller.signal
+  }
+
+  /** The time is over. */
+  pass(): void {
+    this.#passed = true
+    this.#controller?.abort(new DOMException('handlerTimeout is over', 'TimeoutError'))
   }
 }
 

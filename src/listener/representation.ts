@@ -1,5 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
+/** What Event Grid itself writes needs no parsing. */
+const usual: ReadonlySet<string> = new Set([
+  'application/cloudevents+json; charset=utf-8',
+  'application/json; charset=utf-8',
+])
+
 /**
  * Judges by headers alone whether a body can be read: JSON of any kind (`application/json`, or a `+json` suffix) in UTF-8, not compressed.
  * Returns the reason for a 415, or undefined.
@@ -8,6 +14,7 @@ export function refuseRepresentation(headers: IncomingHttpHeaders): string | und
   const encoding = headers['content-encoding']
   if (encoding && encoding.toLowerCase() !== 'identity') return 'A compressed body is not accepted.'
   const contentType = headers['content-type']
+  if (contentType !== undefined && usual.has(contentType)) return undefined
   if (!contentType) return 'Content-Type is missing; JSON is expected.'
   const [mediaType = '', ...parameters] = contentType.split(';')
   if (!isJson(mediaType.trim().toLowerCase()))

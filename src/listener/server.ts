@@ -29,6 +29,8 @@ export function createServer(maxConcurrency: number): FastifyInstance {
         socket.end(clientErrors.get(error.code) ?? rawProblem(400, 'The request is not HTTP.'), () => socket.destroy())
     },
   })
+  // The hooks answer all requests; without a route each would be looked for a second time, among those for 404.
+  server.post('/', (_request, reply) => reply)
   // Otherwise Node itself invites the body, before anybody has looked at the head.
   server.server.on('checkContinue', (request, response) => server.server.emit('request', request, response))
   server.server.maxConnections = Math.max(1_024, 4 * maxConcurrency)

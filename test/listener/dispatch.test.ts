@@ -128,9 +128,25 @@ describe('handlerTimeout', () => {
     expect(calls).toHaveLength(0)
   })
 
-  it('leaves no timer behind', async () => {
+  it('ends each of several bodies at its own time', async () => {
     const { clock, calls, deliver } = openDispatcher()
+    const first = deliver(['1'])
+    clock.advance(10_000)
+    const slowToArrive = deliver(['2'], { arrivedAt: clock.now() - 12_000 })
+    const third = deliver(['3'])
+    expect(clock.pending()).toBe(1)
+    clock.advance(13_000)
+    expect([first, slowToArrive, third]).toEqual([[], [503], []])
+    clock.advance(2_000)
+    expect([first, slowToArrive, third]).toEqual([[503], [503], []])
+    await calls[2]?.resolve()
+    expect(third).toEqual([200])
+  })
+
+  it('leaves no timer behind once stopped and done', async () => {
+    const { clock, calls, deliver, dispatcher } = openDispatcher()
     deliver(['1'])
+    dispatcher.stop()
     await calls[0]?.resolve()
     expect(clock.pending()).toBe(0)
   })

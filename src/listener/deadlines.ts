@@ -1,0 +1,69 @@
+import type { Timers } from './timers.ts'
+
+/** Something that ends at a time (epoch milliseconds). */
+export interface Expiring {
+  readonly expiresAt: number
+}
+
+/** Tells what has not been removed when its time is over. */
+export interface Deadlines<T extends Expiring> {
+  add(item: T): void
+  remove(item: T): void
+  /** Lets the timer go as soon as nothing is left. */
+  stop(): void
+}
+
+/**
+ * One timer for all: a timer for each delivery would be made and thrown away thousands of times a second, and nearly all end in time.
+ * The timer is set for the first one, and on firing for the earliest of the rest.
+ */
+export function createDeadlines<T extends Expiring>(
+  timers: Timers,
+  now: () => number,
+  expire: (item: T) => void,
+): Deadlines<T> {
+  const open = new Set<T>()
+  let timer: Disposable | undefined
+  let timerAt = Number.POSITIVE_INFINITY
+  let stopped = false
+
+  function disarm(): void {
+    timer?.[Symbol.dispose]()
+    timer = undefined
+    timerAt = Number.POSITIVE_INFINITY
+  }
+
+  function arm(at: number): void {
+    disarm()
+    timerAt = at
+    timer = timers.setTimeout(sweep, Math.max(at - now(), 0), undefined)
+  }
+
+  function sweep(): void {
+    disarm()
+    const time = now()
+    let next = Number.POSITIVE_INFINITY
+    for (const item of open) {
+      if (item.expiresAt <= time) {
+        open.delete(item)
+        expire(item)
+      } else next = Math.min(next, item.expiresAt)
+    }
+    if (next < timerAt) arm(next)
+  }
+
+  return {
+    add(item) {
+      open.add(item)
+      if (item.expiresAt < timerAt) arm(item.expiresAt)
+    },
+    remove(item) {
+      open.delete(item)
+      if (stopped && open.size === 0) disarm()
+    },
+    stop() {
+      stopped = true
+      if (open.size === 0) disarm()
+    },
+  }
+}
