@@ -48,8 +48,7 @@ export async function createInputSide(
   })
   const keeper = createSubscriptionKeeper({
     logger,
-    upsert: (patience, signal) =>
-      upsertSubscription({ api, input, patience, signal, logger, ...(deliveryHeader && { deliveryHeader }) }),
+    upsert: (how) => upsertSubscription({ api, input, logger, ...(deliveryHeader && { deliveryHeader }), ...how }),
   })
 
   let closed = false

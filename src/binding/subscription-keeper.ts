@@ -1,6 +1,6 @@
 import { BindingError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
-import type { UpsertOutcome } from '../subscription/upsert-subscription.ts'
+import type { UpsertOptions, UpsertOutcome } from '../subscription/upsert-subscription.ts'
 
 /** How far the event subscription is. */
 export type UpsertState =
@@ -12,7 +12,7 @@ export type UpsertState =
 /** What {@link createSubscriptionKeeper} needs. */
 export interface SubscriptionKeeperOptions {
   /** Creates or updates the event subscription. */
-  readonly upsert: (patience: 'timeout' | 'forever', signal: AbortSignal) => Promise<UpsertOutcome>
+  readonly upsert: (options: Pick<UpsertOptions, 'patience' | 'signal' | 'onAttempt'>) => Promise<UpsertOutcome>
   readonly logger: Logger
   /** Now, in ms since 1970. @default Date.now */
   readonly now?: () => number
@@ -40,16 +40,22 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): Su
   let underWay: Promise<void> | undefined
   let lastRepair = Number.NEGATIVE_INFINITY
 
+  function failed(error: unknown): void {
+    state = { state: 'failed', why: error instanceof BindingError ? error.message : 'an unexpected error' }
+  }
+
   const bringUp: SubscriptionKeeper['bringUp'] = (patience, signal) => {
     const either = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
     const attempt = async () => {
       try {
-        const { wroteAt = Number.NEGATIVE_INFINITY } = await upsert(patience, either)
+        const { wroteAt = Number.NEGATIVE_INFINITY } = await upsert({
+          patience,
+          signal: either,
+          onAttempt: ({ error }) => failed(error),
+        })
         state = { state: 'standing', writtenAt: wroteAt }
       } catch (error) {
-        if (!either.aborted) {
-          state = { state: 'failed', why: error instanceof BindingError ? error.message : 'an unexpected error' }
-        }
+        if (!either.aborted) failed(error)
         throw error
       } finally {
         underWay = undefined

@@ -23,7 +23,7 @@ export interface SubscriptionApiOptions {
   readonly endpoints: Endpoints
   /** Longest that one request may take, in ms. @default 30_000 */
   readonly requestTimeoutMs?: number
-  /** Pause between two looks at a long-running operation, in ms, where ARM names none. @default 1_000 */
+  /** Longest pause between two looks at a long-running operation, in ms, where ARM names none; the first is a tenth, and it doubles. @default 2_000 */
   readonly pollIntervalMs?: number
   /** Now, in ms since 1970. @default Date.now */
   readonly now?: () => number
@@ -61,7 +61,7 @@ const longestPollMs = 60_000
 
 /** Connects to ARM. Retries are the caller's: the SDK's own are off, so that they do not multiply. */
 export function createSubscriptionApi(options: SubscriptionApiOptions): SubscriptionApi {
-  const { input, credential, endpoints, requestTimeoutMs = 30_000, pollIntervalMs = 1_000, now = Date.now } = options
+  const { input, credential, endpoints, requestTimeoutMs = 30_000, pollIntervalMs = 2_000, now = Date.now } = options
   const sleep = options.sleep ?? ((ms: number, signal: AbortSignal) => wait(ms, undefined, { signal }))
   const resourceManager = (endpoints.resourceManager ?? input.environment.resourceManager).replace(/\/+$/, '')
   if (!/^https:\/\//i.test(resourceManager)) {
@@ -150,13 +150,16 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
         last = response
         accepted ||= response.status < 400
       })
-      while (!poller.isDone()) {
+      for (let looks = 0; !poller.isDone(); looks++) {
         if (provisioningStateOf(last?.bodyAsText) === 'AwaitingManualAction') {
           throw new ArmFailureError({ kind: 'manual', message: 'Event Grid waits for a confirmation by hand' })
         }
         const headers = last?.headers
         const asked = headers && readRetryAfter((header) => headers.get(header), now())
-        const pause = Math.min(asked ?? pollIntervalMs, longestPollMs)
+        const pause =
+          asked === undefined
+            ? Math.min(pollIntervalMs, (pollIntervalMs / 10) * 2 ** looks)
+            : Math.min(asked, longestPollMs)
         if (now() + pause >= deadline) {
           throw new ArmFailureError({
             kind: 'deadline',

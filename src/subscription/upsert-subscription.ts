@@ -57,6 +57,9 @@ export interface UpsertOptions {
 const firstLookMs = 250
 const longestLookMs = 4_000
 
+/** With less time than this no further attempt is begun. */
+const shortestAttemptMs = 250
+
 /** Writes in one attempt: one, and one more where a replica that started with us wrote in between. */
 const mostWrites = 2
 
@@ -165,8 +168,11 @@ export async function upsertSubscription(options: UpsertOptions): Promise<Upsert
     } catch (error) {
       if (signal.aborted) throw aborted(name)
       const failed = readAttempt(error)
-      const retryInMs = decideRetryDelay({ ...failed, attempt, random: random() })
-      const over = failed.final || failed.ranOut || now() + retryInMs >= started + input.subscriptionTimeoutMs
+      const left = started + input.subscriptionTimeoutMs - now()
+      const delay = decideRetryDelay({ ...failed, attempt, random: random() })
+      // Where Azure asks for no longer pause, the time that is left is used for another attempt.
+      const retryInMs = patience === 'timeout' && failed.retryAfterMs === 0 ? Math.min(delay, left / 2) : delay
+      const over = failed.final || failed.ranOut || left < shortestAttemptMs || retryInMs >= left
       const last = patience === 'timeout' && over
       onAttempt?.({ attempt, error: failed.error, ...(!last && { retryInMs }) })
       if (last) throw failed.final ? failed.error : timedOut(failed, attempt)

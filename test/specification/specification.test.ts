@@ -93,7 +93,7 @@ it('authorises publishing by the access key', async () => {
     ...outputOnly,
     accessKey: Buffer.from('another key of the same look').toString('base64'),
   })
-  expect((await refusal(world.binding.invoke('create', { order: 1 }))).code).toBe('PUBLISH_REJECTED')
+  expect((await refusal(world.binding.invoke('create', { order: 1 }))).code).toBe('CREDENTIALS_REJECTED')
 })
 
 it('offers create and nothing else', async () => {
@@ -162,8 +162,12 @@ it('takes a URL as topicEndpoint', async () => {
   expect(named(await refusal(world.init({ topicEndpoint: 'orders' })))).toEqual(['topicEndpoint'])
 })
 
-it.each(['apiVersion', 'kind', 'name', 'type'])('requires a right %s of the component document', (part) => {
+it.each(['apiVersion', 'name', 'type'])('requires a right %s of the component document', (part) => {
   expect(() => parseComponents(yaml({ [part]: '""' }))).toThrow(/METADATA_INVALID/)
+})
+
+it('leaves out a document of another kind', () => {
+  expect(parseComponents(yaml({ kind: 'Configuration' }))).toEqual([])
 })
 
 it('reads name, type, version and metadata of a component document', () => {

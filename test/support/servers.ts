@@ -1,3 +1,4 @@
+import 'reflect-metadata'
 import { webcrypto } from 'node:crypto'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
