@@ -89,7 +89,10 @@ export async function createWorld(options: ResolvedOptions): Promise<World> {
       endpointOf: (topic: Topic) => `${addresses.https}/topics/${topic.name}/api/events`,
     })
   })
-  const bound = await server.listen(options.host, options.port, options.httpPort)
+  const bound = await server.listen(options.host, options.port, options.httpPort).catch(async (error: unknown) => {
+    await Promise.all([server.close(), engine.close()])
+    throw error
+  })
   const shown = options.host.includes(':') ? `[${options.host}]` : options.host
   addresses.https = `https://${shown}:${bound.port}`
   addresses.http = `http://${shown}:${bound.httpPort}`
