@@ -107,7 +107,7 @@ export interface DeliveryEngine {
   validate(subscription: EventSubscription, signal: AbortSignal): Promise<ValidationOutcome>
   /**
    * Takes events of a source (its resource id) for every subscription that wants them.
-   * They are already checked and stamped.
+   * They are already checked and stamped. Throws where a state file can't be written: then none is taken.
    */
   accept(sourceId: string, events: readonly AcceptedEvent[]): void
   /**
@@ -123,6 +123,10 @@ export interface DeliveryEngine {
   subscriptionChanged(subscription: EventSubscription): void
   /** After it left the store: what waits for it is dropped, and the subscriber may be told. */
   subscriptionDeleted(subscription: EventSubscription): void
+  /** Takes up what waited when the emulator ended; once, after the subscriptions that were kept. */
+  restore(): void
+  /** Events taken in since the start. */
+  accepted(): number
   /** Events accepted and neither delivered, dead-lettered nor dropped yet. */
   pending(): number
   /** Resolves when nothing is under way or due now. Events that wait for a later try don't count. */

@@ -9,6 +9,7 @@ import {
 import type { DeliverySettings } from './delivery-options.ts'
 import { deliverySchemaOf } from './delivery-request.ts'
 import { DueQueue } from './due-queue.ts'
+import type { Journal } from './journal.ts'
 import type { EventSubscription } from './model.ts'
 import type { WorkCounter } from './work-counter.ts'
 
@@ -33,6 +34,7 @@ export function createDeadLetterBox(
   settings: DeliverySettings,
   work: WorkCounter,
   wakeAt: (due: number) => void,
+  journal: Journal,
 ): DeadLetterBox {
   const waiting = new DueQueue<Letter>()
   let writing = 0
@@ -91,6 +93,7 @@ export function createDeadLetterBox(
       ...(blobPath !== undefined && { blobPath }),
       events,
     })
+    for (const { given } of letters) journal.settled(subscription.id, given.row)
     context.watcher?.deadLettered(
       subscription,
       letters.map(({ given }) => given.event),

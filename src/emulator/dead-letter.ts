@@ -26,6 +26,8 @@ export const deadLetterTimes = { delayMs: 5 * 60_000, retryMs: 5 * 60_000, giveU
 /** An event that is given up, and why. */
 export interface GivenUpEvent {
   readonly event: AcceptedEvent
+  /** Its number in the journal; undefined where none is kept. */
+  readonly row?: number | undefined
   readonly reason: GiveUpReason
   readonly attempts: number
   readonly outcome: DeliveryOutcome

@@ -5,9 +5,11 @@ import { createDeadLetterBox } from './dead-letter-box.ts'
 import { createDeliver, createEventTexts } from './deliver.ts'
 import { deliverySettings } from './delivery-options.ts'
 import { deliverySchemaOf, webhookOf } from './delivery-request.ts'
+import { type Journal, type JournalEntry, noJournal } from './journal.ts'
 import type { EventSubscription } from './model.ts'
 import { raisedEvents } from './raise.ts'
-import { createSubscriptionQueue, type SubscriptionQueue } from './subscription-queue.ts'
+import type { GiveUpReason } from './retry-schedule.ts'
+import { createSubscriptionQueue, type PendingEvent, type SubscriptionQueue } from './subscription-queue.ts'
 import { createValidator } from './validation.ts'
 import { createWebhookClient } from './webhook-client.ts'
 import { createWorkCounter } from './work-counter.ts'
@@ -19,8 +21,8 @@ interface Lane {
   stopExpiry: CancelTimer
 }
 
-/** Makes the half of Event Grid that talks to subscribers. */
-export function createDeliveryEngine(context: EmulatorContext): DeliveryEngine {
+/** Makes the half of Event Grid that talks to subscribers. @param journal where what waits is written down. @default nowhere */
+export function createDeliveryEngine(context: EmulatorContext, journal: Journal = noJournal): DeliveryEngine {
   const { clock, store, watcher } = context
   const settings = deliverySettings(context.delivery)
   const work = createWorkCounter()
@@ -40,8 +42,9 @@ export function createDeliveryEngine(context: EmulatorContext): DeliveryEngine {
   let wake: { readonly due: number; readonly cancel: CancelTimer } | undefined
   let pumping = false
   let closed = false
+  let accepted = 0
 
-  const deadLetters = createDeadLetterBox(context, settings, work, wakeAt)
+  const deadLetters = createDeadLetterBox(context, settings, work, wakeAt, journal)
 
   function wakeAt(due: number): void {
     if (closed || (wake && wake.due <= due)) return
@@ -88,6 +91,7 @@ export function createDeliveryEngine(context: EmulatorContext): DeliveryEngine {
       random: context.random,
       settings,
       work,
+      journal,
       wakeAt,
       sizeOf: (event, current) => Buffer.byteLength(texts.text(event, deliverySchemaOf(current))),
       async send(current, bundle, settle) {
@@ -95,13 +99,18 @@ export function createDeliveryEngine(context: EmulatorContext): DeliveryEngine {
         tellSettled()
       },
       giveUp(current, events, reason) {
-        for (const { event, attempts, acceptedAt, lastAttemptAt, lastOutcome, lastStatus } of events) {
-          const outcome = lastOutcome ?? 'Probation'
-          watcher?.givenUp(current, event, reason)
-          deadLetters.add(current, { event, reason, attempts, acceptedAt, lastAttemptAt, outcome, lastStatus })
+        for (const pending of events) {
+          const { row, attempts, lastAttemptAt, lastOutcome, lastStatus } = pending
+          journal.tried(current.id, row, { attempts, lastAttemptAt, lastOutcome, lastStatus, givenUp: reason })
+          giveUp(current, pending, reason)
         }
       },
     })
+  }
+
+  function giveUp(subscription: EventSubscription, pending: PendingEvent, reason: GiveUpReason): void {
+    watcher?.givenUp(subscription, pending.event, reason)
+    deadLetters.add(subscription, { ...pending, reason, outcome: pending.lastOutcome ?? 'Probation' })
   }
 
   function addLane(subscription: EventSubscription): Lane {
@@ -115,6 +124,7 @@ export function createDeliveryEngine(context: EmulatorContext): DeliveryEngine {
   function removeLane(subscription: EventSubscription): void {
     const lane = lanes.get(subscription.id.toLowerCase())
     if (!lane) return
+    if (!closed) journal.forget(subscription.id)
     lane.stopExpiry()
     lane.queue.drop()
     watcher?.forgotten(subscription)
@@ -136,13 +146,45 @@ export function createDeliveryEngine(context: EmulatorContext): DeliveryEngine {
 
   function accept(sourceId: string, events: readonly AcceptedEvent[]): void {
     if (closed) return
+    const open = [...(bySource.get(sourceId.toLowerCase()) ?? [])].filter(({ subscription: { provisioningState } }) =>
+      ['Succeeded', 'Updating'].includes(provisioningState),
+    )
+    const wanted = events.map((event) => ({ event, lanes: open.filter(({ queue }) => queue.wants(event)) }))
+    const acceptedAt = clock.now()
+    const rows = journal.accepted(
+      wanted.map((one) => ({
+        event: one.event,
+        subscriptionIds: one.lanes.map(({ subscription }) => subscription.id),
+      })),
+      acceptedAt,
+    )
     watcher?.accepted(sourceId, events)
-    for (const lane of bySource.get(sourceId.toLowerCase()) ?? []) {
-      const { provisioningState } = lane.subscription
-      if (provisioningState !== 'Succeeded' && provisioningState !== 'Updating') continue
-      for (const event of events) if (lane.queue.offer(event)) watcher?.queued(lane.subscription, event)
+    for (const [index, { event, lanes: takers }] of wanted.entries()) {
+      for (const { queue, subscription } of takers) {
+        queue.add({ event, row: rows[index], acceptedAt, attempts: 0 })
+        watcher?.queued(subscription, event)
+      }
     }
+    accepted += events.length
     pumpSoon()
+  }
+
+  function restore({ row, subscriptionId, event, acceptedAt, state }: JournalEntry): void {
+    const subscription = store.subscription(subscriptionId)
+    if (!subscription || !webhookOf(subscription)) {
+      journal.settled(subscriptionId, row)
+      return
+    }
+    const { due, givenUp, ...tries } = state
+    const pending = { event, row, acceptedAt, ...tries }
+    if (givenUp) {
+      giveUp(subscription, pending, givenUp)
+      return
+    }
+    // Without a finished set-up too: events taken in before it was changed are delivered all the same.
+    const { queue } = lanes.get(subscriptionId) ?? addLane(subscription)
+    queue.add(pending, due)
+    watcher?.queued(subscription, event)
   }
 
   return {
@@ -166,6 +208,18 @@ export function createDeliveryEngine(context: EmulatorContext): DeliveryEngine {
       pumpSoon()
     },
     subscriptionDeleted: removeLane,
+    restore() {
+      let last: AcceptedEvent | undefined
+      for (const entry of journal.entries()) {
+        // An event of several subscriptions comes once for each.
+        if (entry.event !== last)
+          watcher?.accepted(store.subscription(entry.subscriptionId)?.scope ?? '', [entry.event])
+        last = entry.event
+        restore(entry)
+      }
+      pumpSoon()
+    },
+    accepted: () => accepted,
     pending,
     async idle() {
       if (!closed) pumpSoon()

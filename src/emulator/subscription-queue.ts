@@ -5,6 +5,7 @@ import { batchingOf, webhookOf } from './delivery-request.ts'
 import { DueQueue } from './due-queue.ts'
 import { Fifo } from './fifo.ts'
 import { compileFilter } from './filters.ts'
+import type { Journal } from './journal.ts'
 import type { EventSubscription } from './model.ts'
 import { type EndpointHealth, healthAfter, healthy } from './probation.ts'
 import { type DeliveryOutcome, decideRetry, type GiveUpReason, outcomeOf } from './retry-schedule.ts'
@@ -14,11 +15,13 @@ import type { WorkCounter } from './work-counter.ts'
 /** An event on its way to one subscription. */
 export interface PendingEvent {
   readonly event: AcceptedEvent
+  /** Its number in the journal; undefined where none is kept. */
+  readonly row?: number | undefined
   readonly acceptedAt: number
   /** Tries so far. */
   attempts: number
-  lastAttemptAt?: number
-  lastOutcome?: DeliveryOutcome
+  lastAttemptAt?: number | undefined
+  lastOutcome?: DeliveryOutcome | undefined
   lastStatus?: number | undefined
 }
 
@@ -34,6 +37,7 @@ export interface SubscriptionQueueOptions {
   readonly random: () => number
   readonly settings: DeliverySettings
   readonly work: WorkCounter
+  readonly journal: Journal
   /** Makes one request for a bundle of events, then calls `settle` once, which says what follows from the answer. */
   readonly send: (
     subscription: EventSubscription,
@@ -51,8 +55,8 @@ export interface SubscriptionQueueOptions {
 export interface SubscriptionQueue {
   /** New settings, for events to come and for those that wait. */
   use(subscription: EventSubscription): void
-  /** Takes an event if the subscription's filter wants it, and tells whether it does. */
-  offer(event: AcceptedEvent): boolean
+  /** Whether the subscription's filter wants an event. */
+  wants(event: AcceptedEvent): boolean
   /** Takes an event without asking the filter. */
   add(pending: PendingEvent, due?: number): void
   /** Sends what is due. */
@@ -118,7 +122,10 @@ export function createSubscriptionQueue(
       pending.lastOutcome = outcome
       pending.lastStatus = result.status
     }
-    if (outcome === 'Delivered') return { outcome: 'delivered' }
+    if (outcome === 'Delivered') {
+      for (const { row } of bundle) options.journal.settled(subscription.id, row)
+      return { outcome: 'delivered' }
+    }
     if (dropped) return { outcome: 'given up' }
     const decision = decideRetry({
       status: result.status,
@@ -132,7 +139,11 @@ export function createSubscriptionQueue(
       return { outcome: 'given up' }
     }
     const nextTryAt = now + decision.delayMs
-    for (const pending of bundle) waiting.add(nextTryAt, pending)
+    for (const pending of bundle) {
+      const { row, lastAttemptAt, lastOutcome, lastStatus } = pending
+      options.journal.tried(subscription.id, row, { attempts, lastAttemptAt, lastOutcome, lastStatus, due: nextTryAt })
+      waiting.add(nextTryAt, pending)
+    }
     options.wakeAt(nextTryAt)
     return { outcome: 'retry', nextTryAt }
   }
@@ -174,11 +185,7 @@ export function createSubscriptionQueue(
       subscription = next
       wanted = compileFilter(next.properties.filter)
     },
-    offer(event) {
-      const takes = wanted(event)
-      if (takes) ready.push({ event, acceptedAt: clock.now(), attempts: 0 })
-      return takes
-    },
+    wants: (event) => wanted(event),
     add(pending, due = 0) {
       if (due > clock.now()) waiting.add(due, pending)
       else ready.push(pending)

@@ -1,0 +1,39 @@
+import type { DatabaseSync } from 'node:sqlite'
+
+/** Texts that outlive the process, by kind and id. */
+export interface KeptValues {
+  get(kind: string, id: string): string | undefined
+  all(kind: string): readonly string[]
+  put(kind: string, id: string, value: string): void
+  delete(kind: string, id: string): void
+}
+
+/** Keeps nothing. */
+export const nothingKept: KeptValues = { get: () => undefined, all: () => [], put: () => {}, delete: () => {} }
+
+/** Keeps them in a state file; each is written at once. */
+export function createKeptValues(database: DatabaseSync): KeptValues {
+  const one = database.prepare('SELECT value FROM kept WHERE kind = ? AND id = ?')
+  const all = database.prepare('SELECT value FROM kept WHERE kind = ? ORDER BY id')
+  const put = database.prepare('INSERT OR REPLACE INTO kept (kind, id, value) VALUES (?, ?, ?)')
+  const remove = database.prepare('DELETE FROM kept WHERE kind = ? AND id = ?')
+  return {
+    get: (kind, id) => textOf(one.get(kind, id)),
+    all: (kind) => all.all(kind).flatMap((row) => textOf(row) ?? []),
+    put: (kind, id, value) => void put.run(kind, id, value),
+    delete: (kind, id) => void remove.run(kind, id),
+  }
+}
+
+function textOf(row: Record<string, unknown> | undefined): string | undefined {
+  return typeof row?.value === 'string' ? row.value : undefined
+}
+
+/** The value kept, or the one made now, which is kept from here on. */
+export function keptOrMade(kept: KeptValues, kind: string, id: string, make: () => string): string {
+  const known = kept.get(kind, id)
+  if (known !== undefined) return known
+  const made = make()
+  kept.put(kind, id, made)
+  return made
+}

@@ -1,0 +1,109 @@
+import { closeSync, existsSync, mkdirSync, openSync, readSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+
+/** A state file that can't be used, and why. The file was not changed. */
+export class EmulatorStateError extends Error {
+  override readonly name = 'EmulatorStateError'
+}
+
+/** "EEGN" in the file's header tells our databases from others. */
+const applicationId = 0x4545474e
+const formatVersion = 1
+
+const tables = `
+  CREATE TABLE kept (kind TEXT NOT NULL, id TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (kind, id)) STRICT, WITHOUT ROWID;
+  CREATE TABLE event (id INTEGER PRIMARY KEY, accepted_at REAL NOT NULL, body TEXT NOT NULL) STRICT;
+  CREATE TABLE waiting (event INTEGER NOT NULL, subscription TEXT NOT NULL, state TEXT, PRIMARY KEY (event, subscription)) STRICT, WITHOUT ROWID;
+`
+
+/**
+ * Opens the emulator's database, makes it where there is none, and keeps every other process out of it until it is closed.
+ * Throws an {@link EmulatorStateError} for a file that is damaged, in use, or something else.
+ */
+export async function openStateFile(path: string): Promise<DatabaseSync> {
+  const file = resolve(path)
+  // Only on demand: until Node 24 the module prints a warning when it loads.
+  const { DatabaseSync: Database } = await import('node:sqlite')
+  const isNew = prepareFile(file)
+  if (!isNew) {
+    // Read first by a connection that can't write, so that what turns out to be damaged stays as it is.
+    attempt(file, () => {
+      const reader = new Database(file, { readOnly: true })
+      try {
+        const [problem] = reader.prepare('PRAGMA quick_check(1)').all()
+        if (problem?.quick_check !== 'ok') throw new EmulatorStateError(damaged(file))
+      } finally {
+        reader.close()
+      }
+    })
+  }
+  return attempt(file, () => {
+    const database = new Database(file)
+    try {
+      database.exec('PRAGMA locking_mode = EXCLUSIVE')
+      if (isNew) {
+        const make = `${tables} PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${formatVersion};`
+        database.exec(`BEGIN EXCLUSIVE; ${make} COMMIT;`)
+      }
+      // A commit outlives the process at once; it outlives the machine's power soon after, which is enough for an emulator.
+      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;')
+      // The exclusive lock is taken by the first write, and then kept.
+      database.exec('BEGIN IMMEDIATE; COMMIT;')
+      return database
+    } catch (error) {
+      database.close()
+      throw error
+    }
+  })
+}
+
+/** Whether the file has yet to be filled. It is readable by its owner only, as it holds keys. */
+function prepareFile(file: string): boolean {
+  if (!existsSync(dirname(file))) mkdirSync(dirname(file), { recursive: true })
+  const header = attempt(file, () => {
+    const handle = openSync(file, existsSync(file) ? 'r' : 'wx+', 0o600)
+    try {
+      const bytes = Buffer.alloc(100)
+      return bytes.subarray(0, readSync(handle, bytes))
+    } finally {
+      closeSync(handle)
+    }
+  })
+  if (header.length === 0) return true
+  const isDatabase = header.length === 100 && header.toString('latin1', 0, 16) === 'SQLite format 3\0'
+  if (isDatabase && header.readUInt32BE(68) === applicationId) {
+    const version = header.readUInt32BE(60)
+    if (version === formatVersion) return false
+    throw new EmulatorStateError(
+      `${file} was written by another version of the emulator (format ${version}; this one reads ${formatVersion}). Use that version, or name another file.`,
+    )
+  }
+  throw new EmulatorStateError(
+    `${file} is not a state file of the emulator. Name another file; this one is left alone.`,
+  )
+}
+
+function attempt<T>(file: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof EmulatorStateError || !(error instanceof Error)) throw error
+    throw new EmulatorStateError(explain(file, error), { cause: error })
+  }
+}
+
+const sqliteBusy = 5
+
+function explain(file: string, error: Error): string {
+  if ('errcode' in error && error.errcode === sqliteBusy) {
+    return `${file} is in use by another emulator. End that one, or name another file.`
+  }
+  // What is no fault of SQLite's is one of the file system, whose message says what is wrong.
+  if (!('errcode' in error)) return `${file} can't be opened: ${error.message}`
+  return damaged(file, error.message)
+}
+
+function damaged(file: string, detail?: string): string {
+  return `${file} is damaged${detail === undefined ? '' : ` (${detail})`}. Name another file or restore a copy; this one is left alone.`
+}
