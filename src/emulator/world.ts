@@ -11,6 +11,9 @@ import { registerEntraRoutes } from './entra-routes.ts'
 import { createFaults } from './faults.ts'
 import type { Topic } from './model.ts'
 import type { ResolvedOptions } from './options.ts'
+import { createEventTrail } from './page/event-trail.ts'
+import { createFigures } from './page/figures.ts'
+import { isPagePath, registerPageRoutes } from './page/page-routes.ts'
 import { createProvisioning, type Provisioning } from './provisioning.ts'
 import { recordRequests } from './recording.ts'
 import { RecordRing } from './records.ts'
@@ -44,6 +47,8 @@ export async function createWorld(options: ResolvedOptions): Promise<World> {
   const tokens = createTokenIssuer(clock)
   const addresses = { https: '', http: '' }
   let { ingress } = options
+  const figures = createFigures(() => clock.now())
+  const trail = createEventTrail({ now: () => clock.now(), figures })
   const context: EmulatorContext = {
     clock,
     random: options.random,
@@ -61,14 +66,21 @@ export async function createWorld(options: ResolvedOptions): Promise<World> {
     trustedCertificates: options.trustedCertificates,
     deliveryTokenVersion: options.deliveryTokenVersion,
     delivery: options.delivery,
+    watcher: trail,
     baseUrl: () => addresses.https,
   }
   const operations = createOperations(clock, options.operationDelayMs)
   const engine = createDeliveryEngine(context)
   const provisioning = createProvisioning(context, engine, operations)
-  const server = createEmulatorServer(authority, (path) => /^\/(topics|eventsubscriptions)\//.test(path))
+  const server = createEmulatorServer(
+    authority,
+    (path) => isPagePath(path) || /^\/(topics|eventsubscriptions)\//.test(path),
+  )
 
   server.app.register(async (app) => registerTopicRoutes(app, context, engine))
+  server.app.register(async (app) =>
+    registerPageRoutes(app, { context, engine, trail, figures, addresses, tokens, host: options.host }),
+  )
   server.app.register(async (app) => {
     recordRequests(app, 'entra', context, ({ code, message = 'The request failed.' }, id) => {
       const failure = { status: 400, error: code ?? 'temporarily_unavailable', code: 90033, message } as const

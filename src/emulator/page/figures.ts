@@ -1,0 +1,94 @@
+/** What is counted. `failed` counts tries, the others events: one published event may be delivered to several subscriptions. */
+export type FigureName = 'published' | 'delivered' | 'failed' | 'deadLettered' | 'dropped'
+
+/** One second. */
+export interface FigurePoint {
+  /** Its beginning, in milliseconds since 1970 by the emulator's clock. */
+  readonly at: number
+  readonly published: number
+  readonly delivered: number
+  /** Tries that failed. */
+  readonly failed: number
+  /** Half of the subscribers' answers took no longer, in milliseconds; absent in a second without any. */
+  readonly median?: number
+  /** 95 of 100 took no longer. */
+  readonly p95?: number
+}
+
+/** Counts, in all and by the second. */
+export interface Figures {
+  add(name: FigureName, count?: number): void
+  /** A subscriber's answer came after so many milliseconds. */
+  answered(ms: number): void
+  totals(): Readonly<Record<FigureName, number>>
+  /** The last seconds, oldest first, quiet ones too; the running one comes last. @param count @default {@link secondsRemembered} */
+  series(count?: number): FigurePoint[]
+}
+
+/** How many seconds are remembered. */
+export const secondsRemembered = 120
+
+/** Most answers of one second that its percentiles are taken from: the latest. */
+const samplesPerSecond = 512
+
+interface Second {
+  readonly second: number
+  published: number
+  delivered: number
+  failed: number
+  answers: number
+  readonly samples: number[]
+}
+
+/** Makes the counters. @param now milliseconds since 1970 */
+export function createFigures(now: () => number): Figures {
+  const totals = { published: 0, delivered: 0, failed: 0, deadLettered: 0, dropped: 0 }
+  const seconds = new Map<number, Second>()
+
+  function current(): Second {
+    const second = Math.floor(now() / 1000)
+    const known = seconds.get(second)
+    if (known) return known
+    // Quiet seconds have no entry, so whatever is too old lies in front.
+    for (const old of seconds.keys()) {
+      if (old > second - secondsRemembered) break
+      seconds.delete(old)
+    }
+    const fresh = { second, published: 0, delivered: 0, failed: 0, answers: 0, samples: [] }
+    seconds.set(second, fresh)
+    return fresh
+  }
+
+  return {
+    add(name, count = 1) {
+      totals[name] += count
+      if (name === 'published' || name === 'delivered' || name === 'failed') current()[name] += count
+    },
+    answered(ms) {
+      const second = current()
+      second.samples[second.answers++ % samplesPerSecond] = ms
+    },
+    totals: () => ({ ...totals }),
+    series(count = secondsRemembered) {
+      const last = Math.floor(now() / 1000)
+      return Array.from({ length: count }, (_, index) => {
+        const second = last - count + 1 + index
+        return pointOf(second, seconds.get(second))
+      })
+    },
+  }
+}
+
+function pointOf(second: number, found: Second | undefined): FigurePoint {
+  const { published = 0, delivered = 0, failed = 0, samples = [] } = found ?? {}
+  const counted = { at: second * 1000, published, delivered, failed }
+  if (samples.length === 0) return counted
+  const sorted = samples.toSorted((one, other) => one - other)
+  return { ...counted, median: percentile(sorted, 0.5), p95: percentile(sorted, 0.95) }
+}
+
+/** The smallest of the values that so large a part of them doesn't exceed. @param sorted ascending, one at least */
+export function percentile(sorted: readonly number[], part: number): number {
+  const index = Math.max(Math.ceil(sorted.length * part) - 1, 0)
+  return Math.round((sorted[index] ?? 0) * 10) / 10
+}

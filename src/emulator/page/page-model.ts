@@ -1,0 +1,66 @@
+import type { DeliveryEngine, EmulatorContext, HandshakeRecord } from '../context.ts'
+import type { EventTrail } from './event-trail.ts'
+import type { Figures } from './figures.ts'
+import { viewEvent, viewSubscription, viewTopic } from './page-view.ts'
+
+/** What the page is made from. */
+export interface PageSources {
+  readonly context: EmulatorContext
+  readonly engine: DeliveryEngine
+  readonly trail: EventTrail
+  readonly figures: Figures
+  /** Without a trailing slash; known once the server listens. */
+  readonly addresses: { readonly https: string; readonly http: string }
+}
+
+/** What the page shows, as plain JSON values, at the moment it is asked. */
+export interface PageModel {
+  /** Topics and event subscriptions. */
+  resources(): object
+  /** The emulator's time, counts, and the last seconds of the plots. @param seconds @default 3 */
+  figures(seconds?: number): object
+  /** The latest events, newest first. */
+  events(): object[]
+}
+
+/** Most topics and event subscriptions that are shown. */
+export const shownResources = 200
+/** Most handshakes that are remembered, one per subscription. */
+const rememberedHandshakes = 1000
+
+/** Makes the model. */
+export function createPageModel({ context, engine, trail, figures, addresses }: PageSources): PageModel {
+  const { clock, records, store } = context
+  const handshakes = new Map<string, HandshakeRecord>()
+  records.handshakes.listen((handshake) => {
+    const id = handshake.subscriptionId.toLowerCase()
+    // Anew at the end, so that those that are long over make room first.
+    handshakes.delete(id)
+    handshakes.set(id, handshake)
+    const [oldest] = handshakes.size > rememberedHandshakes ? handshakes.keys() : []
+    if (oldest !== undefined) handshakes.delete(oldest)
+  })
+
+  return {
+    resources() {
+      const topics = store.topics()
+      const subscriptions = store.subscriptions()
+      return {
+        topics: topics.slice(0, shownResources).map((topic) => viewTopic(topic, addresses)),
+        subscriptions: subscriptions
+          .slice(0, shownResources)
+          .map((subscription) => viewSubscription(subscription, handshakes.get(subscription.id.toLowerCase()))),
+        more: {
+          topics: Math.max(topics.length - shownResources, 0),
+          subscriptions: Math.max(subscriptions.length - shownResources, 0),
+        },
+      }
+    },
+    figures: (seconds = 3) => ({
+      now: clock.now(),
+      totals: { ...figures.totals(), pending: engine.pending(), evicted: trail.evicted },
+      series: figures.series(seconds),
+    }),
+    events: () => trail.events().map(viewEvent),
+  }
+}

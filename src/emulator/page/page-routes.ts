@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { publishAudience } from '../authorize-publish.ts'
+import { isJsonObject, ownField } from '../json-object.ts'
+import type { Topic } from '../model.ts'
+import { publishLimits } from '../parse-published.ts'
+import type { SigningTokenIssuer } from '../token-issuer.ts'
+import { publishApiVersion } from '../topic-routes.ts'
+import { assetNames, readAsset } from './page-assets.ts'
+import { foreignPost, isForeignFetch, isOwnHost } from './page-guard.ts'
+import { createPageModel, type PageSources } from './page-model.ts'
+import { createPageStream, type PageStreamOptions } from './page-stream.ts'
+import { viewEventDetail } from './page-view.ts'
+import { topicRequest } from './publish-from-page.ts'
+
+/** What the page's routes need. */
+export interface PageOptions extends PageSources {
+  readonly tokens: SigningTokenIssuer
+  /** The address that the emulator listens on. */
+  readonly host: string
+  readonly stream?: PageStreamOptions
+}
+
+/** Nothing is loaded from elsewhere, no script or style is part of the markup, and no text becomes markup. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ')
+
+const safeHeaders = {
+  'content-security-policy': contentSecurityPolicy,
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'cache-control': 'no-store',
+} as const
+
+/** The topic's own limit, and some room for quoting. */
+const longestBodyBytes = 2 * publishLimits.requestBytes
+
+/** Whether a path belongs to the page, which is there over plain http too. */
+export function isPagePath(path: string): boolean {
+  return /^\/(?:$|\?|page\/)/.test(path)
+}
+
+/**
+ * Adds the page: `/` and what it is made of under `/page/`. `app` is a Fastify scope of its own. Its requests are none of Azure's,
+ * so they are not recorded; what is published by the form goes through the topic's route and is.
+ */
+export function registerPageRoutes(app: FastifyInstance, options: PageOptions): void {
+  const { context, trail } = options
+  const stream = createPageStream(createPageModel(options), options.stream)
+  trail.listen(stream.changed)
+  app.addHook('onClose', async () => stream.close())
+
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: longestBodyBytes }, (_request, body, done) =>
+    done(null, body),
+  )
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(safeHeaders)
+    if (!isOwnHost(request, options.host)) return refuse(reply, 403, 'The page is served to this machine only.')
+    if (request.method === 'POST') {
+      const foreign = foreignPost(request)
+      if (foreign !== undefined) return refuse(reply, 403, foreign)
+    }
+  })
+  app.setErrorHandler((error, _request, reply) => {
+    const status = isJsonObject(error) && typeof error.statusCode === 'number' ? error.statusCode : 500
+    return refuse(reply, status, status === 413 ? 'The request is too long.' : 'The request could not be answered.')
+  })
+
+  for (const name of assetNames()) {
+    app.get(name === 'index.html' ? '/' : `/page/${name}`, async (_request, reply) => {
+      const { type, content } = await readAsset(name)
+      return reply.type(type).send(content)
+    })
+  }
+
+  // Others may link to the page, but not read from it, nor use up the streams.
+  const ownOnly = async (request: FastifyRequest, reply: FastifyReply) => {
+    if (isForeignFetch(request)) return refuse(reply, 403, 'Only the page itself may ask for this.')
+  }
+
+  app.get('/page/state', { onRequest: ownOnly }, async () => stream.state())
+
+  app.get('/page/stream', { onRequest: ownOnly, exposeHeadRoute: false }, (_request, reply) => {
+    const { raw } = reply
+    const headers = { ...safeHeaders, 'content-type': 'text/event-stream; charset=utf-8' }
+    reply.hijack()
+    raw.on('error', () => raw.destroy())
+    raw.writeHead(200, headers)
+    if (!stream.join(raw)) raw.end('event: full\ndata: {}\n\n')
+  })
+
+  app.get<{ Params: { key: string } }>('/page/events/:key', { onRequest: ownOnly }, async (request, reply) => {
+    const event = trail.find(Number(request.params.key))
+    return event ? viewEventDetail(event) : refuse(reply, 404, 'The event is not shown any more.')
+  })
+
+  app.post('/page/publish', async (request, reply) => {
+    const form = parsed(request.body)
+    const name = ownField(form, 'topic')
+    const events = parsed(ownField(form, 'event'))
+    const topic = typeof name === 'string' ? context.store.topic(name) : undefined
+    if (!topic) return refuse(reply, 404, 'There is no such topic.')
+    if (events === undefined) return refuse(reply, 400, 'The event is not valid JSON.')
+    const time = new Date(context.clock.now()).toISOString()
+    const { contentType, body } = topicRequest(events, topic.inputSchema, { id: randomUUID, time })
+    const answer = await app.inject({
+      method: 'POST',
+      url: `/topics/${encodeURIComponent(topic.name)}/api/events?api-version=${publishApiVersion}`,
+      headers: { 'content-type': contentType, ...(await credential(topic)) },
+      payload: body,
+    })
+    const error = ownField(parsed(answer.body), 'error')
+    return {
+      status: answer.statusCode,
+      ...(error !== undefined && { code: ownField(error, 'code'), message: ownField(error, 'message') }),
+    }
+  })
+
+  /** The topic's key; for a topic that takes none, a token of the first client. */
+  async function credential(topic: Topic): Promise<Record<string, string>> {
+    const [client] = context.directory.clients
+    if (!topic.disableLocalAuth || !client) return { 'aeg-sas-key': topic.keys[0] }
+    const { tenantId, clientId, objectId } = client
+    const token = await options.tokens.issueClientToken({
+      tenantId,
+      clientId,
+      objectId,
+      audience: publishAudience,
+      lifetimeSeconds: 60,
+    })
+    return { authorization: `Bearer ${token}` }
+  }
+}
+
+function refuse(reply: FastifyReply, status: number, message: string): FastifyReply {
+  return reply.code(status).send({ error: { message } })
+}
+
+/** JSON from outside, or undefined where it is none. */
+function parsed(text: unknown): unknown {
+  if (typeof text !== 'string') return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

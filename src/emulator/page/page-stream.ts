@@ -1,0 +1,136 @@
+import type { TrailedEvent } from './event-trail.ts'
+import { secondsRemembered } from './figures.ts'
+import type { PageModel } from './page-model.ts'
+import { viewEvent } from './page-view.ts'
+
+/** A browser that listens, as far as it is written to: an http answer that stays open. */
+export interface StreamClient {
+  write(text: string): boolean
+  readonly writableLength: number
+  once(event: 'close', listener: () => void): unknown
+}
+
+/** What may differ from stream to stream. */
+export interface PageStreamOptions {
+  /** Most browsers at once. @default 16 */
+  readonly maxClients?: number
+  /** Bytes not yet taken by a browser from which on it gets nothing more. @default 1_048_576 */
+  readonly maxBacklog?: number
+  /** Pause between two messages, in milliseconds. @default 250 */
+  readonly pauseMs?: number
+}
+
+/** Tells browsers what changes, by Server-Sent Events. */
+export interface PageStream {
+  /** Takes a browser on and sends it everything; false: there are too many already. */
+  join(client: StreamClient): boolean
+  /** An event is new or has changed. */
+  changed(event: TrailedEvent): void
+  /** Everything, as a browser gets it first. */
+  state(): object
+  close(): void
+}
+
+/** Most events in one message; what changes faster is told later, or not at all once it isn't shown any more. */
+const eventsPerMessage = 100
+/** Messages between two of the figures' own. */
+const messagesPerTick = 4
+
+/** Makes the stream. Its timer, by the machine's clock since it is about the wire, runs only while somebody listens. */
+export function createPageStream(model: PageModel, options: PageStreamOptions = {}): PageStream {
+  const { maxClients = 16, maxBacklog = 1_048_576, pauseMs = 250 } = options
+  const clients = new Set<StreamClient>()
+  /** Those that were too slow and have missed something. */
+  const behind = new Set<StreamClient>()
+  let dirty = new Set<TrailedEvent>()
+  let timer: NodeJS.Timeout | undefined
+  let beats = 0
+  let resources = ''
+  /** Messages that were not written to a browser that was too slow. */
+  let missed = 0
+  /** Some events were too many to be told: all that are shown are sent again when it is calm. */
+  let incomplete = false
+
+  const message = (name: string, value: object) => `event: ${name}\ndata: ${JSON.stringify(value)}\n\n`
+  const figures = (seconds?: number) => ({ ...model.figures(seconds), stream: { clients: clients.size, missed } })
+  const state = () => ({ ...model.resources(), ...figures(secondsRemembered), events: model.events() })
+
+  function send(text: string): void {
+    for (const client of clients) {
+      if (behind.has(client)) {
+        missed++
+      } else if (client.writableLength > maxBacklog) {
+        missed++
+        behind.add(client)
+      } else {
+        client.write(text)
+      }
+    }
+  }
+
+  function catchUp(): void {
+    const ready = [...behind].filter(({ writableLength }) => writableLength === 0)
+    if (ready.length === 0) return
+    const text = message('state', state())
+    for (const client of ready) {
+      behind.delete(client)
+      client.write(text)
+    }
+  }
+
+  function sendEvents(): void {
+    const changed = [...dirty].sort((one, other) => other.key - one.key)
+    if (changed.length > 0) {
+      send(message('events', changed.slice(0, eventsPerMessage).map(viewEvent)))
+      incomplete ||= changed.length > eventsPerMessage
+      dirty = new Set()
+    } else if (incomplete) {
+      incomplete = false
+      send(message('state', state()))
+    }
+  }
+
+  function beat(): void {
+    catchUp()
+    sendEvents()
+    const shown = JSON.stringify(model.resources())
+    if (shown !== resources) {
+      resources = shown
+      send(message('resources', model.resources()))
+    }
+    if (++beats % messagesPerTick === 0) send(message('figures', figures()))
+  }
+
+  function leave(client: StreamClient): void {
+    clients.delete(client)
+    behind.delete(client)
+    if (clients.size === 0) rest()
+  }
+
+  function rest(): void {
+    clearInterval(timer)
+    timer = undefined
+    dirty.clear()
+    incomplete = false
+  }
+
+  return {
+    join(client) {
+      if (clients.size >= maxClients) return false
+      clients.add(client)
+      client.once('close', () => leave(client))
+      timer ??= setInterval(beat, pauseMs).unref()
+      client.write(`retry: 1000\n\n${message('state', state())}`)
+      return true
+    },
+    changed(event) {
+      if (clients.size > 0) dirty.add(event)
+    },
+    state,
+    close() {
+      rest()
+      clients.clear()
+      behind.clear()
+    },
+  }
+}

@@ -1,0 +1,145 @@
+import type { DeliveryRecord, HandshakeRecord } from '../context.ts'
+import { deadLetterDestinationOf } from '../dead-letter.ts'
+import { batchingOf, deliverySchemaOf, shownUrl, webhookOf } from '../delivery-request.ts'
+import type { DeliveryAttributeMapping, EventSubscription, SubscriptionFilter, Topic } from '../model.ts'
+import type { Fate, TrailedEvent } from './event-trail.ts'
+
+// What the page is sent. All of it is text and numbers: the page itself makes them into elements, and no secret is among them.
+
+const secretText = '(redacted)'
+
+/** A topic as the page shows it: without its keys. */
+export function viewTopic(topic: Topic, addresses: { readonly https: string; readonly http: string }) {
+  const path = `/topics/${topic.name}/api/events`
+  return {
+    id: topic.id,
+    name: topic.name,
+    schema: topic.inputSchema,
+    endpoint: `${addresses.https}${path}`,
+    httpEndpoint: `${addresses.http}${path}`,
+    keys: !topic.disableLocalAuth,
+  }
+}
+
+/** An event subscription as the page shows it: URLs without their query, secret attributes by their names alone. */
+export function viewSubscription(subscription: EventSubscription, handshake: HandshakeRecord | undefined) {
+  const { properties } = subscription
+  const webhook = webhookOf(subscription)
+  const batching = webhook && batchingOf(webhook)
+  const deadLetter = deadLetterDestinationOf(subscription)?.properties
+  const { maxDeliveryAttempts = 30, eventTimeToLiveInMinutes = 1440 } = properties.retryPolicy ?? {}
+  const destination = properties.destination ?? properties.deliveryWithResourceIdentity?.destination
+  return {
+    id: subscription.id,
+    name: subscription.name,
+    scope: subscription.scope,
+    state: subscription.provisioningState,
+    endpoint: webhook ? shownEndpoint(webhook.endpointUrl) : (destination?.endpointType ?? ''),
+    schema: deliverySchemaOf(subscription),
+    filters: filterLines(properties.filter),
+    retry: `${maxDeliveryAttempts} tries within ${eventTimeToLiveInMinutes} min`,
+    ...(batching && { batching: `${batching.maxEvents} events, ${batching.preferredBytes / 1024} KiB` }),
+    ...(deadLetter && { deadLetter: deadLetter.blobContainerName }),
+    ...(properties.expirationTimeUtc !== undefined && { expires: properties.expirationTimeUtc }),
+    ...(webhook?.azureActiveDirectoryApplicationIdOrUri !== undefined && {
+      entra: webhook.azureActiveDirectoryApplicationIdOrUri,
+    }),
+    attributes: (webhook?.deliveryAttributeMappings ?? []).map(viewAttribute),
+    ...(handshake && { handshake: viewHandshake(handshake) }),
+  }
+}
+
+function viewHandshake({ at, method, outcome, status, message }: HandshakeRecord) {
+  return {
+    at,
+    method,
+    outcome,
+    ...(status !== undefined && { status }),
+    ...(message !== undefined && { message }),
+  }
+}
+
+function viewAttribute({ name, type, properties }: DeliveryAttributeMapping) {
+  if (type === 'Dynamic') return { name, value: `from ${properties.sourceField}` }
+  return { name, value: properties.isSecret ? secretText : properties.value }
+}
+
+function shownEndpoint(url: string): string {
+  return URL.canParse(url) ? shownUrl(new URL(url)) : ''
+}
+
+/** A filter in words, a condition a line; none for a filter that lets everything through. */
+export function filterLines(filter: SubscriptionFilter | undefined): string[] {
+  if (!filter) return []
+  const { subjectBeginsWith, subjectEndsWith, includedEventTypes, advancedFilters = [] } = filter
+  const types = includedEventTypes?.filter((type) => type !== 'All') ?? []
+  return [
+    ...(types.length > 0 ? [`type is ${types.join(' or ')}`] : []),
+    ...(subjectBeginsWith ? [`subject begins with ${subjectBeginsWith}`] : []),
+    ...(subjectEndsWith ? [`subject ends with ${subjectEndsWith}`] : []),
+    ...advancedFilters.map(({ key, operatorType, ...rest }) => {
+      const operands = 'values' in rest ? rest.values : 'value' in rest ? rest.value : undefined
+      return [key, operatorType, ...(operands === undefined ? [] : [JSON.stringify(operands)])].join(' ')
+    }),
+  ]
+}
+
+/** A line of the stream. */
+export function viewEvent(event: TrailedEvent) {
+  return {
+    key: event.key,
+    at: event.at,
+    source: event.source,
+    id: shortened(event.id),
+    type: shortened(event.type),
+    subject: shortened(event.subject),
+    fates: [...event.fates.values()].map(viewFate),
+  }
+}
+
+function viewFate(fate: Fate) {
+  const { subscriptionName: name, state, tries, reason, nextTryAt, attempts } = fate
+  const last = attempts.at(-1)
+  return {
+    name,
+    state,
+    tries,
+    ...(nextTryAt !== undefined && { nextTryAt }),
+    ...(reason !== undefined && { reason }),
+    ...(last && { answer: answerOf(last), durationMs: Math.round(last.durationMs * 10) / 10 }),
+  }
+}
+
+/** What a subscriber answered: a status, or why there was none. */
+function answerOf({ status, error = '' }: DeliveryRecord): string {
+  return status === undefined ? shortened(error) : String(status)
+}
+
+/** Everything about one event: its body, and each try with its headers and body. */
+export function viewEventDetail(event: TrailedEvent) {
+  return {
+    ...viewEvent(event),
+    schema: event.schema,
+    body: event.body,
+    truncated: event.truncated,
+    fates: [...event.fates.values()].map((fate) => ({
+      ...viewFate(fate),
+      ...(fate.blobPath !== undefined && { blobPath: fate.blobPath }),
+      attempts: fate.attempts.map((attempt) => ({
+        at: attempt.at,
+        url: attempt.url,
+        target: attempt.target,
+        outcome: attempt.outcome,
+        answer: answerOf(attempt),
+        deliveryCount: attempt.deliveryCount,
+        durationMs: Math.round(attempt.durationMs * 10) / 10,
+        events: attempt.eventIds.length,
+        headers: attempt.headers,
+        body: attempt.body,
+      })),
+    })),
+  }
+}
+
+/** Ids, types and subjects may be as long as the publisher likes. */
+const shortened = (text: string) => (text.length > 300 ? `${text.slice(0, 299)}…` : text)

@@ -1,0 +1,36 @@
+import { isJsonObject, type JsonObject } from '../json-object.ts'
+import type { InputSchema } from '../model.ts'
+
+/** A publish request, as a client of the topic would send it. */
+export interface TopicRequest {
+  readonly contentType: string
+  readonly body: string
+}
+
+/** What fills the fields that every event needs and few care to write. */
+export interface Stamp {
+  readonly id: () => string
+  /** ISO 8601. */
+  readonly time: string
+}
+
+/**
+ * The request that publishes what was written into the form: an event or an array of them, in the topic's schema. An id and a time are
+ * added where they lack, so that a sample can be sent twice. Everything else goes to the topic as it is, and the topic judges it.
+ */
+export function topicRequest(events: unknown, schema: InputSchema, stamp: Stamp): TopicRequest {
+  const complete = (event: unknown) => (isJsonObject(event) ? stamped(event, schema, stamp) : event)
+  const many = Array.isArray(events)
+  const completed = many ? events.map(complete) : complete(events)
+  if (schema !== 'CloudEventSchemaV1_0') {
+    return { contentType: 'application/json', body: JSON.stringify(many ? completed : [completed]) }
+  }
+  const form = many ? 'cloudevents-batch' : 'cloudevents'
+  return { contentType: `application/${form}+json; charset=utf-8`, body: JSON.stringify(completed) }
+}
+
+function stamped(event: JsonObject, schema: InputSchema, { id, time }: Stamp): JsonObject {
+  if (schema === 'CustomEventSchema') return event
+  if (schema === 'EventGridSchema') return { id: id(), eventTime: time, ...event }
+  return { id: id(), time, ...event }
+}
