@@ -3,15 +3,7 @@ import { eventId } from './accepted-event.ts'
 import type { DeliveryRecord, EmulatorContext } from './context.ts'
 import { deliveredForm } from './convert-schema.ts'
 import { deadLetterDestinationOf } from './dead-letter.ts'
-import {
-  batchingOf,
-  bodyOf,
-  deliveryHeaders,
-  deliverySchemaOf,
-  shownHeaders,
-  shownUrl,
-  webhookOf,
-} from './delivery-request.ts'
+import { bodyOf, type DeliveryPlan, deliveryHeaders, deliveryPlan, shownHeaders, shownUrl } from './delivery-request.ts'
 import type { DeliverySchema, EventSubscription, WebHookProperties } from './model.ts'
 import type { PendingEvent, TryResult } from './subscription-queue.ts'
 import type { WebhookClient, WebhookResult } from './webhook-client.ts'
@@ -95,15 +87,22 @@ export function createDeliver(
     })
   }
 
+  // A subscription is a value: another one comes with each change.
+  const plans = new WeakMap<EventSubscription, DeliveryPlan>()
+  const planOf = (subscription: EventSubscription): DeliveryPlan | undefined => {
+    const plan = plans.get(subscription) ?? deliveryPlan(subscription)
+    if (plan) plans.set(subscription, plan)
+    return plan
+  }
+  const shownTarget = createShownTarget()
+
   return async (subscription, bundle, settle) => {
     const [first] = bundle
-    const webhook = webhookOf(subscription)
-    if (!first || !webhook) return
+    const plan = planOf(subscription)
+    if (!first || !plan) return
+    const { webhook, schema, form, url } = plan
     const at = clock.now()
     const deliveryCount = first.attempts
-    const schema = deliverySchemaOf(subscription)
-    const form = batchingOf(webhook) ? 'batch' : 'single'
-    const url = new URL(webhook.endpointUrl)
     let headers: Record<string, string> = {}
     let body = ''
     let result: WebhookResult
@@ -127,9 +126,9 @@ export function createDeliver(
       at,
       subscriptionId: subscription.id,
       subscriptionName: subscription.name,
-      url: shownUrl(url),
-      target: shownUrl(new URL(result.target)),
-      headers: shownHeaders(headers, subscription),
+      url: plan.shownUrl,
+      target: shownTarget(result.target),
+      headers: shownHeaders(headers, plan.secretHeaders),
       body: body.length > recordedBodyLimit ? body.slice(0, recordedBodyLimit) : body,
       eventIds: bundle.map(({ event }) => eventId(event)),
       deliveryCount,
@@ -145,6 +144,15 @@ export function createDeliver(
       bundle.map(({ event }) => event),
       record,
     )
+  }
+}
+
+/** Most deliveries go where the last one went. */
+function createShownTarget(): (target: string) => string {
+  let last = { target: '', shown: '' }
+  return (target) => {
+    if (target !== last.target) last = { target, shown: shownUrl(new URL(target)) }
+    return last.shown
   }
 }
 

@@ -84,18 +84,44 @@ function sourceField(event: AcceptedEvent, field: string): unknown {
   return fieldAt(event.body, path) ?? filteredField(event, path)
 }
 
+/** What of a subscription's delivery is the same for each event; worked out once, since thousands may go out in a second. */
+export interface DeliveryPlan {
+  readonly webhook: WebHookProperties
+  readonly schema: DeliverySchema
+  readonly form: 'single' | 'batch'
+  readonly url: URL
+  /** The URL as it may be recorded. */
+  readonly shownUrl: string
+  /** Headers, in lower case, whose values may not be recorded. */
+  readonly secretHeaders: ReadonlySet<string>
+}
+
+/** The plan of a subscription; undefined if it delivers to no webhook. */
+export function deliveryPlan(subscription: EventSubscription): DeliveryPlan | undefined {
+  const webhook = webhookOf(subscription)
+  if (!webhook) return undefined
+  const url = new URL(webhook.endpointUrl)
+  const secrets = (webhook.deliveryAttributeMappings ?? []).flatMap((mapping) =>
+    mapping.type === 'Static' && mapping.properties.isSecret ? [mapping.name.toLowerCase()] : [],
+  )
+  return {
+    webhook,
+    schema: deliverySchemaOf(subscription),
+    form: batchingOf(webhook) ? 'batch' : 'single',
+    url,
+    shownUrl: shownUrl(url),
+    secretHeaders: new Set(['authorization', ...secrets]),
+  }
+}
+
 /** The headers as they may be recorded: without the token and the values of secret attributes. */
 export function shownHeaders(
   headers: Readonly<Record<string, string>>,
-  subscription: EventSubscription,
+  secret: ReadonlySet<string>,
 ): Record<string, string> {
-  const secret = new Set(['authorization'])
-  for (const mapping of webhookOf(subscription)?.deliveryAttributeMappings ?? []) {
-    if (mapping.type === 'Static' && mapping.properties.isSecret) secret.add(mapping.name.toLowerCase())
-  }
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, secret.has(name.toLowerCase()) ? secretText : value]),
-  )
+  const shown = { ...headers }
+  for (const name of Object.keys(shown)) if (secret.has(name.toLowerCase())) shown[name] = secretText
+  return shown
 }
 
 /** A URL as it may be recorded: its query may hold a key. */

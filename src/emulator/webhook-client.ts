@@ -65,8 +65,10 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
     return secure
   }
 
+  const route = createRoute(options.ingress)
+
   const exchange = async (request: WebhookRequest): Promise<WebhookResult> => {
-    const target = routed(request.url, options.ingress)
+    const target = route(request.url)
     const started = performance.now()
     return new Promise((resolve) => {
       const done = (result: Pick<WebhookResult, 'status' | 'headers' | 'body' | 'failure'>) => {
@@ -82,7 +84,8 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
         port: target.port || (secured ? 443 : 80),
         path: target.pathname + target.search,
         // What the subscriber sees is its public name, as behind a real ingress, and so must its certificate be.
-        ...(secured && { servername: serverName(request.url), minVersion: tlsVersion(request.minimumTlsVersion) }),
+        servername: secured ? serverName(request.url) : '',
+        ...(secured && { minVersion: tlsVersion(request.minimumTlsVersion) }),
         headers: {
           host: request.url.host,
           ...request.headers,
@@ -132,13 +135,26 @@ function unsent(url: URL, error: unknown): WebhookResult {
   return { target: url.href, durationMs: 0, failure: { outcome: 'Aborted', message } }
 }
 
-/** Where a public URL is served. An ingress that names no more than a host keeps path and query. */
-function routed(url: URL, ingress: Ingress): URL {
-  const mapped = ingress(url)
-  if (mapped === undefined) return url
+const routesRemembered = 1000
+
+/** Where a public URL is served. The ingress is asked each time; that its answer is parsed is remembered. */
+function createRoute(ingress: Ingress): (url: URL) => URL {
+  const known = new Map<string, URL>()
+  return (url) => {
+    const mapped = ingress(url)
+    if (mapped === undefined) return url
+    const key = `${mapped} ${url.href}`
+    const target = known.get(key) ?? routed(url, mapped)
+    if (known.size >= routesRemembered) known.clear()
+    known.set(key, target)
+    return target
+  }
+}
+
+/** An ingress that names no more than a host keeps path and query. */
+function routed(url: URL, mapped: string): URL {
   const target = new URL(mapped)
-  if (target.pathname !== '/' || target.search) return target
-  return new URL(url.pathname + url.search, target)
+  return target.pathname !== '/' || target.search ? target : new URL(url.pathname + url.search, target)
 }
 
 /** A host name for SNI and the certificate's check; none for an address, which TLS knows no SNI for. */
