@@ -18,10 +18,10 @@ export type DeliveryMember = DeliveryEvent | { readonly invalid: string }
 export type DeliveryReading = { readonly members: readonly DeliveryMember[] } | { readonly problem: string }
 
 /** Most events of one body: Event Grid's own limit of a batch (`maxEventsPerBatch`). */
-export const maxEvents = 5_000
+const maxEvents = 5_000
 
 /** Deepest nesting of one event's JSON, its own braces included. */
-export const maxDepth = 128
+const maxDepth = 128
 
 /**
  * Reads the body of a POST: one event or an array of them, of either schema, under any JSON type. `__proto__` and `constructor` are

@@ -9,7 +9,7 @@ import { createRedelivery, type RunningEvent } from './redelivery.ts'
 import type { Timers } from './timers.ts'
 
 /** One body whose events are to be handled. */
-export interface Delivery {
+interface Delivery {
   readonly members: readonly DeliveryMember[]
   readonly metadata: Readonly<Record<string, string>>
   /** Size of the body. */

@@ -1,5 +1,5 @@
 /** Where one event stands in a body: bytes from `start` up to `end`, and how deeply it nests (an object of plain values: 1). */
-export interface Slice {
+interface Slice {
   readonly start: number
   readonly end: number
   readonly depth: number

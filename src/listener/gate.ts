@@ -6,7 +6,7 @@ import { type Answer, problemAnswer } from './problem.ts'
 import { declaredLength, refuseRepresentation } from './representation.ts'
 
 /** A request as far as its head tells. */
-export interface RequestHead {
+interface RequestHead {
   readonly method: string
   /** The request target, query included. */
   readonly target: string
@@ -75,7 +75,8 @@ export function createGate(options: GateOptions): Gate {
     const name = headers['aeg-subscription-name']
     const namesUs = typeof name === 'string' && name.toLowerCase() === ourName
     if (eventType(headers) === 'subscriptionvalidation') return decideValidation(headers, namesUs)
-    if (options.draining()) return answer(problemAnswer(503, 'The listener is shutting down.'))
+    // The connection goes too, so that the next try may reach another replica.
+    if (options.draining()) return answer(problemAnswer(503, 'The listener is shutting down.', { connection: 'close' }))
     const evidence = options.examine(headers)
     return evidence instanceof Promise
       ? evidence.then((settled) => decideDelivery(headers, settled, namesUs))

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Endpoints } from '../endpoints.ts'
+import { BindingError } from '../errors.ts'
 import type { EventHandler } from '../event.ts'
 import type { Logger } from '../logger.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
@@ -69,7 +70,10 @@ export interface Listener {
   close(): Promise<void>
 }
 
-/** Starts to listen on `handshakePort`. Throws PORT_UNAVAILABLE. */
+/**
+ * Starts to listen on `handshakePort`. Throws PORT_UNAVAILABLE, and METADATA_INVALID for `entra` with a domain name as tenant: tokens name
+ * the tenant by its id, and a listener that can't compare them would make Event Grid drop every event.
+ */
 export async function createListener(options: ListenerOptions): Promise<Listener> {
   const { input, logger, handler, health, subscriptionWrittenAt, now = Date.now, timers = nodeTimers } = options
   const log = createQuietLog({ logger, now })
@@ -159,8 +163,9 @@ export async function createListener(options: ListenerOptions): Promise<Listener
       dispatcher.stop()
       server.server.closeIdleConnections()
       const { promise: timeIsUp, resolve } = Promise.withResolvers<void>()
-      using _timer = timers.setTimeout(resolve, input.handlerTimeoutMs, undefined)
+      const timer = timers.setTimeout(resolve, input.handlerTimeoutMs, undefined)
       await Promise.race([dispatcher.idle(), timeIsUp])
+      timer[Symbol.dispose]()
     },
     async close() {
       draining = true
@@ -217,6 +222,7 @@ function createExamine(
       return (headers) => check(headers[name])
     }
     case 'entra': {
+      if (authentication.tenantId.includes('.')) throw tenantByName(authentication.tenantId)
       const { environment, subscriberEndpoint } = input
       const authorityHost = (endpoints.authorityHost ?? environment.authorityHost).replace(/\/$/, '')
       const url = `${authorityHost}/${encodeURIComponent(authentication.tenantId)}/discovery/v2.0/keys`
@@ -242,4 +248,14 @@ function createExamine(
       return (headers) => check(headers.authorization)
     }
   }
+}
+
+function tenantByName(tenantId: string): BindingError {
+  const rule = "must be the tenant's id with deliveryAuthentication entra, not a domain name"
+  const fix = 'az account show --query tenantId prints it'
+  return new BindingError('METADATA_INVALID', {
+    what: `tenantId ${rule}`,
+    fix,
+    issues: [{ field: 'tenantId', value: JSON.stringify(tenantId), rule, fix }],
+  })
 }

@@ -1,5 +1,5 @@
 /** The path that Event Grid's deliveries have where no ingress rewrites it (specification, section 4.1). */
-export const defaultPath = '/api/events'
+const defaultPath = '/api/events'
 
 /** Does a request target name one of the listener's paths? Its query counts for nothing. */
 export type PathCheck = (target: string) => boolean

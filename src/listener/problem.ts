@@ -9,7 +9,7 @@ export interface Answer {
 }
 
 /** Seconds in the `Retry-After` of every 503. Event Grid itself comes back after 30 s at the earliest (delivery-and-retry). */
-export const retryAfterSeconds = 30
+const retryAfterSeconds = 30
 
 /**
  * An error answer as `application/problem+json` (RFC 9457). `detail` is read by strangers: a fixed sentence, or one made of

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { DeliveryEvent } from './delivery.ts'
 
 /** How an event ended that is not to be handled again. An event whose handler threw is, so it is not remembered. */
-export type SettledOutcome = 'resolved' | 'rejected'
+type SettledOutcome = 'resolved' | 'rejected'
 
 /** An event whose handler runs. */
 export interface RunningEvent {

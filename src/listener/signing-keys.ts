@@ -1,7 +1,7 @@
 import { type CryptoKey, importJWK, type JSONWebKeySet, type JWK } from 'jose'
 
 /** A key by its id; `unknown`: the issuer has just said that it has no such key; `unavailable`: nobody can tell now. */
-export type KeyAnswer = CryptoKey | 'unknown' | 'unavailable'
+type KeyAnswer = CryptoKey | 'unknown' | 'unavailable'
 
 /** The issuer's signing keys. */
 export interface SigningKeys {

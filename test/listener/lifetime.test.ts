@@ -102,7 +102,9 @@ describe('drain', () => {
     const draining = listener.drain().then(() => {
       drained = true
     })
-    expect((await deliver(cloudEventText('2'))).status).toBe(503)
+    const refused = await deliver(cloudEventText('2'))
+    expect(refused.status).toBe(503)
+    expect(refused.headers.get('connection')).toBe('close')
     expect(listener.status()).toMatchObject({ draining: true, running: 1 })
     expect(drained).toBe(false)
     slow.end()
