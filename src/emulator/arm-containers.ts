@@ -6,6 +6,11 @@ import type { EmulatorContext } from './context.ts'
 import type { AzureSubscription } from './directory.ts'
 import { findRole, type RoleAssignment } from './roles.ts'
 
+const passing = new Map<string | undefined, string>([
+  ['register', 'Registering'],
+  ['unregister', 'Unregistering'],
+])
+
 /** The resource provider Microsoft.EventGrid of an Azure subscription: its registration, and register or unregister. */
 export function answerProvider(
   context: EmulatorContext,
@@ -30,7 +35,8 @@ export function answerProvider(
       id: `/subscriptions/${azure.id}/providers/Microsoft.EventGrid`,
       namespace: 'Microsoft.EventGrid',
       registrationPolicy: 'RegistrationRequired',
-      registrationState: azure.registration,
+      // The answer of `register` is always behind: it says where the provider was on its way to.
+      registrationState: passing.get(target.action) ?? azure.registration,
       resourceTypes: [
         { resourceType: 'topics', locations: ['West Europe'], apiVersions: ['2025-02-15', '2022-06-15'] },
         { resourceType: 'eventSubscriptions', locations: ['global'], apiVersions: ['2025-02-15', '2022-06-15'] },

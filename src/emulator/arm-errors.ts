@@ -132,6 +132,7 @@ export const armErrors = {
     const details = [{ code: 'MissingSubscriptionRegistration', target: 'Microsoft.EventGrid', message }]
     return new ArmError(409, 'MissingSubscriptionRegistration', message, { details })
   },
+  quotaReached: () => new ArmError(409, 'QuotaExceeded', 'Quota limit reached.'),
   conflict: (message: string) => new ArmError(409, 'Conflict', message),
   tooLarge: () =>
     new ArmError(413, 'RequestEntityTooLarge', 'The request content size exceeds the maximum size of 4 MB.'),

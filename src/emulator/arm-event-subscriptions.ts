@@ -25,6 +25,9 @@ type Target = Extract<ArmTarget, { kind: 'eventSubscription' }>
 /** What can be asked of an event subscription by POST. */
 const knownActions: readonly string[] = ['getfullurl', 'getdeliveryattributes']
 
+/** Event subscriptions of one topic (Event Grid: quotas-limits). */
+const mostPerSource = 500
+
 /** States in which a change is under way. */
 const busy: readonly string[] = ['Creating', 'Updating', 'Deleting']
 
@@ -61,6 +64,7 @@ export function createEventSubscriptionHandler(
       now: context.clock.now(),
     })
     refuseWhileBusy(existing)
+    if (!existing && context.store.subscriptionsOf(target.scope).length >= mostPerSource) throw armErrors.quotaReached()
     const subscription: EventSubscription = {
       id: existing?.id ?? id,
       scope: existing?.scope ?? target.scope,

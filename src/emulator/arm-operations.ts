@@ -41,7 +41,12 @@ const operationsHeld = 10_000
 /** Makes the list of operations. `delayMs`: how long each takes at least, by the clock. */
 export function createOperations(clock: Clock, delayMs: number): Operations {
   const operations = new Map<string, { -readonly [K in keyof Operation]: Operation[K] }>()
-  const running = new Map<string, Promise<void>>()
+  const running = new Map<string, PromiseWithResolvers<void>>()
+  const begin = (id: string) => void running.set(id, Promise.withResolvers())
+  const end = (id: string) => {
+    running.get(id)?.resolve()
+    running.delete(id)
+  }
   const closing = new AbortController()
 
   const delay = () =>
@@ -60,7 +65,7 @@ export function createOperations(clock: Clock, delayMs: number): Operations {
       const work = async () => {
         await delay()
         if (closing.signal.aborted) return
-        if (delayMs > 0) running.set(id, operation.ended)
+        if (delayMs > 0) begin(id)
         operation.result = await run(closing.signal).catch(
           (): OperationResult => ({
             status: 'Failed',
@@ -74,8 +79,8 @@ export function createOperations(clock: Clock, delayMs: number): Operations {
         result: undefined,
         ended: Promise.resolve(),
       }
-      operation.ended = work().finally(() => running.delete(id))
-      if (delayMs <= 0) running.set(id, operation.ended)
+      operation.ended = work().finally(() => end(id))
+      if (delayMs <= 0) begin(id)
       operations.set(id, operation)
       if (operations.size > operationsHeld) {
         const [oldest] = operations.keys()
@@ -85,13 +90,13 @@ export function createOperations(clock: Clock, delayMs: number): Operations {
     },
     find: (id) => operations.get(id.toUpperCase()),
     running: () => running.size,
-    park: (id) => void running.delete(id),
+    park: end,
     async idle() {
-      while (running.size > 0) await Promise.race(running.values())
+      while (running.size > 0) await Promise.race([...running.values()].map(({ promise }) => promise))
     },
     async close() {
       closing.abort()
-      await Promise.all(running.values())
+      await Promise.all([...running.values()].map(({ promise }) => promise))
     },
   }
 }

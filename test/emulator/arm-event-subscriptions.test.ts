@@ -1,7 +1,7 @@
 import type { EventSubscription, EventSubscriptionUpdateParameters } from '@azure/arm-eventgrid'
 import { describe, expect, it } from 'vitest'
 import { type EventGridEmulator, ManualClock } from '../../src/emulator/index.ts'
-import { managementOf, sendArm } from '../support/azure-clients.ts'
+import { credentialOf, managementOf, send, sendArm } from '../support/azure-clients.ts'
 import { startEmulator } from '../support/start-emulator.ts'
 import { openWebhook } from '../support/webhook.ts'
 
@@ -335,4 +335,63 @@ it('forgets an event subscription once its expiration time is over', async () =>
   expect(emulator.eventSubscriptions()).toHaveLength(1)
   await clock.advance(2000)
   expect(emulator.eventSubscriptions()).toEqual([])
+})
+
+describe('the manual handshake', () => {
+  const openManual = async () => {
+    const clock = new ManualClock()
+    const emulator = await startEmulator({ clock, topics: [{ name: 'orders', inputSchema: 'EventGridSchema' }] })
+    const webhook = await openWebhook(emulator, () => ({ status: 200 }))
+    const { id } = emulator.topic()
+    const path = `${id}/providers/Microsoft.EventGrid/eventSubscriptions/shop`
+    const destination = { endpointType: 'WebHook', properties: { endpointUrl: webhook.url } }
+    const body = JSON.stringify({ properties: { destination } })
+    const made = await sendArm(emulator, path, { method: 'PUT', body })
+    await emulator.idle()
+    const state = async () => Object((await sendArm(emulator, path)).body).properties.provisioningState
+    const status = new URL(String(made.headers['azure-asyncoperation']))
+    const operation = async () => Object((await sendArm(emulator, status.pathname + status.search)).body).status
+    const [event] = JSON.parse(webhook.calls[0]?.body ?? '[]')
+    return { clock, emulator, state, operation, validationUrl: new URL(event.data.validationUrl) }
+  }
+
+  it('waits in AwaitingManualAction until the validation URL is called', async () => {
+    const { emulator, state, operation, validationUrl } = await openManual()
+    expect(await state()).toBe('AwaitingManualAction')
+    expect(await operation()).toBe('InProgress')
+    expect(await send(emulator, validationUrl.pathname + validationUrl.search)).toMatchObject({ status: 200 })
+    expect(await operation()).toBe('Succeeded')
+    expect(await state()).toBe('Succeeded')
+  })
+
+  it('fails when ten minutes go by', async () => {
+    const { clock, state, operation } = await openManual()
+    await clock.advance(599_000)
+    expect(await state()).toBe('AwaitingManualAction')
+    await clock.advance(2000)
+    expect(await operation()).toBe('Failed')
+    expect(await state()).toBe('Failed')
+  })
+})
+
+it('has room for 500 event subscriptions a source', async () => {
+  const { emulator, scope } = await open()
+  const put = (name: string) =>
+    sendArm(emulator, `/${scope}/providers/Microsoft.EventGrid/eventSubscriptions/${name}`, {
+      method: 'PUT',
+      body: JSON.stringify({
+        properties: { destination: { endpointType: 'EventHub', properties: { resourceId: '/x' } } },
+      }),
+    })
+  expect((await put('first')).status).toBe(201)
+  await emulator.idle()
+  const { token } = await credentialOf(emulator).getToken('https://management.azure.com/.default')
+  const headers = { authorization: `Bearer ${token}` }
+  const body = JSON.stringify({ properties: { destination: { endpointType: 'EventHub', properties: {} } } })
+  for (let name = 1; name < 500; name++) {
+    const path = `/${scope}/providers/Microsoft.EventGrid/eventSubscriptions/n${name}00?api-version=2022-06-15`
+    expect((await send(emulator, path, { method: 'PUT', headers, body })).status).toBe(201)
+  }
+  expect(await put('too-many')).toMatchObject({ status: 409, body: { error: { message: 'Quota limit reached.' } } })
+  expect((await put('first')).status).toBe(201)
 })

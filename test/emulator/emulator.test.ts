@@ -28,17 +28,6 @@ describe('EventGridEmulator.start()', () => {
     expect(emulator.pending).toBe(0)
   })
 
-  it('listens within half a second', async () => {
-    const times: number[] = []
-    // The best of three, as other tests run beside this one.
-    for (const _ of [1, 2, 3]) {
-      const before = performance.now()
-      await startEmulator()
-      times.push(performance.now() - before)
-    }
-    expect(Math.min(...times)).toBeLessThan(500)
-  })
-
   it('gives several worlds at once', async () => {
     const [one, other] = await Promise.all([startEmulator(), startEmulator()])
     expect(one.endpoints.resourceManager).not.toBe(other.endpoints.resourceManager)
