@@ -1,7 +1,11 @@
 import type { Operation, OperationResult, Operations } from './arm-operations.ts'
+import { parseArmScope } from './arm-path.ts'
 import type { CancelTimer } from './clock.ts'
 import type { DeliveryEngine, EmulatorContext, ValidationOutcome } from './context.ts'
 import { destinationOf, type EventSubscription, type ProvisioningState } from './model.ts'
+
+/** States that end in another one by themselves. Of a manual validation the URL is gone with the process that made it. */
+const unsettled: readonly ProvisioningState[] = ['Creating', 'Updating', 'AwaitingManualAction']
 
 /** Carries changes of event subscriptions through their states, in the background. */
 export interface Provisioning {
@@ -9,6 +13,8 @@ export interface Provisioning {
   write(subscription: EventSubscription, azureSubscriptionId: string): Operation
   /** Takes the subscription out of the store. */
   remove(subscription: EventSubscription, azureSubscriptionId: string): Operation
+  /** Takes up what a store from before holds: expiries run on, interrupted changes are carried out. To be called once. */
+  resume(): void
   /** Ends the timers. */
   close(): void
 }
@@ -80,17 +86,29 @@ export function createProvisioning(
     )
   }
 
+  const validate = (subscription: EventSubscription, azureSubscriptionId: string): Operation => {
+    const operation = operations.start(azureSubscriptionId, async (signal) => {
+      // Only webhooks prove that they want the events.
+      const validated = destinationOf(subscription.properties)?.endpointType !== 'WebHook'
+      const outcome = validated ? { outcome: 'validated' as const } : await engine.validate(subscription, signal)
+      return settle(subscription, outcome, () => operation.id)
+    })
+    return operation
+  }
+
   return {
     write(subscription, azureSubscriptionId) {
       store(subscription)
       watchExpiry(subscription)
-      const operation = operations.start(azureSubscriptionId, async (signal) => {
-        // Only webhooks prove that they want the events.
-        const validated = destinationOf(subscription.properties)?.endpointType !== 'WebHook'
-        const outcome = validated ? { outcome: 'validated' as const } : await engine.validate(subscription, signal)
-        return settle(subscription, outcome, () => operation.id)
-      })
-      return operation
+      return validate(subscription, azureSubscriptionId)
+    },
+    resume() {
+      for (const subscription of context.store.subscriptions()) {
+        const azureSubscriptionId = parseArmScope(subscription.scope)?.subscriptionId ?? ''
+        watchExpiry(subscription)
+        if (subscription.provisioningState === 'Deleting') forget(subscription)
+        if (unsettled.includes(subscription.provisioningState)) validate(subscription, azureSubscriptionId)
+      }
     },
     remove(subscription, azureSubscriptionId) {
       const leaving: EventSubscription = { ...subscription, provisioningState: 'Deleting' }

@@ -108,6 +108,7 @@ export async function createWorld(options: ResolvedOptions): Promise<World> {
   const shown = options.host.includes(':') ? `[${options.host}]` : options.host
   addresses.https = `https://${shown}:${bound.port}`
   addresses.http = `http://${shown}:${bound.httpPort}`
+  provisioning.resume()
 
   const idle = async () => {
     // Operations and deliveries start each other, so both must be found idle in one look.
