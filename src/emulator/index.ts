@@ -1,3 +1,4 @@
+export { createBlobDeadLetterStore } from './blob-dead-letter-store.ts'
 export { type CancelTimer, type Clock, ManualClock, realClock } from './clock.ts'
 export type {
   DeadLetterRecord,
@@ -7,6 +8,7 @@ export type {
   Records,
   RequestRecord,
 } from './context.ts'
+export type { DeadLetterStore } from './dead-letter.ts'
 export type { DeliveryOptions } from './delivery-options.ts'
 export { type EmulatorEndpoints, EventGridEmulator, type TopicView } from './emulator.ts'
 export type { Fault, FaultRoute } from './faults.ts'

@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+
+/** The account and key that every Azurite has; they are printed in its documentation. */
+const account = 'devstoreaccount1'
+const key = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=='
+
+/** Starts Azurite's blob service as a process of its own, on a free port; the test's end stops it. Its connection string. */
+export async function startAzurite(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'azurite-'))
+  const script = createRequire(import.meta.url).resolve('azurite/dist/src/blob/main.js')
+  const options = ['--blobHost', '127.0.0.1', '--blobPort', '0', '--inMemoryPersistence']
+  const azurite = spawn(process.execPath, [script, ...options, '--disableTelemetry', '--skipApiVersionCheck'], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = new Promise<void>((resolve) => azurite.once('exit', () => resolve()))
+  onTestFinished(async () => {
+    azurite.kill()
+    await ended
+    await rm(folder, { recursive: true, force: true })
+  })
+  const address = await new Promise<string>((resolve, reject) => {
+    let said = ''
+    azurite.stdout.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+      const url = /successfully listens on (http:\/\/127\.0\.0\.1:\d+)/.exec(said)?.[1]
+      if (url) resolve(url)
+    })
+    void ended.then(() => reject(new Error(`Azurite did not start: ${said}`)))
+  })
+  return `DefaultEndpointsProtocol=http;AccountName=${account};AccountKey=${key};BlobEndpoint=${address}/${account};`
+}
