@@ -1,9 +1,10 @@
 import { ClientSecretCredential } from '@azure/identity'
-import { createRemoteJWKSet, customFetch, decodeJwt, jwtVerify } from 'jose'
+import { createLocalJWKSet, createRemoteJWKSet, customFetch, decodeJwt, jwtVerify } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { ManualClock } from '../../src/emulator/index.ts'
-import { credentialOf, send } from '../support/azure-clients.ts'
+import { credentialOf, managementOf, send } from '../support/azure-clients.ts'
 import { startEmulator } from '../support/start-emulator.ts'
+import { openWebhook } from '../support/webhook.ts'
 
 const scope = 'https://management.azure.com/.default'
 const form = (fields: Record<string, string>) => ({
@@ -208,4 +209,46 @@ describe('a token', () => {
       body: { error: { code: 'InvalidAuthenticationToken' } },
     })
   })
+})
+
+describe('the token of an Entra-secured delivery', () => {
+  it.each([
+    { version: '1.0' as const, issuer: (tenant: string) => `https://sts.windows.net/${tenant}/`, caller: 'appid' },
+    {
+      version: '2.0' as const,
+      issuer: (tenant: string) => `https://login.microsoftonline.com/${tenant}/v2.0`,
+      caller: 'azp',
+    },
+  ])(
+    'of version $version is signed by the tenant’s key for the application, on behalf of Event Grid',
+    async ({ version, issuer, caller }) => {
+      const emulator = await startEmulator({ deliveryTokenVersion: version })
+      const webhook = await openWebhook(emulator)
+      const application = 'f0000000-0000-4000-8000-000000000000'
+      await managementOf(emulator).eventSubscriptions.beginCreateOrUpdateAndWait(emulator.topic().id.slice(1), 'shop', {
+        destination: {
+          endpointType: 'WebHook',
+          endpointUrl: webhook.url,
+          azureActiveDirectoryTenantId: emulator.tenantId,
+          azureActiveDirectoryApplicationIdOrUri: application,
+        },
+      })
+      emulator.raise(emulator.topic().id, [{ specversion: '1.0', id: 'one', source: '/shop', type: 'order', data: {} }])
+      await emulator.idle()
+      const [, token = ''] = webhook.calls.at(-1)?.headers.authorization?.split(' ') ?? []
+      const { body } = await send(emulator, `/${emulator.tenantId}/discovery/v2.0/keys`)
+      const { payload, protectedHeader } = await jwtVerify(token, createLocalJWKSet(Object(body)), {
+        issuer: issuer(emulator.tenantId),
+        audience: application,
+      })
+      expect(payload).toMatchObject({
+        ver: version,
+        tid: emulator.tenantId,
+        [caller]: '4962773b-9cdb-44cf-a8bf-237846a00ab7',
+      })
+      expect(payload.sub).toBe(payload.oid)
+      expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(86_700)
+      expect(protectedHeader).toMatchObject({ alg: 'RS256', kid: expect.any(String), x5t: protectedHeader.kid })
+    },
+  )
 })
