@@ -9,6 +9,7 @@ const types = {
   'icon.svg': 'image/svg+xml',
   'samples.json': 'application/json; charset=utf-8',
   'page.js': 'text/javascript; charset=utf-8',
+  'fates.js': 'text/javascript; charset=utf-8',
   'elements.js': 'text/javascript; charset=utf-8',
   'events.js': 'text/javascript; charset=utf-8',
   'event-dialog.js': 'text/javascript; charset=utf-8',

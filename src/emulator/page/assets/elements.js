@@ -1,0 +1,54 @@
+/**
+ * Makes an element. Texts become text nodes and nothing else, so whatever an event holds is shown and never read as markup.
+ * @param {string} name
+ * @param {Record<string, string>} attributes
+ * @param {...(Node | string)} children
+ */
+export function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name)
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value)
+  made.append(...children)
+  return made
+}
+
+/** The element of the page with that id. */
+export function byId(id) {
+  const found = document.getElementById(id)
+  if (!found) throw new Error(`the page has no ${id}`)
+  return found
+}
+
+/** Rows of a description list; those without a value are left out. */
+export function descriptionList(rows) {
+  const list = element('dl', { class: 'facts' })
+  for (const [term, value] of rows) {
+    if (value === undefined || value === '') continue
+    const texts = Array.isArray(value) ? value : [String(value)]
+    list.append(element('dt', {}, term), ...texts.map((text) => element('dd', {}, text)))
+  }
+  return list
+}
+
+const timeFormat = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
+const dayFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
+const numberFormat = new Intl.NumberFormat('en')
+
+/** A time of day, in the reader's time zone. */
+export const timeOf = (at) => timeFormat.format(at)
+/** The same with its day. */
+export const dayAndTimeOf = (at) => dayFormat.format(at)
+/** A number with its thousands apart. */
+export const countOf = (count) => numberFormat.format(count)
+
+/** A duration for a reader. */
+export function durationOf(ms) {
+  if (ms < 1) return '<1 ms'
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  const seconds = Math.round(ms / 1000)
+  if (seconds < 90) return `${seconds} s`
+  const minutes = Math.round(seconds / 60)
+  return minutes < 90 ? `${minutes} min` : `${Math.round(minutes / 60)} h`
+}
+
+/** The last part of a resource id. */
+export const lastPart = (id) => id.split('/').findLast((part) => part !== '') ?? id

@@ -1,0 +1,140 @@
+import { byId, countOf, element, lastPart, timeOf } from './elements.js'
+import { fateElement, fateText } from './fates.js'
+
+/** Rows on the page; older ones leave. */
+const rowLimit = 200
+
+const groups = {
+  open: new Set(['queued', 'waiting', 'given up']),
+  waiting: new Set(['waiting']),
+  delivered: new Set(['delivered']),
+  lost: new Set(['given up', 'dead-lettered', 'dropped', 'forgotten']),
+}
+
+/** The table of events. `now` is the emulator's time; `open` is called for the event whose row is chosen. */
+export function createEventTable({ now, open }) {
+  const body = byId('events')
+  const empty = byId('no-events')
+  const find = byId('find')
+  const show = byId('show')
+  const pause = byId('pause')
+  /** By key, in no order. */
+  const rows = new Map()
+  /** What came while the reader asked for quiet, by key. */
+  const held = new Map()
+  let paused = false
+
+  function isShown({ type, subject, id, fates }) {
+    const text = find.value.trim().toLowerCase()
+    if (text !== '' && ![type, subject, id].some((one) => one.toLowerCase().includes(text))) return false
+    const group = groups[show.value]
+    return group === undefined || fates.some(({ state }) => group.has(state))
+  }
+
+  function makeRow(event) {
+    const button = element('button', { type: 'button', class: 'link' }, event.type || '(no type)')
+    const fates = element('td', { class: 'fates' })
+    const row = element(
+      'tr',
+      { 'data-key': String(event.key) },
+      element('td', { class: 'time' }, timeOf(event.at)),
+      element('td', { class: 'event' }, button, ' ', element('span', { class: 'subject' }, event.subject || event.id)),
+      element('td', { class: 'source' }, lastPart(event.source)),
+      fates,
+    )
+    const entry = { event, row, fates }
+    // The button is for the keyboard and for screen readers; a mouse may take the whole row.
+    row.addEventListener('click', () => {
+      if (!String(getSelection())) open(entry.event)
+    })
+    return entry
+  }
+
+  function put(event) {
+    const known = rows.get(event.key)
+    const entry = known ?? makeRow(event)
+    entry.event = event
+    entry.fates.replaceChildren(
+      ...(event.fates.length > 0
+        ? event.fates.map((fate) => fateElement(fate, now()))
+        : [element('span', { class: 'fate', 'data-state': 'unwanted' }, 'no subscription wanted it')]),
+    )
+    entry.row.hidden = !isShown(event)
+    if (known) return
+    rows.set(event.key, entry)
+    let next = body.firstElementChild
+    while (next && Number(next.dataset.key) > event.key) next = next.nextElementSibling
+    body.insertBefore(entry.row, next)
+  }
+
+  function trim() {
+    while (rows.size > rowLimit && body.lastElementChild) {
+      const last = body.lastElementChild
+      rows.delete(Number(last.dataset.key))
+      last.remove()
+    }
+  }
+
+  function tidy() {
+    const shown = [...rows.values()].some(({ row }) => !row.hidden)
+    empty.hidden = shown
+    empty.textContent =
+      rows.size > 0
+        ? 'None of the latest events is like that.'
+        : 'No events yet. Publish one with the form, or to a topic’s endpoint.'
+    pause.textContent = !paused ? 'Pause' : held.size > 0 ? `Go on (${countOf(held.size)} new)` : 'Go on'
+    pause.setAttribute('aria-pressed', String(paused))
+  }
+
+  function update(events) {
+    // Oldest first, so that each new row finds its place at the top.
+    for (const event of events.toReversed()) {
+      if (paused) held.set(event.key, event)
+      else put(event)
+    }
+    for (const key of held.size > rowLimit ? [...held.keys()].sort((a, b) => a - b).slice(0, -rowLimit) : [])
+      held.delete(key)
+    trim()
+    tidy()
+  }
+
+  function refilter() {
+    for (const { event, row } of rows.values()) row.hidden = !isShown(event)
+    tidy()
+  }
+
+  find.addEventListener('input', refilter)
+  show.addEventListener('change', refilter)
+  pause.addEventListener('click', () => {
+    paused = !paused
+    const waiting = [...held.values()].sort((one, other) => other.key - one.key)
+    held.clear()
+    update(paused ? [] : waiting)
+  })
+
+  return {
+    update,
+    /** Everything anew: what is not among it is gone. */
+    reset(events) {
+      if (!paused) {
+        const kept = new Set(events.map(({ key }) => key))
+        for (const [key, { row }] of rows) {
+          if (kept.has(key)) continue
+          rows.delete(key)
+          row.remove()
+        }
+      }
+      update(events.slice(0, rowLimit))
+    },
+    /** Counts the time down that is left to the next tries. */
+    tick() {
+      for (const { event, fates } of rows.values()) {
+        event.fates.forEach((fate, index) => {
+          if (fate.state !== 'waiting') return
+          const text = fates.children[index]?.querySelector('.fate-text')
+          if (text) text.textContent = fateText(fate, now())
+        })
+      }
+    },
+  }
+}

@@ -1,0 +1,44 @@
+import { durationOf, element } from './elements.js'
+
+const reasons = {
+  MaxDeliveryAttemptsExceeded: 'too many tries',
+  TimeToLiveExceeded: 'its time to live was over',
+}
+
+/** Why an event was given up, for a reader. */
+function reasonOf({ reason, answer }) {
+  const last = answer === undefined ? '' : ` (${answer})`
+  return reason === 'UndeliverableDueToClientError'
+    ? `the answer was ${answer}`
+    : `${reasons[reason] ?? reason ?? 'no reason known'}${last}`
+}
+
+/** What became of an event at one subscription, in words. `now` is the emulator's. */
+export function fateText(fate, now) {
+  const { state, tries, nextTryAt, answer, durationMs } = fate
+  switch (state) {
+    case 'queued':
+      return 'queued'
+    case 'waiting': {
+      const left = nextTryAt === undefined ? undefined : nextTryAt - now
+      const when = left === undefined ? 'later' : left <= 0 ? 'now' : `in ${durationOf(Math.max(left, 1000))}`
+      return `${answer} · try ${tries + 1} ${when}`
+    }
+    case 'delivered':
+      return `delivered · ${tries > 1 ? `try ${tries} · ` : ''}${durationOf(durationMs ?? 0)}`
+    case 'given up':
+      return `to be dead-lettered: ${reasonOf(fate)}`
+    case 'dead-lettered':
+      return `dead-lettered: ${reasonOf(fate)}`
+    case 'dropped':
+      return `dropped: ${reasonOf(fate)}`
+    default:
+      return 'its subscription was deleted'
+  }
+}
+
+/** A fate as an element that `refreshFate` can bring up to date. */
+export function fateElement(fate, now) {
+  const text = element('span', { class: 'fate-text' }, fateText(fate, now))
+  return element('span', { class: 'fate', 'data-state': fate.state }, element('b', {}, fate.name), ' ', text)
+}

@@ -1,0 +1,101 @@
+import { byId, countOf } from './elements.js'
+import { createEventDialog } from './event-dialog.js'
+import { createEventTable } from './events.js'
+import { createPlot } from './plots.js'
+import { createPublishForm } from './publish.js'
+import { createResourceLists } from './resources.js'
+
+// Puts the parts together and feeds them from the stream.
+
+/** Pause before a new stream is asked for where the browser doesn't do it by itself, in milliseconds. */
+const reconnectMs = 3000
+
+/** The emulator's clock less ours: it may have been moved by hand. */
+let ahead = 0
+const now = () => Date.now() + ahead
+
+const connection = byId('connection')
+const addresses = byId('addresses')
+const streamNote = byId('stream-note')
+const totals = [...document.querySelectorAll('[data-total]')]
+const dialog = createEventDialog(now)
+const table = createEventTable({ now, open: dialog.show })
+const lists = createResourceLists()
+const form = await createPublishForm()
+const throughput = createPlot('throughput', {
+  title: 'Events published and delivered, and tries that failed, per second of the last two minutes',
+  least: 5,
+  lines: [
+    { field: 'published', label: 'published', area: true },
+    { field: 'delivered', label: 'delivered' },
+    { field: 'failed', label: 'failed tries' },
+  ],
+})
+const latency = createPlot('latency', {
+  title: 'How long subscribers took to answer in the last two minutes, median and 95th percentile, in milliseconds',
+  least: 5,
+  lines: [
+    { field: 'median', label: 'median', area: true },
+    { field: 'p95', label: '95th percentile' },
+  ],
+})
+let series = []
+
+function tellConnection(text, state) {
+  // A status that is set anew is read out anew.
+  if (connection.textContent !== text) connection.textContent = text
+  connection.dataset.state = state
+}
+
+function useFigures(figures) {
+  ahead = figures.now - Date.now()
+  for (const total of totals) total.textContent = countOf(figures.totals[total.dataset.total] ?? 0)
+  const newest = figures.series
+  series = [...series.filter(({ at }) => at < newest[0].at), ...newest].slice(-120)
+  throughput.draw(series)
+  latency.draw(series)
+  const { missed } = figures.stream
+  streamNote.hidden = missed === 0
+  streamNote.textContent = `${countOf(missed)} messages did not reach a page that was too slow; it was brought up to date later.`
+  table.tick()
+}
+
+function useResources(resources) {
+  lists.update(resources)
+  form.useTopics(resources.topics)
+  const [topic] = resources.topics
+  if (topic) addresses.textContent = new URL(topic.endpoint).origin
+}
+
+function connect() {
+  const source = new EventSource('/page/stream')
+  const listen = (name, use) => source.addEventListener(name, ({ data }) => use(JSON.parse(data)))
+  const later = () => {
+    source.close()
+    setTimeout(connect, reconnectMs)
+  }
+  listen('state', (state) => {
+    tellConnection('Live', 'ok')
+    series = []
+    useFigures(state)
+    useResources(state)
+    table.reset(state.events)
+  })
+  listen('events', (events) => {
+    table.update(events)
+    for (const { key } of events) dialog.refresh(key)
+  })
+  listen('resources', useResources)
+  listen('figures', useFigures)
+  listen('full', () => {
+    tellConnection('Too many pages are open', 'bad')
+    later()
+  })
+  source.addEventListener('error', () => {
+    tellConnection('The emulator is away', 'bad')
+    if (source.readyState === EventSource.CLOSED) later()
+  })
+}
+
+connect()
+setInterval(table.tick, 1000)

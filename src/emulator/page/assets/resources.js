@@ -1,0 +1,95 @@
+import { byId, dayAndTimeOf, descriptionList, element, lastPart } from './elements.js'
+
+const schemaNames = {
+  CloudEventSchemaV1_0: 'CloudEvents 1.0',
+  EventGridSchema: 'Event Grid schema',
+  CustomEventSchema: 'custom schema',
+  CustomInputSchema: 'custom schema',
+}
+
+/** The lists of topics and event subscriptions. */
+export function createResourceLists() {
+  const topics = createList('topics', 'No topics.', fillTopic)
+  const subscriptions = createList(
+    'subscriptions',
+    'None yet. Create one through Azure Resource Manager.',
+    fillSubscription,
+  )
+  return {
+    update({ topics: newTopics, subscriptions: newSubscriptions, more }) {
+      topics.update(newTopics, more.topics)
+      subscriptions.update(newSubscriptions, more.subscriptions)
+      byId('topic-count').textContent = String(newTopics.length + more.topics)
+      byId('subscription-count').textContent = String(newSubscriptions.length + more.subscriptions)
+    },
+  }
+}
+
+/** A list whose entries keep what the reader opened and where the focus is: only what changed is filled anew. */
+function createList(id, emptyText, fill) {
+  const list = byId(id)
+  const entries = new Map()
+  return {
+    update(resources, more) {
+      const kept = new Set(resources.map((one) => one.id))
+      for (const entry of entries.keys()) if (!kept.has(entry)) entries.delete(entry)
+      const items = resources.map((resource) => {
+        const text = JSON.stringify(resource)
+        const entry = entries.get(resource.id) ?? newEntry()
+        entries.set(resource.id, entry)
+        if (entry.text !== text) fill(resource, entry)
+        entry.text = text
+        return entry.item
+      })
+      const isSame =
+        items.length === list.children.length && items.every((item, index) => item === list.children[index])
+      if (!isSame || items.length === 0) list.replaceChildren(...items)
+      if (items.length === 0) list.append(element('li', { class: 'empty' }, emptyText))
+      if (more > 0) list.append(element('li', { class: 'empty' }, `and ${more} more`))
+    },
+  }
+}
+
+function newEntry() {
+  const summary = element('summary')
+  const content = element('div')
+  const item = element('li', {}, element('details', {}, summary, content))
+  return { item, summary, content, text: '' }
+}
+
+function fillTopic(topic, { summary, content }) {
+  summary.replaceChildren(element('b', {}, topic.name), element('span', { class: 'kind' }, schemaNames[topic.schema]))
+  content.replaceChildren(
+    descriptionList([
+      ['HTTPS', topic.endpoint],
+      ['HTTP', topic.httpEndpoint],
+      ['Scope', topic.id],
+      ['Access', topic.keys ? 'keys, SAS and Entra tokens' : 'Entra tokens only'],
+    ]),
+  )
+}
+
+function fillSubscription(subscription, { summary, content }) {
+  const { handshake } = subscription
+  summary.replaceChildren(
+    element('b', {}, subscription.name),
+    element('span', { class: 'state', 'data-state': subscription.state }, subscription.state),
+    element('span', { class: 'where' }, `${lastPart(subscription.scope)} → ${subscription.endpoint}`),
+  )
+  const answer = handshake?.status === undefined ? '' : `, ${handshake.status}`
+  content.replaceChildren(
+    descriptionList([
+      ['Handshake', handshake && `${handshake.outcome} (${handshake.method}${answer}) ${dayAndTimeOf(handshake.at)}`],
+      ['Message', handshake?.message],
+      ['Filter', subscription.filters.length > 0 ? subscription.filters : 'every event'],
+      ['Schema', schemaNames[subscription.schema]],
+      ['Batching', subscription.batching],
+      ['Retry', subscription.retry],
+      ['Dead-letter', subscription.deadLetter === undefined ? 'none: dropped' : `container ${subscription.deadLetter}`],
+      ['Entra', subscription.entra],
+      ['Expires', subscription.expires],
+      ['Headers', subscription.attributes.map(({ name, value }) => `${name}: ${value}`)],
+      ['Scope', subscription.scope],
+    ]),
+  )
+}
