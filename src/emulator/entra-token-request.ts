@@ -39,7 +39,7 @@ export function decideTokenRequest(
   if (grant !== 'client_credentials') return { failure: entraFailures.unsupportedGrant(grant) }
   const { clientId, clientSecret } = credentialsOf(request)
   if (!clientId) return { failure: entraFailures.missingParameter('client_id') }
-  const wanted = form[request.names]
+  const wanted = request.names === 'scope' ? resourceScope(form.scope) : form.resource
   if (!wanted) return { failure: entraFailures.missingParameter(request.names) }
   const client = directory.client(tenant, clientId)
   if (!client) return { failure: entraFailures.unknownClient(clientId, tenant) }
@@ -56,6 +56,14 @@ export function decideTokenRequest(
   }
   return { client, audience }
 }
+
+/** The scope that names the resource: MSAL for Go asks for those of OpenID Connect beside it, and Entra takes no notice of them. */
+function resourceScope(scope: string | undefined): string | undefined {
+  const scopes = scope?.split(' ').filter((one) => one !== '') ?? []
+  return scopes.filter((one) => !openIdScopes.has(one)).join(' ') || scope
+}
+
+const openIdScopes: ReadonlySet<string> = new Set(['openid', 'profile', 'email', 'offline_access'])
 
 function credentialsOf({ form, authorization }: TokenRequest): { clientId?: string; clientSecret?: string } {
   const basic = /^Basic\s+([\w+/=-]+)$/i.exec(authorization ?? '')?.[1]
