@@ -1,4 +1,12 @@
-import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+} from 'node:crypto'
 import { isIP } from 'node:net'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import {
@@ -40,10 +48,12 @@ interface Authority {
   readonly keyId: Buffer
 }
 
-/** Makes a certificate authority (ECDSA P-256, ten years) whose key never leaves the process. */
-export function createCertificateAuthority(): CertificateAuthority {
+const authorityName = 'Event Grid emulator CA'
+
+/** The certificate and key of a new authority (ECDSA P-256, ten years). */
+export function makeAuthority(): CertificateAndKey {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const authority = { name: nameOf('Event Grid emulator CA'), key: privateKey, keyId: keyIdOf(publicKey) }
+  const authority = { name: nameOf(authorityName), key: privateKey, keyId: keyIdOf(publicKey) }
   const certificate = toPem(
     signCertificate(authority, authority.name, publicKey, 3650, [
       extension('2.5.29.19', derSequence(derTrue()), 'critical'),
@@ -53,6 +63,14 @@ export function createCertificateAuthority(): CertificateAuthority {
       extension('2.5.29.35', derSequence(derImplicit(0, authority.keyId))),
     ]),
   )
+  return { certificate, key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() }
+}
+
+/** An authority that issues certificates by what {@link makeAuthority} made, now or in an earlier run. */
+export function createCertificateAuthority(made: CertificateAndKey = makeAuthority()): CertificateAuthority {
+  const { certificate } = made
+  const key = createPrivateKey(made.key)
+  const authority = { name: nameOf(authorityName), key, keyId: keyIdOf(createPublicKey(key)) }
   const contexts = new Map<string, SecureContext>()
   const issue = (hosts: readonly string[]) => issueLeaf(authority, hosts)
   return {

@@ -125,8 +125,6 @@ export interface DeliveryEngine {
   subscriptionDeleted(subscription: EventSubscription): void
   /** Takes up what waited when the emulator ended; once, after the subscriptions that were kept. */
   restore(): void
-  /** Events taken in since the start. */
-  accepted(): number
   /** Events accepted and neither delivered, dead-lettered nor dropped yet. */
   pending(): number
   /** Resolves when nothing is under way or due now. Events that wait for a later try don't count. */

@@ -42,7 +42,6 @@ export function createDeliveryEngine(context: EmulatorContext, journal: Journal 
   let wake: { readonly due: number; readonly cancel: CancelTimer } | undefined
   let pumping = false
   let closed = false
-  let accepted = 0
 
   const deadLetters = createDeadLetterBox(context, settings, work, wakeAt, journal)
 
@@ -165,7 +164,6 @@ export function createDeliveryEngine(context: EmulatorContext, journal: Journal 
         watcher?.queued(subscription, event)
       }
     }
-    accepted += events.length
     pumpSoon()
   }
 
@@ -219,7 +217,6 @@ export function createDeliveryEngine(context: EmulatorContext, journal: Journal 
       }
       pumpSoon()
     },
-    accepted: () => accepted,
     pending,
     async idle() {
       if (!closed) pumpSoon()

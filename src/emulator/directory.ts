@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { Client, ResolvedOptions } from './options.ts'
 import { allows, findRole, type RoleAssignment } from './roles.ts'
 
@@ -17,6 +18,8 @@ export interface AzureSubscription {
 /** Who there is, what they may do, and where: tenants, applications, Azure subscriptions and role assignments. */
 export interface Directory {
   readonly clients: readonly Client[]
+  /** Takes over clients, their roles and Azure subscriptions as options describe them now. What was changed at runtime stays, where the options did not change. */
+  declare(options: Pick<ResolvedOptions, 'clients' | 'subscriptions'>): void
   hasTenant(tenantId: string): boolean
   client(tenantId: string, clientId: string): Client | undefined
   azureSubscription(id: string): AzureSubscription | undefined
@@ -45,19 +48,47 @@ export interface Directory {
 /** The directory as the options describe it. */
 export function createDirectory(options: ResolvedOptions): Directory {
   const subscriptions = new Map<string, AzureSubscription>()
-  for (const { id, tenantId, registered, resourceGroups } of options.subscriptions) {
-    const groups = new Map(resourceGroups.map((name) => [name.toLowerCase(), name]))
-    const registration = registered ? 'Registered' : 'NotRegistered'
-    subscriptions.set(id.toLowerCase(), { id, tenantId, registration, resourceGroups: groups })
-  }
-  const tenants = new Set([...options.clients, ...options.subscriptions].map(({ tenantId }) => tenantId.toLowerCase()))
+  let declared: Pick<ResolvedOptions, 'clients' | 'subscriptions'> = { clients: [], subscriptions: [] }
   let assignments: RoleAssignment[] = []
 
+  function declareSubscriptions(wanted: ResolvedOptions['subscriptions']): void {
+    for (const { id } of declared.subscriptions) {
+      if (!wanted.some((one) => same(one.id, id))) subscriptions.delete(id.toLowerCase())
+    }
+    for (const { id, tenantId, registered, resourceGroups } of wanted) {
+      const former = declared.subscriptions.find((one) => same(one.id, id))
+      const stands = subscriptions.get(id.toLowerCase())
+      const groups = [...(stands?.resourceGroups.values() ?? []), ...resourceGroups]
+      const registration = registered ? 'Registered' : 'NotRegistered'
+      subscriptions.set(id.toLowerCase(), {
+        id,
+        tenantId,
+        registration: former?.registered === registered ? (stands?.registration ?? registration) : registration,
+        resourceGroups: new Map(groups.map((name) => [name.toLowerCase(), name])),
+      })
+    }
+  }
+
+  function declareRoles(wanted: readonly Client[]): void {
+    const grants = grantsOf(wanted)
+    const former = grantsOf(declared.clients)
+    for (const grant of former) if (!grants.some((one) => isDeepStrictEqual(one, grant))) directory.removeRole(grant)
+    for (const grant of grants) if (!former.some((one) => isDeepStrictEqual(one, grant))) directory.assignRole(grant)
+  }
+
   const directory: Directory = {
-    clients: options.clients,
-    hasTenant: (tenantId) => tenants.has(tenantId.toLowerCase()),
+    get clients() {
+      return declared.clients
+    },
+    declare(wanted) {
+      declareSubscriptions(wanted.subscriptions)
+      declareRoles(wanted.clients)
+      declared = wanted
+    },
+    hasTenant: (tenantId) =>
+      [...declared.clients, ...subscriptions.values()].some((one) => same(one.tenantId, tenantId)),
     client: (tenantId, clientId) =>
-      options.clients.find(
+      declared.clients.find(
         (client) =>
           client.tenantId.toLowerCase() === tenantId.toLowerCase() &&
           client.clientId.toLowerCase() === clientId.toLowerCase(),
@@ -99,10 +130,14 @@ export function createDirectory(options: ResolvedOptions): Directory {
     },
     allows: (asked) => allows(assignments, asked),
   }
-  for (const client of options.clients) {
-    for (const { role, scope } of client.roles) directory.assignRole({ principalId: client.objectId, role, scope })
-  }
+  directory.declare(options)
   return directory
+}
+
+function grantsOf(clients: readonly Client[]) {
+  return clients.flatMap(({ objectId, roles }) =>
+    roles.map(({ role, scope }) => ({ principalId: objectId, role, scope })),
+  )
 }
 
 const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()

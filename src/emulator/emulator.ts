@@ -1,15 +1,17 @@
-import { topicId } from './arm-call.ts'
 import type { Ingress, Records } from './context.ts'
+import { createDeclarations, type Declarations, putTopic, removeTopic } from './declarations.ts'
 import type { Fault } from './faults.ts'
 import type { EventSubscription } from './model.ts'
 import {
+  type Client,
   type EventGridEmulatorOptions,
   type IngressRule,
   ingressOf,
-  randomKey,
   resolveOptions,
   type TopicOptions,
 } from './options.ts'
+import type { FigureName } from './page/figures.ts'
+import { openState } from './state.ts'
 import { createWorld, type World } from './world.ts'
 
 /** Where clients find the emulator. */
@@ -42,6 +44,7 @@ export interface TopicView {
  */
 export class EventGridEmulator implements AsyncDisposable {
   readonly #world: World
+  readonly #declarations: Declarations
   /** Where clients find it; fits the binding's option `endpoints`. */
   readonly endpoints: EmulatorEndpoints
   /** The emulator's certificate authority, PEM. */
@@ -59,6 +62,7 @@ export class EventGridEmulator implements AsyncDisposable {
 
   private constructor(world: World) {
     this.#world = world
+    this.#declarations = createDeclarations(world)
     const { context, addresses, ca } = world
     const [client] = context.directory.clients
     this.endpoints = { resourceManager: addresses.https, authorityHost: addresses.https, ca }
@@ -73,31 +77,34 @@ export class EventGridEmulator implements AsyncDisposable {
 
   /** Starts one. Without options it has a tenant with one client, an Azure subscription, and the custom topic `orders`. */
   static async start(options: EventGridEmulatorOptions = {}): Promise<EventGridEmulator> {
-    const settings = resolveOptions(options)
-    const emulator = new EventGridEmulator(await createWorld(settings))
-    for (const topic of settings.topics) emulator.addTopic(topic)
-    return emulator
+    const state = await openState(options.state)
+    let emulator: EventGridEmulator | undefined
+    try {
+      const settings = resolveOptions(options, state.kept)
+      emulator = new EventGridEmulator(await createWorld(settings, state))
+      emulator.#declarations.declare(settings)
+      return emulator
+    } catch (error) {
+      if (emulator) await emulator.close()
+      else state.close()
+      throw error
+    }
   }
 
-  /** Makes a custom topic, as if through ARM but at once, or replaces one of that name. */
+  /**
+   * Takes over clients and their roles, Azure subscriptions, topics, event subscriptions and ingress of other options: what they no longer name goes.
+   * All else (ports, state, clock, how events are delivered) stays as it was at the start.
+   */
+  reconfigure(options: EventGridEmulatorOptions): void {
+    const settings = resolveOptions(options, this.#world.kept)
+    this.#world.context.directory.declare(settings)
+    this.#world.setIngress(settings.ingress)
+    this.#declarations.declare(settings)
+  }
+
+  /** Makes a custom topic, as if through ARM but at once, or replaces one of that name, whose keys it keeps if it is given none. */
   addTopic(options: TopicOptions): TopicView {
-    const { store, directory } = this.#world.context
-    const subscriptionId = options.subscriptionId ?? this.subscriptionId
-    const azure = directory.azureSubscription(subscriptionId)
-    if (!azure) throw new RangeError(`there is no Azure subscription ${subscriptionId}`)
-    const resourceGroup = options.resourceGroup ?? [...azure.resourceGroups.values()][0] ?? 'rg'
-    azure.resourceGroups.set(resourceGroup.toLowerCase(), resourceGroup)
-    store.putTopic({
-      id: topicId(azure.id, resourceGroup, options.name),
-      name: options.name,
-      subscriptionId: azure.id,
-      resourceGroup,
-      location: options.location ?? 'westeurope',
-      inputSchema: options.inputSchema ?? 'CloudEventSchemaV1_0',
-      ...(options.inputSchemaMapping ? { inputSchemaMapping: options.inputSchemaMapping } : {}),
-      keys: options.keys ?? [randomKey(), randomKey()],
-      disableLocalAuth: options.disableLocalAuth ?? false,
-    })
+    putTopic(this.#world, { subscriptionId: this.subscriptionId, ...options })
     return this.topic(options.name)
   }
 
@@ -133,6 +140,26 @@ export class EventGridEmulator implements AsyncDisposable {
    */
   raise(sourceId: string, events: readonly unknown[]): void {
     this.#world.engine.raise(sourceId, events)
+  }
+
+  /** Takes a custom topic and its event subscriptions away; of no effect if there is none of that name. */
+  removeTopic(name: string): void {
+    removeTopic(this.#world, name)
+  }
+
+  /** All custom topics. */
+  topics(): readonly TopicView[] {
+    return this.#world.context.store.topics().map(({ name }) => this.topic(name))
+  }
+
+  /** Who may sign in, secrets and all. */
+  clients(): readonly Client[] {
+    return this.#world.context.directory.clients
+  }
+
+  /** Counts since the start: events, but for `failed`, which are tries. */
+  figures(): Readonly<Record<FigureName, number>> {
+    return this.#world.figures.totals()
   }
 
   /** Events taken in and neither delivered, dead-lettered nor dropped yet. */
@@ -219,6 +246,7 @@ export class EventGridEmulator implements AsyncDisposable {
 
   /** Ends servers, requests and timers. Of no effect the second time. */
   close(): Promise<void> {
+    this.#declarations.close()
     return this.#world.close()
   }
 

@@ -5,8 +5,8 @@ import { isJsonObject, ownField } from './json-object.ts'
 
 /** A journal in a state file. */
 export interface FileJournal extends Journal {
-  /** Writes what is still to be written. */
-  flush(): void
+  /** Writes what is still to be written, and takes no more. */
+  close(): void
 }
 
 type Change = { readonly row: number; readonly subscription: string; readonly state?: TryState }
@@ -30,6 +30,7 @@ export function createFileJournal(database: DatabaseSync): FileJournal {
   )
   let changes: Change[] = []
   let timer: NodeJS.Timeout | undefined
+  let closed = false
 
   function inTransaction<T>(work: () => T): T {
     database.exec('BEGIN IMMEDIATE')
@@ -57,6 +58,7 @@ export function createFileJournal(database: DatabaseSync): FileJournal {
   }
 
   function later(change: Change): void {
+    if (closed) return
     changes.push(change)
     timer ??= setTimeout(() => {
       timer = undefined
@@ -88,6 +90,7 @@ export function createFileJournal(database: DatabaseSync): FileJournal {
       if (row !== undefined) later({ row, subscription: subscriptionId.toLowerCase() })
     },
     forget(subscriptionId) {
+      if (closed) return
       inTransaction(() => {
         if (forget.run(subscriptionId.toLowerCase()).changes) dropEvents.run()
       })
@@ -104,7 +107,10 @@ export function createFileJournal(database: DatabaseSync): FileJournal {
         if (last) yield entry(last, String(subscription), Number(accepted_at), state)
       }
     },
-    flush,
+    close() {
+      flush()
+      closed = true
+    },
   }
 }
 

@@ -15,11 +15,14 @@ export type { Fault, FaultRoute } from './faults.ts'
 export type { EventSubscription, EventSubscriptionProperties, ProvisioningState } from './model.ts'
 export {
   type AzureSubscriptionOptions,
+  type Client,
   type ClientOptions,
   type EventGridEmulatorOptions,
+  type EventSubscriptionOptions,
   emulatorDefaults,
   type IngressRule,
   type RoleGrant,
   type TopicOptions,
 } from './options.ts'
 export type { RecordRing } from './records.ts'
+export { EmulatorStateError } from './state-file.ts'

@@ -8,8 +8,16 @@ export interface KeptValues {
   delete(kind: string, id: string): void
 }
 
-/** Keeps nothing. */
-export const nothingKept: KeptValues = { get: () => undefined, all: () => [], put: () => {}, delete: () => {} }
+/** Keeps them as long as the process. */
+export function valuesInMemory(): KeptValues {
+  const kinds = new Map<string, Map<string, string>>()
+  return {
+    get: (kind, id) => kinds.get(kind)?.get(id),
+    all: (kind) => [...(kinds.get(kind)?.values() ?? [])],
+    put: (kind, id, value) => void kinds.set(kind, (kinds.get(kind) ?? new Map()).set(id, value)),
+    delete: (kind, id) => void kinds.get(kind)?.delete(id),
+  }
+}
 
 /** Keeps them in a state file; each is written at once. */
 export function createKeptValues(database: DatabaseSync): KeptValues {

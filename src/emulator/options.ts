@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type Clock, realClock } from './clock.ts'
 import type { Ingress } from './context.ts'
 import type { DeliveryOptions } from './delivery-options.ts'
+import { type KeptValues, keptOrMade, valuesInMemory } from './kept-values.ts'
 import type { InputSchema, InputSchemaMapping } from './model.ts'
 import { stableGuid } from './stable-guid.ts'
 
@@ -58,6 +59,20 @@ export interface TopicOptions {
   readonly disableLocalAuth?: boolean
 }
 
+/** An event subscription with a webhook that is there from the start, as soon as its endpoint has passed the handshake. */
+export interface EventSubscriptionOptions {
+  /** 3-64 letters, digits and `-`. */
+  readonly name: string
+  /** The custom topic whose events it gets. @default the first */
+  readonly topic?: string
+  /** Resource id of another source, in place of `topic`. */
+  readonly scope?: string
+  /** The webhook's public https URL; `ingress` may send it to a local port. @default the one in `properties.destination` */
+  readonly endpoint?: string
+  /** Anything else, in ARM's shape: `filter`, `retryPolicy`, `eventDeliverySchema`, `destination` ... @default Event Grid's defaults */
+  readonly properties?: Readonly<Record<string, unknown>>
+}
+
 /** Sends the public URLs that begin with `from` to `to` instead; the rest of path and query is kept. */
 export interface IngressRule {
   readonly from: string
@@ -84,6 +99,8 @@ export interface EventGridEmulatorOptions extends DeliveryOptions {
   readonly subscriptions?: readonly AzureSubscriptionOptions[]
   /** @default one, `orders` */
   readonly topics?: readonly TopicOptions[]
+  /** A handshake that fails is tried again every 5 seconds. @default none */
+  readonly eventSubscriptions?: readonly EventSubscriptionOptions[]
   /** Where public URLs are really served: rules, tried in order, or a function asked at each call. @default none */
   readonly ingress?: readonly IngressRule[] | Ingress
   /** PEM certificates to trust at subscribers' https endpoints beside Node's own. @default none */
@@ -100,6 +117,11 @@ export interface EventGridEmulatorOptions extends DeliveryOptions {
   readonly deliveryTokenVersion?: '1.0' | '2.0'
   /** Life of the tokens given to clients, in seconds. @default 3599, as Entra's */
   readonly tokenLifetimeSeconds?: number
+  /**
+   * File in which topics, event subscriptions, keys, generated secrets and undelivered events outlive the emulator, even when it is killed. Made where
+   * there is none; in the clear, so readable by its owner only. @default none: memory
+   */
+  readonly state?: string
 }
 
 /** The ids that are used where none are given; the same at every start. */
@@ -131,6 +153,7 @@ export interface ResolvedOptions {
   readonly clients: readonly Client[]
   readonly subscriptions: readonly Required<AzureSubscriptionOptions>[]
   readonly topics: readonly TopicOptions[]
+  readonly eventSubscriptions: readonly EventSubscriptionOptions[]
   readonly ingress: Ingress
   readonly trustedCertificates: readonly string[]
   readonly clock: Clock
@@ -142,11 +165,14 @@ export interface ResolvedOptions {
   readonly tokenLifetimeSeconds: number
 }
 
-/** Fills in the defaults. */
-export function resolveOptions(options: EventGridEmulatorOptions): ResolvedOptions {
+/** Fills in the defaults. @param kept where made-up secrets are kept. @default nowhere */
+export function resolveOptions(
+  options: EventGridEmulatorOptions,
+  kept: KeptValues = valuesInMemory(),
+): ResolvedOptions {
   const tenantId = options.tenantId ?? emulatorDefaults.tenantId
   const [first = {}, ...more] = options.clients ?? []
-  const clients = [first, ...more].map((client) => resolveClient(client, tenantId))
+  const clients = [first, ...more].map((client) => resolveClient(client, tenantId, kept))
   const only: AzureSubscriptionOptions & { readonly id: string; readonly resourceGroups: readonly string[] } = {
     id: options.subscriptionId ?? emulatorDefaults.subscriptionId,
     resourceGroups: [options.resourceGroup ?? emulatorDefaults.resourceGroup],
@@ -164,6 +190,7 @@ export function resolveOptions(options: EventGridEmulatorOptions): ResolvedOptio
       resourceGroups: subscription.resourceGroups ?? only.resourceGroups,
     })),
     topics: options.topics ?? [{ name: emulatorDefaults.topic }],
+    eventSubscriptions: options.eventSubscriptions ?? [],
     ingress: typeof ingress === 'function' ? ingress : ingressOf(ingress),
     trustedCertificates: options.trustedCertificates ?? [],
     clock: options.clock ?? realClock,
@@ -176,12 +203,13 @@ export function resolveOptions(options: EventGridEmulatorOptions): ResolvedOptio
   }
 }
 
-function resolveClient(client: ClientOptions, tenantId: string): Client {
+function resolveClient(client: ClientOptions, defaultTenant: string, kept: KeptValues): Client {
   const clientId = client.clientId ?? emulatorDefaults.clientId
+  const tenantId = client.tenantId ?? defaultTenant
   return {
-    tenantId: client.tenantId ?? tenantId,
+    tenantId,
     clientId,
-    clientSecret: client.clientSecret ?? randomSecret(),
+    clientSecret: client.clientSecret ?? keptOrMade(kept, 'client secret', `${tenantId} ${clientId}`, randomSecret),
     objectId: client.objectId ?? stableGuid(`service principal ${clientId}`),
     roles: (client.roles ?? defaultRoles).map(({ role, scope }) => ({ role, scope: scope ?? '/' })),
   }

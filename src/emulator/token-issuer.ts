@@ -1,6 +1,7 @@
-import { generateKeyPair, type KeyObject, randomBytes } from 'node:crypto'
+import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import { exportJWK, errors as joseErrors, jwtVerify, SignJWT } from 'jose'
+import { z } from 'zod'
 import type { Clock } from './clock.ts'
 import type { TokenIssuer, TokenVerdict } from './context.ts'
 
@@ -43,11 +44,25 @@ interface SigningKey {
   readonly publicKey: KeyObject
 }
 
-/** Makes the issuer. The first key is made in the background, as it takes longer than a server's start. */
-export function createTokenIssuer(clock: Clock): SigningTokenIssuer {
-  let keys: Promise<readonly SigningKey[]> = createKey().then((key) => [key])
-  let issued = 0
+/** Where signing keys outlive the issuer: a text of its own form. */
+export interface KeyRing {
+  read(): string | undefined
+  write(keys: string): void
+}
+
+/** Makes the issuer. The first key is made in the background, as it takes longer than a server's start. @param ring @default none */
+export function createTokenIssuer(clock: Clock, ring?: KeyRing): SigningTokenIssuer {
+  const kept = ring?.read()
+  let keys: Promise<readonly SigningKey[]> =
+    kept === undefined ? createKey().then((key) => keep([key])) : Promise.resolve(readKeys(kept))
+  // Begins where no earlier run of the same keys has been, so that `expireTokens` knows old tokens from new ones.
+  let issued = clock.now()
   let expiredBelow = 0
+
+  function keep(signingKeys: readonly SigningKey[]): readonly SigningKey[] {
+    ring?.write(writeKeys(signingKeys))
+    return signingKeys
+  }
 
   const sign = async (claims: Record<string, unknown>, lifetimeSeconds: number) => {
     const [key] = await keys
@@ -139,7 +154,7 @@ export function createTokenIssuer(clock: Clock): SigningTokenIssuer {
 
     async rotateKeys({ forget = false } = {}) {
       const former = keys
-      keys = createKey().then(async (key) => [key, ...(forget ? [] : (await former).slice(0, keysPublished - 1))])
+      keys = createKey().then(async (key) => keep([key, ...(forget ? [] : (await former).slice(0, keysPublished - 1))]))
       await keys
     },
 
@@ -157,6 +172,21 @@ const generate = promisify(generateKeyPair)
 async function createKey(): Promise<SigningKey> {
   const { privateKey, publicKey } = await generate('rsa', { modulusLength: 2048 })
   return { id: randomBytes(20).toString('base64url'), privateKey, publicKey }
+}
+
+const keysText = z.array(z.object({ id: z.string(), key: z.string() }))
+
+function writeKeys(keys: readonly SigningKey[]): string {
+  return JSON.stringify(
+    keys.map(({ id, privateKey }) => ({ id, key: privateKey.export({ type: 'pkcs8', format: 'pem' }) })),
+  )
+}
+
+function readKeys(text: string): readonly SigningKey[] {
+  return keysText.parse(JSON.parse(text)).map(({ id, key }) => {
+    const privateKey = createPrivateKey(key)
+    return { id, privateKey, publicKey: createPublicKey(privateKey) }
+  })
 }
 
 const withoutSlash = (text: string) => text.replace(/\/+$/, '').toLowerCase()

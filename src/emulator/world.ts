@@ -9,16 +9,18 @@ import { createDirectory } from './directory.ts'
 import { entraErrorBody } from './entra-errors.ts'
 import { registerEntraRoutes } from './entra-routes.ts'
 import { createFaults } from './faults.ts'
+import { keptAuthority, keptKeyRing } from './kept-identity.ts'
+import type { KeptValues } from './kept-values.ts'
 import type { Topic } from './model.ts'
 import type { ResolvedOptions } from './options.ts'
 import { createEventTrail } from './page/event-trail.ts'
-import { createFigures } from './page/figures.ts'
+import { createFigures, type Figures } from './page/figures.ts'
 import { isPagePath, registerPageRoutes } from './page/page-routes.ts'
 import { createProvisioning, type Provisioning } from './provisioning.ts'
 import { recordRequests } from './recording.ts'
 import { RecordRing } from './records.ts'
 import { createEmulatorServer } from './server.ts'
-import { createMemoryStore } from './store.ts'
+import type { State } from './state.ts'
 import { createTokenIssuer, type SigningTokenIssuer } from './token-issuer.ts'
 import { registerTopicRoutes } from './topic-routes.ts'
 
@@ -32,6 +34,9 @@ export interface World {
   readonly ca: string
   /** Without a trailing slash. */
   readonly addresses: { readonly https: string; readonly http: string }
+  /** What went through, in numbers. */
+  readonly figures: Figures
+  readonly kept: KeptValues
   setIngress(ingress: Ingress): void
   /** Has this one asked before what was set so far. */
   prependIngress(ingress: Ingress): void
@@ -41,10 +46,10 @@ export interface World {
 }
 
 /** Makes the parts, connects them and listens. */
-export async function createWorld(options: ResolvedOptions): Promise<World> {
+export async function createWorld(options: ResolvedOptions, state: State): Promise<World> {
   const { clock } = options
-  const authority = createCertificateAuthority()
-  const tokens = createTokenIssuer(clock)
+  const authority = createCertificateAuthority(keptAuthority(state.kept))
+  const tokens = createTokenIssuer(clock, keptKeyRing(state.kept))
   const addresses = { https: '', http: '' }
   let { ingress } = options
   const figures = createFigures(() => clock.now())
@@ -52,7 +57,7 @@ export async function createWorld(options: ResolvedOptions): Promise<World> {
   const context: EmulatorContext = {
     clock,
     random: options.random,
-    store: createMemoryStore(),
+    store: state.store,
     directory: createDirectory(options),
     tokens,
     records: {
@@ -70,7 +75,7 @@ export async function createWorld(options: ResolvedOptions): Promise<World> {
     baseUrl: () => addresses.https,
   }
   const operations = createOperations(clock, options.operationDelayMs)
-  const engine = createDeliveryEngine(context)
+  const engine = createDeliveryEngine(context, state.journal)
   const provisioning = createProvisioning(context, engine, operations)
   const server = createEmulatorServer(
     authority,
@@ -108,7 +113,12 @@ export async function createWorld(options: ResolvedOptions): Promise<World> {
   const shown = options.host.includes(':') ? `[${options.host}]` : options.host
   addresses.https = `https://${shown}:${bound.port}`
   addresses.http = `http://${shown}:${bound.httpPort}`
+  for (const { subscriptionId, resourceGroup } of state.store.topics()) {
+    context.directory.azureSubscription(subscriptionId)?.resourceGroups.set(resourceGroup.toLowerCase(), resourceGroup)
+  }
+  for (const subscription of state.store.subscriptions()) engine.subscriptionChanged(subscription)
   provisioning.resume()
+  engine.restore()
 
   const idle = async () => {
     // Operations and deliveries start each other, so both must be found idle in one look.
@@ -127,7 +137,9 @@ export async function createWorld(options: ResolvedOptions): Promise<World> {
   const close = async () => {
     letGo()
     provisioning.close()
+    state.freeze()
     await Promise.all([operations.close(), engine.close(), server.close()])
+    state.close()
   }
   return {
     context,
@@ -136,6 +148,8 @@ export async function createWorld(options: ResolvedOptions): Promise<World> {
     tokens,
     ca: authority.certificate,
     addresses,
+    figures,
+    kept: state.kept,
     setIngress: (wanted) => {
       ingress = wanted
     },
