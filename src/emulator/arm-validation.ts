@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type ArmError, armErrors } from './arm-errors.ts'
+import { canConvert } from './convert-schema.ts'
 import {
   type AdvancedFilter,
   type DeliverySchema,
@@ -232,19 +233,12 @@ function faultOf(
     return armErrors.invalidRequest('Invalid expiration time.')
   }
   const schema = merged.eventDeliverySchema
-  if (schema && !deliverySchemasOf(inputSchema).includes(schema)) {
+  if (schema && !canConvert(inputSchema ?? 'EventGridSchema', schema)) {
     return armErrors.invalidRequest(
       `Invalid event subscription request: event delivery schema ${schema} is not supported for a topic with input schema ${inputSchema ?? 'EventGridSchema'}.`,
     )
   }
   return undefined
-}
-
-/** What a source can deliver (Event Grid: event-schema-compatibility). */
-function deliverySchemasOf(input: InputSchema = 'EventGridSchema'): readonly DeliverySchema[] {
-  if (input === 'CloudEventSchemaV1_0') return ['CloudEventSchemaV1_0']
-  if (input === 'CustomEventSchema') return ['CustomInputSchema', 'EventGridSchema', 'CloudEventSchemaV1_0']
-  return ['EventGridSchema', 'CloudEventSchemaV1_0']
 }
 
 /** The schema that events come in is the one that they go out in (az eventgrid event-subscription create). */

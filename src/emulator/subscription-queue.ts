@@ -1,7 +1,8 @@
 import type { AcceptedEvent } from './accepted-event.ts'
 import type { Clock } from './clock.ts'
+import { canConvert } from './convert-schema.ts'
 import type { DeliverySettings } from './delivery-options.ts'
-import { batchingOf, webhookOf } from './delivery-request.ts'
+import { batchingOf, deliverySchemaOf, webhookOf } from './delivery-request.ts'
 import { DueQueue } from './due-queue.ts'
 import { Fifo } from './fifo.ts'
 import { compileFilter } from './filters.ts'
@@ -185,7 +186,7 @@ export function createSubscriptionQueue(
       subscription = next
       wanted = compileFilter(next.properties.filter)
     },
-    wants: (event) => wanted(event),
+    wants: (event) => canConvert(event.schema, deliverySchemaOf(subscription)) && wanted(event),
     add(pending, due = 0) {
       if (due > clock.now()) waiting.add(due, pending)
       else ready.push(pending)

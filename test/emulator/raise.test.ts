@@ -66,3 +66,11 @@ it.each([{ event: null }, { event: 'text' }, { event: {} }, { event: { eventType
     expect(() => grid.engine.raise(account, [event])).toThrow(TypeError)
   },
 )
+
+it('a CloudEvent is not delivered to a subscription of the Event Grid schema, which it cannot be turned into', async () => {
+  const grid = await openEventGrid()
+  grid.subscribe({ eventDeliverySchema: 'EventGridSchema' }, { scope: account })
+  grid.engine.raise(account, [cloudEvent(), blobCreated])
+  await grid.engine.idle()
+  expect(grid.subscriber.deliveries().map(({ body }) => JSON.parse(body)[0].eventType)).toEqual([blobCreated.eventType])
+})
