@@ -2,6 +2,7 @@ import type { TokenCredential } from '@azure/core-auth'
 import type { Endpoints } from '../endpoints.ts'
 import type { EventHandler } from '../event.ts'
 import { createListener, type ListenerAuthentication, type ListenerStatus } from '../listener/listener.ts'
+import { formatDeliveryToken } from '../listener/shared-token.ts'
 import type { Logger } from '../logger.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import { Secret } from '../secret.ts'
@@ -39,7 +40,7 @@ export async function createInputSide(
     delivery.kind === 'secret' ? delivery.sources.map((source) => deriveDeliveryToken(source, scope, name)) : []
   const authentication: ListenerAuthentication = delivery.kind === 'secret' ? { kind: 'secret', tokens } : delivery
   const [written] = tokens
-  const deliveryHeader = written && new Secret(`${written.keyId}.${written.token.reveal()}`)
+  const deliveryHeader = written && new Secret(formatDeliveryToken(written))
 
   const api = createSubscriptionApi({
     input,

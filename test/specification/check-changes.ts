@@ -27,7 +27,7 @@ const rowShape =
 function readRows(text: string): Row[] {
   const rows: Row[] = []
   for (const line of text.split('\n')) {
-    if (!/^\| \d/.test(line)) continue
+    if (!/^\| \d.*→/.test(line)) continue
     const { section, sentence, test, file, before, after } = rowShape.exec(line)?.groups ?? {}
     if (!section || !sentence || !test || !file || before === undefined || after === undefined) {
       throw new Error(`docs/specification.md: this row is not of the form the script reads:\n${line}`)
