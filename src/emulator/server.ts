@@ -43,6 +43,10 @@ export function createEmulatorServer(
       const topic = topicOfHost(request.headers.host)
       return topic === undefined ? (request.url ?? '/') : `/topics/${topic}${request.url ?? '/'}`
     },
+    clientErrorHandler: (_error, socket) => {
+      if (socket.writable) socket.end(badRequest())
+      else socket.destroy()
+    },
     frameworkErrors: (_error, _request, reply) => {
       const { status, body } = armErrors.badUrl()
       // Fastify types this reply by the route that was not found, hence the detour over the raw answer.
@@ -124,4 +128,11 @@ function refusePlain(request: IncomingMessage, response: ServerResponse): void {
 
 function portOf(address: AddressInfo | string | null): number {
   return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+/** The answer to bytes that are no HTTP request. */
+function badRequest(): string {
+  const text = JSON.stringify(armErrors.badUrl().body)
+  const head = ['HTTP/1.1 400 Bad Request', 'Content-Type: application/json; charset=utf-8', 'Connection: close']
+  return [...head, `Content-Length: ${Buffer.byteLength(text)}`, '', text].join('\r\n')
 }

@@ -47,7 +47,10 @@ export function managementOf(emulator: EventGridEmulator, apiVersion?: string): 
 /** Sends a request by hand, over https with the emulator's CA. */
 export async function send(emulator: EventGridEmulator, path: string, sent: HandRequest = {}): Promise<Answer> {
   const { method = 'GET', headers = {}, body } = sent
-  const out = request(emulator.endpoints.resourceManager, { method, path, headers, ca: emulator.ca })
+  // Node leaves it out for some methods, and their bodies would be taken for the next request.
+  const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
+  const options = { method, path, headers: { ...length, ...headers }, ca: emulator.ca }
+  const out = request(emulator.endpoints.resourceManager, options)
   // An answer may come before all of a body is sent; what fails of the rest is no matter.
   out.on('error', () => {})
   out.end(body)
