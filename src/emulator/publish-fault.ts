@@ -81,3 +81,11 @@ export const throttled: PublishFault = {
   detailCode: 'TooManyRequests',
   message: 'The rate of incoming events is more than the topic can take; try again later.',
 }
+
+/** Not the publisher's fault: it may send the same again. */
+export const internalError: PublishFault = {
+  status: 500,
+  code: 'InternalServerError',
+  detailCode: 'InternalServerError',
+  message: 'The request could not be processed; try again later.',
+}

@@ -42,6 +42,8 @@ export async function openState(file: string | undefined): Promise<State> {
       frozen = true
     },
     close() {
+      // The signing key is made in the background, and may be done only after a failed start.
+      frozen = true
       journal.close()
       database.close()
     },

@@ -4,6 +4,7 @@ import type { DeliveryEngine, EmulatorContext } from './context.ts'
 import { parsePublished, publishLimits } from './parse-published.ts'
 import {
   faultBody,
+  internalError,
   invalidInput,
   methodNotAllowed,
   notFound,
@@ -47,7 +48,8 @@ export function registerTopicRoutes(app: FastifyInstance, context: EmulatorConte
   app.setErrorHandler((error, request, reply) => {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return refuse(request, reply, tooLarge(publishLimits.requestBytes))
-    return refuse(request, reply, invalidInput('The request could not be read.'))
+    const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
+    return refuse(request, reply, status < 500 ? invalidInput('The request could not be read.') : internalError)
   })
   app.setNotFoundHandler((request, reply) => refuse(request, reply, notFound(fullUrl(request))))
 

@@ -9,6 +9,7 @@ import { createDeliveryEngine } from '../../src/emulator/delivery-engine.ts'
 import type { DeliveryOptions } from '../../src/emulator/delivery-options.ts'
 import { createDirectory } from '../../src/emulator/directory.ts'
 import { createFaults } from '../../src/emulator/faults.ts'
+import type { Journal } from '../../src/emulator/journal.ts'
 import type {
   EventSubscription,
   EventSubscriptionProperties,
@@ -49,6 +50,7 @@ export interface EventGrid {
 export interface EventGridOptions {
   readonly topic?: Partial<Topic>
   readonly delivery?: DeliveryOptions
+  readonly journal?: Journal
   readonly random?: () => number
   readonly ingress?: EmulatorContext['ingress']
   readonly trustedCertificates?: readonly string[]
@@ -81,7 +83,7 @@ export async function openEventGrid(options: EventGridOptions = {}): Promise<Eve
     baseUrl: () => baseUrl,
     ...(options.delivery && { delivery: options.delivery }),
   }
-  const engine = createDeliveryEngine(context)
+  const engine = createDeliveryEngine(context, options.journal)
   clock.settleWith(async () => void (await engine.quiet()))
   const app = fastify({ genReqId: () => randomUUID() })
   app.decorateRequest('outcome')
