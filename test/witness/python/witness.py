@@ -1,0 +1,303 @@
+"""The witness from another language: Azure's SDKs for Python, as they are, against the emulator.
+
+It prints a line of JSON for each thing it has seen to be so, or not. The emulator's addresses come in the environment;
+its authority's certificate through REQUESTS_CA_BUNDLE.
+"""
+
+import base64
+import json
+import os
+import sys
+import threading
+import traceback
+from contextlib import contextmanager
+from datetime import datetime, timedelta, timezone
+
+from azure.core.credentials import AzureKeyCredential, AzureSasCredential
+from azure.core.exceptions import ClientAuthenticationError, HttpResponseError, ResourceNotFoundError
+from azure.core.messaging import CloudEvent
+from azure.eventgrid import EventGridEvent, EventGridPublisherClient, generate_sas
+from azure.identity import ClientSecretCredential
+from azure.mgmt.eventgrid import EventGridManagementClient
+from azure.mgmt.eventgrid import models
+
+from subscriber import Subscriber
+
+WORLD = json.loads(os.environ["EMULATOR"])
+CLOUD, GRID, CUSTOM = WORLD["topics"]["cloud"], WORLD["topics"]["grid"], WORLD["topics"]["custom"]
+CONTRIBUTOR, STRANGER = WORLD["contributor"], WORLD["stranger"]
+
+say_lock = threading.Lock()
+
+
+def say(step, error=None):
+    with say_lock:
+        print(json.dumps({"step": step, **({"error": error} if error else {})}), flush=True)
+
+
+@contextmanager
+def step(name):
+    """Says whether the block did what its name says; the next one is tried all the same."""
+    try:
+        yield
+    except Exception as error:  # whatever it is, it is this step's failure
+        traceback.print_exc()
+        say(name, f"{type(error).__name__}: {error}"[:400])
+    else:
+        say(name)
+
+
+@contextmanager
+def refused(kind, *words):
+    """The block must be refused with this error, whose text has these words."""
+    try:
+        yield
+    except kind as error:
+        missing = [word for word in words if word not in str(error)]
+        assert not missing, f"{missing} is not in: {error}"
+    else:
+        raise AssertionError("it was not refused")
+
+
+def credential(client=CONTRIBUTOR, secret=None):
+    return ClientSecretCredential(
+        WORLD["tenantId"],
+        client["clientId"],
+        secret or client["clientSecret"],
+        authority=WORLD["authorityHost"],
+        disable_instance_discovery=True,
+    )
+
+
+def management(client=CONTRIBUTOR, subscription_id=WORLD["subscriptionId"]):
+    return EventGridManagementClient(
+        credential(client), subscription_id, base_url=WORLD["resourceManager"], polling_interval=1
+    )
+
+
+def webhook(url, **properties):
+    return models.WebHookEventSubscriptionDestination(endpoint_url=url, **properties)
+
+
+def subscription(url, schema="CloudEventSchemaV1_0", **properties):
+    return models.EventSubscription(destination=webhook(url), event_delivery_schema=schema, **properties)
+
+
+def credentials_of(topic):
+    """Each way to prove that one may publish."""
+    expiry = datetime.now(timezone.utc) + timedelta(hours=1)
+    return {
+        "the key": AzureKeyCredential(topic["key"]),
+        "a SAS token": AzureSasCredential(generate_sas(topic["endpoint"], topic["key"], expiry)),
+        "an Entra token": credential(),
+    }
+
+
+def entra():
+    with step("azure-identity gets a token for a secret"):
+        token = credential().get_token("https://management.azure.com/.default")
+        assert token.token.count(".") == 2
+        assert token.expires_on > datetime.now().timestamp() + 3000
+    with step("azure-identity is told AADSTS7000215 for a wrong secret"):
+        with refused(ClientAuthenticationError, "AADSTS7000215", "Invalid client secret provided"):
+            credential(secret="wrong").get_token("https://management.azure.com/.default")
+
+
+def arm(subscriber):
+    client, scope = management(), CLOUD["id"]
+    subscriptions = client.event_subscriptions
+    url = subscriber.url("/api/events?code=s3cret")
+    attributes = [
+        models.StaticDeliveryAttributeMapping(name="X-Plain", value="plain"),
+        models.StaticDeliveryAttributeMapping(name="X-Secret", value="s3cret", is_secret=True),
+        models.DynamicDeliveryAttributeMapping(name="X-Amount", source_field="data.amount"),
+    ]
+    wanted = models.EventSubscription(
+        destination=webhook(url, delivery_attribute_mappings=attributes),
+        event_delivery_schema="CloudEventSchemaV1_0",
+        filter=models.EventSubscriptionFilter(
+            included_event_types=["Order.Placed"],
+            advanced_filters=[models.NumberGreaterThanAdvancedFilter(key="data.amount", value=1)],
+        ),
+        retry_policy=models.RetryPolicy(max_delivery_attempts=5, event_time_to_live_in_minutes=60),
+    )
+    with step("azure-mgmt-eventgrid creates an event subscription, and its endpoint is asked by OPTIONS"):
+        made = subscriptions.begin_create_or_update(scope, "python", wanted).result(60)
+        assert made.provisioning_state == "Succeeded", made.provisioning_state
+        asked = subscriber.wait_for(lambda call: call.method == "OPTIONS")
+        assert asked.path == "/api/events?code=s3cret", asked.path
+        assert asked.headers["webhook-request-origin"] == "eventgrid.azure.net", asked.headers
+    with step("azure-mgmt-eventgrid reads it back, without the URL's query and the secret attribute"):
+        read = subscriptions.get(scope, "python")
+        assert read.destination.endpoint_url is None
+        assert read.destination.endpoint_base_url == subscriber.url(), read.destination.endpoint_base_url
+        shown = {item.name: item for item in read.destination.delivery_attribute_mappings}
+        assert (shown["X-Plain"].value, shown["X-Secret"].value) == ("plain", "Hidden")
+        assert shown["X-Amount"].source_field == "data.amount"
+        assert read.filter.advanced_filters[0].operator_type == "NumberGreaterThan"
+        assert read.retry_policy.max_delivery_attempts == 5
+        assert read.topic.endswith("/providers/microsoft.eventgrid/topics/" + CLOUD["name"]), read.topic
+    with step("azure-mgmt-eventgrid gets the full URL"):
+        assert subscriptions.get_full_url(scope, "python").endpoint_url == url
+    with step("azure-mgmt-eventgrid gets the delivery attributes, the secret one too"):
+        items = {item.name: item for item in subscriptions.get_delivery_attributes(scope, "python").value}
+        assert items["X-Secret"].value == "s3cret" and items["X-Secret"].is_secret
+    with step("azure-mgmt-eventgrid updates labels and keeps the rest"):
+        patch = models.EventSubscriptionUpdateParameters(labels=["one", "two"])
+        changed = subscriptions.begin_update(scope, "python", patch).result(60)
+        assert changed.labels == ["one", "two"], changed.labels
+        assert subscriptions.get(scope, "python").filter.included_event_types == ["Order.Placed"]
+        assert subscriptions.get_full_url(scope, "python").endpoint_url == url
+    with step("azure-mgmt-eventgrid lists it by resource, resource group and subscription"):
+        group = CLOUD["id"].split("/")[4]
+        lists = {
+            "resource": subscriptions.list_by_resource(group, "Microsoft.EventGrid", "topics", CLOUD["name"]),
+            "regional": subscriptions.list_regional_by_subscription("westeurope"),
+            "group": subscriptions.list_regional_by_resource_group(group, "westeurope"),
+        }
+        for name, found in lists.items():
+            assert "python" in [item.name for item in found], name
+    with step("azure-mgmt-eventgrid is told why a handshake failed"):
+        with refused(HttpResponseError, "Url validation", "Webhook validation handshake failed for", "NotFound"):
+            subscriptions.begin_create_or_update(scope, "missing", subscription(subscriber.url("/missing"))).result(60)
+    with step("azure-mgmt-eventgrid is told of a bad URL"):
+        with refused(HttpResponseError, "InvalidRequest", "proper HTTPS URL"):
+            subscriptions.begin_create_or_update(scope, "plain", subscription("http://example.com/")).result(60)
+    with step("azure-mgmt-eventgrid raises ResourceNotFoundError for a subscription that is not there"):
+        with refused(ResourceNotFoundError, "ResourceNotFound"):
+            subscriptions.get(scope, "nobody")
+    with step("azure-mgmt-eventgrid is refused without a role"):
+        with refused(HttpResponseError, "AuthorizationFailed", "Microsoft.EventGrid/eventSubscriptions/write"):
+            management(STRANGER).event_subscriptions.begin_create_or_update(scope, "no", wanted).result(60)
+
+
+def topics():
+    client, group = management(), CLOUD["id"].split("/")[4]
+    with step("azure-mgmt-eventgrid makes a topic, and reads and regenerates its keys"):
+        topic = client.topics.begin_create_or_update(
+            group, "made", models.Topic(location="westeurope", input_schema="CloudEventSchemaV1_0")
+        ).result(60)
+        assert topic.provisioning_state == "Succeeded" and topic.endpoint.endswith("/api/events"), topic.endpoint
+        before = client.topics.list_shared_access_keys(group, "made")
+        request = models.TopicRegenerateKeyRequest(key_name="key1")
+        after = client.topics.begin_regenerate_key(group, "made", request).result(60)
+        assert after.key1 != before.key1 and after.key2 == before.key2
+        made = {"endpoint": topic.endpoint, "key": after.key1}
+        EventGridPublisherClient(made["endpoint"], AzureKeyCredential(made["key"])).send(
+            CloudEvent(source="/made", type="Order.Placed", data={"amount": 5})
+        )
+
+
+def provider():
+    """The SDK registers the provider by itself when it is told 409 MissingSubscriptionRegistration; it waits ten seconds then."""
+    other = WORLD["unregistered"]
+    with step("azure-mgmt-core registers the provider where it is not, and goes on"):
+        client = management(subscription_id=other)
+        topic = client.topics.begin_create_or_update("rg", "late", models.Topic(location="westeurope")).result(60)
+        assert topic.name == "late"
+
+
+def publish_cloud_events(subscriber):
+    for name, proof in credentials_of(CLOUD).items():
+        with step(f"azure-eventgrid publishes a CloudEvent with {name}, and it is delivered"):
+            event = CloudEvent(source="/orders/1", type="Order.Placed", subject="orders/1", data={"amount": 5, "by": name})
+            EventGridPublisherClient(CLOUD["endpoint"], proof).send(event)
+            call = subscriber.delivery(str(event.id))
+            assert call.headers["content-type"] == "application/cloudevents+json; charset=utf-8"
+            assert call.headers["aeg-subscription-name"] == "PYTHON"
+            assert (call.headers["x-plain"], call.headers["x-secret"], call.headers["x-amount"]) == ("plain", "s3cret", "5")
+            read = CloudEvent.from_dict(call.json())
+            assert (read.id, read.source, read.type, read.subject) == (event.id, event.source, event.type, event.subject)
+            assert read.data == event.data and read.time == event.time
+    with step("azure-eventgrid publishes several at once, and the filter lets pass what it should"):
+        small, other, last = [
+            CloudEvent(source="/orders/2", type=type, data={"amount": amount})
+            for type, amount in [("Order.Placed", 1), ("Order.Changed", 5), ("Order.Placed", 2)]
+        ]
+        EventGridPublisherClient(CLOUD["endpoint"], AzureKeyCredential(CLOUD["key"])).send([small, other, last])
+        subscriber.delivery(last.id)
+        assert not [call for call in subscriber._calls if small.id in call.body or other.id in call.body]
+    for name, proof in {"key": AzureKeyCredential(base64.b64encode(b"x" * 32).decode()), "SAS token": AzureSasCredential(
+        generate_sas(CLOUD["endpoint"], base64.b64encode(b"x" * 32).decode(), datetime.now(timezone.utc) + timedelta(hours=1))
+    )}.items():
+        with step(f"azure-eventgrid is refused with a wrong {name}"):
+            with refused(ClientAuthenticationError, "Unauthorized"):
+                EventGridPublisherClient(CLOUD["endpoint"], proof).send(CloudEvent(source="/", type="t"))
+    with step("azure-eventgrid is refused with a token whose principal has no role"):
+        with refused(ClientAuthenticationError, "does not have permission"):
+            EventGridPublisherClient(CLOUD["endpoint"], credential(STRANGER)).send(CloudEvent(source="/", type="t"))
+    with step("azure-eventgrid publishes bytes, and they are delivered as data_base64"):
+        client = management()
+        client.event_subscriptions.begin_create_or_update(CLOUD["id"], "bytes", subscription(subscriber.url())).result(60)
+        event = CloudEvent(source="/orders/3", type="Order.Blob", data=b"\x00\xff", extensions={"tier": "gold"})
+        EventGridPublisherClient(CLOUD["endpoint"], AzureKeyCredential(CLOUD["key"])).send(event)
+        read = CloudEvent.from_dict(subscriber.delivery(str(event.id)).json())
+        assert read.data == b"\x00\xff" and read.extensions == {"tier": "gold"}, (read.data, read.extensions)
+
+
+def publish_grid_events(subscriber):
+    client = management()
+    with step("azure-mgmt-eventgrid subscribes in the Event Grid schema, by a validation event"):
+        wanted = subscription(subscriber.url("/grid"), "EventGridSchema")
+        client.event_subscriptions.begin_create_or_update(GRID["id"], "grid", wanted).result(60)
+        asked = subscriber.wait_for(lambda call: call.headers.get("aeg-event-type") == "SubscriptionValidation")
+        event = EventGridEvent.from_dict(asked.json()[0])
+        assert event.event_type == "Microsoft.EventGrid.SubscriptionValidationEvent"
+        assert event.topic == GRID["id"], event.topic
+    for name, proof in credentials_of(GRID).items():
+        with step(f"azure-eventgrid publishes an Event Grid event with {name}, and it is delivered"):
+            event = EventGridEvent(subject="orders/1", event_type="Order.Placed", data={"by": name}, data_version="1.0")
+            EventGridPublisherClient(GRID["endpoint"], proof).send([event])
+            call = subscriber.delivery(str(event.id))
+            assert call.headers["content-type"] == "application/json; charset=utf-8"
+            [body] = call.json()
+            read = EventGridEvent.from_dict(body)
+            assert (read.id, read.subject, read.event_type) == (str(event.id), event.subject, event.event_type)
+            assert read.data == event.data and read.topic == GRID["id"] and read.data_version == "1.0"
+    with step("an Event Grid event is delivered as a CloudEvent where the subscription says so"):
+        client.event_subscriptions.begin_create_or_update(GRID["id"], "cloud", subscription(subscriber.url("/cloud"))).result(60)
+        event = EventGridEvent(subject="orders/2", event_type="Order.Placed", data={"amount": 5}, data_version="1.0")
+        EventGridPublisherClient(GRID["endpoint"], AzureKeyCredential(GRID["key"])).send(event)
+        call = subscriber.wait_for(lambda call: call.path == "/cloud" and str(event.id) in call.body)
+        read = CloudEvent.from_dict(call.json())
+        assert (read.source, read.type, read.subject, read.data) == (GRID["id"], "Order.Placed", "orders/2", {"amount": 5})
+    with step("azure-eventgrid is told that CloudEvents don't fit a topic of the Event Grid schema"):
+        with refused(HttpResponseError, "BadRequest", "EventGridEvent"):
+            EventGridPublisherClient(GRID["endpoint"], AzureKeyCredential(GRID["key"])).send(CloudEvent(source="/", type="t"))
+
+
+def publish_custom_events(subscriber):
+    with step("azure-eventgrid publishes an event of a custom schema, and it is delivered as it is"):
+        wanted = subscription(subscriber.url("/custom"), "CustomInputSchema")
+        management().event_subscriptions.begin_create_or_update(CUSTOM["id"], "custom", wanted).result(60)
+        event = {"number": "c-1", "kind": "Order.Placed", "payload": [1, 2]}
+        EventGridPublisherClient(CUSTOM["endpoint"], AzureKeyCredential(CUSTOM["key"])).send(event)
+        call = subscriber.wait_for(lambda call: call.path == "/custom" and "c-1" in call.body)
+        assert call.json() == [event], call.body
+
+
+def remove():
+    client = management().event_subscriptions
+    with step("azure-mgmt-eventgrid deletes an event subscription"):
+        client.begin_delete(CLOUD["id"], "python").result(60)
+        with refused(ResourceNotFoundError):
+            client.get(CLOUD["id"], "python")
+
+
+def main():
+    late = threading.Thread(target=provider)
+    late.start()
+    subscriber = Subscriber()
+    entra()
+    arm(subscriber)
+    topics()
+    publish_cloud_events(subscriber)
+    publish_grid_events(subscriber)
+    publish_custom_events(subscriber)
+    remove()
+    subscriber.close()
+    late.join()
+
+
+main()
+sys.exit(0)
