@@ -32,7 +32,7 @@ export interface ResolvedScope {
 }
 
 /** The stable versions of Microsoft.EventGrid and its previews that carry the same shapes (Azure: api-versions of the provider). */
-export const eventGridApiVersions: readonly string[] = [
+const eventGridApiVersions: readonly string[] = [
   '2018-01-01',
   '2018-05-01-preview',
   '2018-09-15-preview',

@@ -159,7 +159,7 @@ export function nestedType(scope: string): string {
 }
 
 /** The custom topic that a scope is, if it is one. */
-export function topicOf(context: EmulatorContext, { azure, parts }: ResolvedScope): Topic | undefined {
+function topicOf(context: EmulatorContext, { azure, parts }: ResolvedScope): Topic | undefined {
   const { resource, resourceGroup } = parts
   const [name] = resource?.names ?? []
   if (resource?.namespace.toLowerCase() !== 'microsoft.eventgrid' || resource.types.length !== 1 || !name)
@@ -168,7 +168,7 @@ export function topicOf(context: EmulatorContext, { azure, parts }: ResolvedScop
 }
 
 /** The region that operations run in: the topic's, or `global` for what lies in none. */
-export function locationOf(context: EmulatorContext, resolved: ResolvedScope): string {
+function locationOf(context: EmulatorContext, resolved: ResolvedScope): string {
   if (!resolved.parts.resource) return 'global'
   return (topicOf(context, resolved)?.location ?? 'westeurope').toLowerCase().replaceAll(' ', '')
 }
