@@ -185,12 +185,12 @@ it('answers to the type of the specification and to its real name', () => {
 
 it('refuses a component of another type', async () => {
   const [parsed] = parseComponents(yaml({ type: 'bindings.cloud.queue' }))
-  expect((await refusal(new Binding().init(parsed))).code).toBe('METADATA_INVALID')
+  expect(named(await refusal(new Binding().init(parsed)))).toEqual(['type'])
 })
 
 it('refuses a component of another version', async () => {
   const [parsed] = parseComponents(yaml({ version: 'v2' }))
-  expect((await refusal(new Binding().init(parsed))).code).toBe('METADATA_INVALID')
+  expect(named(await refusal(new Binding().init(parsed)))).toEqual(['version'])
 })
 
 const scopeForms = [
@@ -216,6 +216,12 @@ it('refuses a scope of another form', async () => {
 it('answers OPTIONS /api/events with 200 when healthy', async () => {
   const world = await openWorld()
   await world.init()
+  expect((await options(world.binding.address()?.port)).status).toBe(200)
+})
+
+it('answers on /api/events whatever the path of subscriberEndpoint', async () => {
+  const world = await openWorld()
+  await world.init({ subscriberEndpoint: 'https://orders.example.com/shop/events' })
   expect((await options(world.binding.address()?.port)).status).toBe(200)
 })
 
