@@ -68,7 +68,7 @@ export async function openEventGrid(options: EventGridOptions = {}): Promise<Eve
     handshakes: new RecordRing(),
     deadLetters: new RecordRing(),
   }
-  const tokens = createTokenIssuer(clock)
+  const tokens = lateTokenIssuer(clock)
   const context: EmulatorContext = {
     clock,
     random: options.random ?? (() => 0),
@@ -136,6 +136,23 @@ export async function openEventGrid(options: EventGridOptions = {}): Promise<Eve
       engine.subscriptionChanged(subscription)
       return subscription
     },
+  }
+}
+
+/** An issuer that makes its key, which takes a while, only for a test that needs a token. */
+function lateTokenIssuer(clock: ManualClock): SigningTokenIssuer {
+  let made: SigningTokenIssuer | undefined
+  const issuer = () => {
+    made ??= createTokenIssuer(clock)
+    return made
+  }
+  return {
+    issueClientToken: (request) => issuer().issueClientToken(request),
+    issueDeliveryToken: (request) => issuer().issueDeliveryToken(request),
+    verifyToken: (bearer, expected) => issuer().verifyToken(bearer, expected),
+    keySet: (name) => issuer().keySet(name),
+    rotateKeys: (options) => issuer().rotateKeys(options),
+    expireTokens: () => issuer().expireTokens(),
   }
 }
 
