@@ -1,6 +1,6 @@
 import type { DeliveryEngine, EmulatorContext, HandshakeRecord } from '../context.ts'
 import type { EventTrail } from './event-trail.ts'
-import type { Figures } from './figures.ts'
+import { type Figures, secondsRemembered } from './figures.ts'
 import { viewEvent, viewSubscription, viewTopic } from './page-view.ts'
 
 /** What the page is made from. */
@@ -17,8 +17,8 @@ export interface PageSources {
 export interface PageModel {
   /** Topics and event subscriptions. */
   resources(): object
-  /** The emulator's time, counts, and the last seconds of the plots. @param seconds @default 3 */
-  figures(seconds?: number): object
+  /** The emulator's time, counts, and the plots' seconds since a time. @param since @default as long ago as is remembered */
+  figures(since?: number): { readonly now: number }
   /** The latest events, newest first. */
   events(): object[]
 }
@@ -56,11 +56,16 @@ export function createPageModel({ context, engine, trail, figures, addresses }: 
         },
       }
     },
-    figures: (seconds = 3) => ({
-      now: clock.now(),
-      totals: { ...figures.totals(), pending: engine.pending(), evicted: trail.evicted },
-      series: figures.series(seconds),
-    }),
+    figures(since = 0) {
+      const now = clock.now()
+      // The second that runs, and the one before, which may have got answers after it was told.
+      const seconds = Math.min(Math.ceil((now - since) / 1000) + 2, secondsRemembered)
+      return {
+        now,
+        totals: { ...figures.totals(), pending: engine.pending(), evicted: trail.evicted },
+        series: figures.series(seconds),
+      }
+    },
     events: () => trail.events().map(viewEvent),
   }
 }

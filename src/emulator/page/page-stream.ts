@@ -1,5 +1,4 @@
 import type { TrailedEvent } from './event-trail.ts'
-import { secondsRemembered } from './figures.ts'
 import type { PageModel } from './page-model.ts'
 import { viewEvent } from './page-view.ts'
 
@@ -45,6 +44,8 @@ export function createPageStream(model: PageModel, options: PageStreamOptions = 
   let dirty = new Set<TrailedEvent>()
   let timer: NodeJS.Timeout | undefined
   let beats = 0
+  /** The emulator's time when figures were told last: a clock moved by hand may have made a leap since. */
+  let told: number | undefined
   let resources = ''
   /** Messages that were not written to a browser that was too slow. */
   let missed = 0
@@ -52,8 +53,8 @@ export function createPageStream(model: PageModel, options: PageStreamOptions = 
   let incomplete = false
 
   const message = (name: string, value: object) => `event: ${name}\ndata: ${JSON.stringify(value)}\n\n`
-  const figures = (seconds?: number) => ({ ...model.figures(seconds), stream: { clients: clients.size, missed } })
-  const state = () => ({ ...model.resources(), ...figures(secondsRemembered), events: model.events() })
+  const figures = (since?: number) => ({ ...model.figures(since), stream: { clients: clients.size, missed } })
+  const state = () => ({ ...model.resources(), ...figures(), events: model.events() })
 
   function send(text: string): void {
     for (const client of clients) {
@@ -98,7 +99,10 @@ export function createPageStream(model: PageModel, options: PageStreamOptions = 
       resources = shown
       send(message('resources', model.resources()))
     }
-    if (++beats % messagesPerTick === 0) send(message('figures', figures()))
+    if (++beats % messagesPerTick !== 0) return
+    const latest = figures(told)
+    told = latest.now
+    send(message('figures', latest))
   }
 
   function leave(client: StreamClient): void {
@@ -110,6 +114,7 @@ export function createPageStream(model: PageModel, options: PageStreamOptions = 
   function rest(): void {
     clearInterval(timer)
     timer = undefined
+    told = undefined
     dirty.clear()
     incomplete = false
   }

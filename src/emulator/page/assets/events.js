@@ -33,14 +33,14 @@ export function createEventTable({ now, open }) {
 
   function makeRow(event) {
     const button = element('button', { type: 'button', class: 'link' }, event.type || '(no type)')
-    const fates = element('td', { class: 'fates' })
+    const fates = element('div', { class: 'fates' })
     const row = element(
       'tr',
       { 'data-key': String(event.key) },
       element('td', { class: 'time' }, timeOf(event.at)),
       element('td', { class: 'event' }, button, ' ', element('span', { class: 'subject' }, event.subject || event.id)),
       element('td', { class: 'source' }, lastPart(event.source)),
-      fates,
+      element('td', { class: 'outcome' }, fates),
     )
     const entry = { event, row, fates }
     // The button is for the keyboard and for screen readers; a mouse may take the whole row.

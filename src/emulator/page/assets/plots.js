@@ -93,9 +93,8 @@ export function createPlot(id, { title, lines, least }) {
     tell()
   }
 
-  /** The running second is not over, so the one before it is the latest. */
   function tell() {
-    const point = series[pointed ?? series.length - 2]
+    const point = series[pointed ?? series.length - 1]
     for (const [field, value] of values) {
       const number = point?.[field]
       value.textContent = number === undefined ? '–' : countOf(number)
@@ -114,9 +113,9 @@ export function createPlot(id, { title, lines, least }) {
   new ResizeObserver(draw).observe(figure)
 
   return {
-    /** All points, oldest first. */
+    /** All points, oldest first. The last is the running second: it is not over, so its numbers are too small yet. */
     draw(points) {
-      series = points
+      series = points.slice(0, -1)
       draw()
     },
   }
