@@ -10,10 +10,10 @@ import type { WebhookClient, WebhookResult } from './webhook-client.ts'
 import type { WorkCounter } from './work-counter.ts'
 
 /** How long a subscriber has for its answer, by the emulator's clock (Event Grid: delivery-and-retry). */
-export const deliveryTimeoutMs = 30_000
+const deliveryTimeoutMs = 30_000
 
 /** Most characters of a body that a record keeps, so that ten thousand records stay small. */
-export const recordedBodyLimit = 16_384
+const recordedBodyLimit = 16_384
 
 /** Events as they go out; each is written once per schema, however many subscriptions and tries there are. */
 export interface EventTexts {

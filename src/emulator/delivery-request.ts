@@ -4,7 +4,7 @@ import { fieldAt } from './json-object.ts'
 import type { DeliveryAttributeMapping, DeliverySchema, EventSubscription, WebHookProperties } from './model.ts'
 
 /** Most bytes of a delivery attribute's value (Event Grid: delivery-properties). */
-export const attributeLimitBytes = 4096
+const attributeLimitBytes = 4096
 
 const secretText = '(redacted)'
 
@@ -29,7 +29,7 @@ export function batchingOf(webhook: WebHookProperties): { maxEvents: number; pre
 }
 
 /** The body's media type. The batch one of CloudEvents is what their specification asks; no capture of a real batch was found. */
-export function contentTypeOf(schema: DeliverySchema, form: 'single' | 'batch'): string {
+function contentTypeOf(schema: DeliverySchema, form: 'single' | 'batch'): string {
   if (schema !== 'CloudEventSchemaV1_0') return 'application/json; charset=utf-8'
   return `application/cloudevents${form === 'batch' ? '-batch' : ''}+json; charset=utf-8`
 }

@@ -3,7 +3,7 @@ import { isJsonObject } from './json-object.ts'
 import { statusName } from './status-name.ts'
 
 /** Event Grid's name for itself, in the public cloud (Event Grid: end-point-validation-cloud-events-schema). */
-export const eventGridOrigin = 'eventgrid.azure.net'
+const eventGridOrigin = 'eventgrid.azure.net'
 
 /** How long an endpoint has for its answer, in milliseconds of the emulator's clock. */
 export const handshakeTimeoutMs = 30_000

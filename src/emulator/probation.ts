@@ -21,7 +21,7 @@ export interface ProbationOptions {
 }
 
 /** The number of {@link ProbationOptions}. */
-export const defaultFailuresBeforeProbation = 10
+const defaultFailuresBeforeProbation = 10
 
 /** What is remembered of an endpoint. */
 export interface EndpointHealth {

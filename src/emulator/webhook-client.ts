@@ -5,7 +5,7 @@ import type { Clock } from './clock.ts'
 import type { Ingress } from './context.ts'
 
 /** A request to a subscriber. */
-export interface WebhookRequest {
+interface WebhookRequest {
   readonly method: 'OPTIONS' | 'POST'
   /** The public URL, which the ingress map may send elsewhere. */
   readonly url: URL

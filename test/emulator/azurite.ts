@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 
 /** The account and key that every Azurite has; they are printed in its documentation. */
@@ -12,7 +12,7 @@ const key = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZ
 /** Starts Azurite's blob service as a process of its own, on a free port; the test's end stops it. Its connection string. */
 export async function startAzurite(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'azurite-'))
-  const script = createRequire(import.meta.url).resolve('azurite/dist/src/blob/main.js')
+  const script = fileURLToPath(import.meta.resolve('azurite/dist/src/blob/main.js'))
   const options = ['--blobHost', '127.0.0.1', '--blobPort', '0', '--inMemoryPersistence']
   const azurite = spawn(process.execPath, [script, ...options, '--disableTelemetry', '--skipApiVersionCheck'], {
     cwd: folder,
