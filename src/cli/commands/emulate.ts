@@ -1,0 +1,204 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { EmulatorStateError, EventGridEmulator, type EventGridEmulatorOptions } from '../../emulator/index.ts'
+import { bannerLines, topicLines } from '../emulator-banner.ts'
+import { emulatorOptions, fieldsForRestart, loadConfig, readConfig } from '../emulator-config.ts'
+import { deadLetterLine, deliveryLine, figuresLine, handshakeLine } from '../record-lines.ts'
+import { firstSignal } from '../signals.ts'
+import type { Terminal } from '../terminal.ts'
+import { UsageError } from '../usage-error.ts'
+import { watchText } from '../watch-file.ts'
+
+/** The ports where neither options nor configuration name one, so that what was pasted once goes on working. */
+const defaultPorts = { port: 4430, httpPort: 4431 } as const
+
+const liveLineMs = 500
+
+export const emulateHelp = `Usage: eventgrid-binding emulate [options]
+
+Runs a local Event Grid, with Azure Resource Manager and Entra, until it is interrupted.
+
+Options:
+  --config FILE    topics, subscriptions, clients and their roles, ports, ingress (YAML); read again when it changes
+  --state FILE     keep topics, subscriptions, keys and undelivered events in this file, across restarts and kills
+  --port N         https: Resource Manager, Entra and topics (default ${defaultPorts.port}; 0 takes a free one)
+  --http-port N    http: topics, the page, and a proxy for Azure's host names (default ${defaultPorts.httpPort}; 0 takes a free one)
+  --ca FILE        write the certificate authority (PEM) here (default: a file in the system's temporary folder)
+  --quiet          no line for each handshake and delivery
+  -h, --help       this text
+
+A first SIGINT or SIGTERM takes no more events and waits for the deliveries under way; a second one ends at once.
+`
+
+interface EmulateOptions {
+  readonly config?: string | undefined
+  readonly state?: string | undefined
+  readonly port?: number | undefined
+  readonly httpPort?: number | undefined
+  readonly ca?: string | undefined
+  readonly quiet: boolean
+}
+
+/** Runs the command until a signal has ended it; resolves with the exit code. Throws a UsageError for wrong options, configuration or state. */
+export async function emulate(args: readonly string[], terminal: Terminal): Promise<number> {
+  const options = readOptions(args)
+  const loaded = options.config === undefined ? undefined : loadConfig(options.config)
+  const configured = loaded && options.config !== undefined ? emulatorOptions(loaded.config, options.config) : {}
+  const emulator = await start({ ...defaultPorts, ...configured, ...given(options) })
+  const ending = firstSignal()
+  const ca = writeAuthority(emulator, options.ca)
+  const undo = [ca.remove]
+  try {
+    for (const line of bannerLines(emulator, ca.file)) terminal.line(line)
+    if (!options.quiet) undo.push(showRecords(emulator, terminal))
+    if (terminal.live) undo.push(showFigures(emulator, terminal))
+    if (loaded && options.config !== undefined) undo.push(followConfig(emulator, options.config, loaded, terminal))
+    terminal.line(`ready: ${emulator.endpoints.resourceManager} ${emulator.proxy}`)
+    const signal = await ending
+    await drain(emulator, signal, configured.state ?? options.state, terminal)
+    return 0
+  } finally {
+    for (const stop of undo.toReversed()) stop()
+    terminal.finish()
+    await emulator.close()
+  }
+}
+
+function readOptions(args: readonly string[]): EmulateOptions {
+  const { config, state, port, 'http-port': httpPort, ca, quiet } = parse(args)
+  return {
+    config,
+    state,
+    port: portOf('port', port),
+    httpPort: portOf('http-port', httpPort),
+    ca,
+    quiet: quiet ?? false,
+  }
+}
+
+function parse(args: readonly string[]) {
+  const text = { type: 'string' } as const
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: { config: text, state: text, port: text, 'http-port': text, ca: text, quiet: { type: 'boolean' } },
+    })
+    return values
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error), { showHelp: true, cause: error })
+  }
+}
+
+function portOf(name: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined
+  if (!/^\d{1,5}$/.test(value) || Number(value) > 65_535) {
+    throw new UsageError(`--${name} takes a number from 0 to 65535, not ${JSON.stringify(value)}`, { showHelp: true })
+  }
+  return Number(value)
+}
+
+function given({ state, port, httpPort }: EmulateOptions): EventGridEmulatorOptions {
+  return {
+    ...(state !== undefined && { state: resolve(state) }),
+    ...(port !== undefined && { port }),
+    ...(httpPort !== undefined && { httpPort }),
+  }
+}
+
+async function start(options: EventGridEmulatorOptions): Promise<EventGridEmulator> {
+  try {
+    return await EventGridEmulator.start(options)
+  } catch (error) {
+    if (error instanceof EmulatorStateError) throw new UsageError(error.message, { cause: error })
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
+      const port = 'port' in error ? error.port : 'its port'
+      throw new Error(`port ${port} is in use; free it, or choose others by --port and --http-port`, { cause: error })
+    }
+    throw error
+  }
+}
+
+function writeAuthority({ ca }: EventGridEmulator, wanted: string | undefined) {
+  if (wanted !== undefined) {
+    const file = resolve(wanted)
+    try {
+      writeFileSync(file, ca)
+    } catch (error) {
+      throw new UsageError(`--ca: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    }
+    return { file, remove: () => {} }
+  }
+  const file = join(mkdtempSync(join(tmpdir(), 'eventgrid-emulator-')), 'ca.pem')
+  writeFileSync(file, ca)
+  return { file, remove: () => rmSync(dirname(file), { recursive: true, force: true }) }
+}
+
+function showRecords({ records }: EventGridEmulator, terminal: Terminal): () => void {
+  const stops = [
+    records.handshakes.listen((record) => terminal.line(handshakeLine(record))),
+    records.deliveries.listen((record) => terminal.line(deliveryLine(record))),
+    records.deadLetters.listen((record) => terminal.line(deadLetterLine(record))),
+  ]
+  return () => {
+    for (const stop of stops) stop()
+  }
+}
+
+function showFigures(emulator: EventGridEmulator, terminal: Terminal): () => void {
+  let before = { at: performance.now(), published: 0 }
+  const update = () => {
+    const { published, delivered, deadLettered, dropped } = emulator.figures()
+    const at = performance.now()
+    const perSecond = ((published - before.published) * 1000) / Math.max(at - before.at, 1)
+    before = { at, published }
+    terminal.update(figuresLine({ perSecond, pending: emulator.pending, delivered, deadLettered, dropped }))
+  }
+  update()
+  const timer = setInterval(update, liveLineMs)
+  return () => clearInterval(timer)
+}
+
+function followConfig(
+  emulator: EventGridEmulator,
+  file: string,
+  first: ReturnType<typeof loadConfig>,
+  terminal: Terminal,
+): () => void {
+  return watchText(file, first.text, (text) => {
+    try {
+      if (text instanceof Error) throw new UsageError(`${file} can't be read: ${text.message}`)
+      const read = readConfig(file, text)
+      const known = new Set(emulator.topics().map(({ name }) => name))
+      emulator.reconfigure(emulatorOptions(read.config, file))
+      const later = fieldsForRestart(first.config, read.config)
+      for (const topic of emulator.topics()) if (!known.has(topic.name)) topicLines(topic).forEach(terminal.line)
+      if (later.length > 0) terminal.line(`${file}: ${later.join(', ')} will take effect at the next start`)
+      terminal.line(`${file}: taken over`)
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      for (const line of message.split('\n')) terminal.line(line)
+      terminal.line(`${file}: what it said before stays in force`)
+    }
+  })
+}
+
+async function drain(
+  emulator: EventGridEmulator,
+  signal: string,
+  state: string | undefined,
+  terminal: Terminal,
+): Promise<void> {
+  terminal.line(
+    `${signal}: no more events are taken; waiting for deliveries under way (${emulator.pending} events pending)`,
+  )
+  const times = Number.POSITIVE_INFINITY
+  emulator.failNext({ route: 'topic', status: 503, times, matches: ({ url }) => url.startsWith('/topics/') })
+  await emulator.idle()
+  const { delivered, deadLettered } = emulator.figures()
+  const fate = state === undefined ? 'lost' : 'kept in the state file'
+  terminal.line(
+    `ended: ${delivered} delivered, ${deadLettered} dead-lettered, ${emulator.pending} undelivered and ${fate}`,
+  )
+}

@@ -1,0 +1,53 @@
+import type { EventGridEmulator, TopicView } from '../emulator/index.ts'
+
+/** What somebody needs to use a started emulator: endpoints, keys, and lines for a shell. Its keys guard nothing, so they are shown. */
+export function bannerLines(emulator: EventGridEmulator, caFile: string): string[] {
+  const { endpoints, proxy } = emulator
+  return [
+    `Resource Manager and Entra   ${endpoints.resourceManager}`,
+    `topics over http, and proxy  ${proxy}`,
+    `page                         ${proxy}/`,
+    `certificate authority        ${caFile}`,
+    '',
+    ...emulator.topics().flatMap(topicLines),
+    ...emulator
+      .clients()
+      .flatMap(({ tenantId, clientId, clientSecret, roles }) => [
+        `client ${clientId}`,
+        `  tenant  ${tenantId}`,
+        `  secret  ${clientSecret}`,
+        ...roles.map(({ role, scope }) => `  role    ${role} at ${scope}`),
+      ]),
+    '',
+    ...environmentOf(emulator, caFile).map(([name, value]) => `export ${name}=${quoted(value)}`),
+    '',
+  ]
+}
+
+/** What somebody needs to publish to a topic and to subscribe to it. */
+export function topicLines({ name, id, endpoint, httpEndpoint, keys }: TopicView): string[] {
+  return [
+    `topic ${name}`,
+    `  endpoint  ${endpoint}`,
+    `  or        ${httpEndpoint}`,
+    `  key       ${keys[0]}`,
+    `  scope     ${id}`,
+  ]
+}
+
+/** The variables by which Azure's SDKs, and the binding, find the emulator and its first client. */
+function environmentOf(emulator: EventGridEmulator, caFile: string): (readonly [string, string])[] {
+  return [
+    ['AZURE_RESOURCE_MANAGER_URL', emulator.endpoints.resourceManager],
+    ['AZURE_AUTHORITY_HOST', emulator.endpoints.authorityHost],
+    ['NODE_EXTRA_CA_CERTS', caFile],
+    ['AZURE_TENANT_ID', emulator.tenantId],
+    ['AZURE_CLIENT_ID', emulator.clientId],
+    ['AZURE_CLIENT_SECRET', emulator.clientSecret],
+    ['AZURE_SUBSCRIPTION_ID', emulator.subscriptionId],
+  ]
+}
+
+function quoted(value: string): string {
+  return /^[\w@%+=:,./-][\w@%+=:,./~-]*$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`
+}

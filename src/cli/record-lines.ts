@@ -1,0 +1,64 @@
+import type { DeadLetterRecord, DeliveryRecord, HandshakeRecord } from '../emulator/index.ts'
+
+/** One line that says how a handshake went. */
+export function handshakeLine(record: HandshakeRecord): string {
+  const { at, subscriptionName, method, status, outcome, message } = record
+  const answer = status === undefined ? '' : ` ${status}`
+  const reason = outcome === 'failed' && message !== undefined ? `: ${message}` : ''
+  return `${time(at)} handshake ${subscriptionName} ${method} ${route(record)}${answer} ${outcome}${reason}`
+}
+
+/** One line that says what came of a try to deliver. */
+export function deliveryLine(record: DeliveryRecord): string {
+  const { at, subscriptionName, eventIds, status, error, outcome, nextTryAt, durationMs, deliveryCount } = record
+  const what = eventIds.length === 1 ? `event ${eventIds[0]}` : `${eventIds.length} events`
+  const again = nextTryAt === undefined ? '' : ` in ${duration(nextTryAt - at)}`
+  const attempt = deliveryCount > 0 ? ` (try ${deliveryCount + 1})` : ''
+  const answer = status ?? error ?? 'no answer'
+  return `${time(at)} delivery ${subscriptionName} ${what} ${route(record)} ${answer} ${outcome}${again}${attempt} ${Math.round(durationMs)} ms`
+}
+
+/** One line that says where events went that could not be delivered. */
+export function deadLetterLine({ at, subscriptionName, blobPath, events }: DeadLetterRecord): string {
+  const what = `${events.length} ${events.length === 1 ? 'event' : 'events'}`
+  const fate = blobPath === undefined ? 'dropped' : `dead-lettered to ${blobPath}`
+  return `${time(at)} given up ${subscriptionName} ${what} ${fate}: ${reasonOf(events[0])}`
+}
+
+/** What the live line is made of; counts since the start. */
+export interface LiveFigures {
+  readonly perSecond: number
+  readonly pending: number
+  readonly delivered: number
+  readonly deadLettered: number
+  readonly dropped: number
+}
+
+/** The figures in one line. */
+export function figuresLine({ perSecond, pending, delivered, deadLettered, dropped }: LiveFigures): string {
+  const shown = (value: number) => Math.round(value).toLocaleString('en-US')
+  const lost = dropped > 0 ? `, ${shown(dropped)} dropped` : ''
+  return `${shown(perSecond)} events/s, ${shown(pending)} pending, ${shown(delivered)} delivered, ${shown(deadLettered)} dead-lettered${lost}`
+}
+
+/** Of the machine's time zone. */
+function time(at: number): string {
+  return new Date(at).toTimeString().slice(0, 8)
+}
+
+function route({ url, target }: { readonly url: string; readonly target: string }): string {
+  return url === target ? url : `${url} at ${target}`
+}
+
+function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  if (ms < 120_000) return `${Math.round(ms / 1000)} s`
+  return ms < 7_200_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 3_600_000)} h`
+}
+
+/** As dead-lettering writes it, in either schema's spelling. */
+function reasonOf(event: unknown): string {
+  if (typeof event !== 'object' || event === null) return 'no reason'
+  const named = Object.entries(event).find(([name]) => name.toLowerCase() === 'deadletterreason')
+  return String(named?.[1] ?? 'no reason')
+}

@@ -1,0 +1,12 @@
+/** The command was used or configured wrongly: exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+  /** Whether the command's help can help. */
+  readonly showHelp: boolean
+
+  /** @param options.showHelp @default false */
+  constructor(message: string, options: ErrorOptions & { readonly showHelp?: boolean } = {}) {
+    super(message, options)
+    this.showHelp = options.showHelp ?? false
+  }
+}

@@ -1,0 +1,113 @@
+import { ArmError } from './arm-errors.ts'
+import { closestName } from './closest-name.ts'
+import type { ConfigPath } from './config-yaml.ts'
+import { declaredProperties } from './declarations.ts'
+import { isJsonObject, type JsonObject, ownField } from './json-object.ts'
+import { emulatorDefaults } from './options.ts'
+
+/** A fault that only shows when fields are held against each other. */
+export interface ReferenceFault {
+  readonly path: ConfigPath
+  readonly rule: string
+}
+
+/** Finds names that are given twice, or used and given nowhere. Takes what was parsed as it is, so that it can speak up beside faults in single fields. */
+export function* referenceFaults(config: unknown, now: number): Generator<ReferenceFault> {
+  const topics = entries(config, 'topics')
+  const clients = entries(config, 'clients')
+  const subscriptions = entries(config, 'subscriptions')
+  const eventSubscriptions = entries(config, 'eventSubscriptions')
+  const port = ownField(config, 'port')
+
+  if (port !== 0 && port !== undefined && port === ownField(config, 'httpPort')) {
+    yield { path: ['httpPort'], rule: 'must be another port than port' }
+  }
+  yield* twice('topics', topics, ({ name }) => text(name), 'name')
+  yield* twice('subscriptions', subscriptions, ({ id }) => text(id) ?? emulatorDefaults.subscriptionId, 'id')
+  const clientKey = ({ tenantId, clientId }: JsonObject) =>
+    `${text(tenantId) ?? ''} ${text(clientId) ?? emulatorDefaults.clientId}`
+  yield* twice('clients', clients, clientKey, 'clientId')
+  const subscriptionKey = ({ topic, scope, name }: JsonObject) => `${text(topic) ?? text(scope) ?? ''} ${text(name)}`
+  yield* twice('eventSubscriptions', eventSubscriptions, subscriptionKey, 'name')
+
+  const only = text(ownField(config, 'subscriptionId')) ?? emulatorDefaults.subscriptionId
+  const ids = subscriptions.length > 0 ? subscriptions.map(([, { id }]) => text(id) ?? only) : [only]
+  for (const [index, { subscriptionId }] of topics) {
+    const fault = unknownName(subscriptionId, ids, 'subscriptions')
+    if (fault) yield { path: ['topics', index, 'subscriptionId'], rule: fault }
+  }
+
+  const given = topics.flatMap(([, { name }]) => text(name) ?? [])
+  const names = ownField(config, 'topics') === undefined ? [emulatorDefaults.topic] : given
+  for (const [index, one] of eventSubscriptions) {
+    const path = ['eventSubscriptions', index]
+    const fault = unknownName(one.topic, names, 'topics')
+    if (fault) yield { path: [...path, 'topic'], rule: fault }
+    if (one.topic !== undefined && one.scope !== undefined) {
+      yield { path: [...path, 'scope'], rule: 'must not stand beside topic' }
+    }
+    const settings = settingsFault(one, topics, now)
+    if (settings) yield { path, rule: settings }
+  }
+}
+
+/** What ARM would say of an event subscription. */
+function settingsFault(
+  one: JsonObject,
+  topics: readonly (readonly [number, JsonObject])[],
+  now: number,
+): string | undefined {
+  const { name, endpoint, properties } = one
+  if (endpoint === undefined && ownField(properties, 'destination') === undefined) return 'needs an endpoint'
+  if (typeof name !== 'string' || (properties !== undefined && !isJsonObject(properties))) return undefined
+  if (endpoint !== undefined && (typeof endpoint !== 'string' || !URL.canParse(endpoint))) return undefined
+  const topic = one.topic === undefined ? topics[0]?.[1] : topics.find(([, { name }]) => same(name, one.topic))?.[1]
+  const schema = topic?.inputSchema ?? (one.scope === undefined ? 'CloudEventSchemaV1_0' : undefined)
+  try {
+    const options = {
+      name,
+      ...(endpoint !== undefined && { endpoint }),
+      ...(properties !== undefined && { properties }),
+    }
+    declaredProperties(options, isInputSchema(schema) ? schema : undefined, now)
+    return undefined
+  } catch (error) {
+    if (error instanceof ArmError) return `is refused by Event Grid: ${error.message}`
+    throw error
+  }
+}
+
+function isInputSchema(value: unknown): value is 'CloudEventSchemaV1_0' | 'EventGridSchema' | 'CustomEventSchema' {
+  return value === 'CloudEventSchemaV1_0' || value === 'EventGridSchema' || value === 'CustomEventSchema'
+}
+
+function* twice(
+  kind: string,
+  list: readonly (readonly [number, JsonObject])[],
+  keyOf: (entry: JsonObject) => string | undefined,
+  field: string,
+): Generator<ReferenceFault> {
+  const seen = new Set<string>()
+  for (const [index, entry] of list) {
+    const key = keyOf(entry)?.toLowerCase()
+    if (key === undefined) continue
+    if (seen.has(key)) yield { path: [kind, index, field], rule: 'is given twice' }
+    seen.add(key)
+  }
+}
+
+function unknownName(value: unknown, names: readonly string[], kind: string): string | undefined {
+  if (typeof value !== 'string' || names.some((name) => same(name, value))) return undefined
+  const meant = closestName(value, names)
+  return `must be one of ${kind}${meant === undefined ? '' : `; did you mean ${meant}?`}`
+}
+
+function entries(config: unknown, name: string): (readonly [number, JsonObject])[] {
+  const list = ownField(config, name)
+  if (!Array.isArray(list)) return []
+  return list.flatMap((entry: unknown, index) => (isJsonObject(entry) ? [[index, entry] as const] : []))
+}
+
+const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
+const same = (one: unknown, other: unknown) =>
+  typeof one === 'string' && typeof other === 'string' && one.toLowerCase() === other.toLowerCase()
