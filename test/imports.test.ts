@@ -11,13 +11,16 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   listener: ['metadata'],
   publisher: ['metadata'],
   binding: ['subscription', 'listener', 'publisher', 'metadata'],
+  pluggable: ['binding', 'metadata'],
+  host: ['binding', 'metadata'],
   emulator: [],
-  cli: ['emulator'],
+  cli: ['emulator', 'pluggable', 'host', 'binding', 'metadata'],
 }
 
 /** Packages that only the named rooms use, so that what depends on them is easy to find. */
 const packageRooms: Readonly<Record<string, readonly string[]>> = {
-  fastify: ['listener', 'emulator'],
+  fastify: ['listener', 'emulator', 'host'],
+  '@grpc/grpc-js': ['pluggable'],
   '@azure/arm-eventgrid': ['subscription'],
   '@azure/eventgrid': ['publisher'],
   '@azure/identity': ['binding'],
