@@ -1,0 +1,54 @@
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+import { expect, it, onTestFinished } from 'vitest'
+
+const demo = `${import.meta.dirname}/demo.ts`
+const withoutCurl = spawnSync('curl', ['--version']).error !== undefined
+
+/** Starts the demo with its output piped, and reads it line by line. */
+function start(...options: string[]): { readonly child: ChildProcess; readonly lines: AsyncIterable<string> } {
+  const child = spawn(process.execPath, [demo, ...options], { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return { child, lines: createInterface({ input: child.stdout }) }
+}
+
+it('accounts for every event, and is readable without colour', async () => {
+  const { child, lines } = start('--events', '60')
+  const closed = once(child, 'close')
+  let text = ''
+  for await (const line of lines) text += `${line}\n`
+  expect(await closed).toEqual([0, null])
+  expect(text).not.toContain('\u001b')
+  expect(text).not.toContain('\r')
+  expect(text).toMatch(/handshake {2}OPTIONS https:\/\/orders\.example\.com\/api\/events → 200/)
+  expect(text).toMatch(/try 1: 500/)
+  expect(text).toMatch(/try 2: 200/)
+  expect(text).toMatch(/try 1: 400/)
+  for (const [what, count] of Object.entries({ published: 60, delivered: 59, redelivered: 1, 'dead-lettered': 1 })) {
+    expect(text).toMatch(new RegExp(`${what}\\W+${count}\\b`))
+  }
+})
+
+it('says what is wrong with its options', async () => {
+  const { child } = start('--events', 'many')
+  expect(await once(child, 'close')).toEqual([2, null])
+})
+
+it.skipIf(withoutCurl)('stays up with --keep, and the curl lines it prints do what they say', async () => {
+  const { child, lines } = start('--keep', '--events', '20')
+  const closed = once(child, 'close')
+  const answers: string[] = []
+  for await (const line of lines) {
+    if (line.includes('  curl ')) answers.push((await promisify(execFile)('sh', ['-c', line])).stdout)
+    if (/received hello mine \{"from":"curl"\}/.test(line)) child.kill('SIGINT')
+  }
+  expect(await closed).toEqual([0, null])
+  expect(answers.map((answer) => /\d{3}/.exec(answer.slice(answer.indexOf(' ')))?.[0])).toEqual([
+    '200',
+    '200',
+    '200',
+    '401',
+  ])
+})
