@@ -60,14 +60,9 @@ export class RecordRing<T> implements Iterable<T> {
     return [...this]
   }
 
-  /** The same as {@link all}. */
-  toArray(): T[] {
-    return this.all()
-  }
-
   /** Those that `matches` says yes to, oldest first. */
   filter(matches: (record: T) => boolean): T[] {
-    return this.toArray().filter(matches)
+    return this.all().filter(matches)
   }
 
   /** Resolves with the first record that matches, be it held already or still to come. Rejects with the signal's reason. */

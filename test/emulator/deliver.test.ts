@@ -101,8 +101,8 @@ describe('a delivery', () => {
       status: 200,
       outcome: 'delivered',
     })
-    expect(JSON.stringify(grid.records.deliveries.toArray())).not.toContain('hush')
-    expect(JSON.stringify(grid.records.deliveries.toArray())).not.toContain(new URL(publicUrl).search)
+    expect(JSON.stringify(grid.records.deliveries.all())).not.toContain('hush')
+    expect(JSON.stringify(grid.records.deliveries.all())).not.toContain(new URL(publicUrl).search)
   })
 
   it('bears a signed token where the subscription is secured by Entra', async () => {
@@ -142,7 +142,7 @@ describe('batching', () => {
       sizes.map((size, index) => cloudEvent({ id: `e${index}`, data: 'x'.repeat(size) })),
     )
     await grid.engine.idle()
-    const ids = grid.records.deliveries.toArray().map(({ eventIds }) => eventIds.join())
+    const ids = grid.records.deliveries.all().map(({ eventIds }) => eventIds.join())
     expect(ids.toSorted()).toEqual(['e0,e1', 'e2', 'e3', 'e4'])
   })
 

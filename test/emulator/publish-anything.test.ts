@@ -49,6 +49,6 @@ describe.each(schemas)('whatever is published to a topic of $inputSchema', ({ in
     await grid.engine.idle()
     expect(taken).toBeGreaterThan(0)
     expect(grid.engine.pending()).toBe(0)
-    expect(grid.records.deliveries.toArray().every(({ outcome }) => outcome === 'delivered')).toBe(true)
+    expect(grid.records.deliveries.all().every(({ outcome }) => outcome === 'delivered')).toBe(true)
   })
 })

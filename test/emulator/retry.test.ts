@@ -17,7 +17,7 @@ describe('a failed delivery', () => {
     await grid.clock.advance(1)
     expect(counts(grid)).toEqual([0, 1])
     expect(grid.engine.pending()).toBe(0)
-    expect(grid.records.deliveries.toArray().map(({ outcome }) => outcome)).toEqual(['retry', 'delivered'])
+    expect(grid.records.deliveries.all().map(({ outcome }) => outcome)).toEqual(['retry', 'delivered'])
   })
 
   it('is tried for a whole day, then dropped', async () => {
@@ -27,7 +27,7 @@ describe('a failed delivery', () => {
     await publish(grid, [cloudEvent()])
     const start = grid.clock.now()
     await grid.clock.advance(36 * 60 * minute)
-    const seconds = grid.records.deliveries.toArray().map(({ at }) => (at - start) / 1000)
+    const seconds = grid.records.deliveries.all().map(({ at }) => (at - start) / 1000)
     expect(seconds).toEqual([0, 10, 40, 100, 400, 1000, 2800, 6400, 17_200, 38_800, 82_000])
     expect(grid.engine.pending()).toBe(0)
     expect(grid.records.deadLetters.last?.events[0]).toMatchObject({
@@ -161,7 +161,7 @@ describe('an endpoint that keeps failing', () => {
     await publish(grid, [cloudEvent({ id: 'untried' })])
     await grid.clock.advance(5 * minute)
     expect(grid.subscriber.deliveries()).toHaveLength(1)
-    const written = grid.records.deadLetters.toArray().flatMap(({ events }) => events)
+    const written = grid.records.deadLetters.all().flatMap(({ events }) => events)
     expect(written).toContainEqual(
       expect.objectContaining({ id: 'untried', deliveryattempts: 0, lastdeliveryoutcome: 'Probation' }),
     )

@@ -126,7 +126,7 @@ describe('a fault asked for', () => {
     grid.context.faults.add({ route: 'delivery', status: 503 })
     await publish(grid, [cloudEvent()])
     await grid.clock.advance(30_000)
-    expect(grid.records.deliveries.toArray().map(({ status, outcome }) => [status, outcome])).toEqual([
+    expect(grid.records.deliveries.all().map(({ status, outcome }) => [status, outcome])).toEqual([
       [503, 'retry'],
       [200, 'delivered'],
     ])
@@ -140,7 +140,7 @@ describe('a fault asked for', () => {
     grid.context.faults.add({ route: 'delivery', delayMs: 5000 })
     await publish(grid, [cloudEvent()])
     await grid.clock.advance(14_999)
-    expect(grid.records.deliveries.toArray().map(({ error }) => error)).toEqual([expect.stringMatching(/^SocketError/)])
+    expect(grid.records.deliveries.all().map(({ error }) => error)).toEqual([expect.stringMatching(/^SocketError/)])
     expect(grid.subscriber.deliveries()).toHaveLength(0)
     await grid.clock.advance(1)
     expect(grid.subscriber.deliveries()).toHaveLength(1)
