@@ -1,6 +1,6 @@
-// The emulator under test, in a process of its own: `bench/emulator.ts` forks it and asks it for its figures.
+// The emulator under test, as the built package has it, in a process of its own: `bench/emulator.ts` forks it and asks it for its figures.
 const before = performance.now()
-const { EventGridEmulator } = await import('../src/emulator/index.ts')
+const { EventGridEmulator } = await import('eventgrid-binding/emulator')
 const imported = performance.now()
 const emulator = await EventGridEmulator.start({
   ingress: ({ hostname, pathname }) => `http://127.0.0.1:${hostname.split('.')[0]?.slice(1)}${pathname}`,

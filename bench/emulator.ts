@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { EventGridManagementClient } from '@azure/arm-eventgrid'
 import { ClientSecretCredential } from '@azure/identity'
-import type { EmulatorEndpoints, TopicView } from '../src/emulator/index.ts'
+import type { EmulatorEndpoints, TopicView } from 'eventgrid-binding/emulator'
 import type { Load } from './emulator-load.ts'
 
 const { values } = parseArgs({
