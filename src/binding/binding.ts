@@ -87,9 +87,10 @@ export class Binding {
    *
    * @param metadata a component of `parseComponents`, a component document as it was parsed, `{ name, properties }`,
    *   or a flat record of metadata fields (README, "The library")
-   * @throws BindingError METADATA_INVALID with every fault; PORT_UNAVAILABLE; ALREADY_INITIALIZED; ABORTED; CLOSED; and with
-   *   `subscription: 'wait'` CREDENTIALS_REJECTED, PERMISSION_DENIED, PROVIDER_NOT_REGISTERED, SCOPE_NOT_FOUND,
-   *   HANDSHAKE_FAILED, SUBSCRIPTION_REJECTED or TIMEOUT. After any of these nothing is left running.
+   * @throws BindingError METADATA_INVALID with every fault, also of `endpoints`; ALREADY_INITIALIZED; CLOSED; ABORTED by `signal`;
+   *   PORT_UNAVAILABLE; CREDENTIALS_REJECTED where the process lacks what `azureCredential` needs; and with `subscription: 'wait'` also
+   *   where Entra or ARM refuses the client, PERMISSION_DENIED, PROVIDER_NOT_REGISTERED, SCOPE_NOT_FOUND, HANDSHAKE_FAILED,
+   *   SUBSCRIPTION_REJECTED or TIMEOUT. After any of these but ALREADY_INITIALIZED nothing is left running.
    */
   async init(metadata: unknown, options: InitOptions = {}): Promise<void> {
     if (this.#state === 'closed') throw closedError()
@@ -159,7 +160,7 @@ export class Binding {
    *
    * @param payload what README's section "What create takes" lists: an event, an array of events, or data of any JSON form
    * @throws BindingError NOT_INITIALIZED, CLOSED, OPERATION_UNSUPPORTED, PAYLOAD_INVALID, PAYLOAD_TOO_LARGE, PUBLISH_REJECTED,
-   *   PUBLISH_UNAVAILABLE, CREDENTIALS_REJECTED, OVERLOADED or ABORTED
+   *   PUBLISH_UNAVAILABLE, CREDENTIALS_REJECTED, PERMISSION_DENIED, OVERLOADED or ABORTED
    */
   async invoke(operation: string, payload: unknown, options: InvokeOptions = {}): Promise<InvokeAnswer> {
     if (this.#state === 'closed') throw closedError()

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Endpoints } from '../endpoints.ts'
-import { BindingError } from '../errors.ts'
 import type { EventHandler } from '../event.ts'
 import type { Logger } from '../logger.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
@@ -26,6 +25,7 @@ import { nodeTimers, type Timers } from './timers.ts'
 /** How deliveries prove where they come from. */
 export type ListenerAuthentication =
   | { readonly kind: 'secret'; readonly tokens: readonly AcceptedToken[] }
+  /** The tenant by its id, as tokens name it. */
   | { readonly kind: 'entra'; readonly tenantId: string; readonly clientId: string; readonly eventGridClientId: string }
   | { readonly kind: 'none' }
 
@@ -70,10 +70,7 @@ export interface Listener {
   close(): Promise<void>
 }
 
-/**
- * Starts to listen on `handshakePort`. Throws PORT_UNAVAILABLE, and METADATA_INVALID for `entra` with a domain name as tenant: tokens name
- * the tenant by its id, and a listener that can't compare them would make Event Grid drop every event.
- */
+/** Starts to listen on `handshakePort`. Throws PORT_UNAVAILABLE. */
 export async function createListener(options: ListenerOptions): Promise<Listener> {
   const { input, logger, handler, health, subscriptionWrittenAt, now = Date.now, timers = nodeTimers } = options
   const log = createQuietLog({ logger, now })
@@ -222,7 +219,6 @@ function createExamine(
       return (headers) => check(headers[name])
     }
     case 'entra': {
-      if (authentication.tenantId.includes('.')) throw tenantByName(authentication.tenantId)
       const { environment, subscriberEndpoint } = input
       const authorityHost = (endpoints.authorityHost ?? environment.authorityHost).replace(/\/$/, '')
       const url = `${authorityHost}/${encodeURIComponent(authentication.tenantId)}/discovery/v2.0/keys`
@@ -248,14 +244,4 @@ function createExamine(
       return (headers) => check(headers.authorization)
     }
   }
-}
-
-function tenantByName(tenantId: string): BindingError {
-  const rule = "must be the tenant's id with deliveryAuthentication entra, not a domain name"
-  const fix = 'az account show --query tenantId prints it'
-  return new BindingError('METADATA_INVALID', {
-    what: `tenantId ${rule}`,
-    fix,
-    issues: [{ field: 'tenantId', value: JSON.stringify(tenantId), rule, fix }],
-  })
 }

@@ -31,7 +31,7 @@ export function inputConflicts(values: PartlyParsed): readonly MetadataIssue[] {
     const rule = 'and deadLetterContainer must both be default, or neither'
     issues.push({ field: 'deadLetterStorageAccountId', rule })
   }
-  const { deliveryAuthentication, azureEnvironment, eventGridClientId } = values
+  const { deliveryAuthentication, azureEnvironment, eventGridClientId, tenantId } = values
   if (
     deliveryAuthentication === 'entra' &&
     azureEnvironment &&
@@ -40,6 +40,11 @@ export function inputConflicts(values: PartlyParsed): readonly MetadataIssue[] {
     const rule = `is required with deliveryAuthentication entra in ${azureEnvironment.name}`
     const fix = 'look it up: az ad sp list --display-name Microsoft.EventGrid --query [].appId'
     issues.push({ field: 'eventGridClientId', rule, fix })
+  }
+  // Tokens name the tenant by its id, so by a domain name every delivery would be refused and dropped.
+  if (deliveryAuthentication === 'entra' && tenantId?.includes('.')) {
+    const rule = "must be the tenant's id with deliveryAuthentication entra, not a domain name"
+    issues.push({ field: 'tenantId', rule, fix: 'az account show --query tenantId prints it' })
   }
   return issues
 }

@@ -29,6 +29,7 @@ export type DeliveryAuthentication =
   | { readonly kind: 'secret'; readonly sources: readonly Secret[] }
   | {
       readonly kind: 'entra'
+      /** Never a domain name: tokens name the tenant by its id. */
       readonly tenantId: string
       readonly clientId: string
       readonly eventGridClientId: string

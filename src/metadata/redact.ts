@@ -12,7 +12,9 @@ export function showValue(name: string, value: unknown): string {
   if (value instanceof Secret) return redacted
   const shown = findField(name)?.shown ?? 'redacted'
   if (shown === 'redacted') return redacted
-  if (typeof value !== 'string') return typeof value === 'object' && value !== null ? '(an object)' : String(value)
+  if (Array.isArray(value)) return '(a list)'
+  if (typeof value === 'object' && value !== null) return '(an object)'
+  if (typeof value !== 'string') return String(value)
   return quote(shown === 'url' ? showUrl(value) : value)
 }
 

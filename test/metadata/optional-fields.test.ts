@@ -96,4 +96,17 @@ describe('optional fields', () => {
     const { warnings } = parseMetadata({ ...sampleInput, subscriptionId: 'dev', scope: '/subscriptions/DEV' })
     expect(warnings).toEqual([expect.stringContaining('subscriptionId is no UUID (got "dev")')])
   })
+
+  it('refuse a tenant by its domain name with deliveryAuthentication entra, for tokens name it by its id', () => {
+    const byName = { ...sampleInput, tenantId: 'contoso.example' }
+    expect(input(byName)?.deliveryAuthentication.kind).toBe('secret')
+    expect(faults({ ...byName, deliveryAuthentication: 'entra' })).toEqual([
+      {
+        field: 'tenantId',
+        value: '"contoso.example"',
+        rule: "must be the tenant's id with deliveryAuthentication entra, not a domain name",
+        fix: 'az account show --query tenantId prints it',
+      },
+    ])
+  })
 })

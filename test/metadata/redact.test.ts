@@ -21,6 +21,12 @@ describe('showValue', () => {
     expect(showValue('scope', 'x'.repeat(300))).toBe(`"${'x'.repeat(200)}…"`)
     expect(showValue('handshakePort', 9000)).toBe('9000')
   })
+
+  it.each([
+    ['a list', ['x'], '(a list)'],
+    ['an object', { x: 1 }, '(an object)'],
+    ['null', null, 'null'],
+  ])('calls %s what it is', (_, value, shown) => expect(showValue('scope', value)).toBe(shown))
 })
 
 describe('showUrl', () => {
