@@ -42,6 +42,8 @@ export interface TrailedEvent {
   readonly truncated: boolean
   /** By the subscription's id in lower case. */
   readonly fates: Map<string, Fate>
+  /** How many more subscriptions wanted it than are followed. */
+  furtherFates: number
 }
 
 /** The latest events and their fates. */
@@ -67,6 +69,8 @@ export interface EventTrailOptions {
 export const trailedBodyLimit = 16_384
 /** Most tries of an event that are kept per subscription: the last ones. */
 const attemptLimit = 10
+/** Most subscriptions that are followed per event. */
+export const fateLimit = 50
 const ended: ReadonlySet<FateState> = new Set(['delivered', 'dead-lettered', 'dropped', 'forgotten'])
 
 /** Makes the memory behind the page. Bounded in number and in size, and it costs little where nobody looks. */
@@ -98,6 +102,7 @@ export function createEventTrail(options: EventTrailOptions): EventTrail {
       body: truncated ? bytes.toString('utf8', 0, trailedBodyLimit) : text,
       truncated,
       fates: new Map(),
+      furtherFates: 0,
     }
     known.set(event, entry)
     entries.set(entry.key, entry)
@@ -128,6 +133,7 @@ export function createEventTrail(options: EventTrailOptions): EventTrail {
     const entry = known.get(event) ?? add(subscription.scope, event)
     const id = subscription.id.toLowerCase()
     let fate = entry.fates.get(id)
+    if (!fate && entry.fates.size >= fateLimit) return undefined
     if (!fate) {
       const { name } = subscription
       fate = { subscriptionId: subscription.id, subscriptionName: name, state: 'queued', tries: 0, attempts: [] }
@@ -154,7 +160,9 @@ export function createEventTrail(options: EventTrailOptions): EventTrail {
       for (const event of events.slice(-limit)) changed(add(source, event))
     },
     queued(subscription, event) {
-      change(subscription, event, () => {})
+      if (fateOf(subscription, event)) return change(subscription, event, () => {})
+      const entry = known.get(event)
+      if (entry) entry.furtherFates++
     },
     tried(subscription, events, record) {
       if (record.status !== undefined) figures.answered(record.durationMs)

@@ -19,6 +19,8 @@ export interface PageModel {
   resources(): object
   /** The emulator's time, counts, and the plots' seconds since a time. @param since @default as long ago as is remembered */
   figures(since?: number): { readonly now: number }
+  /** Events that were shown once and are not any more. */
+  evicted(): number
   /** The latest events, newest first. */
   events(): object[]
 }
@@ -66,6 +68,7 @@ export function createPageModel({ context, engine, trail, figures, addresses }: 
         series: figures.series(seconds),
       }
     },
+    evicted: () => trail.evicted,
     events: () => trail.events().map(viewEvent),
   }
 }

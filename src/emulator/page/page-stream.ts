@@ -30,7 +30,7 @@ export interface PageStream {
   close(): void
 }
 
-/** Most events in one message; what changes faster is told later, or not at all once it isn't shown any more. */
+/** Most events in one message: the newest. Where more change, everything that is shown is sent again with the next figures. */
 const eventsPerMessage = 100
 /** Messages between two of the figures' own. */
 const messagesPerTick = 4
@@ -49,8 +49,10 @@ export function createPageStream(model: PageModel, options: PageStreamOptions = 
   let resources = ''
   /** Messages that were not written to a browser that was too slow. */
   let missed = 0
-  /** Some events were too many to be told: all that are shown are sent again when it is calm. */
+  /** Some events were too many to be told. */
   let incomplete = false
+  /** How many events were not shown any more when everything was sent last: a browser still shows those that went since. */
+  let evicted = 0
 
   const message = (name: string, value: object) => `event: ${name}\ndata: ${JSON.stringify(value)}\n\n`
   const figures = (since?: number) => ({ ...model.figures(since), stream: { clients: clients.size, missed } })
@@ -80,15 +82,11 @@ export function createPageStream(model: PageModel, options: PageStreamOptions = 
   }
 
   function sendEvents(): void {
+    if (dirty.size === 0) return
     const changed = [...dirty].sort((one, other) => other.key - one.key)
-    if (changed.length > 0) {
-      send(message('events', changed.slice(0, eventsPerMessage).map(viewEvent)))
-      incomplete ||= changed.length > eventsPerMessage
-      dirty = new Set()
-    } else if (incomplete) {
-      incomplete = false
-      send(message('state', state()))
-    }
+    send(message('events', changed.slice(0, eventsPerMessage).map(viewEvent)))
+    incomplete ||= changed.length > eventsPerMessage
+    dirty = new Set()
   }
 
   function beat(): void {
@@ -102,7 +100,13 @@ export function createPageStream(model: PageModel, options: PageStreamOptions = 
     if (++beats % messagesPerTick !== 0) return
     const latest = figures(told)
     told = latest.now
-    send(message('figures', latest))
+    if (incomplete || evicted !== model.evicted()) {
+      incomplete = false
+      evicted = model.evicted()
+      send(message('state', state()))
+    } else {
+      send(message('figures', latest))
+    }
   }
 
   function leave(client: StreamClient): void {

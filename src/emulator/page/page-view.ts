@@ -94,6 +94,7 @@ export function viewEvent(event: TrailedEvent) {
     type: shortened(event.type),
     subject: shortened(event.subject),
     fates: [...event.fates.values()].map(viewFate),
+    ...(event.furtherFates > 0 && { further: event.furtherFates }),
   }
 }
 

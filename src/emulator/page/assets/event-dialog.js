@@ -1,5 +1,5 @@
 import { byId, countOf, dayAndTimeOf, descriptionList, durationOf, element, timeOf } from './elements.js'
-import { fateElement } from './fates.js'
+import { fateElement, fateText } from './fates.js'
 
 /** The dialog that shows an event whole: its body, and every try with headers and body. */
 export function createEventDialog(now) {
@@ -8,20 +8,23 @@ export function createEventDialog(now) {
   const content = byId('detail-content')
   let shown
   let shownText = ''
+  let shownEvent
   let asking = false
   let again = false
 
   async function load(key) {
-    const answer = await fetch(`/page/events/${key}`)
+    const answer = await fetch(`/page/events/${key}`).catch(() => undefined)
     if (key !== shown) return
-    if (!answer.ok) {
-      if (shownText === '') content.replaceChildren(element('p', { class: 'empty' }, 'The event is not kept any more.'))
+    if (!answer?.ok) {
+      const text = answer ? 'The event is not kept any more.' : 'The emulator is away.'
+      if (shownText === '') content.replaceChildren(element('p', { class: 'empty' }, text))
       return
     }
     const text = await answer.text()
     if (key !== shown || text === shownText) return
     shownText = text
-    render(JSON.parse(text))
+    shownEvent = JSON.parse(text)
+    render(shownEvent)
   }
 
   function render(event) {
@@ -65,7 +68,8 @@ export function createEventDialog(now) {
     show(event) {
       shown = event.key
       shownText = ''
-      title.textContent = event.type
+      shownEvent = undefined
+      title.textContent = event.type || '(no type)'
       content.replaceChildren()
       dialog.showModal()
       return load(event.key)
@@ -86,6 +90,14 @@ export function createEventDialog(now) {
       if (!again) return
       again = false
       await this.refresh(key)
+    },
+    /** Counts the time down that is left to the next tries. */
+    tick() {
+      if (!dialog.open || !shownEvent) return
+      const texts = content.querySelectorAll('h3 .fate-text')
+      shownEvent.fates.forEach((fate, index) => {
+        if (fate.state === 'waiting' && texts[index]) texts[index].textContent = fateText(fate, now())
+      })
     },
   }
 }

@@ -1,8 +1,8 @@
 import { byId, countOf, element, lastPart, timeOf } from './elements.js'
 import { fateElement, fateText } from './fates.js'
 
-/** Rows on the page; older ones leave. */
-const rowLimit = 200
+/** Rows on the page, more than the emulator remembers events: it says itself which of them are gone. */
+const rowLimit = 400
 
 const groups = {
   open: new Set(['queued', 'waiting', 'given up']),
@@ -42,23 +42,29 @@ export function createEventTable({ now, open }) {
       element('td', { class: 'source' }, lastPart(event.source)),
       element('td', { class: 'outcome' }, fates),
     )
-    const entry = { event, row, fates }
-    // The button is for the keyboard and for screen readers; a mouse may take the whole row.
-    row.addEventListener('click', () => {
-      if (!String(getSelection())) open(entry.event)
+    const entry = { event, row, fates, text: '' }
+    // The button is for the keyboard and for screen readers; a mouse may take the whole row, unless it has just marked some text of it.
+    row.addEventListener('click', ({ target }) => {
+      if (button.contains(target) || !getSelection()?.containsNode(row, true) || getSelection()?.isCollapsed) {
+        open(entry.event)
+      }
     })
     return entry
   }
 
   function put(event) {
-    const known = rows.get(event.key)
+    const text = JSON.stringify(event)
+    let known = rows.get(event.key)
+    if (known?.text === text) return
+    // Another emulator counts from the beginning: its events are not those of the former one.
+    if (known && (known.event.at !== event.at || known.event.id !== event.id)) {
+      drop(event.key)
+      known = undefined
+    }
     const entry = known ?? makeRow(event)
     entry.event = event
-    entry.fates.replaceChildren(
-      ...(event.fates.length > 0
-        ? event.fates.map((fate) => fateElement(fate, now()))
-        : [element('span', { class: 'fate', 'data-state': 'unwanted' }, 'no subscription wanted it')]),
-    )
+    entry.text = text
+    entry.fates.replaceChildren(...fateElements(event))
     entry.row.hidden = !isShown(event)
     if (known) return
     rows.set(event.key, entry)
@@ -67,12 +73,19 @@ export function createEventTable({ now, open }) {
     body.insertBefore(entry.row, next)
   }
 
+  function fateElements({ fates, further = 0 }) {
+    if (fates.length === 0) return [element('span', { class: 'unwanted' }, 'no subscription wanted it')]
+    const more = further > 0 ? [element('span', { class: 'unwanted' }, `and ${countOf(further)} more`)] : []
+    return [...fates.map((fate) => fateElement(fate, now())), ...more]
+  }
+
+  function drop(key) {
+    rows.get(key)?.row.remove()
+    rows.delete(key)
+  }
+
   function trim() {
-    while (rows.size > rowLimit && body.lastElementChild) {
-      const last = body.lastElementChild
-      rows.delete(Number(last.dataset.key))
-      last.remove()
-    }
+    while (rows.size > rowLimit && body.lastElementChild) drop(Number(body.lastElementChild.dataset.key))
   }
 
   function tidy() {
@@ -118,11 +131,7 @@ export function createEventTable({ now, open }) {
     reset(events) {
       if (!paused) {
         const kept = new Set(events.map(({ key }) => key))
-        for (const [key, { row }] of rows) {
-          if (kept.has(key)) continue
-          rows.delete(key)
-          row.remove()
-        }
+        for (const key of [...rows.keys()]) if (!kept.has(key)) drop(key)
       }
       update(events.slice(0, rowLimit))
     },

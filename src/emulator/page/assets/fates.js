@@ -37,7 +37,7 @@ export function fateText(fate, now) {
   }
 }
 
-/** A fate as an element that `refreshFate` can bring up to date. */
+/** A fate as an element; the text in it may be set anew as time goes by. */
 export function fateElement(fate, now) {
   const text = element('span', { class: 'fate-text' }, fateText(fate, now))
   return element('span', { class: 'fate', 'data-state': fate.state }, element('b', {}, fate.name), ' ', text)

@@ -49,7 +49,11 @@ function tellConnection(text, state) {
 
 function useFigures(figures) {
   ahead = figures.now - Date.now()
-  for (const total of totals) total.textContent = countOf(figures.totals[total.dataset.total] ?? 0)
+  for (const total of totals) {
+    const count = figures.totals[total.dataset.total] ?? 0
+    total.textContent = countOf(count)
+    total.classList.toggle('none', count === 0)
+  }
   const newest = figures.series
   series = [...series.filter(({ at }) => at < newest[0].at), ...newest].slice(-120)
   throughput.draw(series)
@@ -57,7 +61,6 @@ function useFigures(figures) {
   const { missed } = figures.stream
   streamNote.hidden = missed === 0
   streamNote.textContent = `${countOf(missed)} messages did not reach a page that was too slow; it was brought up to date later.`
-  table.tick()
 }
 
 function useResources(resources) {
@@ -67,12 +70,19 @@ function useResources(resources) {
   if (topic) addresses.textContent = new URL(topic.endpoint).origin
 }
 
+let stop = () => {}
+
 function connect() {
   const source = new EventSource('/page/stream')
+  let again
+  stop = () => {
+    source.close()
+    clearTimeout(again)
+  }
   const listen = (name, use) => source.addEventListener(name, ({ data }) => use(JSON.parse(data)))
   const later = () => {
     source.close()
-    setTimeout(connect, reconnectMs)
+    again = setTimeout(connect, reconnectMs)
   }
   listen('state', (state) => {
     tellConnection('Live', 'ok')
@@ -80,6 +90,7 @@ function connect() {
     useFigures(state)
     useResources(state)
     table.reset(state.events)
+    for (const { key } of state.events) dialog.refresh(key)
   })
   listen('events', (events) => {
     table.update(events)
@@ -98,4 +109,12 @@ function connect() {
 }
 
 connect()
-setInterval(table.tick, 1000)
+// A browser opens six connections to a host and no more, so pages in the background must not hold theirs.
+document.addEventListener('visibilitychange', () => {
+  stop()
+  if (!document.hidden) connect()
+})
+setInterval(() => {
+  table.tick()
+  dialog.tick()
+}, 1000)

@@ -18,12 +18,14 @@ export function niceCeiling(value) {
 }
 
 /**
- * A plot of the last two minutes: lines over a common axis, with a legend that tells the latest numbers, or those under the pointer.
+ * A plot of the last two minutes: lines over a common axis, with a legend that tells the latest numbers, or those of the second that
+ * the pointer is on, or that the arrow keys went to.
  * `lines` are `{ field, label, area }`; a point may lack a field, then the line has a gap.
  */
 export function createPlot(id, { title, lines, least }) {
   const figure = byId(id)
-  const svg = shape('svg', { role: 'img', 'aria-label': title, height })
+  // A slider along time, for those who can't see or don't point: each step reads its second out.
+  const svg = shape('svg', { role: 'slider', tabindex: 0, 'aria-label': title, 'aria-valuemin': 0, height })
   const values = new Map()
   const legend = element('ul', { class: 'legend' })
   for (const { field, label } of lines) {
@@ -61,7 +63,14 @@ export function createPlot(id, { title, lines, least }) {
     }
     const baseline = height - 4
     const middle = series[Math.floor(series.length / 2)]
-    if (middle) {
+    const chosen = series[pointed]
+    if (chosen) {
+      const place = Math.min(Math.max(x(pointed), margin.left + 24), width - margin.right - 24)
+      parts.push(
+        shape('line', { class: 'pointer', x1: x(pointed), x2: x(pointed), y1: margin.top, y2: height - margin.bottom }),
+        shape('text', { class: 'axis', x: place, y: baseline, 'text-anchor': 'middle' }, timeOf(chosen.at)),
+      )
+    } else if (middle) {
       parts.push(
         shape('text', { class: 'axis', x: margin.left, y: baseline }, timeOf(series[0].at)),
         shape(
@@ -84,11 +93,6 @@ export function createPlot(id, { title, lines, least }) {
         else parts.push(shape('circle', { 'data-line': field, r: 1.8, cx: x(run[0]), cy: y(series[run[0]][field]) }))
       }
     }
-    if (pointed !== undefined && series[pointed]) {
-      parts.push(
-        shape('line', { class: 'pointer', x1: x(pointed), x2: x(pointed), y1: margin.top, y2: height - margin.bottom }),
-      )
-    }
     svg.replaceChildren(...parts)
     tell()
   }
@@ -99,16 +103,38 @@ export function createPlot(id, { title, lines, least }) {
       const number = point?.[field]
       value.textContent = number === undefined ? '–' : countOf(number)
     }
+    svg.setAttribute('aria-valuemax', String(Math.max(series.length - 1, 0)))
+    svg.setAttribute('aria-valuenow', String(pointed ?? Math.max(series.length - 1, 0)))
+    const numbers = lines.map(({ field, label }) => `${label} ${values.get(field).textContent}`)
+    svg.setAttribute('aria-valuetext', point ? `${timeOf(point.at)}: ${numbers.join(', ')}` : 'nothing yet')
+  }
+
+  function pointAt(index) {
+    pointed = index === undefined || series.length === 0 ? undefined : Math.min(Math.max(index, 0), series.length - 1)
+    draw()
   }
 
   svg.addEventListener('pointermove', ({ offsetX }) => {
     const part = (offsetX - margin.left) / (widthOf() - margin.left - margin.right)
-    pointed = Math.min(Math.max(Math.round(part * (series.length - 1)), 0), series.length - 1)
-    draw()
+    pointAt(Math.round(part * (series.length - 1)))
   })
-  svg.addEventListener('pointerleave', () => {
-    pointed = undefined
-    draw()
+  svg.addEventListener('pointerleave', () => pointAt(undefined))
+  svg.addEventListener('blur', () => pointAt(undefined))
+  svg.addEventListener('keydown', (pressed) => {
+    const last = series.length - 1
+    const from = pointed ?? last
+    const steps = {
+      ArrowLeft: from - 1,
+      ArrowRight: from + 1,
+      PageUp: from + 10,
+      PageDown: from - 10,
+      Home: 0,
+      End: last,
+    }
+    const index = steps[pressed.key]
+    if (index === undefined && pressed.key !== 'Escape') return
+    pressed.preventDefault()
+    pointAt(index)
   })
   new ResizeObserver(draw).observe(figure)
 

@@ -61,7 +61,12 @@ export async function createPublishForm() {
 
   topic.addEventListener('change', offerSamples)
   sample.addEventListener('change', useSample)
-  event.addEventListener('input', checkJson)
+  event.addEventListener('input', () => {
+    checkJson()
+    if (result.dataset.state === 'bad') say('', 'waiting')
+  })
+  // The browser's own bubble is gone after a moment.
+  event.addEventListener('invalid', () => say(event.validationMessage, 'bad'))
   event.addEventListener('keydown', (pressed) => {
     if (pressed.key === 'Enter' && (pressed.ctrlKey || pressed.metaKey)) form.requestSubmit()
   })
