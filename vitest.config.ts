@@ -3,6 +3,12 @@ import { defineConfig } from 'vitest/config'
 
 const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url))
 
+/** Suites of their own, each with a script of its own: they need more than npm brings, or more time. */
+const suites = {
+  dapr: ['test/dapr/**/*.test.ts'],
+  faults: ['test/faults/**/*.test.ts'],
+}
+
 export default defineConfig({
   resolve: {
     alias: [
@@ -11,10 +17,23 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
     // .ci/run counts from the JSON report.
     ...(process.env.CI && { reporters: ['default', ['json', { outputFile: '.cache/ci/vitest.json' }]] }),
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'tests',
+          include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
+          exclude: Object.values(suites).flat(),
+          testTimeout: 20_000,
+          hookTimeout: 20_000,
+        },
+      },
+      ...Object.entries(suites).map(([name, include]) => ({
+        extends: true as const,
+        test: { name, include, fileParallelism: false, testTimeout: 120_000, hookTimeout: 300_000 },
+      })),
+    ],
   },
 })
