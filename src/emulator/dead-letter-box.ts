@@ -35,6 +35,7 @@ export function createDeadLetterBox(
   work: WorkCounter,
   wakeAt: (due: number) => void,
   journal: Journal,
+  release: (given: GivenUpEvent) => void,
 ): DeadLetterBox {
   const waiting = new DueQueue<Letter>()
   let writing = 0
@@ -93,7 +94,10 @@ export function createDeadLetterBox(
       ...(blobPath !== undefined && { blobPath }),
       events,
     })
-    for (const { given } of letters) journal.settled(subscription.id, given.row)
+    for (const { given } of letters) {
+      journal.settled(subscription.id, given.row)
+      release(given)
+    }
     context.watcher?.deadLettered(
       subscription,
       letters.map(({ given }) => given.event),

@@ -4,6 +4,7 @@ import { toCloudEvent } from './convert-schema.ts'
 import { preciseTime } from './handshake.ts'
 import type { JsonObject } from './json-object.ts'
 import type { DeadLetterDestination, DeliverySchema, EventSubscription } from './model.ts'
+import type { Hold } from './pending-bytes.ts'
 import type { DeliveryOutcome, GiveUpReason } from './retry-schedule.ts'
 
 /** Where dead-lettered events are put: a blob container, or something like one. */
@@ -28,6 +29,7 @@ export interface GivenUpEvent {
   readonly event: AcceptedEvent
   /** Its number in the journal; undefined where none is kept. */
   readonly row?: number | undefined
+  readonly hold?: Hold | undefined
   readonly reason: GiveUpReason
   readonly attempts: number
   readonly outcome: DeliveryOutcome

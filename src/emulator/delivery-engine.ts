@@ -7,6 +7,7 @@ import { deliverySettings } from './delivery-options.ts'
 import { deliverySchemaOf, webhookOf } from './delivery-request.ts'
 import { type Journal, type JournalEntry, noJournal } from './journal.ts'
 import type { EventSubscription } from './model.ts'
+import { createPendingBytes } from './pending-bytes.ts'
 import { raisedEvents } from './raise.ts'
 import type { GiveUpReason } from './retry-schedule.ts'
 import { createSubscriptionQueue, type PendingEvent, type SubscriptionQueue } from './subscription-queue.ts'
@@ -43,7 +44,9 @@ export function createDeliveryEngine(context: EmulatorContext, journal: Journal 
   let pumping = false
   let closed = false
 
-  const deadLetters = createDeadLetterBox(context, settings, work, wakeAt, journal)
+  const bytes = createPendingBytes()
+  const release = ({ hold }: Pick<PendingEvent, 'hold'>) => bytes.release(hold)
+  const deadLetters = createDeadLetterBox(context, settings, work, wakeAt, journal, release)
 
   function wakeAt(due: number): void {
     if (closed || (wake && wake.due <= due)) return
@@ -84,6 +87,10 @@ export function createDeliveryEngine(context: EmulatorContext, journal: Journal 
     for (const tell of settledWaiters.splice(0)) tell()
   }
 
+  function sizeOf(event: AcceptedEvent, subscription: EventSubscription): number {
+    return Buffer.byteLength(texts.text(event, deliverySchemaOf(subscription)))
+  }
+
   function makeQueue(subscription: EventSubscription): SubscriptionQueue {
     return createSubscriptionQueue(subscription, {
       clock,
@@ -92,7 +99,8 @@ export function createDeliveryEngine(context: EmulatorContext, journal: Journal 
       work,
       journal,
       wakeAt,
-      sizeOf: (event, current) => Buffer.byteLength(texts.text(event, deliverySchemaOf(current))),
+      release,
+      sizeOf,
       async send(current, bundle, settle) {
         await deliver(current, bundle, closed ? () => ({ outcome: 'given up' }) : settle)
         tellSettled()
@@ -159,8 +167,10 @@ export function createDeliveryEngine(context: EmulatorContext, journal: Journal 
     )
     watcher?.accepted(sourceId, events)
     for (const [index, { event, lanes: takers }] of wanted.entries()) {
+      const [first] = takers
+      const hold = first && bytes.hold(sizeOf(event, first.subscription), takers.length)
       for (const { queue, subscription } of takers) {
-        queue.add({ event, row: rows[index], acceptedAt, attempts: 0 })
+        queue.add({ event, row: rows[index], hold, acceptedAt, attempts: 0 })
         watcher?.queued(subscription, event)
       }
     }
@@ -174,7 +184,8 @@ export function createDeliveryEngine(context: EmulatorContext, journal: Journal 
       return
     }
     const { due, givenUp, ...tries } = state
-    const pending = { event, row, acceptedAt, ...tries }
+    const hold = bytes.hold(sizeOf(event, subscription), 1)
+    const pending = { event, row, hold, acceptedAt, ...tries }
     if (givenUp) {
       giveUp(subscription, pending, givenUp)
       return
@@ -192,7 +203,7 @@ export function createDeliveryEngine(context: EmulatorContext, journal: Journal 
     raise(sourceId, events) {
       for (const { source, accepted } of raisedEvents(store, sourceId, events, clock.now())) accept(source, accepted)
     },
-    full: () => pending() >= settings.maxPending,
+    full: () => pending() >= settings.maxPending || bytes.total >= settings.maxPendingBytes,
     subscriptionChanged(subscription) {
       if (closed || !webhookOf(subscription)) return removeLane(subscription)
       const known = lanes.get(subscription.id.toLowerCase())

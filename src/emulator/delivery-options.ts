@@ -18,6 +18,8 @@ export interface DeliveryOptions {
   readonly concurrency?: number
   /** Events that may be pending in all; publishing more is answered 429 until some are gone. @default 1_000_000 */
   readonly maxPending?: number
+  /** The same in bytes of the events as they are delivered, each counted once. @default 268_435_456 (256 MiB) */
+  readonly maxPendingBytes?: number
 }
 
 /** {@link DeliveryOptions} with every default filled in. */
@@ -29,6 +31,7 @@ export interface DeliverySettings {
   readonly probation: ProbationOptions | false
   readonly concurrency: number
   readonly maxPending: number
+  readonly maxPendingBytes: number
 }
 
 /** Fills in the defaults. Throws `RangeError` for a schedule without a pause, or numbers that are none. */
@@ -47,9 +50,11 @@ export function deliverySettings(options: DeliveryOptions = {}): DeliverySetting
     probation: options.probation ?? (retrySchedule ? false : {}),
     concurrency: options.concurrency ?? 64,
     maxPending: options.maxPending ?? 1_000_000,
+    maxPendingBytes: options.maxPendingBytes ?? 256 * 1024 * 1024,
   }
-  if (!(settings.concurrency >= 1 && settings.maxPending >= 1 && settings.deadLetterDelay >= 0)) {
-    throw new RangeError('concurrency and maxPending must be at least 1, deadLetterDelay at least 0')
+  const { concurrency, maxPending, maxPendingBytes, deadLetterDelay } = settings
+  if (!(concurrency >= 1 && maxPending >= 1 && maxPendingBytes >= 1 && deadLetterDelay >= 0)) {
+    throw new RangeError('concurrency, maxPending and maxPendingBytes must be at least 1, deadLetterDelay at least 0')
   }
   return settings
 }

@@ -8,6 +8,7 @@ import { Fifo } from './fifo.ts'
 import { compileFilter } from './filters.ts'
 import type { Journal } from './journal.ts'
 import type { EventSubscription } from './model.ts'
+import type { Hold } from './pending-bytes.ts'
 import { type EndpointHealth, healthAfter, healthy } from './probation.ts'
 import { type DeliveryOutcome, decideRetry, type GiveUpReason, outcomeOf } from './retry-schedule.ts'
 import type { WebhookResult } from './webhook-client.ts'
@@ -18,6 +19,8 @@ export interface PendingEvent {
   readonly event: AcceptedEvent
   /** Its number in the journal; undefined where none is kept. */
   readonly row?: number | undefined
+  /** Its bytes, which count as pending until it is released. */
+  readonly hold?: Hold | undefined
   readonly acceptedAt: number
   /** Tries so far. */
   attempts: number
@@ -48,6 +51,8 @@ export interface SubscriptionQueueOptions {
   /** The bytes of an event as it goes out. */
   readonly sizeOf: (event: AcceptedEvent, subscription: EventSubscription) => number
   readonly giveUp: (subscription: EventSubscription, events: readonly PendingEvent[], reason: GiveUpReason) => void
+  /** An event is out of the queue without being given up: delivered or forgotten. */
+  readonly release: (pending: PendingEvent) => void
   /** Asks to be woken at a time. */
   readonly wakeAt: (due: number) => void
 }
@@ -124,10 +129,16 @@ export function createSubscriptionQueue(
       pending.lastStatus = result.status
     }
     if (outcome === 'Delivered') {
-      for (const { row } of bundle) options.journal.settled(subscription.id, row)
+      for (const pending of bundle) {
+        options.journal.settled(subscription.id, pending.row)
+        options.release(pending)
+      }
       return { outcome: 'delivered' }
     }
-    if (dropped) return { outcome: 'given up' }
+    if (dropped) {
+      for (const pending of bundle) options.release(pending)
+      return { outcome: 'given up' }
+    }
     const decision = decideRetry({
       status: result.status,
       attempts,
@@ -194,8 +205,10 @@ export function createSubscriptionQueue(
     pump,
     drop() {
       dropped = true
-      while (ready.shift());
-      while (waiting.take(Number.POSITIVE_INFINITY));
+      for (let next = ready.shift(); next; next = ready.shift()) options.release(next)
+      for (let next = waiting.take(Number.POSITIVE_INFINITY); next; next = waiting.take(Number.POSITIVE_INFINITY)) {
+        options.release(next)
+      }
     },
     get size() {
       return ready.size + waiting.size + eventsUnderWay

@@ -306,6 +306,23 @@ describe('a publish request is refused as Event Grid does it', () => {
     expect(answer.headers.get('retry-after')).toBe('1')
   })
 
+  it('when too many bytes are pending, each event counted once, until they are delivered or given up', async () => {
+    const world = await openEventGrid({ delivery: { maxPendingBytes: 2000, retrySchedule: [1000] } })
+    for (const name of ['one', 'two', 'none']) {
+      world.subscribe(name === 'none' ? { filter: { includedEventTypes: ['Other'] } } : {}, { name })
+    }
+    const half = () => publish(world, [cloudEvent({ data: 'x'.repeat(1200) })])
+    world.subscriber.answer({ status: 500 }, { status: 500 }, { status: 500 }, { status: 400 })
+    expect((await half()).status).toBe(200)
+    await world.engine.idle()
+    expect((await half()).status).toBe(200)
+    await world.engine.idle()
+    expect((await half()).status).toBe(429)
+    await world.clock.advance(1000)
+    expect(world.engine.pending()).toBe(0)
+    expect((await half()).status).toBe(200)
+  })
+
   it('when a fault was asked for', async () => {
     const world = await openEventGrid()
     world.context.faults.add({ route: 'topic', status: 503, retryAfter: 7 })
