@@ -6,6 +6,7 @@ import type { DeliveryEvent, DeliveryMember } from './delivery.ts'
 import { printable, type QuietLog } from './quiet-log.ts'
 import { Deadline, DeliveredEvent } from './received-event.ts'
 import { createRedelivery, type RunningEvent } from './redelivery.ts'
+import { readThrown } from './thrown.ts'
 import type { Timers } from './timers.ts'
 
 /** One body whose events are to be handled. */
@@ -68,7 +69,9 @@ interface Work extends Expiring {
 
 interface Running extends RunningEvent {
   /** The bodies that wait for it: the one that began it, and redeliveries that joined. */
-  readonly attached: { readonly work: Work; readonly index: number }[]
+  attached: { readonly work: Work; readonly index: number }[]
+  /** A body that waited for it has been answered without it. */
+  late: boolean
 }
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
@@ -135,9 +138,17 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (typeof earlier === 'string') settle(work, index, earlier)
     else {
       work.outcomes[index] = 'timedOut'
+      letGo(earlier)
       earlier.attached.push({ work, index })
     }
     return true
+  }
+
+  /** Forgets bodies that are answered, or a handler that never ends would keep every redelivery in memory. */
+  function letGo(call: Running): void {
+    const waiting = call.attached.filter(({ work }) => !work.answered)
+    if (waiting.length < call.attached.length) call.late = true
+    call.attached = waiting
   }
 
   function takeSlot(work: Work): boolean {
@@ -175,7 +186,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       admission.leave()
       return
     }
-    const call: Running = { event, attached: [{ work, index }] }
+    const call: Running = { id: event.cloudEvent.id, event, attached: [{ work, index }], late: false }
     work.outcomes[index] = 'timedOut'
     redelivery.begin(call)
     running++
@@ -186,31 +197,29 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       fail(call, error)
       return
     }
-    if (isThenable(result)) {
-      Promise.resolve(result).then(
+    if ((typeof result !== 'object' || result === null) && typeof result !== 'function') complete(call, 'resolved')
+    else {
+      // Inside a promise of ours, so that a `then` that throws when it is looked at is a failure like any other.
+      new Promise((resolve) => resolve(result)).then(
         () => complete(call, 'resolved'),
         (error: unknown) => fail(call, error),
       )
-    } else complete(call, 'resolved')
+    }
   }
 
   function fail(call: Running, error: unknown): void {
-    const rejected = isRejection(error)
+    const { rejected, reason } = readThrown(error)
     const message = rejected ? 'the handler rejected an event' : 'the handler failed, so the event will be redelivered'
-    const reason = error instanceof Error ? `${error.name}: ${error.message}` : typeof error
-    log.warn(message, { id: printable(call.event.cloudEvent.id), error: printable(reason, 300) })
+    log.warn(message, { id: printable(call.id), error: printable(reason, 300) })
     complete(call, rejected ? 'rejected' : 'threw')
   }
 
   function complete(call: Running, outcome: 'resolved' | 'rejected' | 'threw'): void {
     running--
     redelivery.end(call)
-    let late = false
-    for (const { work, index } of call.attached) {
-      if (work.answered) late = true
-      else settle(work, index, outcome)
-    }
-    if (late && outcome !== 'threw') redelivery.remember(call.event, outcome)
+    letGo(call)
+    for (const { work, index } of call.attached) settle(work, index, outcome)
+    if (call.late && outcome !== 'threw') redelivery.remember(call.event, outcome)
     admission.leave()
     tellIdle()
   }
@@ -232,6 +241,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     deadlines.remove(work)
     work.waitTimer?.[Symbol.dispose]()
     const acknowledgement = decideAcknowledgement(work.outcomes)
+    if (acknowledgement.status === 503) log.warn(`a delivery was put off: ${acknowledgement.detail}`)
     const arrived = work.delivery.answer(acknowledgement)
     if (acknowledgement.status !== 200 || !arrived) rememberSettled(work)
     unanswered--
@@ -271,13 +281,4 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       return admission.waiting
     },
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
-}
-
-/** By name too, for a handler may have its `RejectEvent` from another copy of this package. */
-function isRejection(error: unknown): boolean {
-  return error instanceof Error && error.name === 'RejectEvent'
 }

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Concern } from './concerns.ts'
 import { type CredentialContext, decideCredential, type Evidence } from './credential.ts'
-import { allowedMethods, answerOptions, maxValidationBytes } from './handshake.ts'
+import { allowedMethods, answerOptions, isRefusedHandshake, maxValidationBytes } from './handshake.ts'
 import type { PathCheck } from './paths.ts'
 import { type Answer, problemAnswer } from './problem.ts'
 import { declaredLength, refuseRepresentation } from './representation.ts'
@@ -17,9 +18,6 @@ interface RequestHead {
 export type GateDecision =
   | { readonly kind: 'answer'; readonly answer: Answer; readonly concern?: Concern }
   | { readonly kind: 'read'; readonly as: 'validation' | 'delivery'; readonly limit: number }
-
-/** What the operator should hear of. `foreign`: our event subscription seems to carry another credential than ours. */
-export type Concern = 'foreign' | 'unauthorized' | 'unavailable' | 'otherSubscription' | 'subscriptionDeleted'
 
 export interface GateOptions {
   readonly isOurPath: PathCheck
@@ -52,8 +50,9 @@ export function createGate(options: GateOptions): Gate {
     if (eventType(headers) === 'subscriptiondeletion')
       return answer({ status: 200, headers: {} }, 'subscriptionDeleted')
     const refusal = refuseBody(headers, options.maxRequestBytes)
-    if (refusal) return answer(refusal)
-    if (!options.hasHandler()) return answer(problemAnswer(503, 'No application is there to handle events yet.'))
+    if (refusal) return answer(refusal, 'unreadable')
+    if (!options.hasHandler())
+      return answer(problemAnswer(503, 'No application is there to handle events yet.'), 'noHandler')
     return { kind: 'read', as: 'delivery', limit: options.maxRequestBytes }
   }
 
@@ -61,17 +60,21 @@ export function createGate(options: GateOptions): Gate {
     if (!namesUs)
       return answer(problemAnswer(403, 'The event subscription is not the one served here.'), 'otherSubscription')
     const refusal = refuseBody(headers, maxValidationBytes)
-    return refusal ? answer(refusal) : { kind: 'read', as: 'validation', limit: maxValidationBytes }
+    return refusal ? answer(refusal, 'unreadable') : { kind: 'read', as: 'validation', limit: maxValidationBytes }
   }
 
   return ({ method, target, headers }) => {
-    if (!options.isOurPath(target)) return answer(problemAnswer(404, 'There is nothing here.'))
+    if (!options.isOurPath(target)) return answer(problemAnswer(404, 'There is nothing here.'), 'otherPath')
     if (method === 'OPTIONS') {
       const { allowedOrigin, health } = options
-      return answer(answerOptions(headers, { allowedOrigin, draining: options.draining(), health }))
+      const answered = answerOptions(headers, { allowedOrigin, draining: options.draining(), health })
+      return answer(answered, isRefusedHandshake(headers, answered) ? 'otherOrigin' : undefined)
     }
     if (method !== 'POST')
-      return answer(problemAnswer(405, 'Only POST and OPTIONS are known here.', { allow: allowedMethods }))
+      return answer(
+        problemAnswer(405, 'Only POST and OPTIONS are known here.', { allow: allowedMethods }),
+        'otherMethod',
+      )
     const name = headers['aeg-subscription-name']
     const namesUs = typeof name === 'string' && name.toLowerCase() === ourName
     if (eventType(headers) === 'subscriptionvalidation') return decideValidation(headers, namesUs)

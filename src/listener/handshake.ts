@@ -25,9 +25,9 @@ export function answerOptions(
   headers: IncomingHttpHeaders,
   { allowedOrigin, draining, health }: OptionsContext,
 ): Answer {
-  const origin = headers['webhook-request-origin']
-  if (typeof origin !== 'string' || origin.trim() === '') return answerHealth(draining, health)
-  const granted = origin.trim().toLowerCase() === allowedOrigin.toLowerCase()
+  const origin = originOf(headers)
+  if (origin === '') return answerHealth(draining, health)
+  const granted = origin.toLowerCase() === allowedOrigin.toLowerCase()
   return {
     status: 200,
     headers: {
@@ -37,6 +37,16 @@ export function answerOptions(
         : {}),
     },
   }
+}
+
+/** Did somebody ask for the consent that we gave only to Event Grid? */
+export function isRefusedHandshake(headers: IncomingHttpHeaders, { status, headers: answered }: Answer): boolean {
+  return status === 200 && originOf(headers) !== '' && !('webhook-allowed-origin' in answered)
+}
+
+function originOf(headers: IncomingHttpHeaders): string {
+  const origin = headers['webhook-request-origin']
+  return typeof origin === 'string' ? origin.trim() : ''
 }
 
 /** The rate that was asked for is granted; without one, or with one that is no number, any rate is. */

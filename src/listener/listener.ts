@@ -2,22 +2,23 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Endpoints } from '../endpoints.ts'
 import type { EventHandler } from '../event.ts'
-import type { Logger } from '../logger.ts'
+import type { LogFields, Logger } from '../logger.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
+import { type Concern, concerns } from './concerns.ts'
 import type { Evidence } from './credential.ts'
 import { readDelivery } from './delivery.ts'
 import { createDispatcher } from './dispatch.ts'
 import { createEntraCheck } from './entra-check.ts'
 import { eventMetadata } from './event-metadata.ts'
-import { type Concern, createGate, type GateDecision, tooLarge } from './gate.ts'
+import { createGate, type GateDecision, tooLarge } from './gate.ts'
 import { answerValidation } from './handshake.ts'
 import { createKeySetFetch } from './key-set-fetch.ts'
 import { createPathCheck } from './paths.ts'
 import { type Answer, problemAnswer } from './problem.ts'
-import { createQuietLog, type QuietLog } from './quiet-log.ts'
-import { readBody } from './read-body.ts'
+import { createQuietLog, printable, type QuietLog } from './quiet-log.ts'
+import { createBodyReader } from './read-body.ts'
 import { declaredLength } from './representation.ts'
-import { createServer, type ListenerAddress, listen } from './server.ts'
+import { createServer, type ListenerAddress, listen, type ServerLimits, serverDefaults } from './server.ts'
 import { type AcceptedToken, createSharedTokenCheck, deliveryTokenHeader } from './shared-token.ts'
 import { createSigningKeys } from './signing-keys.ts'
 import { nodeTimers, type Timers } from './timers.ts'
@@ -47,6 +48,8 @@ export interface ListenerOptions {
   readonly now?: () => number
   /** @default Node's */
   readonly timers?: Timers
+  /** Bounds of the server, narrowed. @default serverDefaults */
+  readonly limits?: Partial<ServerLimits>
 }
 
 /** What the listener knows of itself. */
@@ -95,11 +98,27 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     now,
   })
 
-  function raise(concern: Concern): void {
-    log.warn(concerns[concern])
+  const limits: ServerLimits = {
+    ...serverDefaults,
+    maxConnections: Math.max(1_024, 4 * input.maxConcurrency),
+    ...options.limits,
+  }
+  const readBody = createBodyReader(Math.max(maxUnfinishedBytes, 4 * input.maxRequestBytes))
+
+  function raise(concern: Concern, fields: LogFields): void {
+    log.warn(concerns[concern], fields)
     if (concern !== 'foreign') return
     foreign = { count: (foreign?.count ?? 0) + 1, lastAt: now() }
     options.onForeignDelivery?.()
+  }
+
+  function refuse(reply: FastifyReply, answer: Answer, concern: Concern): void {
+    const origin = reply.request.headers['webhook-request-origin']
+    raise(concern, {
+      status: answer.status,
+      ...(concern === 'otherOrigin' && typeof origin === 'string' && { origin: printable(origin) }),
+    })
+    write(reply, answer, 'unread')
   }
 
   function receive(decision: GateDecision & { kind: 'read' }, arrivedAt: number, reply: FastifyReply): void {
@@ -107,8 +126,13 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     if (headers.expect !== undefined) reply.raw.writeContinue()
     readBody(raw, decision.limit, (body) => {
       if (body === 'cutOff') return void reply.raw.destroy()
-      if (body === 'tooLarge') return write(reply, tooLarge(decision.limit), 'unread')
-      if (decision.as === 'validation') return write(reply, answerValidation(body))
+      if (body === 'tooLarge') return refuse(reply, tooLarge(decision.limit), 'unreadable')
+      if (body === 'noRoom') return refuse(reply, problemAnswer(503, 'Too much is on its way at once.'), 'noRoom')
+      if (decision.as === 'validation') {
+        const answer = answerValidation(body)
+        if (answer.status === 400) return refuse(reply, answer, 'unreadable')
+        return write(reply, answer)
+      }
       const reading = readDelivery(body)
       if ('problem' in reading) {
         log.warn('a delivery could not be read', { reason: reading.problem })
@@ -130,17 +154,21 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   }
 
   function create(): FastifyInstance {
-    const server = createServer(input.maxConcurrency)
+    const server = createServer({
+      limits,
+      onBroken: (status) => log.warn('a connection was ended: what it brought is no request', { status }),
+      onFull: () => log.warn('a connection was refused: there are too many', { maxConnections: limits.maxConnections }),
+    })
     server.addHook('onRequest', (request, reply) => {
       const arrivedAt = now()
       const { method, headers, originalUrl: target } = request
       const settle = (decision: GateDecision) => {
         if (decision.kind === 'read') return receive(decision, arrivedAt, reply)
-        if (decision.concern) raise(decision.concern)
+        if (decision.concern) return refuse(reply, decision.answer, decision.concern)
         write(reply, decision.answer, 'unread')
       }
       const decision = gate({ method, target, headers })
-      if (decision instanceof Promise) decision.then(settle, (error: unknown) => reply.send(error))
+      if (decision instanceof Promise) decision.then(settle).catch((error: unknown) => reply.send(error))
       else settle(decision)
     })
     server.setErrorHandler((error, _request, reply) => {
@@ -174,6 +202,9 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   }
 }
 
+/** Bytes of all bodies that are not there to the last byte; more where `maxRequestBytes` is large. */
+const maxUnfinishedBytes = 64 * 1024 * 1024
+
 /** Bytes of a body that nobody wants, below which reading them is cheaper than a new connection. */
 const cheapBodyBytes = 65_536
 
@@ -188,16 +219,6 @@ function write(reply: FastifyReply, { status, headers, body }: Answer, rest?: 'u
     .code(status)
     .headers(headers)
     .send(body === undefined ? undefined : Buffer.from(body))
-}
-
-const concerns: Readonly<Record<Concern, string>> = {
-  foreign:
-    'a delivery names our event subscription but carries no credential that is known here; the event subscription will be read again',
-  unauthorized: 'a delivery was refused: its credential is missing or wrong',
-  unavailable: 'a delivery was put off: the keys to check its token with can not be fetched',
-  otherSubscription: 'a validation request for another event subscription was refused',
-  subscriptionDeleted:
-    'Event Grid says that the event subscription was deleted: no more events will come until it is created again',
 }
 
 function isRedelivery(headers: IncomingHttpHeaders): boolean {

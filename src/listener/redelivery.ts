@@ -6,6 +6,8 @@ type SettledOutcome = 'resolved' | 'rejected'
 
 /** An event whose handler runs. */
 export interface RunningEvent {
+  /** Its id as it came: a handler may have changed the event meanwhile. */
+  readonly id: string
   readonly event: DeliveryEvent
 }
 
@@ -30,13 +32,13 @@ export function createRedelivery<R extends RunningEvent>(capacity = 10_000): Red
   const settled = new Map<string, SettledOutcome>()
   return {
     begin(running) {
-      const { id } = running.event.cloudEvent
+      const { id } = running
       const others = runningById.get(id)
       if (others) others.push(running)
       else runningById.set(id, [running])
     },
     end(running) {
-      const { id } = running.event.cloudEvent
+      const { id } = running
       const others = runningById.get(id)
       if (others === undefined) return
       const index = others.indexOf(running)

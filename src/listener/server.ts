@@ -2,45 +2,86 @@ import { type FastifyInstance, fastify } from 'fastify'
 import { BindingError } from '../errors.ts'
 import { rawProblem } from './problem.ts'
 
-/** Delivery attributes alone may take 10 times 4,096 bytes; Node's own limit is 16 KiB. */
-const maxHeaderBytes = 65_536
-/** Event Grid gives up after 30 s, so a request that takes longer to come in is lost anyway. */
-const requestTimeoutMs = 30_000
-/** Longer than the minute after which common proxies close an idle connection, so that they do it and no request meets a closing one. */
-const keepAliveTimeoutMs = 75_000
-/** A connection on which nothing moves, whatever state it is in. */
-const connectionTimeoutMs = 120_000
+/** Bounds of the server; each may be narrowed. */
+export interface ServerLimits {
+  /** Bytes of a request's head. Delivery attributes alone may take 10 times 4,096 bytes; Node's own limit is 16 KiB. @default 65_536 */
+  readonly maxHeaderBytes: number
+  /** Milliseconds until the head is there, from the opening of the connection. @default 10_000 */
+  readonly headersTimeoutMs: number
+  /** Milliseconds until the whole request is there. Event Grid gives up after 30 s, so one that takes longer is lost anyway. @default 30_000 */
+  readonly requestTimeoutMs: number
+  /** Milliseconds between two looks at the two bounds above. @default 5_000 */
+  readonly checkIntervalMs: number
+  /**
+   * Milliseconds a connection may be idle between two requests. Longer than the minute after which common proxies close one, so
+   * that they do it and no request meets a closing connection. @default 75_000
+   */
+  readonly keepAliveTimeoutMs: number
+  /** Milliseconds in which nothing moves on a connection, whatever state it is in. @default 120_000 */
+  readonly connectionTimeoutMs: number
+  /** Connections at once. @default 1_024, or 4 for each of `maxConcurrency` */
+  readonly maxConnections: number
+}
+
+export const serverDefaults: Omit<ServerLimits, 'maxConnections'> = {
+  maxHeaderBytes: 65_536,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  checkIntervalMs: 5_000,
+  keepAliveTimeoutMs: 75_000,
+  connectionTimeoutMs: 120_000,
+}
+
+export interface ServerOptions {
+  readonly limits: ServerLimits
+  /** A connection brought what is no request: the status it was answered. */
+  readonly onBroken: (status: number) => void
+  /** A connection was refused, because there are `maxConnections` already. */
+  readonly onFull: () => void
+}
 
 /** A Fastify that routes and parses nothing by itself: every request comes to the hooks and to POST `/`. */
-export function createServer(maxConcurrency: number): FastifyInstance {
+export function createServer({ limits, onBroken, onFull }: ServerOptions): FastifyInstance {
   const server = fastify({
     exposeHeadRoutes: false,
     return503OnClosing: false,
-    requestTimeout: requestTimeoutMs,
-    connectionTimeout: connectionTimeoutMs,
-    keepAliveTimeout: keepAliveTimeoutMs,
-    http: { maxHeaderSize: maxHeaderBytes, headersTimeout: 10_000, connectionsCheckingInterval: 5_000 },
+    requestTimeout: limits.requestTimeoutMs,
+    connectionTimeout: limits.connectionTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    http: {
+      maxHeaderSize: limits.maxHeaderBytes,
+      headersTimeout: limits.headersTimeoutMs,
+      connectionsCheckingInterval: limits.checkIntervalMs,
+    },
     // The gate compares paths itself: a router would decode them, and read colons and stars as patterns.
     rewriteUrl: () => '/',
     clientErrorHandler(error, socket) {
       // Cut off in the middle of a request: nobody listens, and a 400 that still got through would make Event Grid drop the event.
       if (error.code === 'ECONNRESET' || error.code === 'HPE_INVALID_EOF_STATE' || !socket.writable) socket.destroy()
-      else
-        socket.end(clientErrors.get(error.code) ?? rawProblem(400, 'The request is not HTTP.'), () => socket.destroy())
+      else {
+        const [status, detail] = clientErrors.get(error.code) ?? [400, 'The request is not HTTP.']
+        onBroken(status)
+        socket.end(rawProblem(status, detail), () => socket.destroy())
+      }
     },
   })
   // The hooks answer all requests; without a route each would be looked for a second time, among those for 404.
   server.post('/', (_request, reply) => reply)
   // Otherwise Node itself invites the body, before anybody has looked at the head.
   server.server.on('checkContinue', (request, response) => server.server.emit('request', request, response))
-  server.server.maxConnections = Math.max(1_024, 4 * maxConcurrency)
+  server.server.maxConnections = limits.maxConnections
+  // Whoever keeps connections without using them makes room for whoever comes.
+  server.server.on('drop', () => {
+    server.server.closeIdleConnections()
+    onFull()
+  })
   return server
 }
 
-const clientErrors: ReadonlyMap<string, string> = new Map([
-  ['HPE_HEADER_OVERFLOW', rawProblem(431, 'The headers are too large.')],
-  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', rawProblem(413, 'The chunk extensions are too large.')],
-  ['ERR_HTTP_REQUEST_TIMEOUT', rawProblem(408, 'The request took too long to arrive.')],
+const clientErrors: ReadonlyMap<string, readonly [status: number, detail: string]> = new Map([
+  ['HPE_HEADER_OVERFLOW', [431, 'The headers are too large.']],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', [413, 'The chunk extensions are too large.']],
+  ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'The request took too long to arrive.']],
 ])
 
 /** A listening server has this address. */

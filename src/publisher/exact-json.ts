@@ -33,9 +33,16 @@ function canonicalNumber(text: string): string {
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
   if (whole === '') return text
   const digits = `${whole}${fraction}`.replace(/^0+/, '')
-  const significant = digits.replace(/0+$/, '')
+  const significant = digits.slice(0, lengthWithoutZeros(digits))
   if (significant === '') return '0'
   return `${sign}${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`
+}
+
+/** A loop, since a pattern for zeros at the end would look at each zero as often as there are zeros. */
+function lengthWithoutZeros(digits: string): number {
+  let length = digits.length
+  while (digits.charCodeAt(length - 1) === 0x30) length -= 1
+  return length
 }
 
 /** Does a JSON text nest deeper than so many brackets? Brackets within strings do not count. */

@@ -1,3 +1,4 @@
+import { types } from 'node:util'
 import { BindingError } from '../errors.ts'
 import { parseExactJson } from './exact-json.ts'
 
@@ -62,7 +63,8 @@ const tooDeep = (cause: unknown) =>
 /** The bytes a value is, without copying them; `undefined` where it is none. */
 export function asBytes(value: unknown): Buffer | undefined {
   if (ArrayBuffer.isView(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
-  return value instanceof ArrayBuffer || value instanceof SharedArrayBuffer ? Buffer.from(value) : undefined
+  // Not instanceof, which runs code of the caller's where the value is a proxy.
+  return types.isAnyArrayBuffer(value) ? Buffer.from(value) : undefined
 }
 
 function asUtf8(bytes: Buffer): string | undefined {
@@ -76,23 +78,35 @@ function asUtf8(bytes: Buffer): string | undefined {
 /** The JSON text of a value of the caller's; foreign `toJSON` functions run here. */
 function asJson(payload: unknown): string {
   let text: string | undefined
+  let loss: Loss | undefined
   try {
-    const whole = Array.isArray(payload) ? payload.map(liftBinaryData) : liftBinaryData(payload)
-    text = JSON.stringify(whole, refuseLoss)
+    text = JSON.stringify(liftAll(payload), function (this: unknown, key, value: unknown) {
+      const what = lossOf(value) ?? lossBeforeToJson(value, this, key)
+      if (what === undefined) return value
+      loss = { key, what }
+      throw new TypeError('lost')
+    })
   } catch (error) {
-    if (error instanceof BindingError) throw error
+    if (loss) throw lost(loss)
     throw invalidPayload(`the payload can't be turned into JSON: ${reasonOf(error)}`, 'give plain JSON data')
   }
   if (text === undefined) throw invalidPayload(`a ${typeof payload} is no payload`, 'give plain JSON data')
   return text
 }
 
-/** Why JSON.stringify threw. Its own messages name keys only; what a foreign `toJSON` throws may hold anything, so it stays out. */
+/** Why JSON.stringify threw. Its own messages name keys only; what a getter or `toJSON` throws may hold anything, so it stays out. */
 function reasonOf(error: unknown): string {
+  const own = 'a getter or toJSON of it failed'
+  // A native error only: another object may run code of the caller's when it is looked at.
+  if (!types.isNativeError(error)) return own
   if (error instanceof RangeError) return 'it is nested too deeply or too large'
-  if (!(error instanceof TypeError)) return 'its toJSON failed'
+  if (!(error instanceof TypeError)) return own
   if (/circular/i.test(error.message)) return 'it is circular, it contains itself'
-  return /BigInt/i.test(error.message) ? 'it holds a BigInt' : 'its toJSON failed'
+  return /BigInt/i.test(error.message) ? 'it holds a BigInt' : own
+}
+
+function liftAll(payload: unknown): unknown {
+  return Array.isArray(payload) && !('toJSON' in payload) ? payload.map(liftBinaryData) : liftBinaryData(payload)
 }
 
 /** A CloudEvent whose `data` is bytes, as other SDKs write it, with `data_base64` instead. */
@@ -105,18 +119,29 @@ function liftBinaryData(event: unknown): unknown {
   return { ...rest, data_base64: bytes.toString('base64') }
 }
 
-function refuseLoss(key: string, value: unknown): unknown {
-  const lost =
-    value instanceof Map || value instanceof Set
-      ? 'a Map or Set'
-      : asBytes(value) !== undefined
-        ? 'bytes'
-        : typeof value === 'number' && !Number.isFinite(value)
-          ? 'NaN or an infinity'
-          : undefined
-  if (lost === undefined) return value
-  throw invalidPayload(
-    `the payload holds ${lost}${key === '' ? '' : ` at ${JSON.stringify(key.slice(0, 64))}`}, which JSON has no form for`,
-    lost === 'bytes' ? 'write them as base64 text, or give them as the payload' : 'give plain JSON data',
+/** Something within a payload that JSON has no form for, and the key it stands at. */
+interface Loss {
+  readonly key: string
+  readonly what: 'bytes' | 'a Map or Set' | 'NaN or an infinity'
+}
+
+function lossOf(value: unknown): Loss['what'] | undefined {
+  if (types.isMap(value) || types.isSet(value)) return 'a Map or Set'
+  if (asBytes(value) !== undefined) return 'bytes'
+  return typeof value === 'number' && !Number.isFinite(value) ? 'NaN or an infinity' : undefined
+}
+
+/** A Buffer's own toJSON makes an object of it before a replacer sees it. */
+function lossBeforeToJson(value: unknown, holder: unknown, key: string): Loss['what'] | undefined {
+  if (typeof value !== 'object' || value === null || !('type' in value) || value.type !== 'Buffer') return undefined
+  return typeof holder === 'object' && holder !== null && Buffer.isBuffer(Reflect.get(holder, key))
+    ? 'bytes'
+    : undefined
+}
+
+function lost({ key, what }: Loss): BindingError {
+  return invalidPayload(
+    `the payload holds ${what}${key === '' ? '' : ` at ${JSON.stringify(key.slice(0, 64))}`}, which JSON has no form for`,
+    what === 'bytes' ? 'write them as base64 text, or give them as the payload' : 'give plain JSON data',
   )
 }

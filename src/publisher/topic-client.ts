@@ -1,7 +1,7 @@
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import type { AccessToken, TokenCredential } from '@azure/core-auth'
-import { isRestError, type PipelinePolicy } from '@azure/core-rest-pipeline'
+import { isRestError, type PipelinePolicy, RestError } from '@azure/core-rest-pipeline'
 import { AzureKeyCredential, EventGridPublisherClient } from '@azure/eventgrid'
 import { type Endpoints, trustedCertificates } from '../endpoints.ts'
 import { BindingError } from '../errors.ts'
@@ -162,12 +162,17 @@ function wirePolicy(contentType: string, agent: HttpAgent | HttpsAgent): Pipelin
 async function readBounded(stream: NodeJS.ReadableStream): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of stream) {
-    const bytes = Buffer.from(chunk)
-    chunks.push(bytes)
-    size += bytes.length
-    // Leaving the loop destroys the stream, and its connection with it.
-    if (size > maxAnswerBytes) break
+  try {
+    for await (const chunk of stream) {
+      const bytes = Buffer.from(chunk)
+      chunks.push(bytes)
+      size += bytes.length
+      // Leaving the loop destroys the stream, and its connection with it.
+      if (size > maxAnswerBytes) break
+    }
+  } catch {
+    // As the SDK tells of a connection that broke before the answer.
+    throw new RestError('the connection broke in the middle of the answer', { code: 'ECONNRESET' })
   }
   return Buffer.concat(chunks).toString('utf8', 0, maxAnswerBytes)
 }

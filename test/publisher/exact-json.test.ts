@@ -22,6 +22,16 @@ describe('a number in JSON text', () => {
   )
 })
 
+it.each([
+  { name: 'zeros between two digits', number: `1${'0'.repeat(500_000)}1` },
+  { name: 'zeros behind the point', number: `0.${'0'.repeat(500_000)}1` },
+  { name: 'digits only', number: '7'.repeat(500_000) },
+])('reads a number of half a million digits at once: $name', ({ number }) => {
+  const start = performance.now()
+  expect(JSON.stringify(parseExactJson(`[${number}]`))).toBe(`[${number}]`)
+  expect(performance.now() - start).toBeLessThan(1_000)
+})
+
 describe('JSON text', () => {
   it('means what JSON.parse makes of it', () => {
     fc.assert(

@@ -5,11 +5,25 @@ import { bytes, cloud, context, grid, refusal } from './sample-events.ts'
 const circular: Record<string, unknown> = {}
 circular.self = circular
 
+/** Throws whatever it is given. */
+function raise(thrown: unknown): never {
+  throw thrown
+}
+
+function revokedProxy(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  return proxy
+}
+
 const without = (event: object, name: string) =>
   Object.fromEntries(Object.entries(event).filter(([key]) => key !== name))
 
 describe('PAYLOAD_INVALID says what is wrong:', () => {
   it.each([
+    { name: 'a toJSON that gives nothing', payload: { toJSON: () => undefined }, says: 'no payload' },
+    { name: 'a toJSON that gives a function', payload: { toJSON: () => () => 1 }, says: 'no payload' },
+    { name: 'a toJSON that throws no error', payload: { toJSON: () => raise(undefined) }, says: 'toJSON' },
     { name: 'undefined', payload: undefined, says: 'missing' },
     { name: 'empty bytes', payload: Buffer.alloc(0), says: 'empty' },
     { name: 'an empty array', payload: [], says: 'empty array' },
@@ -21,6 +35,8 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
     { name: 'a Map, which JSON would empty', payload: { m: new Map([[1, 2]]) }, says: '"m"' },
     { name: 'a Set', payload: new Set([1]), says: 'Set' },
     { name: 'bytes within data', payload: { deep: { b: new Uint8Array(1) } }, says: '"b"' },
+    { name: 'a Buffer within data', payload: { deep: { b: Buffer.from('x') } }, says: '"b"' },
+    { name: 'a Buffer within an array', payload: { list: [Buffer.from('x')] }, says: 'bytes' },
     { name: 'NaN, which JSON would make null', payload: { n: Number.NaN }, says: '"n"' },
     { name: 'too deep an object', payload: bytes('['.repeat(1_001) + ']'.repeat(1_001)), says: 'nested' },
     {
@@ -90,6 +106,20 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
     expect(error.message).toContain(says)
     expect(error.message).not.toContain('SECRET')
     expect(error.fix).toBeTruthy()
+  })
+
+  // Made within the test, since the report of a row looks at its values.
+  it.each([
+    { name: 'a proxy that throws', make: () => new Proxy({}, { get: raise, getPrototypeOf: raise, ownKeys: raise }) },
+    { name: 'a revoked proxy', make: revokedProxy },
+    { name: 'an array that throws', make: () => new Proxy([], { get: raise }) },
+    {
+      name: 'a getter that throws',
+      make: () => Object.defineProperty({}, 'a', { enumerable: true, get: () => raise(1) }),
+    },
+    { name: 'a toJSON that throws a proxy', make: () => ({ toJSON: () => raise(revokedProxy()) }) },
+  ])('$name', ({ make }) => {
+    expect(refusal(make()).code).toBe('PAYLOAD_INVALID')
   })
 
   it.each([

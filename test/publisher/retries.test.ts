@@ -11,6 +11,8 @@ describe('a request that was not taken', () => {
     { name: '408', first: { status: 408 } },
     { name: '429 without Retry-After', first: { status: 429 } },
     { name: 'a reset connection', first: { cut: true } },
+    { name: '503 that breaks off', first: { half: 503 } },
+    { name: '200 that breaks off, for nobody knows', first: { half: 200 } },
     {
       name: '502 with a page of HTML',
       first: { status: 502, body: '<html>', headers: { 'content-type': 'text/html' } },

@@ -20,6 +20,8 @@ export type Answer =
   | { readonly cut: true }
   /** An answer of this status whose body never ends. */
   | { readonly endless: number }
+  /** An answer of this status that breaks off in the middle of its body. */
+  | { readonly half: number }
   | { readonly hold: Promise<unknown>; readonly afterwards?: Answer }
 
 const ok: Answer = { status: 200 }
@@ -105,6 +107,9 @@ function give(answer: Answer, outgoing: ServerResponse): void {
     }
     outgoing.on('drain', more)
     more()
+  } else if ('half' in answer) {
+    outgoing.writeHead(answer.half, { 'content-length': 1_000 })
+    outgoing.write('{"error":', () => outgoing.socket?.destroy())
   } else if ('cut' in answer) {
     outgoing.socket?.destroy()
   } else {

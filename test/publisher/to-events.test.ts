@@ -23,6 +23,11 @@ describe('a payload that is whole events goes as it stands', () => {
       expected: [cloud, { ...cloud, id: '2' }],
     },
     { name: 'an array of Event Grid events as bytes', payload: bytes(JSON.stringify([grid])), expected: [grid] },
+    {
+      name: 'an array with a toJSON',
+      payload: Object.assign([1], { toJSON: () => cloud }),
+      expected: [cloud],
+    },
     { name: 'an object with a toJSON', payload: { toJSON: () => cloud }, expected: [cloud] },
     { name: 'binary data', payload: { ...cloud, data_base64: 'AAE=' }, expected: [{ ...cloud, data_base64: 'AAE=' }] },
     {

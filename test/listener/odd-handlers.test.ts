@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { type EventHandler, RejectEvent } from '../../src/event.ts'
+import { cloudEventText, openListener } from './open-listener.ts'
+
+const hostile = <T extends object>(target: T): T =>
+  new Proxy(target, {
+    get: () => {
+      throw new Error('trap')
+    },
+    has: () => {
+      throw new Error('trap')
+    },
+    getPrototypeOf: () => {
+      throw new Error('trap')
+    },
+  })
+
+/** Throws whatever it is given, an error or not. */
+function raise(thrown: unknown): never {
+  throw thrown
+}
+
+describe('a handler', () => {
+  it.each<{ name: string; handler: EventHandler; status: number }>([
+    { name: 'returns nothing', handler: () => undefined, status: 200 },
+    { name: 'returns a thenable that resolves', handler: () => thenable((resolve) => resolve(1)), status: 200 },
+    { name: 'returns a function with a then', handler: () => Object.assign(() => 1, promiseLike), status: 200 },
+    { name: 'returns a thenable that fulfils and fails', handler: () => thenable(both), status: 200 },
+    { name: 'returns a thenable that throws', handler: () => thenable(() => raise('no')), status: 500 },
+    { name: 'returns what throws when it is looked at', handler: () => hostile({}), status: 500 },
+    { name: 'returns an object without prototype', handler: () => Object.create(null), status: 200 },
+    { name: 'throws at once', handler: () => raise(new Error('no')), status: 500 },
+    { name: 'throws undefined', handler: () => raise(undefined), status: 500 },
+    { name: 'rejects with undefined', handler: () => Promise.reject(), status: 500 },
+    { name: 'rejects with null', handler: () => Promise.reject(null), status: 500 },
+    { name: 'throws an error whose parts throw', handler: () => raise(hostile(new Error('no'))), status: 500 },
+    { name: 'rejects with an error whose parts throw', handler: async () => raise(hostile(new Error())), status: 500 },
+    {
+      name: 'throws an error whose message is a symbol',
+      handler: () => raise(Object.assign(new Error('no'), { message: Symbol('no') })),
+      status: 500,
+    },
+    {
+      name: 'throws a RejectEvent whose message is no text',
+      handler: () => raise(Object.assign(new RejectEvent('no'), { message: null })),
+      status: 400,
+    },
+    {
+      name: 'throws an object that only looks like a RejectEvent',
+      handler: () => raise({ name: 'RejectEvent' }),
+      status: 500,
+    },
+    {
+      name: 'changes its event, and throws',
+      handler(event) {
+        for (const name of Object.keys(event.cloudEvent)) Reflect.deleteProperty(event.cloudEvent, name)
+        event.data.fill(0)
+        throw new Error('no')
+      },
+      status: 500,
+    },
+  ])('that $name is answered $status, and the next event is handled', async ({ handler, status }) => {
+    let calls = 0
+    const { deliver, listener } = await openListener({
+      input: { maxConcurrency: 1 },
+      handler: (event) => (calls++ === 0 ? handler(event) : undefined),
+    })
+    expect((await deliver(cloudEventText('1'))).status).toBe(status)
+    expect((await deliver(cloudEventText('2'))).status).toBe(200)
+    expect(listener.status()).toMatchObject({ running: 0, waiting: 0 })
+  })
+})
+
+const promiseLike = {
+  // biome-ignore lint/suspicious/noThenProperty: a thenable is what the test is about
+  then: (resolve: (value: unknown) => void) => resolve(1),
+}
+
+function thenable(then: (resolve: (value: unknown) => void, reject: (error: unknown) => void) => void): object {
+  return { then }
+}
+
+function both(resolve: (value: unknown) => void, reject: (error: unknown) => void): void {
+  resolve(1)
+  reject(new Error('no'))
+}
