@@ -134,6 +134,13 @@ export const armErrors = {
   },
   quotaReached: () => new ArmError(409, 'QuotaExceeded', 'Quota limit reached.'),
   conflict: (message: string) => new ArmError(409, 'Conflict', message),
+  throttled: (subscriptionId: string, kind: string, limit: number, seconds: number) =>
+    new ArmError(
+      429,
+      'SubscriptionRequestsThrottled',
+      `Number of ${kind} requests for subscription '${subscriptionId}' exceeded the limit of '${limit}' for time interval '01:00:00'. Please try again after '${seconds}' seconds.`,
+      { headers: { 'retry-after': String(seconds) } },
+    ),
   tooLarge: () =>
     new ArmError(413, 'RequestEntityTooLarge', 'The request content size exceeds the maximum size of 4 MB.'),
   internal: () =>

@@ -16,7 +16,7 @@ import type { ArmTarget } from './arm-path.ts'
 import { parseEventSubscription } from './arm-validation.ts'
 import { viewDeliveryAttributes, viewEventSubscription } from './arm-view.ts'
 import type { EmulatorContext } from './context.ts'
-import { defaultEventTypesOf } from './event-types.ts'
+import { defaultEventTypesOf, unknownEventType } from './event-types.ts'
 import { destinationOf, type EventSubscription, type Topic } from './model.ts'
 import type { Provisioning } from './provisioning.ts'
 
@@ -25,8 +25,9 @@ type Target = Extract<ArmTarget, { kind: 'eventSubscription' }>
 /** What can be asked of an event subscription by POST. */
 const knownActions: readonly string[] = ['getfullurl', 'getdeliveryattributes']
 
-/** Event subscriptions of one topic (Event Grid: quotas-limits). */
+/** Event subscriptions of one source, and of a domain itself (Event Grid: quotas-limits). */
 const mostPerSource = 500
+const mostPerDomain = 50
 
 /** States in which a change is under way. */
 const busy: readonly string[] = ['Creating', 'Updating', 'Deleting']
@@ -64,7 +65,15 @@ export function createEventSubscriptionHandler(
       now: context.clock.now(),
     })
     refuseWhileBusy(existing)
-    if (!existing && context.store.subscriptionsOf(target.scope).length >= mostPerSource) throw armErrors.quotaReached()
+    const unknown = unknownEventType(target.scope, properties.filter?.includedEventTypes ?? [])
+    if (unknown !== undefined) {
+      throw armErrors.invalidRequest(
+        `Invalid event subscription request: event type '${unknown.slice(0, 100)}' is not supported by the source.`,
+      )
+    }
+    const most =
+      nestedType(target.scope).toLowerCase() === 'microsoft.eventgrid/domains' ? mostPerDomain : mostPerSource
+    if (!existing && context.store.subscriptionsOf(target.scope).length >= most) throw armErrors.quotaReached()
     const subscription: EventSubscription = {
       id: existing?.id ?? id,
       scope: existing?.scope ?? target.scope,

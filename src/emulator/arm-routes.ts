@@ -7,6 +7,7 @@ import { createEventSubscriptionHandler } from './arm-event-subscriptions.ts'
 import { listEventSubscriptions } from './arm-lists.ts'
 import type { Operation, Operations } from './arm-operations.ts'
 import { type ArmTarget, parseArmPath } from './arm-path.ts'
+import { createArmRequestLimits } from './arm-request-limits.ts'
 import { createTopicHandler } from './arm-topics.ts'
 import type { EmulatorContext, VerifiedToken } from './context.ts'
 import { knownResources } from './entra-token-request.ts'
@@ -23,6 +24,8 @@ export interface ArmRouteOptions {
   readonly provisioning: Provisioning
   /** Answer 409 to a change while another one runs. */
   readonly conflicts: boolean
+  /** Refuse calls beyond the hourly limits. */
+  readonly throttling: boolean
   /** How long a question for a running operation may be held back, so that a client that polls each 2 s learns of the end at once. */
   readonly statusHoldMs: number
   /** The URL that a topic's events are posted to. */
@@ -34,7 +37,7 @@ export function registerArmRoutes(app: FastifyInstance, context: EmulatorContext
   const { operations, provisioning } = options
   const eventSubscription = createEventSubscriptionHandler(context, provisioning, options.conflicts)
   const topic = createTopicHandler(context, operations, provisioning, options.endpointOf)
-  const remaining = { reads: 11_999, writes: 899, deletes: 14_999 }
+  const limits = createArmRequestLimits(context.clock, { refuse: options.throttling })
 
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: longestBodyBytes }, (_request, body, done) =>
@@ -136,21 +139,11 @@ export function registerArmRoutes(app: FastifyInstance, context: EmulatorContext
       baseUrl: `https://${/:\d+$/.test(host) ? host : `${host}:443`}`,
     }
     request.outcome.body = parsed(call.content)
+    reply.headers(limits.count(caller.objectId, { method: request.method, path }))
     const answer = await dispatch(call, target)
-    limitHeader(request.method, reply)
     reply.code(answer.status).headers(answer.headers ?? {})
     return answer.body === undefined ? reply.send() : reply.send(answer.body)
   })
-
-  const limitHeader = (method: string, reply: FastifyReply) => {
-    if (method === 'GET')
-      reply.header('x-ms-ratelimit-remaining-subscription-reads', String(Math.max(remaining.reads--, 0)))
-    else if (method === 'DELETE') {
-      reply.header('x-ms-ratelimit-remaining-subscription-deletes', String(Math.max(remaining.deletes--, 0)))
-    } else {
-      reply.header('x-ms-ratelimit-remaining-subscription-resource-requests', String(Math.max(remaining.writes--, 0)))
-    }
-  }
 }
 
 async function authenticate(context: EmulatorContext, request: FastifyRequest): Promise<VerifiedToken> {

@@ -46,6 +46,9 @@ const topicBody = z.object({
     .nullish(),
 })
 
+/** Custom topics of an Azure subscription in a region (Event Grid: quotas-limits). */
+const mostTopics = 100
+
 /** Everything there is to do with custom topics. `endpointOf` gives the URL that events are posted to. */
 export function createTopicHandler(
   context: EmulatorContext,
@@ -100,6 +103,9 @@ export function createTopicHandler(
       )
     }
     const { location, tags, properties } = parsed.data
+    if (!existing && context.store.topics().filter((topic) => isNear(topic, azure.id, location)).length >= mostTopics) {
+      throw armErrors.quotaReached()
+    }
     const topic: Topic = {
       id: existing?.id ?? id,
       name: existing?.name ?? name,
@@ -190,4 +196,7 @@ function topicAction(method: string, action: string | undefined): string {
   return `Microsoft.EventGrid/topics/${method === 'DELETE' ? 'delete' : 'write'}`
 }
 
-const regionOf = ({ location }: Topic) => location.toLowerCase().replaceAll(' ', '')
+const isNear = (topic: Topic, subscriptionId: string, location: string) =>
+  topic.subscriptionId.toLowerCase() === subscriptionId.toLowerCase() && regionOf(topic) === regionOf({ location })
+
+const regionOf = ({ location }: Pick<Topic, 'location'>) => location.toLowerCase().replaceAll(' ', '')

@@ -189,6 +189,8 @@ export interface EmulatorContext {
   /** Which Entra token version deliveries carry. */
   readonly deliveryTokenVersion: '1.0' | '2.0'
   readonly delivery?: DeliveryOptions
+  /** Whether calls and events beyond Azure's rates are refused. */
+  readonly throttling?: boolean
   /** Told of each event on its way. */
   readonly watcher?: EventWatcher
   /** `https://127.0.0.1:{port}`, without a trailing slash. Known once the server listens, hence a function. */

@@ -5,12 +5,15 @@ import { deliveredForm } from './convert-schema.ts'
 import { deadLetterDestinationOf } from './dead-letter.ts'
 import { bodyOf, type DeliveryPlan, deliveryHeaders, deliveryPlan, shownHeaders, shownUrl } from './delivery-request.ts'
 import type { DeliverySchema, EventSubscription, WebHookProperties } from './model.ts'
-import type { PendingEvent, TryResult } from './subscription-queue.ts'
+import type { PendingEvent, Sent } from './subscription-queue.ts'
 import type { WebhookClient, WebhookResult } from './webhook-client.ts'
 import type { WorkCounter } from './work-counter.ts'
 
 /** How long a subscriber has for its answer, by the emulator's clock (Event Grid: delivery-and-retry). */
 const deliveryTimeoutMs = 30_000
+
+/** An answer that comes within three minutes of the request may still spare the next try (Event Grid: delivery-and-retry). */
+const lateAnswerMs = 180_000 - deliveryTimeoutMs
 
 /** Most characters of a body that a record keeps, so that ten thousand records stay small. */
 const recordedBodyLimit = 16_384
@@ -41,11 +44,7 @@ export function createEventTexts(): EventTexts {
 }
 
 /** Sends one bundle of events to its subscriber and records the try. */
-export type Deliver = (
-  subscription: EventSubscription,
-  bundle: readonly PendingEvent[],
-  settle: (result: Pick<WebhookResult, 'status' | 'failure'>) => TryResult,
-) => Promise<void>
+export type Deliver = (subscription: EventSubscription, bundle: readonly PendingEvent[], sent: Sent) => Promise<void>
 
 /** Makes the function that does one try. */
 export function createDeliver(
@@ -69,6 +68,7 @@ export function createDeliver(
     url: URL,
     headers: Readonly<Record<string, string>>,
     body: string,
+    late: (status: number) => void,
   ): Promise<WebhookResult> {
     const fault = faults.take('delivery', { method: 'POST', url: url.href })
     if (fault?.delayMs) await delayed(fault.delayMs)
@@ -84,6 +84,7 @@ export function createDeliver(
       body,
       timeoutMs: deliveryTimeoutMs,
       minimumTlsVersion: webhook.minimumTlsVersionAllowed,
+      late: { withinMs: lateAnswerMs, take: late },
     })
   }
 
@@ -96,7 +97,7 @@ export function createDeliver(
   }
   const shownTarget = createShownTarget()
 
-  return async (subscription, bundle, settle) => {
+  return async (subscription, bundle, sent) => {
     const [first] = bundle
     const plan = planOf(subscription)
     if (!first || !plan) return
@@ -114,13 +115,13 @@ export function createDeliver(
         form,
         bundle.map(({ event }) => texts.text(event, schema)),
       )
-      result = await request(webhook, url, headers, body)
+      result = await request(webhook, url, headers, body, answeredLate)
     } catch (error) {
       // Whatever can't be sent must not stop the queue: it is a failed try like any other.
       const message = error instanceof Error ? error.message : String(error)
       result = { target: url.href, durationMs: 0, failure: { outcome: 'Aborted', message } }
     }
-    const next = settle(result)
+    const next = sent.settle(result)
     const givenUp = deadLetterDestinationOf(subscription) ? 'dead-lettered' : 'dropped'
     const record: DeliveryRecord = {
       at,
@@ -138,12 +139,19 @@ export function createDeliver(
       ...(result.failure && { error: `${result.failure.outcome}: ${result.failure.message}` }),
       ...(next.nextTryAt !== undefined && { nextTryAt: next.nextTryAt }),
     }
-    records.deliveries.push(record)
-    watcher?.tried(
-      subscription,
-      bundle.map(({ event }) => event),
-      record,
-    )
+    const events = bundle.map(({ event }) => event)
+    tell(record)
+
+    function answeredLate(status: number): void {
+      if (!sent.answeredLate(status)) return
+      const { error: _timedOut, nextTryAt: _spared, ...rest } = record
+      tell({ ...rest, at: clock.now(), status, outcome: 'delivered' })
+    }
+
+    function tell(news: DeliveryRecord): void {
+      records.deliveries.push(news)
+      watcher?.tried(subscription, events, news)
+    }
   }
 }
 

@@ -101,8 +101,15 @@ export function createDeliveryEngine(context: EmulatorContext, journal: Journal 
       wakeAt,
       release,
       sizeOf,
-      async send(current, bundle, settle) {
-        await deliver(current, bundle, closed ? () => ({ outcome: 'given up' }) : settle)
+      async send(current, bundle, sent) {
+        await deliver(current, bundle, {
+          settle: (result) => (closed ? { outcome: 'given up' } : sent.settle(result)),
+          answeredLate(status) {
+            const spared = !closed && sent.answeredLate(status)
+            if (spared) setImmediate(tellSettled)
+            return spared
+          },
+        })
         tellSettled()
       },
       giveUp(current, events, reason) {

@@ -1,23 +1,53 @@
-/** The event types that a system source sends by default: its answers list them where none were asked for (Event Grid: system topics). */
-const defaultEventTypes: Readonly<Record<string, readonly string[]>> = {
-  'microsoft.storage/storageaccounts': ['Microsoft.Storage.BlobCreated', 'Microsoft.Storage.BlobDeleted'],
-  'microsoft.resources': [
-    'Microsoft.Resources.ResourceWriteSuccess',
-    'Microsoft.Resources.ResourceWriteFailure',
-    'Microsoft.Resources.ResourceWriteCancel',
-    'Microsoft.Resources.ResourceDeleteSuccess',
-    'Microsoft.Resources.ResourceDeleteFailure',
-    'Microsoft.Resources.ResourceDeleteCancel',
-    'Microsoft.Resources.ResourceActionSuccess',
-    'Microsoft.Resources.ResourceActionFailure',
-    'Microsoft.Resources.ResourceActionCancel',
-  ],
+interface SourceEventTypes {
+  /** Sent to who asks for none in particular; answers list them. */
+  readonly byDefault: readonly string[]
+  /** Sent to who names them. */
+  readonly onDemand: readonly string[]
+}
+
+const storage = (...names: readonly string[]) => names.map((name) => `Microsoft.Storage.${name}`)
+const resources = ['Write', 'Delete', 'Action'].flatMap((verb) =>
+  ['Success', 'Failure', 'Cancel'].map((end) => `Microsoft.Resources.Resource${verb}${end}`),
+)
+
+/** The event types of system sources (Event Grid: event-schema-blob-storage, event-schema-resource-groups; names as the SDK for JavaScript has them). */
+const eventTypes: Readonly<Record<string, SourceEventTypes>> = {
+  'microsoft.storage/storageaccounts': {
+    byDefault: storage('BlobCreated', 'BlobDeleted'),
+    onDemand: storage(
+      'AsyncOperationInitiated',
+      'BlobInventoryPolicyCompleted',
+      'BlobRenamed',
+      'BlobTierChanged',
+      'DirectoryCreated',
+      'DirectoryDeleted',
+      'DirectoryRenamed',
+      'LifecyclePolicyCompleted',
+      'StorageTaskAssignmentCompleted',
+      'StorageTaskAssignmentQueued',
+      'StorageTaskCompleted',
+      'StorageTaskQueued',
+    ),
+  },
+  'microsoft.resources': { byDefault: resources, onDemand: [] },
+}
+
+function typesOf(scope: string): SourceEventTypes | undefined {
+  const [, resource] = scope.toLowerCase().split('/providers/')
+  if (resource === undefined) return eventTypes['microsoft.resources']
+  const [namespace, type] = resource.split('/')
+  return eventTypes[`${namespace}/${type}`]
 }
 
 /** The default types of a scope's source; undefined where they are not listed, as for custom topics. */
 export function defaultEventTypesOf(scope: string): readonly string[] | undefined {
-  const [, resource] = scope.toLowerCase().split('/providers/')
-  if (resource === undefined) return defaultEventTypes['microsoft.resources']
-  const [namespace, type] = resource.split('/')
-  return defaultEventTypes[`${namespace}/${type}`]
+  return typesOf(scope)?.byDefault
+}
+
+/** The first of these types that a scope's source never sends; undefined if there is none, or no list of what it sends. */
+export function unknownEventType(scope: string, wanted: readonly string[]): string | undefined {
+  const types = typesOf(scope)
+  if (!types) return undefined
+  const known = new Set(['all', ...types.byDefault, ...types.onDemand].map((name) => name.toLowerCase()))
+  return wanted.find((name) => !known.has(name.toLowerCase()))
 }

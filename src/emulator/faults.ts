@@ -1,16 +1,16 @@
-/** A part of the emulator that can be made to fail. */
-export type FaultRoute = 'arm' | 'entra' | 'topic' | 'delivery'
+/** A part of the emulator that can be made to fail; `operation` is the long-running part of a change of an event subscription. */
+export type FaultRoute = 'arm' | 'entra' | 'topic' | 'delivery' | 'operation'
 
 /** What goes wrong. */
 export interface Fault {
   readonly route: FaultRoute
-  /** Only calls that this says yes to; `url` is path and query (for `delivery`, the whole URL). @default every call */
+  /** Only calls that this says yes to; `url` is path and query (for `delivery` the whole URL, for `operation` the event subscription's resource id). @default every call */
   readonly matches?: (call: { readonly method: string; readonly url: string }) => boolean
   /** How many calls. @default 1 */
   readonly times?: number
-  /** Answer with this status instead of the real answer. For `delivery`: behave as if the subscriber had answered so. */
+  /** Answer with this status instead of the real answer. For `delivery`: behave as if the subscriber had answered so. Of no meaning for `operation`. */
   readonly status?: number
-  /** Error code of that answer's body. @default Azure's usual one for the status */
+  /** Error code of that answer's body, or of the operation. @default Azure's usual one for the status */
   readonly code?: string
   /** Error message of that answer's body. */
   readonly message?: string
@@ -18,7 +18,7 @@ export interface Fault {
   readonly retryAfter?: number
   /** Wait so long first, in milliseconds of the emulator's clock. Without `status` and `drop` the real answer follows. */
   readonly delayMs?: number
-  /** Close the connection without an answer. */
+  /** Close the connection without an answer. Of no meaning for `operation`. */
   readonly drop?: boolean
 }
 

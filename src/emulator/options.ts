@@ -113,6 +113,11 @@ export interface EventGridEmulatorOptions extends DeliveryOptions {
   readonly operationDelayMs?: number
   /** Answer 409 Conflict to a change of an event subscription while another one runs. @default false */
   readonly conflicts?: boolean
+  /**
+   * Answer 429 beyond Azure's rates: of a principal's calls to Resource Manager in an hour, and of a topic's events and bytes in a second.
+   * @default false, as tests do in a second what takes a day in Azure
+   */
+  readonly throttling?: boolean
   /** Version of the Entra tokens of deliveries: what the webhook's application asks for in its manifest. @default `1.0` */
   readonly deliveryTokenVersion?: '1.0' | '2.0'
   /** Life of the tokens given to clients, in seconds. @default 3599, as Entra's */
@@ -160,6 +165,7 @@ export interface ResolvedOptions {
   readonly random: () => number
   readonly operationDelayMs: number
   readonly conflicts: boolean
+  readonly throttling: boolean
   readonly deliveryTokenVersion: '1.0' | '2.0'
   readonly delivery: DeliveryOptions
   readonly tokenLifetimeSeconds: number
@@ -197,6 +203,7 @@ export function resolveOptions(
     random: options.random ?? Math.random,
     operationDelayMs: options.operationDelayMs ?? 0,
     conflicts: options.conflicts ?? false,
+    throttling: options.throttling ?? false,
     deliveryTokenVersion: options.deliveryTokenVersion ?? '1.0',
     delivery: options,
     tokenLifetimeSeconds: options.tokenLifetimeSeconds ?? emulatorDefaults.tokenLifetimeSeconds,

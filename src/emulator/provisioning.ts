@@ -1,3 +1,4 @@
+import { armErrors } from './arm-errors.ts'
 import type { Operation, OperationResult, Operations } from './arm-operations.ts'
 import { parseArmScope } from './arm-path.ts'
 import type { CancelTimer } from './clock.ts'
@@ -88,6 +89,15 @@ export function createProvisioning(
 
   const validate = (subscription: EventSubscription, azureSubscriptionId: string): Operation => {
     const operation = operations.start(azureSubscriptionId, async (signal) => {
+      const fault = context.faults.take('operation', { method: 'PUT', url: subscription.id })
+      if (fault) {
+        move(subscription, 'Failed')
+        const { code, message } = {
+          code: fault.code ?? 'Internal error',
+          message: fault.message ?? armErrors.internal().message,
+        }
+        return { status: 'Failed', error: { code, message } }
+      }
       // Only webhooks prove that they want the events.
       const validated = destinationOf(subscription.properties)?.endpointType !== 'WebHook'
       const outcome = validated ? { outcome: 'validated' as const } : await engine.validate(subscription, signal)

@@ -27,6 +27,18 @@ export interface PendingEvent {
   lastAttemptAt?: number | undefined
   lastOutcome?: DeliveryOutcome | undefined
   lastStatus?: number | undefined
+  /** Whether it waits for its next try. */
+  waits?: boolean
+  /** It was answered after all while it waited: there is no next try. */
+  answered?: boolean
+}
+
+/** How the queue learns of what came of a bundle it sent. */
+export interface Sent {
+  /** To be called once, with what came of the try. */
+  settle(result: Pick<WebhookResult, 'status' | 'failure'>): TryResult
+  /** The subscriber answered after its time-out; true if that spares it the next try. */
+  answeredLate(status: number): boolean
 }
 
 /** What came of a try, for the record. */
@@ -42,12 +54,8 @@ export interface SubscriptionQueueOptions {
   readonly settings: DeliverySettings
   readonly work: WorkCounter
   readonly journal: Journal
-  /** Makes one request for a bundle of events, then calls `settle` once, which says what follows from the answer. */
-  readonly send: (
-    subscription: EventSubscription,
-    bundle: readonly PendingEvent[],
-    settle: (result: Pick<WebhookResult, 'status' | 'failure'>) => TryResult,
-  ) => Promise<void>
+  /** Makes one request for a bundle of events, and tells what came of it. */
+  readonly send: (subscription: EventSubscription, bundle: readonly PendingEvent[], sent: Sent) => Promise<void>
   /** The bytes of an event as it goes out. */
   readonly sizeOf: (event: AcceptedEvent, subscription: EventSubscription) => number
   readonly giveUp: (subscription: EventSubscription, events: readonly PendingEvent[], reason: GiveUpReason) => void
@@ -87,6 +95,7 @@ export function createSubscriptionQueue(
   let health: EndpointHealth = healthy
   let requests = 0
   let eventsUnderWay = 0
+  let answered = 0
   let dropped = false
 
   const policy = () => ({ ...defaultPolicy, ...subscription.properties.retryPolicy })
@@ -154,10 +163,35 @@ export function createSubscriptionQueue(
     for (const pending of bundle) {
       const { row, lastAttemptAt, lastOutcome, lastStatus } = pending
       options.journal.tried(subscription.id, row, { attempts, lastAttemptAt, lastOutcome, lastStatus, due: nextTryAt })
+      pending.waits = true
       waiting.add(nextTryAt, pending)
     }
     options.wakeAt(nextTryAt)
     return { outcome: 'retry', nextTryAt }
+  }
+
+  /** Takes out the next that is due; those answered late meanwhile fall away. */
+  function takeDue(now: number): PendingEvent | undefined {
+    for (let next = waiting.take(now); next; next = waiting.take(now)) {
+      next.waits = false
+      if (!next.answered) return next
+      answered--
+    }
+    return undefined
+  }
+
+  /** A late answer may spare the next try, or not (Event Grid: delivery-and-retry): here it does if that has not begun. */
+  function answeredLate(bundle: readonly PendingEvent[], status: number): boolean {
+    if (dropped || outcomeOf(status) !== 'Delivered') return false
+    const spared = bundle.filter(({ waits }) => waits)
+    for (const pending of spared) {
+      pending.waits = false
+      pending.answered = true
+      answered++
+      options.journal.settled(subscription.id, pending.row)
+      options.release(pending)
+    }
+    return spared.length > 0
   }
 
   function deliver(bundle: readonly PendingEvent[]): void {
@@ -165,10 +199,13 @@ export function createSubscriptionQueue(
     requests++
     eventsUnderWay += bundle.length
     void options
-      .send(subscription, bundle, (result) => {
-        requests--
-        eventsUnderWay -= bundle.length
-        return settle(bundle, result)
+      .send(subscription, bundle, {
+        settle(result) {
+          requests--
+          eventsUnderWay -= bundle.length
+          return settle(bundle, result)
+        },
+        answeredLate: (status) => answeredLate(bundle, status),
       })
       .finally(() => {
         pump()
@@ -179,7 +216,7 @@ export function createSubscriptionQueue(
   function pump(): void {
     if (dropped) return
     const now = clock.now()
-    for (let due = waiting.take(now); due; due = waiting.take(now)) ready.push(due)
+    for (let due = takeDue(now); due; due = takeDue(now)) ready.push(due)
     if (now < health.probationUntil) {
       if (ready.size > 0) options.wakeAt(health.probationUntil)
     } else {
@@ -206,12 +243,10 @@ export function createSubscriptionQueue(
     drop() {
       dropped = true
       for (let next = ready.shift(); next; next = ready.shift()) options.release(next)
-      for (let next = waiting.take(Number.POSITIVE_INFINITY); next; next = waiting.take(Number.POSITIVE_INFINITY)) {
-        options.release(next)
-      }
+      for (let next = takeDue(Infinity); next; next = takeDue(Infinity)) options.release(next)
     },
     get size() {
-      return ready.size + waiting.size + eventsUnderWay
+      return ready.size + waiting.size - answered + eventsUnderWay
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { AcceptedEvent } from './accepted-event.ts'
 import { authorizePublish, presentedCredentials, publishAudience, sendAction } from './authorize-publish.ts'
 import type { DeliveryEngine, EmulatorContext } from './context.ts'
 import { parsePublished, publishLimits } from './parse-published.ts'
@@ -15,6 +16,7 @@ import {
 } from './publish-fault.ts'
 import { recordRequests } from './recording.ts'
 import { statusName } from './status-name.ts'
+import { createTopicRates, topicRate } from './topic-rate.ts'
 
 /** The one version of the data plane (Event Grid: post-to-custom-topic). A request without one is taken for it, as Microsoft's quickstart sends it. */
 export const publishApiVersion = '2018-01-01'
@@ -28,6 +30,7 @@ const recordedBodyBytes = 16_384
  */
 export function registerTopicRoutes(app: FastifyInstance, context: EmulatorContext, engine: DeliveryEngine): void {
   const { clock, store, tokens } = context
+  const rates = createTopicRates(clock)
 
   recordRequests(app, 'topic', context, ({ status, code, message }, requestId) => {
     const name = code ?? statusName(status)
@@ -84,6 +87,10 @@ export function registerTopicRoutes(app: FastifyInstance, context: EmulatorConte
     const parsed = parsePublished({ contentType: headers['content-type'], headers, body }, topic, clock.now())
     request.outcome.body = shownBody(body)
     if ('fault' in parsed) return refuse(request, reply, parsed.fault)
+    if (context.throttling && !rates.take(topic.id, sizesOf(parsed.events, body.length))) {
+      reply.header('retry-after', '1')
+      return refuse(request, reply, throttled)
+    }
     engine.accept(topic.id, parsed.events)
     return reply.code(200).header('api-supported-versions', publishApiVersion).send()
   })
@@ -110,6 +117,12 @@ export function registerTopicRoutes(app: FastifyInstance, context: EmulatorConte
     request.outcome.code = fault.code
     return reply.code(fault.status).send(faultBody(fault, request.id, clock.now()))
   }
+}
+
+/** The bytes of each event; of small requests only their share, since no event of theirs counts twice. */
+function sizesOf(events: readonly AcceptedEvent[], bodyBytes: number): number[] {
+  const share = bodyBytes / events.length
+  return bodyBytes <= topicRate.step ? events.map(() => share) : events.map(({ body }) => JSON.stringify(body).length)
 }
 
 function fullUrl(request: FastifyRequest): string {

@@ -18,6 +18,8 @@ interface WebhookRequest {
   /** Lowest TLS version that the endpoint may speak. @default 1.2 */
   readonly minimumTlsVersion?: string | undefined
   readonly signal?: AbortSignal | undefined
+  /** Told the status of an answer that comes after the time-out, but no later than this after it. @default nobody: the request is broken off */
+  readonly late?: { readonly withinMs: number; readonly take: (status: number) => void } | undefined
 }
 
 /** What came of it. Never an exception. */
@@ -50,6 +52,8 @@ export interface WebhookClientOptions {
   readonly trustedCertificates: readonly string[]
 }
 
+/** Requests that may stay open after their time-out; more are broken off at once. */
+const mostLate = 256
 const answerLimitBytes = 64 * 1024
 const tlsVersions = { '1.2': 'TLSv1.2', '1.3': 'TLSv1.3' } as const
 
@@ -66,6 +70,7 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
   }
 
   const route = createRoute(options.ingress)
+  let late = 0
 
   const exchange = async (request: WebhookRequest): Promise<WebhookResult> => {
     const target = route(request.url)
@@ -97,15 +102,33 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
         sending.destroy()
       }
       const abort = () => fail('Aborted', 'The request was given up.')
-      const cancelTimer = options.clock.setTimer(request.timeoutMs, () =>
-        fail('TimedOut', `No answer within ${request.timeoutMs / 1000} s.`),
-      )
+      let endLate: (() => void) | undefined
+      const cancelTimer = options.clock.setTimer(request.timeoutMs, () => {
+        const message = `No answer within ${request.timeoutMs / 1000} s.`
+        if (!request.late || late >= mostLate) return fail('TimedOut', message)
+        late++
+        const cancel = options.clock.setTimer(request.late.withinMs, () => sending.destroy())
+        endLate = () => {
+          late--
+          cancel()
+          endLate = undefined
+        }
+        done({ failure: { outcome: 'TimedOut', message } })
+      })
+      sending.on('close', () => endLate?.())
       request.signal?.addEventListener('abort', abort, { once: true })
       sending.on('error', (error: NodeJS.ErrnoException) =>
         done({ failure: { outcome: failureOf(error), message: error.message } }),
       )
       sending.on('response', (answer) => {
         const status = answer.statusCode ?? 0
+        if (endLate) {
+          endLate()
+          answer.resume()
+          answer.on('error', () => {})
+          request.late?.take(status)
+          return
+        }
         if (!request.readAnswer) {
           answer.resume()
           answer.on('error', () => {})

@@ -71,6 +71,7 @@ export async function createWorld(options: ResolvedOptions, state: State): Promi
     trustedCertificates: options.trustedCertificates,
     deliveryTokenVersion: options.deliveryTokenVersion,
     delivery: options.delivery,
+    throttling: options.throttling,
     watcher: trail,
     baseUrl: () => addresses.https,
   }
@@ -101,6 +102,7 @@ export async function createWorld(options: ResolvedOptions, state: State): Promi
       operations,
       provisioning,
       conflicts: options.conflicts,
+      throttling: options.throttling,
       // With a delay asked for, its length is to be seen.
       statusHoldMs: options.operationDelayMs > 0 ? 0 : 1000,
       endpointOf: (topic: Topic) => `${addresses.https}/topics/${topic.name}/api/events`,
