@@ -1,0 +1,51 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pinned } from '../cores.ts'
+import type { LoadOrder, LoadResult } from './generator.ts'
+
+/** The version of wrk, if it is there. */
+export const wrkVersion = /wrk (\S+)/.exec(spawnSync('wrk', ['-v'], { encoding: 'utf8' }).stdout ?? '')?.[1]
+
+const script = (order: LoadOrder) => `
+wrk.method = "POST"
+local file = io.open("body", "rb")
+wrk.body = file:read("*a")
+file:close()
+${Object.entries(order.targets[0]?.headers ?? {})
+  .map(([name, value]) => `wrk.headers[${JSON.stringify(name)}] = ${JSON.stringify(value)}`)
+  .join('\n')}
+done = function(summary, latency)
+  local e = summary.errors
+  io.write(string.format('{"answers":%d,"ms":%f,"p50":%f,"p99":%f,"failed":%d,"timeouts":%d}\\n', summary.requests, summary.duration / 1000,
+    latency:percentile(50) / 1000, latency:percentile(99) / 1000, e.connect + e.read + e.write + e.status, e.timeout))
+end
+`
+
+/** A closed loop against one server by wrk, which needs less of the processor than any load in Node. Whole seconds. */
+export async function runWrk(order: LoadOrder): Promise<LoadResult> {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-wrk-'))
+  try {
+    writeFileSync(join(folder, 'script.lua'), script(order))
+    writeFileSync(join(folder, 'body'), order.body)
+    const seconds = Math.max(1, Math.round(order.ms / 1000))
+    const flags = ['-t1', `-c${order.connections}`, `-d${seconds}s`, '--timeout', '20s', '-s', 'script.lua']
+    const url = `http://127.0.0.1:${order.targets[0]?.port}/api/events`
+    const [program, args] = pinned('load', 'wrk', [...flags, url])
+    const child = spawn(program, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
+    let output = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+    await once(child, 'close')
+    const line = output.split('\n').find((one) => one.startsWith('{'))
+    if (line === undefined) throw new Error(`wrk said nothing: ${output}`)
+    const { answers, ms, p50, p99, failed, timeouts } = JSON.parse(line)
+    if (failed > 0 || timeouts > 0) throw new Error(`${failed} requests failed, ${timeouts} were not answered in time`)
+    return { answers, ms, percentiles: { 50: p50, 99: p99 } }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}

@@ -1,0 +1,78 @@
+// `npm run bench`: our binding beside Dapr's Go binding, the SDK alone and bare servers, in one run on this machine. Writes bench/RESULTS.md.
+// `--short` shows only that everything works (for CI), `--only inbound,create` measures a part, `--cpu-prof` writes profiles of our servers; these write to .cache/bench.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { startAzure } from './azure.ts'
+import { startChild } from './child.ts'
+import { buildGoBinding } from './go-binding.ts'
+import { describeMachine } from './machine.ts'
+import { table, writeReport } from './report.ts'
+import { fullScale, type Scale, shortScale } from './scale.ts'
+import type { Bench, Findings, Suite } from './suite.ts'
+import { bodies } from './suites/bodies.ts'
+import { create } from './suites/create.ts'
+import { growth } from './suites/growth.ts'
+import { inbound } from './suites/inbound.ts'
+import { latency } from './suites/latency.ts'
+import { memoryUse } from './suites/memory.ts'
+import { start } from './suites/start.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    short: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    rounds: { type: 'string' },
+    seconds: { type: 'string' },
+    'cpu-prof': { type: 'boolean', default: false },
+  },
+})
+const suites: readonly Suite[] = [inbound, latency, bodies, create, start, memoryUse, growth]
+const only = options.only?.split(',')
+const unknown = only?.filter((name) => !suites.some((suite) => suite.name === name)) ?? []
+if (unknown.length > 0) throw new RangeError(`--only takes ${suites.map(({ name }) => name).join(', ')}`)
+const base = options.short ? shortScale : fullScale
+const scale: Scale = {
+  ...base,
+  rounds: Number(options.rounds ?? base.rounds),
+  runMs: options.seconds === undefined ? base.runMs : Number(options.seconds) * 1_000,
+}
+if (!(scale.rounds >= 1 && scale.runMs > 0)) throw new RangeError('--rounds and --seconds take numbers above 0')
+
+const cache = join(import.meta.dirname, '..', '.cache', 'bench')
+mkdirSync(cache, { recursive: true })
+const go = buildGoBinding()
+if ('missing' in go) {
+  console.log(`skipped: Dapr's Go binding: ${go.missing}`)
+  // Where nobody looks, what is skipped would stay skipped.
+  if (process.env.CI !== undefined && process.env.CI !== 'false') process.exit(1)
+}
+const machine = describeMachine(go)
+for (const line of machine) console.log(line)
+
+const findings: Findings[] = []
+{
+  await using azure = await startAzure()
+  await using generator = await startChild<object>({
+    args: [join(import.meta.dirname, 'load', 'generator.ts')],
+    core: 'load',
+  })
+  const nodeFlags = options['cpu-prof'] ? ['--cpu-prof', '--cpu-prof-dir', join(cache, 'profiles')] : []
+  const bench: Bench = { azure, go, generator, scale, nodeFlags }
+  for (const suite of suites) {
+    if (only && !only.includes(suite.name)) continue
+    const found = await suite.run(bench)
+    findings.push(found)
+    console.log(`\n${found.title}\n\n${table(found.results)}`)
+  }
+}
+const complete = !options.short && !only && !options['cpu-prof'] && scale.rounds >= fullScale.rounds
+const folder = complete ? import.meta.dirname : cache
+writeReport(folder, findings, {
+  machine,
+  command: ['npm run bench', ...process.argv.slice(2)].join(' '),
+  rounds: scale.rounds,
+  runMs: scale.runMs,
+  finished: new Date(),
+})
+console.log(`\nwrote ${join(folder, 'RESULTS.md')}`)

@@ -1,0 +1,54 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { drawBars, drawCurves } from './plot.ts'
+import type { Result } from './results.ts'
+import type { Findings } from './suite.ts'
+
+/** What the report says beside the findings. */
+export interface Circumstances {
+  readonly machine: readonly string[]
+  readonly command: string
+  readonly rounds: number
+  readonly runMs: number
+  readonly finished: Date
+}
+
+const verdict = ({ met }: Result) => (met === undefined ? '' : met ? 'met' : '**missed**')
+
+/** Findings as a table in Markdown. */
+export function table(results: readonly Result[]): string {
+  const head =
+    '| what | ours | peer | its figure | ratio | by processor time | target | |\n|---|---|---|---|---|---|---|---|'
+  const rows = results.map((one) => {
+    const { what, ours, peer, peerFigure, ratio, cpuRatio, target } = one
+    return `| ${[what, ours, peer, peerFigure, ratio, cpuRatio, target, verdict(one)].join(' | ')} |`
+  })
+  return [head, ...rows].join('\n')
+}
+
+/** Writes RESULTS.md and its pictures into a folder; takes over what `where-time-goes.md` beside this file says. */
+export function writeReport(folder: string, all: readonly Findings[], circumstances: Circumstances): void {
+  mkdirSync(join(folder, 'plots'), { recursive: true })
+  const { machine, command, rounds, runMs, finished } = circumstances
+  const sections = all.flatMap(({ title, how, results, bars, curves }) => {
+    const pictures: string[] = []
+    const draw = (name: string, svg: string) => {
+      writeFileSync(join(folder, 'plots', `${name}.svg`), svg)
+      pictures.push(`\n![${title}](plots/${name}.svg)\n`)
+    }
+    if (bars) draw(title === 'create' ? 'create' : 'throughput', drawBars(bars))
+    if (curves) draw('latency', drawCurves(title, curves))
+    return [`## ${title}\n`, `${how}\n`, table(results), ...pictures, '']
+  })
+  const notes = join(import.meta.dirname, 'where-time-goes.md')
+  const text = [
+    '# Speed\n',
+    `Written by \`${command}\` on ${finished.toISOString().slice(0, 10)}. Don't edit it: run it.\n`,
+    ...machine.map((line) => `- ${line}`),
+    `- ${rounds} runs of ${runMs / 1000} s of each case, in turns; figures are medians, in brackets the least and the greatest of all runs. A ratio is the median of the`,
+    '  ratios of each round. "By processor time" is the same ratio in processor time for an event, which does not change when something else takes the core.\n',
+    ...sections,
+    existsSync(notes) ? readFileSync(notes, 'utf8').trimEnd() : '',
+  ]
+  writeFileSync(join(folder, 'RESULTS.md'), `${text.join('\n').trimEnd()}\n`)
+}

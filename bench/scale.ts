@@ -1,0 +1,45 @@
+/** How long and how often is measured. */
+export interface Scale {
+  /** Runs of each case. */
+  readonly rounds: number
+  /** Milliseconds of one run. */
+  readonly runMs: number
+  /** Milliseconds that a server is loaded before its first run, so that it has compiled what it needs. */
+  readonly warmUpMs: number
+  /** Requests a second of the steady load. */
+  readonly steadyRate: number
+  readonly connections: readonly number[]
+  readonly instances: readonly number[]
+  /** Callers of `create` at once. */
+  readonly manyCallers: number
+  /** Events after which memory is looked at, and looked at again. */
+  readonly memoryEvents: readonly [number, number]
+  /** Milliseconds that a server rests before its memory counts as idle. */
+  readonly restMs: number
+}
+
+/** What the targets are about. */
+export const fullScale: Scale = {
+  rounds: 5,
+  runMs: 4_000,
+  warmUpMs: 3_000,
+  steadyRate: 5_000,
+  connections: [1, 32, 1_000, 5_000],
+  instances: [1, 10, 50],
+  manyCallers: 256,
+  memoryEvents: [200_000, 1_000_000],
+  restMs: 3_000,
+}
+
+/** Shows only that everything works; its figures mean nothing. */
+export const shortScale: Scale = {
+  rounds: 1,
+  runMs: 300,
+  warmUpMs: 100,
+  steadyRate: 500,
+  connections: [1, 100],
+  instances: [1, 3],
+  manyCallers: 32,
+  memoryEvents: [500, 1_000],
+  restMs: 100,
+}

@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** What a process has used so far. */
+export interface Usage {
+  /** Milliseconds its threads have run. */
+  readonly cpuMs: number
+  /** Milliseconds they were ready to run and something else had the core. */
+  readonly waitedMs: number
+}
+
+/** From Linux's scheduler; `undefined` on another system. */
+export function usageOf(pid: number): Usage | undefined {
+  try {
+    let [cpu, waited] = [0, 0]
+    for (const task of readdirSync(`/proc/${pid}/task`)) {
+      const [ran = 0, delayed = 0] = readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ').map(Number)
+      cpu += ran
+      waited += delayed
+    }
+    return { cpuMs: cpu / 1e6, waitedMs: waited / 1e6 }
+  } catch {
+    return undefined
+  }
+}
+
+/** Megabytes (2^20 bytes) that a process has in memory now, and had at most; `undefined` where there is no /proc. */
+export function memoryOf(pid: number): { readonly now: number; readonly peak: number } | undefined {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    const field = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1024
+    return { now: field('VmRSS'), peak: field('VmHWM') }
+  } catch {
+    return undefined
+  }
+}
