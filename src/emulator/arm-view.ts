@@ -15,7 +15,7 @@ type Json = Record<string, unknown>
 
 /** An event subscription as Azure Resource Manager shows it: the URL without its query, secrets as `Hidden`. */
 export function viewEventSubscription(subscription: EventSubscription, options: ViewOptions, type: string): Json {
-  const { id, name, properties, provisioningState, scope } = subscription
+  const { id, name, properties, provisioningState, scope, createdAt } = subscription
   const { filled, sparse } = { filled: options.detail === 'filled', sparse: options.detail === 'sparse' }
   const delivery = properties.deliveryWithResourceIdentity
   return {
@@ -38,6 +38,7 @@ export function viewEventSubscription(subscription: EventSubscription, options: 
     id,
     name,
     type,
+    ...(filled ? { systemData: { createdAt: new Date(createdAt).toISOString(), createdByType: 'Application' } } : {}),
   }
 }
 
