@@ -84,7 +84,7 @@ function describeBody(body: string): string | undefined {
     if (typeof parsed !== 'object' || parsed === null || !('error_description' in parsed)) return undefined
     // What follows are trace ids and the time.
     return typeof parsed.error_description === 'string'
-      ? parsed.error_description.split(/\r?\n|\s*Trace ID:/, 1)[0]
+      ? parsed.error_description.split(/\r?\n|Trace ID:/, 1)[0]?.trimEnd()
       : undefined
   } catch {
     return undefined

@@ -16,7 +16,7 @@ export function parseDuration(text: string, limits: { readonly atLeast: string; 
   const ms = inMilliseconds(text)
   const rule = `must be a duration of ${limits.atLeast} to ${limits.atMost}`
   if (ms === undefined) {
-    const isNumber = /^\d+$/.test(text)
+    const isNumber = /^\d{1,9}$/.test(text)
     throw new BrokenRule(rule, isNumber ? `give it a unit, as in ${text}s` : 'write it like 25s, 2m or 1h30m')
   }
   const [least, most] = [inMilliseconds(limits.atLeast), inMilliseconds(limits.atMost)]

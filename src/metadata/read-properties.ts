@@ -90,12 +90,15 @@ function readEntries(properties: MetadataProperties, issues: MetadataIssue[]): r
   if (!Array.isArray(properties)) {
     for (const [name, value] of Object.entries(properties)) entries.push({ name, value, at: place(name) })
   } else {
-    for (const [index, item] of properties.entries()) {
+    // One more than there may be, so that it shows below that there are too many.
+    for (const [index, item] of properties.slice(0, mostEntries + 1).entries()) {
       const entry = readItem(item, `entry ${index + 1} of the list`, issues)
       if (entry) entries.push({ ...entry, at: place(entry.name) })
     }
   }
-  if (entries.length > mostEntries) issues.push({ rule: `must hold at most ${mostEntries} entries` })
+  if (Math.max(entries.length, Array.isArray(properties) ? properties.length : 0) > mostEntries) {
+    issues.push({ rule: `must hold at most ${mostEntries} entries` })
+  }
   return entries.slice(0, mostEntries).filter(({ name, at }) => {
     if (name.length <= longestName) return true
     issues.push({

@@ -20,7 +20,8 @@ export function scrub(text: string, secrets: readonly string[] = []): string {
     }
   }
   shown = shown
-    .replaceAll(/(\bhttps?:\/\/[^\s?#"'<>]*)[?#][^\s"'<>]*/gi, `$1?${hidden}`)
+    // A URL whole, query or not: a pattern that looked for the query would look through a long text once for each of its URLs.
+    .replaceAll(/https?:\/\/[^\s"'<>]*/gi, showUrl)
     .replaceAll(/\s+/g, ' ')
     .trim()
   return shown.length > longest ? `${shown.slice(0, longest)}…` : shown
