@@ -1,6 +1,6 @@
-import { rootCertificates } from 'node:tls'
 import { createDefaultHttpClient, createPipelineFromOptions, createPipelineRequest } from '@azure/core-rest-pipeline'
 import type { JSONWebKeySet } from 'jose'
+import { trustedCertificates } from '../endpoints.ts'
 import { isRecord } from './cloud-event.ts'
 
 export interface KeySetFetchOptions {
@@ -18,10 +18,11 @@ const maxBytes = 262_144
 /** Fetches a JSON Web Key Set the way the Azure SDKs fetch: through the proxy of the environment, and trusting the same certificates. */
 export function createKeySetFetch({ url, ca, timeoutMs = 5_000 }: KeySetFetchOptions): () => Promise<JSONWebKeySet> {
   const client = createDefaultHttpClient()
+  const trusted = trustedCertificates(ca === undefined ? {} : { ca })
   const pipeline = createPipelineFromOptions({
     retryOptions: { maxRetries: 0 },
     redirectOptions: { maxRetries: 0 },
-    ...(ca === undefined ? {} : { tlsOptions: { ca: [...rootCertificates, ca] } }),
+    ...(trusted && { tlsOptions: { ca: trusted } }),
   })
   return async () => {
     const abortSignal = AbortSignal.timeout(timeoutMs)

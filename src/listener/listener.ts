@@ -50,6 +50,8 @@ export interface ListenerOptions {
   readonly timers?: Timers
   /** Bounds of the server, narrowed. @default serverDefaults */
   readonly limits?: Partial<ServerLimits>
+  /** Longest wait for Entra's signing keys, in milliseconds. @default 5_000 */
+  readonly keySetTimeoutMs?: number
 }
 
 /** What the listener knows of itself. */
@@ -227,7 +229,7 @@ function isRedelivery(headers: IncomingHttpHeaders): boolean {
 }
 
 function createExamine(
-  { authentication, input, endpoints }: ListenerOptions,
+  { authentication, input, endpoints, keySetTimeoutMs }: ListenerOptions,
   log: QuietLog,
   now: () => number,
 ): (headers: IncomingHttpHeaders) => Evidence | Promise<Evidence> {
@@ -244,7 +246,11 @@ function createExamine(
       const authorityHost = (endpoints.authorityHost ?? environment.authorityHost).replace(/\/$/, '')
       const url = `${authorityHost}/${encodeURIComponent(authentication.tenantId)}/discovery/v2.0/keys`
       const keys = createSigningKeys({
-        fetchKeySet: createKeySetFetch({ url, ca: endpoints.ca }),
+        fetchKeySet: createKeySetFetch({
+          url,
+          ca: endpoints.ca,
+          ...(keySetTimeoutMs && { timeoutMs: keySetTimeoutMs }),
+        }),
         now,
         onFailure: (error) =>
           log.warn('the keys of Entra could not be fetched', {

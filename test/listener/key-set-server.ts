@@ -22,6 +22,8 @@ export async function openKeySetServer(keys: readonly object[]) {
   const state = { status: 200, body: JSON.stringify({ keys }), requests: [] as string[] }
   const server = createServer({ key, cert: certificate }, (request, response) => {
     state.requests.push(request.url ?? '')
+    // No answer at all.
+    if (state.status === 0) return
     response.writeHead(state.status, { 'content-type': 'application/json' }).end(state.body)
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))

@@ -1,0 +1,200 @@
+import { KeyObject, sign } from 'node:crypto'
+import { deflateRawSync } from 'node:zlib'
+import { CompactEncrypt, exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { openKeySetServer } from '../listener/key-set-server.ts'
+import { cloudEventText, openListener } from '../listener/open-listener.ts'
+import { expectNoEffect, openTarget, useEmulator } from './target.ts'
+
+const world = useEmulator()
+const eventGrid = '4962773b-9cdb-44cf-a8bf-237846a00ab7'
+const seconds = () => Math.floor(Date.now() / 1_000)
+
+let signer: Awaited<ReturnType<typeof openSigner>>
+let stranger: Awaited<ReturnType<typeof openSigner>>
+beforeAll(async () => {
+  signer = await openSigner()
+  stranger = await openSigner()
+})
+
+/** A key called `genuine`; which of two is, the key set says. */
+async function openSigner() {
+  const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true })
+  return {
+    jwk: { ...(await exportJWK(publicKey)), kid: 'genuine', use: 'sig' },
+    pem: await exportSPKI(publicKey),
+    sign: (payload: JWTPayload, header: object = {}) =>
+      new SignJWT(payload).setProtectedHeader({ alg: 'RS256', kid: 'genuine', typ: 'JWT', ...header }).sign(privateKey),
+    /** Signs whatever it is given, as no library would. */
+    signRaw(header: object, payload: Uint8Array) {
+      const text = `${base64url({ alg: 'RS256', kid: 'genuine', ...header })}.${Buffer.from(payload).toString('base64url')}`
+      return `${text}.${sign('RSA-SHA256', Buffer.from(text), KeyObject.from(privateKey)).toString('base64url')}`
+    },
+  }
+}
+
+/** The claims of a token that Event Grid would send. */
+function claims(more: object = {}) {
+  const { tenantId, clientId } = world().emulator
+  return {
+    iss: `https://sts.windows.net/${tenantId}/`,
+    aud: clientId,
+    tid: tenantId,
+    appid: eventGrid,
+    ver: '1.0',
+    nbf: seconds() - 300,
+    exp: seconds() + 86_400,
+    ...more,
+  }
+}
+
+/** A binding under `entra` that found its event subscription as it should be, so that nothing excuses a token that fails. */
+async function openEntra(keys: readonly object[] = [signer.jwk]) {
+  const server = await openKeySetServer(keys)
+  const options = { fields: { deliveryAuthentication: 'entra' }, endpoints: server }
+  const first = await openTarget(world(), options)
+  await first.binding.close()
+  return { server, target: await openTarget(world(), options) }
+}
+
+const keyAddress = { jku: 'http://127.0.0.1:9/keys', x5u: 'http://127.0.0.1:9/certificate' }
+const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+const bytes = (value: unknown) => Buffer.from(JSON.stringify(value))
+
+describe('a delivery under entra', () => {
+  it('with a token of Event Grid is handled, so that the rows below fail for their own reason', async () => {
+    const { target } = await openEntra()
+    for (const token of [await signer.sign(claims()), signer.signRaw({}, bytes(claims()))]) {
+      expect((await target.post({ authorization: `Bearer ${token}` })).status).toBe(200)
+    }
+    expect(target.handled).toHaveLength(2)
+  })
+
+  it.each<{ name: string; token: () => string | Promise<string> }>([
+    { name: 'alg none', token: () => `${base64url({ alg: 'none', kid: 'genuine' })}.${base64url(claims())}.` },
+    {
+      name: 'alg none and the signature of another token',
+      token: async () =>
+        `${base64url({ alg: 'none', kid: 'genuine' })}.${base64url(claims())}.${(await signer.sign(claims())).split('.')[2]}`,
+    },
+    {
+      name: 'HS256 with the public key as secret',
+      token: () =>
+        new SignJWT(claims()).setProtectedHeader({ alg: 'HS256', kid: 'genuine' }).sign(Buffer.from(signer.pem)),
+    },
+    { name: 'another issuer', token: () => signer.sign(claims({ iss: 'https://sts.example.com/' })) },
+    { name: 'the issuer of another tenant', token: () => signer.sign(claims({ iss: 'https://sts.windows.net/x/' })) },
+    { name: 'another audience', token: () => signer.sign(claims({ aud: 'https://management.azure.com' })) },
+    { name: 'another tenant', token: () => signer.sign(claims({ tid: '00000000-0000-0000-0000-000000000009' })) },
+    { name: 'kid of another key', token: () => stranger.sign(claims()) },
+    { name: 'expired', token: () => signer.sign(claims({ exp: seconds() - 301 })) },
+    { name: 'not yet valid', token: () => signer.sign(claims({ nbf: seconds() + 301 })) },
+    {
+      name: 'obtained by another application of the tenant',
+      token: () => signer.sign(claims({ appid: world().emulator.clientId })),
+    },
+    {
+      name: 'another application, Event Grid in azp',
+      token: () => signer.sign(claims({ appid: 'x', azp: eventGrid })),
+    },
+    { name: 'claims without an expiry', token: () => signer.sign(claims({ exp: undefined })) },
+    {
+      name: 'an unknown critical header',
+      token: () => signer.signRaw({ crit: ['x'], x: 1 }, bytes(claims())),
+    },
+    {
+      name: 'its own key in the header',
+      token: async () => stranger.sign(claims(), { jwk: stranger.jwk }),
+    },
+    {
+      name: 'a deflated payload',
+      token: () => signer.signRaw({ zip: 'DEF' }, deflateRawSync(bytes(claims()))),
+    },
+    {
+      name: 'encryption in place of a signature',
+      token: async () =>
+        new CompactEncrypt(bytes(claims()))
+          .setProtectedHeader({ alg: 'RSA-OAEP-256', enc: 'A256GCM', kid: 'genuine' })
+          .encrypt((await generateKeyPair('RSA-OAEP-256')).publicKey),
+    },
+    { name: 'sixty kilobytes', token: () => stranger.sign(claims({ pad: 'x'.repeat(44_000) })) },
+    { name: 'an address to fetch keys from', token: () => stranger.sign(claims(), keyAddress) },
+    { name: 'no dots', token: () => 'x'.repeat(50_000) },
+    { name: 'dots only', token: () => '.'.repeat(50_000) },
+    { name: 'a payload that is no object', token: () => signer.signRaw({}, bytes([claims()])) },
+    {
+      name: 'claims in a prototype key',
+      token: () => signer.signRaw({}, Buffer.from(`{"__proto__":${JSON.stringify(claims())}}`)),
+    },
+  ])('$name is answered 401', async ({ token }) => {
+    const { target } = await openEntra()
+    const presented = await token()
+    const started = performance.now()
+    const answer = await target.post({ authorization: `Bearer ${presented}` })
+    expect(answer.status).toBe(401)
+    expect(performance.now() - started).toBeLessThan(2_000)
+    expectNoEffect(target, [presented])
+  })
+
+  it('a token of over 64 KiB is answered 431 before it is looked at', async () => {
+    const { target } = await openEntra()
+    const head = `POST /api/events HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${'x'.repeat(70_000)}\r\n\r\n`
+    expect(await target.exchange(head)).toMatch(/^HTTP\/1\.1 431 /)
+    expectNoEffect(target)
+  })
+
+  it('many unknown kids in a row fetch the keys once', async () => {
+    const { target, server } = await openEntra()
+    const strangers = Array.from({ length: 50 }, (_, index) => stranger.sign(claims(), { kid: `unknown-${index}` }))
+    for (const token of await Promise.all(strangers)) {
+      const { status } = await target.post({ authorization: `Bearer ${token}` })
+      expect([401, 503]).toContain(status)
+    }
+    expect(server.state.requests).toHaveLength(1)
+    expect(target.handled).toEqual([])
+    expect(target.lines().length).toBeLessThanOrEqual(2)
+  })
+
+  it.each([
+    { name: 'down', status: 500, body: '' },
+    { name: 'no JSON', status: 200, body: '<html>' },
+    { name: 'without keys', status: 200, body: '{"keys":[]}' },
+    { name: 'oversized', status: 200, body: `{"keys":[],"pad":"${'x'.repeat(1_000_000)}"}` },
+    {
+      name: 'full of keys that are none',
+      status: 200,
+      body: JSON.stringify({ keys: Array(5_000).fill({ kty: 'RSA' }) }),
+    },
+    { name: 'in a prototype key', status: 200, body: '{"__proto__":{"keys":[{"kty":"RSA"}]}}' },
+  ])('while the key set is $name a delivery is put off with 503, and asks once', async ({ status, body }) => {
+    const { target, server } = await openEntra()
+    Object.assign(server.state, { status, body })
+    const authorization = `Bearer ${await signer.sign(claims())}`
+    expect((await target.post({ authorization })).status).toBe(503)
+    expect((await target.post({ authorization })).status).toBe(503)
+    expect(server.state.requests).toHaveLength(1)
+    expect(target.handled).toEqual([])
+    expect(target.log.text()).not.toContain(authorization.slice(7))
+  })
+
+  it('while the key set is slow a delivery is put off with 503 after its time, and others do not wait longer', async () => {
+    const { emulator } = world()
+    const server = await openKeySetServer([signer.jwk])
+    server.state.status = 0
+    const { deliver, events } = await openListener({
+      authentication: {
+        kind: 'entra',
+        tenantId: emulator.tenantId,
+        clientId: emulator.clientId,
+        eventGridClientId: eventGrid,
+      },
+      endpoints: server,
+      keySetTimeoutMs: 50,
+    })
+    const authorization = `Bearer ${await signer.sign(claims())}`
+    const answers = await Promise.all(Array.from({ length: 20 }, () => deliver(cloudEventText('1'), { authorization })))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]))
+    expect(server.state.requests).toHaveLength(1)
+    expect(events).toEqual([])
+  })
+})
