@@ -10,6 +10,9 @@ export const browserPath: string | undefined = (process.env.PATH ?? '')
   .flatMap((folder) => names.map((name) => join(folder, name)))
   .find(isExecutable)
 
+/** Whether tests in a browser can be left out: there is none, and EVENTGRID_BROWSER=required doesn't ask for one. */
+export const browserMissing = browserPath === undefined && process.env.EVENTGRID_BROWSER !== 'required'
+
 /** Starts it without a window, and with nothing that it would fetch by itself. */
 export function launchBrowser(): Promise<Browser> {
   if (browserPath === undefined) throw new Error(`There is no browser on the PATH: none of ${names.join(', ')}.`)

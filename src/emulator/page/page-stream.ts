@@ -126,6 +126,10 @@ export function createPageStream(model: PageModel, options: PageStreamOptions = 
   return {
     join(client) {
       if (clients.size >= maxClients) return false
+      if (clients.size === 0) {
+        resources = JSON.stringify(model.resources())
+        evicted = model.evicted()
+      }
       clients.add(client)
       client.once('close', () => leave(client))
       timer ??= setInterval(beat, pauseMs).unref()

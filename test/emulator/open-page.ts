@@ -1,0 +1,111 @@
+import { type Browser, type BrowserContextOptions, errors, type Page } from 'playwright-core'
+import { expect, onTestFinished } from 'vitest'
+import { ManualClock } from '../../src/emulator/clock.ts'
+import type { EventGridEmulator, EventGridEmulatorOptions } from '../../src/emulator/index.ts'
+import { startEmulator } from '../support/start-emulator.ts'
+import { type Subscriber, startSubscriber } from './subscriber.ts'
+
+/** What must be seen nowhere on the page. */
+export const shopSecrets = { attribute: 'swordfish', query: 'letmein' }
+
+/** An emulator with the topic `orders`, whose events go to the subscription `billing` of a webhook that answers as it is told. */
+export interface Shop {
+  readonly emulator: EventGridEmulator
+  readonly clock: ManualClock
+  readonly subscriber: Subscriber
+  /** Publishes CloudEvents, filled in where they lack something. */
+  publish(...events: readonly Readonly<Record<string, unknown>>[]): Promise<void>
+}
+
+/** Opens the shop; the test's end closes it. @param properties of the subscription, in ARM's shape */
+export async function openShop(
+  options: EventGridEmulatorOptions = {},
+  properties: Readonly<Record<string, unknown>> = {},
+): Promise<Shop> {
+  const subscriber = await startSubscriber()
+  const clock = new ManualClock(Date.UTC(2026, 0, 5, 14, 7, 9))
+  const emulator = await startEmulator({
+    clock,
+    random: () => 0,
+    probation: false,
+    ingress: [{ from: 'https://shop.example.com/', to: `${subscriber.url}/` }],
+    eventSubscriptions: [{ name: 'billing', properties: { ...billing, ...properties } }],
+    ...options,
+  })
+  await emulator.idle()
+  let published = 0
+  return {
+    emulator,
+    clock,
+    subscriber,
+    async publish(...events) {
+      const { httpEndpoint, key } = emulator.topic('orders')
+      const sent = await fetch(httpEndpoint, {
+        method: 'POST',
+        headers: { 'aeg-sas-key': key, 'content-type': 'application/cloudevents-batch+json' },
+        body: JSON.stringify(events.map((event) => ({ ...placed, id: `event-${++published}`, ...event }))),
+      })
+      expect(sent.status).toBe(200)
+    },
+  }
+}
+
+const placed = { specversion: '1.0', source: '/shop/web', type: 'Shop.OrderPlaced', subject: 'orders/1' }
+
+const billing = {
+  destination: {
+    endpointType: 'WebHook',
+    properties: {
+      endpointUrl: `https://shop.example.com/billing?code=${shopSecrets.query}`,
+      deliveryAttributeMappings: [
+        { name: 'x-shop', type: 'Static', properties: { value: shopSecrets.attribute, isSecret: true } },
+      ],
+    },
+  },
+  eventDeliverySchema: 'CloudEventSchemaV1_0',
+  deadLetterDestination: {
+    endpointType: 'StorageBlob',
+    properties: {
+      resourceId:
+        '/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/shop',
+      blobContainerName: 'letters',
+    },
+  },
+}
+
+/** Opens the emulator's page in a window of its own. At the test's end it must have asked nobody else for anything, and complained of nothing. */
+export async function openPage(
+  browser: Browser,
+  { proxy }: EventGridEmulator,
+  options: BrowserContextOptions & { readonly forgive?: RegExp } = {},
+): Promise<Page> {
+  const { forgive, ...settings } = options
+  const context = await browser.newContext({ timezoneId: 'UTC', viewport: { width: 1280, height: 800 }, ...settings })
+  context.setDefaultTimeout(10_000)
+  const page = await context.newPage()
+  const origins = new Set<string>()
+  const complaints: string[] = []
+  page.on('request', (request) => origins.add(new URL(request.url()).origin))
+  page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('console', (message) => {
+    if (message.type() !== 'error' && message.type() !== 'warning') return
+    if (!forgive?.test(message.text())) complaints.push(message.text())
+  })
+  onTestFinished(async () => {
+    await context.close()
+    expect({ origins: [...origins], complaints }).toEqual({ origins: [proxy], complaints: [] })
+  })
+  await page.goto(proxy)
+  await page.locator('#connection[data-state="ok"]').waitFor()
+  return page
+}
+
+/** Presses Tab until the focus is on what the selector names. */
+export async function tabTo(page: Page, selector: string): Promise<void> {
+  const focused = page.locator(`:is(${selector}):focus-visible`)
+  for (let presses = 0; presses < 40; presses++) {
+    await page.keyboard.press('Tab')
+    if ((await focused.count()) > 0) return
+  }
+  throw new errors.TimeoutError(`Tab does not reach ${selector}`)
+}
