@@ -1,0 +1,122 @@
+import { parseArgs } from 'node:util'
+import type { Logger } from '../../logger.ts'
+import { observe } from '../../pluggable/observation.ts'
+import { createPluggable, type Pluggable } from '../../pluggable/server.ts'
+import type { Command } from '../command.ts'
+import { createLogWriter, type LogFormat, type LogLevel, logFormats, logLevels } from '../log-writer.ts'
+import { firstSignal } from '../signals.ts'
+import { UsageError } from '../usage-error.ts'
+
+const defaultFolder = '/tmp/dapr-components-sockets'
+
+const help = `Usage: eventgrid-binding serve [options]
+
+Serves the binding to daprd as a pluggable component, on Unix domain sockets, until it is interrupted. Start it before daprd,
+which looks for sockets only when it starts, and give each daprd a folder and a "serve" of its own.
+
+Options:
+  --sockets-folder DIR     where daprd looks (default: DAPR_COMPONENTS_SOCKETS_FOLDER, else ${defaultFolder})
+  --socket-mode MODE       permissions of the sockets, in octal (default 660: this user and group)
+  --metrics-port N         serve /healthz, /readyz and /metrics over http (off by default; 0 takes a free port)
+  --metrics-address ADDR   where to serve them (default 127.0.0.1)
+  --log-level LEVEL        ${logLevels.join(', ')} (default info)
+  --log-format FORMAT      ${logFormats.join(' or ')}, on stderr (default text)
+  -h, --help               this text
+
+A first SIGINT or SIGTERM takes no more events, waits for those under way and publishes what is queued; a second one ends at once.
+`
+
+interface ServeOptions {
+  readonly folder: string
+  readonly socketMode: number
+  readonly metrics: { readonly host: string; readonly port: number } | undefined
+  readonly level: LogLevel
+  readonly format: LogFormat
+}
+
+/** `eventgrid-binding serve`. */
+export const serve: Command = { help, run }
+
+/** Runs until a signal. Throws a UsageError for wrong options. */
+async function run(args: readonly string[]): Promise<number> {
+  const { folder, socketMode, metrics, level, format } = readOptions(args)
+  const write = (line: string) => void process.stderr.write(line)
+  const loggerOf = (component?: string): Logger =>
+    createLogWriter({ level, format, write, ...(component !== undefined && { fields: { component } }) })
+  const logger = loggerOf()
+
+  const pluggable = await createPluggable({ folder, socketMode, loggerOf })
+  const ending = firstSignal()
+  // A second signal ends the process wherever it is.
+  process.once('exit', pluggable.removeSockets)
+  try {
+    const observation = metrics && (await startObservation(pluggable, metrics, logger))
+    logger.info('ready', { sockets: pluggable.sockets.join(' ') })
+    const signal = await ending
+    logger.info(`${signal}: no more events are taken; waiting for what is under way`)
+    await pluggable.close()
+    await observation?.close()
+    logger.info('ended')
+    return 0
+  } finally {
+    await pluggable.close()
+  }
+}
+
+async function startObservation(pluggable: Pluggable, at: { host: string; port: number }, logger: Logger) {
+  const observation = await observe(pluggable, at)
+  logger.info('health and metrics are served', observation.address)
+  return observation
+}
+
+function readOptions(args: readonly string[]): ServeOptions {
+  const values = parse(args)
+  const port = values['metrics-port']
+  return {
+    folder: values['sockets-folder'] ?? (process.env.DAPR_COMPONENTS_SOCKETS_FOLDER || defaultFolder),
+    socketMode: modeOf(values['socket-mode'] ?? '660'),
+    metrics: port === undefined ? undefined : { host: values['metrics-address'] ?? '127.0.0.1', port: portOf(port) },
+    level: oneOf(logLevels, 'log-level', values['log-level'] ?? 'info'),
+    format: oneOf(logFormats, 'log-format', values['log-format'] ?? 'text'),
+  }
+}
+
+function parse(args: readonly string[]) {
+  const text = { type: 'string' } as const
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        'sockets-folder': text,
+        'socket-mode': text,
+        'metrics-port': text,
+        'metrics-address': text,
+        'log-level': text,
+        'log-format': text,
+      },
+    })
+    return values
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error), { showHelp: true, cause: error })
+  }
+}
+
+function modeOf(text: string): number {
+  if (!/^0?[0-7]{3}$/.test(text)) throw wrong('socket-mode', 'three octal digits, such as 660', text)
+  return Number.parseInt(text, 8)
+}
+
+function portOf(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw wrong('metrics-port', 'a number from 0 to 65535', text)
+  return Number(text)
+}
+
+function oneOf<Choice extends string>(choices: readonly Choice[], option: string, text: string): Choice {
+  const found = choices.find((choice) => choice === text)
+  if (found === undefined) throw wrong(option, choices.join(' or '), text)
+  return found
+}
+
+function wrong(option: string, wanted: string, text: string): UsageError {
+  return new UsageError(`--${option} takes ${wanted}, not ${JSON.stringify(text)}`, { showHelp: true })
+}

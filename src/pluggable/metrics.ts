@@ -1,0 +1,133 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { HealthStatus } from '../binding/health.ts'
+import type { EventResult } from './readers.ts'
+
+/** How a component does at the moment when somebody asks. */
+export interface ComponentFigures {
+  readonly name: string
+  readonly inFlight: number
+  readonly waiting: number
+  readonly readers: number
+  /** Absent: that side is not set up. */
+  readonly input: HealthStatus | undefined
+  readonly output: HealthStatus | undefined
+}
+
+/** What is counted for one component. */
+export interface ComponentCounters {
+  event(result: EventResult, durationMs: number): void
+  /** @param code name of the gRPC status */
+  invoke(code: string, durationMs: number): void
+  init(side: 'input' | 'output', code: string): void
+}
+
+/** Figures of this process in Prometheus' form. */
+export interface Metrics {
+  component(name: string): ComponentCounters
+  /** Asked each time that the figures are read. */
+  watch(components: () => Iterable<ComponentFigures>): void
+  readonly contentType: string
+  text(): Promise<string>
+}
+
+/** From a handler that answers at once to one that takes the whole of `handlerTimeout`. */
+const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 100]
+
+const statuses = ['healthy', 'degraded', 'unhealthy'] as const satisfies readonly HealthStatus[]
+
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  const registers = [registry]
+  let components: () => Iterable<ComponentFigures> = () => []
+
+  const events = new Counter({
+    name: 'eventgrid_binding_events_total',
+    help: 'Events that reached the application, by what became of them',
+    labelNames: ['component', 'result'],
+    registers,
+  })
+  const eventSeconds = new Histogram({
+    name: 'eventgrid_binding_event_seconds',
+    help: 'Time from the delivery of an event to its acknowledgement',
+    labelNames: ['component'],
+    buckets,
+    registers,
+  })
+  const invokes = new Counter({
+    name: 'eventgrid_binding_invokes_total',
+    help: 'Calls of the output, by gRPC status',
+    labelNames: ['component', 'code'],
+    registers,
+  })
+  const invokeSeconds = new Histogram({
+    name: 'eventgrid_binding_invoke_seconds',
+    help: 'Time that calls of the output took',
+    labelNames: ['component'],
+    buckets,
+    registers,
+  })
+  const inits = new Counter({
+    name: 'eventgrid_binding_inits_total',
+    help: 'Calls of Init, by gRPC status',
+    labelNames: ['component', 'side', 'code'],
+    registers,
+  })
+  const gauge = (name: string, help: string, figure: (component: ComponentFigures) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['component'],
+      registers,
+      collect() {
+        this.reset()
+        for (const component of components()) this.set({ component: component.name }, figure(component))
+      },
+    })
+  gauge('eventgrid_binding_events_in_flight', 'Events sent and not acknowledged', ({ inFlight }) => inFlight)
+  gauge('eventgrid_binding_events_waiting', 'Events that wait for room in the stream', ({ waiting }) => waiting)
+  gauge('eventgrid_binding_reads', 'Open Read streams', ({ readers }) => readers)
+  new Gauge({
+    name: 'eventgrid_binding_health',
+    help: '1 for the status that a side has, 0 for the others',
+    labelNames: ['component', 'side', 'status'],
+    registers,
+    collect() {
+      this.reset()
+      for (const { name: component, input, output } of components()) {
+        for (const [side, is] of Object.entries({ input, output })) {
+          if (is === undefined) continue
+          for (const status of statuses) this.set({ component, side, status }, status === is ? 1 : 0)
+        }
+      }
+    },
+  })
+
+  return {
+    component(component) {
+      const seconds = eventSeconds.labels({ component })
+      const invokedSeconds = invokeSeconds.labels({ component })
+      const byResult: Readonly<Record<EventResult, Counter.Internal>> = {
+        acknowledged: events.labels({ component, result: 'acknowledged' }),
+        failed: events.labels({ component, result: 'failed' }),
+        abandoned: events.labels({ component, result: 'abandoned' }),
+      }
+      return {
+        event(result, durationMs) {
+          byResult[result].inc()
+          seconds.observe(durationMs / 1000)
+        },
+        invoke(code, durationMs) {
+          invokes.labels({ component, code }).inc()
+          invokedSeconds.observe(durationMs / 1000)
+        },
+        init: (side, code) => inits.labels({ component, side, code }).inc(),
+      }
+    },
+    watch(asked) {
+      collectDefaultMetrics({ register: registry })
+      components = asked
+    },
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+  }
+}

@@ -1,0 +1,36 @@
+import type { Empty, InitRequest, InvokeRequest, InvokeResponse, ListOperationsResponse } from './contract.ts'
+import { noteInit, type ServiceOptions } from './input-service.ts'
+import { notInitialized } from './instance.ts'
+import { instanceName, unary } from './unary.ts'
+
+/** The operations of the output (specification, section 4.2). */
+const operations = ['create']
+
+/** OutputBinding: what the application publishes. */
+export function createOutputService({ instances, logger }: ServiceOptions) {
+  return {
+    Init: unary<InitRequest, Empty>(
+      logger,
+      async ({ request, metadata }) => {
+        await instances.obtain(instanceName(metadata)).output.init(request.metadata?.properties ?? {})
+        return {}
+      },
+      ({ metadata }, end) => noteInit(instances.find(instanceName(metadata)), 'output', end),
+    ),
+    Invoke: unary<InvokeRequest, InvokeResponse>(
+      logger,
+      async (call) => {
+        const name = instanceName(call.metadata)
+        const instance = instances.find(name)
+        if (!instance) throw notInitialized(name)
+        const cancelled = new AbortController()
+        call.once('cancelled', () => cancelled.abort())
+        const { metadata } = await instance.invoke(call.request, cancelled.signal)
+        return { data: Buffer.alloc(0), metadata, contentType: '' }
+      },
+      ({ metadata }, { code, durationMs }) => instances.find(instanceName(metadata))?.counters.invoke(code, durationMs),
+    ),
+    ListOperations: unary<Empty, ListOperationsResponse>(logger, async () => ({ operations })),
+    Ping: unary<Empty, Empty>(logger, async () => ({})),
+  }
+}

@@ -1,0 +1,179 @@
+import type { ReceivedEvent } from '../event.ts'
+import type { AckMessage, EventMessage } from './contract.ts'
+import { eventMessage } from './event-message.ts'
+
+/** What became of an event: acknowledged, acknowledged with an error, or given up without an answer. */
+export type EventResult = 'acknowledged' | 'failed' | 'abandoned'
+
+export interface ReadersOptions {
+  /** How long the delivery of an event is kept open. */
+  readonly handlerTimeoutMs: () => number
+  /** Called once for each event, with the time since it was delivered. */
+  readonly onResult?: (result: EventResult, durationMs: number) => void
+  /** Milliseconds of any beginning. @default performance.now */
+  readonly now?: () => number
+}
+
+/** What is asked of the call of one `Read`. */
+export interface ReadStream {
+  /** Sends an event; false: no more until {@link Reader.drained}. */
+  write(message: EventMessage): boolean
+  /** Ends the stream from our side. */
+  end(): void
+}
+
+/** One open `Read`, seen from its call. */
+export interface Reader {
+  acknowledge(ack: AckMessage): void
+  /** The stream has room again. */
+  drained(): void
+  /** The stream is over, whoever ended it; no acknowledgement comes any more. */
+  end(): void
+}
+
+/** The open `Read`s of one component: the newest gets the events, older ones keep their acknowledgements and take over when it ends. */
+export interface Readers {
+  open(stream: ReadStream): Reader
+  /** Resolves when the application has handled the event, rejects when it has not. */
+  deliver(event: ReceivedEvent): Promise<void>
+  /** Gives up what has waited too long; to be called about once a second. */
+  sweep(): void
+  /** Gives up every event that has no answer yet; they are delivered again. */
+  abandon(why: string): void
+  /** From now on nothing waits for another `Read`. */
+  close(): void
+  /** Ends the streams that are open. */
+  endStreams(): void
+  /** Open streams. */
+  readonly count: number
+  /** Events sent and not acknowledged. */
+  readonly inFlight: number
+  /** Events that wait for room in the stream. */
+  readonly waiting: number
+}
+
+interface Entry {
+  readonly id: string
+  readonly event: ReceivedEvent
+  readonly since: number
+  resolve(): void
+  reject(error: Error): void
+}
+
+interface OpenReader extends Reader {
+  readonly sent: Map<string, Entry>
+  readonly stream: ReadStream
+  full: boolean
+}
+
+/**
+ * An event without an answer keeps its place this many times as long as its delivery is kept open: within that time a redelivery joins
+ * it instead of reaching the application twice, after it the redelivery is a new start.
+ */
+const patience = 4
+
+/** Entries are kept in the order in which they came, so whoever looks for old ones looks at the first. */
+export function createReaders(options: ReadersOptions): Readers {
+  const { handlerTimeoutMs, onResult = () => {}, now = () => performance.now() } = options
+  const open: OpenReader[] = []
+  const waiting = new Map<string, Entry>()
+  let lastId = 0
+  let closed = false
+
+  function settle(entry: Entry, result: EventResult, why = ''): void {
+    onResult(result, now() - entry.since)
+    if (result === 'acknowledged') entry.resolve()
+    else entry.reject(new Error(why))
+  }
+
+  function giveUp(entries: Map<string, Entry>, why: string, olderThanMs = Number.NEGATIVE_INFINITY): void {
+    for (const entry of entries.values()) {
+      if (now() - entry.since < olderThanMs) return
+      entries.delete(entry.id)
+      settle(entry, 'abandoned', why)
+    }
+  }
+
+  /** Sends what waits, as far as the newest stream has room. */
+  function pump(): void {
+    const reader = open.at(-1)
+    if (!reader) return
+    giveUp(waiting, 'its time was over before there was room in the stream', handlerTimeoutMs())
+    for (const entry of waiting.values()) {
+      if (reader.full) return
+      waiting.delete(entry.id)
+      send(reader, entry)
+    }
+  }
+
+  function send(reader: OpenReader, entry: Entry): void {
+    reader.sent.set(entry.id, entry)
+    if (!reader.stream.write(eventMessage(entry.event, entry.id))) reader.full = true
+  }
+
+  return {
+    open(stream) {
+      const reader: OpenReader = {
+        sent: new Map(),
+        stream,
+        full: false,
+        acknowledge({ messageId, responseError }) {
+          const entry = reader.sent.get(messageId)
+          // The answer to an event that was given up.
+          if (!entry) return
+          reader.sent.delete(messageId)
+          if (responseError) settle(entry, 'failed', `the application did not handle it: ${responseError.message}`)
+          else settle(entry, 'acknowledged')
+        },
+        drained() {
+          reader.full = false
+          if (open.at(-1) === reader) pump()
+        },
+        end() {
+          const index = open.indexOf(reader)
+          if (index < 0) return
+          open.splice(index, 1)
+          giveUp(reader.sent, 'the Read it was sent to ended before it was acknowledged')
+          if (closed && open.length === 0) giveUp(waiting, 'the component is closing')
+          pump()
+        },
+      }
+      open.push(reader)
+      pump()
+      return reader
+    },
+    deliver(event) {
+      return new Promise((resolve, reject) => {
+        const entry: Entry = { id: String(++lastId), event, since: now(), resolve, reject }
+        const reader = open.at(-1)
+        if (reader && !reader.full && waiting.size === 0) send(reader, entry)
+        else if (closed && !reader) settle(entry, 'abandoned', 'the component is closing')
+        else waiting.set(entry.id, entry)
+      })
+    },
+    sweep() {
+      giveUp(waiting, 'its time was over before there was room in the stream', handlerTimeoutMs())
+      for (const { sent } of open) giveUp(sent, 'no acknowledgement came', patience * handlerTimeoutMs())
+    },
+    abandon(why) {
+      giveUp(waiting, why)
+      for (const { sent } of open) giveUp(sent, why)
+    },
+    close() {
+      closed = true
+      if (open.length === 0) giveUp(waiting, 'the component is closing')
+    },
+    endStreams() {
+      for (const { stream } of [...open]) stream.end()
+    },
+    get count() {
+      return open.length
+    },
+    get inFlight() {
+      return open.reduce((sum, { sent }) => sum + sent.size, 0)
+    },
+    get waiting() {
+      return waiting.size
+    },
+  }
+}

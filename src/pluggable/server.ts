@@ -1,0 +1,145 @@
+import { mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { Server, ServerCredentials } from '@grpc/grpc-js'
+import { ReflectionService } from '@grpc/reflection'
+import { type Health, judge } from '../binding/health.ts'
+import type { Endpoints } from '../endpoints.ts'
+import type { Logger } from '../logger.ts'
+import { loadContract } from './contract.ts'
+import { createInputService } from './input-service.ts'
+import type { Instance } from './instance.ts'
+import { createInstances } from './instances.ts'
+import { createMetrics } from './metrics.ts'
+import { createOutputService } from './output-service.ts'
+import { claimSocket, type SocketFile } from './socket-file.ts'
+
+export interface PluggableOptions {
+  /** Where the runtime looks for sockets; made if it is not there. */
+  readonly folder: string
+  /** Permissions of the sockets. @default 0o660 */
+  readonly socketMode?: number
+  /** A logger for the lines of one component, or of the process where there is no name. */
+  readonly loggerOf: (component?: string) => Logger
+  /** Where Azure is. @default what the environment says */
+  readonly endpoints?: Endpoints
+  /** How long a component without a `Read` is no cause for a warning. @default 60_000 */
+  readonly readWarningMs?: number
+}
+
+/** The pluggable component, while it is served. */
+export interface Pluggable {
+  /** Paths of the sockets. */
+  readonly sockets: readonly string[]
+  readonly draining: boolean
+  /** Health of each component, by name. */
+  health(): Readonly<Record<string, Health>>
+  /** Figures for Prometheus. */
+  readonly metrics: { readonly contentType: string; text(): Promise<string> }
+  /** Takes the sockets away; only for a process that ends at once, since `close` does it too. */
+  removeSockets(): void
+  /** Drains: events under way are awaited, then what is to be published is. */
+  close(): Promise<void>
+}
+
+/** File names of the sockets: the runtime takes the component types from them. */
+const socketNames = ['cloud.eventrouter.sock', 'azure.eventgrid.sock']
+
+/** Of one gRPC message, either way. */
+const longestMessage = 64 * 1024 * 1024
+
+/** How long calls may take to end once there is nothing left to do for them. */
+const lastAnswersMs = 1_000
+
+/**
+ * Serves both component types on Unix domain sockets, for any number of components.
+ *
+ * @throws SocketError when somebody serves one of the sockets
+ */
+export async function createPluggable(options: PluggableOptions): Promise<Pluggable> {
+  const { socketMode = 0o660, loggerOf, endpoints, readWarningMs } = options
+  const folder = resolve(options.folder)
+  const logger = loggerOf()
+  const metrics = createMetrics()
+  const instances = createInstances({ loggerOf, metrics, endpoints, readWarningMs })
+  metrics.watch(() => [...instances.all()].map(figuresOf))
+
+  const contract = loadContract()
+  const server = new Server({
+    'grpc.max_receive_message_length': longestMessage,
+    'grpc.max_send_message_length': longestMessage,
+  })
+  server.addService(contract.input, createInputService({ instances, logger }))
+  server.addService(contract.output, createOutputService({ instances, logger }))
+  new ReflectionService(contract.all).addToServer(server)
+
+  const files: SocketFile[] = []
+  const removeSockets = () => {
+    for (const file of files) file.remove()
+  }
+  try {
+    mkdirSync(folder, { recursive: true })
+    for (const name of socketNames) {
+      files.push(await claimSocket(join(folder, name), socketMode, (path) => bind(server, path)))
+    }
+  } catch (error) {
+    removeSockets()
+    server.forceShutdown()
+    await instances.close()
+    throw error
+  }
+
+  let closed: Promise<void> | undefined
+  async function close(): Promise<void> {
+    removeSockets()
+    await instances.close()
+    await shutDown(server)
+  }
+
+  return {
+    sockets: files.map(({ path }) => path),
+    get draining() {
+      return closed !== undefined
+    },
+    health: () => Object.fromEntries([...instances.all()].map((instance) => [instance.name, healthOf(instance)])),
+    metrics,
+    removeSockets,
+    close() {
+      closed ??= close()
+      return closed
+    },
+  }
+}
+
+function bind(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(`unix:${path}`, ServerCredentials.createInsecure(), (error) => (error ? reject(error) : resolve()))
+  })
+}
+
+/** Lets the answers under way go out. The streams of `Read` have no end of their own, so they are cut off then. */
+function shutDown(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => server.forceShutdown(), lastAnswersMs)
+    server.tryShutdown(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
+
+function healthOf({ input, output }: Instance): Health {
+  return judge({ input: input.binding?.health().input, output: output.binding?.health().output })
+}
+
+function figuresOf(instance: Instance) {
+  const { name, readers } = instance
+  const { input, output } = healthOf(instance)
+  return {
+    name,
+    inFlight: readers.inFlight,
+    waiting: readers.waiting,
+    readers: readers.count,
+    input: input?.status,
+    output: output?.status,
+  }
+}

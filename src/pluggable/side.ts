@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto'
+import { Binding } from '../binding/binding.ts'
+import type { Endpoints } from '../endpoints.ts'
+import { BindingError } from '../errors.ts'
+import type { Logger } from '../logger.ts'
+import type { Side as SideName } from '../metadata/fields.ts'
+import type { Metadata } from '../metadata/metadata.ts'
+import { parseMetadata } from '../metadata/parse-metadata.ts'
+import type { Texts } from './contract.ts'
+
+export interface SideOptions {
+  readonly side: SideName
+  /** The component's name; empty where the host gives none. */
+  readonly component: string
+  readonly logger: Logger
+  /** Where Azure is. @default what the environment says */
+  readonly endpoints?: Endpoints | undefined
+  /** Called before a side that runs is closed, so that nothing keeps it. */
+  readonly onRestart: () => void
+  /** Called with a binding before it is initialised. Its warnings are left to the caller. */
+  readonly onOpen: (binding: Binding, metadata: Metadata) => void
+  /** Called where the port is taken. True: it may be free now, so try once more. */
+  readonly makeRoom?: (metadata: Metadata) => Promise<boolean>
+}
+
+/** One side of a component: a binding of its own, since the two sides come and go by themselves. */
+export interface PluggableSide {
+  /**
+   * Sets the side up, or anew where its metadata has changed. A side that the metadata do not configure is set up by doing nothing.
+   *
+   * @throws BindingError of `Binding.init`; invalid metadata leave a side that runs as it is
+   */
+  init(properties: Texts): Promise<void>
+  readonly initialized: boolean
+  /** `undefined` before `init`, and where the side is not configured. */
+  readonly binding: Binding | undefined
+  readonly metadata: Metadata | undefined
+  /** Drains and frees everything; `init` can set it up again. */
+  release(): Promise<void>
+  /** The same, for good. */
+  close(): Promise<void>
+}
+
+interface Current {
+  readonly fingerprint: string
+  readonly binding: Binding | undefined
+  readonly metadata: Metadata
+}
+
+export function createSide(options: SideOptions): PluggableSide {
+  const { side, component, logger, endpoints, onRestart, onOpen, makeRoom } = options
+  let current: Current | undefined
+  let closed = false
+  /** Bindings that were replaced and still publish what they had. */
+  const leaving = new Set<Promise<void>>()
+  let turn: Promise<unknown> = Promise.resolve()
+
+  /** One at a time, in the order of the calls. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = turn.then(work)
+    turn = result.catch(() => {})
+    return result
+  }
+
+  async function init(properties: Texts): Promise<void> {
+    if (closed) throw new BindingError('CLOSED', { what: 'the component is closing', fix: 'wait until it runs again' })
+    const fingerprint = fingerprintOf(properties)
+    if (fingerprint === current?.fingerprint) return
+    const named = component === '' ? {} : { componentName: component }
+    const metadata = parseMetadata(properties, named)
+    if (current) logger.info(`the metadata of the ${side} side changed; it starts anew`)
+    // The input side first gives back its port; the output side goes on with what it has until the next one is there.
+    if (side === 'input') await releaseNow()
+    const binding = metadata[side] && (await open(properties, metadata))
+    if (current) leave(current)
+    current = { fingerprint, binding, metadata }
+    if (!binding) logger.debug(`the metadata configure no ${side} side`)
+  }
+
+  async function open(properties: Texts, metadata: Metadata): Promise<Binding> {
+    const binding = new Binding({ logger: without(metadata.warnings), ...(endpoints && { endpoints }) })
+    onOpen(binding, metadata)
+    const definition = {
+      ...(component !== '' && { name: component }),
+      properties: { ...withoutDirection(properties), direction: side },
+    }
+    const tryInit = () => binding.init(definition, { subscription: 'background' })
+    try {
+      await tryInit()
+    } catch (error) {
+      const busy = error instanceof BindingError && error.code === 'PORT_UNAVAILABLE'
+      if (!busy || !(await makeRoom?.(metadata))) throw error
+      await tryInit()
+    }
+    return binding
+  }
+
+  /** The warnings of the metadata are said by whoever opens both sides. */
+  function without(warnings: readonly string[]): Logger {
+    return { ...logger, warn: (message, fields) => warnings.includes(message) || logger.warn(message, fields) }
+  }
+
+  function leave({ binding }: Current): void {
+    if (!binding) return
+    const gone = binding.close().finally(() => leaving.delete(gone))
+    leaving.add(gone)
+  }
+
+  async function releaseNow(): Promise<void> {
+    if (!current) return
+    const { binding } = current
+    current = undefined
+    onRestart()
+    await binding?.close()
+  }
+
+  return {
+    init: (properties) => inTurn(() => init(properties)),
+    get initialized() {
+      return current !== undefined
+    },
+    get binding() {
+      return current?.binding
+    },
+    get metadata() {
+      return current?.metadata
+    },
+    release: () => inTurn(releaseNow),
+    close() {
+      closed = true
+      return inTurn(async () => {
+        await Promise.all([current?.binding?.close(), ...leaving])
+        current = undefined
+      })
+    },
+  }
+}
+
+/** A digest, so that no secret is kept beside the binding. */
+function fingerprintOf(properties: Texts): string {
+  const sorted = Object.entries(properties).toSorted(([one], [other]) => (one < other ? -1 : 1))
+  return createHash('sha256').update(JSON.stringify(sorted)).digest('hex')
+}
+
+function withoutDirection(properties: Texts): Texts {
+  return Object.fromEntries(Object.entries(properties).filter(([name]) => name.toLowerCase() !== 'direction'))
+}

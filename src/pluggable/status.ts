@@ -1,0 +1,45 @@
+import { status } from '@grpc/grpc-js'
+import { BindingError, type BindingErrorCode } from '../errors.ts'
+
+/** The gRPC status for each code of a {@link BindingError} (README, "With Dapr"). */
+export const statusByCode: Readonly<Record<BindingErrorCode, keyof typeof status>> = {
+  METADATA_INVALID: 'INVALID_ARGUMENT',
+  NOT_INITIALIZED: 'FAILED_PRECONDITION',
+  ALREADY_INITIALIZED: 'FAILED_PRECONDITION',
+  CLOSED: 'UNAVAILABLE',
+  OPERATION_UNSUPPORTED: 'UNIMPLEMENTED',
+  PORT_UNAVAILABLE: 'FAILED_PRECONDITION',
+  CREDENTIALS_REJECTED: 'UNAUTHENTICATED',
+  PERMISSION_DENIED: 'PERMISSION_DENIED',
+  PROVIDER_NOT_REGISTERED: 'FAILED_PRECONDITION',
+  SCOPE_NOT_FOUND: 'NOT_FOUND',
+  HANDSHAKE_FAILED: 'FAILED_PRECONDITION',
+  SUBSCRIPTION_REJECTED: 'FAILED_PRECONDITION',
+  PAYLOAD_INVALID: 'INVALID_ARGUMENT',
+  PAYLOAD_TOO_LARGE: 'INVALID_ARGUMENT',
+  PUBLISH_REJECTED: 'FAILED_PRECONDITION',
+  PUBLISH_UNAVAILABLE: 'UNAVAILABLE',
+  OVERLOADED: 'RESOURCE_EXHAUSTED',
+  TIMEOUT: 'DEADLINE_EXCEEDED',
+  ABORTED: 'CANCELLED',
+}
+
+/** How a call fails in gRPC. */
+export interface Failure {
+  readonly code: status
+  readonly details: string
+}
+
+/** The text travels percent-encoded in a header, and a peer takes only so many bytes of headers. */
+const longestDetails = 4_000
+
+/** The status and text that an error becomes. Nothing of an unexpected error is told, for it may hold anything. */
+export function failureOf(error: unknown): Failure {
+  if (!(error instanceof BindingError)) {
+    return { code: status.INTERNAL, details: 'an unexpected error; the log of the component has it' }
+  }
+  const { message, code } = error
+  const text = message.length > longestDetails ? `${message.slice(0, longestDetails)} ...` : message
+  // Half a surrogate pair can't be encoded.
+  return { code: status[statusByCode[code]], details: text.toWellFormed() }
+}

@@ -1,0 +1,54 @@
+import { type handleUnaryCall, type Metadata, type ServerUnaryCall, status } from '@grpc/grpc-js'
+import { BindingError } from '../errors.ts'
+import type { Logger } from '../logger.ts'
+import { failureOf } from './status.ts'
+
+/** How a call ended. */
+export interface CallEnd {
+  /** Name of the gRPC status. */
+  readonly code: string
+  readonly durationMs: number
+  readonly error?: unknown
+}
+
+/**
+ * A handler of unary calls from a function that resolves or throws.
+ *
+ * @param onEnd told how each call ended
+ */
+export function unary<Request, Response>(
+  logger: Logger,
+  work: (call: ServerUnaryCall<Request, Response>) => Promise<Response>,
+  onEnd: (call: ServerUnaryCall<Request, Response>, end: CallEnd) => void = () => {},
+): handleUnaryCall<Request, Response> {
+  return (call, callback) => {
+    const since = performance.now()
+    work(call).then(
+      (response) => {
+        onEnd(call, { code: 'OK', durationMs: performance.now() - since })
+        callback(null, response)
+      },
+      (error: unknown) => {
+        const failure = failureOf(error)
+        if (!(error instanceof BindingError)) logUnexpected(logger, error)
+        onEnd(call, { code: String(status[failure.code]), durationMs: performance.now() - since, error })
+        callback(failure)
+      },
+    )
+  }
+}
+
+/** The component that a call is for: Dapr names it beside the request. Empty where nobody did. */
+export function instanceName(metadata: Metadata): string {
+  return String(metadata.get('x-component-instance')[0] ?? '').slice(0, 256)
+}
+
+/** Where it came from, but not its message, which may hold anything. */
+function logUnexpected(logger: Logger, error: unknown): void {
+  const stack = error instanceof Error ? (error.stack ?? '') : ''
+  const at = stack.split('\n').find((line) => /^\s+at /.test(line))
+  logger.error('a call failed unexpectedly', {
+    error: error instanceof Error ? error.name : typeof error,
+    at: at?.trim(),
+  })
+}
