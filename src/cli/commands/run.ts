@@ -1,0 +1,163 @@
+import { BindingError } from '../../errors.ts'
+import { createAppChannel } from '../../host/app-channel.ts'
+import { watchApp } from '../../host/app-watch.ts'
+import { createBindingsApi } from '../../host/bindings-api.ts'
+import { type FolderTexts, readFolder, watchFolder } from '../../host/component-folder.ts'
+import { createHost } from '../../host/host.ts'
+import { type Loaded, loadComponents } from '../../host/load-components.ts'
+import { readSecretsFile, SecretStoreError } from '../../host/secret-stores.ts'
+import { Secret } from '../../secret.ts'
+import type { Command } from '../command.ts'
+import { type RunOptions, readRunOptions, runDefaults } from '../run-options.ts'
+import { firstSignal } from '../signals.ts'
+import type { Terminal } from '../terminal.ts'
+import { terminalLogger } from '../terminal-logger.ts'
+import { UsageError } from '../usage-error.ts'
+import { packageVersion } from '../version.ts'
+
+const help = `Usage: eventgrid-binding run --components DIR --app-port N [options]
+
+Runs the components of a folder beside an application, and speaks Dapr's HTTP API for bindings: for machines without Dapr.
+
+Options:
+  --components DIR              folder of component YAML files; a change takes effect at once, a broken file does not
+  --app-port N                  where the application listens; events are posted to /{component}, or to its route
+  --app-address HOST            (default ${runDefaults.appAddress})
+  --app-id NAME                 components whose scopes do not name it are left out
+  --app-max-concurrency N       requests to the application at once (default ${runDefaults.appMaxConcurrency})
+  --app-health-check-path PATH  ask the application by GET whether it is well; while it is not, events wait
+  --app-health-probe-interval S seconds between two such questions (default ${runDefaults.appHealthProbeInterval})
+  --app-health-threshold N      failures in a row before it counts as unwell (default ${runDefaults.appHealthThreshold})
+  --http-port N                 Dapr's HTTP API (default ${runDefaults.httpPort}; 0 takes a free one)
+  --http-address HOST           (default ${runDefaults.httpAddress}: this machine only)
+  --secrets FILE                JSON file for secretKeyRef, beside the local secret stores of the folder
+  -h, --help                    this text
+
+Environment: AZURE_RESOURCE_MANAGER_URL, AZURE_AUTHORITY_HOST and NODE_EXTRA_CA_CERTS point it at the emulator. APP_API_TOKEN is sent
+to the application as dapr-api-token; callers of the API must bring DAPR_API_TOKEN in the same way.
+
+A first SIGINT or SIGTERM takes no more events and waits for those that the application has; a second one ends at once.
+`
+
+/** `eventgrid-binding run`. */
+export const run: Command = { help, run: runHost }
+
+/** Runs until a signal, or a request to shut down. Throws a UsageError for wrong options or components. */
+async function runHost(args: readonly string[], terminal: Terminal): Promise<number> {
+  const options = readRunOptions(args)
+  const { env } = process
+  const texts = await textsOf(options)
+  const load = loader(options)
+  let loaded = firstLoad(() => load(texts))
+  const { app } = options
+  const channel = app && createAppChannel({ ...app, token: secretOf(env.APP_API_TOKEN) })
+  const host = createHost({ channel, loggerOf: (component) => terminalLogger(terminal, component) })
+  const waiting = new Set<'components' | 'app'>(channel ? ['components', 'app'] : ['components'])
+  const shutdown = Promise.withResolvers<string>()
+  const api = createBindingsApi({
+    host,
+    app,
+    version: packageVersion(),
+    appId: options.appId,
+    token: secretOf(env.DAPR_API_TOKEN),
+    notReady: () => [...waiting],
+    onShutdown: () => shutdown.resolve('shutdown'),
+  })
+  const undo: (() => unknown)[] = [() => channel?.close(), () => api.close(), () => host.close()]
+  const ending = Promise.race([firstSignal(), shutdown.promise])
+
+  function appChanged(up: boolean): void {
+    if (up) waiting.delete('app')
+    else waiting.add('app')
+    terminal.line(up ? `the application is up on port ${app?.port}` : 'the application is unwell: events wait')
+    host.appIsUp(up)
+  }
+
+  async function folderChanged(state: FolderTexts): Promise<void> {
+    try {
+      const after = load(state, loaded)
+      showAll(
+        terminal,
+        after.notes.filter((note) => !loaded.notes.includes(note)),
+      )
+      showAll(terminal, after.faults)
+      if (after.faults.length > 0) terminal.line('what these files said before stays in force')
+      loaded = after
+      await host.change(after)
+    } catch (error) {
+      terminal.line(`the components could not be read again: ${messageOf(error)}`)
+    }
+  }
+
+  try {
+    const url = await listen(api, options.http)
+    showAll(terminal, loaded.notes)
+    if (loaded.components.size === 0) terminal.line(`${options.components} holds no component of ours yet`)
+    await host.start(loaded)
+    waiting.delete('components')
+    const read = () => readFolder(options.components)
+    undo.push(watchFolder({ read, known: texts, changed: folderChanged }))
+    if (channel) undo.push(watchApp({ channel, health: options.health, changed: appChanged }))
+    terminal.line(`ready: ${url}/v1.0 speaks Dapr's HTTP API for bindings`)
+    const why = await ending
+    waiting.add('components')
+    terminal.line(`${why}: no more events are taken; waiting for those that the application has`)
+    return 0
+  } catch (error) {
+    if (error instanceof BindingError && error.code === 'METADATA_INVALID') {
+      throw new UsageError(error.message, { cause: error })
+    }
+    throw error
+  } finally {
+    for (const stop of undo.toReversed()) await stop()
+    terminal.line('ended')
+  }
+}
+
+async function textsOf({ components }: RunOptions): Promise<FolderTexts> {
+  try {
+    return await readFolder(components)
+  } catch (error) {
+    throw new UsageError(`--components ${components} can't be read: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+function loader({ appId, secrets }: RunOptions) {
+  return (texts: FolderTexts, before?: Loaded): Loaded =>
+    loadComponents(texts, {
+      appId,
+      before,
+      env: process.env,
+      secrets: secrets === undefined ? {} : readSecretsFile(secrets),
+    })
+}
+
+/** At the start everything must be right: there is nothing yet to fall back on. */
+function firstLoad(load: () => Loaded): Loaded {
+  try {
+    const loaded = load()
+    if (loaded.faults.length === 0) return loaded
+    throw new UsageError(loaded.faults.join('\n'))
+  } catch (error) {
+    if (error instanceof SecretStoreError) throw new UsageError(`--secrets: ${error.message}`, { cause: error })
+    throw error
+  }
+}
+
+async function listen(api: ReturnType<typeof createBindingsApi>, { host, port }: RunOptions['http']): Promise<string> {
+  try {
+    return await api.listen({ host, port })
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
+      throw new Error(`port ${port} is in use; free it, or choose another by --http-port`, { cause: error })
+    }
+    throw new Error(`--http-address ${host}: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+function showAll(terminal: Terminal, texts: readonly string[]): void {
+  for (const line of texts.flatMap((text) => text.split('\n'))) terminal.line(line)
+}
+
+const secretOf = (text: string | undefined) => (text ? new Secret(text) : undefined)
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

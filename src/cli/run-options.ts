@@ -1,0 +1,97 @@
+import { parseArgs } from 'node:util'
+import type { AppHealthCheck } from '../host/app-watch.ts'
+import { UsageError } from './usage-error.ts'
+
+/** What holds where neither option nor environment says otherwise; the ports and addresses are Dapr's. */
+export const runDefaults = {
+  httpPort: 3500,
+  httpAddress: '127.0.0.1',
+  appAddress: '127.0.0.1',
+  appMaxConcurrency: 256,
+  appHealthProbeInterval: 5,
+  appHealthThreshold: 3,
+} as const
+
+/** The options of `run`, read. */
+export interface RunOptions {
+  readonly components: string
+  readonly appId: string
+  readonly app: { readonly address: string; readonly port: number; readonly maxConcurrency: number } | undefined
+  readonly health: AppHealthCheck | undefined
+  readonly http: { readonly host: string; readonly port: number }
+  /** Path of a JSON file. */
+  readonly secrets: string | undefined
+}
+
+const text = { type: 'string' } as const
+const known = {
+  components: text,
+  'app-id': text,
+  'app-port': text,
+  'app-address': text,
+  'app-max-concurrency': text,
+  'app-health-check-path': text,
+  'app-health-probe-interval': text,
+  'app-health-threshold': text,
+  'http-port': text,
+  'http-address': text,
+  secrets: text,
+} as const
+
+type Values = { readonly [Name in keyof typeof known]?: string }
+
+/** Reads the options of `run`. Throws a UsageError. */
+export function readRunOptions(args: readonly string[]): RunOptions {
+  const values = parse(args)
+  if (!values.components) throw wrong('--components is missing: the folder of the component YAML files')
+  const { appAddress, appMaxConcurrency, httpAddress, httpPort } = runDefaults
+  const port = integer(values, 'app-port', { from: 1, to: 65_535 })
+  return {
+    components: values.components,
+    appId: values['app-id'] ?? '',
+    app:
+      port === undefined
+        ? undefined
+        : {
+            address: values['app-address'] ?? appAddress,
+            port,
+            maxConcurrency: integer(values, 'app-max-concurrency', { from: 1, to: 10_000 }) ?? appMaxConcurrency,
+          },
+    health: healthCheck(values, port),
+    http: {
+      host: values['http-address'] ?? httpAddress,
+      port: integer(values, 'http-port', { from: 0, to: 65_535 }) ?? httpPort,
+    },
+    secrets: values.secrets,
+  }
+}
+
+function parse(args: readonly string[]): Values {
+  try {
+    return parseArgs({ args: [...args], options: known }).values
+  } catch (error) {
+    throw wrong(error instanceof Error ? error.message : String(error), error)
+  }
+}
+
+function healthCheck(values: Values, port: number | undefined): AppHealthCheck | undefined {
+  const path = values['app-health-check-path']
+  if (path === undefined) return undefined
+  if (port === undefined) throw wrong('--app-health-check-path needs --app-port')
+  const { appHealthProbeInterval, appHealthThreshold } = runDefaults
+  const seconds = values['app-health-probe-interval'] ?? String(appHealthProbeInterval)
+  if (!/^\d{1,4}(\.\d{1,3})?$/.test(seconds) || Number(seconds) < 0.05) {
+    throw wrong(`--app-health-probe-interval takes seconds from 0.05, not ${JSON.stringify(seconds)}`)
+  }
+  const threshold = integer(values, 'app-health-threshold', { from: 1, to: 1_000 }) ?? appHealthThreshold
+  return { path, intervalMs: Number(seconds) * 1_000, threshold }
+}
+
+function integer(values: Values, name: keyof Values, { from, to }: { readonly from: number; readonly to: number }) {
+  const value = values[name]
+  if (value === undefined) return undefined
+  if (/^\d{1,6}$/.test(value) && Number(value) >= from && Number(value) <= to) return Number(value)
+  throw wrong(`--${name} takes a number from ${from} to ${to}, not ${JSON.stringify(value)}`)
+}
+
+const wrong = (message: string, cause?: unknown) => new UsageError(message, { showHelp: true, cause })

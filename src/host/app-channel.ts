@@ -1,0 +1,142 @@
+import { Agent, type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http'
+import { connect } from 'node:net'
+import { posix } from 'node:path'
+import type { ReceivedEvent } from '../event.ts'
+import type { Secret } from '../secret.ts'
+
+/** Where the application is. */
+export interface AppChannelOptions {
+  readonly address: string
+  readonly port: number
+  /** Requests to the application at once; the others wait. */
+  readonly maxConcurrency: number
+  /** Sent along as `dapr-api-token`, so that the application can tell who calls. */
+  readonly token?: Secret | undefined
+}
+
+/** What the application says to a route: it takes events there, it does not, or it does not answer. */
+export type Subscription = 'subscribed' | 'not subscribed' | 'not reachable'
+
+/** Calls to the application over HTTP, on connections that are kept alive. */
+export interface AppChannel {
+  /** Asks with OPTIONS whether the application takes events at a route: 2xx and 405 say so, as they do to Dapr. */
+  probe(route: string): Promise<Subscription>
+  /** Posts an event to a route. Rejects unless the answer is 2xx, and when `event.signal` aborts. */
+  deliver(route: string, event: ReceivedEvent): Promise<void>
+  /** Does anybody listen on the application's port? */
+  reachable(): Promise<boolean>
+  /** Does GET of a path answer 2xx within half a second? */
+  healthy(path: string): Promise<boolean>
+  /** Ends every connection. */
+  close(): void
+}
+
+const probeTimeoutMs = 3_000
+const healthTimeoutMs = 500
+/** Dapr hands on the whole metadata; a credential or a length among it would do harm, so these alone. */
+const passedOn = /^(aeg-|traceparent$|tracestate$)/
+/** Longest answer that is read to its end, so that the connection can be used again. Its content is of no interest. */
+const mostDrained = 65_536
+
+/** Opens nothing yet: connections come with the first call. */
+export function createAppChannel(options: AppChannelOptions): AppChannel {
+  const { address: host, port, token } = options
+  const agent = new Agent({ keepAlive: true, maxSockets: options.maxConcurrency, scheduling: 'lifo' })
+  const authorization = token && { 'dapr-api-token': token.reveal() }
+
+  interface Call {
+    readonly method: 'GET' | 'OPTIONS' | 'POST'
+    readonly path: string
+    readonly headers?: OutgoingHttpHeaders
+    readonly body?: Buffer
+    readonly signal: AbortSignal
+  }
+
+  async function send(call: Call, isRetry = false): Promise<number> {
+    const { method, path, headers, body, signal } = call
+    const out = request({ agent, host, port, method, path, headers: { ...headers, ...authorization }, signal })
+    try {
+      const answer = await responseOf(out, body)
+      await drain(answer)
+      return answer.statusCode ?? 0
+    } catch (error) {
+      // The application closed a kept connection just as we took it: it has not seen the request.
+      if (!isRetry && !signal.aborted && out.reusedSocket && codeOf(error) === 'ECONNRESET') return send(call, true)
+      throw error
+    }
+  }
+
+  return {
+    async probe(route) {
+      try {
+        const status = await send({
+          method: 'OPTIONS',
+          path: pathOf(route),
+          headers: json,
+          signal: AbortSignal.timeout(probeTimeoutMs),
+        })
+        return isSuccess(status) || status === 405 ? 'subscribed' : 'not subscribed'
+      } catch {
+        return 'not reachable'
+      }
+    },
+    async deliver(route, { data: body, metadata, signal }) {
+      const named = Object.entries(metadata).filter(([name]) => passedOn.test(name))
+      const headers = { ...Object.fromEntries(named), ...json, 'content-length': body.length }
+      let status: number
+      try {
+        status = await send({ method: 'POST', path: pathOf(route), headers, body, signal })
+      } catch (error) {
+        if (signal.aborted) throw new Error('the application did not answer in time')
+        throw new Error(`the application could not be reached (${codeOf(error)})`)
+      }
+      if (!isSuccess(status)) throw new Error(`the application answered ${status}`)
+    },
+    reachable: () =>
+      new Promise((resolve) => {
+        const socket = connect({ host, port, timeout: healthTimeoutMs })
+        const settle = (answer: boolean) => {
+          socket.destroy()
+          resolve(answer)
+        }
+        socket
+          .on('connect', () => settle(true))
+          .on('timeout', () => settle(false))
+          .on('error', () => settle(false))
+      }),
+    async healthy(path) {
+      try {
+        return isSuccess(
+          await send({ method: 'GET', path: pathOf(path), signal: AbortSignal.timeout(healthTimeoutMs) }),
+        )
+      } catch {
+        return false
+      }
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+/** Dapr sends every event as this, whatever its own content type. */
+const json = { 'content-type': 'application/json' } as const
+
+const isSuccess = (status: number) => status >= 200 && status < 300
+
+const pathOf = (route: string) => encodeURI(posix.normalize(`/${route}`).toWellFormed())
+
+const codeOf = (error: unknown) =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'connection lost'
+
+const responseOf = (out: ClientRequest, body: Buffer | undefined) =>
+  new Promise<IncomingMessage>((resolve, reject) => {
+    out.on('response', resolve).on('error', reject).end(body)
+  })
+
+async function drain(answer: IncomingMessage): Promise<void> {
+  let length = 0
+  for await (const chunk of answer) {
+    length += chunk.length
+    // Leaving the loop ends the connection.
+    if (length > mostDrained) break
+  }
+}

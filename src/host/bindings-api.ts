@@ -1,0 +1,193 @@
+import { timingSafeEqual } from 'node:crypto'
+import { type FastifyInstance, type FastifyReply, fastify } from 'fastify'
+import { z } from 'zod'
+import { BindingError } from '../errors.ts'
+import type { Secret } from '../secret.ts'
+import type { Host } from './host.ts'
+
+/** What the API shows and does. */
+export interface BindingsApiOptions {
+  readonly host: Host
+  readonly appId: string
+  /** Where the application is, if there is one. */
+  readonly app: { readonly address: string; readonly port: number; readonly maxConcurrency: number } | undefined
+  /** This program's version. */
+  readonly version: string
+  /** What every request but those for health must bring as `dapr-api-token`. */
+  readonly token?: Secret | undefined
+  /** What is not ready yet, nothing once all is. */
+  readonly notReady: () => readonly ('components' | 'app')[]
+  /** Somebody asks the process to end. */
+  readonly onShutdown: () => void
+}
+
+/** Dapr's own limit. */
+const bodyLimit = 4 * 1024 * 1024
+/** Node's clients take 16 KiB of headers; the ids of a large batch would not fit. */
+const longestHeader = 4_096
+const mostExtended = 100
+
+const invokeRequest = z.object({
+  operation: z.string().nullish(),
+  data: z.unknown(),
+  metadata: z.record(z.string(), z.string()).nullish(),
+})
+
+/** Dapr's HTTP API as far as bindings need it: bindings, health, metadata and shutdown. Does not listen yet. */
+export function createBindingsApi(options: BindingsApiOptions): FastifyInstance {
+  const { host, notReady } = options
+  const server = fastify({ bodyLimit, exposeHeadRoutes: false, forceCloseConnections: 'idle' })
+  const extended = new Map<string, string>()
+
+  // Dapr looks at no content type: every body is JSON.
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+
+  server.addHook('onRequest', async (request, reply) => {
+    // A page of the web must not reach what listens on this machine; programs do not send this.
+    if (request.headers['sec-fetch-site'] === 'cross-site') {
+      return sendError(reply, 403, 'ERR_PERMISSION_DENIED', 'requests of web pages of other sites are not taken')
+    }
+    const { token } = options
+    const isHealth = request.url.startsWith('/v1.0/healthz')
+    if (token && !isHealth && !isSame(String(request.headers['dapr-api-token']), token.reveal())) {
+      return reply.code(401).send('invalid api token')
+    }
+  })
+
+  server.route<{ Params: { name: string } }>({
+    method: ['POST', 'PUT'],
+    url: '/v1.0/bindings/:name',
+    async handler(request, reply) {
+      const { name } = request.params
+      const body = parseInvoke(request.body)
+      if ('fault' in body) return malformed(reply, body.fault)
+      const { operation, data, metadata } = body
+      const refuse = (why: string) =>
+        sendError(reply, 500, 'ERR_INVOKE_OUTPUT_BINDING', `error invoking output binding ${name}: ${why}`)
+      if (!operation) return refuse('operation field is missing from request')
+      const binding = host.find(name)?.binding
+      if (!binding) return refuse(`couldn't find output binding ${name}`)
+      const operations = binding.operations()
+      if (!operations.includes(operation)) {
+        return refuse(
+          `binding ${name} does not support operation ${operation}. supported operations:${operations.join(' ')}`,
+        )
+      }
+      const given = { ...traceContext(request.headers), ...metadata }
+      try {
+        const answer = await binding.invoke(operation, data ?? null, { metadata: given })
+        return reply.headers(answerHeaders(answer.metadata)).type('application/json').send('')
+      } catch (error) {
+        return refuse(error instanceof BindingError ? error.message : 'an unexpected error')
+      }
+    },
+  })
+
+  server.get('/v1.0/healthz', (request, reply) => {
+    const waiting = notReady()
+    if (waiting.length > 0) {
+      return sendError(reply, 500, 'ERR_HEALTH_NOT_READY', `dapr is not ready: [${waiting.join(' ')}]`)
+    }
+    const asked = new URL(request.url, 'http://localhost').searchParams.get('appid')
+    if (asked !== null && asked !== options.appId) {
+      return sendError(reply, 500, 'ERR_HEALTH_APPID_NOT_MATCH', 'dapr app-id does not match')
+    }
+    return reply.code(204).send()
+  })
+  server.get('/v1.0/healthz/outbound', (_request, reply) =>
+    notReady().includes('components')
+      ? sendError(reply, 500, 'ERR_OUTBOUND_HEALTH_NOT_READY', 'dapr outbound is not ready')
+      : reply.code(204).send(),
+  )
+
+  server.get('/v1.0/metadata', (_request, reply) => reply.send(metadataOf(options, extended)))
+  server.put<{ Params: { key: string } }>('/v1.0/metadata/:key', (request, reply) => {
+    const { key } = request.params
+    if (extended.size >= mostExtended && !extended.has(key)) return malformed(reply, `over ${mostExtended} keys`)
+    extended.set(key, String(request.body ?? ''))
+    return reply.code(204).send()
+  })
+  server.post('/v1.0/shutdown', (_request, reply) => {
+    reply.raw.once('finish', options.onShutdown)
+    return reply.code(204).send()
+  })
+
+  server.setNotFoundHandler((request, reply) =>
+    sendError(
+      reply,
+      404,
+      'ERR_NOT_FOUND',
+      `this host has no ${request.method} ${request.url.split('?', 1)[0]}: it speaks Dapr's bindings, health and metadata API; for more run daprd`,
+    ),
+  )
+  server.setErrorHandler((error: { statusCode?: number }, _request, reply) =>
+    error.statusCode === 413
+      ? malformed(reply, `the body is over ${bodyLimit} bytes`)
+      : sendError(reply, error.statusCode ?? 500, 'ERR_INTERNAL', 'the request could not be handled'),
+  )
+  return server
+}
+
+function sendError(reply: FastifyReply, status: number, errorCode: string, message: string): FastifyReply {
+  return reply.code(status).type('application/json').send(JSON.stringify({ errorCode, message }))
+}
+
+const malformed = (reply: FastifyReply, why: string) =>
+  sendError(reply, 400, 'ERR_MALFORMED_REQUEST', `failed deserializing HTTP body: ${why}`)
+
+function parseInvoke(body: unknown): z.infer<typeof invokeRequest> | { readonly fault: string } {
+  let value: unknown
+  try {
+    value = JSON.parse(Buffer.isBuffer(body) ? new TextDecoder().decode(body) : '')
+  } catch {
+    return { fault: 'it is not JSON' }
+  }
+  const parsed = invokeRequest.safeParse(value)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  return { fault: issue ? [issue.path.join('.'), issue.message].filter(Boolean).join(': ') : 'it has another form' }
+}
+
+/** Dapr hands the caller's trace on to the component in the same way. */
+function traceContext({ traceparent, tracestate }: { readonly [name: string]: unknown }): Record<string, string> {
+  return {
+    ...(typeof traceparent === 'string' && { traceparent }),
+    ...(typeof tracestate === 'string' && { tracestate }),
+  }
+}
+
+/** As Dapr does: `metadata.` and the name. What is too long for a header is left out, and so is what a header can't hold. */
+function answerHeaders(metadata: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const headers = Object.entries(metadata).flatMap(([name, value]) => {
+    // JSON may be written in ASCII; the rest is ASCII anyway.
+    const ascii = value?.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    return ascii === undefined || ascii.length > longestHeader ? [] : [[`metadata.${name}`, ascii] as const]
+  })
+  return Object.fromEntries(headers)
+}
+
+function metadataOf({ host, appId, app, version }: BindingsApiOptions, extended: ReadonlyMap<string, string>): unknown {
+  const runtimeVersion = `eventgrid-binding ${version}`
+  return {
+    ...(appId !== '' && { id: appId }),
+    runtimeVersion,
+    components: host.components().map(({ loaded: { component, metadata } }) => ({
+      name: component.name,
+      type: component.type,
+      version: component.version,
+      capabilities: [metadata.input && 'INPUT_BINDING', metadata.output && 'OUTPUT_BINDING'].filter(Boolean),
+    })),
+    extended: { ...Object.fromEntries(extended), daprRuntimeVersion: runtimeVersion },
+    appConnectionProperties: app
+      ? { port: app.port, protocol: 'http', channelAddress: app.address, maxConcurrency: app.maxConcurrency }
+      : {},
+    actorRuntime: { runtimeStatus: 'DISABLED', hostReady: false },
+  }
+}
+
+/** Takes the same time wherever two texts differ. */
+function isSame(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}

@@ -1,0 +1,76 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+
+/** The YAML files of a folder: their paths, and their texts or why they can't be read. */
+export type FolderTexts = ReadonlyMap<string, string | Error>
+
+const mostFiles = 1_000
+
+/** Reads the YAML files of a folder, not those of folders in it, sorted by name. Rejects where the folder itself can't be read. */
+export async function readFolder(folder: string): Promise<FolderTexts> {
+  const names = (await readdir(folder)).filter((name) => /\.ya?ml$/i.test(name)).sort()
+  if (names.length > mostFiles) throw new Error(`${folder} holds over ${mostFiles} YAML files`)
+  const texts = new Map<string, string | Error>()
+  for (const name of names) {
+    const file = join(folder, name)
+    try {
+      texts.set(file, await readFile(file, 'utf8'))
+    } catch (error) {
+      if (codeOf(error) === 'EISDIR') continue
+      texts.set(file, error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+  return texts
+}
+
+/** How {@link watchFolder} looks. */
+export interface WatchOptions<State> {
+  /** Reads what is watched. A rejection counts as "as before". */
+  readonly read: () => Promise<State>
+  /** What is known already. */
+  readonly known: State
+  /** Called with what has changed; the next look comes once it has resolved. */
+  readonly changed: (state: State) => Promise<void>
+  /** Milliseconds between two looks. @default 250 */
+  readonly intervalMs?: number
+}
+
+/**
+ * Looks again and again, and calls back when something has changed and stood still for one look: a file that is being
+ * written is empty for a moment, which must not take its components away. Returns how to stop; resolves when the callback
+ * under way has ended.
+ */
+export function watchFolder<State>(options: WatchOptions<State>): () => Promise<void> {
+  const { read, changed, intervalMs = 250 } = options
+  let { known } = options
+  let seen = known
+  let stopped = false
+  let underWay = Promise.resolve()
+  let timer: NodeJS.Timeout
+
+  async function look(): Promise<void> {
+    const state = await read().catch(() => known)
+    if (stopped) return
+    const settled = isDeepStrictEqual(state, seen)
+    seen = state
+    if (!settled || isDeepStrictEqual(state, known)) return
+    known = state
+    await changed(state)
+  }
+  function plan(): void {
+    timer = setTimeout(() => {
+      underWay = look().finally(() => {
+        if (!stopped) plan()
+      })
+    }, intervalMs)
+  }
+  plan()
+  return async () => {
+    stopped = true
+    clearTimeout(timer)
+    await underWay
+  }
+}
+
+const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? error.code : undefined)

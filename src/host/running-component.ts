@@ -1,0 +1,121 @@
+import { Binding } from '../binding/binding.ts'
+import type { ReceivedEvent } from '../event.ts'
+import type { Logger } from '../logger.ts'
+import { Secret } from '../secret.ts'
+import type { AppChannel } from './app-channel.ts'
+import type { LoadedComponent } from './load-components.ts'
+
+/** A component whose binding is up. */
+export interface RunningComponent {
+  readonly loaded: LoadedComponent
+  readonly binding: Binding
+  /** The application is there, or it is gone: events are handed to it, or are answered 503 and come again. */
+  appIsUp(up: boolean): void
+  /** Takes no more events, and waits for those that the application has. `create` still works. */
+  drain(): Promise<void>
+  close(): Promise<void>
+}
+
+/** What {@link openComponent} needs beside the component. */
+export interface OpenOptions {
+  /** `undefined`: there is no application, so events wait. */
+  readonly channel: AppChannel | undefined
+  readonly logger: Logger
+}
+
+const firstProbeAgainMs = 100
+const lastProbeAgainMs = 5_000
+
+/**
+ * Opens a component's binding; its event subscription is brought up in the background.
+ * Rejects as `Binding.init` does; then nothing is left running.
+ */
+export async function openComponent(loaded: LoadedComponent, options: OpenOptions): Promise<RunningComponent> {
+  const { channel, logger } = options
+  const binding = new Binding({ logger })
+  await binding.init(loaded.component, { subscription: 'background' })
+  const attachment = channel && loaded.metadata.input ? attach(loaded, binding, channel, logger) : undefined
+  return {
+    loaded,
+    binding,
+    appIsUp: (up) => attachment?.appIsUp(up),
+    async drain() {
+      attachment?.appIsUp(false)
+      await attachment?.idle()
+    },
+    close: () => binding.close(),
+  }
+}
+
+/** Hands the binding's events to the application, once the application says that it wants them. */
+function attach(
+  { component: { name, properties } }: LoadedComponent,
+  binding: Binding,
+  channel: AppChannel,
+  logger: Logger,
+) {
+  const texts = new Map(
+    Object.entries(properties).map(([key, value]) => [
+      key.toLowerCase(),
+      value instanceof Secret ? value.reveal() : String(value),
+    ]),
+  )
+  const route = texts.get('route') || name
+  // Dapr asks only where the component does not say so itself.
+  const isInput = (texts.get('direction') ?? '').split(',').some((word) => word.trim().toLowerCase() === 'input')
+  const underWay = new Set<Promise<void>>()
+  let current: AbortController | undefined
+
+  function handle(event: ReceivedEvent): Promise<void> {
+    const delivery = channel.deliver(route, event)
+    underWay.add(delivery)
+    const forget = () => void underWay.delete(delivery)
+    delivery.then(forget, forget)
+    return delivery
+  }
+
+  async function subscribe(signal: AbortSignal): Promise<void> {
+    let answer: string | undefined
+    for (let waitMs = firstProbeAgainMs; ; waitMs = Math.min(waitMs * 2, lastProbeAgainMs)) {
+      const before = answer
+      answer = isInput ? 'subscribed' : await channel.probe(route)
+      if (signal.aborted) return
+      if (answer === 'subscribed') break
+      if (answer !== before)
+        logger.warn(`the application is ${answer} at ${pathOf(route)}: events are answered 503 and come again`)
+      await passed(waitMs, signal)
+      if (signal.aborted) return
+    }
+    binding.read(handle)
+    logger.info(`events go to the application at ${pathOf(route)}`)
+  }
+
+  return {
+    appIsUp(up: boolean): void {
+      current?.abort()
+      current = undefined
+      binding.read(undefined)
+      if (!up) return
+      current = new AbortController()
+      void subscribe(current.signal)
+    },
+    async idle(): Promise<void> {
+      await Promise.allSettled(underWay)
+    },
+  }
+}
+
+const pathOf = (route: string) => (route.startsWith('/') ? route : `/${route}`)
+
+/** Resolves after a time, or as soon as the signal aborts. */
+function passed(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms)
+    signal.addEventListener('abort', done, { once: true })
+    function done() {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+  })
+}

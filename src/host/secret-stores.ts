@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs'
+import type { ComponentOutline } from '../metadata/outline-components.ts'
+import type { Secrets } from '../metadata/resolve-reference.ts'
+
+/** A secret store that could not be read. */
+export class SecretStoreError extends Error {
+  override readonly name = 'SecretStoreError'
+}
+
+/** Dapr's local secret stores, by component type in lower case. */
+const stores: Readonly<Record<string, (values: ReadonlyMap<string, string>, env: Environment) => Secrets>> = {
+  'secretstores.local.file': (values) => readSecretsFile(values.get('secretsFile') ?? ''),
+  'secretstores.local.env': (values, env) => environmentSecrets(values.get('prefix') ?? '', env),
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Is this a secret store that this host reads itself? */
+export function isSecretStore(type: string): boolean {
+  return Object.hasOwn(stores, type.toLowerCase())
+}
+
+/**
+ * The secrets of the stores among the components, in one pool: where two hold a name, the later one counts.
+ *
+ * @throws SecretStoreError where a store's file can't be read
+ */
+export function readSecretStores(components: readonly ComponentOutline[], env: Environment): Secrets {
+  const pool = components.map(({ name, type, values }) => {
+    try {
+      return stores[type.toLowerCase()]?.(values, env)
+    } catch (error) {
+      throw new SecretStoreError(`secret store ${name}: ${reasonOf(error)}`, { cause: error })
+    }
+  })
+  return Object.assign({}, ...pool)
+}
+
+/**
+ * Reads a JSON file of secrets, in the form of Dapr's local file store; a relative path counts from the working folder, as it does there.
+ *
+ * @throws SecretStoreError which quotes nothing of the file
+ */
+export function readSecretsFile(file: string): Secrets {
+  if (file === '') throw new SecretStoreError('secretsFile is missing')
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new SecretStoreError(`${file} can't be read: ${reasonOf(error)}`, { cause: error })
+  }
+  const value = parsed(text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new SecretStoreError(`${file} must hold a JSON object`)
+  }
+  return Object.fromEntries(Object.entries(value))
+}
+
+/** The parser's own message would quote the text, which is secret. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The variables that begin with a prefix, by the rest of their name; Dapr's own settings are kept from components, as Dapr does. */
+function environmentSecrets(prefix: string, env: Environment): Secrets {
+  const names = Object.keys(env).filter((name) => name.startsWith(prefix) && !/^(DAPR_|APP_API_TOKEN$)/i.test(name))
+  return Object.fromEntries(names.map((name) => [name.slice(prefix.length), env[name]]))
+}
+
+const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { onTestFinished } from 'vitest'
+
+/** A command of ours that runs as a process of its own. */
+export interface Command {
+  readonly process: ChildProcess
+  /** All lines so far, of stdout and of stderr. */
+  readonly lines: readonly string[]
+  /** Resolves with the match of the first line that fits, of those so far and of those to come; rejects when the process ends without one. */
+  line(pattern: RegExp): Promise<RegExpExecArray>
+  /** Resolves with the exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals>
+}
+
+const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
+
+/** Starts `eventgrid-binding` with arguments; the test's end kills what is left of it. */
+export function startCommand(args: readonly string[], env: Readonly<Record<string, string>> = {}): Command {
+  const { PATH = '', HOME = '', TMPDIR } = process.env
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...args], {
+    env: { PATH, HOME, ...(TMPDIR !== undefined && { TMPDIR }), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const lines: string[] = []
+  const watchers = new Set<() => void>()
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on('line', (line) => {
+      lines.push(line)
+      for (const look of watchers) look()
+    })
+  }
+  const ended = new Promise<number | NodeJS.Signals>((done, failed) => {
+    child.on('error', failed)
+    child.on('close', (code, signal) => done(code ?? signal ?? 1))
+  })
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+  const find = (pattern: RegExp) => lines.map((line) => pattern.exec(line)).find((match) => match !== null)
+  return {
+    process: child,
+    lines,
+    ended,
+    line: (pattern) =>
+      new Promise((found, failed) => {
+        const look = () => {
+          const match = find(pattern)
+          if (!match) return
+          watchers.delete(look)
+          found(match)
+        }
+        watchers.add(look)
+        look()
+        ended.then((code) => {
+          if (find(pattern)) return
+          failed(new Error(`it ended (${code}) without a line like ${pattern}:\n${lines.join('\n')}`))
+        }, failed)
+      }),
+  }
+}
