@@ -1,4 +1,4 @@
-import { type Browser, type BrowserContextOptions, errors, type Page } from 'playwright-core'
+import { type ConsoleMessage, errors, type Page, type Request } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
 import { ManualClock } from '../../src/emulator/clock.ts'
 import type { EventGridEmulator, EventGridEmulatorOptions } from '../../src/emulator/index.ts'
@@ -73,31 +73,31 @@ const billing = {
   },
 }
 
-/** Opens the emulator's page in a window of its own. At the test's end it must have asked nobody else for anything, and complained of nothing. */
-export async function openPage(
-  browser: Browser,
+/** Has the window show the emulator's page. At the test's end it must have asked nobody else for anything, and complained of nothing. */
+export async function showPage(
+  page: Page,
   { proxy }: EventGridEmulator,
-  options: BrowserContextOptions & { readonly forgive?: RegExp } = {},
-): Promise<Page> {
-  const { forgive, ...settings } = options
-  const context = await browser.newContext({ timezoneId: 'UTC', viewport: { width: 1280, height: 800 }, ...settings })
-  context.setDefaultTimeout(10_000)
-  const page = await context.newPage()
+  { colorScheme = 'light', forgive }: { readonly colorScheme?: 'light' | 'dark'; readonly forgive?: RegExp } = {},
+): Promise<void> {
   const origins = new Set<string>()
   const complaints: string[] = []
-  page.on('request', (request) => origins.add(new URL(request.url()).origin))
-  page.on('pageerror', (error) => complaints.push(error.message))
-  page.on('console', (message) => {
+  const asked = (request: Request) => void origins.add(new URL(request.url()).origin)
+  const thrown = (error: Error) => void complaints.push(error.message)
+  const logged = (message: ConsoleMessage) => {
     if (message.type() !== 'error' && message.type() !== 'warning') return
     if (!forgive?.test(message.text())) complaints.push(message.text())
-  })
+  }
+  page.on('request', asked).on('pageerror', thrown).on('console', logged)
   onTestFinished(async () => {
-    await context.close()
+    page.off('request', asked).off('pageerror', thrown).off('console', logged)
+    await page.goto('about:blank')
     expect({ origins: [...origins], complaints }).toEqual({ origins: [proxy], complaints: [] })
   })
-  await page.goto(proxy)
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+  await page.setViewportSize({ width: 1280, height: 800 })
+  // The page itself says when it is ready.
+  await page.goto(proxy, { waitUntil: 'commit' })
   await page.locator('#connection[data-state="ok"]').waitFor()
-  return page
 }
 
 /** Presses Tab until the focus is on what the selector names. */

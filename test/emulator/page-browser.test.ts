@@ -1,21 +1,24 @@
 import { readFile } from 'node:fs/promises'
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { browserMissing, launchBrowser } from '../support/browser.ts'
 import { startEmulator } from '../support/start-emulator.ts'
-import { openPage, openShop, shopSecrets, tabTo } from './open-page.ts'
+import { openShop, shopSecrets, showPage, tabTo } from './open-page.ts'
 
 describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped where none is on the PATH)', () => {
   let browser: Browser
+  let page: Page
 
   beforeAll(async () => {
     browser = await launchBrowser()
+    page = await browser.newPage({ timezoneId: 'UTC' })
+    page.setDefaultTimeout(10_000)
   })
   afterAll(() => browser?.close())
 
   it('shows topics, and event subscriptions with their state, handshake and filter', async () => {
     const { emulator } = await openShop({}, { filter: { includedEventTypes: ['Shop.OrderPlaced'] } })
-    const page = await openPage(browser, emulator)
+    await showPage(page, emulator)
     const subscription = page.locator('#subscriptions li', { hasText: 'billing' })
     await subscription.locator('.state', { hasText: 'Succeeded' }).waitFor()
     await subscription.locator('summary').click()
@@ -33,7 +36,7 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
 
   it('follows an event live while its delivery is tried again and dead-lettered, and says when and why', async () => {
     const { emulator, clock, subscriber, publish } = await openShop({}, { retryPolicy: { maxDeliveryAttempts: 2 } })
-    const page = await openPage(browser, emulator)
+    await showPage(page, emulator)
     subscriber.answer({ status: 503 }, { status: 503 })
     await publish({ subject: 'orders/4711' })
     const row = page.locator('#events tr', { hasText: 'orders/4711' })
@@ -55,7 +58,7 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
 
   it('shows body, headers and every try of the event that is clicked, and no secret', async () => {
     const { emulator, clock, subscriber, publish } = await openShop()
-    const page = await openPage(browser, emulator)
+    await showPage(page, emulator)
     subscriber.answer({ status: 503 })
     await publish({ data: { amount: 129.5 }, subject: 'orders/4711' })
     await page.locator('.fate[data-state="waiting"]').waitFor()
@@ -82,7 +85,7 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
 
   it('publishes a sample, tells what the topic refuses, and what is no JSON before it is sent', async () => {
     const { emulator, subscriber } = await openShop()
-    const page = await openPage(browser, emulator)
+    await showPage(page, emulator)
     const [result, event] = [page.locator('#published'), page.locator('#event')]
     const submit = page.locator('#publish button')
     await page.locator('#sample').selectOption({ label: 'A reading' })
@@ -105,7 +108,7 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     const { emulator, publish } = await openShop()
     await publish({ subject: 'orders/4711' })
     await emulator.idle()
-    const page = await openPage(browser, emulator)
+    await showPage(page, emulator)
     const { keyboard } = page
     await tabTo(page, '.skip')
     await keyboard.press('Enter')
@@ -146,7 +149,7 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     subscriber.answer({ status: 400 }, { status: 503 })
     await publish({ id: 'lost' }, { id: 'late' }, { id: 'arrived' })
     await clock.advance(1_000)
-    const page = await openPage(browser, emulator, { colorScheme, reducedMotion: 'reduce' })
+    await showPage(page, emulator, { colorScheme })
     await page.locator('.fate[data-state="waiting"]').waitFor()
     await page.locator('#subscriptions summary').click()
     const script = await readFile(new URL('contrast.js', import.meta.url), 'utf8')
@@ -163,7 +166,7 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
   it('needs no scrolling sideways in a narrow window', async () => {
     const { emulator, publish } = await openShop()
     await publish({ type: `Shop.${'Long'.repeat(60)}`, subject: 'x'.repeat(400) })
-    const page = await openPage(browser, emulator, { reducedMotion: 'reduce' })
+    await showPage(page, emulator)
     await page.locator('#events tr').waitFor()
     await page.locator('#subscriptions summary').click()
     for (const width of [320, 800, 1280]) {
@@ -186,7 +189,7 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
         },
       },
     )
-    const page = await openPage(browser, emulator)
+    await showPage(page, emulator)
     await page.evaluate(`longest = 0; new PerformanceObserver((list) => {
       for (const { duration } of list.getEntries()) longest = Math.max(longest, duration)
     }).observe({ type: 'longtask' })`)
@@ -209,7 +212,7 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
       { filter: { subjectBeginsWith: '</td>', subjectEndsWith: '<script>hacked=1</script>' } },
     )
     await publish({ id: hostile, type: hostile, subject: hostile, data: { [hostile]: hostile } })
-    const page = await openPage(browser, emulator)
+    await showPage(page, emulator)
     await page.locator('#events tr', { hasText: hostile }).click()
     await page.locator('#detail-title', { hasText: hostile }).waitFor()
     expect(await page.locator('#detail pre').first().innerText()).toContain('onerror=')
@@ -219,7 +222,7 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
 
   it('holds still on request, and finds events by text and by what became of them', async () => {
     const { emulator, subscriber, publish } = await openShop()
-    const page = await openPage(browser, emulator)
+    await showPage(page, emulator)
     const rows = page.locator('#events tr:visible')
     subscriber.answer({ status: 503 })
     await publish({ subject: 'refused' })
@@ -238,7 +241,7 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
   it('says that the emulator is away, and shows the next one’s events once it is there', async () => {
     const { emulator, clock, publish } = await openShop()
     await publish({ id: 'first', subject: 'of the former emulator' })
-    const page = await openPage(browser, emulator, { forgive: /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED/ })
+    await showPage(page, emulator, { forgive: /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED/ })
     await page.locator('#events tr', { hasText: 'of the former emulator' }).waitFor()
     await emulator.close()
     await page.locator('#connection', { hasText: 'The emulator is away' }).waitFor()
