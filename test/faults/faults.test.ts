@@ -84,7 +84,7 @@ const faults: Readonly<Record<string, Fault>> = {
       await world.startHost()
     },
   },
-  'bodies of 700 kB': { size: 700_000, strike: () => {}, events: 120, peakMemory: 512 * 2 ** 20 },
+  'bodies of 700 kB': { size: 700_000, strike: () => {}, events: 120, peakMemory: 768 * 2 ** 20 },
   'the clock jumping an hour': { strike: ({ host }) => void host().process.kill('SIGUSR2') },
   'token expiry and key rotation': {
     metadata: { deliveryAuthentication: 'entra' },
