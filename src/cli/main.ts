@@ -1,23 +1,26 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs'
-import { emulate, emulateHelp } from './commands/emulate.ts'
-import { createTerminal } from './terminal.ts'
+import type { Command } from './command.ts'
+import { createTerminal, printable } from './terminal.ts'
 import { UsageError } from './usage-error.ts'
+import { packageVersion } from './version.ts'
 
-interface Command {
+interface Entry {
   readonly about: string
-  readonly help: string
-  /** Resolves with the exit code. */
-  run(args: readonly string[]): Promise<number>
+  load(): Promise<Command>
 }
 
-const terminal = createTerminal(process.stdout)
-
-const commands: Readonly<Record<string, Command>> = {
+const commands: Readonly<Record<string, Entry>> = {
+  serve: {
+    about: 'the component for a Dapr sidecar, over gRPC on Unix domain sockets',
+    load: async () => (await import('./commands/serve.ts')).serve,
+  },
   emulate: {
     about: 'a local Event Grid, with Resource Manager and Entra',
-    help: emulateHelp,
-    run: (args) => emulate(args, terminal),
+    load: async () => (await import('./commands/emulate.ts')).emulate,
+  },
+  run: {
+    about: "components beside an application, with Dapr's HTTP API for bindings",
+    load: async () => (await import('./commands/run.ts')).run,
   },
 }
 
@@ -36,44 +39,34 @@ Exit codes: 0 a clean end, 1 a failure, 2 wrong usage or configuration, 130 or 1
 `
 
 async function main([name, ...args]: readonly string[]): Promise<number> {
-  if (name === '--help' || name === '-h') {
-    process.stdout.write(help)
-    return 0
-  }
-  if (name === '--version' || name === '-v') {
-    process.stdout.write(`${version()}\n`)
-    return 0
-  }
-  const command = name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (!command) {
+  if (name === '--help' || name === '-h') return print(help)
+  if (name === '--version' || name === '-v') return print(`${packageVersion()}\n`)
+  const entry = name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (!entry) {
     const complaint = name === undefined ? 'a command is missing' : `there is no command ${JSON.stringify(name)}`
     process.stderr.write(`eventgrid-binding: ${complaint}\n\n${help}`)
     return 2
   }
-  if (args.includes('--help') || args.includes('-h')) {
-    process.stdout.write(command.help)
-    return 0
-  }
+  const command = await entry.load()
+  if (args.includes('--help') || args.includes('-h')) return print(command.help)
   try {
-    return await command.run(args)
+    return await command.run(args, createTerminal(process.stdout))
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
+    const lines = message.split('\n').map(printable).join('\n')
     const wrongUse = error instanceof UsageError
-    process.stderr.write(
-      `eventgrid-binding ${name}: ${message}\n${wrongUse && error.showHelp ? `\n${command.help}` : ''}`,
-    )
+    const more = wrongUse && error.showHelp ? `\n${command.help}` : ''
+    process.stderr.write(`eventgrid-binding ${name}: ${lines}\n${more}`)
     return wrongUse ? 2 : 1
   }
 }
 
-function version(): string {
-  const { version }: { version: string } = JSON.parse(
-    readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-  )
-  return version
+function print(text: string): number {
+  process.stdout.write(text)
+  return 0
 }
 
-// Whoever read our lines has gone, as `| head` does: that is a wish to end.
-process.stdout.on('error', () => {})
-process.stdout.once('error', () => process.kill(process.pid, 'SIGTERM'))
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+// Whoever read our lines has gone, as `| head` does: for a command that runs until a signal that is one.
+process.stdout.once('error', () => void process.emit('SIGTERM', 'SIGTERM'))
 process.exitCode = await main(process.argv.slice(2))

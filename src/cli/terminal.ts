@@ -40,6 +40,7 @@ export function createTerminal(out: OutputStream): Terminal {
   }
 }
 
-function printable(text: string): string {
+/** The text without control characters, so that it can't move the cursor or begin a line. */
+export function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, ' ')
 }

@@ -1,4 +1,5 @@
-import { readFileSync, unwatchFile, watchFile } from 'node:fs'
+import { unwatchFile, watchFile } from 'node:fs'
+import { readText } from './read-text.ts'
 
 const pollMs = 250
 
@@ -7,12 +8,13 @@ const pollMs = 250
  * editors and mounted volumes replace files in more ways than the system's notices tell. Returns how to stop.
  */
 export function watchText(file: string, known: string, changed: (text: string | Error) => void): () => void {
-  let last = known
+  let last: string | undefined = known
   const look = () => {
     let text: string
     try {
-      text = readFileSync(file, 'utf8')
+      text = readText(file)
     } catch (error) {
+      last = undefined
       changed(error instanceof Error ? error : new Error(String(error)))
       return
     }

@@ -1,4 +1,5 @@
 import { ArmError } from './arm-errors.ts'
+import { parseArmScope } from './arm-path.ts'
 import { closestName } from './closest-name.ts'
 import type { ConfigPath } from './config-yaml.ts'
 import { declaredProperties } from './declarations.ts'
@@ -39,6 +40,7 @@ export function* referenceFaults(config: unknown, now: number): Generator<Refere
 
   const given = topics.flatMap(([, { name }]) => text(name) ?? [])
   const names = ownField(config, 'topics') === undefined ? [emulatorDefaults.topic] : given
+  const topicOf = new Map(topics.map(([, one]) => [text(one.name)?.toLowerCase(), one]))
   for (const [index, one] of eventSubscriptions) {
     const path = ['eventSubscriptions', index]
     const fault = unknownName(one.topic, names, 'topics')
@@ -46,22 +48,33 @@ export function* referenceFaults(config: unknown, now: number): Generator<Refere
     if (one.topic !== undefined && one.scope !== undefined) {
       yield { path: [...path, 'scope'], rule: 'must not stand beside topic' }
     }
-    const settings = settingsFault(one, topics, now)
-    if (settings) yield { path, rule: settings }
+    if (names.length === 0 && one.topic === undefined && one.scope === undefined) {
+      yield { path, rule: 'needs a scope, as there is no topic' }
+    }
+    const stray = scopeFault(one.scope, ids)
+    if (stray) yield { path: [...path, 'scope'], rule: stray }
+    const topic = one.topic === undefined ? topics[0]?.[1] : topicOf.get(text(one.topic)?.toLowerCase())
+    const settings = settingsFault(one, topic, now)
+    if (settings) yield { path: [...path, ...settings.path], rule: settings.rule }
   }
 }
 
+function scopeFault(scope: unknown, ids: readonly string[]): string | undefined {
+  if (typeof scope !== 'string' || !scope.startsWith('/')) return undefined
+  const parsed = parseArmScope(scope.replace(/\/$/, ''))
+  if (!parsed) return 'must be the id of a subscription, a resource group or a resource'
+  const { subscriptionId } = parsed
+  return ids.some((id) => same(id, subscriptionId)) ? undefined : `names a subscription that is not there: ${ids[0]} is`
+}
+
 /** What ARM would say of an event subscription. */
-function settingsFault(
-  one: JsonObject,
-  topics: readonly (readonly [number, JsonObject])[],
-  now: number,
-): string | undefined {
+function settingsFault(one: JsonObject, topic: JsonObject | undefined, now: number): ReferenceFault | undefined {
   const { name, endpoint, properties } = one
-  if (endpoint === undefined && ownField(properties, 'destination') === undefined) return 'needs an endpoint'
+  if (endpoint === undefined && ownField(properties, 'destination') === undefined) {
+    return { path: [], rule: 'needs an endpoint' }
+  }
   if (typeof name !== 'string' || (properties !== undefined && !isJsonObject(properties))) return undefined
   if (endpoint !== undefined && (typeof endpoint !== 'string' || !URL.canParse(endpoint))) return undefined
-  const topic = one.topic === undefined ? topics[0]?.[1] : topics.find(([, { name }]) => same(name, one.topic))?.[1]
   const schema = topic?.inputSchema ?? (one.scope === undefined ? 'CloudEventSchemaV1_0' : undefined)
   try {
     const options = {
@@ -72,8 +85,13 @@ function settingsFault(
     declaredProperties(options, isInputSchema(schema) ? schema : undefined, now)
     return undefined
   } catch (error) {
-    if (error instanceof ArmError) return `is refused by Event Grid: ${error.message}`
-    throw error
+    if (!(error instanceof ArmError)) throw error
+    const [, inside] = /property '([^']+)' is invalid/.exec(error.message) ?? []
+    const path = inside?.split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : part)) ?? []
+    return {
+      path: inside === undefined ? [] : ['properties', ...path],
+      rule: `is refused by Event Grid: ${error.message}`,
+    }
   }
 }
 

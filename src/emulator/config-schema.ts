@@ -78,6 +78,9 @@ const ingressRule = z.strictObject({
   to: z.string().refine((url) => isUrl(url, ['https:', 'http:']), 'must be a URL'),
 })
 
+/** With an account and its key or a signature, or Azurite's short form. */
+const connectionString = /^UseDevelopmentStorage=true|(^|;)\s*(AccountKey|SharedAccessSignature)=[^;]+/i
+
 /** What a configuration file may hold: the options of the emulator that are data, under the same names. */
 export const configSchema = z.strictObject({
   port: z.exactOptional(port),
@@ -95,7 +98,9 @@ export const configSchema = z.strictObject({
   trustedCertificates: z.exactOptional(list(text)),
   retrySchedule: z.exactOptional(list(milliseconds).min(1, 'must hold one pause at least')),
   deadLetterDelay: z.exactOptional(milliseconds),
-  deadLetterConnectionString: z.exactOptional(text),
+  deadLetterConnectionString: z.exactOptional(
+    text.regex(connectionString, 'must be a connection string of a storage account (AccountName=…;AccountKey=…)'),
+  ),
   concurrency: z.exactOptional(count),
   maxPending: z.exactOptional(count),
   operationDelayMs: z.exactOptional(milliseconds),

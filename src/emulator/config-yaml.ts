@@ -1,4 +1,14 @@
-import { isCollection, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml'
+import {
+  type Document,
+  isCollection,
+  isMap,
+  isNode,
+  isScalar,
+  LineCounter,
+  parseDocument,
+  visit,
+  type YAMLParseError,
+} from 'yaml'
 
 const longestText = 1_048_576
 const mostAliases = 100
@@ -34,12 +44,11 @@ export function readConfigYaml(text: string, file: string): ConfigYaml {
     const { line, col } = lines.linePos(offset)
     return `${file}:${Math.max(line, 1)}:${Math.max(col, 1)}`
   }
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true })
+  const document = parsed(text, lines)
+  if (!document) return whole('is nested too deeply')
   if (document.errors.length > 0) {
     const shown = document.errors.slice(0, 10)
-    return {
-      problems: shown.map(({ pos, message }) => ({ at: place(pos[0]), field: '', rule: `is no YAML: ${message}` })),
-    }
+    return { problems: shown.map(({ pos, ...error }) => ({ at: place(pos[0]), field: '', rule: faultOf(error) })) }
   }
   // Also what a half-written file looks like: an editor has emptied it and not yet filled it again.
   if (document.contents === null) return whole('is empty')
@@ -47,11 +56,13 @@ export function readConfigYaml(text: string, file: string): ConfigYaml {
   try {
     value = document.toJS({ maxAliasCount: mostAliases })
   } catch (error) {
-    return whole(`can't be read: ${error instanceof Error ? error.message : String(error)}`)
+    const reason = error instanceof Error ? error.message : String(error)
+    return { problems: [{ at: place(firstAlias(document)), field: '', rule: `can't be expanded: ${reason}` }] }
   }
 
+  const { contents } = document
   function offsetOf(path: ConfigPath, name: string | undefined): number {
-    let node: unknown = document.contents
+    let node: unknown = contents
     for (const part of path) {
       const next: unknown = isCollection(node) ? node.get(part, true) : undefined
       if (!isNode(next)) break
@@ -70,6 +81,32 @@ export function readConfigYaml(text: string, file: string): ConfigYaml {
       rule,
     }),
   }
+}
+
+/** Undefined if it is nested so deeply that the parser runs out of stack, which it may say in an error of its own. */
+function parsed(text: string, lineCounter: LineCounter): Document.Parsed | undefined {
+  try {
+    const document = parseDocument(text, { lineCounter, prettyErrors: false, stringKeys: true })
+    return document.errors.some(({ message }) => /stack (size|overflow)/i.test(message)) ? undefined : document
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
+function faultOf({ code, message }: Pick<YAMLParseError, 'code' | 'message'>): string {
+  return code === 'MULTIPLE_DOCS' ? 'must be one document: nothing may follow ---' : `is no YAML: ${message}`
+}
+
+function firstAlias(document: Document.Parsed): number {
+  let offset = 0
+  visit(document, {
+    Alias(_key, { range }) {
+      offset = range?.[0] ?? 0
+      return visit.BREAK
+    },
+  })
+  return offset
 }
 
 function fieldName(path: ConfigPath): string {

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import type { z } from 'zod'
 import { createBlobDeadLetterStore } from './blob-dead-letter-store.ts'
 import { closestName } from './closest-name.ts'
@@ -10,7 +11,10 @@ import type { EventGridEmulatorOptions } from './options.ts'
 export type { Config } from './config-schema.ts'
 export type { ConfigProblem } from './config-yaml.ts'
 
-/** A configuration that can't be used: everything that is wrong with it, one line each. */
+/** Most problems that are named: a file that is no configuration at all has thousands. */
+const mostProblems = 30
+
+/** A configuration that can't be used: what is wrong with it, one line each. */
 export class EmulatorConfigError extends Error {
   override readonly name = 'EmulatorConfigError'
   readonly problems: readonly ConfigProblem[]
@@ -21,30 +25,64 @@ export class EmulatorConfigError extends Error {
   }
 }
 
-/** Reads a configuration file's text. Throws an {@link EmulatorConfigError} with all its faults. @param file its name in them */
-export function parseConfig(text: string, file: string, now: number): Config {
-  const yaml = readConfigYaml(text, file)
-  if ('problems' in yaml) throw new EmulatorConfigError(yaml.problems)
-  const parsed = configSchema.safeParse(yaml.value)
-  const problems = (parsed.error?.issues ?? []).flatMap((issue) => {
-    const path = issue.path.filter((part) => typeof part !== 'symbol')
-    if (issue.code !== 'unrecognized_keys') return yaml.problem(path, ruleOf(issue, valueAt(yaml.value, path)))
-    return issue.keys.map((key) => yaml.problem(path, unknownRule(key, namesAt(path)), key))
-  })
-  for (const { path, rule } of referenceFaults(yaml.value, now)) problems.push(yaml.problem(path, rule))
-  if (!parsed.success || problems.length > 0) throw new EmulatorConfigError(problems)
-  return parsed.data
+/** What it takes to read a configuration beside its text. */
+export interface ConfigSource {
+  /** The file's name in problems. */
+  readonly file: string
+  /** Milliseconds since 1970, for expiration times. */
+  readonly now: number
+  /** Reads a file that the configuration names. Throws an Error that says why it can't. */
+  readFile(path: string): string
 }
 
-/** The options that a configuration stands for. @param certificates what its `trustedCertificates` hold, PEM */
-export function optionsOf(config: Config, certificates: readonly string[]): EventGridEmulatorOptions {
-  const { deadLetterConnectionString, trustedCertificates: _files, ...options } = config
-  return {
-    ...options,
-    trustedCertificates: certificates,
-    ...(deadLetterConnectionString !== undefined && {
-      deadLetterStore: createBlobDeadLetterStore(deadLetterConnectionString),
-    }),
+/** A configuration as it was written, and the emulator's options that it stands for. */
+export interface ParsedConfig {
+  readonly config: Config
+  readonly options: EventGridEmulatorOptions
+}
+
+/** Reads a configuration file's text. Throws an {@link EmulatorConfigError} with its faults, the first 30 of them. */
+export function parseConfig(text: string, source: ConfigSource): ParsedConfig {
+  const yaml = readConfigYaml(text, source.file)
+  if ('problems' in yaml) throw new EmulatorConfigError(yaml.problems)
+  const parsed = configSchema.safeParse(yaml.value)
+  const problems: ConfigProblem[] = []
+  for (const issue of (parsed.error?.issues ?? []).slice(0, mostProblems)) {
+    const path = issue.path.filter((part) => typeof part !== 'symbol')
+    if (issue.code !== 'unrecognized_keys') problems.push(yaml.problem(path, ruleOf(issue, valueAt(yaml.value, path))))
+    else for (const key of issue.keys) problems.push(yaml.problem(path, unknownRule(key, namesAt(path)), key))
+  }
+  for (const { path, rule } of referenceFaults(yaml.value, source.now)) {
+    // They are found one by one, so that what is not named costs nothing.
+    if (problems.length >= mostProblems) break
+    problems.push(yaml.problem(path, rule))
+  }
+  const trustedCertificates = (parsed.data?.trustedCertificates ?? []).map((file, index) => {
+    const certificate = readCertificates(file, source)
+    if (certificate instanceof Error) problems.push(yaml.problem(['trustedCertificates', index], certificate.message))
+    return certificate instanceof Error ? '' : certificate
+  })
+  if (!parsed.success || problems.length > 0) throw new EmulatorConfigError(problems.slice(0, mostProblems))
+  const { deadLetterConnectionString, ...options } = parsed.data
+  const store = deadLetterConnectionString && {
+    deadLetterStore: createBlobDeadLetterStore(deadLetterConnectionString),
+  }
+  return { config: parsed.data, options: { ...options, trustedCertificates, ...store } }
+}
+
+/** What a file of certificates holds, or what is wrong with it. */
+function readCertificates(file: string, source: ConfigSource): string | Error {
+  let text: string
+  try {
+    text = source.readFile(file)
+  } catch (error) {
+    return new Error(`(${file}) ${error instanceof Error ? error.message : String(error)}`)
+  }
+  try {
+    new X509Certificate(text)
+    return text
+  } catch {
+    return new Error(`(${file}) holds no PEM certificate`)
   }
 }
 

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { EmulatorStateError, EventGridEmulator, type EventGridEmulatorOptions } from '../../emulator/index.ts'
+import type { Command } from '../command.ts'
 import { bannerLines, topicLines } from '../emulator-banner.ts'
-import { emulatorOptions, fieldsForRestart, loadConfig, readConfig } from '../emulator-config.ts'
+import { fieldsForRestart, type LoadedConfig, loadConfig, readConfig } from '../emulator-config.ts'
 import { deadLetterLine, deliveryLine, figuresLine, handshakeLine } from '../record-lines.ts'
 import { firstSignal } from '../signals.ts'
 import type { Terminal } from '../terminal.ts'
@@ -16,7 +17,15 @@ const defaultPorts = { port: 4430, httpPort: 4431 } as const
 
 const liveLineMs = 500
 
-export const emulateHelp = `Usage: eventgrid-binding emulate [options]
+/** Longer than Event Grid waits for a subscriber's answer: who has not answered by then never will. */
+const longestDrainMs = 35_000
+
+const portTroubles: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is in use; free it',
+  EACCES: 'is for privileged users only',
+}
+
+const help = `Usage: eventgrid-binding emulate [options]
 
 Runs a local Event Grid, with Azure Resource Manager and Entra, until it is interrupted.
 
@@ -41,23 +50,31 @@ interface EmulateOptions {
   readonly quiet: boolean
 }
 
-/** Runs the command until a signal has ended it; resolves with the exit code. Throws a UsageError for wrong options, configuration or state. */
-export async function emulate(args: readonly string[], terminal: Terminal): Promise<number> {
+/** `eventgrid-binding emulate`. */
+export const emulate: Command = { help, run }
+
+/** Runs until a signal. Throws a UsageError for wrong options, configuration or state. */
+async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const options = readOptions(args)
   const loaded = options.config === undefined ? undefined : loadConfig(options.config)
-  const configured = loaded && options.config !== undefined ? emulatorOptions(loaded.config, options.config) : {}
-  const emulator = await start({ ...defaultPorts, ...configured, ...given(options) })
-  const ending = firstSignal()
-  const ca = writeAuthority(emulator, options.ca)
-  const undo = [ca.remove]
+  const settings = { ...defaultPorts, ...loaded?.options, ...given(options) }
+  if (settings.port !== 0 && settings.port === settings.httpPort) {
+    throw new UsageError(
+      `https and http can't both have port ${settings.port}; choose others by --port and --http-port`,
+    )
+  }
+  const emulator = await start(settings)
+  const undo: (() => void)[] = []
   try {
+    const ending = firstSignal()
+    const ca = writeAuthority(emulator, options.ca)
+    undo.push(ca.remove)
     for (const line of bannerLines(emulator, ca.file)) terminal.line(line)
     if (!options.quiet) undo.push(showRecords(emulator, terminal))
     if (terminal.live) undo.push(showFigures(emulator, terminal))
-    if (loaded && options.config !== undefined) undo.push(followConfig(emulator, options.config, loaded, terminal))
+    if (loaded) undo.push(followConfig(emulator, loaded, terminal))
     terminal.line(`ready: ${emulator.endpoints.resourceManager} ${emulator.proxy}`)
-    const signal = await ending
-    await drain(emulator, signal, configured.state ?? options.state, terminal)
+    await drain(emulator, await ending, settings.state, terminal)
     return 0
   } finally {
     for (const stop of undo.toReversed()) stop()
@@ -112,9 +129,11 @@ async function start(options: EventGridEmulatorOptions): Promise<EventGridEmulat
     return await EventGridEmulator.start(options)
   } catch (error) {
     if (error instanceof EmulatorStateError) throw new UsageError(error.message, { cause: error })
-    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    const trouble = typeof code === 'string' ? portTroubles[code] : undefined
+    if (trouble !== undefined && error instanceof Error) {
       const port = 'port' in error ? error.port : 'its port'
-      throw new Error(`port ${port} is in use; free it, or choose others by --port and --http-port`, { cause: error })
+      throw new Error(`port ${port} ${trouble}; choose others by --port and --http-port`, { cause: error })
     }
     throw error
   }
@@ -160,18 +179,14 @@ function showFigures(emulator: EventGridEmulator, terminal: Terminal): () => voi
   return () => clearInterval(timer)
 }
 
-function followConfig(
-  emulator: EventGridEmulator,
-  file: string,
-  first: ReturnType<typeof loadConfig>,
-  terminal: Terminal,
-): () => void {
+function followConfig(emulator: EventGridEmulator, first: LoadedConfig, terminal: Terminal): () => void {
+  const { file } = first
   return watchText(file, first.text, (text) => {
     try {
-      if (text instanceof Error) throw new UsageError(`${file} can't be read: ${text.message}`)
+      if (text instanceof Error) throw new UsageError(`${file} ${text.message}`)
       const read = readConfig(file, text)
       const known = new Set(emulator.topics().map(({ name }) => name))
-      emulator.reconfigure(emulatorOptions(read.config, file))
+      emulator.reconfigure(read.options)
       const later = fieldsForRestart(first.config, read.config)
       for (const topic of emulator.topics()) if (!known.has(topic.name)) topicLines(topic).forEach(terminal.line)
       if (later.length > 0) terminal.line(`${file}: ${later.join(', ')} will take effect at the next start`)
@@ -195,7 +210,10 @@ async function drain(
   )
   const times = Number.POSITIVE_INFINITY
   emulator.failNext({ route: 'topic', status: 503, times, matches: ({ url }) => url.startsWith('/topics/') })
-  await emulator.idle()
+  const { promise: late, resolve: giveUp } = Promise.withResolvers<void>()
+  const timer = setTimeout(giveUp, longestDrainMs)
+  await Promise.race([emulator.idle(), late])
+  clearTimeout(timer)
   const { delivered, deadLettered } = emulator.figures()
   const fate = state === undefined ? 'lost' : 'kept in the state file'
   terminal.line(
