@@ -34,7 +34,7 @@ export interface AppChannel {
 const probeTimeoutMs = 3_000
 const healthTimeoutMs = 500
 /** Dapr hands on the whole metadata; a credential or a length among it would do harm, so these alone. */
-const passedOn = /^(aeg-|traceparent$|tracestate$)/
+const passedOn = /^(aeg-(?!sas-)|traceparent$|tracestate$)/
 /** Longest answer that is read to its end, so that the connection can be used again. Its content is of no interest. */
 const mostDrained = 65_536
 

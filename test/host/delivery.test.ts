@@ -1,24 +1,105 @@
 import { expect, it } from 'vitest'
-import { openDaprApp } from '../support/dapr-app.ts'
+import { type AppCall, openDaprApp } from '../support/dapr-app.ts'
 import { openHostWorld } from './open-host.ts'
 
-const events = (bodies: readonly { readonly body: string }[]) => bodies.map(({ body }) => JSON.parse(body))
+const dataOf = (calls: readonly AppCall[]) => calls.map(({ body }) => JSON.parse(body).data)
+const create = (data: unknown, metadata = {}) => ({ operation: 'create', data, metadata })
 
-it('posts what create published to the route of the component, as Dapr does', async () => {
+it('posts an event to the path of the component, as Dapr does, and none of the credential', async () => {
   const world = await openHostWorld()
   const app = await openDaprApp()
+  const host = world.start(['--app-port', String(app.port)], { APP_API_TOKEN: 'for-the-application' })
+  await host.takesEvents('orders')
+  const { status, headers, body } = await host.invoke('orders', create({ order: 1 }, { type: 'order.placed' }))
+  await world.emulator.settled()
+  const posts = await app.received('POST', 1)
+  expect({ status, body, count: headers.get('metadata.count') }).toEqual({ status: 200, body: '', count: '1' })
+  expect(JSON.parse(headers.get('metadata.ids') ?? '')).toEqual([JSON.parse(posts[0]?.body ?? '').id])
+  expect(posts.map(({ path }) => path)).toEqual(['/orders'])
+  expect(JSON.parse(posts[0]?.body ?? '')).toMatchObject({
+    type: 'order.placed',
+    data: { order: 1 },
+    specversion: '1.0',
+  })
+  expect(posts[0]?.headers).toMatchObject({
+    'content-type': 'application/json',
+    'aeg-delivery-count': '0',
+    'dapr-api-token': 'for-the-application',
+  })
+  expect(Object.keys(posts[0]?.headers ?? {})).not.toContain('x-eventgrid-binding-token')
+})
+
+it('has an event delivered again that the application answers 500, cuts off, or leaves unanswered', async () => {
+  const world = await openHostWorld()
+  world.write('orders.yaml', { fields: { handlerTimeout: '300ms' } })
+  const app = await openDaprApp()
+  app.answerWith((_call, index) => ([500, 'drop', 'hang'] as const)[index] ?? 200)
   const host = world.start(['--app-port', String(app.port)])
   await host.takesEvents('orders')
-  const { status } = await host.invoke('orders', {
-    operation: 'create',
-    data: { order: 1 },
-    metadata: { type: 'order.placed' },
-  })
-  const posts = await app.received('POST', 1)
+  await host.invoke('orders', create('once'))
   await world.emulator.settled()
-  expect(status).toBe(200)
-  expect(posts.map(({ path }) => path)).toEqual(['/orders'])
-  expect(events(posts)).toMatchObject([{ type: 'order.placed', data: { order: 1 }, specversion: '1.0' }])
-  expect(posts[0]?.headers).toMatchObject({ 'content-type': 'application/json', 'aeg-delivery-count': '0' })
-  expect(JSON.stringify(posts[0]?.headers)).not.toMatch(/x-eventgrid-binding-token/i)
+  expect(dataOf(await app.received('POST', 4))).toEqual(Array(4).fill('once'))
+  expect(world.emulator.figures()).toMatchObject({ delivered: 1, deadLettered: 0 })
+})
+
+it('loses nothing while the application is not up yet, and nothing that it died with', async () => {
+  const world = await openHostWorld()
+  const before = await openDaprApp()
+  const { port } = before
+  await before.close()
+  const host = world.start(['--app-port', String(port)])
+  await host.line(/^orders: the event subscription .* stands/)
+  expect([await host.get('/v1.0/healthz'), await host.get('/v1.0/healthz/outbound')]).toMatchObject([
+    { status: 500, body: JSON.stringify({ errorCode: 'ERR_HEALTH_NOT_READY', message: 'dapr is not ready: [app]' }) },
+    { status: 204, body: '' },
+  ])
+  await host.invoke('orders', create('early'))
+  await world.emulator.records.deliveries.waitFor(({ status }) => status === 503)
+
+  const first = await openDaprApp({ port })
+  first.answerWith(() => 'hang')
+  await first.received('POST', 1)
+  expect((await host.get('/v1.0/healthz')).status).toBe(204)
+  await first.close()
+  const second = await openDaprApp({ port })
+  await world.emulator.settled()
+  expect(dataOf(await second.received('POST', 1))).toEqual(['early'])
+  expect(world.emulator.figures()).toMatchObject({ delivered: 1, deadLettered: 0 })
+})
+
+it('asks for nothing and posts to the route where the component says direction and route', async () => {
+  const world = await openHostWorld()
+  world.write('orders.yaml', { fields: { direction: 'input, output', route: '/from/event grid' } })
+  const app = await openDaprApp({ subscribed: () => false })
+  const host = world.start(['--app-port', String(app.port)])
+  await host.takesEvents('orders')
+  await host.invoke('orders', create(null))
+  await world.emulator.settled()
+  expect(app.calls.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /from/event%20grid'])
+})
+
+it('answers 503 while the application says that it is unwell, or that it does not subscribe', async () => {
+  const world = await openHostWorld()
+  let wanted = false
+  const app = await openDaprApp({ subscribed: () => wanted })
+  const health = [
+    '--app-health-check-path',
+    '/well',
+    '--app-health-probe-interval',
+    '0.05',
+    '--app-health-threshold',
+    '2',
+  ]
+  const host = world.start(['--app-port', String(app.port), ...health])
+  await host.line(/^orders: warning: the application is not subscribed at \/orders/)
+  wanted = true
+  await host.takesEvents('orders')
+  app.feel(false)
+  await host.line(/^the application is unwell/)
+  await host.invoke('orders', create('patience'))
+  await world.emulator.records.deliveries.waitFor(({ status }) => status === 503)
+  expect((await app.received('POST', 0)).length).toBe(0)
+  app.feel(true)
+  await world.emulator.settled()
+  expect(dataOf(await app.received('POST', 1))).toEqual(['patience'])
 })

@@ -27,6 +27,8 @@ export interface RunningHost extends Command {
   readonly api: Promise<string>
   /** Resolves when a component's event subscription stands and the application has asked for its events. */
   takesEvents(name: string): Promise<unknown>
+  /** Asks the API by GET. */
+  get(path: string): Promise<{ status: number; body: string }>
   /** Invokes a binding by a request by hand. */
   invoke(name: string, body: unknown): Promise<{ status: number; headers: Headers; body: string }>
 }
@@ -81,6 +83,10 @@ export async function openHostWorld(options: EventGridEmulatorOptions = {}): Pro
             command.line(new RegExp(`^${name}: the event subscription .* stands`)),
             command.line(new RegExp(`^${name}: events go to the application`)),
           ]),
+        async get(path) {
+          const answer = await fetch(`${await api}${path}`)
+          return { status: answer.status, body: await answer.text() }
+        },
         async invoke(name, body) {
           const text = typeof body === 'string' ? body : JSON.stringify(body)
           const answer = await fetch(`${await api}/v1.0/bindings/${name}`, { method: 'POST', body: text })

@@ -25,6 +25,8 @@ export interface DaprApp {
   received(method: 'POST' | 'OPTIONS' | 'GET', count: number): Promise<readonly AppCall[]>
   /** How posted events are answered from now on. */
   answerWith(answer: (call: AppCall, index: number) => AppAnswer | Promise<AppAnswer>): void
+  /** Whether GET, which asks for its health, is answered 200 or 500 from now on. It is well to begin with. */
+  feel(well: boolean): void
   close(): Promise<void>
 }
 
@@ -39,6 +41,7 @@ export async function openDaprApp({
   const calls: AppCall[] = []
   let answer: (call: AppCall, index: number) => AppAnswer | Promise<AppAnswer> = () => 200
   let watchers: (() => void)[] = []
+  let well = true
   const server = createServer(async (request, response) => {
     const { method = '', url: path = '', headers } = request
     const call = { method, path, headers, body: await text(request).catch(() => '') }
@@ -46,7 +49,7 @@ export async function openDaprApp({
     for (const look of watchers) look()
     if (method === 'OPTIONS') return void response.writeHead(subscribed(path) ? 200 : 404).end()
     const posted = calls.filter((one) => one.method === 'POST')
-    const status = method === 'POST' ? await answer(call, posted.indexOf(call)) : 200
+    const status = method === 'POST' ? await answer(call, posted.indexOf(call)) : well ? 200 : 500
     if (status === 'hang') return
     if (status === 'drop') request.socket.destroy()
     else response.writeHead(status).end()
@@ -75,6 +78,9 @@ export async function openDaprApp({
       }),
     answerWith(next) {
       answer = next
+    },
+    feel(now) {
+      well = now
     },
     close,
   }

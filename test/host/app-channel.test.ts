@@ -1,0 +1,117 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, it, onTestFinished } from 'vitest'
+import type { ReceivedEvent } from '../../src/event.ts'
+import { createAppChannel } from '../../src/host/app-channel.ts'
+
+async function open(server: Server, maxConcurrency = 10) {
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  // A listening TCP server has an address of this form.
+  const { port } = server.address() as AddressInfo
+  const channel = createAppChannel({ address: '127.0.0.1', port, maxConcurrency })
+  onTestFinished(() => {
+    channel.close()
+    server.closeAllConnections()
+    server.close()
+  })
+  return channel
+}
+
+const eventWith = (
+  metadata: Readonly<Record<string, string>> = {},
+  signal = AbortSignal.timeout(10_000),
+): ReceivedEvent => ({
+  data: Buffer.from('{"id":"1"}'),
+  contentType: 'application/cloudevents+json',
+  cloudEvent: { specversion: '1.0', id: '1', source: '/tests', type: 'test' },
+  metadata,
+  signal,
+})
+
+it.each([
+  { status: 200, expected: 'taken' },
+  { status: 204, expected: 'taken' },
+  { status: 302, expected: 'the application answered 302' },
+  { status: 404, expected: 'the application answered 404' },
+  { status: 503, expected: 'the application answered 503' },
+])('takes $status for what Dapr takes it for', async ({ status, expected }) => {
+  const channel = await open(
+    createServer((_request, response) => response.writeHead(status, { location: '/elsewhere' }).end()),
+  )
+  const outcome = await channel.deliver('orders', eventWith()).then(
+    () => 'taken',
+    (error: Error) => error.message,
+  )
+  expect(outcome).toBe(expected)
+})
+
+it.each([
+  { status: 200, expected: 'subscribed' },
+  { status: 405, expected: 'subscribed' },
+  { status: 404, expected: 'not subscribed' },
+  { status: 500, expected: 'not subscribed' },
+])('reads $status to OPTIONS as $expected', async ({ status, expected }) => {
+  const channel = await open(createServer((_request, response) => response.writeHead(status).end()))
+  expect(await channel.probe('orders')).toBe(expected)
+})
+
+it('hands on what tells of the event and of its trace, and nothing else', async () => {
+  const seen: string[] = []
+  const channel = await open(
+    createServer((request, response) => {
+      seen.push(...Object.keys(request.headers))
+      response.end()
+    }),
+  )
+  const metadata = {
+    'aeg-event-type': 'Notification',
+    traceparent: '00-1',
+    authorization: 'x',
+    'content-length': '1',
+    other: 'y',
+  }
+  await channel.deliver('orders', eventWith({ ...metadata, 'aeg-sas-key': 'x' }))
+  expect(seen.sort()).toEqual(['aeg-event-type', 'connection', 'content-length', 'content-type', 'host', 'traceparent'])
+})
+
+it('sends an event again at once when a kept connection turns out to be closed', async () => {
+  let posts = 0
+  const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+    posts++
+    // The second request of the first connection finds it closed.
+    if (posts === 2) request.socket.resetAndDestroy()
+    else response.end()
+  })
+  const channel = await open(server)
+  await channel.deliver('orders', eventWith())
+  await channel.deliver('orders', eventWith())
+  expect(posts).toBe(3)
+})
+
+it('sends no more requests at once than it is told', async () => {
+  const held: (() => void)[] = []
+  let most = 0
+  let arrived = () => {}
+  const server = createServer((_request, response) => {
+    held.push(() => void response.end())
+    most = Math.max(most, held.length)
+    arrived()
+  })
+  const channel = await open(server, 2)
+  const deliveries = Promise.all(Array.from({ length: 6 }, () => channel.deliver('orders', eventWith())))
+  for (let released = 0; released < 6; ) {
+    while (held.length < 2) await new Promise<void>((resolve) => (arrived = resolve))
+    // Whatever else is on its way has arrived once another connection has been made and closed.
+    await channel.reachable()
+    released += held.length
+    for (const release of held.splice(0)) release()
+  }
+  await deliveries
+  expect(most).toBe(2)
+})
+
+it('gives up when the time for the event is over', async () => {
+  const giveUp = new AbortController()
+  const channel = await open(createServer(() => giveUp.abort()))
+  await expect(channel.deliver('orders', eventWith({}, giveUp.signal))).rejects.toThrow('did not answer in time')
+})

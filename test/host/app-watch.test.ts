@@ -1,0 +1,43 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { watchApp } from '../../src/host/app-watch.ts'
+
+/** An application that is well or not, look by look; the last word stays. */
+function watched(words: readonly boolean[], threshold: number): Promise<readonly string[]> {
+  const said: string[] = []
+  return new Promise((resolve) => {
+    let looks = 0
+    const stop = watchApp({
+      channel: {
+        reachable: async () => true,
+        async healthy() {
+          const word = words[looks++]
+          if (word === undefined) resolve(said)
+          said.push(word ? 'well' : 'unwell')
+          return word ?? false
+        },
+      },
+      health: { path: '/', intervalMs: 1, threshold },
+      changed: (up) => said.push(up ? 'UP' : 'DOWN'),
+    })
+    onTestFinished(stop)
+  })
+}
+
+it.each([
+  { name: 'is down until it is well once', words: [false, true], threshold: 3, expected: 'unwell well UP unwell' },
+  {
+    name: 'goes down after that many failures in a row',
+    words: [true, false, false],
+    threshold: 2,
+    expected: 'well UP unwell unwell DOWN unwell',
+  },
+  {
+    name: 'stays up where failures are not in a row',
+    words: [true, false, true, false],
+    threshold: 2,
+    expected: 'well UP unwell well unwell unwell',
+  },
+])('$name', async ({ words, threshold, expected }) => {
+  const said = await watched(words, threshold)
+  expect(said.join(' ')).toBe(expected)
+})
