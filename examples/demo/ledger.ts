@@ -1,4 +1,4 @@
-import { note, paint, percentile, sparkline, table } from './show.ts'
+import { histogram, note, paint, percentile, table } from './show.ts'
 
 /** What became of each event of the demo. */
 export interface Ledger {
@@ -65,7 +65,7 @@ export function createLedger(total: number): Ledger {
       note('')
       note(`latency  p50 ${milliseconds(percentile(values, 0.5))}  p99 ${milliseconds(percentile(values, 0.99))}`)
       const [least, most] = [Math.min(...values), Math.max(...values)]
-      note(`${milliseconds(least)} ${sparkline(values)} ${milliseconds(most)}`)
+      note(`${milliseconds(least)} ${histogram(values)} ${milliseconds(most)}`)
       const missing = ids.filter((id) => !verdict(id))
       const complete = missing.length === 0 && failures === 1 && redelivered.has(failsOnce)
       note('')

@@ -40,17 +40,21 @@ export function progress(label: string, total: number): (done: number) => void {
 
 const levels = '▁▂▃▄▅▆▇█'
 
+/** A bar a value, as high as the value beside the greatest. */
+export function sparkline(values: readonly number[]): string {
+  const most = Math.max(...values)
+  return values.map((value) => (value === 0 ? ' ' : levels[Math.ceil((value / most) * levels.length) - 1])).join('')
+}
+
 /** How values are spread from the least to the greatest: a bar a bucket, its height the number of values in it. */
-export function sparkline(values: readonly number[], buckets = 24): string {
-  if (values.length === 0) return ''
+export function histogram(values: readonly number[], buckets = 24): string {
   const [least, greatest] = [Math.min(...values), Math.max(...values)]
   const counts = new Array<number>(buckets).fill(0)
   for (const value of values) {
     const bucket = greatest === least ? 0 : Math.floor(((value - least) / (greatest - least)) * (buckets - 1))
     counts[bucket] = (counts[bucket] ?? 0) + 1
   }
-  const most = Math.max(...counts)
-  return counts.map((count) => (count === 0 ? ' ' : levels[Math.ceil((count / most) * levels.length) - 1])).join('')
+  return values.length === 0 ? '' : sparkline(counts)
 }
 
 /** The value below which the given share of values lies. */

@@ -2,17 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { onTestFinished } from 'vitest'
 import { z } from 'zod'
-import {
-  type Clock,
-  type EventGridEmulator,
-  type EventGridEmulatorOptions,
-  realClock,
-} from '../../src/emulator/index.ts'
-import { startEmulator } from '../support/start-emulator.ts'
+import { type Clock, EventGridEmulator, type EventGridEmulatorOptions, realClock } from '../../src/emulator/index.ts'
 import type { HostConfiguration } from './host-process.ts'
-import { type Network, openNetwork } from './network.ts'
+import { type Network, type OnEnd, openNetwork } from './network.ts'
 
 /** How a scenario starts. */
 export interface FaultWorldOptions {
@@ -23,6 +16,8 @@ export interface FaultWorldOptions {
   readonly speed?: number
   /** Bytes of data in each event. @default 0 */
   readonly size?: number
+  /** Arguments of the host's Node, before the script. @default none */
+  readonly node?: readonly string[]
 }
 
 /** How the ledger treats handlers. */
@@ -71,11 +66,18 @@ export interface Host {
 
 const finishedByKey = z.array(z.tuple([z.string(), z.number()]))
 
-/** Starts all three; the test's end stops them. */
-export async function openFaultWorld(seed: number, options: FaultWorldOptions = {}): Promise<FaultWorld> {
-  const { honesty = 'honest', metadata, speed = 1, size = 0 } = options
-  const network = await openNetwork()
-  const emulator = await startEmulator({
+/** Starts all three. @param onEnd gets what stops them. */
+export async function openFaultWorld(seed: number, onEnd: OnEnd, options: FaultWorldOptions = {}): Promise<FaultWorld> {
+  const { honesty = 'honest', metadata, speed = 1, size = 0, node = [] } = options
+  const start = (file: string, nodeArguments: readonly string[] = [], ...args: readonly string[]) => {
+    const child = spawn(process.execPath, [...nodeArguments, `${import.meta.dirname}/${file}`, ...args], {
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    })
+    onEnd(() => void child.kill('SIGKILL'))
+    return child
+  }
+  const network = await openNetwork(onEnd)
+  const emulator = await EventGridEmulator.start({
     retrySchedule: [50 * speed],
     deadLetterDelay: 0,
     concurrency: 128,
@@ -83,6 +85,7 @@ export async function openFaultWorld(seed: number, options: FaultWorldOptions = 
     clock: acceleratedClock(speed),
     ...options.emulator,
   })
+  onEnd(() => emulator.close())
   emulator.setIngress(({ pathname }) => `http://127.0.0.1:${network.port}${pathname}`)
   const ledger = `http://127.0.0.1:${await firstLine(start('ledger-process.ts'))}`
   const { tenantId, subscriptionId, clientId, clientSecret, endpoints } = emulator
@@ -102,7 +105,7 @@ export async function openFaultWorld(seed: number, options: FaultWorldOptions = 
       ledger,
       honesty,
     }
-    const process = start('host-process.ts', JSON.stringify(configuration))
+    const process = start('host-process.ts', node, JSON.stringify(configuration))
     const exited = once(process, 'exit')
     const said = await firstLine(process)
     if (/^\d+$/.test(said)) {
@@ -161,14 +164,6 @@ export async function openFaultWorld(seed: number, options: FaultWorldOptions = 
       }
     },
   }
-}
-
-function start(file: string, ...args: string[]): ChildProcess {
-  const child = spawn(process.execPath, [`${import.meta.dirname}/${file}`, ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  return child
 }
 
 async function firstLine({ stdout }: ChildProcess): Promise<string> {

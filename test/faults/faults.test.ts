@@ -5,7 +5,7 @@
  */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import {
   type Account,
   type FaultWorld,
@@ -113,7 +113,7 @@ const rows: (Account & {
 /** Breaks something in the middle of things, again and again. */
 async function run(name: string, fault: Fault, random: () => number): Promise<Account> {
   const { strike, after = {}, events = 200 } = fault
-  const world = await openFaultWorld(seed, fault)
+  const world = await openFaultWorld(seed, onTestFinished, fault)
   const rounds = Math.max(2, Math.ceil(wanted / names.length / events))
   const recoveries: number[] = []
   for (let round = 0; round < rounds; round++) {

@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
-import { onTestFinished } from 'vitest'
+
+/** Is given what has to be stopped at the end. */
+export type OnEnd = (stop: () => void | Promise<void>) => void
 
 /** The wire between Event Grid and the listener, which can be cut in several ways. */
 export interface Network {
@@ -13,8 +15,8 @@ export interface Network {
   freeze(): void
 }
 
-/** Opens one; the test's end closes it. */
-export async function openNetwork(): Promise<Network> {
+/** Opens one. @param onEnd gets what closes it. */
+export async function openNetwork(onEnd: OnEnd): Promise<Network> {
   const pairs = new Set<readonly [Socket, Socket]>()
   let port = 0
   const server = createServer((outside) => {
@@ -32,7 +34,7 @@ export async function openNetwork(): Promise<Network> {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  onTestFinished(() => {
+  onEnd(() => {
     server.close()
     for (const pair of pairs) for (const socket of pair) socket.destroy()
   })
