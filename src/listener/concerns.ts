@@ -7,6 +7,7 @@ export type Concern =
   | 'otherOrigin'
   | 'otherPath'
   | 'otherMethod'
+  | 'otherVersion'
   | 'unreadable'
   | 'noHandler'
   | 'noRoom'
@@ -22,6 +23,7 @@ export const concerns: Readonly<Record<Concern, string>> = {
   otherOrigin: 'a handshake was not granted: its origin is not Event Grid of the configured cloud',
   otherPath: 'a request was refused: its path is neither /api/events nor that of subscriberEndpoint',
   otherMethod: 'a request was refused: its method is neither POST nor OPTIONS',
+  otherVersion: 'a request was refused: it is not of HTTP/1.1',
   unreadable: 'a request was refused: its body can not be read',
   noHandler: 'a delivery was put off: no application is there to handle events',
   noRoom: 'a delivery was put off: too many bodies are on their way at once',

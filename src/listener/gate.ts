@@ -9,6 +9,8 @@ import { declaredLength, refuseRepresentation } from './representation.ts'
 /** A request as far as its head tells. */
 interface RequestHead {
   readonly method: string
+  /** 1 for HTTP/1.0 and HTTP/1.1. */
+  readonly version: number
   /** The request target, query included. */
   readonly target: string
   readonly headers: IncomingHttpHeaders
@@ -63,7 +65,9 @@ export function createGate(options: GateOptions): Gate {
     return refusal ? answer(refusal, 'unreadable') : { kind: 'read', as: 'validation', limit: maxValidationBytes }
   }
 
-  return ({ method, target, headers }) => {
+  return ({ method, version, target, headers }) => {
+    // Node's parser takes a line without a version for HTTP/0.9, which has no headers; a proxy in front may think otherwise.
+    if (version !== 1) return answer(problemAnswer(505, 'Only HTTP/1.1 is spoken here.'), 'otherVersion')
     if (!options.isOurPath(target)) return answer(problemAnswer(404, 'There is nothing here.'), 'otherPath')
     if (method === 'OPTIONS') {
       const { allowedOrigin, health } = options

@@ -5,6 +5,7 @@ import type { EventHandler } from '../event.ts'
 import type { LogFields, Logger } from '../logger.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import { type Concern, concerns } from './concerns.ts'
+import { boundConnections } from './connections.ts'
 import type { Evidence } from './credential.ts'
 import { readDelivery } from './delivery.ts'
 import { createDispatcher } from './dispatch.ts'
@@ -159,17 +160,23 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     const server = createServer({
       limits,
       onBroken: (status) => log.warn('a connection was ended: what it brought is no request', { status }),
-      onFull: () => log.warn('a connection was refused: there are too many', { maxConnections: limits.maxConnections }),
     })
+    const { maxConnections } = limits
+    const connections = boundConnections(server.server, maxConnections, () =>
+      log.warn('there are too many connections, so the oldest that proved nothing are ended', { maxConnections }),
+    )
     server.addHook('onRequest', (request, reply) => {
       const arrivedAt = now()
       const { method, headers, originalUrl: target } = request
       const settle = (decision: GateDecision) => {
-        if (decision.kind === 'read') return receive(decision, arrivedAt, reply)
+        if (decision.kind === 'read') {
+          if (decision.as === 'delivery') connections.trust(request.raw.socket)
+          return receive(decision, arrivedAt, reply)
+        }
         if (decision.concern) return refuse(reply, decision.answer, decision.concern)
         write(reply, decision.answer, 'unread')
       }
-      const decision = gate({ method, target, headers })
+      const decision = gate({ method, version: request.raw.httpVersionMajor, target, headers })
       if (decision instanceof Promise) decision.then(settle).catch((error: unknown) => reply.send(error))
       else settle(decision)
     })

@@ -25,8 +25,10 @@ function pathOf(target: string): string {
 
 function pathStartOfAbsolute(target: string): number {
   const authority = target.indexOf('://')
-  const slash = authority === -1 ? -1 : target.indexOf('/', authority + 3)
-  return slash === -1 ? target.length : slash
+  if (authority === -1) return target.length
+  // A slash behind a question mark or a hash is no path.
+  const end = target.slice(authority + 3).search(/[/?#]/)
+  return end === -1 ? target.length : authority + 3 + end
 }
 
 const unreserved = /^[A-Za-z0-9._~-]$/

@@ -36,12 +36,10 @@ export interface ServerOptions {
   readonly limits: ServerLimits
   /** A connection brought what is no request: the status it was answered. */
   readonly onBroken: (status: number) => void
-  /** A connection was refused, because there are `maxConnections` already. */
-  readonly onFull: () => void
 }
 
 /** A Fastify that routes and parses nothing by itself: every request comes to the hooks and to POST `/`. */
-export function createServer({ limits, onBroken, onFull }: ServerOptions): FastifyInstance {
+export function createServer({ limits, onBroken }: ServerOptions): FastifyInstance {
   const server = fastify({
     exposeHeadRoutes: false,
     return503OnClosing: false,
@@ -69,12 +67,6 @@ export function createServer({ limits, onBroken, onFull }: ServerOptions): Fasti
   server.post('/', (_request, reply) => reply)
   // Otherwise Node itself invites the body, before anybody has looked at the head.
   server.server.on('checkContinue', (request, response) => server.server.emit('request', request, response))
-  server.server.maxConnections = limits.maxConnections
-  // Whoever keeps connections without using them makes room for whoever comes.
-  server.server.on('drop', () => {
-    server.server.closeIdleConnections()
-    onFull()
-  })
   return server
 }
 

@@ -23,7 +23,7 @@ describe('a delivery with', () => {
     },
     { name: 'the client secret itself', token: (to) => to.clientSecret, ours: 503, others: 401 },
   ])('$name is $ours in our name and $others in another', async ({ token, ours, others }) => {
-    const target = await openTarget(world())
+    const target = await openTarget(world(), { standing: true })
     const presented = token(target)
     const headers = presented === undefined ? {} : { [tokenHeader]: presented }
     const answer = await target.post({ ...headers, 'aeg-subscription-name': 'INVOICES' })
