@@ -1,6 +1,6 @@
 /**
  * Takes the picture of the emulator's page for the documentation: two lively minutes of a small shop, played on a clock
- * moved by hand. `npm run screenshot [FILE [light|dark [WIDTH]]]`.
+ * moved by hand. `npm run docs:screenshot -- [FILE [light|dark [WIDTH]]]`.
  */
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -93,7 +93,7 @@ for (let second = 0; second < 121; second++) {
     specversion: '1.0',
     id: `reading-${second}-${index}`,
     source: '/greenhouse',
-    type: 'Greenhouse.TemperatureMeasured',
+    type: 'Greenhouse.Reading',
     subject: `sensors/${index + 1}`,
     data: { celsius: 20 + index / 10 },
   }))

@@ -52,3 +52,11 @@ export function durationOf(ms) {
 
 /** The last part of a resource id. */
 export const lastPart = (id) => id.split('/').findLast((part) => part !== '') ?? id
+
+/** The schemas in a reader's words. */
+export const schemaNames = {
+  CloudEventSchemaV1_0: 'CloudEvents 1.0',
+  EventGridSchema: 'Event Grid schema',
+  CustomEventSchema: 'custom schema',
+  CustomInputSchema: 'custom schema',
+}

@@ -1,4 +1,4 @@
-import { byId, countOf, dayAndTimeOf, descriptionList, durationOf, element, timeOf } from './elements.js'
+import { byId, countOf, dayAndTimeOf, descriptionList, durationOf, element, schemaNames, timeOf } from './elements.js'
 import { fateElement, fateText } from './fates.js'
 
 /** The dialog that shows an event whole: its body, and every try with headers and body. */
@@ -38,7 +38,7 @@ export function createEventDialog(now) {
         ['Subject', event.subject],
         ['Source', event.source],
         ['Arrived', dayAndTimeOf(event.at)],
-        ['Schema', event.schema],
+        ['Schema', schemaNames[event.schema]],
       ]),
       element('h3', {}, event.truncated ? 'Body (its beginning)' : 'Body'),
       codeBlock(indented(event.body), 'The event’s body'),
@@ -114,7 +114,7 @@ function tryDetails(attempt, name) {
     ),
     descriptionList([
       ['POST', attempt.url],
-      ['Really', attempt.target === attempt.url ? undefined : attempt.target],
+      ['Served at', attempt.target === attempt.url ? undefined : attempt.target],
     ]),
     headerTable(attempt.headers),
     codeBlock(indented(attempt.body), `The body of try ${attempt.deliveryCount + 1}`),

@@ -1,11 +1,4 @@
-import { byId, dayAndTimeOf, descriptionList, element, lastPart } from './elements.js'
-
-const schemaNames = {
-  CloudEventSchemaV1_0: 'CloudEvents 1.0',
-  EventGridSchema: 'Event Grid schema',
-  CustomEventSchema: 'custom schema',
-  CustomInputSchema: 'custom schema',
-}
+import { byId, dayAndTimeOf, descriptionList, element, lastPart, schemaNames } from './elements.js'
 
 /** The lists of topics and event subscriptions. */
 export function createResourceLists() {
