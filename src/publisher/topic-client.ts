@@ -1,5 +1,6 @@
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
+import { createSecureContext } from 'node:tls'
 import type { AccessToken, TokenCredential } from '@azure/core-auth'
 import { isRestError, type PipelinePolicy, RestError } from '@azure/core-rest-pipeline'
 import { AzureKeyCredential, EventGridPublisherClient } from '@azure/eventgrid'
@@ -66,7 +67,10 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
     })
   }
   const ca = trustedCertificates(endpoints)
-  const agent = isPlain ? new HttpAgent({ keepAlive: true }) : new HttpsAgent({ keepAlive: true, ...(ca && { ca }) })
+  // A context, not `ca`: the agent would join all certificates to a text for each request, to know which connections are alike.
+  const agent = isPlain
+    ? new HttpAgent({ keepAlive: true })
+    : new HttpsAgent({ keepAlive: true, ...(ca && { secureContext: createSecureContext({ ca }) }) })
   const keys = credentialOf(options)
   const clientOf = (schema: EventSchema) =>
     new EventGridPublisherClient(url.href, 'Custom', keys, {
