@@ -22,7 +22,11 @@ const topicHost = /^[a-z\d-]+\.[a-z\d-]+\.eventgrid\.azure\.(net|us|cn)$/
  * What is asked for by one of them is answered by our own https server, with a certificate of our authority.
  * Nothing is tunnelled anywhere else: any other host gets a 403.
  */
-export function addConnectProxy(http: HttpServer, https: HttpsServer, ownHosts: () => readonly string[]): void {
+export function addConnectProxy(
+  http: HttpServer,
+  https: HttpServer | HttpsServer,
+  ownHosts: () => readonly string[],
+): void {
   http.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy())
     if (!answersFor(request.url ?? '', ownHosts())) {

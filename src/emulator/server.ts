@@ -11,6 +11,14 @@ import fastify, { type FastifyInstance } from 'fastify'
 import { ArmError, armErrors } from './arm-errors.ts'
 import { type CertificateAuthority, loopbackHosts } from './certificates.ts'
 import { addConnectProxy, topicOfHost } from './connect-proxy.ts'
+import {
+  answerClientError,
+  type ConnectionLimits,
+  connectionLimits,
+  guardServer,
+  refuseConnect,
+  serverOptions,
+} from './unreadable-request.ts'
 
 /** The emulator's two ports, over one set of routes. */
 export interface EmulatorServer {
@@ -30,6 +38,7 @@ const longestBodyBytes = 4 * 1024 * 1024
 export function createEmulatorServer(
   authority: CertificateAuthority,
   isPlainPath: (path: string) => boolean,
+  limits: ConnectionLimits = connectionLimits,
 ): EmulatorServer {
   const leaf = authority.issue(loopbackHosts)
   const sockets = new Set<Socket>()
@@ -43,10 +52,6 @@ export function createEmulatorServer(
       const topic = topicOfHost(request.headers.host)
       return topic === undefined ? (request.url ?? '/') : `/topics/${topic}${request.url ?? '/'}`
     },
-    clientErrorHandler: (_error, socket) => {
-      if (socket.writable) socket.end(badRequest())
-      else socket.destroy()
-    },
     frameworkErrors: (_error, _request, reply) => {
       const { status, body } = armErrors.badUrl()
       // Fastify types this reply by the route that was not found, hence the detour over the raw answer.
@@ -57,15 +62,22 @@ export function createEmulatorServer(
       })
       reply.raw.end(text)
     },
-    serverFactory: (handler) =>
-      createHttpsServer(
+    clientErrorHandler: answerClientError,
+    serverFactory: (handler) => {
+      const server = createHttpsServer(
         {
+          ...serverOptions(limits),
+          handshakeTimeout: limits.headersMs,
           key: leaf.key,
           cert: leaf.certificate,
           SNICallback: (host, done) => done(null, authority.contextFor(host.toLowerCase())),
         },
         handler,
-      ),
+      )
+      guardServer(server, limits)
+      refuseConnect(server)
+      return server
+    },
   })
   app.decorateRequest('outcome')
   app.addHook('onRequest', async (request) => {
@@ -86,16 +98,19 @@ export function createEmulatorServer(
     app,
     async listen(host, port, httpPort) {
       await app.ready()
-      const http = createHttpServer((request, response) => {
+      const http = createHttpServer(serverOptions(limits), (request, response) => {
         const path = request.url ?? '/'
         if (isPlainPath(path) || topicOfHost(request.headers.host)) app.routing(request, response)
         else refusePlain(request, response)
       })
+      guardServer(http, limits)
+      http.on('clientError', answerClientError)
       plain = http
       const own = { https: 0 }
-      // Only https connections that come through the proxy are not tracked by the http server, hence our own list.
+      // Neither server knows of connections that come through the proxy, or that are still before their TLS handshake, hence our own list.
       http.on('connection', track)
       const { server } = app
+      server.on('connection', track)
       addConnectProxy(http, server, () => loopbackHosts.map((name) => `${name}:${own.https}`))
       await app.listen({ host, port })
       own.https = portOf(server.address())
@@ -128,11 +143,4 @@ function refusePlain(request: IncomingMessage, response: ServerResponse): void {
 
 function portOf(address: AddressInfo | string | null): number {
   return typeof address === 'object' && address !== null ? address.port : 0
-}
-
-/** The answer to bytes that are no HTTP request. */
-function badRequest(): string {
-  const text = JSON.stringify(armErrors.badUrl().body)
-  const head = ['HTTP/1.1 400 Bad Request', 'Content-Type: application/json; charset=utf-8', 'Connection: close']
-  return [...head, `Content-Length: ${Buffer.byteLength(text)}`, '', text].join('\r\n')
 }

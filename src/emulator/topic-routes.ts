@@ -64,7 +64,9 @@ export function registerTopicRoutes(app: FastifyInstance, context: EmulatorConte
       reply.header('allow', 'POST')
       return refuse(request, reply, methodNotAllowed(request.method))
     }
-    const { pathname, searchParams } = new URL(url)
+    const parsedUrl = URL.parse(request.url, 'http://localhost')
+    if (!parsedUrl) return refuse(request, reply, notFound(url))
+    const { pathname, searchParams } = parsedUrl
     const version = searchParams.get('api-version') ?? publishApiVersion
     if (version !== publishApiVersion) return refuse(request, reply, unsupportedApiVersion(url, version))
     const authorized = await authorizePublish(presentedCredentials(request.headers, searchParams), {
@@ -126,8 +128,7 @@ function sizesOf(events: readonly AcceptedEvent[], bodyBytes: number): number[] 
 }
 
 function fullUrl(request: FastifyRequest): string {
-  const { pathname, search } = new URL(request.url, 'http://localhost')
-  return `${request.protocol}://${request.host}${pathname}${search}`
+  return `${request.protocol}://${request.host}${request.url}`
 }
 
 /** For the record: parsed where it is short enough. */
