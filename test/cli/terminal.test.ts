@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest'
+import { createTerminal } from '../../src/cli/terminal.ts'
+
+function capture(stream: { readonly isTTY?: boolean; readonly columns?: number }) {
+  const written: string[] = []
+  const terminal = createTerminal({ ...stream, write: (text) => void written.push(text) })
+  return { terminal, written }
+}
+
+it('writes lines, and no live line, where there is no terminal', () => {
+  const { terminal, written } = capture({})
+  terminal.update('1 event')
+  terminal.line('one')
+  terminal.finish()
+  expect(written).toEqual(['one\n'])
+})
+
+it('keeps the live line below the others on a terminal', () => {
+  const { terminal, written } = capture({ isTTY: true })
+  terminal.update('1 event')
+  terminal.line('one')
+  terminal.finish()
+  terminal.line('two')
+  expect(written).toEqual(['\r\x1b[K1 event', '\r\x1b[Kone\n1 event', '\r\x1b[K', 'two\n'])
+})
+
+it('cuts the live line so that it does not wrap', () => {
+  const { terminal, written } = capture({ isTTY: true, columns: 6 })
+  terminal.update('12 events')
+  expect(written).toEqual(['\r\x1b[K12 ev'])
+})
+
+it('lets nobody move the cursor or begin a line', () => {
+  const { terminal, written } = capture({})
+  terminal.line('an \x1b[2Jerror\r\nwith a \u009bline')
+  expect(written).toEqual(['an  [2Jerror  with a  line\n'])
+})
