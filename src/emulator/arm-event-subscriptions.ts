@@ -49,7 +49,11 @@ export function createEventSubscriptionHandler(
   ) =>
     viewEventSubscription(
       subscription,
-      { ...more, apiVersion: call.apiVersion, defaultEventTypes: defaultEventTypesOf(subscription.scope) },
+      {
+        ...more,
+        apiVersion: call.apiVersion,
+        defaultEventTypes: defaultEventTypesOf(subscription.scope, call.apiVersion),
+      },
       target.nested ? `${nestedType(target.scope)}/eventSubscriptions` : 'Microsoft.EventGrid/eventSubscriptions',
     )
 

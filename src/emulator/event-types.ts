@@ -39,9 +39,10 @@ function typesOf(scope: string): SourceEventTypes | undefined {
   return eventTypes[`${namespace}/${type}`]
 }
 
-/** The default types of a scope's source; undefined where they are not listed, as for custom topics. */
-export function defaultEventTypesOf(scope: string): readonly string[] | undefined {
-  return typesOf(scope)?.byDefault
+/** The default types of a scope's source as an api-version shows them; undefined where they are not listed, as for custom topics since 2019. */
+export function defaultEventTypesOf(scope: string, apiVersion: string): readonly string[] | undefined {
+  const ours = /\/providers\/microsoft\.eventgrid\/(topics|domains)\//i.test(scope)
+  return ours && apiVersion.startsWith('2018-') ? ['All'] : typesOf(scope)?.byDefault
 }
 
 /** The first of these types that a scope's source never sends; undefined if there is none, or no list of what it sends. */

@@ -146,6 +146,30 @@ describe('quotas', () => {
   })
 })
 
+describe('the nested path', () => {
+  it('leads to event subscriptions of domains, their topics, system topics and partner topics', async () => {
+    const emulator = await startEmulator({ clients: [{ roles: [{ role: 'EventGrid Contributor' }] }] })
+    const webhook = await openWebhook(emulator)
+    const client = managementOf(emulator)
+    const wanted = {
+      destination: { endpointType: 'WebHook' as const, endpointUrl: webhook.url },
+      eventDeliverySchema: 'CloudEventSchemaV1_0',
+    }
+    const made = await Promise.all([
+      client.domainEventSubscriptions.beginCreateOrUpdateAndWait('rg', 'shop', 'one', wanted),
+      client.domainTopicEventSubscriptions.beginCreateOrUpdateAndWait('rg', 'shop', 'lamps', 'two', wanted),
+      client.systemTopicEventSubscriptions.beginCreateOrUpdateAndWait('rg', 'photos', 'three', wanted),
+      client.partnerTopicEventSubscriptions.beginCreateOrUpdateAndWait('rg', 'partner', 'four', wanted),
+    ])
+    expect(made.map(({ type, provisioningState }) => [type, provisioningState])).toEqual([
+      ['Microsoft.EventGrid/domains/eventSubscriptions', 'Succeeded'],
+      ['Microsoft.EventGrid/domains/topics/eventSubscriptions', 'Succeeded'],
+      ['Microsoft.EventGrid/systemTopics/eventSubscriptions', 'Succeeded'],
+      ['Microsoft.EventGrid/partnerTopics/eventSubscriptions', 'Succeeded'],
+    ])
+  })
+})
+
 describe('event types', () => {
   it.each([
     { name: 'a type the source never sends', types: ['Microsoft.Storage.BlobSold'], status: 400 },
@@ -165,6 +189,18 @@ describe('event types', () => {
 })
 
 describe('what an event subscription shows', () => {
+  it('is the type All for a custom topic in the versions of 2018, and no list since', async () => {
+    const emulator = await startEmulator()
+    const webhook = await openWebhook(emulator)
+    const path = `${emulator.topic().id}/providers/Microsoft.EventGrid/eventSubscriptions/shop`
+    await sendArm(emulator, path, put({ destination: webhookAt(webhook.url) }))
+    await emulator.idle()
+    const types = async (version: string) =>
+      Object((await sendArm(emulator, `${path}?api-version=${version}`)).body).properties.filter.includedEventTypes
+    expect(await types('2018-01-01')).toEqual(['All'])
+    expect(await types('2022-06-15')).toBeUndefined()
+  })
+
   it('says when it was made, keeps its labels and the letter case of its name', async () => {
     const emulator = await startEmulator()
     const webhook = await openWebhook(emulator)
