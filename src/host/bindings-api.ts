@@ -29,7 +29,7 @@ const mostExtended = 100
 
 const invokeRequest = z.object({
   operation: z.string().nullish(),
-  data: z.unknown(),
+  data: z.unknown().optional(),
   metadata: z.record(z.string(), z.string()).nullish(),
 })
 

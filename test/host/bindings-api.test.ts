@@ -1,0 +1,211 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { type BindingsApiOptions, createBindingsApi } from '../../src/host/bindings-api.ts'
+import { createHost } from '../../src/host/host.ts'
+import { loadComponents } from '../../src/host/load-components.ts'
+import { Secret } from '../../src/secret.ts'
+import { captureLog } from '../support/captured-log.ts'
+import { componentYaml } from '../support/component-folder.ts'
+import { startEmulator } from '../support/start-emulator.ts'
+
+/** The API over a component `orders` that publishes only, and what the emulator's topic was sent. */
+async function openApi(options: Partial<BindingsApiOptions> = {}) {
+  const emulator = await startEmulator({ topics: [{ name: 'orders' }] })
+  const topic = emulator.topic('orders')
+  const inputs = [
+    'tenantId',
+    'subscriptionId',
+    'clientId',
+    'clientSecret',
+    'subscriberEndpoint',
+    'handshakePort',
+    'scope',
+  ]
+  const yaml = componentYaml(emulator, {
+    handshakePort: '0',
+    fields: {
+      ...Object.fromEntries(inputs.map((name) => [name, undefined])),
+      accessKey: topic.key,
+      topicEndpoint: topic.httpEndpoint,
+    },
+  })
+  const loaded = loadComponents(new Map([['orders.yaml', yaml]]), { appId: '', env: {}, secrets: {} })
+  const host = createHost({ channel: undefined, loggerOf: captureLog })
+  await host.start(loaded)
+  const api = createBindingsApi({
+    host,
+    appId: 'shop',
+    app: undefined,
+    version: '1.2.3',
+    notReady: () => [],
+    onShutdown() {},
+    ...options,
+  })
+  onTestFinished(async () => {
+    await api.close()
+    await host.close()
+  })
+  const published = () => emulator.records.requests.filter(({ face }) => face === 'topic').flatMap(({ body }) => body)
+  return { api, published }
+}
+
+const failed = (errorCode: string, message: string) => JSON.stringify({ errorCode, message })
+const notInvoked = (name: string, why: string) =>
+  failed('ERR_INVOKE_OUTPUT_BINDING', `error invoking output binding ${name}: ${why}`)
+
+it.each([
+  {
+    name: 'an unknown binding',
+    url: '/v1.0/bindings/parcels',
+    body: { operation: 'create', data: 1 },
+    expected: [500, notInvoked('parcels', "couldn't find output binding parcels")],
+  },
+  {
+    name: 'an operation that there is not',
+    body: { operation: 'get' },
+    expected: [500, notInvoked('orders', 'binding orders does not support operation get. supported operations:create')],
+  },
+  {
+    name: 'no operation',
+    body: { data: 1 },
+    expected: [500, notInvoked('orders', 'operation field is missing from request')],
+  },
+  {
+    name: 'no JSON',
+    body: '{',
+    expected: [400, failed('ERR_MALFORMED_REQUEST', 'failed deserializing HTTP body: it is not JSON')],
+  },
+  {
+    name: 'no body',
+    body: '',
+    expected: [400, failed('ERR_MALFORMED_REQUEST', 'failed deserializing HTTP body: it is not JSON')],
+  },
+  {
+    name: 'metadata that is no text',
+    body: { operation: 'create', metadata: { type: 1 } },
+    expected: [400, /ERR_MALFORMED_REQUEST.*metadata\.type/],
+  },
+  {
+    name: 'over 4 MiB',
+    body: `"${'x'.repeat(4 * 1024 * 1024)}"`,
+    expected: [400, /ERR_MALFORMED_REQUEST.*over 4194304 bytes/],
+  },
+  {
+    name: 'a payload that is half an event',
+    body: { operation: 'create', data: { specversion: '1.0' } },
+    expected: [500, /ERR_INVOKE_OUTPUT_BINDING.*PAYLOAD_INVALID/],
+  },
+  {
+    name: 'another method',
+    method: 'GET' as const,
+    expected: [404, /ERR_NOT_FOUND.*GET \/v1\.0\/bindings\/orders.*daprd/],
+  },
+  {
+    name: 'another building block',
+    url: '/v1.0/state/store',
+    body: [],
+    expected: [404, /ERR_NOT_FOUND.*POST \/v1\.0\/state\/store/],
+  },
+])(
+  'answers $name as Dapr does, or says what it lacks',
+  async ({ method = 'POST' as const, url = '/v1.0/bindings/orders', body, expected }) => {
+    const { api } = await openApi()
+    const payload = typeof body === 'string' || body === undefined ? (body ?? '') : JSON.stringify(body)
+    const answer = await api.inject({ method, url, payload })
+    const [status, text] = expected
+    expect(answer.statusCode).toBe(status)
+    expect(answer.body).toEqual(text instanceof RegExp ? expect.stringMatching(text) : text)
+  },
+)
+
+it.each([
+  { name: 'an object', data: { a: [1, 'ü'] }, expected: { data: { a: [1, 'ü'] } } },
+  { name: 'text', data: 'hello', expected: { data: 'hello' } },
+  { name: 'a number', data: 12.5, expected: { data: 12.5 } },
+  { name: 'nothing, which Dapr makes null', data: undefined, expected: { data: null } },
+  {
+    name: 'a whole CloudEvent',
+    data: { specversion: '1.0', id: '7', source: '/shop', type: 'order.placed', data: true },
+    expected: { id: '7', source: '/shop', type: 'order.placed', data: true },
+  },
+])('publishes $name', async ({ data, expected }) => {
+  const { api, published } = await openApi()
+  const answer = await api.inject({
+    method: 'PUT',
+    url: '/v1.0/bindings/orders',
+    payload: JSON.stringify({ operation: 'create', data }),
+  })
+  expect({ status: answer.statusCode, body: answer.body, type: answer.headers['content-type'] }).toEqual({
+    status: 200,
+    body: '',
+    type: expect.stringMatching(/^application\/json/),
+  })
+  expect(published()).toMatchObject([expected])
+})
+
+it('hands on metadata, and the trace of the caller', async () => {
+  const { api, published } = await openApi()
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+  const body = { operation: 'create', data: 1, metadata: { type: 'order.placed', subject: 'orders/1' } }
+  await api.inject({
+    method: 'POST',
+    url: '/v1.0/bindings/orders',
+    headers: { traceparent },
+    payload: JSON.stringify(body),
+  })
+  expect(published()).toMatchObject([{ type: 'order.placed', subject: 'orders/1', traceparent }])
+})
+
+it('answers with the ids as far as a header can hold them', async () => {
+  const { api } = await openApi()
+  const event = (id: string) => ({ specversion: '1.0', id, source: '/shop', type: 'order.placed' })
+  const idsOf = async (events: readonly unknown[]) => {
+    const payload = JSON.stringify({ operation: 'create', data: events })
+    const { statusCode, headers } = await api.inject({ method: 'POST', url: '/v1.0/bindings/orders', payload })
+    return { statusCode, ids: headers['metadata.ids'], count: headers['metadata.count'] }
+  }
+  const few = await idsOf([event('Straße 1'), event('☃')])
+  expect({ ...few, ids: JSON.parse(String(few.ids)) }).toEqual({ statusCode: 200, ids: ['Straße 1', '☃'], count: '2' })
+  const many = await idsOf(Array.from({ length: 500 }, (_, index) => event(`an-id-of-some-length-${index}`)))
+  expect(many).toEqual({ statusCode: 200, ids: undefined, count: '500' })
+})
+
+it('tells of its components as Dapr does, and keeps what an application adds', async () => {
+  const { api } = await openApi()
+  await api.inject({ method: 'PUT', url: '/v1.0/metadata/greeting', payload: 'hello' })
+  const answer = await api.inject({ url: '/v1.0/metadata' })
+  expect(answer.json()).toMatchObject({
+    id: 'shop',
+    components: [{ name: 'orders', type: 'bindings.azure.eventgrid', version: 'v1', capabilities: ['OUTPUT_BINDING'] }],
+    extended: { greeting: 'hello', daprRuntimeVersion: 'eventgrid-binding 1.2.3' },
+  })
+})
+
+it.each([
+  { url: '/v1.0/healthz', expected: [204, ''] },
+  { url: '/v1.0/healthz/outbound', expected: [204, ''] },
+  { url: '/v1.0/healthz?appid=shop', expected: [204, ''] },
+  {
+    url: '/v1.0/healthz?appid=billing',
+    expected: [500, failed('ERR_HEALTH_APPID_NOT_MATCH', 'dapr app-id does not match')],
+  },
+])('answers $url', async ({ url, expected }) => {
+  const { api } = await openApi()
+  const answer = await api.inject({ url })
+  expect([answer.statusCode, answer.body]).toEqual(expected)
+})
+
+it.each([
+  { name: 'without the token', headers: {}, expected: 401 },
+  { name: 'with another token', headers: { 'dapr-api-token': 'guessed' }, expected: 401 },
+  { name: 'with the token', headers: { 'dapr-api-token': 'the-token' }, expected: 200 },
+  {
+    name: 'of a page of the web',
+    headers: { 'dapr-api-token': 'the-token', 'sec-fetch-site': 'cross-site' },
+    expected: 403,
+  },
+])('answers a request $name with $expected where a token is set', async ({ headers, expected }) => {
+  const { api } = await openApi({ token: new Secret('the-token') })
+  const health = await api.inject({ url: '/v1.0/healthz' })
+  const answer = await api.inject({ url: '/v1.0/metadata', headers })
+  expect([answer.statusCode, health.statusCode]).toEqual([expected, 204])
+})

@@ -1,0 +1,104 @@
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { expect, it, onTestFinished } from 'vitest'
+import { startCommand } from '../support/command.ts'
+import { makeComponentFolder } from '../support/component-folder.ts'
+import { openDaprApp } from '../support/dapr-app.ts'
+import { openHostWorld } from './open-host.ts'
+
+/** A port that is taken until the test's end. */
+async function takenPort(): Promise<string> {
+  const server = createServer()
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  onTestFinished(() => void server.close())
+  // A listening TCP server has an address of this form.
+  return String((server.address() as AddressInfo).port)
+}
+
+it('ends with 2 and names every fault of every file', async () => {
+  const folder = makeComponentFolder()
+  folder.write('a.yaml', 'kind: [')
+  folder.write(
+    'b.yaml',
+    'apiVersion: dapr.io/v1alpha1\nkind: Component\nmetadata: { name: b }\nspec:\n  type: bindings.azure.eventgrid\n  metadata:\n    - { name: handshakePort, value: 9000 }\n',
+  )
+  const command = startCommand(['run', '--components', folder.path])
+  expect(await command.ended).toBe(2)
+  expect(command.lines.join('\n')).toMatch(
+    /a\.yaml:1:\d+: is not valid YAML here(.|\n)*b\.yaml:7:\d+: handshakePort(.|\n)*"9000"/,
+  )
+})
+
+it('ends with 1 where the port of the API or of a component is taken', async () => {
+  const port = await takenPort()
+  const api = startCommand(['run', '--components', makeComponentFolder().path, '--http-port', port])
+  expect(await api.ended).toBe(1)
+  expect(api.lines).toContain(
+    `eventgrid-binding run: port ${port} is in use; free it, or choose another by --http-port`,
+  )
+
+  const world = await openHostWorld()
+  world.write('orders.yaml', { handshakePort: port, fields: { listenAddress: '127.0.0.1' } })
+  const host = world.start()
+  expect(await host.ended).toBe(1)
+  expect(host.lines.join('\n')).toMatch(/PORT_UNAVAILABLE/)
+})
+
+it('drains at SIGTERM: what the application handles is awaited, and it may still publish', async () => {
+  const world = await openHostWorld()
+  const app = await openDaprApp()
+  const host = world.start(['--app-port', String(app.port)])
+  await host.takesEvents('orders')
+  app.answerWith(async (_call, index) => {
+    if (index > 0) return 200
+    host.process.kill('SIGTERM')
+    await host.line(/^SIGTERM: no more events are taken/)
+    const { status } = await host.invoke('orders', { operation: 'create', data: 'while draining' })
+    return status
+  })
+  await host.invoke('orders', { operation: 'create', data: 'last' })
+  expect(await host.ended).toBe(0)
+  const acknowledged = world.emulator.records.deliveries.filter(({ status }) => status === 200)
+  expect(acknowledged.length).toBe(1)
+  expect(host.lines.at(-1)).toBe('ended')
+})
+
+it('ends at once at the second signal', async () => {
+  const world = await openHostWorld()
+  const app = await openDaprApp()
+  app.answerWith(() => 'hang')
+  const host = world.start(['--app-port', String(app.port)])
+  await host.takesEvents('orders')
+  await host.invoke('orders', { operation: 'create', data: 'stuck' })
+  await app.received('POST', 1)
+  host.process.kill('SIGINT')
+  await host.line(/^SIGINT: no more events/)
+  host.process.kill('SIGTERM')
+  expect(await host.ended).toBe(143)
+})
+
+it('says what runs, and prints no secret, whatever goes wrong', async () => {
+  const world = await openHostWorld()
+  const marks = { APP_API_TOKEN: 'marked-app-token', DAPR_API_TOKEN: 'marked-api-token' }
+  const { key } = world.emulator.topic('orders')
+  world.folder.remove('local-secrets.yaml')
+  const host = world.start(['--secrets', `${world.folder.path}/secrets.json`], marks)
+  const base = await host.api
+  const headers = { 'dapr-api-token': marks.DAPR_API_TOKEN }
+  const answers = await Promise.all(
+    ['orders', 'none'].map((name) =>
+      fetch(`${base}/v1.0/bindings/${name}`, { method: 'POST', headers, body: '{"operation":"create","data":1}' }),
+    ),
+  )
+  const metadata = await fetch(`${base}/v1.0/metadata`, { headers })
+  world.write('orders.yaml', { fields: { clientSecret: `marked-client-secret`, handshakePort: 'x' } })
+  await host.line(/^what these files said before stays in force/)
+  await fetch(`${base}/v1.0/shutdown`, { method: 'POST', headers })
+  expect(await host.ended).toBe(0)
+  const texts = [...host.lines, ...(await Promise.all([...answers, metadata].map((answer) => answer.text())))].join(
+    '\n',
+  )
+  for (const line of [/^orders: bindings\.azure\.eventgrid v1: input and output$/m, /^ready: http/m])
+    expect(texts).toMatch(line)
+  for (const secret of ['marked-', key, world.emulator.clientSecret]) expect(texts).not.toContain(secret)
+})
