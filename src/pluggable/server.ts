@@ -1,5 +1,4 @@
-import { mkdirSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { Server, ServerCredentials } from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
 import { type Health, judge } from '../binding/health.ts'
@@ -11,7 +10,7 @@ import type { Instance } from './instance.ts'
 import { createInstances } from './instances.ts'
 import { createMetrics } from './metrics.ts'
 import { createOutputService } from './output-service.ts'
-import { claimSocket, type SocketFile } from './socket-file.ts'
+import { claimSockets, type SocketFiles } from './socket-files.ts'
 
 export interface PluggableOptions {
   /** Where the runtime looks for sockets; made if it is not there. */
@@ -72,17 +71,10 @@ export async function createPluggable(options: PluggableOptions): Promise<Plugga
   server.addService(contract.output, createOutputService({ instances, logger }))
   new ReflectionService(contract.all).addToServer(server)
 
-  const files: SocketFile[] = []
-  const removeSockets = () => {
-    for (const file of files) file.remove()
-  }
+  let files: SocketFiles
   try {
-    mkdirSync(folder, { recursive: true })
-    for (const name of socketNames) {
-      files.push(await claimSocket(join(folder, name), socketMode, (path) => bind(server, path)))
-    }
+    files = await claimSockets(folder, socketNames, socketMode, (path) => bind(server, path))
   } catch (error) {
-    removeSockets()
     server.forceShutdown()
     await instances.close()
     throw error
@@ -90,19 +82,19 @@ export async function createPluggable(options: PluggableOptions): Promise<Plugga
 
   let closed: Promise<void> | undefined
   async function close(): Promise<void> {
-    removeSockets()
+    files.remove()
     await instances.close()
     await shutDown(server)
   }
 
   return {
-    sockets: files.map(({ path }) => path),
+    sockets: files.paths,
     get draining() {
       return closed !== undefined
     },
     health: () => Object.fromEntries([...instances.all()].map((instance) => [instance.name, healthOf(instance)])),
     metrics,
-    removeSockets,
+    removeSockets: files.remove,
     close() {
       closed ??= close()
       return closed

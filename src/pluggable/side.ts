@@ -63,7 +63,6 @@ export function createSide(options: SideOptions): PluggableSide {
   }
 
   async function init(properties: Texts): Promise<void> {
-    if (closed) throw new BindingError('CLOSED', { what: 'the component is closing', fix: 'wait until it runs again' })
     const fingerprint = fingerprintOf(properties)
     if (fingerprint === current?.fingerprint) return
     const named = component === '' ? {} : { componentName: component }
@@ -115,7 +114,11 @@ export function createSide(options: SideOptions): PluggableSide {
   }
 
   return {
-    init: (properties) => inTurn(() => init(properties)),
+    async init(properties) {
+      if (closed)
+        throw new BindingError('CLOSED', { what: 'the component is closing', fix: 'call it once it runs again' })
+      await inTurn(() => init(properties))
+    },
     get initialized() {
       return current !== undefined
     },

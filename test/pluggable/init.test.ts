@@ -1,0 +1,177 @@
+import { status } from '@grpc/grpc-js'
+import { expect, it, vi } from 'vitest'
+import { freePort, openComponent } from './open-component.ts'
+
+const inputNames = [
+  'tenantId',
+  'subscriptionId',
+  'clientId',
+  'clientSecret',
+  'subscriberEndpoint',
+  'handshakePort',
+  'scope',
+]
+const outputNames = ['topicEndpoint', 'accessKey']
+const without = (fields: Readonly<Record<string, string>>, names: readonly string[]) =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)))
+
+const listens = async (port: number) => (await fetch(`http://127.0.0.1:${port}/api/events`, { method: 'OPTIONS' })).ok
+
+it('answers Init with the listener up, while Azure is still out of reach', async () => {
+  const { host, fields, emulator, port, log } = await openComponent()
+  emulator.removeRoles(emulator.clientId)
+  await host.init('input', 'orders', fields)
+  expect(await listens(port)).toBe(true)
+  await vi.waitFor(() => expect(log.text()).toContain('az role assignment create'))
+})
+
+it('brings the event subscription up whether or not somebody reads', async () => {
+  const { host, fields, emulator } = await openComponent()
+  await host.init('input', 'orders', fields)
+  await emulator.records.handshakes.waitFor(({ outcome }) => outcome === 'validated')
+  await emulator.idle()
+  const subscription = emulator.eventSubscription(emulator.topic('orders').id, 'orders')
+  expect(subscription).toMatchObject({ provisioningState: 'Succeeded' })
+})
+
+it.each([
+  { first: 'input', second: 'output' },
+  { first: 'output', second: 'input' },
+] as const)('sets up both sides, $first first', async ({ first, second }) => {
+  const { host, fields, port, emulator } = await openComponent()
+  await host.init(first, 'orders', fields)
+  await host.init(second, 'orders', fields)
+  expect(await listens(port)).toBe(true)
+  await host.invoke('orders', { operation: 'create', data: Buffer.from('{"a":1}') })
+  expect(emulator.figures().published).toBe(1)
+})
+
+it.each([
+  { side: 'output', names: inputNames, field: 'eventSubscriptionName' },
+  { side: 'input', names: outputNames, field: '' },
+] as const)('takes a component with its $side side alone: the other Init does nothing', async ({ names, field }) => {
+  const { host, fields, pluggable } = await openComponent()
+  const some = without(fields, [...names, field])
+  await host.init('input', 'orders', some)
+  await host.init('output', 'orders', some)
+  const { input, output } = pluggable.health().orders ?? {}
+  expect([input !== undefined, output !== undefined]).toEqual([names === outputNames, names === inputNames])
+})
+
+it.each(['input', 'output'] as const)('does what direction: %s says', async (direction) => {
+  const { host, fields, pluggable } = await openComponent()
+  await host.init('input', 'orders', { ...fields, direction })
+  await host.init('output', 'orders', { ...fields, direction })
+  const { input, output } = pluggable.health().orders ?? {}
+  expect([input !== undefined, output !== undefined]).toEqual([direction === 'input', direction === 'output'])
+})
+
+it('reports every fault of the metadata at once, as INVALID_ARGUMENT', async () => {
+  const { host, fields, log } = await openComponent()
+  const broken = { ...without(fields, ['tenantId', 'accessKey']), handshakePort: '70000', scope: 'nowhere' }
+  const failure = host.init('input', 'orders', broken)
+  await expect(failure).rejects.toMatchObject({ code: status.INVALID_ARGUMENT })
+  for (const field of ['tenantId', 'accessKey', 'handshakePort', 'scope']) {
+    await expect(failure).rejects.toThrow(field)
+    expect(log.text()).toContain(field)
+  }
+})
+
+it('wants a real port: the host that routes to it could not know a free one', async () => {
+  const { host, fields } = await openComponent()
+  await expect(host.init('input', 'orders', { ...fields, handshakePort: '0' })).rejects.toMatchObject({
+    code: status.INVALID_ARGUMENT,
+  })
+})
+
+it('says once what both sides would warn of', async () => {
+  const { host, fields, log } = await openComponent()
+  await host.init('input', 'orders', { ...fields, handshakPort: '1', route: '/x' })
+  await host.init('output', 'orders', { ...fields, handshakPort: '1', route: '/x' })
+  expect(log.lines.filter(({ message }) => message.includes('handshakPort'))).toHaveLength(1)
+})
+
+it('does nothing at an Init with the same metadata', async () => {
+  const { host, fields, log, connect } = await openComponent()
+  await host.init('input', 'orders', fields)
+  await connect('cloud.eventrouter').init('input', 'orders', fields)
+  expect(log.lines.filter(({ message }) => message.startsWith('listening'))).toHaveLength(1)
+})
+
+it('starts the side anew on the same port at an Init with other metadata, with whoever reads', async () => {
+  const { host, fields, log, emulator, publish } = await openComponent()
+  await host.init('input', 'orders', fields)
+  const reading = await host.read('orders')
+  await host.init('input', 'orders', { ...fields, subjectBeginsWith: '', maxConcurrency: '7' })
+  expect(log.lines.filter(({ message }) => message.startsWith('listening'))).toHaveLength(2)
+  await emulator.records.handshakes.waitFor(({ outcome }) => outcome === 'validated')
+  await emulator.idle()
+  await publish('1')
+  reading.acknowledge(await reading.next())
+  await emulator.settled()
+})
+
+it('starts the side anew at once, even with an event that nobody has acknowledged', async () => {
+  const { host, fields, emulator, publish } = await openComponent()
+  await host.init('input', 'orders', fields)
+  const reading = await host.read('orders')
+  await emulator.records.handshakes.waitFor(({ outcome }) => outcome === 'validated')
+  await emulator.idle()
+  await publish('1')
+  await reading.next()
+  await host.init('input', 'orders', { ...fields, maxConcurrency: '7' })
+  reading.acknowledge(await reading.next())
+  await emulator.settled()
+  expect(emulator.records.deliveries.all().map(({ status }) => status)).toEqual([500, 200])
+})
+
+it('publishes by the new metadata after an Init of the output side', async () => {
+  const { host, fields } = await openComponent()
+  await host.init('output', 'orders', { ...fields, accessKey: 'd3Jvbmc=' })
+  const create = () => host.invoke('orders', { operation: 'create', data: Buffer.from('{}') })
+  await expect(create()).rejects.toMatchObject({ code: status.UNAUTHENTICATED })
+  await host.init('output', 'orders', fields)
+  await expect(create()).resolves.toMatchObject({ metadata: { count: '1' } })
+})
+
+it('leaves a side as it runs when the new metadata are not valid', async () => {
+  const { host, fields, port } = await openComponent()
+  await host.init('input', 'orders', fields)
+  await expect(host.init('input', 'orders', { ...fields, scope: 'nowhere' })).rejects.toThrow('scope')
+  expect(await listens(port)).toBe(true)
+})
+
+it('serves several components, each by its name', async () => {
+  const { host, fields, connect, pluggable } = await openComponent()
+  const ports = [await freePort(), await freePort()]
+  await host.init('input', 'orders', { ...fields, handshakePort: String(ports[0]) })
+  await connect('cloud.eventrouter').init('input', 'payments', { ...fields, handshakePort: String(ports[1]) })
+  expect(Object.keys(pluggable.health())).toEqual(['orders', 'payments'])
+  for (const port of ports) expect(await listens(port)).toBe(true)
+})
+
+it('takes the port from a component that nobody reads any more, as after a renaming', async () => {
+  const { host, fields, log, pluggable } = await openComponent()
+  await host.init('input', 'orders', fields)
+  await host.init('input', 'shop', fields)
+  expect(pluggable.health().orders).toMatchObject({ status: 'unhealthy' })
+  expect(pluggable.health().shop?.input).toBeDefined()
+  expect(log.text()).toContain('gives it up')
+})
+
+it('leaves the port to a component that somebody reads', async () => {
+  const { host, fields, pluggable } = await openComponent()
+  await host.init('input', 'orders', fields)
+  await host.read('orders')
+  await vi.waitFor(() => expect(pluggable.health().orders?.input?.reasons.join()).not.toContain('no handler'))
+  await expect(host.init('input', 'shop', fields)).rejects.toMatchObject({
+    code: status.FAILED_PRECONDITION,
+    message: expect.stringContaining('PORT_UNAVAILABLE'),
+  })
+})
+
+it('warns when nobody reads for a while', async () => {
+  const { host, fields, log } = await openComponent({ pluggable: { readWarningMs: 0 } })
+  await host.init('input', 'orders', fields)
+  await vi.waitFor(() => expect(log.text()).toContain('nobody reads the events of this component'))
+})

@@ -1,0 +1,91 @@
+import { status } from '@grpc/grpc-js'
+import { expect, it, vi } from 'vitest'
+import { BindingError, bindingErrorCodes } from '../../src/errors.ts'
+import { failureOf, statusByCode } from '../../src/pluggable/status.ts'
+import { openComponent } from './open-component.ts'
+
+const json = (value: unknown) => Buffer.from(JSON.stringify(value))
+
+it('publishes, and answers ids and count in the metadata and no data', async () => {
+  const { host, fields, emulator } = await openComponent()
+  await host.init('output', 'orders', fields)
+  const answer = await host.invoke('orders', {
+    operation: 'create',
+    data: json({ order: 1 }),
+    metadata: { id: 'one', type: 'order.placed' },
+  })
+  expect(answer.metadata).toMatchObject({ ids: '["one"]', count: '1' })
+  expect(answer.data).toHaveLength(0)
+  expect(emulator.figures().published).toBe(1)
+})
+
+it('offers create, and answers Ping', async () => {
+  const { host } = await openComponent()
+  expect(await host.operations()).toEqual({ operations: ['create'] })
+  expect([await host.ping('input'), await host.ping('output')]).toEqual([{}, {}])
+})
+
+it('refuses a call before Init, and says that daprd must be restarted', async () => {
+  const { host } = await openComponent()
+  await expect(host.invoke('orders', { operation: 'create', data: json({}) })).rejects.toMatchObject({
+    code: status.FAILED_PRECONDITION,
+    message: expect.stringContaining('restart daprd'),
+  })
+})
+
+it('refuses a call of an output side that is not configured, and says what it takes', async () => {
+  const { host, fields } = await openComponent()
+  await host.init('output', 'orders', { ...fields, direction: 'input' })
+  await expect(host.invoke('orders', { operation: 'create', data: json({}) })).rejects.toMatchObject({
+    code: status.UNIMPLEMENTED,
+    message: expect.stringContaining('accessKey'),
+  })
+})
+
+it.each([
+  { name: 'an operation that is none', request: { operation: 'get', data: json({}) }, code: 'UNIMPLEMENTED' },
+  { name: 'no payload', request: { operation: 'create' }, code: 'INVALID_ARGUMENT' },
+  {
+    name: 'an event of more than a megabyte, which still fits in a message',
+    request: { operation: 'create', data: json({ text: 'x'.repeat(5_000_000) }) },
+    code: 'INVALID_ARGUMENT',
+  },
+] as const)('refuses $name with $code', async ({ request, code }) => {
+  const { host, fields } = await openComponent()
+  await host.init('output', 'orders', fields)
+  await expect(host.invoke('orders', request)).rejects.toMatchObject({ code: status[code] })
+})
+
+it('refuses a message of more than 64 MiB', async () => {
+  const { host } = await openComponent()
+  const request = { operation: 'create', data: Buffer.alloc(65 * 1024 * 1024, 'x') }
+  await expect(host.invoke('orders', request)).rejects.toMatchObject({ code: status.RESOURCE_EXHAUSTED })
+})
+
+it('takes back what waits when the caller cancels', async () => {
+  const { host, fields, emulator, pluggable } = await openComponent()
+  emulator.failNext({ route: 'topic', status: 503, times: Number.POSITIVE_INFINITY })
+  await host.init('output', 'orders', fields)
+  const cancelled = host.invoke('orders', { operation: 'create', data: json({}) }, (call) =>
+    setImmediate(() => call.cancel()),
+  )
+  await expect(cancelled).rejects.toMatchObject({ code: status.CANCELLED })
+  await vi.waitFor(async () => expect(await pluggable.metrics.text()).toContain('code="CANCELLED"'))
+  emulator.clearFaults()
+})
+
+it.each(bindingErrorCodes)('has a gRPC status for %s', (code) => {
+  const failure = failureOf(new BindingError(code, { what: 'it failed' }))
+  expect(failure).toEqual({ code: status[statusByCode[code]], details: `${code}: it failed` })
+  expect(failure.code).not.toBe(status.OK)
+})
+
+it('tells nothing of an unexpected error', () => {
+  expect(failureOf(new Error('key=secret'))).toMatchObject({ code: status.INTERNAL })
+  expect(failureOf(new Error('key=secret')).details).not.toContain('secret')
+})
+
+it('makes a text of any length and content fit into a header', () => {
+  const { details } = failureOf(new BindingError('PAYLOAD_INVALID', { what: `\ud800${'é'.repeat(100_000)}` }))
+  expect(encodeURI(details).length).toBeLessThan(32_000)
+})

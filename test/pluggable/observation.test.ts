@@ -1,0 +1,75 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { observe } from '../../src/pluggable/observation.ts'
+import { openComponent } from './open-component.ts'
+
+async function openObserved() {
+  const open = await openComponent()
+  const observation = await observe(open.pluggable, { host: '127.0.0.1', port: 0 })
+  onTestFinished(() => observation.close())
+  const get = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${observation.address.port}${path}`, init)
+  return { ...open, get }
+}
+
+it.each(['/healthz', '/readyz'])('tells the health of each component at %s', async (path) => {
+  const { get, host, fields } = await openObserved()
+  await host.init('output', 'orders', fields)
+  const answer = await get(path)
+  expect(answer.status).toBe(200)
+  expect(await answer.json()).toMatchObject({
+    draining: false,
+    components: { orders: { status: 'healthy', output: { status: 'healthy', reasons: [] } } },
+  })
+})
+
+it('is alive but not ready while it drains', async () => {
+  const { get, pluggable } = await openObserved()
+  await pluggable.close()
+  expect((await get('/healthz')).status).toBe(200)
+  expect((await get('/readyz')).status).toBe(503)
+})
+
+it('stays alive when Azure refuses it, since a restart would not help', async () => {
+  const { get, host, fields, emulator } = await openObserved()
+  emulator.removeRoles(emulator.clientId)
+  await host.init('input', 'orders', fields)
+  expect((await get('/healthz')).status).toBe(200)
+})
+
+it('counts events, calls and Inits for Prometheus', async () => {
+  const { get, host, fields, emulator, publish } = await openObserved()
+  await host.init('input', 'orders', fields)
+  await host.init('output', 'orders', fields)
+  const reading = await host.read('orders')
+  await emulator.records.handshakes.waitFor(({ outcome }) => outcome === 'validated')
+  await emulator.idle()
+  await publish('1')
+  reading.acknowledge(await reading.next(), 'not now')
+  reading.acknowledge(await reading.next())
+  await emulator.settled()
+  await expect(host.invoke('orders', { operation: 'create' })).rejects.toThrow()
+
+  const answer = await get('/metrics')
+  expect(answer.headers.get('content-type')).toContain('text/plain')
+  const lines = (await answer.text()).split('\n')
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'eventgrid_binding_events_total{component="orders",result="acknowledged"} 1',
+      'eventgrid_binding_events_total{component="orders",result="failed"} 1',
+      'eventgrid_binding_event_seconds_count{component="orders"} 2',
+      'eventgrid_binding_invokes_total{component="orders",code="INVALID_ARGUMENT"} 1',
+      'eventgrid_binding_inits_total{component="orders",side="input",code="OK"} 1',
+      'eventgrid_binding_events_in_flight{component="orders"} 0',
+      'eventgrid_binding_reads{component="orders"} 1',
+      'eventgrid_binding_health{component="orders",side="input",status="healthy"} 1',
+    ]),
+  )
+  expect(lines.some((line) => line.startsWith('process_cpu_seconds_total'))).toBe(true)
+})
+
+it.each([
+  { path: '/', method: 'GET', status: 404 },
+  { path: '/metrics', method: 'POST', status: 405 },
+])('answers $status to $method $path', async ({ path, method, status }) => {
+  const { get } = await openObserved()
+  expect((await get(path, { method })).status).toBe(status)
+})

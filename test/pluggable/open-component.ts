@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { EventGridEmulator, type EventGridEmulatorOptions } from '../../src/emulator/index.ts'
+import { createPluggable, type Pluggable, type PluggableOptions } from '../../src/pluggable/server.ts'
+import { type CapturedLog, captureLog } from '../support/captured-log.ts'
+import { connectHost, type GrpcHost } from './grpc-host.ts'
+
+/** A served component with an emulator behind it, and a host connected to it. */
+export interface OpenComponent {
+  readonly emulator: EventGridEmulator
+  readonly pluggable: Pluggable
+  readonly log: CapturedLog
+  readonly host: GrpcHost
+  /** One more host, by the socket of that type. */
+  connect(type?: 'azure.eventgrid' | 'cloud.eventrouter'): GrpcHost
+  /** Metadata fields of both sides. */
+  readonly fields: Readonly<Record<string, string>>
+  /** Where deliveries go. */
+  readonly port: number
+  /** Publishes an event to the topic, past the component. */
+  publish(id: string): Promise<void>
+}
+
+/** Opens it all; the test's end closes it. */
+export async function openComponent(
+  options: { emulator?: EventGridEmulatorOptions; pluggable?: Partial<PluggableOptions> } = {},
+): Promise<OpenComponent> {
+  const emulator = await EventGridEmulator.start({ retrySchedule: [5], deadLetterDelay: 0, ...options.emulator })
+  const log = captureLog()
+  const folder = socketFolder()
+  const pluggable = await createPluggable({
+    folder,
+    loggerOf: () => log,
+    endpoints: emulator.endpoints,
+    ...options.pluggable,
+  })
+  const hosts: GrpcHost[] = []
+  onTestFinished(async () => {
+    for (const host of hosts) host.close()
+    await pluggable.close()
+    await emulator.close()
+  })
+  const connect: OpenComponent['connect'] = (type = 'azure.eventgrid') => {
+    const host = connectHost(pluggable.sockets.find((path) => path.endsWith(`${type}.sock`)) ?? '')
+    hosts.push(host)
+    return host
+  }
+  const topic = emulator.topic('orders')
+  const port = await freePort()
+  emulator.setIngress(({ pathname, search }) => `http://127.0.0.1:${port}${pathname}${search}`)
+  return {
+    emulator,
+    pluggable,
+    log,
+    host: connect(),
+    connect,
+    port,
+    fields: {
+      tenantId: emulator.tenantId,
+      subscriptionId: emulator.subscriptionId,
+      clientId: emulator.clientId,
+      clientSecret: emulator.clientSecret,
+      subscriberEndpoint: 'https://orders.example.com/api/events',
+      handshakePort: String(port),
+      scope: topic.id,
+      eventSubscriptionName: 'orders',
+      topicEndpoint: topic.endpoint,
+      accessKey: topic.key,
+    },
+    async publish(id) {
+      const answer = await fetch(topic.httpEndpoint, {
+        method: 'POST',
+        headers: { 'aeg-sas-key': topic.key, 'content-type': 'application/cloudevents-batch+json' },
+        body: JSON.stringify([{ specversion: '1.0', id, source: '/test', type: 'test', data: { id } }]),
+      })
+      if (!answer.ok) throw new Error(`publishing was answered ${answer.status} ${await answer.text()}`)
+    },
+  }
+}
+
+/** An empty folder for sockets; the test's end removes it. */
+export function socketFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'eb-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** A port that nobody listens on at the moment. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === 'object' && address ? address.port : 0
+}

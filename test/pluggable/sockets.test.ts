@@ -1,0 +1,101 @@
+import { existsSync, linkSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { silentLogger } from '../../src/logger.ts'
+import { createPluggable, type PluggableOptions } from '../../src/pluggable/server.ts'
+import { connectHost } from './grpc-host.ts'
+import { socketFolder } from './open-component.ts'
+
+async function serve(folder: string, options: Partial<PluggableOptions> = {}) {
+  const pluggable = await createPluggable({ folder, loggerOf: () => silentLogger, ...options })
+  onTestFinished(() => pluggable.close())
+  return pluggable
+}
+
+async function listen(path: string): Promise<Server> {
+  const server = createServer((socket) => void socket.destroy())
+  await new Promise<void>((resolve) => server.listen(path, resolve))
+  onTestFinished(() => void server.close())
+  return server
+}
+
+const names = ['azure.eventgrid.sock', 'cloud.eventrouter.sock']
+
+it('puts a socket for each component type into the folder, and nothing else, and takes them away at the end', async () => {
+  const folder = join(socketFolder(), 'made')
+  const pluggable = await serve(folder)
+  expect(readdirSync(folder).sort()).toEqual(names)
+  await pluggable.close()
+  expect(readdirSync(folder)).toEqual([])
+})
+
+it.each([
+  { mode: undefined, expected: 0o660 },
+  { mode: 0o600, expected: 0o600 },
+  { mode: 0o666, expected: 0o666 },
+])('gives the sockets mode $mode, whatever the umask is', async ({ mode, expected }) => {
+  const folder = socketFolder()
+  await serve(folder, mode === undefined ? {} : { socketMode: mode })
+  for (const name of names) expect(statSync(join(folder, name)).mode & 0o777).toBe(expected)
+})
+
+it('replaces what a killed process has left', async () => {
+  const folder = socketFolder()
+  const server = await listen(join(folder, 'other'))
+  linkSync(join(folder, 'other'), join(folder, 'azure.eventgrid.sock'))
+  await new Promise((resolve) => server.close(resolve))
+  expect(existsSync(join(folder, 'azure.eventgrid.sock'))).toBe(true)
+
+  const { sockets } = await serve(folder)
+  const host = connectHost(sockets.find((path) => path.includes('azure')) ?? '')
+  onTestFinished(() => host.close())
+  expect(await host.ping('input')).toEqual({})
+})
+
+it.each(names)('never takes %s from who serves it, and leaves nothing behind', async (name) => {
+  const folder = socketFolder()
+  const live = await listen(join(folder, name))
+  await expect(serve(folder)).rejects.toThrow(/served by another process/)
+  expect(readdirSync(folder)).toEqual([name])
+  expect(live.listening).toBe(true)
+})
+
+it('lets one of several win that start at the same moment, stale sockets or not', async () => {
+  const folder = socketFolder()
+  const stale = await listen(join(folder, 'other'))
+  for (const name of names) linkSync(join(folder, 'other'), join(folder, name))
+  await new Promise((resolve) => stale.close(resolve))
+
+  const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => serve(folder)))
+  const won = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+  expect(won).toHaveLength(1)
+  for (const path of won.flatMap(({ sockets }) => sockets)) {
+    const host = connectHost(path)
+    expect(await host.ping('input')).toEqual({})
+    host.close()
+  }
+  await Promise.all(won.map((one) => one.close()))
+  expect(readdirSync(folder)).toEqual([])
+})
+
+it('leaves a file alone that is no socket', async () => {
+  const folder = socketFolder()
+  writeFileSync(join(folder, 'azure.eventgrid.sock'), 'mine')
+  await expect(serve(folder)).rejects.toThrow(/is no socket/)
+  expect(statSync(join(folder, 'azure.eventgrid.sock')).size).toBe(4)
+})
+
+it('leaves a socket alone at its end that somebody else has put there since', async () => {
+  const folder = socketFolder()
+  const pluggable = await serve(folder)
+  const path = join(folder, 'azure.eventgrid.sock')
+  rmSync(path)
+  await listen(path)
+  await pluggable.close()
+  expect(readdirSync(folder)).toEqual(['azure.eventgrid.sock'])
+})
+
+it('says so when the path of the folder is too long for a socket', async () => {
+  await expect(serve(join(socketFolder(), 'x'.repeat(100)))).rejects.toThrow(/too long/)
+})
