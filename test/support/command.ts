@@ -14,13 +14,16 @@ export interface Command {
   readonly ended: Promise<number | NodeJS.Signals>
 }
 
-const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
+const root = resolve(import.meta.dirname, '../..')
+const main = resolve(root, 'src/cli/main.ts')
+/** Halves the time that a start takes. */
+const compileCache = resolve(root, '.cache/compile')
 
 /** Starts `eventgrid-binding` with arguments; the test's end kills what is left of it. */
 export function startCommand(args: readonly string[], env: Readonly<Record<string, string>> = {}): Command {
   const { PATH = '', HOME = '', TMPDIR } = process.env
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...args], {
-    env: { PATH, HOME, ...(TMPDIR !== undefined && { TMPDIR }), ...env },
+    env: { PATH, HOME, NODE_COMPILE_CACHE: compileCache, ...(TMPDIR !== undefined && { TMPDIR }), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const lines: string[] = []
