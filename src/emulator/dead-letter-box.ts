@@ -35,7 +35,7 @@ export function createDeadLetterBox(
   work: WorkCounter,
   wakeAt: (due: number) => void,
   journal: Journal,
-  release: (given: GivenUpEvent) => void,
+  hooks: { readonly release: (given: GivenUpEvent) => void; readonly written: () => void },
 ): DeadLetterBox {
   const waiting = new DueQueue<Letter>()
   let writing = 0
@@ -96,7 +96,7 @@ export function createDeadLetterBox(
     })
     for (const { given } of letters) {
       journal.settled(subscription.id, given.row)
-      release(given)
+      hooks.release(given)
     }
     context.watcher?.deadLettered(
       subscription,
@@ -127,6 +127,7 @@ export function createDeadLetterBox(
         writing += letters.length
         void write(subscription, letters).finally(() => {
           writing -= letters.length
+          hooks.written()
           work.end()
         })
       }

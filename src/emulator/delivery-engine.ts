@@ -46,7 +46,7 @@ export function createDeliveryEngine(context: EmulatorContext, journal: Journal 
 
   const bytes = createPendingBytes()
   const release = ({ hold }: Pick<PendingEvent, 'hold'>) => bytes.release(hold)
-  const deadLetters = createDeadLetterBox(context, settings, work, wakeAt, journal, release)
+  const deadLetters = createDeadLetterBox(context, settings, work, wakeAt, journal, { release, written: tellSettled })
 
   function wakeAt(due: number): void {
     if (closed || (wake && wake.due <= due)) return

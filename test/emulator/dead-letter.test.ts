@@ -131,6 +131,16 @@ describe('a dead-lettered event', () => {
   })
 })
 
+it('settled() resolves once the last event is written to its container', async () => {
+  const { grid, blobs } = await openFailing()
+  grid.subscriber.answer({ status: 400 })
+  await publish(grid, [cloudEvent()])
+  const settled = grid.engine.settled()
+  await grid.clock.advance(5 * minute)
+  await settled
+  expect(blobs).toHaveLength(1)
+})
+
 describe('without a dead-letter destination', () => {
   it('an event that is given up is dropped, which the records show', async () => {
     const grid = await openEventGrid()

@@ -1,0 +1,40 @@
+/** The same under node:test: `node --test examples/unit-test/emulator-with-node-test.ts`. Here the application publishes, and meets faults. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { EventGridEmulator } from 'eventgrid-binding/emulator'
+
+/** The application: publishes an order, and tries once more when the topic is throttled. */
+async function publishOrder(endpoint: string, key: string, id: string): Promise<number> {
+  const event = { specversion: '1.0', id, source: '/shop', type: 'order.placed' }
+  const request = {
+    method: 'POST',
+    headers: { 'aeg-sas-key': key, 'content-type': 'application/cloudevents+json' },
+    body: JSON.stringify(event),
+  }
+  const first = await fetch(endpoint, request)
+  return first.status === 429 ? (await fetch(endpoint, request)).status : first.status
+}
+
+test('an order is published at the second try when the topic is throttled', async () => {
+  await using emulator = await EventGridEmulator.start()
+  const { httpEndpoint, key } = emulator.topic()
+  emulator.failNext({ route: 'topic', status: 429, retryAfter: 1 })
+  assert.equal(await publishOrder(httpEndpoint, key, 'one'), 200)
+  assert.deepEqual(
+    emulator.records.requests.filter(({ face }) => face === 'topic').map(({ status }) => status),
+    [429, 200],
+  )
+})
+
+test('a wrong key is refused in Azure’s words', async () => {
+  await using emulator = await EventGridEmulator.start()
+  assert.equal(await publishOrder(emulator.topic().httpEndpoint, 'd3Jvbmc=', 'two'), 401)
+  const refused = await emulator.records.requests.waitFor(({ status }) => status === 401)
+  assert.equal(refused.code, 'Unauthorized')
+})
+
+test('a connection that is lost reaches the application as an error', async () => {
+  await using emulator = await EventGridEmulator.start()
+  emulator.failNext({ route: 'topic', drop: true })
+  await assert.rejects(publishOrder(emulator.topic().httpEndpoint, emulator.topic().key, 'three'), TypeError)
+})
