@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { onTestFinished } from 'vitest'
 
-/** A command of ours that runs as a process of its own. */
+/** A command that runs as a process of its own. */
 export interface Command {
   readonly process: ChildProcess
   /** All lines so far, of stdout and of stderr. */
@@ -21,9 +21,19 @@ const compileCache = resolve(root, '.cache/compile')
 
 /** Starts `eventgrid-binding` with arguments; the test's end kills what is left of it. */
 export function startCommand(args: readonly string[], env: Readonly<Record<string, string>> = {}): Command {
+  const given = ['--disable-warning=ExperimentalWarning', main, ...args]
+  return startProcess(process.execPath, given, { NODE_COMPILE_CACHE: compileCache, ...env })
+}
+
+/** Starts any program with arguments; the test's end kills what is left of it. */
+export function startProcess(
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Command {
   const { PATH = '', HOME = '', TMPDIR } = process.env
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...args], {
-    env: { PATH, HOME, NODE_COMPILE_CACHE: compileCache, ...(TMPDIR !== undefined && { TMPDIR }), ...env },
+  const child = spawn(program, args, {
+    env: { PATH, HOME, ...(TMPDIR !== undefined && { TMPDIR }), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const lines: string[] = []
