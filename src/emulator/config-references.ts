@@ -1,6 +1,7 @@
 import { ArmError } from './arm-errors.ts'
 import { parseArmScope } from './arm-path.ts'
 import { closestName } from './closest-name.ts'
+import { ignoredFields } from './config-ignored.ts'
 import type { ConfigPath } from './config-yaml.ts'
 import { declaredProperties } from './declarations.ts'
 import { isJsonObject, type JsonObject, ownField } from './json-object.ts'
@@ -10,6 +11,8 @@ import { emulatorDefaults } from './options.ts'
 export interface ReferenceFault {
   readonly path: ConfigPath
   readonly rule: string
+  /** A key of the mapping at the path, where it is the key that is wrong. */
+  readonly name?: string
 }
 
 /** Finds names that are given twice, or used and given nowhere. Takes what was parsed as it is, so that it can speak up beside faults in single fields. */
@@ -54,8 +57,7 @@ export function* referenceFaults(config: unknown, now: number): Generator<Refere
     const stray = scopeFault(one.scope, ids)
     if (stray) yield { path: [...path, 'scope'], rule: stray }
     const topic = one.topic === undefined ? topics[0]?.[1] : topicOf.get(text(one.topic)?.toLowerCase())
-    const settings = settingsFault(one, topic, now)
-    if (settings) yield { path: [...path, ...settings.path], rule: settings.rule }
+    for (const fault of settingsFaults(one, topic, now)) yield { ...fault, path: [...path, ...fault.path] }
   }
 }
 
@@ -68,13 +70,19 @@ function scopeFault(scope: unknown, ids: readonly string[]): string | undefined 
 }
 
 /** What ARM would say of an event subscription. */
-function settingsFault(one: JsonObject, topic: JsonObject | undefined, now: number): ReferenceFault | undefined {
+function* settingsFaults(one: JsonObject, topic: JsonObject | undefined, now: number): Generator<ReferenceFault> {
   const { name, endpoint, properties } = one
   if (endpoint === undefined && ownField(properties, 'destination') === undefined) {
-    return { path: [], rule: 'needs an endpoint' }
+    return yield { path: [], rule: 'needs an endpoint' }
   }
-  if (typeof name !== 'string' || (properties !== undefined && !isJsonObject(properties))) return undefined
-  if (endpoint !== undefined && (typeof endpoint !== 'string' || !URL.canParse(endpoint))) return undefined
+  // What is wrong with one field alone was said already.
+  if (typeof name !== 'string' || (properties !== undefined && !isJsonObject(properties))) return
+  if (
+    endpoint !== undefined &&
+    !(typeof endpoint === 'string' && /^https:/i.test(endpoint) && URL.canParse(endpoint))
+  ) {
+    return
+  }
   const schema = topic?.inputSchema ?? (one.scope === undefined ? 'CloudEventSchemaV1_0' : undefined)
   try {
     const options = {
@@ -82,13 +90,15 @@ function settingsFault(one: JsonObject, topic: JsonObject | undefined, now: numb
       ...(endpoint !== undefined && { endpoint }),
       ...(properties !== undefined && { properties }),
     }
-    declaredProperties(options, isInputSchema(schema) ? schema : undefined, now)
-    return undefined
+    const kept = declaredProperties(options, isInputSchema(schema) ? schema : undefined, now)
+    for (const { path, name, rule } of ignoredFields(properties, kept)) {
+      yield { path: ['properties', ...path], name, rule }
+    }
   } catch (error) {
     if (!(error instanceof ArmError)) throw error
     const [, inside] = /property '([^']+)' is invalid/.exec(error.message) ?? []
     const path = inside?.split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : part)) ?? []
-    return {
+    yield {
       path: inside === undefined ? [] : ['properties', ...path],
       rule: `is refused by Event Grid: ${error.message}`,
     }

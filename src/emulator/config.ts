@@ -52,10 +52,10 @@ export function parseConfig(text: string, source: ConfigSource): ParsedConfig {
     if (issue.code !== 'unrecognized_keys') problems.push(yaml.problem(path, ruleOf(issue, valueAt(yaml.value, path))))
     else for (const key of issue.keys) problems.push(yaml.problem(path, unknownRule(key, namesAt(path)), key))
   }
-  for (const { path, rule } of referenceFaults(yaml.value, source.now)) {
+  for (const { path, rule, name } of referenceFaults(yaml.value, source.now)) {
     // They are found one by one, so that what is not named costs nothing.
     if (problems.length >= mostProblems) break
-    problems.push(yaml.problem(path, rule))
+    problems.push(yaml.problem(path, rule, name))
   }
   const trustedCertificates = (parsed.data?.trustedCertificates ?? []).map((file, index) => {
     const certificate = readCertificates(file, source)
@@ -98,7 +98,8 @@ const typeNames: Readonly<Record<string, string>> = {
 }
 
 function ruleOf(issue: z.core.$ZodIssue, value: unknown): string {
-  if (value === undefined) return 'is required'
+  // A role by its name alone is looked at as if it stood in a mapping, where the file has none.
+  if (value === undefined && issue.code !== 'custom') return 'is required'
   if (issue.code === 'invalid_type') {
     const quoted = issue.expected === 'string' && typeof value !== 'object' ? ': put it in quotes' : ''
     return `must be ${typeNames[issue.expected] ?? issue.expected}${quoted}`

@@ -22,7 +22,7 @@ const longestDrainMs = 35_000
 
 const portTroubles: Readonly<Record<string, string>> = {
   EADDRINUSE: 'is in use; free it',
-  EACCES: 'is for privileged users only',
+  EACCES: 'is for privileged users only; run as one',
 }
 
 const help = `Usage: eventgrid-binding emulate [options]
@@ -133,7 +133,7 @@ async function start(options: EventGridEmulatorOptions): Promise<EventGridEmulat
     const trouble = typeof code === 'string' ? portTroubles[code] : undefined
     if (trouble !== undefined && error instanceof Error) {
       const port = 'port' in error ? error.port : 'its port'
-      throw new Error(`port ${port} ${trouble}; choose others by --port and --http-port`, { cause: error })
+      throw new Error(`port ${port} ${trouble}, or choose others by --port and --http-port`, { cause: error })
     }
     throw error
   }
