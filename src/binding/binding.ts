@@ -6,8 +6,8 @@ import { type Logger, silentLogger } from '../logger.ts'
 import { readDefinition } from '../metadata/component-definition.ts'
 import { parseMetadata } from '../metadata/parse-metadata.ts'
 import { type Health, judge } from './health.ts'
-import { createInputSide, type InputSide } from './input-side.ts'
-import { createOutputSide, type OutputSide } from './output-side.ts'
+import type { InputSide } from './input-side.ts'
+import type { OutputSide } from './output-side.ts'
 
 /** What a host hands to a {@link Binding}; every option may be left out. */
 export interface BindingOptions {
@@ -132,8 +132,13 @@ export class Binding {
     }
     try {
       either.throwIfAborted()
-      if (parsed.output) this.#output = createOutputSide(parsed.output, common)
+      // Each side comes with libraries of its own, which take time and memory: only those of the configured sides are loaded.
+      if (parsed.output) {
+        const { createOutputSide } = await import('./output-side.ts')
+        this.#output = createOutputSide(parsed.output, common)
+      }
       if (parsed.input) {
+        const { createInputSide } = await import('./input-side.ts')
         this.#input = await createInputSide(parsed.input, { ...common, handler: () => this.#handler })
         either.throwIfAborted()
         await this.#input.start(subscription, either)

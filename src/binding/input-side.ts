@@ -6,12 +6,10 @@ import { formatDeliveryToken } from '../listener/shared-token.ts'
 import type { Logger } from '../logger.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import { Secret } from '../secret.ts'
-import { createSubscriptionApi } from '../subscription/subscription-api.ts'
-import { upsertSubscription } from '../subscription/upsert-subscription.ts'
-import { createCredential } from './credential.ts'
 import { deriveDeliveryToken } from './delivery-token.ts'
 import { type InputFacts, judgeInput, type SideHealth, summarise } from './health.ts'
 import { createSubscriptionKeeper } from './subscription-keeper.ts'
+import type { SubscriptionUpsert } from './subscription-upsert.ts'
 
 /** What both sides are handed. */
 export interface SideOptions {
@@ -42,15 +40,14 @@ export async function createInputSide(
   const [written] = tokens
   const deliveryHeader = written && new Secret(formatDeliveryToken(written))
 
-  const api = createSubscriptionApi({
-    input,
-    credential: createCredential(input.credential, { ...options, environment: input.environment }),
-    endpoints,
-  })
-  const keeper = createSubscriptionKeeper({
-    logger,
-    upsert: (how) => upsertSubscription({ api, input, logger, ...(deliveryHeader && { deliveryHeader }), ...how }),
-  })
+  let connecting: Promise<SubscriptionUpsert> | undefined
+  const connect = () => {
+    connecting ??= import('./subscription-upsert.ts').then(({ createSubscriptionUpsert }) =>
+      createSubscriptionUpsert({ ...options, input, deliveryHeader }),
+    )
+    return connecting
+  }
+  const keeper = createSubscriptionKeeper({ logger, upsert: async (how) => (await connect())(how) })
 
   let closed = false
   let report: () => ListenerStatus | undefined = () => undefined
@@ -84,6 +81,8 @@ export async function createInputSide(
   return {
     address: () => listener.address,
     async start(subscription, signal) {
+      // What is wrong with endpoint or credential ends init, also where the event subscription comes up in the background.
+      await connect()
       if (subscription === 'wait') return keeper.bringUp('timeout', signal)
       // In the background only close ends the tries; the failure of each is logged by the upsert itself.
       keeper.bringUp('forever').catch(() => {})
