@@ -6,6 +6,7 @@ import type { GoBinding } from './go-binding.ts'
 import type { LoadTarget } from './load/generator.ts'
 import type { EmulatorReady, Rehearsal } from './servers/emulator.ts'
 import type { OursSetup } from './servers/ours.ts'
+import { programFile } from './strip-types.ts'
 
 /** The emulator in a process of its own. It shares the load's core: it rests while something is measured. */
 export type Azure = Child<EmulatorReady>
@@ -21,7 +22,7 @@ export interface Server extends AsyncDisposable {
   readonly targets: readonly LoadTarget[]
 }
 
-export const serverFile = (name: string) => join(import.meta.dirname, 'servers', `${name}.ts`)
+export const serverFile = (name: string) => programFile(join('servers', name))
 
 export function startAzure(): Promise<Azure> {
   return startChild<EmulatorReady>({

@@ -9,6 +9,7 @@ import { buildGoBinding } from './go-binding.ts'
 import { describeMachine } from './machine.ts'
 import { table, writeReport } from './report.ts'
 import { fullScale, type Scale, shortScale } from './scale.ts'
+import { programFile, stripTypes } from './strip-types.ts'
 import type { Bench, Findings, Suite } from './suite.ts'
 import { bodies } from './suites/bodies.ts'
 import { create } from './suites/create.ts'
@@ -41,6 +42,7 @@ if (!(scale.rounds >= 1 && scale.runMs > 0)) throw new RangeError('--rounds and 
 
 const cache = join(import.meta.dirname, '..', '.cache', 'bench')
 mkdirSync(cache, { recursive: true })
+stripTypes()
 const go = buildGoBinding()
 if ('missing' in go) {
   console.log(`skipped: Dapr's Go binding: ${go.missing}`)
@@ -54,7 +56,7 @@ const findings: Findings[] = []
 {
   await using azure = await startAzure()
   await using generator = await startChild<object>({
-    args: [join(import.meta.dirname, 'load', 'generator.ts')],
+    args: [programFile(join('load', 'generator'))],
     core: 'load',
   })
   const nodeFlags = options['cpu-prof'] ? ['--cpu-prof', '--cpu-prof-dir', join(cache, 'profiles')] : []
