@@ -35,12 +35,12 @@ export interface CredentialOptions {
 export function createCredential(metadata: CredentialMetadata, options: CredentialOptions): TokenCredential {
   const { tokenTimeoutMs = 30_000 } = options
   const authorityHost = (options.endpoints.authorityHost ?? options.environment.authorityHost).replace(/\/+$/, '')
-  const exchanges = new AsyncLocalStorage<{ last: Exchange | undefined }>()
+  const waits = new AsyncLocalStorage<TokenWait>()
   const secrets = metadata.kind === 'clientSecret' ? [metadata.clientSecret.reveal()] : []
   const context = { metadata, authorityHost, show: (text: string) => scrub(text, secrets) }
   let credential: TokenCredential
   try {
-    credential = connect(metadata, options, authorityHost, createObserver(exchanges, tokenTimeoutMs))
+    credential = connect(metadata, options, authorityHost, createObserver(waits))
   } catch (error) {
     // Some look for what they need as soon as they are made, a workload identity for its variables.
     throw judgeTokenFailure(error, undefined, context)
@@ -48,13 +48,16 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
 
   return {
     getToken(scopes, tokenOptions) {
-      const exchange: { last: Exchange | undefined } = { last: undefined }
-      return exchanges.run(exchange, async () => {
+      const over = new AbortController()
+      const wait: TokenWait = { last: undefined, over: over.signal }
+      return waits.run(wait, async () => {
         try {
           return await inTime(credential, scopes, tokenOptions, tokenTimeoutMs)
         } catch (error) {
           if (tokenOptions?.abortSignal?.aborted) throw error
-          throw judgeTokenFailure(error, exchange.last, context)
+          throw judgeTokenFailure(error, wait.last, context)
+        } finally {
+          over.abort()
         }
       })
     },
@@ -115,21 +118,26 @@ function connect(
   }
 }
 
+/** One caller's wait for a token. */
+interface TokenWait {
+  /** How the last exchange with Entra went. */
+  last: Exchange | undefined
+  /** Aborts when the wait ends, with a token or without. */
+  readonly over: AbortSignal
+}
+
 /**
- * Notes how the last exchange with Entra went. The identity library reports a closed port, an untrusted certificate and an unknown
+ * Notes how the last exchange with Entra went, and ends a request that nobody waits for any more, which would keep the process alive. The identity library reports a closed port, an untrusted certificate and an unknown
  * tenant with the very same error; only the first two pass by themselves.
  */
-function createObserver(
-  exchanges: AsyncLocalStorage<{ last: Exchange | undefined }>,
-  timeoutMs: number,
-): PipelinePolicy {
+function createObserver(waits: AsyncLocalStorage<TokenWait>): PipelinePolicy {
   return {
     name: 'eventgrid-binding-token-exchange',
     async sendRequest(request, next) {
-      if (request.timeout === 0) request.timeout = timeoutMs
+      const wait = waits.getStore()
+      if (wait) request.abortSignal = wait.over
       const note = (last: Exchange) => {
-        const exchange = exchanges.getStore()
-        if (exchange) exchange.last = last
+        if (wait) wait.last = last
       }
       try {
         const response = await next(request)

@@ -89,10 +89,11 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
   const calls = connect([])
   const callsFor = (carryOver: readonly UnknownSetting[]) => (carryOver.length === 0 ? calls : connect(carryOver))
 
-  const callOptions = ({ signal, deadline }: CallLimits) => ({
-    abortSignal: signal,
-    requestOptions: { timeout: Math.max(1, Math.min(requestTimeoutMs, deadline - now())) },
-  })
+  // Not by the SDK's own `timeout`: its timer outlives a request that is aborted, and keeps the process alive.
+  const callOptions = ({ signal, deadline }: CallLimits) => {
+    const ms = Math.ceil(Math.max(1, Math.min(requestTimeoutMs, deadline - now())))
+    return { abortSignal: AbortSignal.any([signal, AbortSignal.timeout(ms)]) }
+  }
 
   async function read(limits: CallLimits): Promise<StandingSubscription | undefined> {
     let text: string | null | undefined

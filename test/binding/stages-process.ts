@@ -1,0 +1,52 @@
+/**
+ * Ends `init` whenever its parent says so, once for each message, by the means named in the first argument: its signal, or `close`. Tells the code that
+ * `init` was rejected with and whether its port is free again. Disconnected from its parent it has nothing left to do, so that it must exit by itself.
+ */
+import { createServer } from 'node:net'
+import { Binding, BindingError, type Endpoints } from '../../src/index.ts'
+
+/** What the parent sends: metadata to begin with, then `end`. */
+export type StageMessage =
+  | { readonly is: 'begin'; readonly fields: Readonly<Record<string, string>>; readonly endpoints: Endpoints }
+  | { readonly is: 'end' }
+
+/** What the parent is told. */
+export type StageReport =
+  | { readonly is: 'listening'; readonly port: number }
+  | { readonly is: 'ended'; readonly code: string; readonly portIsFree: boolean; readonly address: unknown }
+
+const means = process.argv[2]
+const tell = (report: StageReport) => process.send?.(report)
+let end = async () => {}
+
+process.on('message', async (message: StageMessage) => {
+  if (message.is === 'end') return end()
+  const { fields, endpoints } = message
+  let port = 0
+  const logger = {
+    debug() {},
+    info(_text: string, details?: { readonly port?: unknown }) {
+      if (typeof details?.port !== 'number') return
+      port = details.port
+      tell({ is: 'listening', port })
+    },
+    warn() {},
+    error() {},
+  }
+  const binding = new Binding({ endpoints, logger, onEvent() {} })
+  const abort = new AbortController()
+  end = means === 'close' ? () => binding.close() : async () => abort.abort()
+  const code = await binding.init(fields, { signal: abort.signal }).then(
+    () => 'initialised',
+    (error: unknown) => (error instanceof BindingError ? error.code : String(error)),
+  )
+  tell({ is: 'ended', code, portIsFree: await canListen(port), address: binding.address() })
+})
+
+function canListen(port: number): Promise<boolean> {
+  const server = createServer()
+  return new Promise((known) => {
+    server.once('error', () => known(false))
+    server.listen(port, '::', () => server.close(() => known(true)))
+  })
+}
