@@ -28,7 +28,7 @@ export function parseDuration(text: string, limits: { readonly atLeast: string; 
 function inMilliseconds(text: string): number | undefined {
   if (!/^(\d{1,9}(\.\d{1,9})?(h|ms|m|s))+$/.test(text)) return undefined
   let sum = 0
-  for (const [, amount, unit] of text.matchAll(/([\d.]+)(h|ms|m|s)/g)) {
+  for (const [, amount, unit] of text.matchAll(/(\d{1,9}(?:\.\d{1,9})?)(h|ms|m|s)/g)) {
     sum += Number(amount) * (unitsInMs.get(unit ?? '') ?? Number.NaN)
   }
   return Math.round(sum)

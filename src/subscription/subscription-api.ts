@@ -63,7 +63,7 @@ const longestPollMs = 60_000
 export function createSubscriptionApi(options: SubscriptionApiOptions): SubscriptionApi {
   const { input, credential, endpoints, requestTimeoutMs = 30_000, pollIntervalMs = 2_000, now = Date.now } = options
   const sleep = options.sleep ?? ((ms: number, signal: AbortSignal) => wait(ms, undefined, { signal }))
-  const resourceManager = (endpoints.resourceManager ?? input.environment.resourceManager).replace(/\/+$/, '')
+  const resourceManager = (endpoints.resourceManager ?? input.environment.resourceManager).replace(/(?<!\/)\/+$/, '')
   if (!/^https:\/\//i.test(resourceManager)) {
     throw new BindingError('METADATA_INVALID', {
       what: 'the endpoint of Azure Resource Manager is not https',
@@ -71,7 +71,7 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
     })
   }
   // With a leading slash the SDK would ask for //subscriptions/...
-  const scope = input.scope.id.replace(/^\/+|\/+$/g, '')
+  const scope = input.scope.id.replace(/^\/+|(?<!\/)\/+$/g, '')
   const name = input.eventSubscriptionName
   const ca = trustedCertificates(endpoints)
   // One object for all clients: connections are shared between those that have the very same one.
