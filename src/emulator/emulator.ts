@@ -51,9 +51,11 @@ export class EventGridEmulator implements AsyncDisposable {
   readonly ca: string
   /** `http://{host}:{port}` of the topics over http, which is also the CONNECT proxy for Azure's host names. */
   readonly proxy: string
-  /** The first client's tenant, id and secret. */
+  /** Tenant of the first client. */
   readonly tenantId: string
+  /** Application id of the first client. */
   readonly clientId: string
+  /** Secret of the first client. */
   readonly clientSecret: string
   /** The first Azure subscription. */
   readonly subscriptionId: string
@@ -250,6 +252,7 @@ export class EventGridEmulator implements AsyncDisposable {
     return this.#world.close()
   }
 
+  /** The same as {@link close}, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
