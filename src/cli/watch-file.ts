@@ -1,27 +1,40 @@
-import { unwatchFile, watchFile } from 'node:fs'
+import { statSync } from 'node:fs'
 import { readText } from './read-text.ts'
 
 const pollMs = 250
 
 /**
- * Calls back with a file's text each time that it has changed, or with the error that reading it ended in. Looks at the file itself a few times a second:
- * editors and mounted volumes replace files in more ways than the system's notices tell. Returns how to stop.
+ * Calls back with a file's text each time that it is another one than before, or with the error that reading it ended in. Looks at the file itself a few
+ * times a second: editors and mounted volumes replace files in more ways than the system's notices tell. A pipe can be read only once, and so has no changes.
+ * Returns how to stop.
  */
 export function watchText(file: string, known: string, changed: (text: string | Error) => void): () => void {
-  let last: string | undefined = known
+  let text: string | undefined = known
+  let state: string | undefined
   const look = () => {
-    let text: string
+    const found = stateOf(file)
+    if (found === undefined || found === state) return
+    state = found
     try {
-      text = readText(file)
+      const fresh = readText(file)
+      if (fresh === text) return
+      text = fresh
     } catch (error) {
-      last = undefined
-      changed(error instanceof Error ? error : new Error(String(error)))
-      return
+      text = undefined
+      return changed(error instanceof Error ? error : new Error(String(error)))
     }
-    if (text === last) return
-    last = text
     changed(text)
   }
-  watchFile(file, { interval: pollMs }, look)
-  return () => unwatchFile(file, look)
+  const timer = setInterval(look, pollMs)
+  return () => clearInterval(timer)
+}
+
+/** Differs after each write; undefined for what is no file. */
+function stateOf(file: string): string | undefined {
+  try {
+    const found = statSync(file, { bigint: true })
+    return found.isFile() ? `${found.dev} ${found.ino} ${found.size} ${found.mtimeNs}` : undefined
+  } catch {
+    return 'none'
+  }
 }

@@ -1,0 +1,93 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { startSubscriber } from '../emulator/subscriber.ts'
+import { startCommand } from '../support/command.ts'
+import { auditConfig, configFile, publish, startEmulate, temporaryFolder } from './emulate-command.ts'
+
+it.each([
+  {
+    name: 'faults',
+    text: 'port: 70000\ntopics:\n  - nmae: orders\n    name: orders\n',
+    said: (file: string) => [
+      `eventgrid-binding emulate: ${file} has 2 faults:`,
+      `${file}:1:7: port must be a port, 0 to 65535`,
+      `${file}:3:5: topics[0].nmae is no field; did you mean name?`,
+    ],
+  },
+  {
+    name: 'one that is too large',
+    text: `#${'x'.repeat(1_048_576)}`,
+    said: (file: string) => [`eventgrid-binding emulate: ${file} is larger than 1048576 bytes`],
+  },
+  {
+    name: 'one that is not UTF-8',
+    text: Buffer.from('host: caf\xe9', 'latin1'),
+    said: (file: string) => [`eventgrid-binding emulate: ${file} is not UTF-8`],
+  },
+])('refuses a configuration with exit code 2: $name', async ({ text, said }) => {
+  const file = join(temporaryFolder(), 'emulator.yaml')
+  writeFileSync(file, text)
+  const command = startCommand(['emulate', '--config', file])
+  expect(await command.ended).toBe(2)
+  expect(command.lines).toEqual(said(file))
+})
+
+it('refuses a configuration that is not there with exit code 2', async () => {
+  const command = startCommand(['emulate', '--config', join(temporaryFolder(), 'none.yaml')])
+  expect(await command.ended).toBe(2)
+  expect(command.lines.join('\n')).toMatch(/none\.yaml can't be read: ENOENT/)
+})
+
+it('has options of the command line win over those of the file, whose paths are its own', async () => {
+  const folder = temporaryFolder()
+  const file = join(folder, 'emulator.yaml')
+  writeFileSync(file, 'port: 1\nhttpPort: 1025\nstate: kept.db\ntopics: [{ name: shop }]\n')
+  const emulate = await startEmulate(['--config', file])
+  expect((await publish(await emulate.topic('shop'), ['a'])).status).toBe(200)
+  emulate.process.kill('SIGTERM')
+  expect(await emulate.ended).toBe(0)
+  renameSync(join(folder, 'kept.db'), join(folder, 'found.db'))
+})
+
+it('takes over a topic that is added while it runs, and lets go of one that is taken out', async () => {
+  const file = configFile('topics: [{ name: orders }]')
+  const emulate = await startEmulate(['--config', file])
+  const orders = await emulate.topic('orders')
+  writeFileSync(file, 'topics: [{ name: returns }]')
+  await emulate.line(/emulator\.yaml: taken over$/)
+  expect((await publish(await emulate.topic('returns'), ['a'])).status).toBe(200)
+  expect((await publish(orders, ['b'])).status).toBe(404)
+})
+
+it('leaves what was in force when the file breaks, says so, and goes on when it is mended', async () => {
+  const subscriber = await startSubscriber()
+  const good = auditConfig(subscriber.url)
+  const file = configFile(good)
+  const emulate = await startEmulate(['--config', file])
+  await emulate.line(/handshake audit .* validated$/)
+  const topic = await emulate.topic('orders')
+  writeFileSync(file, `${good}\ntopics: [{ name: my_topic }]\n`)
+  await emulate.line(/emulator\.yaml:\d+:1: is no YAML: Map keys must be unique/)
+  await emulate.line(/emulator\.yaml: what it said before stays in force$/)
+  await publish(topic, ['a'])
+  await emulate.line(/delivery audit event a .* 200 delivered/)
+  writeFileSync(file, `${good}\nconcurrency: 2\n`)
+  await emulate.line(/emulator\.yaml: concurrency will take effect at the next start$/)
+  await emulate.line(/emulator\.yaml: taken over$/)
+  await publish(topic, ['b'])
+  await emulate.line(/delivery audit event b .* 200 delivered/)
+  expect(emulate.lines.filter((line) => line.includes('handshake audit'))).toHaveLength(1)
+})
+
+it('stays as it is when the file goes away, and follows the one that takes its place', async () => {
+  const file = configFile('topics: [{ name: orders }]')
+  const emulate = await startEmulate(['--config', file])
+  rmSync(file)
+  await emulate.line(/emulator\.yaml can't be read: ENOENT/)
+  await emulate.line(/emulator\.yaml: what it said before stays in force$/)
+  expect((await publish(await emulate.topic('orders'), ['a'])).status).toBe(200)
+  writeFileSync(`${file}.new`, 'topics: [{ name: orders }]')
+  renameSync(`${file}.new`, file)
+  await emulate.line(/emulator\.yaml: taken over$/)
+})
