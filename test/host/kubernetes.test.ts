@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { validate as deployment } from 'kubernetes-models/_schemas/IoK8sApiAppsV1Deployment'
@@ -88,7 +88,7 @@ describe('the manifests', () => {
 
   it.each(Object.entries(kinds))('%s keeps to the schema', (file, { validate }) => {
     const valid = validate(parse(textOf(file)))
-    expect(valid ? undefined : validate).toBeUndefined()
+    expect(valid ? [] : Reflect.get(validate, 'errors')).toEqual([])
   })
 
   it('have no field that Kubernetes does not know', () => {
@@ -101,7 +101,10 @@ describe('the manifests', () => {
     writeFileSync(resolve(out, 'manifests.ts'), lines.join('\n'))
     const options = ['--ignoreConfig', '--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--types', '']
     const tsc = resolve(root, 'node_modules/typescript/bin/tsc')
-    execFileSync(process.execPath, [tsc, ...options, resolve(out, 'manifests.ts')], { stdio: 'pipe', encoding: 'utf8' })
+    const { stdout } = spawnSync(process.execPath, [tsc, ...options, resolve(out, 'manifests.ts')], {
+      encoding: 'utf8',
+    })
+    expect(stdout).toBe('')
   })
 
   it('are of one namespace', () => {
