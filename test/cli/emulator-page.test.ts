@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { expect, it } from 'vitest'
+import { namesAt } from '../../src/emulator/config-schema.ts'
+import { startCommand } from '../support/command.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const page = readFileSync(resolve(root, 'docs/emulator.md'), 'utf8')
+const section = page.slice(page.indexOf('\n## Command line\n'), page.indexOf('\n## Other clients\n'))
+
+/** Every field that a configuration may have, as the page spells it. */
+function* fields(path: readonly (string | number)[] = [], shown = ''): Generator<string> {
+  for (const name of namesAt(path)) {
+    const field = `${shown}${shown === '' ? '' : '.'}${name}`
+    yield field
+    yield* fields([...path, name], field)
+    yield* fields([...path, name, 0], `${field}[]`)
+  }
+}
+
+const firstCells = (table: string) => [...table.matchAll(/^\| `([^`]+)` \|/gm)].map(([, cell]) => cell)
+
+it('lists every field of the configuration', () => {
+  const table = section.slice(section.indexOf('\n| field |'), section.indexOf('\n### While it runs'))
+  expect(firstCells(table)).toEqual([...fields()])
+})
+
+it('lists every option', async () => {
+  const command = startCommand(['emulate', '--help'])
+  await command.ended
+  const options = [...command.lines.join('\n').matchAll(/^ {2}(--[a-z-]+(?: [A-Z]+)?)/gm)].map(([, option]) => option)
+  const table = section.slice(section.indexOf('\n| option |'), section.indexOf('\n### The configuration file'))
+  expect(firstCells(table)).toEqual(options)
+})
+
+it('shows the example as it is', () => {
+  const [, shown] = /<!-- emulator\.yaml -->\n```yaml\n(.*?)```\n<!-- \/emulator\.yaml -->/s.exec(section) ?? []
+  expect(shown).toBe(readFileSync(resolve(root, 'examples/emulator/emulator.yaml'), 'utf8'))
+})
