@@ -1,0 +1,108 @@
+import { CommunicationProtocolEnum, DaprServer } from '@dapr/dapr'
+import { expect, onTestFinished } from 'vitest'
+import { openDaprApp } from '../support/dapr-app.ts'
+import { freePort, idsOf, openOrders, quiet, withDaprd } from './stack.ts'
+
+withDaprd.for([
+  { protocol: 'http', communicationProtocol: CommunicationProtocolEnum.HTTP },
+  { protocol: 'grpc', communicationProtocol: CommunicationProtocolEnum.GRPC },
+] as const)('events reach a @dapr/dapr server over $protocol', async ({ protocol, communicationProtocol }) => {
+  const appPort = await freePort()
+  const { daprd, emulator, subscribed, publish } = await openOrders({ daprd: { appPort, appProtocol: protocol } })
+  const server = new DaprServer({
+    serverHost: '127.0.0.1',
+    serverPort: String(appPort),
+    communicationProtocol,
+    logger: { service: quiet },
+    clientOptions: {
+      daprHost: '127.0.0.1',
+      daprPort: String(protocol === 'http' ? daprd.httpPort : daprd.grpcPort),
+      communicationProtocol,
+      logger: { service: quiet },
+    },
+  })
+  onTestFinished(() => server.stop())
+  const handled: unknown[] = []
+  await server.binding.receive('orders', async (event: unknown) => {
+    handled.push(event)
+    if (handled.length === 1) throw new Error('not yet')
+  })
+  await server.start()
+  await daprd.ready()
+  await subscribed()
+  await publish(['one'])
+  await emulator.settled()
+  expect(handled).toMatchObject([{ id: 'one' }, { id: 'one' }])
+})
+
+withDaprd('an event for which the application answers 500 comes again', async () => {
+  const app = await openDaprApp()
+  app.answerWith((_call, index) => (index === 0 ? 500 : 200))
+  const { daprd, emulator, subscribed, publish } = await openOrders({ daprd: { appPort: app.port } })
+  await daprd.ready()
+  await subscribed()
+  await publish(['one'])
+  await emulator.settled()
+  expect(idsOf(app.calls)).toEqual(['one', 'one'])
+  expect(emulator.records.deliveries.all().map(({ status }) => status)).toEqual([500, 200])
+})
+
+withDaprd('an event on which the application hangs comes again, and others do not wait for it', async () => {
+  const app = await openDaprApp()
+  let hung = false
+  app.answerWith(({ body }) => {
+    if (hung || !body.includes('"one"')) return 200
+    hung = true
+    return 'hang'
+  })
+  const { daprd, emulator, subscribed, publish } = await openOrders({
+    fields: { handlerTimeout: '300ms' },
+    daprd: { appPort: app.port },
+  })
+  await daprd.ready()
+  await subscribed()
+  await publish(['one'])
+  await app.received('POST', 1)
+  await publish(['two'])
+  await emulator.records.deliveries.waitFor(({ eventIds, status }) => eventIds[0] === 'two' && status === 200)
+  await emulator.settled()
+  expect(idsOf(app.calls).toSorted()).toEqual(['one', 'one', 'two'])
+})
+
+withDaprd('nothing is lost while the application drops connections, dies and comes back', async () => {
+  const app = await openDaprApp()
+  app.answerWith((_call, index) => (index < 2 ? 'drop' : 200))
+  const { daprd, emulator, subscribed, publish } = await openOrders({ daprd: { appPort: app.port } })
+  await daprd.ready()
+  await subscribed()
+  await publish(['one'])
+  await emulator.settled()
+  expect(idsOf(app.calls)).toEqual(['one', 'one', 'one'])
+
+  await app.close()
+  await publish(['two'])
+  await emulator.records.deliveries.waitFor(({ eventIds, status }) => eventIds[0] === 'two' && status === 500)
+  const next = await openDaprApp({ port: app.port })
+  await emulator.settled()
+  expect(idsOf(next.calls)).toEqual(['two'])
+})
+
+withDaprd('an application that is unhealthy gets no events, and gets them when it is back', async () => {
+  const app = await openDaprApp()
+  const health = ['--enable-app-health-check', '--app-health-check-path', '/health']
+  const pace = ['--app-health-probe-interval', '1', '--app-health-threshold', '1']
+  const { daprd, emulator, subscribed, publish, serving } = await openOrders({
+    daprd: { appPort: app.port, args: [...health, ...pace] },
+  })
+  await daprd.ready()
+  await subscribed()
+  await serving.line(/the host reads events/)
+  app.feel(false)
+  await serving.line(/the host reads no events any more/)
+  await publish(['one'])
+  await emulator.records.deliveries.waitFor(({ status }) => status === 503)
+  expect(idsOf(app.calls)).toEqual([])
+  app.feel(true)
+  await emulator.settled()
+  expect(idsOf(app.calls)).toEqual(['one'])
+})
