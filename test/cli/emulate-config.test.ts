@@ -1,42 +1,30 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { loadConfig } from '../../src/cli/emulator-config.ts'
 import { startSubscriber } from '../emulator/subscriber.ts'
 import { startCommand } from '../support/command.ts'
 import { auditConfig, configFile, publish, startEmulate, temporaryFolder } from './emulate-command.ts'
 
-it.each([
-  {
-    name: 'faults',
-    text: 'port: 70000\ntopics:\n  - nmae: orders\n    name: orders\n',
-    said: (file: string) => [
-      `eventgrid-binding emulate: ${file} has 2 faults:`,
-      `${file}:1:7: port must be a port, 0 to 65535`,
-      `${file}:3:5: topics[0].nmae is no field; did you mean name?`,
-    ],
-  },
-  {
-    name: 'one that is too large',
-    text: `#${'x'.repeat(1_048_576)}`,
-    said: (file: string) => [`eventgrid-binding emulate: ${file} is larger than 1048576 bytes`],
-  },
-  {
-    name: 'one that is not UTF-8',
-    text: Buffer.from('host: caf\xe9', 'latin1'),
-    said: (file: string) => [`eventgrid-binding emulate: ${file} is not UTF-8`],
-  },
-])('refuses a configuration with exit code 2: $name', async ({ text, said }) => {
-  const file = join(temporaryFolder(), 'emulator.yaml')
-  writeFileSync(file, text)
+it('names each fault of a configuration, with exit code 2', async () => {
+  const file = configFile('port: 70000\ntopics:\n  - nmae: orders\n    name: orders\n')
   const command = startCommand(['emulate', '--config', file])
   expect(await command.ended).toBe(2)
-  expect(command.lines).toEqual(said(file))
+  expect(command.lines).toEqual([
+    `eventgrid-binding emulate: ${file} has 2 faults:`,
+    `${file}:1:7: port must be a port, 0 to 65535`,
+    `${file}:3:5: topics[0].nmae is no field; did you mean name?`,
+  ])
 })
 
-it('refuses a configuration that is not there with exit code 2', async () => {
-  const command = startCommand(['emulate', '--config', join(temporaryFolder(), 'none.yaml')])
-  expect(await command.ended).toBe(2)
-  expect(command.lines.join('\n')).toMatch(/none\.yaml can't be read: ENOENT/)
+it.each([
+  { name: 'is too large', content: `#${'x'.repeat(1_048_576)}`, said: /emulator\.yaml is larger than 1048576 bytes$/ },
+  { name: 'is not UTF-8', content: Buffer.from('host: caf\xe9', 'latin1'), said: /emulator\.yaml is not UTF-8$/ },
+  { name: 'is not there', content: undefined, said: /emulator\.yaml can't be read: ENOENT/ },
+])('refuses a configuration that $name', ({ content, said }) => {
+  const file = join(temporaryFolder(), 'emulator.yaml')
+  if (content !== undefined) writeFileSync(file, content)
+  expect(() => loadConfig(file)).toThrow(said)
 })
 
 it('has options of the command line win over those of the file, whose paths are its own', async () => {
