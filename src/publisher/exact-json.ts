@@ -10,15 +10,25 @@ interface ReviverContext {
 const json: JSON & { rawJSON?(text: string): unknown } = JSON
 
 /**
- * `JSON.parse`, but a number that JavaScript can't hold stays as it was written and comes out the same when it is turned into
- * JSON again: an integer of twenty digits loses none.
+ * `JSON.parse`, where the text does not nest too deep.
  *
  * @throws SyntaxError when the text is no JSON; RangeError when it nests deeper than {@link maxDepth}
  */
-export function parseExactJson(text: string): unknown {
-  if (nestsDeeper(text, maxDepth)) throw new RangeError(`nested deeper than ${maxDepth} levels`)
+export function parseJson(text: string): unknown {
+  // Each level takes two characters at least.
+  if (text.length > 2 * maxDepth && nestsDeeper(text, maxDepth)) {
+    throw new RangeError(`nested deeper than ${maxDepth} levels`)
+  }
+  return JSON.parse(text)
+}
+
+/**
+ * What {@link parseJson} has made of a text, but a number that JavaScript can't hold stays as it was written and comes out the same when it is turned into
+ * JSON again: an integer of twenty digits loses none.
+ */
+export function exactJson(text: string, parsed: unknown): unknown {
   // The reviver makes parsing several times slower, so it runs only where a number is long enough to be rounded.
-  return /[\d.]{16}|\d[eE]/.test(text) ? JSON.parse(text, keepLongNumber) : JSON.parse(text)
+  return /[\d.]{16}|\d[eE]/.test(text) ? JSON.parse(text, keepLongNumber) : parsed
 }
 
 function keepLongNumber(_key: string, value: unknown, context?: ReviverContext): unknown {

@@ -1,4 +1,5 @@
 import type { EventSchema } from '../metadata/metadata.ts'
+import { exactJson } from './exact-json.ts'
 import { isPlainText, kindOf } from './json-kind.ts'
 import { invalidPayload, type Payload } from './read-payload.ts'
 
@@ -71,7 +72,7 @@ export function newEvent(
     subject: subject ?? defaultSubject,
     eventType: type,
     eventTime: time,
-    data: payload.kind === 'text' ? payload.text : payload.value,
+    data: payload.kind === 'text' ? payload.text : exactJson(payload.text, payload.value),
     dataVersion: '1.0',
   }
 }
@@ -79,7 +80,7 @@ export function newEvent(
 function cloudEventData(payload: Payload): Record<string, unknown> {
   switch (payload.kind) {
     case 'json':
-      return { datacontenttype: 'application/json', data: payload.value }
+      return { datacontenttype: 'application/json', data: exactJson(payload.text, payload.value) }
     case 'text':
       return { datacontenttype: 'text/plain', data: payload.text }
     case 'bytes':

@@ -1,10 +1,11 @@
 import { types } from 'node:util'
 import { BindingError } from '../errors.ts'
-import { parseExactJson } from './exact-json.ts'
+import { parseJson } from './exact-json.ts'
 
 /** A payload past the door: a copy, so that what the caller does to it afterwards changes nothing. */
 export type Payload =
-  | { readonly kind: 'json'; readonly value: unknown }
+  /** `value` is what `JSON.parse` makes of `text`: long numbers are exact in the text only. */
+  | { readonly kind: 'json'; readonly text: string; readonly value: unknown }
   /** Text that is no JSON object or array. */
   | { readonly kind: 'text'; readonly text: string }
   /** Bytes that are no JSON object or array. */
@@ -28,7 +29,7 @@ export function readPayload(payload: unknown): Payload {
     throw invalidPayload('the payload is missing', 'give an event, or data to make one of; null is data too')
   if (typeof payload === 'string') return structured(payload) ?? { kind: 'text', text: payload }
   const bytes = asBytes(payload)
-  if (bytes === undefined) return { kind: 'json', value: parsed(asJson(payload)) }
+  if (bytes === undefined) return parsed(asJson(payload))
   if (bytes.length === 0) throw invalidPayload('the payload is empty', 'give an event, or data to make one of')
   const text = asUtf8(bytes)
   const value = text === undefined ? undefined : structured(text)
@@ -39,16 +40,16 @@ export function readPayload(payload: unknown): Payload {
 function structured(text: string): Payload | undefined {
   if (!/^[ \t\r\n]*[[{]/.test(text)) return undefined
   try {
-    return { kind: 'json', value: parseExactJson(text) }
+    return { kind: 'json', text, value: parseJson(text) }
   } catch (error) {
     if (error instanceof RangeError) throw tooDeep(error)
     return undefined
   }
 }
 
-function parsed(text: string): unknown {
+function parsed(text: string): Payload {
   try {
-    return parseExactJson(text)
+    return { kind: 'json', text, value: parseJson(text) }
   } catch (error) {
     throw tooDeep(error)
   }
@@ -67,9 +68,11 @@ export function asBytes(value: unknown): Buffer | undefined {
   return types.isAnyArrayBuffer(value) ? Buffer.from(value) : undefined
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
 function asUtf8(bytes: Buffer): string | undefined {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return utf8.decode(bytes)
   } catch {
     return undefined
   }

@@ -33,6 +33,11 @@ export function createRequestQueue({ limits, send }: RequestQueueOptions): Reque
   let running = 0
   let runningJoint = 0
   let backingOff = 0
+  /**
+   * Requests that have just ended: their callers are told within this tick and may well call again at once. Without waiting for them the first would go
+   * alone, and all others would wait for it.
+   */
+  let settling = 0
 
   /** What waits altogether, so that a call that comes need not count the others. */
   const load = { events: 0, bytes: 0 }
@@ -67,11 +72,16 @@ export function createRequestQueue({ limits, send }: RequestQueueOptions): Reque
     } finally {
       running -= 1
       runningJoint -= joint
-      pump()
+      settling += 1
+      process.nextTick(() => {
+        settling -= 1
+        pump()
+      })
     }
   }
 
   const pump = () => {
+    if (settling > 0) return
     // A topic that throttles one request would throttle the one beside it too.
     while (running < limits.maxRequests && (running === 0 || backingOff === 0)) {
       const calls = next()

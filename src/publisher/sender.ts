@@ -41,8 +41,8 @@ export function createSender(options: SenderOptions) {
     const left = Math.max(...calls.map(({ deadline }) => deadline)) - clock.now()
     const callOff = clock.after(Math.max(0, Math.min(limits.attemptTimeoutMs, left)), () => lost.abort())
     try {
-      const bodies = events.map(({ body }) => body)
-      return await client.send(first.schema, bodies, AbortSignal.any([lost.signal, signal]))
+      const texts = events.map(({ json }) => json)
+      return await client.send(first.schema, texts, AbortSignal.any([lost.signal, signal]))
     } finally {
       callOff()
     }

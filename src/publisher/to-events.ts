@@ -2,6 +2,7 @@ import { BindingError } from '../errors.ts'
 import type { EventSchema, OutputMetadata } from '../metadata/metadata.ts'
 import { faultsOfCloudEvent } from './cloud-event.ts'
 import { faultsOfEventGridEvent } from './event-grid-event.ts'
+import { exactJson } from './exact-json.ts'
 import { isObject, kindOf } from './json-kind.ts'
 import { type NewEventContext, newEvent } from './new-event.ts'
 import { invalidPayload, readPayload } from './read-payload.ts'
@@ -9,9 +10,9 @@ import { invalidPayload, readPayload } from './read-payload.ts'
 /** One event as it is sent. */
 export interface WireEvent {
   readonly id: string
-  /** The event as JSON data: every attribute as given, none added. */
-  readonly body: Record<string, unknown>
-  /** Bytes of its UTF-8 JSON. */
+  /** The event as JSON: every attribute as given, none added. One that came as a text of its own is that very text. */
+  readonly json: string
+  /** Bytes of it in UTF-8. */
   readonly bytes: number
 }
 
@@ -45,20 +46,31 @@ export function toEvents(
   const payload = readPayload(given)
   const whole = payload.kind === 'json' ? recognise(payload.value) : undefined
   const wanted = context.topicSchema
-  if (!whole) {
+  if (payload.kind !== 'json' || !whole) {
     const schema = wanted === 'auto' ? 'CloudEventSchemaV1_0' : wanted
     const event = newEvent(payload, metadata, { ...context, schema })
-    return { schema, events: measure(schema, [event], context, () => 'metadata ') }
+    checkWhole(schema, [event], () => 'metadata ')
+    return { schema, events: [measure(event.id, JSON.stringify(event), context)] }
   }
-  if (wanted !== 'auto' && whole.schema !== wanted) {
+  const { schema, isArray, events } = whole
+  if (wanted !== 'auto' && schema !== wanted) {
     throw invalidPayload(
-      `the payload is ${nameOf[whole.schema]}, but topicSchema is ${wanted}`,
+      `the payload is ${nameOf[schema]}, but topicSchema is ${wanted}`,
       `publish ${nameOf[wanted]}, or set topicSchema to what the topic takes`,
       { field: 'topicSchema' },
     )
   }
-  const at = (index: number) => (whole.isArray ? `[${index}].` : '')
-  return { schema: whole.schema, events: measure(whole.schema, whole.events, context, at) }
+  checkWhole(schema, events, (index) => (isArray ? `[${index}].` : ''))
+  const { text } = payload
+  if (!isArray && Buffer.byteLength(text) <= context.maxEventBytes) {
+    return { schema, events: events.map(({ id }) => measure(id, text, context)) }
+  }
+  const exact = exactJson(text, payload.value)
+  const values: readonly unknown[] = Array.isArray(exact) ? exact : [exact]
+  return {
+    schema,
+    events: events.map(({ id }, index) => measure(id, JSON.stringify(values[index]), context, index, events.length)),
+  }
 }
 
 const nameOf: Readonly<Record<EventSchema, string>> = {
@@ -102,30 +114,37 @@ function recognise(value: unknown): WholeEvents | undefined {
   return { schema, isArray: true, events: value.filter(isObject) }
 }
 
-function measure(
+/** Throws PAYLOAD_INVALID with the faults of all events. */
+function checkWhole(
   schema: EventSchema,
-  events: readonly Record<string, unknown>[],
-  { maxEventBytes }: ToEventsContext,
+  events: readonly Readonly<Record<string, unknown>>[],
   at: (index: number) => string,
-): readonly WireEvent[] {
+): void {
   const faultsOf = schema === 'CloudEventSchemaV1_0' ? faultsOfCloudEvent : faultsOfEventGridEvent
   const faults = events.flatMap((event, index) => faultsOf(event).map((fault) => `${at(index)}${fault}`))
-  if (faults.length > 0) {
-    throw invalidPayload(`${nameOf[schema]} must be whole: ${list(faults)}`, 'correct the event', {
-      faults: faults.slice(0, 100),
+  if (faults.length === 0) return
+  throw invalidPayload(`${nameOf[schema]} must be whole: ${list(faults)}`, 'correct the event', {
+    faults: faults.slice(0, 100),
+  })
+}
+
+function measure(
+  givenId: unknown,
+  json: string,
+  { maxEventBytes }: Pick<ToEventsContext, 'maxEventBytes'>,
+  index = 0,
+  count = 1,
+): WireEvent {
+  const id = String(givenId)
+  const bytes = Buffer.byteLength(json)
+  if (bytes > maxEventBytes) {
+    throw new BindingError('PAYLOAD_TOO_LARGE', {
+      what: `event ${index + 1} of ${count} takes ${bytes} bytes of JSON, and Event Grid takes ${maxEventBytes}`,
+      fix: 'store the data elsewhere and publish where it is',
+      details: { ids: [id], bytes },
     })
   }
-  return events.map((body, index) => {
-    const bytes = Buffer.byteLength(JSON.stringify(body))
-    if (bytes > maxEventBytes) {
-      throw new BindingError('PAYLOAD_TOO_LARGE', {
-        what: `event ${index + 1} of ${events.length} takes ${bytes} bytes of JSON, and Event Grid takes ${maxEventBytes}`,
-        fix: 'store the data elsewhere and publish where it is',
-        details: { ids: [String(body.id)], bytes },
-      })
-    }
-    return { id: String(body.id), body, bytes }
-  })
+  return { id, json, bytes }
 }
 
 const list = (faults: readonly string[]) =>

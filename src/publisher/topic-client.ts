@@ -12,8 +12,8 @@ import { cleanText, type TopicAnswer } from './topic-answer.ts'
 
 /** One topic, over the Event Grid SDK. */
 export interface TopicClient {
-  /** Sends one request. Never rejects: how it ended is the answer. When `signal` aborts it answers at once. */
-  send(schema: EventSchema, events: readonly Record<string, unknown>[], signal: AbortSignal): Promise<TopicAnswer>
+  /** Sends events, each as its JSON, in one request. Never rejects: how it ended is the answer. When `signal` aborts it answers at once. */
+  send(schema: EventSchema, events: readonly string[], signal: AbortSignal): Promise<TopicAnswer>
   /** Ends the kept-alive connections. */
   close(): void
 }
@@ -50,8 +50,8 @@ export function publishUrl(topicEndpoint: string): URL {
 /**
  * A client of the topic over `EventGridPublisherClient`.
  *
- * Events go through the SDK's `Custom` schema, which sends each as it is: its `CloudEvent` schema turns an array in `data` into an object, refuses text,
- * rounds `time` to milliseconds and invents `datacontenttype`; its `EventGrid` schema drops `metadataVersion` and rounds `eventTime`. Only the content type has to be set then.
+ * The SDK authenticates and sends; content type and body are ours. Its `CloudEvent` schema would turn an array in `data` into an object, refuse text,
+ * round `time` to milliseconds and invent `datacontenttype`; its `EventGrid` schema would drop `metadataVersion` and round `eventTime`; and all would make JSON anew of events that are JSON.
  *
  * @throws BindingError METADATA_INVALID where `entra` meets plain http, over which the SDK sends no token
  */
@@ -72,6 +72,7 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
     ? new HttpAgent({ keepAlive: true })
     : new HttpsAgent({ keepAlive: true, ...(ca && { secureContext: createSecureContext({ ca }) }) })
   const keys = credentialOf(options)
+  const bodies: Bodies = new WeakMap()
   const clientOf = (schema: EventSchema) =>
     new EventGridPublisherClient(url.href, 'Custom', keys, {
       allowInsecureConnection: isPlain && isLoopback(url.hostname),
@@ -79,7 +80,7 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
       retryOptions: { maxRetries: 0 },
       redirectOptions: { maxRetries: 0 },
       ...(ca && { tlsOptions: { ca } }),
-      additionalPolicies: [{ position: 'perRetry', policy: wirePolicy(contentTypes[schema], agent) }],
+      additionalPolicies: [{ position: 'perRetry', policy: wirePolicy(contentTypes[schema], agent, bodies) }],
     })
   const clients = {
     CloudEventSchemaV1_0: clientOf('CloudEventSchemaV1_0'),
@@ -93,13 +94,18 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
   }
   return {
     async send(schema, events, signal) {
+      const sending = new AbortController()
+      bodies.set(sending.signal, `[${events.join()}]`)
       const aborted = new Promise<TopicAnswer>((resolve) => {
-        const give = () => resolve({ kind: 'unreachable', reason: 'no answer in time', permanent: false })
+        const give = () => {
+          sending.abort()
+          resolve({ kind: 'unreachable', reason: 'no answer in time', permanent: false })
+        }
         if (signal.aborted) give()
         else signal.addEventListener('abort', give, { once: true })
       })
       // The SDK waits for upload and answer to end before it tells of an abort, so its promise alone is not enough.
-      return Promise.race([sendOnce(clients[schema], events, signal, { now, clean: withoutKey }), aborted])
+      return Promise.race([sendOnce(clients[schema], sending.signal, { now, clean: withoutKey }), aborted])
     },
     close: () => agent.destroy(),
   }
@@ -107,7 +113,6 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
 
 async function sendOnce(
   client: EventGridPublisherClient<'Custom'>,
-  events: readonly Record<string, unknown>[],
   signal: AbortSignal,
   { now, clean }: { now: () => number; clean: (text: string) => string },
 ): Promise<TopicAnswer> {
@@ -115,7 +120,8 @@ async function sendOnce(
   let retryAfter: string | undefined
   let status: number | undefined
   try {
-    await client.send([...events], {
+    // No events: the policy puts the body in.
+    await client.send([], {
       abortSignal: signal,
       onResponse: (response) => {
         status = response.status
@@ -144,11 +150,17 @@ function messageIn(error: Error): string {
   return isRestError(error) && error.code === 'PARSE_ERROR' ? (error.response?.bodyAsText ?? '') : error.message
 }
 
-/** Sets the content type and the agent, and reads no more of an answer than is sane. */
-function wirePolicy(contentType: string, agent: HttpAgent | HttpsAgent): PipelinePolicy {
+/** The body of each request by its signal, the one thing of a call that the SDK hands on to a policy as it is. */
+type Bodies = WeakMap<object, string>
+
+/** Sets body, content type and agent, and reads no more of an answer than is sane. */
+function wirePolicy(contentType: string, agent: HttpAgent | HttpsAgent, bodies: Bodies): PipelinePolicy {
   return {
     name: 'eventgridBindingWirePolicy',
     async sendRequest(request, next) {
+      const body = request.abortSignal && bodies.get(request.abortSignal)
+      if (body === undefined) throw new Error('a request to the topic has no body')
+      request.body = body
       request.headers.set('content-type', contentType)
       // A compressed answer could not be bounded before it is unpacked.
       request.headers.delete('accept-encoding')

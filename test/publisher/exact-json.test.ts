@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { maxDepth, parseExactJson } from '../../src/publisher/exact-json.ts'
+import { exactJson, maxDepth, parseJson } from '../../src/publisher/exact-json.ts'
+
+const parseExactJson = (text: string) => exactJson(text, parseJson(text))
 
 describe('a number in JSON text', () => {
   it.each([

@@ -59,8 +59,9 @@ describe('a published event', () => {
     await publisher.publish(JSON.parse(text))
     await publisher.publish(text)
     await publisher.publish(Buffer.from(text))
-    const sent = JSON.stringify([JSON.parse(text)])
-    expect(topic.requests.map(({ body }) => body)).toEqual([sent, sent, sent])
+    // A text goes as it stands, its line breaks included.
+    const sent = [JSON.stringify([JSON.parse(text)]), `[${text}]`, `[${text}]`]
+    expect(topic.requests.map(({ body }) => body)).toEqual(sent)
   })
 
   it('keeps arrays, text, null and long numbers in data, which the CloudEvents schema of the SDK does not', async () => {

@@ -20,8 +20,13 @@ export const grid = {
   dataVersion: '1',
 }
 
-export const bodies = (payload: unknown, metadata: Record<string, string> = {}, more: object = {}) =>
-  toEvents(payload, metadata, { ...context, ...more }).events.map(({ body }) => body)
+/** The events that a payload becomes, parsed from what is sent. */
+export const bodies = (
+  payload: unknown,
+  metadata: Record<string, string> = {},
+  more: object = {},
+): Record<string, unknown>[] =>
+  toEvents(payload, metadata, { ...context, ...more }).events.map(({ json }) => JSON.parse(json))
 
 export function refusal(payload: unknown, metadata: Record<string, string> = {}, more: object = {}): BindingError {
   try {

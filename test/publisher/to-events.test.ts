@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bodies, bytes, cloud, grid, refusal } from './sample-events.ts'
+import { toEvents } from '../../src/publisher/to-events.ts'
+import { bodies, bytes, cloud, context, grid, refusal } from './sample-events.ts'
 
 const made = {
   specversion: '1.0',
@@ -56,9 +57,17 @@ describe('a payload that is whole events goes as it stands', () => {
     expect(bodies(payload, { type: 'ignored', id: 'ignored' })).toEqual(expected)
   })
 
-  it('with a number that JavaScript would round', () => {
+  it.each([
+    { where: 'alone', of: (text: string) => text },
+    { where: 'in an array', of: (text: string) => `[${text}]` },
+  ])('$where with a number that JavaScript would round', ({ of }) => {
     const text = JSON.stringify({ ...cloud, data: { n: 0 } }).replace('0}}', '12345678901234567890}}')
-    expect(JSON.stringify(bodies(text)[0])).toBe(text)
+    expect(toEvents(of(text), {}, context).events.map(({ json }) => json)).toEqual([text])
+  })
+
+  it('without its spaces where it would be too large with them', () => {
+    const padded = `${JSON.stringify(cloud)}${' '.repeat(context.maxEventBytes)}`
+    expect(toEvents(padded, {}, context).events.map(({ json }) => json)).toEqual([JSON.stringify(cloud)])
   })
 })
 
