@@ -1,5 +1,5 @@
 /**
- * Event Grid, the binding, a stock daprd and an application on one machine: `npm run build && node examples/dapr/main.ts`
+ * Event Grid, the binding, a stock daprd and an application on one machine: `npm run example:dapr`
  *
  * Somebody places an order on the topic; it reaches the application through the binding and daprd, and the application confirms it through
  * daprd and the binding. Ends with 0 when both events have gone their way. daprd is the one that `npm run test:dapr` has built, or one on the
