@@ -103,8 +103,10 @@ export const configSchema = z.strictObject({
   ),
   concurrency: z.exactOptional(count),
   maxPending: z.exactOptional(count),
+  maxPendingBytes: z.exactOptional(count),
   operationDelayMs: z.exactOptional(milliseconds),
   conflicts: z.exactOptional(z.boolean()),
+  throttling: z.exactOptional(z.boolean()),
   deliveryTokenVersion: z.exactOptional(z.enum(['1.0', '2.0'])),
   tokenLifetimeSeconds: z.exactOptional(count),
 })

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest'
 import { makeAuthority } from '../../src/emulator/certificates.ts'
 import { EmulatorConfigError, type ParsedConfig, parseConfig } from '../../src/emulator/config.ts'
+import { configSchema } from '../../src/emulator/config-schema.ts'
+import type { EventGridEmulatorOptions } from '../../src/emulator/index.ts'
 
 const certificate = makeAuthority().certificate
 const files: Readonly<Record<string, string>> = { 'ca.pem': certificate, 'letter.txt': 'Dear reader' }
@@ -237,6 +239,39 @@ it.each([
   expect(said).toHaveLength(1)
   if (typeof fault === 'string') expect(said[0]).toBe(fault)
   else expect(said[0]).toMatch(fault)
+})
+
+/** Functions and other things that no file can hold; a connection string stands for the store. */
+type InCodeOnly = 'clock' | 'random' | 'deadLetterStore' | 'probation'
+
+it('knows every option of the emulator that is data', () => {
+  // A new option makes this a type error until it is listed, and then a failure until the configuration has it.
+  const options: Record<Exclude<keyof EventGridEmulatorOptions, InCodeOnly>, true> = {
+    port: true,
+    httpPort: true,
+    host: true,
+    state: true,
+    tenantId: true,
+    subscriptionId: true,
+    resourceGroup: true,
+    clients: true,
+    subscriptions: true,
+    topics: true,
+    eventSubscriptions: true,
+    ingress: true,
+    trustedCertificates: true,
+    retrySchedule: true,
+    deadLetterDelay: true,
+    concurrency: true,
+    maxPending: true,
+    maxPendingBytes: true,
+    operationDelayMs: true,
+    conflicts: true,
+    throttling: true,
+    deliveryTokenVersion: true,
+    tokenLifetimeSeconds: true,
+  }
+  expect(Object.keys(configSchema.shape)).toEqual(expect.arrayContaining(Object.keys(options)))
 })
 
 it('names every fault at once', () => {
