@@ -75,6 +75,7 @@ try {
 
   // 4. The event subscription comes up in the background: the sidecar is ready before Event Grid shakes hands.
   await emulator.records.handshakes.waitFor(({ outcome }) => outcome === 'validated')
+  await emulator.idle()
 
   // 5. Somebody places an order.
   const order = { specversion: '1.0', id: '17', source: '/shop', type: 'order.placed', data: { item: 'tea' } }

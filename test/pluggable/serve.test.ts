@@ -1,0 +1,115 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { serve } from '../../src/cli/commands/serve.ts'
+import { createTerminal } from '../../src/cli/terminal.ts'
+import { UsageError } from '../../src/cli/usage-error.ts'
+import { type Command, startCommand } from '../support/command.ts'
+import { connectHost } from './grpc-host.ts'
+import { openComponent, socketFolder } from './open-component.ts'
+
+/** Starts `serve`; daprd's variable names the folder. */
+async function start(folder: string, args: readonly string[] = []): Promise<Command> {
+  const serving = startCommand(['serve', ...args], { DAPR_COMPONENTS_SOCKETS_FOLDER: folder })
+  await serving.line(/\bready\b/)
+  return serving
+}
+
+it('serves the folder that daprd is told of, and ends with 0 and no sockets on SIGTERM', async () => {
+  const folder = socketFolder()
+  const serving = await start(folder)
+  expect(readdirSync(folder)).toHaveLength(2)
+  serving.process.kill('SIGTERM')
+  expect(await serving.ended).toBe(0)
+  expect(readdirSync(folder)).toEqual([])
+})
+
+it('replaces the sockets of a process that was killed', async () => {
+  const folder = socketFolder()
+  const killed = await start(folder)
+  killed.process.kill('SIGKILL')
+  await killed.ended
+  expect(readdirSync(folder)).toHaveLength(2)
+  await start(folder)
+  const host = connectHost(join(folder, 'azure.eventgrid.sock'))
+  onTestFinished(() => host.close())
+  expect(await host.ping('output')).toEqual({})
+})
+
+it('ends with 1 and says why where another process serves that folder', async () => {
+  const { pluggable } = await openComponent()
+  const folder = join(pluggable.sockets[0] ?? '', '..')
+  const second = startCommand(['serve', '--sockets-folder', folder])
+  expect(await second.ended).toBe(1)
+  expect(second.lines.join('\n')).toMatch(/served by another process/)
+})
+
+it('ends at once on a second signal, with 143, and takes its sockets along', async () => {
+  const { fields, emulator, publish } = await openComponent()
+  const folder = socketFolder()
+  const serving = startCommand(['serve', '--sockets-folder', folder], {
+    AZURE_RESOURCE_MANAGER_URL: emulator.endpoints.resourceManager,
+    AZURE_AUTHORITY_HOST: emulator.endpoints.authorityHost,
+    NODE_TLS_REJECT_UNAUTHORIZED: '0',
+  })
+  await serving.line(/\bready\b/)
+  const host = connectHost(join(folder, 'azure.eventgrid.sock'))
+  onTestFinished(() => host.close())
+  await host.init('input', 'orders', fields)
+  const reading = await host.read('orders')
+  await emulator.records.handshakes.waitFor(({ outcome }) => outcome === 'validated')
+  await emulator.idle()
+  await publish('1')
+  await reading.next()
+
+  serving.process.kill('SIGTERM')
+  await serving.line(/waiting for what is under way/)
+  serving.process.kill('SIGTERM')
+  expect(await serving.ended).toBe(143)
+  expect(readdirSync(folder)).toEqual([])
+})
+
+it('writes its log as JSON lines on demand, with the component that a line is about', async () => {
+  const folder = socketFolder()
+  const serving = await start(folder, ['--log-format', 'json', '--log-level', 'debug', '--socket-mode', '600'])
+  const host = connectHost(join(folder, 'azure.eventgrid.sock'))
+  onTestFinished(() => host.close())
+  await expect(host.init('input', 'orders', { scope: 'nowhere' })).rejects.toThrow('scope')
+  const [line = ''] = await serving.line(/.*METADATA_INVALID.*/)
+  expect(JSON.parse(line)).toMatchObject({
+    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+    level: 'error',
+    component: 'orders',
+    message: expect.stringContaining('scope'),
+  })
+})
+
+it('serves health and metrics where it is told to', async () => {
+  const serving = await start(socketFolder(), ['--metrics-port', '0'])
+  const [, port] = await serving.line(/health and metrics.* port=(\d+)/)
+  expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200)
+  expect(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).toContain('process_cpu_seconds_total')
+})
+
+it('ends with 1, and leaves no sockets, where the port for metrics is taken', async () => {
+  const { port, host, fields } = await openComponent()
+  await host.init('input', 'orders', { ...fields, handshakePort: String(port), listenAddress: '127.0.0.1' })
+  const folder = socketFolder()
+  const serving = startCommand(['serve', '--sockets-folder', folder, '--metrics-port', String(port)])
+  expect(await serving.ended).toBe(1)
+  expect(serving.lines.join('\n')).toContain('EADDRINUSE')
+  expect(readdirSync(folder)).toEqual([])
+})
+
+it.each([
+  { args: ['--socket-mode', 'rw'], says: '--socket-mode takes three octal digits' },
+  { args: ['--metrics-port', '70000'], says: '--metrics-port takes a number' },
+  { args: ['--log-level', 'loud'], says: '--log-level takes debug or info or warn or error' },
+  { args: ['--log-format', 'xml'], says: '--log-format takes text or json' },
+  { args: ['--port', '1'], says: "Unknown option '--port'" },
+  { args: ['extra'], says: "Unexpected argument 'extra'" },
+])('refuses $args as wrong usage', async ({ args, says }) => {
+  const running = serve.run(args, createTerminal({ write() {}, once() {} }))
+  await expect(running).rejects.toBeInstanceOf(UsageError)
+  await expect(running).rejects.toThrow(says)
+})
