@@ -29,8 +29,8 @@ export function createTerminal(out: OutputStream): Terminal {
     },
     update(text) {
       if (!live) return
-      // A line that wraps could not be taken back.
-      shown = printable(text).slice(0, Math.max((out.columns ?? 80) - 1, 1))
+      // A line that wraps could not be taken back. Some terminals don't know their width, and say 0.
+      shown = printable(text).slice(0, Math.max((out.columns || 80) - 1, 1))
       out.write(`${startOver}${shown}`)
     },
     finish() {

@@ -24,10 +24,13 @@ it('keeps the live line below the others on a terminal', () => {
   expect(written).toEqual(['\r\x1b[K1 event', '\r\x1b[Kone\n1 event', '\r\x1b[K', 'two\n'])
 })
 
-it('cuts the live line so that it does not wrap', () => {
-  const { terminal, written } = capture({ isTTY: true, columns: 6 })
+it.each([
+  { name: 'cuts the live line so that it does not wrap', columns: 6, shown: '12 ev' },
+  { name: 'takes a width of 0 for an unknown one', columns: 0, shown: '12 events' },
+])('$name', ({ columns, shown }) => {
+  const { terminal, written } = capture({ isTTY: true, columns })
   terminal.update('12 events')
-  expect(written).toEqual(['\r\x1b[K12 ev'])
+  expect(written).toEqual([`\r\x1b[K${shown}`])
 })
 
 it('lets nobody move the cursor or begin a line', () => {
