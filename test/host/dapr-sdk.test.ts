@@ -1,16 +1,13 @@
 import { CommunicationProtocolEnum, DaprClient, DaprServer } from '@dapr/dapr'
 import { expect, it, onTestFinished } from 'vitest'
-import { openDaprApp } from '../support/dapr-app.ts'
+import { freePort } from '../support/free-port.ts'
 import { openHostWorld } from './open-host.ts'
 
 const quiet = { error() {}, warn() {}, info() {}, verbose() {}, debug() {} }
 
 it("serves Dapr's own client and server, unmodified", async () => {
   const world = await openHostWorld()
-  // Its server takes no port 0.
-  const reserved = await openDaprApp()
-  await reserved.close()
-  const serverPort = String(reserved.port)
+  const serverPort = String(await freePort())
   const host = world.start(['--app-port', serverPort])
   const daprPort = new URL(await host.api).port
   const clientOptions = {

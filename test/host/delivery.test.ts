@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { type AppCall, openDaprApp } from '../support/dapr-app.ts'
+import { freePort } from '../support/free-port.ts'
 import { openHostWorld } from './open-host.ts'
 
 const dataOf = (calls: readonly AppCall[]) => calls.map(({ body }) => JSON.parse(body).data)
@@ -44,9 +45,7 @@ it('has an event delivered again that the application answers 500, cuts off, or 
 
 it('loses nothing while the application is not up yet, and nothing that it died with', async () => {
   const world = await openHostWorld()
-  const before = await openDaprApp()
-  const { port } = before
-  await before.close()
+  const port = await freePort()
   const host = world.start(['--app-port', String(port)])
   await host.line(/^orders: the event subscription .* stands/)
   expect([await host.get('/v1.0/healthz'), await host.get('/v1.0/healthz/outbound')]).toMatchObject([
