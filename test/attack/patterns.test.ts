@@ -1,0 +1,88 @@
+import { globSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { createContext, Script } from 'node:vm'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+
+const root = resolve(import.meta.dirname, '../../src')
+
+/** Regular expressions of the product; the emulator's meet no stranger. */
+const patterns = globSync('**/*.ts', { cwd: root, exclude: ['emulator/**', 'cli/**'] }).flatMap((file) =>
+  readFileSync(resolve(root, file), 'utf8')
+    .split('\n')
+    .filter((line) => !/^\s*(\/\/|\/?\*)/.test(line))
+    .flatMap((line) => [
+      ...line.matchAll(/(?<=[(,=:[!&|?{;]\s*|^\s*|return )\/((?:[^\\/[\n]|\\.|\[(?:[^\]\\]|\\.)+\])+)\/([dgimsuvy]*)/g),
+    ])
+    .filter(([, body = '']) => !body.startsWith('*'))
+    .map(([, body = '', flags = '']) => ({ file, pattern: new RegExp(body, flags) })),
+)
+
+/** Long enough that whoever looks at each character once for each other takes seconds. */
+const length = 50_000
+
+const usual = [
+  'a',
+  'A',
+  '0',
+  '9',
+  ' ',
+  '\t',
+  '.',
+  '-',
+  '_',
+  '/',
+  '=',
+  '"',
+  '%',
+  '\\',
+  '[',
+  '{',
+  '?',
+  ':',
+  'é',
+  '\u2028',
+]
+
+/** Texts with one character of a match repeated, which then match no more. */
+function attacks(pattern: RegExp): readonly string[] {
+  const repeated = usual.map((character) => `${character.repeat(length)}\u0000!`)
+  let matches: readonly string[] = []
+  // A pattern that repeats nothing without bound is never slow.
+  if (!/[+*]|,\}/.test(pattern.source)) return repeated
+  try {
+    matches = fc.sample(fc.stringMatching(pattern), { numRuns: 4, seed: 20_261_121 })
+  } catch {
+    // What fast-check can not build still meets the usual characters.
+  }
+  const pumped = matches.flatMap((match) =>
+    Array.from(
+      match,
+      (character, index) => `${match.slice(0, index)}${character.repeat(length)}${match.slice(index)}\u0000!`,
+    ).slice(0, 24),
+  )
+  return [...repeated, ...pumped]
+}
+
+const sandbox = createContext({ pattern: /x/, text: '' })
+const search = new Script('text.search(pattern)')
+
+describe('no text makes a pattern of ours slow:', () => {
+  it('the patterns are found', () => {
+    expect(patterns.length).toBeGreaterThan(50)
+    expect(patterns.map(({ pattern }) => pattern.source)).toContain('%[0-9a-fA-F]{2}')
+  })
+
+  it.each(patterns)('$file $pattern', ({ pattern }) => {
+    for (const text of attacks(pattern)) {
+      Object.assign(sandbox, { pattern, text })
+      expect(() => search.runInContext(sandbox, { timeout: 1_000 })).not.toThrow()
+    }
+  })
+
+  it('a pattern that is slow is told', () => {
+    const [text] = attacks(/0+$/).filter((attack) => attack.startsWith('00'))
+    Object.assign(sandbox, { pattern: /0+$/, text })
+    expect(() => search.runInContext(sandbox, { timeout: 500 })).toThrow('timed out')
+  })
+})
