@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { status } from '@grpc/grpc-js'
 import { expect, it, vi } from 'vitest'
 import { BindingError, bindingErrorCodes } from '../../src/errors.ts'
@@ -78,6 +79,14 @@ it.each(bindingErrorCodes)('has a gRPC status for %s', (code) => {
   const failure = failureOf(new BindingError(code, { what: 'it failed' }))
   expect(failure).toEqual({ code: status[statusByCode[code]], details: `${code}: it failed` })
   expect(failure.code).not.toBe(status.OK)
+})
+
+it('has the statuses that the README tells', () => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+  const table = /<!-- grpc-status -->(.*)<!-- \/grpc-status -->/s.exec(readme)?.[1] ?? ''
+  const rows = [...table.matchAll(/^\| ([A-Z_]+) \| (.*) \|$/gm)]
+  const told = rows.flatMap(([, name = '', codes = '']) => codes.split(', ').map((code) => [code.slice(1, -1), name]))
+  expect(Object.fromEntries(told)).toEqual(statusByCode)
 })
 
 it('tells nothing of an unexpected error', () => {

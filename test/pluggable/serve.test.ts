@@ -109,7 +109,7 @@ it.each([
   { args: ['--port', '1'], says: "Unknown option '--port'" },
   { args: ['extra'], says: "Unexpected argument 'extra'" },
 ])('refuses $args as wrong usage', async ({ args, says }) => {
-  const running = serve.run(args, createTerminal({ write() {}, once() {} }))
+  const running = serve.run(args, createTerminal(process.stdout))
   await expect(running).rejects.toBeInstanceOf(UsageError)
   await expect(running).rejects.toThrow(says)
 })
