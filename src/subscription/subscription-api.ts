@@ -15,6 +15,7 @@ import { isStatic, isWebHook } from './canonical-subscription.ts'
 import { createCarryOverPolicy, findUnknownSettings, type UnknownSetting } from './carry-over.ts'
 import type { StandingSubscription } from './decide-upsert.ts'
 import { judgeFailure } from './judge-failure.ts'
+import { createTimeLimitPolicy } from './time-limit.ts'
 
 /** What {@link createSubscriptionApi} needs. */
 export interface SubscriptionApiOptions {
@@ -59,6 +60,9 @@ export interface SubscriptionApi {
 /** Longest pause between two looks at an operation, whatever ARM asks for. */
 const longestPollMs = 60_000
 
+/** Looks at an operation after which the event subscription itself is looked at too: most operations have ended by then. */
+const looksBeforeReading = 2
+
 /** Connects to ARM. Retries are the caller's: the SDK's own are off, so that they do not multiply. */
 export function createSubscriptionApi(options: SubscriptionApiOptions): SubscriptionApi {
   const { input, credential, endpoints, requestTimeoutMs = 30_000, pollIntervalMs = 2_000, now = Date.now } = options
@@ -84,16 +88,18 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
       retryOptions: { maxRetries: 0 },
       userAgentOptions: { userAgentPrefix: 'eventgrid-binding' },
       ...(tlsOptions && { tlsOptions }),
-      additionalPolicies: [{ policy: createCarryOverPolicy(carryOver), position: 'perCall' }],
+      additionalPolicies: [
+        { policy: createCarryOverPolicy(carryOver), position: 'perCall' },
+        { policy: createTimeLimitPolicy(), position: 'perCall' },
+      ],
     }).eventSubscriptions
   const calls = connect([])
   const callsFor = (carryOver: readonly UnknownSetting[]) => (carryOver.length === 0 ? calls : connect(carryOver))
 
-  // Not by the SDK's own `timeout`: its timer outlives a request that is aborted, and keeps the process alive.
-  const callOptions = ({ signal, deadline }: CallLimits) => {
-    const ms = Math.ceil(Math.max(1, Math.min(requestTimeoutMs, deadline - now())))
-    return { abortSignal: AbortSignal.any([signal, AbortSignal.timeout(ms)]) }
-  }
+  const callOptions = ({ signal, deadline }: CallLimits) => ({
+    abortSignal: signal,
+    requestOptions: { timeout: Math.max(1, Math.min(requestTimeoutMs, deadline - now())) },
+  })
 
   async function read(limits: CallLimits): Promise<StandingSubscription | undefined> {
     let text: string | null | undefined
@@ -139,6 +145,13 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
   type Begin = typeof calls.beginCreateOrUpdate | typeof calls.beginUpdate
   type Poller = Pick<Awaited<ReturnType<Begin>>, 'poll' | 'isDone'>
 
+  /** Does Event Grid wait for a hand? The operation itself only says that it is under way, and would for minutes. */
+  async function awaitsHand(answer: RawResponse | undefined, looks: number, limits: CallLimits): Promise<boolean> {
+    if (provisioningStateOf(answer?.bodyAsText) === 'AwaitingManualAction') return true
+    if (looks < looksBeforeReading) return false
+    return (await calls.get(scope, name, callOptions(limits))).provisioningState === 'AwaitingManualAction'
+  }
+
   /** Sees a long-running operation to its end. The SDK's own loop has neither a deadline nor an end of waiting for a hand. */
   async function complete(
     { signal, deadline }: CallLimits,
@@ -152,7 +165,7 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
         accepted ||= response.status < 400
       })
       for (let looks = 0; !poller.isDone(); looks++) {
-        if (provisioningStateOf(last?.bodyAsText) === 'AwaitingManualAction') {
+        if (await awaitsHand(last, looks, { signal, deadline })) {
           throw new ArmFailureError({ kind: 'manual', message: 'Event Grid waits for a confirmation by hand' })
         }
         const headers = last?.headers

@@ -167,8 +167,8 @@ export async function upsertSubscription(options: UpsertOptions): Promise<Upsert
       return outcome
     } catch (error) {
       if (signal.aborted) throw aborted(name)
-      const failed = readAttempt(error)
       const left = started + input.subscriptionTimeoutMs - now()
+      const failed = readAttempt(error, left)
       const delay = decideRetryDelay({ ...failed, attempt, random: random() })
       // Where Azure asks for no longer pause, the time that is left is used for another attempt.
       const retryInMs = patience === 'timeout' && failed.retryAfterMs === 0 ? Math.min(delay, left / 2) : delay
@@ -186,7 +186,7 @@ export async function upsertSubscription(options: UpsertOptions): Promise<Upsert
     }
   }
 
-  function readAttempt(error: unknown): Attempt {
+  function readAttempt(error: unknown, left: number): Attempt {
     if (error instanceof BindingError)
       return { error, verdict: 'rejected', final: true, ranOut: false, retryAfterMs: 0 }
     const failure = readFailure(error, now())
@@ -196,7 +196,8 @@ export async function upsertSubscription(options: UpsertOptions): Promise<Upsert
       error: new BindingError(explained.code, explained),
       verdict,
       final: verdict !== 'passing' && verdict !== 'handshake',
-      ranOut: failure.kind === 'deadline',
+      // A request that gets no answer because our own time is over says nothing about the network.
+      ranOut: failure.kind === 'deadline' || (failure.kind === 'network' && left < shortestAttemptMs),
       retryAfterMs: failure.retryAfterMs ?? 0,
     }
   }
