@@ -55,15 +55,17 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
   async function send(call: Call, isRetry = false): Promise<number> {
     const { method, path, headers, body, signal } = call
     const out = request({ agent, host, port, method, path, headers: { ...headers, ...authorization }, signal })
+    let answer: IncomingMessage
     try {
-      const answer = await responseOf(out, body)
-      await drain(answer)
-      return answer.statusCode ?? 0
+      answer = await responseOf(out, body)
     } catch (error) {
       // The application closed a kept connection just as we took it: it has not seen the request.
-      if (!isRetry && !signal.aborted && out.reusedSocket && codeOf(error) === 'ECONNRESET') return send(call, true)
+      const wasClosed = out.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(codeOf(error))
+      if (wasClosed && !isRetry && !signal.aborted) return send(call, true)
       throw error
     }
+    await drain(answer)
+    return answer.statusCode ?? 0
   }
 
   return {

@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { expect, it } from 'vitest'
+import { run } from '../../src/cli/commands/run.ts'
 import { readRunOptions } from '../../src/cli/run-options.ts'
 import { UsageError } from '../../src/cli/usage-error.ts'
 
@@ -38,4 +41,12 @@ it.each([
 ])('refuses "$line"', ({ line, says }) => {
   expect(() => read(line)).toThrow(UsageError)
   expect(() => read(line)).toThrow(says)
+})
+
+it('has every option that the README speaks of', () => {
+  const readme = readFileSync(resolve(import.meta.dirname, '../../README.md'), 'utf8')
+  const section = readme.split('\n## ').find((text) => text.startsWith('Without Dapr')) ?? ''
+  const options = [...section.matchAll(/--[a-z-]+/g)].map(([option]) => option)
+  expect(options.length).toBeGreaterThan(5)
+  for (const option of options.filter((one) => one !== '--help')) expect(run.help).toContain(`  ${option} `)
 })

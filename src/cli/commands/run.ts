@@ -91,6 +91,9 @@ async function runHost(args: readonly string[], terminal: Terminal): Promise<num
 
   try {
     const url = await listen(api, options.http)
+    if (!isLoopback(options.http.host) && !env.DAPR_API_TOKEN) {
+      terminal.line(`warning: whoever reaches ${url} may publish; set DAPR_API_TOKEN to keep strangers out`)
+    }
     showAll(terminal, loaded.notes)
     if (loaded.components.size === 0) terminal.line(`${options.components} holds no component of ours yet`)
     await host.start(loaded)
@@ -159,5 +162,6 @@ function showAll(terminal: Terminal, texts: readonly string[]): void {
   for (const line of texts.flatMap((text) => text.split('\n'))) terminal.line(line)
 }
 
+const isLoopback = (host: string) => /^(127\.[\d.]+|::1|localhost)$/.test(host)
 const secretOf = (text: string | undefined) => (text ? new Secret(text) : undefined)
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
