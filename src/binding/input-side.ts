@@ -69,7 +69,7 @@ export async function createInputSide(
     onForeignDelivery: () => keeper.repair(),
     subscriptionWrittenAt() {
       const state = keeper.state()
-      return state.state === 'standing' ? state.writtenAt : undefined
+      return state.state === 'standing' ? state.since : undefined
     },
   })
   report = listener.status

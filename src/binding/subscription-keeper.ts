@@ -5,8 +5,8 @@ import type { UpsertOptions, UpsertOutcome } from '../subscription/upsert-subscr
 /** How far the event subscription is. */
 export type UpsertState =
   | { readonly state: 'pending' }
-  /** `writtenAt`: when our own write stood, in ms since 1970; `-Infinity` where nothing had to be written. */
-  | { readonly state: 'standing'; readonly writtenAt: number }
+  /** `since`: when our own write stood, in ms since 1970; where another replica had written it, when we found it so. */
+  | { readonly state: 'standing'; readonly since: number }
   | { readonly state: 'failed'; readonly why: string }
 
 /** What {@link createSubscriptionKeeper} needs. */
@@ -48,12 +48,12 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): Su
     const either = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
     const attempt = async () => {
       try {
-        const { wroteAt = Number.NEGATIVE_INFINITY } = await upsert({
+        const { wroteAt = now() } = await upsert({
           patience,
           signal: either,
           onAttempt: ({ error }) => failed(error),
         })
-        state = { state: 'standing', writtenAt: wroteAt }
+        state = { state: 'standing', since: wroteAt }
       } catch (error) {
         if (!either.aborted) failed(error)
         throw error
