@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { CloudEvent } from '../event.ts'
 import { readEvent } from './cloud-event.ts'
 import { sliceBody } from './event-slices.ts'
+import { nestsDeeper } from './nesting.ts'
 
 /** One event of a body, read. */
 export interface DeliveryEvent {
@@ -42,8 +43,8 @@ export function readDelivery(received: Buffer): DeliveryReading {
   const values: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed]
   if (values.length === 0) return { problem: 'The body holds no event.' }
   return {
-    members: shape.slices.map(({ start, end, depth }, index): DeliveryMember => {
-      if (depth > maxDepth) return { invalid: `it nests deeper than ${maxDepth} levels` }
+    members: shape.slices.map(({ start, end }, index): DeliveryMember => {
+      if (nestsDeeper(values[index], maxDepth)) return { invalid: `it nests deeper than ${maxDepth} levels` }
       const reading = readEvent(values[index])
       if ('invalid' in reading) return reading
       return { data: body.subarray(start, end), contentType: reading.contentType, cloudEvent: reading.cloudEvent }

@@ -1,8 +1,7 @@
-/** Where one event stands in a body: bytes from `start` up to `end`, and how deeply it nests (an object of plain values: 1). */
+/** Where one event stands in a body: bytes from `start` up to `end`. */
 interface Slice {
   readonly start: number
   readonly end: number
-  readonly depth: number
 }
 
 /** What a body holds on its top level. `other`: neither object nor array. */
@@ -27,44 +26,27 @@ export function sliceBody(bytes: Uint8Array, maxEvents: number): BodyShape {
   const first = skipSpace(bytes, 0, bytes.length)
   if (bytes[first] === openBracket) return sliceArray(bytes, first, maxEvents)
   if (bytes[first] !== openBrace) return { kind: 'other' }
-  const end = skipSpaceBack(bytes, first, bytes.length)
-  return { kind: 'object', slices: [{ start: first, end, depth: depthOf(bytes, first, end) }] }
-}
-
-function depthOf(bytes: Uint8Array, start: number, end: number): number {
-  let depth = 0
-  let deepest = 0
-  for (let at = start; at < end; at++) {
-    const byte = bytes[at]
-    if (byte === quote) at = endOfString(bytes, at)
-    else if (byte === openBrace || byte === openBracket) {
-      if (++depth > deepest) deepest = depth
-    } else if (byte === closeBrace || byte === closeBracket) depth--
-  }
-  return deepest
+  return { kind: 'object', slices: [{ start: first, end: skipSpaceBack(bytes, first, bytes.length) }] }
 }
 
 function sliceArray(bytes: Uint8Array, open: number, maxEvents: number): BodyShape {
   const slices: Slice[] = []
   let depth = 0
-  let deepest = 0
   let start = open + 1
   for (let at = open + 1; at < bytes.length; at++) {
     const byte = bytes[at]
     if (byte === quote) at = endOfString(bytes, at)
-    else if (byte === openBrace || byte === openBracket) {
-      if (++depth > deepest) deepest = depth
-    } else if (depth > 0) {
+    else if (byte === openBrace || byte === openBracket) depth++
+    else if (depth > 0) {
       if (byte === closeBrace || byte === closeBracket) depth--
     } else if (byte === comma || byte === closeBracket) {
       const from = skipSpace(bytes, start, at)
       if (from < at) {
         if (slices.length === maxEvents) return { kind: 'tooMany' }
-        slices.push({ start: from, end: skipSpaceBack(bytes, from, at), depth: deepest })
+        slices.push({ start: from, end: skipSpaceBack(bytes, from, at) })
       }
       if (byte === closeBracket) break
       start = at + 1
-      deepest = 0
     }
   }
   return { kind: 'array', slices }

@@ -104,9 +104,10 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   const limits: ServerLimits = {
     ...serverDefaults,
     maxConnections: Math.max(1_024, 4 * input.maxConcurrency),
+    maxUnfinishedBytes: Math.max(67_108_864, 4 * input.maxRequestBytes),
     ...options.limits,
   }
-  const readBody = createBodyReader(Math.max(maxUnfinishedBytes, 4 * input.maxRequestBytes))
+  const readBody = createBodyReader(limits.maxUnfinishedBytes)
 
   function raise(concern: Concern, fields: LogFields): void {
     log.warn(concerns[concern], fields)
@@ -210,9 +211,6 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     },
   }
 }
-
-/** Bytes of all bodies that are not there to the last byte; more where `maxRequestBytes` is large. */
-const maxUnfinishedBytes = 64 * 1024 * 1024
 
 /** Bytes of a body that nobody wants, below which reading them is cheaper than a new connection. */
 const cheapBodyBytes = 65_536

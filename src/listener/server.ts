@@ -21,9 +21,11 @@ export interface ServerLimits {
   readonly connectionTimeoutMs: number
   /** Connections at once. @default 1_024, or 4 for each of `maxConcurrency` */
   readonly maxConnections: number
+  /** Bytes of all bodies together that are not there to the last byte. @default 67_108_864 (64 MiB), or 4 times `maxRequestBytes` */
+  readonly maxUnfinishedBytes: number
 }
 
-export const serverDefaults: Omit<ServerLimits, 'maxConnections'> = {
+export const serverDefaults: Omit<ServerLimits, 'maxConnections' | 'maxUnfinishedBytes'> = {
   maxHeaderBytes: 65_536,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,

@@ -1,0 +1,95 @@
+import { generateKeyPair, SignJWT } from 'jose'
+import { expect, it } from 'vitest'
+import { createEntraCheck } from '../../src/listener/entra-check.ts'
+import { createSigningKeys } from '../../src/listener/signing-keys.ts'
+import { createSigner } from '../listener/key-set-server.ts'
+import { cloudEventText, openListener, proof } from '../listener/open-listener.ts'
+import { eventHeaders, open, request, statuses } from './target.ts'
+
+const sender = Object.entries({ ...eventHeaders, ...proof }).map(([name, value]) => `${name}: ${value}`)
+
+it('bodies that are not there to the last byte are bounded together, and the one too many is put off', async () => {
+  const { listener, deliver, events } = await openListener({
+    input: { maxRequestBytes: 8_000 },
+    limits: { maxUnfinishedBytes: 10_000 },
+  })
+  const slow = await open(listener.address.port)
+  slow.write(
+    `POST /api/events HTTP/1.1\r\nhost: x\r\n${sender.join('\r\n')}\r\ncontent-length: 7000\r\n\r\n${' '.repeat(6_000)}`,
+  )
+  const text = cloudEventText('1', { pad: 'x'.repeat(6_000) })
+  let answer = await deliver(text)
+  // The slow one's bytes come when they come.
+  while (answer.status === 200) answer = await deliver(text)
+  expect(answer.status).toBe(503)
+  expect(answer.headers.get('retry-after')).toBe('30')
+  slow.destroy()
+  const handled = events.length
+  while (answer.status === 503) answer = await deliver(text)
+  expect(answer.status).toBe(200)
+  expect(events).toHaveLength(handled + 1)
+})
+
+it('a validation body may take 64 KiB, however large a delivery may be', async () => {
+  const { deliver } = await openListener()
+  const validate = { 'aeg-event-type': 'SubscriptionValidation' }
+  const body = (bytes: number) => JSON.stringify({ data: { validationCode: 'x' } }).padEnd(bytes)
+  expect((await deliver(body(65_536), validate)).status).toBe(200)
+  expect((await deliver(body(65_537), validate)).status).toBe(413)
+})
+
+it('connections that are refused leave room for the next, one after the other', async () => {
+  const { listener } = await openListener({ limits: { maxConnections: 2 } })
+  const first = await open(listener.address.port)
+  const second = await open(listener.address.port)
+  expect(await first.ended).toBe('')
+  const third = await open(listener.address.port)
+  expect(await second.ended).toBe('')
+  third.write(request('OPTIONS /api/events HTTP/1.1', ['connection: close']))
+  expect(statuses(await third.ended)).toEqual([200])
+})
+
+it('verified tokens are remembered up to a number, the oldest forgotten first', async () => {
+  const { publicKey, privateKey } = await generateKeyPair('RS256')
+  let asked = 0
+  const check = createEntraCheck({
+    expected: {
+      tenantId: 't',
+      clientId: 'c',
+      eventGridClientId: 'g',
+      subscriberEndpoint: 'https://x.example.com/',
+      issuerHostV1: 'sts.windows.net',
+      authorityHosts: [],
+    },
+    keys: {
+      async find() {
+        asked++
+        return publicKey
+      },
+    },
+    now: () => 0,
+    maxCached: 2,
+  })
+  const claims = { iss: 'https://sts.windows.net/t/', tid: 't', aud: 'c', appid: 'g', exp: 1_000 }
+  const tokens = await Promise.all(
+    ['1', '2', '3'].map((jti) =>
+      new SignJWT({ ...claims, jti }).setProtectedHeader({ alg: 'RS256', kid: 'k' }).sign(privateKey),
+    ),
+  )
+  for (const token of tokens) expect(await check(`Bearer ${token}`)).toEqual({ kind: 'proven' })
+  expect(asked).toBe(3)
+  expect(check(`Bearer ${tokens[2]}`)).toEqual({ kind: 'proven' })
+  expect(check(`Bearer ${tokens[0]}`)).toBeInstanceOf(Promise)
+})
+
+it('of a key set a hundred keys are looked at', async () => {
+  const { jwk } = await createSigner('last')
+  const others = Array.from({ length: 99 }, (_, index) => ({ kty: 'oct', k: 'AA', kid: String(index) }))
+  const find = (count: number) =>
+    createSigningKeys({
+      fetchKeySet: async () => ({ keys: [{ ...jwk, kid: 'first' }, ...others.slice(0, count), jwk] }),
+      now: () => 0,
+    }).find('last')
+  expect(await find(98)).not.toBe('unknown')
+  expect(await find(99)).toBe('unknown')
+})
