@@ -21,6 +21,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 const packageRooms: Readonly<Record<string, readonly string[]>> = {
   fastify: ['listener', 'emulator', 'host'],
   '@grpc/grpc-js': ['pluggable'],
+  '@grpc/proto-loader': ['pluggable'],
+  '@grpc/reflection': ['pluggable'],
+  'prom-client': ['pluggable'],
   '@azure/arm-eventgrid': ['subscription'],
   '@azure/eventgrid': ['publisher'],
   '@azure/identity': ['binding'],

@@ -80,6 +80,12 @@ export async function createPluggable(options: PluggableOptions): Promise<Plugga
     throw error
   }
 
+  if (files.replaced) {
+    logger.warn(
+      'took the place of a process that was killed. A daprd that has run since then must be restarted: it does not initialise its components again',
+    )
+  }
+
   let closed: Promise<void> | undefined
   async function close(): Promise<void> {
     files.remove()

@@ -6,6 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 /** Socket files that are ours. */
 export interface SocketFiles {
   readonly paths: readonly string[]
+  /** Whether they took the place of those of a process that was killed. */
+  readonly replaced: boolean
   /** Takes the files away, each only if it is still the one that was put there. */
   remove(): void
 }
@@ -39,11 +41,13 @@ export async function claimSockets(
   mkdirSync(folder, { recursive: true })
   const lock = await takeLock(folder)
   const claimed = new Map<string, number>()
+  let replaced = false
   const remove = () => {
     for (const [path, ino] of claimed) if (inodeOf(path) === ino) rmSync(path, { force: true })
   }
   try {
     for (const path of paths) await refuseLive(path)
+    replaced = paths.some((path) => inodeOf(path) !== undefined)
     for (const [index, path] of paths.entries()) {
       const fresh = join(lock, String(index))
       await bind(fresh)
@@ -57,7 +61,7 @@ export async function claimSockets(
   } finally {
     rmSync(lock, { recursive: true, force: true })
   }
-  return { paths, remove }
+  return { paths, replaced, remove }
 }
 
 const lockLifeMs = 5_000

@@ -30,10 +30,12 @@ it('replaces the sockets of a process that was killed', async () => {
   killed.process.kill('SIGKILL')
   await killed.ended
   expect(readdirSync(folder)).toHaveLength(2)
-  await start(folder)
+  const next = await start(folder)
   const host = connectHost(join(folder, 'azure.eventgrid.sock'))
   onTestFinished(() => host.close())
   expect(await host.ping('output')).toEqual({})
+  expect(next.lines.join('\n')).toContain('daprd that has run since then must be restarted')
+  expect(killed.lines.join('\n')).not.toContain('must be restarted')
 })
 
 it('ends with 1 and says why where another process serves that folder', async () => {
