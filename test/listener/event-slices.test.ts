@@ -19,14 +19,6 @@ describe('sliceBody', () => {
     { body: ' {"a":[1,2]}\n', expected: ['{"a":[1,2]}'] },
   ])('finds the events of $body', ({ body, expected }) => expect(texts(body)).toEqual(expected))
 
-  it.each([
-    { body: '{}', depth: [1] },
-    { body: '{"a":{"b":[]}}', depth: [3] },
-    { body: '[{},{"a":[[]]},{"a":"[[[["},1]', depth: [1, 3, 1, 0] },
-  ])('tells the depth of each event of $body', ({ body, depth }) => {
-    expect(sliceBody(Buffer.from(body), 100)).toMatchObject({ slices: depth.map((levels) => ({ depth: levels })) })
-  })
-
   it('stops at the most events that are allowed', () => {
     expect(sliceBody(Buffer.from('[1,2,3]'), 3)).toMatchObject({ kind: 'array' })
     expect(sliceBody(Buffer.from('[1,2,3,4]'), 3)).toEqual({ kind: 'tooMany' })
