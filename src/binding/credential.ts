@@ -34,7 +34,10 @@ export interface CredentialOptions {
  */
 export function createCredential(metadata: CredentialMetadata, options: CredentialOptions): TokenCredential {
   const { tokenTimeoutMs = 30_000 } = options
-  const authorityHost = (options.endpoints.authorityHost ?? options.environment.authorityHost).replace(/(?<!\/)\/+$/, '')
+  const authorityHost = (options.endpoints.authorityHost ?? options.environment.authorityHost).replace(
+    /(?<!\/)\/+$/,
+    '',
+  )
   const waits = new AsyncLocalStorage<TokenWait>()
   const secrets = metadata.kind === 'clientSecret' ? [metadata.clientSecret.reveal()] : []
   const context = { metadata, authorityHost, show: (text: string) => scrub(text, secrets) }
