@@ -77,7 +77,7 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
       const given = { ...traceContext(request.headers), ...metadata }
       try {
         const answer = await binding.invoke(operation, data ?? null, { metadata: given })
-        return reply.headers(answerHeaders(answer.metadata)).type('application/json').send('')
+        return sendJson(reply.headers(answerHeaders(answer.metadata)), '')
       } catch (error) {
         return refuse(error instanceof BindingError ? error.message : 'an unexpected error')
       }
@@ -101,7 +101,7 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
       : reply.code(204).send(),
   )
 
-  server.get('/v1.0/metadata', (_request, reply) => reply.send(metadataOf(options, extended)))
+  server.get('/v1.0/metadata', (_request, reply) => sendJson(reply, JSON.stringify(metadataOf(options, extended))))
   server.put<{ Params: { key: string } }>('/v1.0/metadata/:key', (request, reply) => {
     const { key } = request.params
     if (extended.size >= mostExtended && !extended.has(key)) return malformed(reply, `over ${mostExtended} keys`)
@@ -130,8 +130,12 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
 }
 
 function sendError(reply: FastifyReply, status: number, errorCode: string, message: string): FastifyReply {
-  return reply.code(status).type('application/json').send(JSON.stringify({ errorCode, message }))
+  return sendJson(reply.code(status), JSON.stringify({ errorCode, message }))
 }
+
+/** As bytes, or a charset would be added to the type, which Dapr does not name. */
+const sendJson = (reply: FastifyReply, text: string) =>
+  reply.header('content-type', 'application/json').send(Buffer.from(text))
 
 const malformed = (reply: FastifyReply, why: string) =>
   sendError(reply, 400, 'ERR_MALFORMED_REQUEST', `failed deserializing HTTP body: ${why}`)

@@ -88,6 +88,19 @@ it('sends an event again at once when a kept connection turns out to be closed',
   expect(posts).toBe(3)
 })
 
+it('does not send an event again by itself that the application has answered, be it in part', async () => {
+  let posts = 0
+  const server = createServer({ keepAliveTimeout: 60_000 }, (_request, response) => {
+    posts++
+    if (posts === 1) return void response.end()
+    response.writeHead(200, { 'content-length': 100 }).write('half', () => response.socket?.resetAndDestroy())
+  })
+  const channel = await open(server)
+  await channel.deliver('orders', eventWith())
+  await expect(channel.deliver('orders', eventWith())).rejects.toThrow('could not be reached')
+  expect(posts).toBe(2)
+})
+
 it('sends no more requests at once than it is told', async () => {
   const held: (() => void)[] = []
   let most = 0
