@@ -28,6 +28,7 @@ const { values: options } = parseArgs({
     'cpu-prof': { type: 'boolean', default: false },
   },
 })
+// The benchmark of Dapr's doors (daprd with our component beside its built-in binding) is a further suite of this list.
 const suites: readonly Suite[] = [inbound, latency, bodies, create, start, memoryUse, growth]
 const only = options.only?.split(',')
 const unknown = only?.filter((name) => !suites.some((suite) => suite.name === name)) ?? []

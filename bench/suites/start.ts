@@ -1,9 +1,11 @@
 import { freePorts, goEnvironment, inputMetadata, serverFile } from '../azure.ts'
 import { startChild } from '../child.ts'
 import { type Case, takeTurns } from '../measure.ts'
-import { absolute, type Result } from '../results.ts'
+import { absolute, figure, type Result } from '../results.ts'
 import type { OursSetup } from '../servers/ours.ts'
+import { median } from '../statistics.ts'
 import type { Findings, Suite } from '../suite.ts'
+import { usageOf } from '../usage.ts'
 
 const names = {
   listening: 'ours: process start to listening',
@@ -31,7 +33,7 @@ export const start: Suite = {
       name,
       async run() {
         await using child = await begin()
-        return { value: child.readyMs }
+        return { value: child.readyMs, cpuUs: (usageOf(child.pid)?.cpuMs ?? Number.NaN) * 1000 }
       },
     })
     const cases = [
@@ -44,8 +46,11 @@ export const start: Suite = {
     for (const one of [cases[1], cases.find(({ name }) => name === names.go)]) await one?.run()
     const samples = await takeTurns(cases, scale.rounds)
     const line = (name: string, below?: number): Result[] => {
-      const values = samples.get(name)?.map(({ value }) => value)
-      return values ? [absolute(name, values, 'ms', below)] : []
+      const runs = samples.get(name)
+      if (!runs) return []
+      const values = runs.map(({ value }) => value)
+      const cpuMs = median(runs.map(({ cpuUs = Number.NaN }) => cpuUs / 1000))
+      return [{ ...absolute(name, values, 'ms', below), cpuRatio: `${figure(cpuMs)} ms` }]
     }
     return {
       title: 'Cold start',
