@@ -1,7 +1,8 @@
 import type { BindingErrorCode, BindingErrorParts } from '../errors.ts'
+import { showUrl } from '../metadata/redact.ts'
 import type { ArmFailure } from './arm-failure.ts'
 import { judgeFailure } from './judge-failure.ts'
-import { scrub, showUrl } from './scrub.ts'
+import { scrub } from './scrub.ts'
 
 /** What a failure's explanation names. */
 export interface FailureContext {

@@ -1,12 +1,6 @@
 const longest = 1_000
 const hidden = '(redacted)'
 
-/** How a URL may be shown: its query and fragment count as secret. */
-export function showUrl(url: string): string {
-  const [base = '', query] = url.split(/[?#]/, 2)
-  return query === undefined ? base : `${base}?${hidden}`
-}
-
 /**
  * Makes somebody else's text fit to be shown: queries of URLs and the given secrets are hidden, in the spellings in which a URL or JSON
  * would hold them, line breaks become spaces, and what is over 1,000 characters is cut off.
@@ -21,8 +15,13 @@ export function scrub(text: string, secrets: readonly string[] = []): string {
   }
   shown = shown
     // A URL whole, query or not: a pattern that looked for the query would look through a long text once for each of its URLs.
-    .replaceAll(/https?:\/\/[^\s"'<>]*/gi, showUrl)
+    .replaceAll(/https?:\/\/[^\s"'<>]*/gi, hideQuery)
     .replaceAll(/\s+/g, ' ')
     .trim()
   return shown.length > longest ? `${shown.slice(0, longest)}…` : shown
+}
+
+function hideQuery(url: string): string {
+  const [base = '', query] = url.split(/[?#]/, 2)
+  return query === undefined ? base : `${base}?${hidden}`
 }
