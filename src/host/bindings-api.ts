@@ -26,6 +26,7 @@ const bodyLimit = 4 * 1024 * 1024
 /** Node's clients take 16 KiB of headers; the ids of a large batch would not fit. */
 const longestHeader = 4_096
 const mostExtended = 100
+const longestExtended = 65_536
 
 const invokeRequest = z.object({
   operation: z.string().nullish(),
@@ -36,7 +37,14 @@ const invokeRequest = z.object({
 /** Dapr's HTTP API as far as bindings need it: bindings, health, metadata and shutdown. Does not listen yet. */
 export function createBindingsApi(options: BindingsApiOptions): FastifyInstance {
   const { host, notReady } = options
-  const server = fastify({ bodyLimit, exposeHeadRoutes: false, forceCloseConnections: 'idle' })
+  const server = fastify({
+    bodyLimit,
+    exposeHeadRoutes: false,
+    forceCloseConnections: 'idle',
+    requestTimeout: 30_000,
+    // A component's name, every character escaped.
+    routerOptions: { maxParamLength: 3_072 },
+  })
   const extended = new Map<string, string>()
 
   // Dapr looks at no content type: every body is JSON.
@@ -104,8 +112,10 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
   server.get('/v1.0/metadata', (_request, reply) => sendJson(reply, JSON.stringify(metadataOf(options, extended))))
   server.put<{ Params: { key: string } }>('/v1.0/metadata/:key', (request, reply) => {
     const { key } = request.params
+    const value = String(request.body ?? '')
     if (extended.size >= mostExtended && !extended.has(key)) return malformed(reply, `over ${mostExtended} keys`)
-    extended.set(key, String(request.body ?? ''))
+    if (value.length > longestExtended) return malformed(reply, `over ${longestExtended} characters`)
+    extended.set(key, value)
     return reply.code(204).send()
   })
   server.post('/v1.0/shutdown', (_request, reply) => {

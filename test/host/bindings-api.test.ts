@@ -60,6 +60,12 @@ it.each([
     expected: [500, notInvoked('parcels', "couldn't find output binding parcels")],
   },
   {
+    name: 'an unknown binding of the longest name',
+    url: `/v1.0/bindings/${'%C3%A4'.repeat(256)}`,
+    body: { operation: 'create' },
+    expected: [500, notInvoked('ä'.repeat(256), `couldn't find output binding ${'ä'.repeat(256)}`)],
+  },
+  {
     name: 'an operation that there is not',
     body: { operation: 'get' },
     expected: [500, notInvoked('orders', 'binding orders does not support operation get. supported operations:create')],
