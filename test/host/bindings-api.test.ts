@@ -4,30 +4,28 @@ import { createHost } from '../../src/host/host.ts'
 import { loadComponents } from '../../src/host/load-components.ts'
 import { Secret } from '../../src/secret.ts'
 import { captureLog } from '../support/captured-log.ts'
-import { componentYaml } from '../support/component-folder.ts'
 import { startEmulator } from '../support/start-emulator.ts'
 
-/** The API over a component `orders` that publishes only, and what the emulator's topic was sent. */
-async function openApi(options: Partial<BindingsApiOptions> = {}) {
-  const emulator = await startEmulator({ topics: [{ name: 'orders' }] })
-  const topic = emulator.topic('orders')
-  const inputs = [
-    'tenantId',
-    'subscriptionId',
-    'clientId',
-    'clientSecret',
-    'subscriberEndpoint',
-    'handshakePort',
-    'scope',
-  ]
-  const yaml = componentYaml(emulator, {
-    handshakePort: '0',
-    fields: {
-      ...Object.fromEntries(inputs.map((name) => [name, undefined])),
-      accessKey: topic.key,
-      topicEndpoint: topic.httpEndpoint,
-    },
-  })
+/** A custom topic as its publisher knows it. */
+interface Topic {
+  readonly httpEndpoint: string
+  readonly key: string
+}
+
+/** One that nothing is published to. */
+const nowhere: Topic = { httpEndpoint: 'http://127.0.0.1:1/api/events', key: 'a-key' }
+
+/** The API over a component `orders` that publishes only. */
+async function openApi(options: Partial<BindingsApiOptions> = {}, topic: Topic = nowhere) {
+  const yaml = `
+apiVersion: dapr.io/v1alpha1
+kind: Component
+metadata: { name: orders }
+spec:
+  type: bindings.azure.eventgrid
+  metadata:
+    - { name: topicEndpoint, value: "${topic.httpEndpoint}" }
+    - { name: accessKey, value: "${topic.key}" }`
   const loaded = loadComponents(new Map([['orders.yaml', yaml]]), { appId: '', env: {}, secrets: {} })
   const host = createHost({ channel: undefined, loggerOf: captureLog })
   await host.start(loaded)
@@ -44,8 +42,14 @@ async function openApi(options: Partial<BindingsApiOptions> = {}) {
     await api.close()
     await host.close()
   })
-  const published = () => emulator.records.requests.filter(({ face }) => face === 'topic').flatMap(({ body }) => body)
-  return { api, published }
+  return api
+}
+
+/** The same with a topic of the emulator's, and what that was sent. */
+async function openPublishing() {
+  const emulator = await startEmulator({ topics: [{ name: 'orders' }] })
+  const api = await openApi({}, emulator.topic('orders'))
+  return { api, published: () => emulator.records.requests.all().flatMap(({ body }) => body) }
 }
 
 const failed = (errorCode: string, message: string) => JSON.stringify({ errorCode, message })
@@ -114,7 +118,7 @@ it.each([
 ])(
   'answers $name as Dapr does, or says what it lacks',
   async ({ method = 'POST' as const, url = '/v1.0/bindings/orders', body, expected }) => {
-    const { api } = await openApi()
+    const api = await openApi()
     const payload = typeof body === 'string' || body === undefined ? (body ?? '') : JSON.stringify(body)
     const answer = await api.inject({ method, url, payload })
     const [status, text] = expected
@@ -134,7 +138,7 @@ it.each([
     expected: { id: '7', source: '/shop', type: 'order.placed', data: true },
   },
 ])('publishes $name', async ({ data, expected }) => {
-  const { api, published } = await openApi()
+  const { api, published } = await openPublishing()
   const answer = await api.inject({
     method: 'PUT',
     url: '/v1.0/bindings/orders',
@@ -149,7 +153,7 @@ it.each([
 })
 
 it('hands on metadata, and the trace of the caller', async () => {
-  const { api, published } = await openApi()
+  const { api, published } = await openPublishing()
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
   const body = { operation: 'create', data: 1, metadata: { type: 'order.placed', subject: 'orders/1' } }
   await api.inject({
@@ -162,7 +166,7 @@ it('hands on metadata, and the trace of the caller', async () => {
 })
 
 it('answers with the ids as far as a header can hold them', async () => {
-  const { api } = await openApi()
+  const { api } = await openPublishing()
   const event = (id: string) => ({ specversion: '1.0', id, source: '/shop', type: 'order.placed' })
   const idsOf = async (events: readonly unknown[]) => {
     const payload = JSON.stringify({ operation: 'create', data: events })
@@ -176,7 +180,7 @@ it('answers with the ids as far as a header can hold them', async () => {
 })
 
 it('tells of its components as Dapr does, and keeps what an application adds', async () => {
-  const { api } = await openApi()
+  const api = await openApi()
   await api.inject({ method: 'PUT', url: '/v1.0/metadata/greeting', payload: 'hello' })
   const answer = await api.inject({ url: '/v1.0/metadata' })
   expect(answer.json()).toMatchObject({
@@ -195,7 +199,7 @@ it.each([
     expected: [500, failed('ERR_HEALTH_APPID_NOT_MATCH', 'dapr app-id does not match')],
   },
 ])('answers $url', async ({ url, expected }) => {
-  const { api } = await openApi()
+  const api = await openApi()
   const answer = await api.inject({ url })
   expect([answer.statusCode, answer.body]).toEqual(expected)
 })
@@ -210,7 +214,7 @@ it.each([
     expected: 403,
   },
 ])('answers a request $name with $expected where a token is set', async ({ headers, expected }) => {
-  const { api } = await openApi({ token: new Secret('the-token') })
+  const api = await openApi({ token: new Secret('the-token') })
   const health = await api.inject({ url: '/v1.0/healthz' })
   const answer = await api.inject({ url: '/v1.0/metadata', headers })
   expect([answer.statusCode, health.statusCode]).toEqual([expected, 204])
