@@ -4,6 +4,7 @@ import { BindingError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { InvokeRequest } from './contract.ts'
 import type { ComponentCounters, Metrics } from './metrics.ts'
+import { invokePayload } from './payload.ts'
 import { createReaders, type Reader, type Readers, type ReadStream } from './readers.ts'
 import { createSide, type PluggableSide } from './side.ts'
 
@@ -127,7 +128,7 @@ export function createInstance(options: InstanceOptions): Instance {
           fix: 'set accessKey and topicEndpoint in its metadata',
         })
       }
-      return binding.invoke(operation, data, { metadata, signal })
+      return binding.invoke(operation, invokePayload(data), { metadata, signal })
     },
     stop() {
       clearTimeout(readWarning)

@@ -101,8 +101,12 @@ export function createSide(options: SideOptions): PluggableSide {
 
   function leave({ binding }: Current): void {
     if (!binding) return
-    const gone = binding.close().finally(() => leaving.delete(gone))
-    leaving.add(gone)
+    const closing = binding.close()
+    leaving.add(closing)
+    closing.then(
+      () => leaving.delete(closing),
+      () => logger.error(`the ${side} side that was replaced could not be closed`),
+    )
   }
 
   async function releaseNow(): Promise<void> {

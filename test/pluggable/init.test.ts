@@ -122,7 +122,9 @@ it('starts the side anew at once, even with an event that nobody has acknowledge
   await host.init('input', 'orders', { ...fields, maxConcurrency: '7' })
   reading.acknowledge(await reading.next())
   await emulator.settled()
-  expect(emulator.records.deliveries.all().map(({ status }) => status)).toEqual([500, 200])
+  // In between there may be tries that find nobody at the port.
+  const answers = emulator.records.deliveries.all().map(({ status }) => status)
+  expect([answers.at(0), answers.filter((status) => status === 200)]).toEqual([500, [200]])
 })
 
 it('publishes by the new metadata after an Init of the output side', async () => {

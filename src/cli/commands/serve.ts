@@ -45,8 +45,8 @@ async function run(args: readonly string[]): Promise<number> {
     createLogWriter({ level, format, write, ...(component !== undefined && { fields: { component } }) })
   const logger = loggerOf()
 
-  const pluggable = await createPluggable({ folder, socketMode, loggerOf })
   const ending = firstSignal()
+  const pluggable = await createPluggable({ folder, socketMode, loggerOf })
   // A second signal ends the process wherever it is.
   process.once('exit', pluggable.removeSockets)
   try {
