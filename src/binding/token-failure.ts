@@ -1,6 +1,7 @@
 import { isRestError, RestError } from '@azure/core-rest-pipeline'
 import { BindingError } from '../errors.ts'
 import type { CredentialMetadata } from '../metadata/metadata.ts'
+import { shellWord } from '../subscription/shell-word.ts'
 
 /** How a request to Entra went: answered, with the body where it was an error; or not answered, and why. */
 export type Exchange =
@@ -102,10 +103,10 @@ function remedy(metadata: CredentialMetadata, aadsts: string | undefined): strin
   switch (metadata.kind) {
     case 'clientSecret':
       if (aadsts === 'AADSTS7000215') {
-        return `clientSecret is wrong: use the secret's value, not its id, or make one with: az ad app credential reset --id ${metadata.clientId}`
+        return `clientSecret is wrong: use the secret's value, not its id, or make one with: az ad app credential reset --id ${shellWord(metadata.clientId)}`
       }
       if (aadsts === 'AADSTS7000222') {
-        return `clientSecret has expired: make one with: az ad app credential reset --id ${metadata.clientId}`
+        return `clientSecret has expired: make one with: az ad app credential reset --id ${shellWord(metadata.clientId)}`
       }
       if (aadsts === 'AADSTS700016') return 'there is no such client in the tenant: check clientId and tenantId'
       if (aadsts === 'AADSTS90002' || aadsts === 'AADSTS900023')

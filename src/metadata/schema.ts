@@ -50,13 +50,13 @@ const asIs = (text: string) => text
 
 /** Only what a tenant's id or domain name is made of: it becomes part of a URL. */
 const tenantId = parsedBy((text) => {
-  if (!/^[A-Za-z0-9.-]{1,253}$/.test(text))
+  if (!/^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$/.test(text))
     throw new BrokenRule('must be an id or a domain name: letters, digits, dots and hyphens')
   return text
 })
 
 const id = parsedBy((text) => {
-  if (!/^[^\s/?#]{1,256}$/.test(text)) throw new BrokenRule('must be an id, without spaces or slashes')
+  if (!/^[^\s/?#\p{C}]{1,256}$/u.test(text)) throw new BrokenRule('must be an id, without spaces or slashes')
   return text
 })
 

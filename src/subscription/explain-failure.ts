@@ -3,6 +3,7 @@ import { showUrl } from '../metadata/redact.ts'
 import type { ArmFailure } from './arm-failure.ts'
 import { judgeFailure } from './judge-failure.ts'
 import { scrub } from './scrub.ts'
+import { shellWord } from './shell-word.ts'
 
 /** What a failure's explanation names. */
 export interface FailureContext {
@@ -53,7 +54,7 @@ export function explainFailure(failure: ArmFailure, context: FailureContext): Ex
         what: `the client may not create event subscriptions at ${scopeId} ${said}`,
         fix: [
           'assign the role, and allow a few minutes until it counts:',
-          `az role assignment create --assignee ${shell(assignee)} --role "EventGrid EventSubscription Contributor" --scope ${shell(scopeId)}`,
+          `az role assignment create --assignee ${shellWord(assignee)} --role "EventGrid EventSubscription Contributor" --scope ${shellWord(scopeId)}`,
         ].join('\n'),
         details,
       }
@@ -160,6 +161,3 @@ function quote({ code, message }: ArmFailure, { secrets }: FailureContext): stri
 function clientNamedBy(message: string): string | undefined {
   return /The client '(?<id>[\w-]{1,64})'/.exec(message)?.groups?.id
 }
-
-/** Quotes a word of a command line that a shell would not take as it is; group names may hold parentheses. */
-const shell = (word: string) => (/^[\w./:@<>-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)

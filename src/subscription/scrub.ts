@@ -9,7 +9,9 @@ export function scrub(text: string, secrets: readonly string[] = []): string {
   let shown = text
   for (const secret of secrets) {
     if (secret === '') continue
-    for (const spelling of new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])) {
+    // Half a surrogate pair has no place in a URL, and must not end the hiding by an error.
+    const inUrl = encodeURIComponent(secret.toWellFormed())
+    for (const spelling of new Set([secret, inUrl, JSON.stringify(secret).slice(1, -1)])) {
       shown = shown.replaceAll(spelling, hidden)
     }
   }

@@ -106,6 +106,15 @@ it.each([
   },
 )
 
+it('quotes a client id that a shell would not take as it is', async () => {
+  const entra = await startEntra(() => refusal(401, 'AADSTS7000215: Invalid client secret provided.'))
+  const credential = createCredential(
+    { ...metadata, clientId: 'x;reboot' },
+    { environment, endpoints: { authorityHost: entra.url, ca: entra.ca } },
+  )
+  expect(await failure(credential.getToken(scope))).toMatchObject({ fix: expect.stringContaining("--id 'x;reboot'") })
+})
+
 it.each<{ name: string; answer: Answer; says: string }>([
   { name: 'a 503', answer: { status: 503, text: '<html>' }, says: 'it answered 503' },
   { name: 'a 429', answer: refusal(429, 'slow'), says: 'it answered 429' },

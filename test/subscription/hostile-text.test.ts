@@ -36,7 +36,7 @@ const context = {
   clientId: undefined,
   subscriberEndpoint: 'https://app.example.com/api/events?code=marked',
   resourceManager: 'https://arm.example.com',
-  secrets: ['marked', 'a b'],
+  secrets: ['marked', 'a b', 'half \ud800 a pair'],
 }
 
 function answered(bodyAsText: string, status = 400): RestError {

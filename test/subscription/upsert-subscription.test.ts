@@ -318,7 +318,7 @@ it('gives up an operation that hangs when subscriptionTimeout is over', async ()
 })
 
 it('gives up a request that is never answered, and tries again', async () => {
-  const { upsert, failed } = await start({ once: first('GET', 'never'), requestTimeoutMs: 50 })
+  const { upsert, failed } = await start({ once: first('GET', 'never'), requestTimeoutMs: 400 })
   expect(await upsert()).toMatchObject({ action: 'created' })
   expect(failed).toMatchObject([{ error: { code: 'TIMEOUT' } }])
 })
