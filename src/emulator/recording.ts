@@ -50,9 +50,17 @@ export function recordRequests(
     if (fault.retryAfter !== undefined) reply.header('retry-after', String(fault.retryAfter))
     return reply.code(status).send(refuse({ ...fault, status }, request.id))
   })
-  scope.addHook('onResponse', async (request, reply) => record(request, reply.statusCode))
+  // Before the answer goes out: who has his answer finds its record.
+  scope.addHook('onSend', async (request, reply, payload) => {
+    if (!recorded.has(request)) record(request, reply.statusCode)
+    return payload
+  })
+
+  // A reply whose sending fails is sent once more, as an error.
+  const recorded = new WeakSet<FastifyRequest>()
 
   function record(request: FastifyRequest, status: number): void {
+    recorded.add(request)
     const { outcome } = request
     const long = Number(request.headers['content-length'] ?? 0) > longestBodyRecorded
     const body = outcome.body ?? (long ? undefined : request.body)
