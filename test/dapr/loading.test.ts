@@ -1,7 +1,8 @@
 import { CommunicationProtocolEnum, DaprClient } from '@dapr/dapr'
 import { expect, onTestFinished } from 'vitest'
+import { componentYaml } from '../support/component-folder.ts'
 import { openDaprApp } from '../support/dapr-app.ts'
-import { type Daprd, idsOf, openOrders, quiet, withDaprd } from './stack.ts'
+import { type Daprd, freePort, idsOf, makeFolder, openOrders, openStack, quiet, withDaprd } from './stack.ts'
 
 const inputSide = {
   tenantId: undefined,
@@ -96,6 +97,28 @@ withDaprd.for([
   await publish(['one'])
   await emulator.settled()
   expect(idsOf(app.calls)).toEqual(['one'])
+})
+
+withDaprd('two components in one daprd each have their port, their topic and their events', async () => {
+  const app = await openDaprApp()
+  const stack = await openStack({ topics: [{ name: 'orders' }, { name: 'parcels' }] })
+  const { emulator, components } = stack
+  for (const name of ['orders', 'parcels']) {
+    const port = await freePort()
+    stack.route(name, port)
+    components.write(`${name}.yaml`, componentYaml(emulator, { name, handshakePort: String(port) }))
+  }
+  const sockets = makeFolder()
+  await stack.serve(sockets)
+  const daprd = await stack.startDaprd({ sockets, appPort: app.port })
+  await daprd.ready()
+  for (const name of ['orders', 'parcels']) {
+    await stack.subscribed(name)
+    expect((await daprd.create(name, {}, { id: `of-${name}` })).status).toBe(200)
+  }
+  await emulator.settled()
+  const posted = (await app.received('POST', 2)).map(({ path, body }) => `${path} ${JSON.parse(body).id}`)
+  expect(posted.toSorted()).toEqual(['/orders of-orders', '/parcels of-parcels'])
 })
 
 withDaprd('invalid metadata end daprd, and its log shows every fault', async () => {

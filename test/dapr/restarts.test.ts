@@ -142,6 +142,25 @@ withDaprd('a hot-reloaded YAML takes effect under load, on the same port, and no
   expect((await daprd.create('orders', { a: 1 })).status).toBe(200)
 })
 
+withDaprd('a component that is renamed while daprd runs keeps its port', async () => {
+  const app = await openDaprApp()
+  const { daprd, emulator, subscribed, publish, serving, components, port } = await openOrders({
+    daprd: { appPort: app.port },
+  })
+  await daprd.ready()
+  await subscribed()
+  components.remove('orders.yaml')
+  await serving.line(/the host reads no events any more/)
+  const fields = { eventSubscriptionName: 'orders', subscriberEndpoint: 'https://orders.example.com/api/events' }
+  const renamed = componentYaml(emulator, { name: 'shop', topic: 'orders', handshakePort: String(port), fields })
+  components.write('shop.yaml', renamed.replaceAll('shop-', 'orders-'))
+  await serving.line(/the host reads events component=shop/)
+  await publish(['one'])
+  await emulator.settled()
+  const [call] = await app.received('POST', 1)
+  expect(call?.path).toBe('/shop')
+})
+
 withDaprd('two replicas behind one ingress share one event subscription and its events', async () => {
   const stack = await openStack()
   const { emulator } = stack
