@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { type EventHandler, type ReceivedEvent, RejectEvent } from '../../src/event.ts'
 import { type Acknowledgement, decideAcknowledgement, type EventOutcome } from '../../src/listener/acknowledgement.ts'
@@ -7,6 +9,9 @@ import { createQuietLog } from '../../src/listener/quiet-log.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { createManualClock } from './manual-clock.ts'
 import { cloudEventText } from './open-listener.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
 
 interface Call {
   readonly event: ReceivedEvent
@@ -273,6 +278,22 @@ describe('a redelivery', () => {
     clock.advance(25_000)
     expect(joined).toEqual([503])
     expect(calls).toHaveLength(1)
+  })
+
+  it('is forgotten once it is answered, however long the handler goes on', async () => {
+    const { deliver, clock, dispatcher } = openDispatcher()
+    deliver(['1'])
+    const bodies: WeakRef<object>[] = []
+    for (let round = 0; round < 3; round++) {
+      bodies.push(new WeakRef(deliver(['1'], { redelivered: true })))
+      clock.advance(25_000)
+    }
+    deliver(['1'], { redelivered: true })
+    // A new turn, since a WeakRef holds on until the end of the one it was made in.
+    await new Promise((turn) => setImmediate(turn))
+    collectGarbage()
+    expect(bodies.map((body) => body.deref())).toEqual([undefined, undefined, undefined])
+    expect(dispatcher.running).toBe(1)
   })
 
   it('takes no place of its own while it joins', async () => {
