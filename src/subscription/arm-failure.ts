@@ -1,4 +1,5 @@
 import { isRestError } from '@azure/core-rest-pipeline'
+import { isRecord } from '../metadata/is-record.ts'
 
 /**
  * How a call to ARM failed, taken out of the several shapes in which the SDK reports it. Texts are Azure's own and may repeat what
@@ -134,9 +135,7 @@ function readErrorBody(text: string | undefined): ErrorBody {
 }
 
 const field = (value: unknown, key: string): unknown =>
-  typeof value === 'object' && value !== null && Object.hasOwn(value, key)
-    ? Object.getOwnPropertyDescriptor(value, key)?.value
-    : undefined
+  isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined
 
 function details(error: unknown): readonly unknown[] {
   const list = field(error, 'details')

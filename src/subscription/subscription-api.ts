@@ -9,6 +9,7 @@ import type { TokenCredential } from '@azure/core-auth'
 import { isRestError } from '@azure/core-rest-pipeline'
 import { type Endpoints, trustedCertificates } from '../endpoints.ts'
 import { BindingError } from '../errors.ts'
+import { isRecord } from '../metadata/is-record.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import { ArmFailureError, readFailure, readOperationFailure, readRetryAfter } from './arm-failure.ts'
 import { isStatic, isWebHook } from './canonical-subscription.ts'
@@ -231,8 +232,6 @@ function joinValues(
     return told?.value ? { ...mapping, value: told.value } : mapping
   })
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
 function propertiesOf(text: string | null | undefined): unknown {
   if (!text) return undefined

@@ -1,6 +1,6 @@
 /**
- * Ends `init` whenever its parent says so, once for each message, by the means named in the first argument: its signal, or `close`. Tells the code that
- * `init` was rejected with and whether its port is free again. Disconnected from its parent it has nothing left to do, so that it must exit by itself.
+ * Ends `init` whenever its parent says so, once for each message, by the means named in the first argument: its signal, `close`, or `close` while the event
+ * subscription comes up in the background. Tells the code that `init` was rejected with, and whether its port is free again. Disconnected from its parent it has nothing left to do, so that it must exit by itself.
  */
 import { createServer } from 'node:net'
 import { Binding, BindingError, type Endpoints } from '../../src/index.ts'
@@ -35,11 +35,19 @@ process.on('message', async (message: StageMessage) => {
   }
   const binding = new Binding({ endpoints, logger, onEvent() {} })
   const abort = new AbortController()
-  end = means === 'close' ? () => binding.close() : async () => abort.abort()
-  const code = await binding.init(fields, { signal: abort.signal }).then(
+  const asked = Promise.withResolvers<void>()
+  end = async () => {
+    asked.resolve()
+    if (means === 'abort') abort.abort()
+    else await binding.close()
+  }
+  const subscription = means === 'background' ? 'background' : 'wait'
+  const code = await binding.init(fields, { signal: abort.signal, subscription }).then(
     () => 'initialised',
     (error: unknown) => (error instanceof BindingError ? error.code : String(error)),
   )
+  await asked.promise
+  if (code === 'initialised') await binding.close()
   tell({ is: 'ended', code, portIsFree: await canListen(port), address: binding.address() })
 })
 

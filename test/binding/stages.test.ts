@@ -60,6 +60,7 @@ const told = (reached: Reached) => () => {
 it.each([
   { means: 'abort', code: 'ABORTED' },
   { means: 'close', code: 'CLOSED' },
+  { means: 'background', code: 'initialised' },
 ])('ends at every stage by $means, and the process exits by itself', async ({ means, code }) => {
   const child = fork(join(import.meta.dirname, 'stages-process.ts'), [means], {
     execArgv: ['--unhandled-rejections=strict', '--throw-deprecation'],
