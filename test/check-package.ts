@@ -40,6 +40,19 @@ if (id !== 'packed') throw new Error(\`delivered \${id}\`)
 console.log('delivered on Node', process.version)
 `
 
+const served = `
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+const cli = 'node_modules/eventgrid-binding/dist/cli/main.js'
+const serving = spawn(process.execPath, [cli, 'serve', '--sockets-folder', 'sockets'], { stdio: ['ignore', 'inherit', 'pipe'] })
+const ended = once(serving, 'exit')
+for await (const lines of serving.stderr) if (/ ready /.test(lines)) serving.kill('SIGTERM')
+const [code] = await ended
+if (code !== 0) throw new Error(\`serve ended with \${code}\`)
+console.log('served on Node', process.version)
+`
+
 const typed = `
 import { Binding, BindingError, type EventHandler } from 'eventgrid-binding'
 import { EventGridEmulator } from 'eventgrid-binding/emulator'
@@ -55,8 +68,10 @@ try {
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module", "allowScripts": { "node": true } }')
   run('npm', ['install', '--silent', '--no-audit', `./${tarball}`, 'node@22.18.0'])
   writeFileSync(join(folder, 'job.js'), job)
-  for (const node of [join(folder, 'node_modules/.bin/node'), process.execPath])
-    process.stdout.write(run(node, ['job.js']))
+  writeFileSync(join(folder, 'served.js'), served)
+  for (const node of [join(folder, 'node_modules/.bin/node'), process.execPath]) {
+    for (const script of ['job.js', 'served.js']) process.stdout.write(run(node, [script]))
+  }
   process.stdout.write(run(join(folder, 'node_modules/.bin/eventgrid-binding'), ['--version']))
 
   writeFileSync(join(folder, 'typed.ts'), typed)
