@@ -1,0 +1,32 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { expect, it, onTestFinished } from 'vitest'
+import { refusal } from '../support/refusal.ts'
+import { openPublisher } from './open-publisher.ts'
+import { event } from './scripted-topic.ts'
+
+/** A topic that answers at the first byte and reads no further, as front ends do with what is too large for them. */
+async function startImpatientTopic(answer: string) {
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => {
+      socket.pause()
+      socket.end(answer)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  // A listening TCP server has an address of this form.
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+it.each([
+  { status: 413, code: 'PAYLOAD_TOO_LARGE' },
+  { status: 401, code: 'CREDENTIALS_REJECTED' },
+])('an answer of $status is heard though the events are not sent to the end', async ({ status, code }) => {
+  const origin = await startImpatientTopic(`HTTP/1.1 ${status} No\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
+  const { publisher } = openPublisher(origin)
+  const error = await refusal(publisher.publish(event('1', { data: 'x'.repeat(1_000_000) })))
+  expect(error.code).toBe(code)
+})
