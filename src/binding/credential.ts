@@ -25,6 +25,12 @@ export interface CredentialOptions {
   readonly tokenTimeoutMs?: number
 }
 
+/** A credential that can be told to forget the tokens it keeps. */
+export interface RenewableCredential extends TokenCredential {
+  /** The next token is a new one. A credential of the host's is left as it is. */
+  renew(): void
+}
+
 /**
  * The credential that metadata describes. Its `getToken` throws BindingError CREDENTIALS_REJECTED where Entra refuses the client, and a
  * RestError without a status where Entra could not be asked, so that a caller tries again. The object shows no secret, however it is
@@ -32,7 +38,7 @@ export interface CredentialOptions {
  * @throws BindingError METADATA_INVALID when the authority host is not https, or a host's credential is missing; CREDENTIALS_REJECTED
  * when the process lacks what the kind of credential needs.
  */
-export function createCredential(metadata: CredentialMetadata, options: CredentialOptions): TokenCredential {
+export function createCredential(metadata: CredentialMetadata, options: CredentialOptions): RenewableCredential {
   const { tokenTimeoutMs = 30_000 } = options
   const authorityHost = (options.endpoints.authorityHost ?? options.environment.authorityHost).replace(
     /(?<!\/)\/+$/,
@@ -41,15 +47,21 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
   const waits = new AsyncLocalStorage<TokenWait>()
   const secrets = metadata.kind === 'clientSecret' ? [metadata.clientSecret.reveal()] : []
   const context = { metadata, authorityHost, show: (text: string) => scrub(text, secrets) }
-  let credential: TokenCredential
-  try {
-    credential = connect(metadata, options, authorityHost, createObserver(waits))
-  } catch (error) {
-    // Some look for what they need as soon as they are made, a workload identity for its variables.
-    throw judgeTokenFailure(error, undefined, context)
+  const create = () => {
+    try {
+      return connect(metadata, options, authorityHost, createObserver(waits))
+    } catch (error) {
+      // Some look for what they need as soon as they are made, a workload identity for its variables.
+      throw judgeTokenFailure(error, undefined, context)
+    }
   }
+  let credential = create()
 
   return {
+    renew() {
+      // The libraries keep a token until our clock says that it has expired, and have no way to make them forget it.
+      credential = create()
+    },
     getToken(scopes, tokenOptions) {
       const over = new AbortController()
       const wait: TokenWait = { last: undefined, over: over.signal }

@@ -50,13 +50,18 @@ export function judgeFailure(failure: ArmFailure): Verdict {
   if (kind === 'operation') {
     return code === '' || passingOperations.test(code) || passingOperations.test(message) ? 'passing' : 'rejected'
   }
-  // It was good when it was sent, or our clock is behind: the next one is new.
-  if (status === 401) return code === 'expiredauthenticationtoken' ? 'passing' : 'credentials'
+  if (isExpiredToken(failure)) return 'passing'
+  if (status === 401) return 'credentials'
   if (status === 403) return code === 'requestdisallowedbypolicy' ? 'rejected' : 'permission'
   if (status === 404) return 'scope'
   if (status === 409) return lastingConflicts.has(code) || /quota/i.test(message) ? 'rejected' : 'passing'
   if (status === 408 || status === 412 || status === 429 || (status !== undefined && status >= 500)) return 'passing'
   return 'rejected'
+}
+
+/** A token that was good when it was sent, or by a clock that is behind: a new one will do. */
+export function isExpiredToken({ status, code }: ArmFailure): boolean {
+  return status === 401 && code?.toLowerCase() === 'expiredauthenticationtoken'
 }
 
 function isUnregistered(message: string, targets: readonly string[]): boolean {

@@ -15,13 +15,14 @@ import { ArmFailureError, readFailure, readOperationFailure, readRetryAfter } fr
 import { isStatic, isWebHook } from './canonical-subscription.ts'
 import { createCarryOverPolicy, findUnknownSettings, type UnknownSetting } from './carry-over.ts'
 import type { StandingSubscription } from './decide-upsert.ts'
-import { judgeFailure } from './judge-failure.ts'
+import { isExpiredToken, judgeFailure } from './judge-failure.ts'
 import { createTimeLimitPolicy } from './time-limit.ts'
 
 /** What {@link createSubscriptionApi} needs. */
 export interface SubscriptionApiOptions {
   readonly input: Pick<InputMetadata, 'environment' | 'scope' | 'subscriptionId' | 'eventSubscriptionName'>
-  readonly credential: TokenCredential
+  /** `renew` has it forget the tokens it keeps. */
+  readonly credential: TokenCredential & { renew?(): void }
   readonly endpoints: Endpoints
   /** Longest that one request may take, in ms. @default 30_000 */
   readonly requestTimeoutMs?: number
@@ -94,7 +95,7 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
         { policy: createTimeLimitPolicy(), position: 'perCall' },
       ],
     }).eventSubscriptions
-  const calls = connect([])
+  let calls = connect([])
   const callsFor = (carryOver: readonly UnknownSetting[]) => (carryOver.length === 0 ? calls : connect(carryOver))
 
   const callOptions = ({ signal, deadline }: CallLimits) => ({
@@ -139,6 +140,19 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
       return { subscription: { ...subscription, destination: joined }, unknownSettings }
     } catch (error) {
       if (isMissing(error)) return undefined
+      throw error
+    }
+  }
+
+  /** A token that ARM finds expired, as after a jump of our clock, would be used again until our clock says the same. */
+  async function renewing<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await call()
+    } catch (error) {
+      if (isExpiredToken(readFailure(error, now()))) {
+        credential.renew?.()
+        calls = connect([])
+      }
       throw error
     }
   }
@@ -196,14 +210,18 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
 
   return {
     resourceManager,
-    read,
+    read: (limits) => renewing(() => read(limits)),
     put: ({ body, carryOver = [] }, limits) =>
-      complete(limits, (onResponse) =>
-        callsFor(carryOver).beginCreateOrUpdate(scope, name, body, { ...callOptions(limits), onResponse }),
+      renewing(() =>
+        complete(limits, (onResponse) =>
+          callsFor(carryOver).beginCreateOrUpdate(scope, name, body, { ...callOptions(limits), onResponse }),
+        ),
       ),
     patch: ({ body, carryOver = [] }, limits) =>
-      complete(limits, (onResponse) =>
-        callsFor(carryOver).beginUpdate(scope, name, body, { ...callOptions(limits), onResponse }),
+      renewing(() =>
+        complete(limits, (onResponse) =>
+          callsFor(carryOver).beginUpdate(scope, name, body, { ...callOptions(limits), onResponse }),
+        ),
       ),
   }
 }

@@ -1,7 +1,8 @@
 import { createServer } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { Binding } from '../../src/index.ts'
-import { openWorld, outputOnly, type World } from '../support/open-world.ts'
+import { managementOf } from '../support/azure-clients.ts'
+import { openWorld, outputOnly, publicUrl, type World } from '../support/open-world.ts'
 import { refusal } from '../support/refusal.ts'
 
 const writes = ['PUT', 'PATCH']
@@ -227,4 +228,23 @@ it('closes once, however often it is asked', async () => {
   await Promise.all([world.binding.close(), world.binding.close()])
   await world.binding.close()
   expect(world.binding.health().status).toBe('unhealthy')
+})
+
+it('puts the event subscription right also where its token has expired before our clock says so', async () => {
+  const world = await openWorld({ emulator: { retrySchedule: [200] } })
+  await world.init()
+  const before = world.subscription()?.properties.destination
+  world.emulator.expireTokens()
+  await managementOf(world.emulator).eventSubscriptions.beginCreateOrUpdateAndWait(
+    String(world.fields.scope).slice(1),
+    'orders',
+    {
+      destination: { endpointType: 'WebHook', endpointUrl: publicUrl },
+      eventDeliverySchema: 'CloudEventSchemaV1_0',
+    },
+  )
+  await world.binding.invoke('create', { order: 1 })
+  await world.emulator.settled()
+  expect(world.handled).toHaveLength(1)
+  expect(world.subscription()?.properties.destination).toMatchObject({ ...before })
 })
