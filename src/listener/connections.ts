@@ -14,7 +14,8 @@ export interface Connections {
 export function boundConnections(server: Server, maxConnections: number, onFull: () => void): Connections {
   const unproven = new Set<Socket>()
   let open = 0
-  server.maxConnections = maxConnections
+  // Those that have to go are gone a moment later, so that a burst needs some room beside.
+  server.maxConnections = Math.ceil(maxConnections * 1.25)
   server.on('connection', (socket) => {
     open++
     unproven.add(socket)

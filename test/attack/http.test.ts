@@ -90,6 +90,16 @@ describe('a request that two readers could read in two ways is answered 400, and
   })
 })
 
+it('what is no request, behind a delivery that is still handled, is not answered in its place', async () => {
+  const target = await openTarget(world(), {
+    onEvent: () => new Promise(() => {}),
+    fields: { handlerTimeout: '100ms' },
+  })
+  const delivery = request(post, proven(target), eventText('1'))
+  expect(await target.exchange(`${delivery}EVIL\r\n\r\n`)).toBe('')
+  expectNoEffect(target)
+})
+
 describe('a head', () => {
   it.each([
     { name: 'of one header over 64 KiB', head: `${post}\r\nhost: x\r\nx: ${'x'.repeat(70_000)}\r\n\r\n` },
