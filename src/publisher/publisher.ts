@@ -156,13 +156,13 @@ export function createPublisher(options: PublisherOptions): Publisher {
   }
 
   return {
-    async publish(payload, { metadata = {}, signal } = {}) {
+    async publish(payload, { metadata, signal } = {}) {
       if (closed) throw closedError()
       if (signal?.aborted) throw abortedError()
       // Before it is parsed: a text's bytes are no fewer than its characters.
       if (typeof payload === 'string') refuseTooLarge({ events: 1, bytes: payload.length })
       else refuseTooLarge({ events: 1, bytes: asBytes(payload)?.length ?? 0 })
-      const { schema, events } = toEvents(payload, metadata, {
+      const { schema, events } = toEvents(payload, metadata ?? {}, {
         topicSchema: output.topicSchema,
         defaultSource: `${url.origin}${url.pathname}`,
         maxEventBytes: limits.maxEventBytes,

@@ -61,14 +61,18 @@ const tooDeep = (cause: unknown) =>
     'flatten it, or send it as text within data',
   )
 
-/** The bytes a value is, without copying them; `undefined` where it is none. */
+/** The bytes a value is, without copying them; `undefined` where it is none. A buffer that was given away to another thread holds none. */
 export function asBytes(value: unknown): Buffer | undefined {
-  if (ArrayBuffer.isView(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
   // Not instanceof, which runs code of the caller's where the value is a proxy.
-  return types.isAnyArrayBuffer(value) ? Buffer.from(value) : undefined
+  if (!ArrayBuffer.isView(value) && !types.isAnyArrayBuffer(value)) return undefined
+  try {
+    return ArrayBuffer.isView(value)
+      ? Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+      : Buffer.from(value)
+  } catch {
+    return Buffer.alloc(0)
+  }
 }
-
-const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 function asUtf8(bytes: Buffer): string | undefined {
   try {

@@ -10,6 +10,11 @@ function raise(thrown: unknown): never {
   throw thrown
 }
 
+function givenAway<View extends ArrayBufferView<ArrayBuffer>>(view: View): View {
+  structuredClone(view.buffer, { transfer: [view.buffer] })
+  return view
+}
+
 function revokedProxy(): object {
   const { proxy, revoke } = Proxy.revocable({}, {})
   revoke()
@@ -117,6 +122,8 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
       name: 'a getter that throws',
       make: () => Object.defineProperty({}, 'a', { enumerable: true, get: () => raise(1) }),
     },
+    { name: 'a buffer given away', make: () => givenAway(new Uint8Array(3)) },
+    { name: 'a view of a buffer given away', make: () => givenAway(new DataView(new ArrayBuffer(3))) },
     { name: 'a toJSON that throws a proxy', make: () => ({ toJSON: () => raise(revokedProxy()) }) },
   ])('$name', ({ make }) => {
     expect(refusal(make()).code).toBe('PAYLOAD_INVALID')
