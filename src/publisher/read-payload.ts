@@ -74,6 +74,8 @@ export function asBytes(value: unknown): Buffer | undefined {
   }
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
 function asUtf8(bytes: Buffer): string | undefined {
   try {
     return utf8.decode(bytes)
