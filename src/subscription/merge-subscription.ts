@@ -11,7 +11,7 @@ import { type DesiredSubscription, deliveryAttributeName } from './desired-subsc
 
 /**
  * The event subscription whole, ready to be written: what metadata asks for laid over what stands. Settings of the operator's that
- * metadata does not name stay, and what says no more than a default is left out.
+ * metadata does not name stay, each top-level field complete; a filter or list that says nothing is left out.
  */
 export function mergeSubscription(
   standing: EventSubscription | undefined,
