@@ -23,7 +23,7 @@ describe('a delivery with', () => {
     },
     { name: 'the client secret itself', token: (to) => to.clientSecret, ours: 503, others: 401 },
   ])('$name is $ours in our name and $others in another', async ({ token, ours, others }) => {
-    const target = await openTarget(world(), { standing: true })
+    const target = await openTarget(world())
     const presented = token(target)
     const headers = presented === undefined ? {} : { [tokenHeader]: presented }
     const answer = await target.post({ ...headers, 'aeg-subscription-name': 'INVOICES' })
@@ -47,10 +47,10 @@ describe('a delivery with', () => {
     expect(target.handled).toEqual([])
   })
 
-  it('a wrong token two thousand times takes one line of the log', async () => {
+  it('a wrong token six hundred times takes one line of the log', async () => {
     const target = await openTarget(world())
     const wrong = wrongEnd(own(target))
-    for (let round = 0; round < 100; round++) {
+    for (let round = 0; round < 30; round++) {
       const answers = await Promise.all(Array.from({ length: 20 }, () => target.post({ [tokenHeader]: wrong })))
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]))
     }
