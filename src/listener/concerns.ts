@@ -30,3 +30,6 @@ export const concerns: Readonly<Record<Concern, string>> = {
   subscriptionDeleted:
     'Event Grid says that the event subscription was deleted: no more events will come until it is created again',
 }
+
+/** What any scanner or probe may cause. */
+export const harmless: ReadonlySet<Concern> = new Set<Concern>(['otherPath', 'otherMethod', 'otherVersion'])

@@ -4,7 +4,7 @@ import type { Endpoints } from '../endpoints.ts'
 import type { EventHandler } from '../event.ts'
 import type { LogFields, Logger } from '../logger.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
-import { type Concern, concerns } from './concerns.ts'
+import { type Concern, concerns, harmless } from './concerns.ts'
 import { boundConnections } from './connections.ts'
 import type { Evidence } from './credential.ts'
 import { readDelivery } from './delivery.ts'
@@ -110,7 +110,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   const readBody = createBodyReader(limits.maxUnfinishedBytes)
 
   function raise(concern: Concern, fields: LogFields): void {
-    log.warn(concerns[concern], fields)
+    log[harmless.has(concern) ? 'info' : 'warn'](concerns[concern], fields)
     if (concern !== 'foreign') return
     foreign = { count: (foreign?.count ?? 0) + 1, lastAt: now() }
     options.onForeignDelivery?.()
@@ -160,7 +160,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   function create(): FastifyInstance {
     const server = createServer({
       limits,
-      onBroken: (status) => log.warn('a connection was ended: what it brought is no request', { status }),
+      onBroken: (status) => log.info('a connection was ended: what it brought is no request', { status }),
     })
     const { maxConnections } = limits
     const connections = boundConnections(server.server, maxConnections, () =>

@@ -1,9 +1,11 @@
 import type { LogFields, Logger } from '../logger.ts'
 
-/** Writes a warning now and counts the same warning for a while after, so that no sender can flood the log. */
+/** Writes a line now and counts the same line for a while after, so that no sender can flood the log. */
 export interface QuietLog {
   /** `message` is one of a fixed set of sentences; what varies goes into `fields`. */
   warn(message: string, fields?: LogFields): void
+  /** The same for what any scanner or probe may cause, and nobody need look after. */
+  info(message: string, fields?: LogFields): void
 }
 
 export interface QuietLogOptions {
@@ -16,17 +18,19 @@ export interface QuietLogOptions {
 
 export function createQuietLog({ logger, now, intervalMs = 30_000 }: QuietLogOptions): QuietLog {
   const seen = new Map<string, { lastAt: number; leftOut: number }>()
+  const write = (level: 'warn' | 'info', message: string, fields: LogFields) => {
+    const at = now()
+    const before = seen.get(message)
+    if (before && at - before.lastAt < intervalMs) {
+      before.leftOut++
+      return
+    }
+    seen.set(message, { lastAt: at, leftOut: 0 })
+    logger[level](message, before && before.leftOut > 0 ? { ...fields, leftOut: before.leftOut } : fields)
+  }
   return {
-    warn(message, fields = {}) {
-      const at = now()
-      const before = seen.get(message)
-      if (before && at - before.lastAt < intervalMs) {
-        before.leftOut++
-        return
-      }
-      seen.set(message, { lastAt: at, leftOut: 0 })
-      logger.warn(message, before && before.leftOut > 0 ? { ...fields, leftOut: before.leftOut } : fields)
-    },
+    warn: (message, fields = {}) => write('warn', message, fields),
+    info: (message, fields = {}) => write('info', message, fields),
   }
 }
 
