@@ -39,6 +39,7 @@ export function createMetrics(): Metrics {
   const registry = new Registry()
   const registers = [registry]
   let components: () => Iterable<ComponentFigures> = () => []
+  let observed = false
 
   const events = new Counter({
     name: 'eventgrid_binding_events_total',
@@ -124,10 +125,14 @@ export function createMetrics(): Metrics {
       }
     },
     watch(asked) {
-      collectDefaultMetrics({ register: registry })
       components = asked
     },
     contentType: registry.contentType,
-    text: () => registry.metrics(),
+    text() {
+      // Those of the process keep a timer busy, so they wait until somebody wants them.
+      if (!observed) collectDefaultMetrics({ register: registry })
+      observed = true
+      return registry.metrics()
+    },
   }
 }
