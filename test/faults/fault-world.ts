@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
-import { type Clock, EventGridEmulator, type EventGridEmulatorOptions, realClock } from '../../src/emulator/index.ts'
+import { EventGridEmulator, type EventGridEmulatorOptions } from '../../src/emulator/index.ts'
+import { startAcceleratedClock } from '../support/accelerated-clock.ts'
 import type { HostConfiguration } from './host-process.ts'
 import { type Network, type OnEnd, openNetwork } from './network.ts'
 
@@ -82,7 +83,7 @@ export async function openFaultWorld(seed: number, onEnd: OnEnd, options: FaultW
     deadLetterDelay: 0,
     concurrency: 128,
     maxPending: 100_000,
-    clock: acceleratedClock(speed),
+    clock: startAcceleratedClock(speed),
     ...options.emulator,
   })
   onEnd(() => emulator.close())
@@ -171,15 +172,6 @@ async function firstLine({ stdout }: ChildProcess): Promise<string> {
   const lines = createInterface({ input: stdout })
   const [line] = await Promise.race([once(lines, 'line'), once(lines, 'close').then(() => ['nothing'])])
   return String(line)
-}
-
-function acceleratedClock(speed: number): Clock {
-  if (speed === 1) return realClock
-  const began = Date.now()
-  return {
-    now: () => began + (Date.now() - began) * speed,
-    setTimer: (ms, callback) => realClock.setTimer(ms / speed, callback),
-  }
 }
 
 function peakMemory({ pid }: ChildProcess): number {
