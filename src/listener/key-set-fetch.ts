@@ -1,4 +1,3 @@
-import { createDefaultHttpClient, createPipelineFromOptions, createPipelineRequest } from '@azure/core-rest-pipeline'
 import type { JSONWebKeySet } from 'jose'
 import { trustedCertificates } from '../endpoints.ts'
 import { isRecord } from './cloud-event.ts'
@@ -17,22 +16,34 @@ const maxBytes = 262_144
 
 /** Fetches a JSON Web Key Set the way the Azure SDKs fetch: through the proxy of the environment, and trusting the same certificates. */
 export function createKeySetFetch({ url, ca, timeoutMs = 5_000 }: KeySetFetchOptions): () => Promise<JSONWebKeySet> {
-  const client = createDefaultHttpClient()
-  const trusted = trustedCertificates(ca === undefined ? {} : { ca })
-  const pipeline = createPipelineFromOptions({
-    retryOptions: { maxRetries: 0 },
-    redirectOptions: { maxRetries: 0 },
-    ...(trusted && { tlsOptions: { ca: trusted } }),
-  })
-  return async () => {
-    const abortSignal = AbortSignal.timeout(timeoutMs)
-    const request = createPipelineRequest({
-      url,
-      abortSignal,
-      disableKeepAlive: true,
-      streamResponseStatusCodes: new Set([200]),
+  /** Loaded with the first fetch: a listener that checks no tokens does without, and no listener has to wait for it. */
+  const connect = async () => {
+    const { createDefaultHttpClient, createPipelineFromOptions, createPipelineRequest } = await import(
+      '@azure/core-rest-pipeline'
+    )
+    const client = createDefaultHttpClient()
+    const trusted = trustedCertificates(ca === undefined ? {} : { ca })
+    const pipeline = createPipelineFromOptions({
+      retryOptions: { maxRetries: 0 },
+      redirectOptions: { maxRetries: 0 },
+      ...(trusted && { tlsOptions: { ca: trusted } }),
     })
-    const { status, readableStreamBody } = await pipeline.sendRequest(client, request)
+    return (abortSignal: AbortSignal) =>
+      pipeline.sendRequest(
+        client,
+        createPipelineRequest({
+          url,
+          abortSignal,
+          disableKeepAlive: true,
+          streamResponseStatusCodes: new Set([200]),
+        }),
+      )
+  }
+  let connecting: ReturnType<typeof connect> | undefined
+  return async () => {
+    connecting ??= connect()
+    const send = await connecting
+    const { status, readableStreamBody } = await send(AbortSignal.timeout(timeoutMs))
     if (status !== 200 || !readableStreamBody) throw new Error(`the key set was answered with ${status}`)
     const chunks: Buffer[] = []
     let length = 0
