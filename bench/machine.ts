@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { cpus, release, totalmem, type } from 'node:os'
+import { cpus, loadavg, release, totalmem, type } from 'node:os'
 import { join } from 'node:path'
 import { canPin } from './cores.ts'
 import type { GoBinding } from './go-binding.ts'
@@ -18,6 +18,7 @@ export function describeMachine(go: GoBinding): string[] {
   const commit = spawnSync('git', ['describe', '--always', '--dirty', '--abbrev=10'], { cwd: root, encoding: 'utf8' })
   return [
     `${all.length} x ${all[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB of memory, ${type()} ${release()}`,
+    `load average before the run ${loadavg()[0]?.toFixed(1)}; well below 1 on a machine that has nothing else to do, above it trust the processor time alone`,
     canPin
       ? 'the server has one core for itself, load, topic and emulator have another (taskset)'
       : 'nothing is pinned to a core: there is no taskset, or one core only',
