@@ -1,4 +1,5 @@
-import { getCACertificates } from 'node:tls'
+// As a whole: an older Node, which has no getCACertificates, shall get as far as being told that it is too old.
+import tls from 'node:tls'
 
 /** Where Azure is, when it is not where the cloud says: the emulator, a private cloud, a proxy. */
 export interface Endpoints {
@@ -25,5 +26,5 @@ export function endpointsFromEnvironment(environment: Readonly<Record<string, st
  * `undefined` where Node's own will do.
  */
 export function trustedCertificates({ ca }: Endpoints): string[] | undefined {
-  return ca === undefined ? undefined : [...getCACertificates('default'), ca]
+  return ca === undefined ? undefined : [...tls.getCACertificates('default'), ca]
 }

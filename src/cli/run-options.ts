@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { AppHealthCheck } from '../host/app-watch.ts'
+import { refusedOptions } from './refused-options.ts'
 import { UsageError } from './usage-error.ts'
 
 /** What holds where neither option nor environment says otherwise; the ports and addresses are Dapr's. */
@@ -70,7 +71,7 @@ function parse(args: readonly string[]): Values {
   try {
     return parseArgs({ args: [...args], options: known }).values
   } catch (error) {
-    throw wrong(error instanceof Error ? error.message : String(error), error)
+    throw refusedOptions(error, Object.keys(known))
   }
 }
 
@@ -94,4 +95,4 @@ function integer(values: Values, name: keyof Values, { from, to }: { readonly fr
   throw wrong(`--${name} takes a number from ${from} to ${to}, not ${JSON.stringify(value)}`)
 }
 
-const wrong = (message: string, cause?: unknown) => new UsageError(message, { showHelp: true, cause })
+const wrong = (message: string) => new UsageError(message, { showHelp: true })

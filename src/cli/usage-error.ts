@@ -1,7 +1,7 @@
 /** The command was used or configured wrongly: exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
-  /** Whether the command's help can help. */
+  /** Whether the command's help can help: then the line that shows it is named. */
   readonly showHelp: boolean
 
   /** @param options.showHelp @default false */

@@ -30,14 +30,55 @@ it('prints the help of a command', async () => {
 })
 
 it.each([
-  { name: 'no command', args: [], complaint: 'a command is missing' },
-  { name: 'a name that every object has', args: ['constructor'], complaint: 'there is no command "constructor"' },
-  { name: 'an unknown option', args: ['emulate', '--bogus'], complaint: "Unknown option '--bogus'" },
-])('refuses $name with exit code 2, and shows the help', async ({ args, complaint }) => {
+  { args: ['help'], usage: 'Usage: eventgrid-binding <command>' },
+  { args: ['help', '--all'], usage: 'Usage: eventgrid-binding <command>' },
+  { args: ['help', 'run'], usage: 'Usage: eventgrid-binding run' },
+])('takes $args for --help', async ({ args, usage }) => {
+  const command = startCommand(args)
+  expect(await command.ended).toBe(0)
+  expect(command.lines[0]).toContain(usage)
+})
+
+const noCommand = (name: string) => `eventgrid-binding: there is no command "${name}"`
+it.each([
+  { name: 'a name that every object has', args: ['constructor'], complaint: noCommand('constructor'), see: '' },
+  { name: 'a slip of a command', args: ['rnu'], complaint: `${noCommand('rnu')}; did you mean run?`, see: '' },
+  { name: 'a command that help is asked for', args: ['help', 'all'], complaint: noCommand('all'), see: '' },
+  {
+    name: 'an unknown option',
+    args: ['emulate', '--bogus'],
+    complaint: "eventgrid-binding emulate: Unknown option '--bogus'",
+    see: 'emulate ',
+  },
+  {
+    name: 'a slip of an option of run',
+    args: ['run', '--componets', 'x'],
+    complaint: "eventgrid-binding run: Unknown option '--componets'; did you mean --components?",
+    see: 'run ',
+  },
+  {
+    name: 'a slip of an option of serve',
+    args: ['serve', '--loglevel=debug'],
+    complaint: "eventgrid-binding serve: Unknown option '--loglevel'; did you mean --log-level?",
+    see: 'serve ',
+  },
+  {
+    name: 'an option that is missing',
+    args: ['run'],
+    complaint: 'eventgrid-binding run: --components is missing: the folder of the component YAML files',
+    see: 'run ',
+  },
+])('refuses $name with exit code 2, and says where the help is', async ({ args, complaint, see }) => {
   const command = startCommand(args)
   expect(await command.ended).toBe(2)
-  expect(command.lines.join('\n')).toContain(complaint)
-  expect(command.lines.join('\n')).toContain('Usage: eventgrid-binding')
+  expect(command.lines).toEqual([complaint, `see: eventgrid-binding ${see}--help`])
+})
+
+it('shows the help where no command is named, and says so last', async () => {
+  const command = startCommand([])
+  expect(await command.ended).toBe(2)
+  expect(command.lines[0]).toContain('Usage: eventgrid-binding <command>')
+  expect(command.lines.at(-1)).toBe('eventgrid-binding: a command is missing')
 })
 
 it.each([

@@ -7,6 +7,7 @@ import type { Command } from '../command.ts'
 import { bannerLines, topicLines } from '../emulator-banner.ts'
 import { fieldsForRestart, type LoadedConfig, loadConfig, readConfig } from '../emulator-config.ts'
 import { deadLetterLine, deliveryLine, figuresLine, handshakeLine } from '../record-lines.ts'
+import { refusedOptions } from '../refused-options.ts'
 import { firstSignal } from '../signals.ts'
 import type { Terminal } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
@@ -97,14 +98,12 @@ function readOptions(args: readonly string[]): EmulateOptions {
 
 function parse(args: readonly string[]) {
   const text = { type: 'string' } as const
+  const quiet = { type: 'boolean' } as const
+  const known = { config: text, state: text, port: text, 'http-port': text, ca: text, quiet }
   try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: { config: text, state: text, port: text, 'http-port': text, ca: text, quiet: { type: 'boolean' } },
-    })
-    return values
+    return parseArgs({ args: [...args], options: known }).values
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error), { showHelp: true, cause: error })
+    throw refusedOptions(error, Object.keys(known))
   }
 }
 

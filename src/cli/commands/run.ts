@@ -64,6 +64,9 @@ async function runHost(args: readonly string[], terminal: Terminal): Promise<num
     onShutdown: () => shutdown.resolve('shutdown'),
   })
   const undo: (() => unknown)[] = [() => channel?.close(), () => api.close(), () => host.close()]
+  async function end(): Promise<void> {
+    for (const stop of undo.splice(0).toReversed()) await stop()
+  }
   const ending = Promise.race([firstSignal(), shutdown.promise])
 
   function appChanged(up: boolean): void {
@@ -105,6 +108,8 @@ async function runHost(args: readonly string[], terminal: Terminal): Promise<num
     const why = await ending
     waiting.add('components')
     terminal.line(`${why}: no more events are taken; waiting for those that the application has`)
+    await end()
+    terminal.line('ended')
     return 0
   } catch (error) {
     if (error instanceof BindingError && error.code === 'METADATA_INVALID') {
@@ -112,8 +117,7 @@ async function runHost(args: readonly string[], terminal: Terminal): Promise<num
     }
     throw error
   } finally {
-    for (const stop of undo.toReversed()) await stop()
-    terminal.line('ended')
+    await end()
   }
 }
 

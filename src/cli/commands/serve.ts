@@ -4,6 +4,7 @@ import { observe } from '../../pluggable/observation.ts'
 import { createPluggable, type Pluggable } from '../../pluggable/server.ts'
 import type { Command } from '../command.ts'
 import { createLogWriter, type LogFormat, type LogLevel, logFormats, logLevels } from '../log-writer.ts'
+import { refusedOptions } from '../refused-options.ts'
 import { firstSignal } from '../signals.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -83,21 +84,18 @@ function readOptions(args: readonly string[]): ServeOptions {
 
 function parse(args: readonly string[]) {
   const text = { type: 'string' } as const
+  const known = {
+    'sockets-folder': text,
+    'socket-mode': text,
+    'metrics-port': text,
+    'metrics-address': text,
+    'log-level': text,
+    'log-format': text,
+  }
   try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        'sockets-folder': text,
-        'socket-mode': text,
-        'metrics-port': text,
-        'metrics-address': text,
-        'log-level': text,
-        'log-format': text,
-      },
-    })
-    return values
+    return parseArgs({ args: [...args], options: known }).values
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error), { showHelp: true, cause: error })
+    throw refusedOptions(error, Object.keys(known))
   }
 }
 

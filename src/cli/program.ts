@@ -1,0 +1,86 @@
+import { nearestName } from '../metadata/nearest-name.ts'
+import type { Command } from './command.ts'
+import { createTerminal, printable } from './terminal.ts'
+import { UsageError } from './usage-error.ts'
+import { packageVersion } from './version.ts'
+
+interface Entry {
+  readonly about: string
+  load(): Promise<Command>
+}
+
+const commands: Readonly<Record<string, Entry>> = {
+  serve: {
+    about: 'the component for a Dapr sidecar, over gRPC on Unix domain sockets',
+    load: async () => (await import('./commands/serve.ts')).serve,
+  },
+  emulate: {
+    about: 'a local Event Grid, with Resource Manager and Entra',
+    load: async () => (await import('./commands/emulate.ts')).emulate,
+  },
+  run: {
+    about: "components beside an application, with Dapr's HTTP API for bindings",
+    load: async () => (await import('./commands/run.ts')).run,
+  },
+}
+
+const help = `Usage: eventgrid-binding <command> [options]
+
+Commands:
+${Object.entries(commands)
+  .map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`)
+  .join('\n')}
+  ${'help'.padEnd(10)} this text, or that of a command
+
+Options:
+  -h, --help     the same
+  -v, --version  the version
+
+Exit codes: 0 a clean end, 1 a failure, 2 wrong usage or configuration, 130 or 143 a second signal.
+`
+
+/** Runs the command that the arguments name; resolves with the exit code. */
+export async function main(args: readonly string[]): Promise<number> {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+  // Whoever read our lines has gone, as `| head` does: for a command that runs until a signal that is one.
+  process.stdout.once('error', () => void process.emit('SIGTERM', 'SIGTERM'))
+
+  const [name, ...rest] = args[0] === 'help' ? askedFor(args[1]) : args
+  if (name === undefined) return complain('a command is missing', { before: `${help}\n` })
+  if (name === '--help' || name === '-h') return print(help)
+  if (name === '--version' || name === '-v') return print(`${packageVersion()}\n`)
+  const entry = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (!entry) {
+    const meant = nearestName(name, [...Object.keys(commands), 'help'])
+    const complaint = `there is no command ${JSON.stringify(name)}`
+    return complain(meant === undefined ? complaint : `${complaint}; did you mean ${meant}?`)
+  }
+  const command = await entry.load()
+  if (rest.includes('--help') || rest.includes('-h')) return print(command.help)
+  try {
+    return await command.run(rest, createTerminal(process.stdout))
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    const lines = message.split('\n').map(printable).join('\n')
+    const wrongUse = error instanceof UsageError
+    const more = wrongUse && error.showHelp ? `see: eventgrid-binding ${name} --help\n` : ''
+    process.stderr.write(`eventgrid-binding ${name}: ${lines}\n${more}`)
+    return wrongUse ? 2 : 1
+  }
+}
+
+/** `help` is another way to write `--help`. */
+const askedFor = (command: string | undefined): readonly string[] =>
+  command === undefined || command.startsWith('-') ? ['--help'] : [command, '--help']
+
+/** The complaint comes last, where it is read. */
+function complain(complaint: string, { before = '' } = {}): number {
+  const more = before === '' ? 'see: eventgrid-binding --help\n' : ''
+  process.stderr.write(`${before}eventgrid-binding: ${printable(complaint)}\n${more}`)
+  return 2
+}
+
+function print(text: string): number {
+  process.stdout.write(text)
+  return 0
+}
