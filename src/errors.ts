@@ -60,7 +60,7 @@ export class BindingError extends Error {
   override readonly name = 'BindingError'
   readonly code: BindingErrorCode
   /** What to do about it, as it also stands in the message. */
-  readonly fix: string | undefined
+  declare readonly fix?: string
   /** With METADATA_INVALID: every fault; else empty. */
   readonly issues: readonly MetadataIssue[]
   /** Further facts by code. */
@@ -70,7 +70,8 @@ export class BindingError extends Error {
     const text = [`${code}: ${parts.what}`, parts.fix].filter(Boolean).join('; ')
     super(text, parts.cause === undefined ? undefined : { cause: parts.cause })
     this.code = code
-    this.fix = parts.fix
+    // Declared only, so that an error without one shows none.
+    if (parts.fix !== undefined) this.fix = parts.fix
     this.issues = parts.issues ?? []
     this.details = parts.details ?? {}
   }

@@ -31,9 +31,14 @@ it('accounts for every event, and is readable without colour', async () => {
   }
 })
 
-it('says what is wrong with its options', async () => {
-  const { child } = start('--events', 'many')
-  expect(await once(child, 'close')).toEqual([2, null])
+it.each([
+  { options: ['--events', 'many'], status: 2, said: /^--events takes a whole number from 10 to 100000\nUsage: .*\n$/ },
+  { options: ['--bogus'], status: 2, said: /^Unknown option '--bogus'.*\nUsage: .*\n$/ },
+  { options: ['--help'], status: 0, said: /^Usage: npm start -- \[--keep\] \[--events N\].*\n$/ },
+])('answers $options with a line of usage', ({ options, status, said }) => {
+  const ended = spawnSync(process.execPath, [demo, ...options], { encoding: 'utf8' })
+  expect(ended.status).toBe(status)
+  expect(ended.stdout + ended.stderr).toMatch(said)
 })
 
 it.skipIf(withoutCurl)('stays up with --keep, and the curl lines it prints do what they say', async () => {

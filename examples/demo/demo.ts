@@ -10,12 +10,10 @@ import { EventGridEmulator } from 'eventgrid-binding/emulator'
 import { createLedger } from './ledger.ts'
 import { note, paint, progress, step } from './show.ts'
 
-const { values: options } = parseArgs({ options: { keep: { type: 'boolean' }, events: { type: 'string' } } })
+const usage = 'Usage: npm start -- [--keep] [--events N]     (--keep stays up afterwards; N is 400 unless said)'
+const options = readOptions()
 const total = Number(options.events ?? 400)
-if (!Number.isInteger(total) || total < 10 || total > 100_000) {
-  console.error('--events takes a whole number from 10 to 100000')
-  process.exit(2)
-}
+if (!Number.isInteger(total) || total < 10 || total > 100_000) refuse('--events takes a whole number from 10 to 100000')
 
 const example = (path: string) => new URL(`../${path}`, import.meta.url)
 const samples = readdirSync(example('events/')).map((file) =>
@@ -148,3 +146,20 @@ if (options.keep) {
 
 await Promise.all([...bindings.values()].map((binding) => binding.close()))
 process.exitCode = complete ? 0 : 1
+
+function readOptions() {
+  const help = { type: 'boolean', short: 'h' } as const
+  try {
+    const { values } = parseArgs({ options: { help, keep: { type: 'boolean' }, events: { type: 'string' } } })
+    if (!values.help) return values
+  } catch (error) {
+    refuse(error instanceof Error ? error.message : String(error))
+  }
+  console.log(usage)
+  process.exit(0)
+}
+
+function refuse(complaint: string): never {
+  console.error(`${complaint}\n${usage}`)
+  process.exit(2)
+}

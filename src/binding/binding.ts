@@ -5,6 +5,7 @@ import type { EventHandler } from '../event.ts'
 import { type Logger, silentLogger } from '../logger.ts'
 import { readDefinition } from '../metadata/component-definition.ts'
 import { parseMetadata } from '../metadata/parse-metadata.ts'
+import { checkHandler, checkInitOptions, checkOptions } from './check-options.ts'
 import { type Health, judge } from './health.ts'
 import type { InputSide } from './input-side.ts'
 import type { OutputSide } from './output-side.ts'
@@ -76,7 +77,9 @@ export class Binding {
   #initializing: Promise<void> | undefined
   #closed: Promise<void> | undefined
 
+  /** @throws TypeError for an option that is none, or has a value that it can't have */
   constructor(options: BindingOptions = {}) {
+    checkOptions(options)
     this.#options = options
     this.#logger = options.logger ?? silentLogger
     this.#handler = options.onEvent
@@ -90,9 +93,10 @@ export class Binding {
    * @throws BindingError METADATA_INVALID with every fault, also of `endpoints`; ALREADY_INITIALIZED; CLOSED; ABORTED by `signal`;
    *   PORT_UNAVAILABLE; CREDENTIALS_REJECTED where the process lacks what `azureCredential` needs; and with `subscription: 'wait'` also
    *   where Entra or ARM refuses the client, PERMISSION_DENIED, PROVIDER_NOT_REGISTERED, SCOPE_NOT_FOUND, HANDSHAKE_FAILED,
-   *   SUBSCRIPTION_REJECTED or TIMEOUT. After any of these but ALREADY_INITIALIZED nothing is left running.
+   *   SUBSCRIPTION_REJECTED or TIMEOUT; a TypeError for an option that is none. After any of these but ALREADY_INITIALIZED nothing is left running.
    */
   async init(metadata: unknown, options: InitOptions = {}): Promise<void> {
+    checkInitOptions(options)
     if (this.#state === 'closed') throw closedError()
     if (this.#state !== 'new') {
       throw new BindingError('ALREADY_INITIALIZED', {
@@ -152,6 +156,7 @@ export class Binding {
 
   /** Sets or replaces the handler of delivered events. `undefined` takes it away: deliveries are answered 503 and come again. */
   read(handler: EventHandler | undefined): void {
+    checkHandler('the handler', handler)
     this.#handler = handler
   }
 

@@ -1,0 +1,55 @@
+import { isRecord } from '../metadata/is-record.ts'
+import { nearestName } from '../metadata/nearest-name.ts'
+
+/** The options of a binding, and what each must be; the compiler sees to it in TypeScript. */
+const bindingOptions: Readonly<Record<string, (name: string, value: unknown) => void>> = {
+  onEvent: checkHandler,
+  logger: mustHave('debug', 'info', 'warn', 'error'),
+  credential: mustHave('getToken'),
+  endpoints: (name, value) => checkNames(name, value, ['resourceManager', 'authorityHost', 'ca']),
+}
+
+/** @throws TypeError for an option of `new Binding` that is none, or has a value that it can't have */
+export function checkOptions(options: unknown): void {
+  for (const [name, value] of checkNames('the options of Binding', options, Object.keys(bindingOptions))) {
+    if (value !== undefined) bindingOptions[name]?.(name, value)
+  }
+}
+
+/** @throws TypeError for an option of `init` that is none, or has a value that it can't have */
+export function checkInitOptions(options: unknown): void {
+  const { signal, subscription } = Object.fromEntries(
+    checkNames('the options of init', options, ['signal', 'subscription']),
+  )
+  if (signal !== undefined && !(signal instanceof AbortSignal)) throw new TypeError('signal must be an AbortSignal')
+  if (subscription !== undefined && subscription !== 'wait' && subscription !== 'background') {
+    throw new TypeError(`subscription must be 'wait' or 'background'`)
+  }
+}
+
+/** @throws TypeError for a handler that is no function; `undefined` is fine */
+export function checkHandler(name: string, handler: unknown): void {
+  if (handler !== undefined && typeof handler !== 'function') throw new TypeError(`${name} must be a function`)
+}
+
+function mustHave(...methods: readonly string[]) {
+  return (name: string, value: unknown) => {
+    const lacking = methods.find((method) => !isObject(value) || typeof Reflect.get(value, method) !== 'function')
+    if (lacking !== undefined) throw new TypeError(`${name} must be an object with a method ${lacking}`)
+  }
+}
+
+const isObject = (value: unknown): value is object =>
+  (typeof value === 'object' && value !== null) || typeof value === 'function'
+
+/** The entries of an object, all of whose names are known. Shows no value: one may be a secret. */
+function checkNames(subject: string, value: unknown, known: readonly string[]): readonly [string, unknown][] {
+  if (!isRecord(value)) throw new TypeError(`${subject} must be an object`)
+  for (const name of Object.keys(value)) {
+    if (known.includes(name)) continue
+    const nearest = nearestName(name, known)
+    const meant = nearest === undefined ? `there are ${known.join(', ')}` : `did you mean ${nearest}?`
+    throw new TypeError(`${subject}: there is no ${JSON.stringify(name.slice(0, 64))}; ${meant}`)
+  }
+  return Object.entries(value)
+}

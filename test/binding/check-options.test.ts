@@ -1,0 +1,60 @@
+import { inspect } from 'node:util'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { Binding, BindingError } from '../../src/index.ts'
+
+/** What a program in JavaScript may write, which the compiler would refuse. */
+const untyped = (value: unknown): object => Object(value)
+const handler = () => {}
+
+describe('new Binding', () => {
+  it.each([
+    { name: 'a handler that is none', options: { onEvent: 'x' }, said: 'onEvent must be a function' },
+    { name: 'a slip of a name', options: { onEvents: handler }, said: 'no "onEvents"; did you mean onEvent?' },
+    { name: 'another name', options: { retries: 3 }, said: 'there are onEvent, logger, credential, endpoints' },
+    {
+      name: 'a logger that lacks a method',
+      options: { logger: { info() {} } },
+      said: 'logger must be an object with a',
+    },
+    {
+      name: 'a credential that is none',
+      options: { credential: 'secret' },
+      said: 'credential must be an object with a',
+    },
+    { name: 'endpoints that are none', options: { endpoints: 'https://x' }, said: 'endpoints must be an object' },
+    { name: 'a slip in endpoints', options: { endpoints: { authority: 'x' } }, said: 'no "authority"' },
+    { name: 'a function for options', options: [handler], said: 'the options of Binding must be an object' },
+  ])('refuses $name with a TypeError', ({ options, said }) => {
+    expect(() => new Binding(untyped(options))).toThrow(TypeError)
+    expect(() => new Binding(untyped(options))).toThrow(said)
+  })
+
+  it('takes console for a logger, and undefined for what is left out', () => {
+    const nothing = { onEvent: undefined, credential: undefined, endpoints: undefined }
+    expect(new Binding(untyped({ logger: console, ...nothing })).health().status).toBe('unhealthy')
+  })
+})
+
+describe('init', () => {
+  it.each([
+    { name: 'another word', options: { subscription: 'never' }, said: `subscription must be 'wait' or 'background'` },
+    { name: 'a slip of a name', options: { subscribtion: 'wait' }, said: 'did you mean subscription?' },
+    { name: 'a signal that is none', options: { signal: 1_000 }, said: 'signal must be an AbortSignal' },
+  ])('refuses $name with a TypeError, and may be called again', async ({ options, said }) => {
+    const binding = new Binding()
+    onTestFinished(() => binding.close())
+    await expect(binding.init({}, untyped(options))).rejects.toThrow(new RegExp(said.replace('?', '\\?')))
+    await expect(binding.init({}, untyped(options))).rejects.toBeInstanceOf(TypeError)
+    await expect(binding.init({})).rejects.toMatchObject({ code: 'METADATA_INVALID' })
+  })
+})
+
+it('refuses a handler that is none in read', () => {
+  // In TypeScript the compiler says so.
+  expect(() => Reflect.apply(Binding.prototype.read, new Binding(), ['x'])).toThrow('the handler must be a function')
+})
+
+it('shows a fix only where there is one', () => {
+  expect(inspect(new BindingError('TIMEOUT', { what: 'w' }))).not.toContain('fix')
+  expect(new BindingError('TIMEOUT', { what: 'w', fix: 'do it' }).fix).toBe('do it')
+})
