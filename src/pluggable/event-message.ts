@@ -3,10 +3,9 @@ import type { EventMessage, Texts } from './contract.ts'
 
 /**
  * What is handed on of an event's metadata. Dapr makes each a header of its request to the application, whatever it is, so this is
- * a list of what may pass, and not of what may not.
+ * a list of what may pass, and not of what may not. The listener has kept back credentials already.
  */
 const passed = /^(?:aeg-[\w-]+|traceparent|tracestate)$/
-const withheld = new Set(['aeg-sas-key', 'aeg-sas-token'])
 
 /** Tracing that is off: handed on, it would end up as the trace of many events. */
 const noTrace = /^[\da-f]{2}-0{32}-/
@@ -20,7 +19,7 @@ function passingMetadata(metadata: Texts): Texts {
   const untraced = noTrace.test(metadata.traceparent ?? '')
   const passing: Record<string, string> = {}
   for (const [name, value] of Object.entries(metadata)) {
-    if (!passed.test(name) || withheld.has(name) || (untraced && name.startsWith('trace'))) continue
+    if (!passed.test(name) || (untraced && name.startsWith('trace'))) continue
     passing[name] = value
   }
   return passing

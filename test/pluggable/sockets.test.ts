@@ -1,4 +1,4 @@
-import { existsSync, linkSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -77,6 +77,25 @@ it('lets one of several win that start at the same moment, stale sockets or not'
   }
   await Promise.all(won.map((one) => one.close()))
   expect(readdirSync(folder)).toEqual([])
+})
+
+it('waits for another process that is about to put its sockets there', async () => {
+  const folder = socketFolder()
+  mkdirSync(join(folder, '.eb'))
+  const starting = serve(folder)
+  await serve(socketFolder())
+  expect(readdirSync(folder)).toEqual(['.eb'])
+  rmSync(join(folder, '.eb'), { recursive: true })
+  await starting
+  expect(readdirSync(folder).sort()).toEqual(names)
+})
+
+it('waits for no process that was killed over that', async () => {
+  const folder = socketFolder()
+  mkdirSync(join(folder, '.eb'))
+  utimesSync(join(folder, '.eb'), 0, 0)
+  await serve(folder)
+  expect(readdirSync(folder).sort()).toEqual(names)
 })
 
 it('leaves a file alone that is no socket', async () => {
