@@ -57,6 +57,7 @@ const faults: Readonly<Record<string, Fault>> = {
   },
   'every connection reset': disconnected,
   'every connection half-open': { strike: ({ network }) => network.freeze(), speed: 20 },
+  'every connection slow': { strike: ({ network }) => network.slow() },
   'handlers that outlast every time-out': {
     metadata: { handlerTimeout: '1s' },
     strike: async ({ emulator }) => {

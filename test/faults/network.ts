@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
+import { Transform } from 'node:stream'
 
 /** Is given what has to be stopped at the end. */
 export type OnEnd = (stop: () => void | Promise<void>) => void
@@ -13,18 +14,42 @@ export interface Network {
   reset(): void
   /** Leaves every connection open and carries nothing over it any more, in either direction. */
   freeze(): void
+  /** Carries everything in drips from now on, in either direction and over new connections too. */
+  slow(): void
+}
+
+const dripBytes = 256
+const dripMs = 5
+
+/** Passes on a drip at a time. */
+function drip(): Transform {
+  return new Transform({
+    highWaterMark: dripBytes,
+    transform(chunk: Buffer, _encoding, done) {
+      let sent = 0
+      const timer = setInterval(() => {
+        this.push(chunk.subarray(sent, sent + dripBytes))
+        sent += dripBytes
+        if (sent < chunk.length) return
+        clearInterval(timer)
+        done()
+      }, dripMs)
+    },
+  })
 }
 
 /** Opens one. @param onEnd gets what closes it. */
 export async function openNetwork(onEnd: OnEnd): Promise<Network> {
   const pairs = new Set<readonly [Socket, Socket]>()
   let port = 0
+  let slow = false
   const server = createServer((outside) => {
     const inside = connect({ port, host: '127.0.0.1' })
     const pair = [outside, inside] as const
     pairs.add(pair)
     for (const [from, to] of [pair, [inside, outside] as const]) {
-      from.pipe(to)
+      if (slow) from.pipe(drip()).pipe(to)
+      else from.pipe(to)
       from.on('error', () => to.destroy())
       from.on('close', () => {
         to.destroy()
@@ -50,6 +75,13 @@ export async function openNetwork(onEnd: OnEnd): Promise<Network> {
     },
     freeze: () => {
       for (const pair of pairs) for (const socket of pair) socket.unpipe().pause()
+    },
+    slow: () => {
+      slow = true
+      for (const [outside, inside] of pairs) {
+        outside.unpipe().pipe(drip()).pipe(inside)
+        inside.unpipe().pipe(drip()).pipe(outside)
+      }
     },
   }
 }
