@@ -38,6 +38,25 @@ it('has options of the command line win over those of the file, whose paths are 
   renameSync(join(folder, 'kept.db'), join(folder, 'found.db'))
 })
 
+it('serves public URLs where --ingress says, before the rules of the file, and after the file was read again too', async () => {
+  const [first, second] = [await startSubscriber(), await startSubscriber()]
+  const file = configFile(auditConfig('http://127.0.0.1:1/'))
+  const rules = [
+    '--ingress',
+    `https://more.example/=${second.url}/`,
+    '--ingress',
+    `https://audit.example/=${first.url}/`,
+  ]
+  const emulate = await startEmulate(['--config', file, ...rules])
+  await emulate.line(/handshake audit .* validated$/)
+  const more = '  - { name: more, endpoint: "https://more.example/hook" }\ningress:'
+  writeFileSync(file, auditConfig('http://127.0.0.1:1/').replace('ingress:', more))
+  await emulate.line(/handshake more .* validated$/)
+  expect((await publish(await emulate.topic('orders'), ['a'])).status).toBe(200)
+  await emulate.line(/delivery audit .* delivered/)
+  expect([first.requests.at(-1)?.method, second.requests[0]?.url]).toEqual(['POST', '/hook'])
+})
+
 it('takes over a topic that is added while it runs, and lets go of one that is taken out', async () => {
   const file = configFile('topics: [{ name: orders }]')
   const emulate = await startEmulate(['--config', file])

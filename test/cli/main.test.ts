@@ -86,6 +86,12 @@ it.each([
   { name: 'an option without its value', args: ['--config'], complaint: "'--config <value>' argument missing" },
   { name: 'a value for a switch', args: ['--quiet=yes'], complaint: "'--quiet' does not take an argument" },
   { name: 'a port that is no number', args: ['--port', 'http'], complaint: '--port takes a number from 0 to 65535' },
+  {
+    name: 'an ingress without a target',
+    args: ['--ingress', 'https://orders.example.com/'],
+    complaint:
+      '--ingress takes two URLs, like https://orders.example.com/=http://127.0.0.1:9000/, not "https://orders.ex',
+  },
   { name: 'a port out of range', args: ['--http-port', '65536'], complaint: '--http-port takes a number from 0' },
   { name: 'one port for both', args: ['--port', '4431'], complaint: "https and http can't both have port 4431" },
 ])('refuses $name for emulate', async ({ args, complaint }) => {

@@ -2,10 +2,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { EmulatorStateError, EventGridEmulator, type EventGridEmulatorOptions } from '../../emulator/index.ts'
+import {
+  EmulatorStateError,
+  EventGridEmulator,
+  type EventGridEmulatorOptions,
+  type IngressRule,
+} from '../../emulator/index.ts'
 import type { Command } from '../command.ts'
 import { bannerLines, topicLines } from '../emulator-banner.ts'
 import { fieldsForRestart, type LoadedConfig, loadConfig, readConfig } from '../emulator-config.ts'
+import { readIngress } from '../ingress-option.ts'
 import { deadLetterLine, deliveryLine, figuresLine, handshakeLine } from '../record-lines.ts'
 import { refusedOptions } from '../refused-options.ts'
 import { firstSignal } from '../signals.ts'
@@ -36,6 +42,8 @@ Options:
   --port N         https: Resource Manager, Entra and topics (default ${defaultPorts.port}; 0 takes a free one)
   --http-port N    http: topics, the page, and a proxy for Azure's host names (default ${defaultPorts.httpPort}; 0 takes a free one)
   --ca FILE        write the certificate authority (PEM) here (default: a file in the system's temporary folder)
+  --ingress A=B    serve the public URLs that begin with A at B; may be given several times, and comes before the file's:
+                   --ingress https://orders.example.com/=http://127.0.0.1:9000/
   --quiet          no line for each handshake and delivery
   -h, --help       this text
 
@@ -48,6 +56,7 @@ interface EmulateOptions {
   readonly port?: number | undefined
   readonly httpPort?: number | undefined
   readonly ca?: string | undefined
+  readonly ingress: readonly IngressRule[]
   readonly quiet: boolean
 }
 
@@ -58,7 +67,8 @@ export const emulate: Command = { help, run }
 async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const options = readOptions(args)
   const loaded = options.config === undefined ? undefined : loadConfig(options.config)
-  const settings = { ...defaultPorts, ...loaded?.options, ...given(options) }
+  const ingress = [...options.ingress, ...(loaded?.config.ingress ?? [])]
+  const settings = { ...defaultPorts, ...loaded?.options, ...given(options), ingress }
   if (settings.port !== 0 && settings.port === settings.httpPort) {
     throw new UsageError(
       `https and http can't both have port ${settings.port}; choose others by --port and --http-port`,
@@ -73,7 +83,7 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
     for (const line of bannerLines(emulator, ca.file)) terminal.line(line)
     if (!options.quiet) undo.push(showRecords(emulator, terminal))
     if (terminal.live) undo.push(showFigures(emulator, terminal))
-    if (loaded) undo.push(followConfig(emulator, loaded, terminal))
+    if (loaded) undo.push(followConfig(emulator, loaded, options.ingress, terminal))
     terminal.line(`ready: ${emulator.endpoints.resourceManager} ${emulator.proxy}`)
     await drain(emulator, await ending, settings.state, terminal)
     return 0
@@ -85,13 +95,14 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
 }
 
 function readOptions(args: readonly string[]): EmulateOptions {
-  const { config, state, port, 'http-port': httpPort, ca, quiet } = parse(args)
+  const { config, state, port, 'http-port': httpPort, ca, ingress, quiet } = parse(args)
   return {
     config,
     state,
     port: portOf('port', port),
     httpPort: portOf('http-port', httpPort),
     ca,
+    ingress: readIngress(ingress ?? []),
     quiet: quiet ?? false,
   }
 }
@@ -99,7 +110,8 @@ function readOptions(args: readonly string[]): EmulateOptions {
 function parse(args: readonly string[]) {
   const text = { type: 'string' } as const
   const quiet = { type: 'boolean' } as const
-  const known = { config: text, state: text, port: text, 'http-port': text, ca: text, quiet }
+  const ingress = { type: 'string', multiple: true } as const
+  const known = { config: text, state: text, port: text, 'http-port': text, ca: text, ingress, quiet }
   try {
     return parseArgs({ args: [...args], options: known }).values
   } catch (error) {
@@ -178,14 +190,20 @@ function showFigures(emulator: EventGridEmulator, terminal: Terminal): () => voi
   return () => clearInterval(timer)
 }
 
-function followConfig(emulator: EventGridEmulator, first: LoadedConfig, terminal: Terminal): () => void {
+/** `ingress`: the rules that were given beside the file's. */
+function followConfig(
+  emulator: EventGridEmulator,
+  first: LoadedConfig,
+  ingress: readonly IngressRule[],
+  terminal: Terminal,
+): () => void {
   const { file } = first
   return watchText(file, first.text, (text) => {
     try {
       if (text instanceof Error) throw new UsageError(`${file} ${text.message}`)
       const read = readConfig(file, text)
       const known = new Set(emulator.topics().map(({ name }) => name))
-      emulator.reconfigure(read.options)
+      emulator.reconfigure({ ...read.options, ingress: [...ingress, ...(read.config.ingress ?? [])] })
       const later = fieldsForRestart(first.config, read.config)
       for (const topic of emulator.topics()) if (!known.has(topic.name)) topicLines(topic).forEach(terminal.line)
       if (later.length > 0) terminal.line(`${file}: ${later.join(', ')} will take effect at the next start`)
