@@ -19,8 +19,8 @@ ${Object.entries(order.targets[0]?.headers ?? {})
   .join('\n')}
 done = function(summary, latency)
   local e = summary.errors
-  io.write(string.format('{"answers":%d,"ms":%f,"p50":%f,"p99":%f,"failed":%d,"timeouts":%d}\\n', summary.requests, summary.duration / 1000,
-    latency:percentile(50) / 1000, latency:percentile(99) / 1000, e.connect + e.read + e.write + e.status, e.timeout))
+  io.write(string.format('{"answers":%d,"ms":%f,"p50":%f,"p99":%f,"faults":[%d,%d,%d,%d,%d]}\\n', summary.requests, summary.duration / 1000,
+    latency:percentile(50) / 1000, latency:percentile(99) / 1000, e.connect, e.read, e.write, e.status, e.timeout))
 end
 `
 
@@ -42,8 +42,11 @@ export async function runWrk(order: LoadOrder): Promise<LoadResult> {
     await once(child, 'close')
     const line = output.split('\n').find((one) => one.startsWith('{'))
     if (line === undefined) throw new Error(`wrk said nothing: ${output}`)
-    const { answers, ms, p50, p99, failed, timeouts } = JSON.parse(line)
-    if (failed > 0 || timeouts > 0) throw new Error(`${failed} requests failed, ${timeouts} were not answered in time`)
+    const { answers, ms, p50, p99, faults } = JSON.parse(line)
+    const [connect, read, write, status, late] = faults
+    if (connect + read + write + status + late > 0) {
+      throw new Error(`${connect} connects, ${read} reads, ${write} writes, ${status} answers and ${late} waits failed`)
+    }
     return { answers, ms, percentiles: { 50: p50, 99: p99 } }
   } finally {
     rmSync(folder, { recursive: true })
