@@ -136,7 +136,7 @@ export function createDeliver(
       outcome: next.outcome === 'given up' ? givenUp : next.outcome,
       durationMs: result.durationMs,
       ...(result.status !== undefined && { status: result.status }),
-      ...(result.failure && { error: `${result.failure.outcome}: ${result.failure.message}` }),
+      ...(result.failure && { error: reasonOf(result.failure) }),
       ...(next.nextTryAt !== undefined && { nextTryAt: next.nextTryAt }),
     }
     const events = bundle.map(({ event }) => event)
@@ -187,4 +187,8 @@ function createTokenSource(context: EmulatorContext): (webhook: WebHookPropertie
 /** A copy: V8 keeps the whole of a text alive for as long as there is a slice of it. */
 function firstPart(text: string, length: number): string {
   return Buffer.from(text.slice(0, length)).toString()
+}
+
+function reasonOf({ outcome, message, hint }: NonNullable<WebhookResult['failure']>): string {
+  return hint === undefined ? `${outcome}: ${message}` : `${outcome}: ${message}; ${hint}`
 }

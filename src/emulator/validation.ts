@@ -82,7 +82,8 @@ export function createValidator(context: EmulatorContext, client: WebhookClient)
 
   function messageOf(handshake: Handshake, method: 'OPTIONS' | 'POST', result: WebhookResult): string {
     const at = context.clock.now()
-    return handshakeMessage({ url: handshake.url, method, status: result.status, activityId: randomUUID(), at })
+    const said = handshakeMessage({ url: handshake.url, method, status: result.status, activityId: randomUUID(), at })
+    return result.failure?.hint === undefined ? said : `${said} Emulator: ${result.failure.hint}.`
   }
 
   function record(done: {

@@ -3,6 +3,7 @@ import https from 'node:https'
 import tls from 'node:tls'
 import type { Clock } from './clock.ts'
 import type { Ingress } from './context.ts'
+import { failureHint } from './failure-hint.ts'
 
 /** A request to a subscriber. */
 interface WebhookRequest {
@@ -35,6 +36,8 @@ export interface WebhookResult {
   readonly failure?: {
     readonly outcome: 'TimedOut' | 'SocketError' | 'ResolutionError' | 'Aborted'
     readonly message: string
+    /** What to do about it, where that can be told. */
+    readonly hint?: string | undefined
   }
 }
 
@@ -118,7 +121,13 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
       sending.on('close', () => endLate?.())
       request.signal?.addEventListener('abort', abort, { once: true })
       sending.on('error', (error: NodeJS.ErrnoException) =>
-        done({ failure: { outcome: failureOf(error), message: error.message } }),
+        done({
+          failure: {
+            outcome: failureOf(error),
+            message: error.message,
+            hint: failureHint({ url: request.url, target, error }),
+          },
+        }),
       )
       sending.on('response', (answer) => {
         const status = answer.statusCode ?? 0

@@ -15,6 +15,8 @@ export interface FailureContext {
   /** The client that needs the role, where it is known. */
   readonly clientId: string | undefined
   readonly subscriberEndpoint: string
+  /** Where the handshake must arrive; 0: a port that is only known once it listens. */
+  readonly handshakePort: number
   /** Base URL of ARM. */
   readonly resourceManager: string
   /** Texts that must not be shown, should Azure repeat them. */
@@ -94,9 +96,11 @@ const noAnswer =
 
 function explainHandshake(
   failure: ArmFailure,
-  { subscriberEndpoint, secrets }: FailureContext,
+  context: FailureContext,
   details: Readonly<Record<string, unknown>>,
 ): Explanation {
+  const { subscriberEndpoint, secrets } = context
+  const unreachable = isOnThisMachine(context.resourceManager) ? ingressRule(context) : noAnswer
   const endpoint = scrub(showUrl(subscriberEndpoint), secrets)
   const path = new URL(subscriberEndpoint).pathname
   const named = /Http (?<method>[A-Z]+) request failed with response code (?<answer>\w+)/i.exec(failure.message)?.groups
@@ -113,10 +117,10 @@ function explainHandshake(
   }
   if (answer === undefined) {
     const said = scrub(failure.message, secrets)
-    return { ...base, what: `the handshake with ${endpoint} failed (Event Grid says: ${said})`, fix: noAnswer }
+    return { ...base, what: `the handshake with ${endpoint} failed (Event Grid says: ${said})`, fix: unreachable }
   }
   if (/^unknown$/i.test(answer)) {
-    return { ...base, what: `the handshake with ${endpoint} failed: ${method} got no HTTP answer`, fix: noAnswer }
+    return { ...base, what: `the handshake with ${endpoint} failed: ${method} got no HTTP answer`, fix: unreachable }
   }
   const what = `the handshake with ${endpoint} failed: ${method} was answered ${answer}`
   if (/^(503|ServiceUnavailable)$/i.test(answer)) {
@@ -131,6 +135,29 @@ function explainHandshake(
     what,
     fix: `something in front of the binding answers in its place: route ${path} of the public endpoint to handshakePort, without authentication or redirects`,
   }
+}
+
+/** A Resource Manager on this machine is an emulator, which asks nobody on the internet. */
+function isOnThisMachine(resourceManager: string): boolean {
+  return URL.canParse(resourceManager) && /^(127\.[\d.]+|localhost|\[::1\])$/.test(new URL(resourceManager).hostname)
+}
+
+/** Not the endpoint but the way from it to the handshake port is what an emulator lacks. */
+function ingressRule({ subscriberEndpoint, handshakePort, secrets }: FailureContext): string {
+  const origin = scrub(new URL(subscriberEndpoint).origin, secrets)
+  if (handshakePort === 0) {
+    return [
+      `the emulator needs to be told that ${origin} is served by this binding:`,
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the line to paste holds the template.
+      'emulator.setIngress(({ pathname }) => `http://127.0.0.1:${binding.address()?.port}${pathname}`)',
+    ].join('\n')
+  }
+  const to = `http://127.0.0.1:${handshakePort}/`
+  return [
+    `the emulator needs an ingress rule from ${origin}/ to ${to}, by an option or in its configuration file:`,
+    `eventgrid-binding emulate --ingress ${shellWord(`${origin}/`)}=${to}`,
+    `ingress: [{ from: "${origin}/", to: "${to}" }]`,
+  ].join('\n')
 }
 
 function explainPassing(

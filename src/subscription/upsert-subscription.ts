@@ -249,6 +249,7 @@ function failureContext({ api, input, deliveryHeader }: UpsertOptions): FailureC
     eventSubscriptionName: input.eventSubscriptionName,
     clientId: input.clientId,
     subscriberEndpoint,
+    handshakePort: input.handshakePort,
     resourceManager: api.resourceManager,
     // A word of a few letters hides nothing and would riddle the message.
     secrets: secrets.flatMap((secret) => (secret !== undefined && secret.length >= 4 ? secret : [])),

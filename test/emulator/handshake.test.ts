@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import type { EventSubscription } from '../../src/emulator/model.ts'
 import { type EventGrid, openEventGrid } from './event-grid.ts'
-import type { SubscriberAnswer } from './subscriber.ts'
+import { type SubscriberAnswer, startSubscriber } from './subscriber.ts'
 
 const never = new AbortController().signal
 const minute = 60_000
+
+async function plainHttp(): Promise<number> {
+  const subscriber = await startSubscriber()
+  return Number(new URL(subscriber.url).port)
+}
 
 function validate(grid: EventGrid, eventDeliverySchema: 'CloudEventSchemaV1_0' | 'EventGridSchema', signal = never) {
   const subscription: EventSubscription = {
@@ -78,6 +83,27 @@ describe('the CloudEvents handshake', () => {
       `Webhook validation handshake failed for https://subscriber.example/hook. Http OPTIONS request failed with response code ${code}. For troublehooting, visit https://aka.ms/esvalidationcloudevent. Activity id:${activity}, timestamp: 1/5/2026 2:07:09 PM (UTC).`,
     )
     expect(grid.records.handshakes.last?.message).toContain(message)
+  })
+
+  it('that finds no host says that no ingress rule fits, in the error and in its record, without the query', async () => {
+    const grid = await openEventGrid({ ingress: () => undefined })
+    const outcome = await validate(grid, cloud)
+    const hint =
+      'no ingress rule fits https://subscriber.example/hook, and its host is not known here: give an ingress rule from https://subscriber.example/ to http://127.0.0.1:PORT/'
+    expect(outcome).toMatchObject({ message: expect.stringContaining(`(UTC). Emulator: ${hint}`) })
+    const record = grid.records.handshakes.last?.message
+    expect(record).toContain(hint)
+    expect(record).toContain('getaddrinfo')
+    expect(record).not.toContain('s3cret')
+  })
+
+  it('that meets plain http says so, and which ingress rule helps', async () => {
+    const port = await plainHttp()
+    const grid = await openEventGrid({ ingress: () => `https://127.0.0.1:${port}` })
+    await validate(grid, cloud)
+    expect(grid.records.handshakes.last?.message).toContain(
+      `https://127.0.0.1:${port} speaks plain http there: use an ingress rule from https://subscriber.example/ to http://127.0.0.1:${port}/`,
+    )
   })
 
   it('fails after thirty seconds without an answer', async () => {

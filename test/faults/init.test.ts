@@ -196,7 +196,7 @@ it.each<{
   {
     what: 'a handshake that finds nobody',
     code: 'HANDSHAKE_FAILED',
-    says: /got no HTTP answer.*reachable from the internet/,
+    says: /got no HTTP answer.*ingress/,
     arrange({ emulator }) {
       emulator.setIngress(() => 'http://127.0.0.1:1/')
       return hasty

@@ -9,6 +9,7 @@ const context: FailureContext = {
   eventSubscriptionName: 'events1',
   clientId: 'c1',
   subscriberEndpoint: 'https://app.example.com/api/events?code=query-marked',
+  handshakePort: 9000,
   resourceManager: 'https://management.azure.com',
   secrets: ['query-marked', 'secret/marked'],
 }
@@ -90,6 +91,28 @@ it.each([
   expect(explained.what).toContain('https://app.example.com/api/events?(redacted)')
   expect(explained.what).toContain(what)
   expect(explained.fix).toContain(fix)
+})
+
+it.each([
+  { resourceManager: 'https://127.0.0.1:4430', said: 'Http OPTIONS request failed with response code Unknown.' },
+  { resourceManager: 'https://localhost:4430/', said: 'Something new.' },
+  { resourceManager: 'https://[::1]:4430', said: 'Http POST request failed with response code Unknown.' },
+])(
+  'asks an emulator, at $resourceManager, for an ingress rule in place of the internet: $said',
+  ({ resourceManager, said }) => {
+    const { fix } = explainFailure(handshake(said), { ...context, resourceManager })
+    expect(fix?.split('\n')).toEqual([
+      'the emulator needs an ingress rule from https://app.example.com/ to http://127.0.0.1:9000/, by an option or in its configuration file:',
+      'eventgrid-binding emulate --ingress https://app.example.com/=http://127.0.0.1:9000/',
+      'ingress: [{ from: "https://app.example.com/", to: "http://127.0.0.1:9000/" }]',
+    ])
+  },
+)
+
+it('gives the line for an emulator in the same process where the port is a free one', () => {
+  const said = handshake('Http OPTIONS request failed with response code Unknown.')
+  const { fix } = explainFailure(said, { ...context, resourceManager: 'https://127.0.0.1:1', handshakePort: 0 })
+  expect(fix).toContain('emulator.setIngress(({ pathname }) => `http://127.0.0.1:${' + 'binding.address()?.port}')
 })
 
 it('advises about the ingress only where the answer was 503', () => {

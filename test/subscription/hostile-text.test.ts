@@ -35,6 +35,7 @@ const context = {
   eventSubscriptionName: 'events1',
   clientId: undefined,
   subscriberEndpoint: 'https://app.example.com/api/events?code=marked',
+  handshakePort: 9000,
   resourceManager: 'https://arm.example.com',
   secrets: ['marked', 'a b', 'half \ud800 a pair'],
 }
