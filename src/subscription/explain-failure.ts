@@ -91,8 +91,8 @@ export function explainFailure(failure: ArmFailure, context: FailureContext): Ex
   }
 }
 
-const noAnswer =
-  'the endpoint must be reachable from the internet, its name must resolve, and its certificate must be valid and not self-signed'
+const overHttps = 'its name must resolve, and its certificate must be valid and not self-signed'
+const noAnswer = `the endpoint must be reachable from the internet, ${overHttps}`
 
 function explainHandshake(
   failure: ArmFailure,
@@ -150,6 +150,7 @@ function ingressRule({ subscriberEndpoint, handshakePort, secrets }: FailureCont
       `the emulator needs to be told that ${origin} is served by this binding:`,
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the line to paste holds the template.
       'emulator.setIngress(({ pathname }) => `http://127.0.0.1:${binding.address()?.port}${pathname}`)',
+      `where that leads to an https address instead, ${overHttps}`,
     ].join('\n')
   }
   const to = `http://127.0.0.1:${handshakePort}/`
@@ -157,6 +158,7 @@ function ingressRule({ subscriberEndpoint, handshakePort, secrets }: FailureCont
     `the emulator needs an ingress rule from ${origin}/ to ${to}, by an option or in its configuration file:`,
     `eventgrid-binding emulate --ingress ${shellWord(`${origin}/`)}=${to}`,
     `ingress: [{ from: "${origin}/", to: "${to}" }]`,
+    `where it leads to an https address instead, ${overHttps}`,
   ].join('\n')
 }
 
