@@ -1,7 +1,7 @@
 import { isRestError, RestError } from '@azure/core-rest-pipeline'
 import { BindingError } from '../errors.ts'
 import type { CredentialMetadata } from '../metadata/metadata.ts'
-import { shellWord } from '../subscription/shell-word.ts'
+import { shellWord } from '../metadata/shell-word.ts'
 
 /** How a request to Entra went: answered, with the body where it was an error; or not answered, and why. */
 export type Exchange =

@@ -2,6 +2,7 @@
 export type Concern =
   | 'foreign'
   | 'unauthorized'
+  | 'otherSender'
   | 'unavailable'
   | 'otherSubscription'
   | 'otherOrigin'
@@ -18,6 +19,8 @@ export const concerns: Readonly<Record<Concern, string>> = {
   foreign:
     'a delivery names our event subscription but carries no credential that is known here; the event subscription will be read again',
   unauthorized: 'a delivery was refused: its credential is missing or wrong',
+  otherSender:
+    'events of another event subscription were refused, and Event Grid does not send them again: it delivers to this endpoint too, with no credential that is known here',
   unavailable: 'a delivery was put off: the keys to check its token with can not be fetched',
   otherSubscription: 'a validation request for another event subscription was refused',
   otherOrigin: 'a handshake was not granted: its origin is not Event Grid of the configured cloud',

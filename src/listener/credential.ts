@@ -21,10 +21,16 @@ export interface CredentialContext {
   readonly now: number
 }
 
-/** Let in, or refused; `foreign`: our subscription seems to carry another credential than ours, so it should be read again. */
-export type CredentialDecision =
-  | { readonly pass: true }
-  | { readonly pass: false; readonly status: 401 | 503; readonly foreign: boolean; readonly detail: string }
+/** Let in, or refused. */
+export type CredentialDecision = { readonly pass: true } | CredentialRefusal
+
+/** `foreign`: our subscription seems to carry another credential than ours, so it should be read again. */
+export interface CredentialRefusal {
+  readonly pass: false
+  readonly status: 401 | 503
+  readonly foreign: boolean
+  readonly detail: string
+}
 
 /** How long Event Grid may go on using what it knew before our write of the event subscription. */
 const settlingMs = 10 * 60_000

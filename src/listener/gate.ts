@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Concern } from './concerns.ts'
-import { type CredentialContext, decideCredential, type Evidence } from './credential.ts'
+import { type CredentialContext, type CredentialRefusal, decideCredential, type Evidence } from './credential.ts'
 import { allowedMethods, answerOptions, isRefusedHandshake, maxValidationBytes } from './handshake.ts'
 import type { PathCheck } from './paths.ts'
 import { type Answer, problemAnswer } from './problem.ts'
@@ -45,8 +45,10 @@ export function createGate(options: GateOptions): Gate {
     const context: CredentialContext = { namesUs, writtenAt: options.subscriptionWrittenAt(), now: options.now() }
     const decision = decideCredential(evidence, context)
     if (!decision.pass) {
-      const concern = decision.foreign ? 'foreign' : evidence.kind === 'unavailable' ? 'unavailable' : 'unauthorized'
-      return answer(problemAnswer(decision.status, decision.detail, challenge(decision.status)), concern)
+      return answer(
+        problemAnswer(decision.status, decision.detail, challenge(decision.status)),
+        concernOf(decision, evidence, namesUs || headers['aeg-subscription-name'] === undefined),
+      )
     }
     // It is about the subscription and no event of its source, so it is acknowledged and not handed on.
     if (eventType(headers) === 'subscriptiondeletion')
@@ -93,6 +95,12 @@ export function createGate(options: GateOptions): Gate {
 
 function answer(answered: Answer, concern?: Concern): GateDecision {
   return concern === undefined ? { kind: 'answer', answer: answered } : { kind: 'answer', answer: answered, concern }
+}
+
+function concernOf({ status, foreign }: CredentialRefusal, evidence: Evidence, namesNoOther: boolean): Concern {
+  if (foreign) return 'foreign'
+  if (evidence.kind === 'unavailable') return 'unavailable'
+  return status === 401 && !namesNoOther ? 'otherSender' : 'unauthorized'
 }
 
 /** RFC 9110 asks for a challenge with every 401. */

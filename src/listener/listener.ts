@@ -14,6 +14,7 @@ import { eventMetadata } from './event-metadata.ts'
 import { createGate, type GateDecision, tooLarge } from './gate.ts'
 import { answerValidation } from './handshake.ts'
 import { createKeySetFetch } from './key-set-fetch.ts'
+import { otherSender } from './other-sender.ts'
 import { createPathCheck } from './paths.ts'
 import { type Answer, problemAnswer } from './problem.ts'
 import { createQuietLog, printable, type QuietLog } from './quiet-log.ts'
@@ -109,19 +110,25 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   }
   const readBody = createBodyReader(limits.maxUnfinishedBytes)
 
-  function raise(concern: Concern, fields: LogFields): void {
-    log[harmless.has(concern) ? 'info' : 'warn'](concerns[concern], fields)
+  function raise(concern: Concern, fields: LogFields, about?: string): void {
+    log[harmless.has(concern) ? 'info' : 'warn'](concerns[concern], fields, about)
     if (concern !== 'foreign') return
     foreign = { count: (foreign?.count ?? 0) + 1, lastAt: now() }
     options.onForeignDelivery?.()
   }
 
   function refuse(reply: FastifyReply, answer: Answer, concern: Concern): void {
-    const origin = reply.request.headers['webhook-request-origin']
-    raise(concern, {
-      status: answer.status,
-      ...(concern === 'otherOrigin' && typeof origin === 'string' && { origin: printable(origin) }),
-    })
+    const { 'webhook-request-origin': origin, 'aeg-subscription-name': name } = reply.request.headers
+    const sender = concern === 'otherSender' ? otherSender(String(name), input.scope) : undefined
+    raise(
+      concern,
+      {
+        status: answer.status,
+        ...(concern === 'otherOrigin' && typeof origin === 'string' && { origin: printable(origin) }),
+        ...sender,
+      },
+      sender?.eventSubscription,
+    )
     write(reply, answer, 'unread')
   }
 

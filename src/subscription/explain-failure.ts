@@ -1,9 +1,9 @@
 import type { BindingErrorCode, BindingErrorParts } from '../errors.ts'
 import { showUrl } from '../metadata/redact.ts'
+import { shellWord } from '../metadata/shell-word.ts'
 import type { ArmFailure } from './arm-failure.ts'
 import { judgeFailure } from './judge-failure.ts'
 import { scrub } from './scrub.ts'
-import { shellWord } from './shell-word.ts'
 
 /** What a failure's explanation names. */
 export interface FailureContext {

@@ -82,6 +82,68 @@ describe('a delivery under secret', () => {
   })
 })
 
+describe('a delivery of an event subscription that a renamed component left behind', () => {
+  const from = (name: string) => ({ 'X-EventGrid-Binding-Token': undefined, 'aeg-subscription-name': name })
+
+  it('is warned of with its name and the lines that end it', async () => {
+    const { deliver, log } = await openListener({
+      input: {
+        scope: {
+          ...{ kind: 'resourceGroup', subscriptionId: 's1', resourceGroup: 'rg(1)' },
+          id: '/subscriptions/s1/resourceGroups/rg(1)',
+        },
+      },
+    })
+    const token = { 'X-EventGrid-Binding-Token': formatDeliveryToken(otherToken) }
+    expect((await deliver(cloudEventText('1'), { ...from('INVOICES'), ...token })).status).toBe(401)
+    expect(log.lines).toMatchObject([
+      {
+        level: 'warn',
+        message: expect.stringContaining('another event subscription'),
+        fields: {
+          eventSubscription: 'invoices',
+          remedy: expect.stringMatching(
+            /az eventgrid event-subscription delete --name invoices --source-resource-id '\/subscriptions\/s1\/resourceGroups\/rg\(1\)'; .*eventSubscriptionName to invoices$/,
+          ),
+        },
+      },
+    ])
+    expect(log.text()).not.toContain(otherToken.token.reveal())
+  })
+
+  it.each([
+    {
+      name: 'a hyphen, which eventSubscriptionName can not have',
+      sent: 'A-B-C',
+      remedy: /^(?!.*eventSubscriptionName).* delete --name a-b-c /,
+    },
+    { name: 'what a shell would run', sent: '$(reboot); echo', remedy: undefined },
+    { name: 'more letters than a name has', sent: 'X'.repeat(5_000), remedy: undefined },
+  ])('has a line to paste only for what can be a name: $name', async ({ sent, remedy }) => {
+    const { deliver, log } = await openListener()
+    await deliver(cloudEventText('1'), from(sent))
+    const [line] = log.lines
+    expect(String(line?.fields?.eventSubscription).length).toBeLessThan(70)
+    if (remedy) expect(line?.fields?.remedy).toMatch(remedy)
+    else expect(line?.fields).not.toHaveProperty('remedy')
+  })
+
+  it('has a line of its own for each name, and one together for names beyond 16', async () => {
+    let time = 0
+    const { deliver, log } = await openListener({ now: () => time })
+    const sendAll = async () => {
+      for (let index = 0; index < 40; index++) await deliver('x', from(`former${index}`))
+    }
+    await sendAll()
+    await sendAll()
+    expect(log.lines).toHaveLength(17)
+    time = 30_000
+    await deliver('x', from('former39'))
+    expect(log.lines).toHaveLength(18)
+    expect(log.lines.at(-1)?.fields).toMatchObject({ eventSubscription: 'former39' })
+  })
+})
+
 it('takes every delivery under none, and warns of it', async () => {
   const { deliver, events, log } = await openListener({ authentication: { kind: 'none' } })
   expect(
