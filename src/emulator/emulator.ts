@@ -1,7 +1,8 @@
 import type { Ingress, Records } from './context.ts'
 import { createDeclarations, type Declarations, putTopic, removeTopic } from './declarations.ts'
-import type { Fault } from './faults.ts'
+import { checkFault, type Fault } from './faults.ts'
 import type { EventSubscription } from './model.ts'
+import { checkTopicNames } from './option-names.ts'
 import {
   type Client,
   type EventGridEmulatorOptions,
@@ -11,6 +12,7 @@ import {
   type TopicOptions,
 } from './options.ts'
 import type { FigureName } from './page/figures.ts'
+import { sourceIdOf } from './raise.ts'
 import { openState } from './state.ts'
 import { createWorld, type World } from './world.ts'
 
@@ -106,6 +108,7 @@ export class EventGridEmulator implements AsyncDisposable {
 
   /** Makes a custom topic, as if through ARM but at once, or replaces one of that name, whose keys it keeps if it is given none. */
   addTopic(options: TopicOptions): TopicView {
+    checkTopicNames(options)
     putTopic(this.#world, { subscriptionId: this.subscriptionId, ...options })
     return this.topic(options.name)
   }
@@ -138,9 +141,13 @@ export class EventGridEmulator implements AsyncDisposable {
 
   /**
    * Raises events at any source, as Azure's services do: its subscriptions get them. For a custom topic this is as if they were published.
-   * Throws a TypeError for what is no event.
+   * Throws a TypeError for what is no event, and a RangeError for what is no source.
+   *
+   * @param source a resource id, or the name of a custom topic
    */
-  raise(sourceId: string, events: readonly unknown[]): void {
+  raise(source: string, events: readonly unknown[]): void {
+    const sourceId = sourceIdOf(this.#world.context.store, source)
+    if (!Array.isArray(events)) throw new TypeError('raise takes a list of events')
     this.#world.engine.raise(sourceId, events)
   }
 
@@ -182,8 +189,9 @@ export class EventGridEmulator implements AsyncDisposable {
     return this.#world.engine.settled()
   }
 
-  /** Makes the next calls of a part of the emulator fail. */
+  /** Makes the next calls of a part of the emulator fail. Throws a TypeError or RangeError for a fault that could never happen. */
   failNext(fault: Fault): void {
+    checkFault(fault)
     this.#world.context.faults.add(fault)
   }
 

@@ -1,3 +1,6 @@
+import { closestName } from './closest-name.ts'
+import { checkNames } from './option-names.ts'
+
 /** A part of the emulator that can be made to fail; `operation` is the long-running part of a change of an event subscription. */
 export type FaultRoute = 'arm' | 'entra' | 'topic' | 'delivery' | 'operation'
 
@@ -20,6 +23,43 @@ export interface Fault {
   readonly delayMs?: number
   /** Close the connection without an answer. Of no meaning for `operation`. */
   readonly drop?: boolean
+}
+
+const routes: Readonly<Record<FaultRoute, true>> = {
+  arm: true,
+  entra: true,
+  topic: true,
+  delivery: true,
+  operation: true,
+}
+const faultNames: Readonly<Record<keyof Fault, true>> = {
+  route: true,
+  matches: true,
+  times: true,
+  status: true,
+  code: true,
+  message: true,
+  retryAfter: true,
+  delayMs: true,
+  drop: true,
+}
+
+/** Throws a TypeError or RangeError for what could never happen: without types a slip of the pen would be passed over. */
+export function checkFault(fault: Fault): void {
+  checkNames('the fault', fault, faultNames)
+  const { route, times = 1, status, delayMs, drop, matches } = fault
+  if (!Object.hasOwn(routes, route)) {
+    const known = Object.keys(routes)
+    const meant = closestName(String(route), known)
+    const there = meant === undefined ? `there are ${known.join(', ')}` : `did you mean ${meant}?`
+    throw new TypeError(`the fault: there is no route ${JSON.stringify(route)}; ${there}`)
+  }
+  if (!(times >= 1)) throw new RangeError(`the fault: times must be 1 or more, not ${String(times)}`)
+  if (matches !== undefined && typeof matches !== 'function')
+    throw new TypeError('the fault: matches must be a function')
+  if (route !== 'operation' && status === undefined && delayMs === undefined && !drop) {
+    throw new TypeError(`the fault says nothing that goes wrong at ${route}: give it status, delayMs or drop`)
+  }
 }
 
 /** The faults that wait to happen, in the order they were asked for. */

@@ -4,6 +4,7 @@ import type { Ingress } from './context.ts'
 import type { DeliveryOptions } from './delivery-options.ts'
 import { type KeptValues, keptOrMade, valuesInMemory } from './kept-values.ts'
 import type { InputSchema, InputSchemaMapping } from './model.ts'
+import { checkOptionNames } from './option-names.ts'
 import { stableGuid } from './stable-guid.ts'
 
 /** A role given to an application at a scope. */
@@ -171,11 +172,12 @@ export interface ResolvedOptions {
   readonly tokenLifetimeSeconds: number
 }
 
-/** Fills in the defaults. @param kept where made-up secrets are kept. @default nowhere */
+/** Fills in the defaults. Throws a TypeError for an option that there is not. @param kept where made-up secrets are kept. @default nowhere */
 export function resolveOptions(
   options: EventGridEmulatorOptions,
   kept: KeptValues = valuesInMemory(),
 ): ResolvedOptions {
+  checkOptionNames(options)
   const tenantId = options.tenantId ?? emulatorDefaults.tenantId
   const [first = {}, ...more] = options.clients ?? []
   const clients = [first, ...more].map((client) => resolveClient(client, tenantId, kept))

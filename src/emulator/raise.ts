@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { AcceptedEvent } from './accepted-event.ts'
+import { closestName } from './closest-name.ts'
 import { asAcceptedEvent } from './convert-schema.ts'
 import { preciseTime } from './handshake.ts'
 import { isJsonObject, type JsonObject } from './json-object.ts'
@@ -39,6 +40,24 @@ export function raisedEvents(store: Store, sourceId: string, events: readonly un
     }
   }
   return [...sources].map(([source, accepted]) => ({ source, accepted }))
+}
+
+/**
+ * The id of the source that is meant: a resource id, with or without its leading slash, or the name of a custom topic.
+ * Throws a TypeError for what is no text, and a RangeError for what is neither.
+ */
+export function sourceIdOf(store: Store, source: string): string {
+  if (typeof source !== 'string') throw new TypeError(`the source must be a resource id or the name of a custom topic`)
+  if (source.startsWith('/')) return source
+  const topic = store.topic(source)
+  if (topic) return topic.id
+  if (/^subscriptions\//i.test(source)) return `/${source}`
+  const names = store.topics().map(({ name }) => name)
+  const meant = closestName(source, names)
+  const there = meant === undefined ? `the topics are ${names.join(', ') || 'none'}` : `did you mean ${meant}?`
+  throw new RangeError(
+    `${JSON.stringify(source.slice(0, 200))} is neither a resource id, which begins with a slash, nor the name of a custom topic; ${there}`,
+  )
 }
 
 function typeOf(event: JsonObject): string {
