@@ -74,7 +74,8 @@ export const growth: Suite = {
       for (const count of scale.connections) {
         byConnections.push(
           await costs(bench, [ours, floor], ({ targets }, ms) =>
-            closedLoop(bench, { targets, body, connections: count, ms }),
+            // A millisecond more for each connection that has to be made first.
+            closedLoop(bench, { targets, body, connections: count, ms: ms + count }),
           ),
         )
       }
