@@ -6,10 +6,11 @@ import { isDeepStrictEqual } from 'node:util'
 export type FolderTexts = ReadonlyMap<string, string | Error>
 
 const mostFiles = 1_000
+const yamlName = /\.ya?ml$/i
 
 /** Reads the YAML files of a folder, not those of folders in it, sorted by name. Rejects where the folder itself can't be read. */
 export async function readFolder(folder: string): Promise<FolderTexts> {
-  const names = (await readdir(folder)).filter((name) => /\.ya?ml$/i.test(name)).sort()
+  const names = (await readdir(folder)).filter((name) => yamlName.test(name)).sort()
   if (names.length > mostFiles) throw new Error(`${folder} holds over ${mostFiles} YAML files`)
   const texts = new Map<string, string | Error>()
   for (const name of names) {
@@ -22,6 +23,13 @@ export async function readFolder(folder: string): Promise<FolderTexts> {
     }
   }
   return texts
+}
+
+/** The names of files in a folder that {@link readFolder} does not read, for their names; hidden ones are left out. */
+export async function otherFiles(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true })
+  const names = entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name)
+  return names.filter((name) => !name.startsWith('.') && !yamlName.test(name)).sort()
 }
 
 /** How {@link watchFolder} looks. */

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
-import { BindingError } from '../errors.ts'
-import { isOurType, readDefinition } from '../metadata/component-definition.ts'
+import { BindingError, type MetadataIssue } from '../errors.ts'
+import { isOurType, readDefinition, typeMeantBy } from '../metadata/component-definition.ts'
 import type { Metadata } from '../metadata/metadata.ts'
-import { outlineComponents } from '../metadata/outline-components.ts'
-import { type Component, parseComponents } from '../metadata/parse-components.ts'
-import { parseMetadata } from '../metadata/parse-metadata.ts'
+import { describeIssue } from '../metadata/metadata-invalid.ts'
+import { type ComponentOutline, outlineComponents } from '../metadata/outline-components.ts'
+import { type Component, type ReadComponent, readComponents } from '../metadata/parse-components.ts'
+import { metadataFaults, parseMetadata } from '../metadata/parse-metadata.ts'
+import { quote } from '../metadata/redact.ts'
 import type { Secrets } from '../metadata/resolve-reference.ts'
 import { Secret } from '../secret.ts'
 import type { FolderTexts } from './component-folder.ts'
@@ -36,8 +38,8 @@ export interface LoadOptions {
   readonly appId: string
   /** What `envRef` and Dapr's `secretstores.local.env` refer to. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Secrets beside those of the secret stores in the folder. */
-  readonly secrets: Secrets
+  /** Reads the secrets beside those of the secret stores in the folder. A SecretStoreError becomes a fault. */
+  readonly secrets: () => Secrets
   /** What was loaded before; a broken file keeps what it held. */
   readonly before?: Loaded | undefined
 }
@@ -46,10 +48,11 @@ export interface LoadOptions {
 export function loadComponents(texts: FolderTexts, options: LoadOptions): Loaded {
   const faults: string[] = []
   const notes: string[] = []
-  const secrets = allSecrets(texts, options, faults)
+  const outlines = [...texts.values()].flatMap((text) => (text instanceof Error ? [] : outlineComponents(text)))
+  const sourcesOf = secretSources(outlines, options, faults)
   const byFile = new Map<string, readonly LoadedComponent[]>()
   for (const [file, text] of texts) {
-    const loaded = secrets && loadFile(file, text, { ...options, secrets }, { faults, notes })
+    const loaded = loadFile(file, text, { appId: options.appId, sourcesOf }, { faults, notes })
     byFile.set(file, loaded ?? options.before?.byFile.get(file) ?? [])
   }
   const components = new Map<string, LoadedComponent>()
@@ -64,22 +67,43 @@ export function loadComponents(texts: FolderTexts, options: LoadOptions): Loaded
   return { components, byFile, faults, notes }
 }
 
-/** `undefined` where a store can't be read: then nothing that refers to it can be judged. */
-function allSecrets(texts: FolderTexts, { env, secrets }: LoadOptions, faults: string[]): Secrets | undefined {
-  const outlines = [...texts.values()].flatMap((text) => (text instanceof Error ? [] : outlineComponents(text)))
+type SourcesOf = Parameters<typeof readComponents>[2]['sourcesOf']
+
+/** Where references lead. Where a store can't be read, no secret can be judged. */
+function secretSources(
+  outlines: readonly ComponentOutline[],
+  { env, secrets }: LoadOptions,
+  faults: string[],
+): SourcesOf {
+  const stores = outlines.filter(({ type }) => isSecretStore(type))
+  const inFolder = readSecretStores(stores, env)
+  faults.push(...inFolder.faults)
+  let pool: Secrets | undefined
   try {
-    return { ...readSecretStores(outlines, env), ...secrets }
+    const given = secrets()
+    if (inFolder.faults.length === 0) pool = { ...inFolder.secrets, ...given }
   } catch (error) {
     if (!(error instanceof SecretStoreError)) throw error
-    faults.push(error.message)
-    return undefined
+    faults.push(`--secrets: ${error.message}`)
   }
+  return (store) => ({
+    env,
+    secrets: pool,
+    advice: (shape) => {
+      const isGone = store !== undefined && !stores.some(({ name }) => name === store)
+      const gone = isGone ? `there is no secret store ${quote(store)}; ` : ''
+      return `${gone}put ${shape} into a JSON file, and name that by --secrets FILE or in a secretstores.local.file component`
+    },
+  })
 }
 
+const mostListed = 50
+
+/** `undefined` where the file is broken, or needs secrets that can't be read. */
 function loadFile(
   file: string,
   text: string | Error,
-  { appId, env, secrets }: LoadOptions,
+  { appId, sourcesOf }: { readonly appId: string; readonly sourcesOf: SourcesOf },
   { faults, notes }: { readonly faults: string[]; readonly notes: string[] },
 ): readonly LoadedComponent[] | undefined {
   if (text instanceof Error) {
@@ -87,32 +111,42 @@ function loadFile(
     return undefined
   }
   const scopes = new Map(outlineComponents(text).map((outline) => [outline.name, outline.scopes]))
-  try {
-    return parseComponents(text, { file, env, secrets }).flatMap((component) => {
-      const { name, type } = component
-      const forApps = scopes.get(name) ?? []
-      if (forApps.length > 0 && !forApps.includes(appId)) {
-        notes.push(`${file}: component ${name} is for ${forApps.join(', ')}, not for ${appId}: left out`)
-        return []
-      }
-      if (!isOurType(type)) {
-        if (!isSecretStore(type)) notes.push(`${file}: component ${name} is a ${type}, which is not ours: left out`)
-        return []
-      }
-      return [validated(component)]
-    })
-  } catch (error) {
-    if (!(error instanceof BindingError)) throw error
-    const said = error.message.replace(/^METADATA_INVALID: /, '')
-    faults.push(said.includes(file) ? said : `${file}: ${said}`)
-    return undefined
+  const read = readComponents(text, file, { sourcesOf })
+  notes.push(...read.leftOut.map((one) => one.text))
+  const ours = read.components.filter(({ component: { name, type } }) => {
+    const forApps = scopes.get(name) ?? []
+    if (forApps.length > 0 && !forApps.includes(appId)) {
+      notes.push(`${file}: component ${name} is for ${forApps.join(', ')}, not for ${appId}: left out`)
+      return false
+    }
+    if (!isOurType(type) && !isSecretStore(type)) {
+      const meant = typeMeantBy(type)
+      const more = meant === undefined ? '' : `; did you mean ${meant}?`
+      notes.push(`${file}: component ${name} is a ${type}, which is not ours: left out${more}`)
+    }
+    return isOurType(type)
+  })
+  const judged = ours.map(judge)
+  const issues = [...read.issues, ...judged.flatMap((one) => one.issues)]
+  if (issues.length > 0) {
+    const lines = issues.slice(0, mostListed).map(describeIssue)
+    if (issues.length > mostListed) lines.push(`${file}: and ${issues.length - mostListed} more`)
+    faults.push(lines.join('\n'))
   }
+  const loaded = judged.flatMap((one) => one.loaded ?? [])
+  return issues.length > 0 || loaded.length < judged.length ? undefined : loaded
 }
 
-function validated(component: Component): LoadedComponent {
+/** A component with its metadata, or with all that is wrong with it; with neither where a secret could not be read. */
+function judge({ component, known, at }: ReadComponent): {
+  readonly loaded?: LoadedComponent
+  readonly issues: readonly MetadataIssue[]
+} {
   const { name, type, version, properties } = component
-  readDefinition(component)
-  const metadata = parseMetadata(properties, { componentName: name, allowAnyPort: true })
+  const options = { componentName: name, allowAnyPort: true }
+  const issues = [...definitionFaults(component), ...metadataFaults(known, options)].map((one) => ({ at, ...one }))
+  if (issues.length > 0 || Object.keys(known).length > Object.keys(properties).length) return { issues }
+  const metadata = parseMetadata(properties, options)
   const values = Object.entries(properties).map(([key, value]) => [
     key,
     value instanceof Secret ? value.reveal() : value,
@@ -120,5 +154,15 @@ function validated(component: Component): LoadedComponent {
   const fingerprint = createHash('sha256')
     .update(JSON.stringify([type, version, values]))
     .digest('hex')
-  return { component, metadata, fingerprint }
+  return { loaded: { component, metadata, fingerprint }, issues }
+}
+
+function definitionFaults(component: Component): readonly MetadataIssue[] {
+  try {
+    readDefinition(component)
+    return []
+  } catch (error) {
+    if (error instanceof BindingError) return error.issues
+    throw error
+  }
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
 import type { ComponentOutline } from '../metadata/outline-components.ts'
 import type { Secrets } from '../metadata/resolve-reference.ts'
 
@@ -20,20 +21,21 @@ export function isSecretStore(type: string): boolean {
   return Object.hasOwn(stores, type.toLowerCase())
 }
 
-/**
- * The secrets of the stores among the components, in one pool: where two hold a name, the later one counts.
- *
- * @throws SecretStoreError where a store's file can't be read
- */
-export function readSecretStores(components: readonly ComponentOutline[], env: Environment): Secrets {
+/** The secrets of the stores among the components, in one pool: where two hold a name, the later one counts. And why a store can't be read. */
+export function readSecretStores(
+  components: readonly ComponentOutline[],
+  env: Environment,
+): { readonly secrets: Secrets; readonly faults: readonly string[] } {
+  const faults: string[] = []
   const pool = components.map(({ name, type, values }) => {
     try {
       return stores[type.toLowerCase()]?.(values, env)
     } catch (error) {
-      throw new SecretStoreError(`secret store ${name}: ${reasonOf(error)}`, { cause: error })
+      faults.push(`secret store ${name}: ${reasonOf(error)}`)
+      return undefined
     }
   })
-  return Object.assign({}, ...pool)
+  return { secrets: Object.assign({}, ...pool), faults }
 }
 
 /**
@@ -47,7 +49,8 @@ export function readSecretsFile(file: string): Secrets {
   try {
     text = readFileSync(file, 'utf8')
   } catch (error) {
-    throw new SecretStoreError(`${file} can't be read: ${reasonOf(error)}`, { cause: error })
+    const counts = isAbsolute(file) ? '' : `; a relative path counts from the working folder, ${process.cwd()}`
+    throw new SecretStoreError(`${file} can't be read: ${reasonOf(error)}${counts}`, { cause: error })
   }
   const value = parsed(text)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

@@ -47,6 +47,14 @@ export function isOurType(type: string): boolean {
   return componentTypes.some((ours) => ours === type.toLowerCase())
 }
 
+/**
+ * The type of ours that somebody probably meant by another one. Few edits are allowed: Azure has other bindings whose
+ * names are near, such as `bindings.azure.eventhubs`.
+ */
+export function typeMeantBy(type: string): string | undefined {
+  return nearestName(type, componentTypes, { mostEdits: 3 })
+}
+
 /** Is this an `apiVersion` of components: any domain name and `/v1alpha1` (specification, section 2.1)? */
 export function isApiVersion(text: unknown): boolean {
   const label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'

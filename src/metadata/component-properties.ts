@@ -6,7 +6,8 @@ import { findField } from './fields.ts'
 import { isRecord, type UnknownRecord } from './is-record.ts'
 import { notePositions } from './positions.ts'
 import { isPrintable, quote } from './redact.ts'
-import { resolveEnvRef, resolveSecretKeyRef, type Secrets } from './resolve-reference.ts'
+import { resolveEnvRef, resolveSecretKeyRef, type SecretAdvice, type Secrets } from './resolve-reference.ts'
+import { UnknownValue } from './unknown-value.ts'
 
 /** A value as a component holds it: see {@link ComponentProperties}. */
 type PropertyValue = string | number | boolean | Secret
@@ -27,7 +28,9 @@ export type Fault = (path: Path, issue: MetadataIssue) => void
 /** What references refer to. */
 export interface ReferenceSources {
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly secrets: Secrets
+  /** `undefined`: they could not be read, which is reported elsewhere; what refers to them stays unknown. */
+  readonly secrets: Secrets | undefined
+  readonly advice?: SecretAdvice | undefined
 }
 
 /** What is around the entries: the component's type, where faults go, where things stand, what references refer to. */
@@ -38,12 +41,17 @@ interface Surroundings {
   readonly sources: ReferenceSources
 }
 
+/** The entries of `spec.metadata`. */
+interface ReadProperties {
+  /** What has no fault. */
+  readonly sound: ComponentProperties
+  /** That, and an {@link UnknownValue} for what has one: enough to judge all else by. */
+  readonly known: Readonly<Record<string, PropertyValue | UnknownValue>>
+}
+
 /** The entries of `spec.metadata` as a record, references resolved; notes where each value stands. */
-export function readComponentProperties(
-  list: unknown,
-  { type, fault, at, sources }: Surroundings,
-): ComponentProperties {
-  const entries = new Map<string, PropertyValue>()
+export function readComponentProperties(list: unknown, { type, fault, at, sources }: Surroundings): ReadProperties {
+  const entries = new Map<string, PropertyValue | UnknownValue>()
   const places = new Map<string, string>()
   const path = ['spec', 'metadata']
   if (list !== undefined && list !== null && !Array.isArray(list)) {
@@ -57,25 +65,28 @@ export function readComponentProperties(
     }
     const { name } = entry
     const valuePath = [...here, sourcesOfValue.find((key) => Object.hasOwn(entry, key)) ?? 'name']
-    const report = (rule: string, fix?: string) =>
-      fault(valuePath, { field: shortened(name), rule, ...(fix && { fix }) })
+    const report = (rule: string, fix?: string): undefined =>
+      void fault(valuePath, { field: shortened(name), rule, ...(fix && { fix }) })
     if (entries.has(name))
       fault([...here, 'name'], { field: shortened(name), rule: 'is given twice', fix: 'keep one of them' })
     const value = readValue(entry, name, { isOurs: type !== undefined && isOurType(type), report, sources })
-    if (value === undefined) continue
-    entries.set(name, value)
+    entries.set(name, value ?? new UnknownValue())
     places.set(name, at(valuePath))
   }
-  const properties = Object.fromEntries(entries)
-  notePositions(properties, places)
-  return properties
+  const known = Object.fromEntries(entries)
+  const sound = Object.fromEntries(
+    [...entries].flatMap(([name, value]) => (value instanceof UnknownValue ? [] : [[name, value] as const])),
+  )
+  notePositions(known, places)
+  notePositions(sound, places)
+  return { sound, known }
 }
 
 const sourcesOfValue = ['value', 'secretKeyRef', 'envRef'] as const
 
 interface ValueContext {
   readonly isOurs: boolean
-  readonly report: (rule: string, fix?: string) => void
+  readonly report: (rule: string, fix?: string) => undefined
   readonly sources: ReferenceSources
 }
 
@@ -86,8 +97,11 @@ function readValue(entry: UnknownRecord, name: string, { isOurs, report, sources
     return report(`has the unknown key ${quote(odd)}`, `an entry has name and one of ${sourcesOfValue.join(', ')}`)
   if (given.length > 1) return report(`has ${given.join(' and ')}`, 'keep one of them')
   try {
-    if (given[0] === 'secretKeyRef')
-      return new Secret(resolveSecretKeyRef(readSecretKeyRef(entry.secretKeyRef), sources.secrets))
+    if (given[0] === 'secretKeyRef') {
+      const reference = readSecretKeyRef(entry.secretKeyRef)
+      if (sources.secrets === undefined) return undefined
+      return new Secret(resolveSecretKeyRef(reference, sources.secrets, sources.advice))
+    }
     if (given[0] === 'envRef') return printable(name, resolveEnvRef(readEnvRef(entry.envRef), sources.env))
   } catch (error) {
     if (!(error instanceof BrokenRule)) throw error

@@ -17,14 +17,23 @@ export function configuredSides(
   present: Iterable<FieldName>,
   topicAuthentication: string | undefined,
 ): ReadonlySet<Side> {
+  const names = [...present]
+  return new Set(
+    (['input', 'output'] as const).filter((side) => ownFields(side, names, topicAuthentication).length > 0),
+  )
+}
+
+/** Those of the fields present that are the side's alone, and so configure it. */
+export function ownFields(
+  side: Side,
+  present: Iterable<FieldName>,
+  topicAuthentication: string | undefined,
+): readonly FieldName[] {
   const shared = isEntra(topicAuthentication)
-  const sides = new Set<Side>()
-  for (const name of present) {
-    if (shared && isCredentialField(name)) continue
-    const [side, another] = findField(name)?.sides ?? []
-    if (side && !another) sides.add(side)
-  }
-  return sides
+  return [...present].filter((name) => {
+    const [only, another] = findField(name)?.sides ?? []
+    return only === side && !another && !(shared && isCredentialField(name))
+  })
 }
 
 /**

@@ -1,9 +1,20 @@
-/** The name that somebody probably meant: few edits away (a third of its length, two at least), case aside. */
-export function nearestName(written: string, names: readonly string[]): string | undefined {
+/**
+ * The name that somebody probably meant: few edits away, case aside.
+ *
+ * @param options.mostEdits how many at most. @default a third of the name's length, two at least
+ */
+export function nearestName(
+  written: string,
+  names: readonly string[],
+  { mostEdits = Number.POSITIVE_INFINITY }: { readonly mostEdits?: number } = {},
+): string | undefined {
   if (written.length > 64) return undefined
   const scored = names
     .map((name) => ({ name, edits: countEdits(written.toLowerCase(), name.toLowerCase()) }))
-    .filter(({ name, edits }) => edits <= Math.max(2, Math.floor(name.length / 3)) && edits < name.length)
+    .filter(
+      ({ name, edits }) =>
+        edits <= Math.min(mostEdits, Math.max(2, Math.floor(name.length / 3))) && edits < name.length,
+    )
     .sort((one, other) => one.edits - other.edits)
   return scored[0]?.name
 }

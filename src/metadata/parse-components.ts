@@ -1,4 +1,5 @@
 import type { MetadataIssue } from '../errors.ts'
+import { type Logger, silentLogger } from '../logger.ts'
 import { apiVersionRule, componentVersion, isApiVersion } from './component-definition.ts'
 import {
   type ComponentProperties,
@@ -8,6 +9,7 @@ import {
 } from './component-properties.ts'
 import { isRecord } from './is-record.ts'
 import { metadataInvalid } from './metadata-invalid.ts'
+import { nearestName } from './nearest-name.ts'
 import { notePositions } from './positions.ts'
 import { readYaml, type YamlDocument } from './read-yaml.ts'
 import { quote } from './redact.ts'
@@ -20,6 +22,8 @@ export interface ParseComponentsOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** What `secretKeyRef` refers to. @default none */
   readonly secrets?: Secrets
+  /** Told of documents of another kind, which are left out: as a warning where `Component` was probably meant. @default nobody */
+  readonly logger?: Logger
 }
 
 /** A component of a YAML text: `Binding.init` takes it. */
@@ -40,43 +44,88 @@ export interface Component {
  * @throws BindingError METADATA_INVALID whose `issues` hold every fault with file, line and column
  */
 export function parseComponents(yamlText: string, options: ParseComponentsOptions = {}): readonly Component[] {
-  const { file = '<text>', env = process.env, secrets = {} } = options
+  const { file = '<text>', env = process.env, secrets = {}, logger = silentLogger } = options
+  const { components, issues, leftOut } = readComponents(yamlText, file, { sourcesOf: () => ({ env, secrets }) })
+  for (const { text, isSlip } of leftOut) {
+    if (isSlip) logger.warn(text)
+    else logger.debug(text)
+  }
+  if (issues.length > 0) throw metadataInvalid('the component YAML is not valid', issues)
+  return components.map(({ component }) => component)
+}
+
+/** A component of a text that may have faults elsewhere, or itself. */
+export interface ReadComponent {
+  /** Whole where the text has no faults. */
+  readonly component: Component
+  /** Its properties, and an unknown value for each that has a fault: enough to judge all else by. */
+  readonly known: Readonly<Record<string, unknown>>
+  /** Where its list of metadata stands. */
+  readonly at: string
+}
+
+/** All that a YAML text says, right or wrong. */
+export interface ReadText {
+  readonly components: readonly ReadComponent[]
+  readonly issues: readonly MetadataIssue[]
+  /** A text for each document of another kind. */
+  readonly leftOut: readonly { readonly text: string; readonly isSlip: boolean }[]
+}
+
+/** How {@link readComponents} resolves references. */
+export interface ReadComponentsOptions {
+  /** What a component's references refer to, given the secret store that it names. */
+  readonly sourcesOf: (secretStore: string | undefined) => ReferenceSources
+}
+
+/** Reads a YAML text as {@link parseComponents} does, and throws for nothing. */
+export function readComponents(yamlText: string, file: string, { sourcesOf }: ReadComponentsOptions): ReadText {
   const issues: MetadataIssue[] = []
-  const components: Component[] = []
+  const components: ReadComponent[] = []
+  const leftOut: { text: string; isSlip: boolean }[] = []
   const names = new Set<string>()
   for (const document of readYaml(yamlText, file, issues)) {
-    const fault: Fault = (path, issue) => issues.push({ ...issue, at: document.at(path) })
-    const component = readComponent(document, fault, { env, secrets }, issues)
-    if (!component) continue
-    if (names.has(component.name)) {
+    const fault: Fault = (path, issue) => void issues.push({ ...issue, at: document.at(path) })
+    if (isOfAnotherKind(document.value)) leftOut.push(leftOutOf(document.value.kind, document.at(['kind'])))
+    const read = readComponent(document, fault, sourcesOf, issues)
+    if (!read) continue
+    const { name } = read.component
+    if (names.has(name)) {
       fault(['metadata', 'name'], {
         field: 'metadata.name',
-        value: quote(component.name),
+        value: quote(name),
         rule: 'is the name of an earlier component too',
       })
     }
-    names.add(component.name)
-    components.push(component)
+    names.add(name)
+    components.push(read)
   }
-  if (issues.length > 0) throw metadataInvalid('the component YAML is not valid', issues)
-  return components
+  return { components, issues, leftOut }
 }
+
+function leftOutOf(kind: string, at: string): ReadText['leftOut'][number] {
+  const isSlip = nearestName(kind, ['Component']) !== undefined
+  return { isSlip, text: `${at}: kind ${quote(kind)} is left out${isSlip ? '; did you mean Component?' : ''}` }
+}
+
+const isOfAnotherKind = (value: unknown): value is { readonly kind: string } =>
+  isRecord(value) && typeof value.kind === 'string' && value.kind.trim().toLowerCase() !== 'component'
 
 function readComponent(
   document: YamlDocument,
   fault: Fault,
-  sources: ReferenceSources,
+  sourcesOf: ReadComponentsOptions['sourcesOf'],
   issues: MetadataIssue[],
-): Component | undefined {
+): ReadComponent | undefined {
   const { value, at } = document
   if (value === null || value === undefined) return undefined
   if (!isRecord(value)) {
     fault([], { rule: 'must be a mapping with apiVersion, kind, metadata and spec' })
     return undefined
   }
-  if (typeof value.kind !== 'string' || value.kind.trim().toLowerCase() !== 'component') {
-    if (typeof value.kind !== 'string')
-      fault(['kind'], { field: 'kind', rule: 'must be a string', fix: 'write kind: Component' })
+  if (isOfAnotherKind(value)) return undefined
+  if (typeof value.kind !== 'string') {
+    fault(['kind'], { field: 'kind', rule: 'must be a string', fix: 'write kind: Component' })
     return undefined
   }
   issues.push(...document.oddities)
@@ -89,11 +138,12 @@ function readComponent(
   const name = readText(value.metadata, ['metadata', 'name'], fault)
   const type = readText(value.spec, ['spec', 'type'], fault)
   const version = readVersion(value.spec, fault)
-  const properties = readComponentProperties(isRecord(value.spec) ? value.spec.metadata : undefined, {
+  const secretStore = isRecord(value.auth) ? value.auth.secretStore : undefined
+  const { sound: properties, known } = readComponentProperties(isRecord(value.spec) ? value.spec.metadata : undefined, {
     type,
     fault,
     at,
-    sources,
+    sources: sourcesOf(typeof secretStore === 'string' ? secretStore : undefined),
   })
   if (name === undefined || type === undefined) return undefined
   const component = { name, type, version, properties }
@@ -104,7 +154,7 @@ function readComponent(
       ['version', at(['spec', 'version'])],
     ]),
   )
-  return component
+  return { component, known, at: at(['spec', 'metadata']) }
 }
 
 function readText(holder: unknown, path: readonly [string, string], fault: Fault): string | undefined {

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { MetadataIssue } from '../errors.ts'
 import { BrokenRule } from './broken-rule.ts'
 import { checked } from './checked.ts'
-import { configuredSides, fieldsRead, parseDirection } from './configured-sides.ts'
+import { configuredSides, fieldsRead, ownFields, parseDirection } from './configured-sides.ts'
 import { credentialMetadata } from './credential-metadata.ts'
 import { type FieldName, findField, metadataFields, type Side } from './fields.ts'
 import { inputConflicts, inputMetadata } from './input-metadata.ts'
@@ -28,7 +28,29 @@ export interface ParseMetadataOptions {
  * @throws BindingError METADATA_INVALID, whose `issues` hold every fault of every side that is configured
  */
 export function parseMetadata(properties: MetadataProperties, options: ParseMetadataOptions = {}): Metadata {
-  const { componentName, credentialGiven = false, allowAnyPort = false } = options
+  const { componentName, credentialGiven = false } = options
+  const { given, sides, input, output, faults } = examine(properties, options)
+  if (faults.length > 0) {
+    const subject = componentName ? `the metadata of component ${quote(componentName)}` : 'the metadata'
+    throw metadataInvalid(`${subject} is not valid`, faults)
+  }
+  return {
+    input: input && inputMetadata(checked('input', input.whole), { componentName, credentialGiven }),
+    output: output && outputMetadata(checked('output', output.whole), { credentialGiven }),
+    warnings: warnings(given, sides),
+  }
+}
+
+/** The faults that {@link parseMetadata} would throw; with an `UnknownValue` among the properties, those of all else. */
+export function metadataFaults(
+  properties: MetadataProperties,
+  options: ParseMetadataOptions = {},
+): readonly MetadataIssue[] {
+  return examine(properties, options).faults
+}
+
+function examine(properties: MetadataProperties, options: ParseMetadataOptions) {
+  const { credentialGiven = false, allowAnyPort = false } = options
   const given = readProperties(properties)
   const { sides, issues } = readSides(given)
   const texts = withDefaults(given)
@@ -37,24 +59,20 @@ export function parseMetadata(properties: MetadataProperties, options: ParseMeta
   const read = (side: Side) => (sides.has(side) ? fieldsRead(side, texts.topicAuthentication) : [])
   const input = sides.has('input') ? judge(inputSchema(allowAnyPort ? 0 : 1), pick(texts, read('input'))) : undefined
   const output = sides.has('output') ? judge(outputSchema, pick(texts, read('output'))) : undefined
-  for (const side of sides) issues.push(...missingFields(side, by))
+  for (const side of sides) {
+    const fix = reasonOf(side, given)
+    const missing = missingFields(side, by).map((issue) => withValue(issue, given))
+    issues.push(...missing.map((issue) => (fix === undefined ? issue : { fix, ...issue })))
+  }
   if (input) issues.push(...input.issues, ...inputConflicts(input.partly))
   if (output) issues.push(...output.issues)
 
-  const faults = [
+  const found = [
     ...given.issues.filter(({ field }) => concerns(field, [...read('input'), ...read('output')])),
     ...issues.map((issue) => withValue(issue, given)),
   ]
-  if (faults.length > 0) {
-    const subject = componentName ? `the metadata of component ${quote(componentName)}` : 'the metadata'
-    const all = [...inTableOrder(unique(faults)), ...given.unknown.map(({ issue }) => issue)]
-    throw metadataInvalid(`${subject} is not valid`, all)
-  }
-  return {
-    input: input && inputMetadata(checked('input', input.whole), { componentName, credentialGiven }),
-    output: output && outputMetadata(checked('output', output.whole), { credentialGiven }),
-    warnings: warnings(given, sides),
-  }
+  const faults = found.length === 0 ? [] : [...inTableOrder(unique(found)), ...given.unknown.map(({ issue }) => issue)]
+  return { given, sides, input, output, faults }
 }
 
 type Texts = Partial<Record<FieldName, string>>
@@ -75,6 +93,14 @@ function readSides({ fields }: GivenFields): { sides: ReadonlySet<Side>; issues:
   const names = (side: Side) => own(side).map(({ name }) => name)
   const fix = `set ${names('input').join(', ')} for the input side, ${names('output').join(', ')} for the output side, or both`
   return { sides: byPresence, issues: [{ rule: 'configures neither the input nor the output side', fix }] }
+}
+
+/** Why a side counts as configured, where a single field of it says so: it may stand there by mistake. */
+function reasonOf(side: Side, { fields }: GivenFields): string | undefined {
+  if (fields.has('direction')) return undefined
+  const [only, another] = ownFields(side, fields.keys(), fields.get('topicAuthentication')?.text)
+  if (only === undefined || another !== undefined) return undefined
+  return `the ${side} side is configured because ${fields.get(only)?.spelled} is set`
 }
 
 function withDefaults({ fields }: GivenFields): Texts {

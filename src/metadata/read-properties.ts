@@ -4,6 +4,7 @@ import { everyFieldName, type FieldName, findField } from './fields.ts'
 import { nearestName } from './nearest-name.ts'
 import { positionOf } from './positions.ts'
 import { quote, showValue } from './redact.ts'
+import { UnknownValue } from './unknown-value.ts'
 
 const mostEntries = 256
 const longestName = 256
@@ -69,7 +70,7 @@ export function readProperties(properties: MetadataProperties): GivenFields {
     const earlier = fields.get(field.name)
     if (seen.has(name.toLowerCase())) {
       issues.push({ field: field.name, rule: 'is given twice', fix: 'keep one of them', ...located(at) })
-    } else if (earlier && earlier.text !== given.text) {
+    } else if (earlier?.text !== undefined && given.text !== undefined && earlier.text !== given.text) {
       const names = `${earlier.spelled} and ${given.spelled}`
       issues.push({
         field: field.name,
@@ -136,6 +137,7 @@ function readField(entry: Entry, field: { name: FieldName; secret: boolean }, is
     issues.push({ field: field.name, rule: `is an unresolved ${raw.kind}`, fix, ...located(at) })
     return { spelled, text: undefined, shown, at }
   }
+  if (raw instanceof UnknownValue) return { spelled, text: undefined, shown, at }
   if (typeof raw !== 'string') {
     issues.push({ ...common, rule: 'must be a string', fix: howToQuote(field, raw) })
     return { spelled, text: undefined, shown, at }

@@ -7,6 +7,11 @@ import { BrokenRule } from './broken-rule.ts'
  */
 export type Secrets = Readonly<Record<string, unknown>>
 
+/** Says where a secret that is missing belongs; `shape` is the JSON that holds it. */
+export type SecretAdvice = (shape: string) => string
+
+const adviceToCallers: SecretAdvice = (shape) => `give parseComponents the option secrets, such as ${shape}`
+
 /**
  * The text of `secretKeyRef: { name, key }`. `key` may be left out: it is the name then.
  *
@@ -15,13 +20,16 @@ export type Secrets = Readonly<Record<string, unknown>>
 export function resolveSecretKeyRef(
   { name, key = name }: { name: string; key?: string | undefined },
   secrets: Secrets,
+  advice: SecretAdvice = adviceToCallers,
 ): string {
   const found = descend(secrets, name)
   const text = key === name && isText(found) ? found : typeof found === 'object' ? descend(found, key) : undefined
   if (isText(text)) return text instanceof Secret ? text.reveal() : text
   const which = key === name ? name : `${name} with key ${key}`
   const rule = `is a secretKeyRef to ${JSON.stringify(which.slice(0, 200))}, which the secrets do not hold as text`
-  throw new BrokenRule(rule, 'add it to the secrets, or correct the reference')
+  const [outer, inner] = [name, key].map((part) => JSON.stringify(part.slice(0, 100)))
+  const shape = key === name ? `{ ${outer}: "…" }` : `{ ${outer}: { ${inner}: "…" } }`
+  throw new BrokenRule(rule, `${advice(shape)}; or correct the reference`)
 }
 
 /**

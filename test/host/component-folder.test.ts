@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readFolder, watchFolder } from '../../src/host/component-folder.ts'
+import { otherFiles, readFolder, watchFolder } from '../../src/host/component-folder.ts'
 import { makeComponentFolder } from '../support/component-folder.ts'
 
 it('reads the YAML files of a folder in the order of their names, and nothing else', async () => {
@@ -40,4 +40,10 @@ it.each([
   { name: 'for each change', states: ['a', 'a', 'b', 'b'], expected: ['a', 'b'] },
 ])('tells of a change $name', async ({ states, expected }) => {
   expect(await changesOf(states)).toEqual(expected)
+})
+
+it('names the files that are not read for their names', async () => {
+  const folder = makeComponentFolder()
+  for (const name of ['ok.yaml.txt', 'ok.yml', 'OK.YAML', '.hidden', 'notes.md']) folder.write(name, '')
+  expect(await otherFiles(folder.path)).toEqual(['notes.md', 'ok.yaml.txt'])
 })

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { inspect } from 'node:util'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type Loaded, loadComponents } from '../../src/host/load-components.ts'
 import { makeComponentFolder } from '../support/component-folder.ts'
 
@@ -22,7 +22,7 @@ spec:
 ${more}`
 
 const load = (files: Readonly<Record<string, string | Error>>, before?: Loaded, env = {}, secrets = {}) =>
-  loadComponents(new Map(Object.entries(files)), { appId: 'shop', env, secrets, before })
+  loadComponents(new Map(Object.entries(files)), { appId: 'shop', env, secrets: () => secrets, before })
 
 it('keeps what a broken file held, and takes over what the others say', () => {
   const before = load({ 'a.yaml': component('alpha'), 'b.yaml': component('beta') })
@@ -72,6 +72,104 @@ it('leaves out what is for another application, and what is not ours', () => {
     'a.yaml: component alpha is for billing, not for shop: left out',
     'c.yaml: component gamma is a state.redis, which is not ours: left out',
   ])
+})
+
+it('says of a kind and of a type that is nearly right what was probably meant', () => {
+  const { notes, faults } = load({
+    'a.yaml': component('alpha').replace('kind: Component', 'kind: Componet'),
+    'b.yaml': component('beta', { type: 'bindings.azure.eventgird' }),
+    'c.yaml': component('gamma', { type: 'bindings.azure.eventhubs' }),
+    'd.yaml': 'kind: Configuration',
+  })
+  expect(faults).toEqual([])
+  expect(notes).toEqual([
+    'a.yaml:3:7: kind "Componet" is left out; did you mean Component?',
+    'b.yaml: component beta is a bindings.azure.eventgird, which is not ours: left out; did you mean bindings.azure.eventgrid?',
+    'c.yaml: component gamma is a bindings.azure.eventhubs, which is not ours: left out',
+    'd.yaml:1:7: kind "Configuration" is left out',
+  ])
+})
+
+it('reports missing secrets, faults of metadata and faults of the YAML together, each with its line', () => {
+  const text = `
+apiVersion: v1alpha1
+kind: Component
+metadata: { name: alpha }
+spec:
+  type: bindings.azure.eventgrid
+  version: v2
+  metadata:
+    - { name: clientSecret, secretKeyRef: { name: event-grid, key: clientSecret } }
+    - { name: handshakePort, value: 9000 }
+    - { name: scope, value: nowhere }
+    - { name: topicEndpoint, value: "ftp://x" }
+    - { name: accessKey, envRef: UNSET }
+`
+  const { faults, components } = load({ 'a.yaml': text, 'b.yaml': component('beta').replace('https', 'ftp') })
+  const places = faults
+    .join('\n')
+    .split('\n')
+    .map((line) => line.replace(/^(\S+) (\S+) .*$/, '$1 $2'))
+  expect(places).toEqual([
+    'a.yaml:2:13: apiVersion',
+    'a.yaml:9:43: clientSecret',
+    'a.yaml:13:34: accessKey',
+    'a.yaml:7:12: version',
+    'a.yaml:9:5: tenantId',
+    'a.yaml:9:5: subscriptionId',
+    'a.yaml:9:5: clientId',
+    'a.yaml:9:5: subscriberEndpoint',
+    'a.yaml:10:37: handshakePort',
+    'a.yaml:11:29: scope',
+    'a.yaml:12:37: topicEndpoint',
+    'b.yaml:9:37: topicEndpoint',
+  ])
+  expect(components.size).toBe(0)
+})
+
+it('says why a side counts as configured where a single field says so', () => {
+  const { faults } = load({
+    'a.yaml': component('alpha', { accessKey: `{ value: ${key} }\n    - { name: clientid, value: x ` }),
+  })
+  expect(faults.join('\n')).toContain(
+    'a.yaml:9:5: scope is required on the input side; the input side is configured because clientid is set',
+  )
+})
+
+describe('a secret that is missing', () => {
+  const accessKey = '{ secretKeyRef: { name: event-grid, key: accessKey } }'
+  const advice =
+    'put { "event-grid": { "accessKey": "…" } } into a JSON file, and name that by --secrets FILE or in a secretstores.local.file component'
+
+  it('is told where to go', () => {
+    expect(load({ 'a.yaml': component('alpha', { accessKey }) }).faults).toEqual([expect.stringContaining(advice)])
+  })
+
+  it('is said to be of no store where its component names one that is not there', () => {
+    const text = component('alpha', { accessKey, more: 'auth: { secretStore: nostore }' })
+    expect(load({ 'a.yaml': text }).faults).toEqual([
+      expect.stringContaining(`there is no secret store "nostore"; ${advice}`),
+    ])
+  })
+
+  it('is not reported where a store could not be read, and all else is', () => {
+    const store = `
+apiVersion: dapr.io/v1alpha1
+kind: Component
+metadata: { name: local }
+spec: { type: secretstores.local.file, metadata: [{ name: secretsFile, value: gone/secrets.json }] }`
+    const { faults, components } = load({
+      'a.yaml': component('alpha', { accessKey }),
+      'b.yaml': component('beta', { accessKey }).replace('https', 'ftp'),
+      'z.yaml': store,
+    })
+    expect(faults).toEqual([
+      expect.stringMatching(/^secret store local: gone\/secrets\.json can't be read: ENOENT/),
+      expect.stringMatching(/^b\.yaml:9:37: topicEndpoint/),
+    ])
+    expect(faults[0]).toContain(`; a relative path counts from the working folder, ${process.cwd()}`)
+    expect(components.size).toBe(0)
+  })
 })
 
 it.each([

@@ -5,6 +5,7 @@ import { readDefinition } from '../../src/metadata/component-definition.ts'
 import { parseComponents } from '../../src/metadata/parse-components.ts'
 import { parseMetadata } from '../../src/metadata/parse-metadata.ts'
 import { Secret } from '../../src/secret.ts'
+import { captureLog } from '../support/captured-log.ts'
 import { thrownBy } from '../support/thrown.ts'
 
 const fixture = (name: string) => readFileSync(new URL(`../fixtures/components/${name}.yaml`, import.meta.url), 'utf8')
@@ -68,6 +69,24 @@ describe('parseComponents', () => {
       ['orders', 'bindings.azure.eventgrid', 'v1'],
       ['cache', 'state.redis', 'v2'],
     ])
+  })
+
+  it('tells the logger of what it leaves out, as a warning where Component was probably meant', () => {
+    const log = captureLog()
+    const text = 'kind: Componet\n---\nkind: Configuration'
+    expect(parseComponents(text, { file: 'f.yaml', logger: log })).toEqual([])
+    expect(log.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
+      'warn f.yaml:1:7: kind "Componet" is left out; did you mean Component?',
+      'debug f.yaml:3:7: kind "Configuration" is left out',
+    ])
+  })
+
+  it.each([
+    { reference: '{ name: event-grid, key: clientSecret }', shape: '{ "event-grid": { "clientSecret": "…" } }' },
+    { reference: '{ name: token }', shape: '{ "token": "…" }' },
+  ])('says where the secret of $reference goes', ({ reference, shape }) => {
+    const [issue] = faultsOf(component(`name: clientSecret, secretKeyRef: ${reference}`))
+    expect(issue?.fix).toBe(`give parseComponents the option secrets, such as ${shape}; or correct the reference`)
   })
 
   it.each(['', '# nothing\n', '---\n'])('finds no component in %j', (text) => expect(parseComponents(text)).toEqual([]))

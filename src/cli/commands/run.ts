@@ -1,11 +1,12 @@
+import { join, normalize } from 'node:path'
 import { BindingError } from '../../errors.ts'
 import { createAppChannel } from '../../host/app-channel.ts'
 import { watchApp } from '../../host/app-watch.ts'
 import { createBindingsApi } from '../../host/bindings-api.ts'
-import { type FolderTexts, readFolder, watchFolder } from '../../host/component-folder.ts'
+import { type FolderTexts, otherFiles, readFolder, watchFolder } from '../../host/component-folder.ts'
 import { createHost } from '../../host/host.ts'
 import { type Loaded, loadComponents } from '../../host/load-components.ts'
-import { readSecretsFile, SecretStoreError } from '../../host/secret-stores.ts'
+import { readSecretsFile } from '../../host/secret-stores.ts'
 import { Secret } from '../../secret.ts'
 import type { Command } from '../command.ts'
 import { type RunOptions, readRunOptions, runDefaults } from '../run-options.ts'
@@ -39,6 +40,8 @@ to the application as dapr-api-token; callers of the API must bring DAPR_API_TOK
 A first SIGINT or SIGTERM takes no more events and waits for those that the application has; a second one ends at once.
 `
 
+const mostNamed = 10
+
 /** `eventgrid-binding run`. */
 export const run: Command = { help, run: runHost }
 
@@ -48,7 +51,8 @@ async function runHost(args: readonly string[], terminal: Terminal): Promise<num
   const { env } = process
   const texts = await textsOf(options)
   const load = loader(options)
-  let loaded = firstLoad(() => load(texts))
+  const unread = await unreadNotes(options)
+  let loaded = firstLoad(() => load(texts), unread)
   const { app } = options
   const channel = app && createAppChannel({ ...app, token: secretOf(env.APP_API_TOKEN) })
   const host = createHost({ channel, loggerOf: (component) => terminalLogger(terminal, component) })
@@ -97,7 +101,7 @@ async function runHost(args: readonly string[], terminal: Terminal): Promise<num
     if (!isLoopback(options.http.host) && !env.DAPR_API_TOKEN) {
       terminal.line(`warning: whoever reaches ${url} may publish; set DAPR_API_TOKEN to keep strangers out`)
     }
-    showAll(terminal, loaded.notes)
+    showAll(terminal, [...loaded.notes, ...unread])
     if (loaded.components.size === 0) terminal.line(`${options.components} holds no component of ours yet`)
     await host.start(loaded)
     waiting.delete('components')
@@ -107,6 +111,7 @@ async function runHost(args: readonly string[], terminal: Terminal): Promise<num
     terminal.line(`ready: ${url}/v1.0 speaks Dapr's HTTP API for bindings`)
     const why = await ending
     waiting.add('components')
+    host.appIsUp(false)
     terminal.line(`${why}: no more events are taken; waiting for those that the application has`)
     await end()
     terminal.line('ended')
@@ -129,26 +134,31 @@ async function textsOf({ components }: RunOptions): Promise<FolderTexts> {
   }
 }
 
+/** Somebody may take them for components; a secrets file among them is read as what it is. */
+async function unreadNotes({ components, secrets }: RunOptions): Promise<readonly string[]> {
+  const names = await otherFiles(components).catch(() => [])
+  const files = names.map((name) => join(components, name)).filter((file) => file !== normalize(secrets ?? ''))
+  const notes = files
+    .slice(0, mostNamed)
+    .map((file) => `${file} is not read as a component: its name does not end with .yaml or .yml`)
+  return files.length > mostNamed ? [...notes, `and ${files.length - mostNamed} more files`] : notes
+}
+
 function loader({ appId, secrets }: RunOptions) {
   return (texts: FolderTexts, before?: Loaded): Loaded =>
     loadComponents(texts, {
       appId,
       before,
       env: process.env,
-      secrets: secrets === undefined ? {} : readSecretsFile(secrets),
+      secrets: () => (secrets === undefined ? {} : readSecretsFile(secrets)),
     })
 }
 
 /** At the start everything must be right: there is nothing yet to fall back on. */
-function firstLoad(load: () => Loaded): Loaded {
-  try {
-    const loaded = load()
-    if (loaded.faults.length === 0) return loaded
-    throw new UsageError(loaded.faults.join('\n'))
-  } catch (error) {
-    if (error instanceof SecretStoreError) throw new UsageError(`--secrets: ${error.message}`, { cause: error })
-    throw error
-  }
+function firstLoad(load: () => Loaded, unread: readonly string[]): Loaded {
+  const loaded = load()
+  if (loaded.faults.length > 0) throw new UsageError([...loaded.faults, ...loaded.notes, ...unread].join('\n'))
+  return loaded
 }
 
 async function listen(api: ReturnType<typeof createBindingsApi>, { host, port }: RunOptions['http']): Promise<string> {
