@@ -73,7 +73,7 @@ const complete = !options.short && !only && !options['cpu-prof'] && scale.rounds
 const folder = complete ? import.meta.dirname : cache
 writeReport(folder, findings, {
   machine,
-  command: ['npm run bench', ...process.argv.slice(2)].join(' '),
+  command: ['npm run bench', ...(process.argv.length > 2 ? ['--'] : []), ...process.argv.slice(2)].join(' '),
   rounds: scale.rounds,
   runMs: scale.runMs,
   finished: new Date(),
