@@ -1,6 +1,6 @@
 /**
  * A webhook in a few lines, without the binding: it agrees to the handshake and prints what Event Grid delivers.
- * `node examples/emulator/audit.ts [PORT]`; emulator.yaml expects it on port 3000.
+ * `npx node examples/emulator/audit.ts [PORT]`; emulator.yaml expects it on port 3000.
  */
 import { createServer } from 'node:http'
 

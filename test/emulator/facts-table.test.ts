@@ -64,9 +64,12 @@ describe('the table of facts', () => {
 describe('the section for test authors', () => {
   const text = section('For test authors')
 
-  it.each(['emulator-with-vitest.test.ts', 'emulator-with-node-test.ts'])('shows %s as it is', (file) => {
-    expect(text).toContain(`\`\`\`ts\n${read(`examples/unit-test/${file}`).trimEnd()}\n\`\`\`\n`)
-  })
+  it.each(['handler.test.ts', 'emulator-with-vitest.test.ts', 'emulator-with-node-test.ts'])(
+    'shows %s as it is',
+    (file) => {
+      expect(text).toContain(`\`\`\`ts\n${read(`examples/unit-test/${file}`).trimEnd()}\n\`\`\`\n`)
+    },
+  )
 
   const source = read('src/emulator/emulator.ts').split('\n')
   const members = source.flatMap((line, at) => {
