@@ -12,6 +12,8 @@ export interface AppChannelOptions {
   readonly maxConcurrency: number
   /** Sent along as `dapr-api-token`, so that the application can tell who calls. */
   readonly token?: Secret | undefined
+  /** Called when an event could not be posted because nothing listens there any more. */
+  readonly onGone?: () => void
 }
 
 /** What the application says to a route: it takes events there, it does not, or it does not answer. */
@@ -90,6 +92,7 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
         status = await send({ method: 'POST', path: pathOf(route), headers, body, signal })
       } catch (error) {
         if (signal.aborted) throw new Error('the application did not answer in time')
+        if (nobodyThere.has(codeOf(error))) options.onGone?.()
         throw new Error(`the application could not be reached (${codeOf(error)})`)
       }
       if (!isSuccess(status)) throw new Error(`the application answered ${status}`)
@@ -121,6 +124,9 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
 
 /** Dapr sends every event as this, whatever its own content type. */
 const json = { 'content-type': 'application/json' } as const
+
+/** What connecting fails with where nothing listens on the port, or the machine is not to be found. */
+const nobodyThere: ReadonlySet<string> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENOTFOUND'])
 
 const isSuccess = (status: number) => status >= 200 && status < 300
 

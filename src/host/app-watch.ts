@@ -12,7 +12,7 @@ export interface AppHealthCheck {
 /** What {@link watchApp} needs. */
 export interface AppWatchOptions {
   readonly channel: Pick<AppChannel, 'reachable' | 'healthy'>
-  /** Without one the application is up from the moment its port first listens. */
+  /** Without one the application is up from the moment its port listens, until somebody finds it gone. */
   readonly health?: AppHealthCheck | undefined
   /** Called when the application has come up or gone down; it is down to begin with. */
   readonly changed: (up: boolean) => void
@@ -20,8 +20,15 @@ export interface AppWatchOptions {
 
 const pollMs = 100
 
-/** Watches whether the application is there to take events. Returns how to stop. */
-export function watchApp({ channel, health, changed }: AppWatchOptions): () => void {
+/** A watch that goes on until it is stopped. */
+export interface AppWatch {
+  /** Nothing listens on the application's port: it is down until it does again. Where its health is asked for, that alone counts. */
+  gone(): void
+  stop(): void
+}
+
+/** Watches whether the application is there to take events. */
+export function watchApp({ channel, health, changed }: AppWatchOptions): AppWatch {
   let stopped = false
   let timer: NodeJS.Timeout | undefined
   let up = false
@@ -38,8 +45,16 @@ export function watchApp({ channel, health, changed }: AppWatchOptions): () => v
     timer = setTimeout(look, health ? (health.intervalMs ?? 5_000) : pollMs)
   }
   look()
-  return () => {
-    stopped = true
-    clearTimeout(timer)
+  return {
+    gone() {
+      if (stopped || !up || health) return
+      up = false
+      changed(false)
+      timer = setTimeout(look, pollMs)
+    },
+    stop() {
+      stopped = true
+      clearTimeout(timer)
+    },
   }
 }

@@ -6,7 +6,7 @@ function watched(words: readonly boolean[], threshold: number): Promise<readonly
   const said: string[] = []
   return new Promise((resolve) => {
     let looks = 0
-    const stop = watchApp({
+    const { stop } = watchApp({
       channel: {
         reachable: async () => true,
         async healthy() {

@@ -29,6 +29,27 @@ it('ends with 2 and names every fault of every file', async () => {
   )
 })
 
+it('names everything that is wrong in one go, what was left out, and what is not read', async () => {
+  const folder = makeComponentFolder()
+  const head = 'apiVersion: dapr.io/v1alpha1\nkind: Component\n'
+  folder.write('a.yaml', `${head}metadata: { name: a }\nspec:\n  type: bindings.azure.eventgird\n`)
+  folder.write('b.yaml', 'kind: Componet')
+  folder.write(
+    'c.yaml',
+    `${head}metadata: { name: c }\nspec:\n  type: bindings.azure.eventgrid\n  metadata:\n    - { name: accessKey, secretKeyRef: { name: event-grid, key: key } }\n`,
+  )
+  folder.write('ok.yaml.txt', '')
+  const command = startCommand(['run', '--components', folder.path, '--secrets', 'gone.json'])
+  expect(await command.ended).toBe(2)
+  expect(command.lines.map((line) => line.replaceAll(`${folder.path}/`, ''))).toEqual([
+    `eventgrid-binding run: --secrets: gone.json can't be read: ENOENT: no such file or directory, open 'gone.json'; a relative path counts from the working folder, ${process.cwd()}`,
+    'c.yaml:7:5: topicEndpoint is required on the output side; the output side is configured because accessKey is set',
+    'a.yaml: component a is a bindings.azure.eventgird, which is not ours: left out; did you mean bindings.azure.eventgrid?',
+    'b.yaml:1:7: kind "Componet" is left out; did you mean Component?',
+    'ok.yaml.txt is not read as a component: its name does not end with .yaml or .yml',
+  ])
+})
+
 it('ends with 1 where the port of the API or of a component is taken', async () => {
   const port = await takenPort()
   const api = startCommand(['run', '--components', makeComponentFolder().path, '--http-port', port])

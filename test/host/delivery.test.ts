@@ -66,6 +66,33 @@ it('loses nothing while the application is not up yet, and nothing that it died 
   expect(world.emulator.figures()).toMatchObject({ delivered: 1, deadLettered: 0 })
 })
 
+it('says once that the application is gone and once that it is back, and answers 503 in between', async () => {
+  const world = await openHostWorld()
+  const port = await freePort()
+  const first = await openDaprApp({ port })
+  const host = world.start(['--app-port', String(port)])
+  await host.takesEvents('orders')
+  await host.invoke('orders', create('before'))
+  await world.emulator.settled()
+  await first.close()
+  await host.invoke('orders', create('meanwhile'))
+  await host.line(/^the application is gone: nothing listens on port \d+; events are answered 503 and come again$/)
+  await world.emulator.records.deliveries.waitFor(({ status }) => status === 503)
+  expect((await host.get('/v1.0/healthz')).status).toBe(204)
+
+  const second = await openDaprApp({ port })
+  await host.line(/^the application is back on port/)
+  await world.emulator.settled()
+  expect(dataOf(await second.received('POST', 1))).toEqual(['meanwhile'])
+  expect(host.lines.filter((line) => /^the application is /.test(line)).map((line) => line.split(/[ :]/)[3])).toEqual([
+    'up',
+    'gone',
+    'back',
+  ])
+  const failed = world.emulator.records.deliveries.all().filter(({ status }) => status === 500)
+  expect(failed).toHaveLength(1)
+})
+
 it('asks for nothing and posts to the route where the component says direction and route', async () => {
   const world = await openHostWorld()
   world.write('orders.yaml', { fields: { direction: 'input, output', route: '/from/event grid' } })

@@ -1,7 +1,7 @@
 import { join, normalize } from 'node:path'
 import { BindingError } from '../../errors.ts'
 import { createAppChannel } from '../../host/app-channel.ts'
-import { watchApp } from '../../host/app-watch.ts'
+import { type AppWatch, watchApp } from '../../host/app-watch.ts'
 import { createBindingsApi } from '../../host/bindings-api.ts'
 import { type FolderTexts, otherFiles, readFolder, watchFolder } from '../../host/component-folder.ts'
 import { createHost } from '../../host/host.ts'
@@ -31,7 +31,8 @@ Options:
   --app-health-threshold N      failures in a row before it counts as unwell (default ${runDefaults.appHealthThreshold})
   --http-port N                 Dapr's HTTP API (default ${runDefaults.httpPort}; 0 takes a free one)
   --http-address HOST           (default ${runDefaults.httpAddress}: this machine only)
-  --secrets FILE                JSON file for secretKeyRef, beside the local secret stores of the folder
+  --secrets FILE                JSON file for secretKeyRef, such as { "event-grid": { "clientSecret": "..." } }, beside the local
+                                secret stores of the folder
   -h, --help                    this text
 
 Environment: AZURE_RESOURCE_MANAGER_URL, AZURE_AUTHORITY_HOST and NODE_EXTRA_CA_CERTS point it at the emulator. APP_API_TOKEN is sent
@@ -54,7 +55,9 @@ async function runHost(args: readonly string[], terminal: Terminal): Promise<num
   const unread = await unreadNotes(options)
   let loaded = firstLoad(() => load(texts), unread)
   const { app } = options
-  const channel = app && createAppChannel({ ...app, token: secretOf(env.APP_API_TOKEN) })
+  let watch: AppWatch | undefined
+  const onGone = () => watch?.gone()
+  const channel = app && createAppChannel({ ...app, token: secretOf(env.APP_API_TOKEN), onGone })
   const host = createHost({ channel, loggerOf: (component) => terminalLogger(terminal, component) })
   const waiting = new Set<'components' | 'app'>(channel ? ['components', 'app'] : ['components'])
   const shutdown = Promise.withResolvers<string>()
@@ -73,10 +76,18 @@ async function runHost(args: readonly string[], terminal: Terminal): Promise<num
   }
   const ending = Promise.race([firstSignal(), shutdown.promise])
 
+  let wasUp = false
   function appChanged(up: boolean): void {
     if (up) waiting.delete('app')
-    else waiting.add('app')
-    terminal.line(up ? `the application is up on port ${app?.port}` : 'the application is unwell: events wait')
+    // As daprd has it, an application that was there and is gone takes readiness away only where its health is asked for.
+    else if (options.health) waiting.add('app')
+    if (up) terminal.line(`the application is ${wasUp ? 'back' : 'up'} on port ${app?.port}`)
+    else if (options.health) terminal.line('the application is unwell: events wait')
+    else
+      terminal.line(
+        `the application is gone: nothing listens on port ${app?.port}; events are answered 503 and come again`,
+      )
+    wasUp = true
     host.appIsUp(up)
   }
 
@@ -107,7 +118,10 @@ async function runHost(args: readonly string[], terminal: Terminal): Promise<num
     waiting.delete('components')
     const read = () => readFolder(options.components)
     undo.push(watchFolder({ read, known: texts, changed: folderChanged }))
-    if (channel) undo.push(watchApp({ channel, health: options.health, changed: appChanged }))
+    if (channel) {
+      watch = watchApp({ channel, health: options.health, changed: appChanged })
+      undo.push(watch.stop)
+    }
     terminal.line(`ready: ${url}/v1.0 speaks Dapr's HTTP API for bindings`)
     const why = await ending
     waiting.add('components')
