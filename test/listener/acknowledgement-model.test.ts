@@ -1,0 +1,243 @@
+/** Whatever deliveries, handlers, connections and time do, and in whatever order, the promises of the listener hold. */
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { type EventHandler, RejectEvent } from '../../src/event.ts'
+import { type DeliveryEvent, readDelivery } from '../../src/listener/delivery.ts'
+import { createDispatcher } from '../../src/listener/dispatch.ts'
+import { createQuietLog } from '../../src/listener/quiet-log.ts'
+import { createRedelivery } from '../../src/listener/redelivery.ts'
+import { captureLog } from '../support/captured-log.ts'
+import { type Body, createLedger, type End, invalidText, type Run } from './acknowledgement-ledger.ts'
+import { createManualClock } from './manual-clock.ts'
+import { cloudEventText, eventGridText } from './open-listener.ts'
+
+const handlerTimeoutMs = 25_000
+
+const end = fc.constantFrom<End>('resolved', 'rejected', 'threw')
+/** Differing in id, source, bytes, or the space between them. */
+const text = fc.constantFrom(
+  cloudEventText('1'),
+  cloudEventText('2'),
+  cloudEventText('1', { source: '/other' }),
+  cloudEventText('1', { data: 'other' }),
+  cloudEventText('1').replace('{', '{ '),
+  eventGridText('1'),
+  invalidText,
+)
+const sender = {
+  gone: fc.boolean(),
+  /** How long the body took to arrive. */
+  ageMs: fc.oneof({ weight: 8, arbitrary: fc.constant(0) }, fc.constantFrom(10_000, 24_999, 25_000)),
+  /** Two of the greater ones are more than may wait. */
+  bytes: fc.constantFrom(1_000, 40 * 1024 * 1024),
+}
+
+const step = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('deliver'),
+      texts: fc.array(text, { minLength: 1, maxLength: 4 }),
+      redelivered: fc.boolean(),
+      ...sender,
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('deliverAgain'), body: fc.nat(), ...sender }) },
+  { weight: 8, arbitrary: fc.record({ kind: fc.constant('endRun'), run: fc.nat(), how: end }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant('pass'), ms: fc.constantFrom(1, 2_999, 3_000, 12_000, 25_000) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('replaceHandler'),
+      by: fc.oneof(end, fc.constantFrom('takes time', 'none')),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('hangUp'), body: fc.nat() }) },
+  // Without one between them, steps happen before anybody has heard of the ones before.
+  { weight: 8, arbitrary: fc.record({ kind: fc.constant('turn') }) },
+)
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
+
+const failures = { rejected: new RejectEvent('never'), threw: new Error('no') }
+
+/** A dispatcher and the ledger that watches it. */
+function open(maxConcurrency: number) {
+  const clock = createManualClock()
+  const ledger = createLedger({ maxConcurrency, now: clock.now })
+  const held: { readonly run: Run; settle(how: End): void }[] = []
+  const origin = new Map<Buffer, { readonly body: Body; readonly index: number }>()
+  let behaviour: End | 'takes time' | 'none' = 'takes time'
+
+  const handler: EventHandler = ({ data }) => {
+    const from = origin.get(data)
+    if (!from) throw new Error('an event that no body held')
+    const run = ledger.begin(from.body, from.index)
+    if (behaviour === 'takes time' || behaviour === 'none') {
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const settle = (how: End) => {
+        run.end = how
+        return how === 'resolved' ? resolve() : reject(failures[how])
+      }
+      held.push({ run, settle })
+      return promise
+    }
+    run.end = behaviour
+    if (behaviour !== 'resolved') throw failures[behaviour]
+    return undefined
+  }
+
+  const dispatcher = createDispatcher({
+    handler: () => (behaviour === 'none' ? undefined : handler),
+    maxConcurrency,
+    handlerTimeoutMs,
+    log: createQuietLog({ logger: captureLog(), now: clock.now }),
+    now: clock.now,
+    timers: clock.timers,
+  })
+
+  function deliver(
+    texts: readonly string[],
+    redelivered: boolean,
+    { gone, ageMs, bytes }: { gone: boolean; ageMs: number; bytes: number },
+  ): void {
+    const reading = readDelivery(Buffer.from(texts.length === 1 ? `${texts}` : `[${texts}]`))
+    if ('problem' in reading) throw new Error(reading.problem)
+    const arrivedAt = clock.now() - ageMs
+    const body: Body = {
+      texts,
+      redelivered,
+      dispatchedAt: clock.now(),
+      expiresAt: arrivedAt + handlerTimeoutMs,
+      runs: new Map(),
+      gone,
+      status: undefined,
+      acknowledged: false,
+    }
+    ledger.deliver(body)
+    for (const [index, member] of reading.members.entries())
+      if ('data' in member) origin.set(member.data, { body, index })
+    dispatcher.dispatch({
+      members: reading.members,
+      metadata: {},
+      bytes,
+      arrivedAt,
+      redelivered,
+      answer: ({ status }) => ledger.answer(body, status),
+    })
+  }
+
+  async function turn(): Promise<void> {
+    await new Promise((done) => setImmediate(done))
+    ledger.rest(dispatcher.running, dispatcher.waiting)
+  }
+
+  async function take(next: Step): Promise<void> {
+    if (next.kind === 'deliver') deliver(next.texts, next.redelivered, next)
+    else if (next.kind === 'deliverAgain') {
+      const again = pick(
+        ledger.bodies.filter(({ status, acknowledged }) => status !== undefined && !acknowledged),
+        next.body,
+      )
+      if (again) deliver(again.texts, true, next)
+    } else if (next.kind === 'endRun')
+      pick(
+        held.filter(({ run }) => !run.end),
+        next.run,
+      )?.settle(next.how)
+    else if (next.kind === 'pass') clock.advance(next.ms)
+    else if (next.kind === 'replaceHandler') behaviour = next.by
+    else if (next.kind === 'hangUp') {
+      const body = pick(
+        ledger.bodies.filter(({ status }) => status === undefined),
+        next.body,
+      )
+      if (body) body.gone = true
+    } else await turn()
+    expect(ledger.faults).toEqual([])
+  }
+
+  return { clock, ledger, dispatcher, held, turn, take }
+}
+
+const pick = <T>(items: readonly T[], index: number): T | undefined => items[index % items.length]
+
+it('acknowledges what was handled and nothing else, each body once, and ends with nothing under way', async () => {
+  const script = fc.record({
+    maxConcurrency: fc.integer({ min: 1, max: 3 }),
+    steps: fc.array(step, { maxLength: 40, size: 'max' }),
+    draining: fc.array(step, { maxLength: 8 }),
+    handlersHang: fc.boolean(),
+  })
+  await fc.assert(
+    fc.asyncProperty(script, async ({ maxConcurrency, steps, draining, handlersHang }) => {
+      const { clock, ledger, dispatcher, held, turn, take } = open(maxConcurrency)
+      for (const next of steps) await take(next)
+      dispatcher.stop()
+      ledger.drain()
+      let idle = false
+      const done = dispatcher.idle().then(() => (idle = true))
+      for (const next of draining) await take(next)
+      await turn()
+      if (ledger.open().length > 0) expect(idle).toBe(false)
+      if (handlersHang) {
+        clock.advance(handlerTimeoutMs)
+        expect(clock.pending()).toBe(0)
+      }
+      for (const { run, settle } of held) if (!run.end) settle('resolved')
+      await turn()
+      ledger.end()
+      expect(ledger.faults).toEqual([])
+      await done
+      expect({ running: dispatcher.running, waiting: dispatcher.waiting, timers: clock.pending() }).toEqual({
+        running: 0,
+        waiting: 0,
+        timers: 0,
+      })
+    }),
+    { numRuns: 600 },
+  )
+})
+
+it('remembers as many settled events as it may, the latest, and forgets no event that runs', () => {
+  const events = Array.from({ length: 8 }, (_, index): DeliveryEvent => {
+    const cloudEvent = { specversion: '1.0', id: `${index % 3}`, source: '/shop', type: 't' }
+    return { data: Buffer.from(cloudEventText(`${index}`)), contentType: 'application/json', cloudEvent }
+  })
+  const change = fc.record({
+    kind: fc.constantFrom('begin', 'end', 'resolved', 'rejected'),
+    event: fc.constantFrom(...events),
+  })
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 4 }),
+      fc.array(change, { maxLength: 60, size: 'max' }),
+      (capacity, changes) => {
+        const redelivery = createRedelivery(capacity)
+        const running = new Map<DeliveryEvent, { readonly id: string; readonly event: DeliveryEvent }>()
+        let settled: { readonly event: DeliveryEvent; readonly outcome: 'resolved' | 'rejected' }[] = []
+        for (const { kind, event } of changes) {
+          const run = running.get(event)
+          if (kind === 'begin' && !run) {
+            const begun = { id: event.cloudEvent.id, event }
+            running.set(event, begun)
+            redelivery.begin(begun)
+          } else if (kind === 'end' && run) {
+            running.delete(event)
+            redelivery.end(run)
+          } else if (kind === 'resolved' || kind === 'rejected') {
+            settled = [...settled.filter((known) => known.event !== event), { event, outcome: kind }].slice(-capacity)
+            redelivery.remember(event, kind)
+          }
+          // Its own copy of the bytes, as in another body.
+          const found = events.map((event) => redelivery.find({ ...event, data: Buffer.from(event.data) }))
+          expect(found).toEqual(
+            events.map((event) => running.get(event) ?? settled.find((known) => known.event === event)?.outcome),
+          )
+        }
+      },
+    ),
+  )
+})
