@@ -42,7 +42,7 @@ Options:
   --port N         https: Resource Manager, Entra and topics (default ${defaultPorts.port}; 0 takes a free one)
   --http-port N    http: topics, the page, and a proxy for Azure's host names (default ${defaultPorts.httpPort}; 0 takes a free one)
   --ca FILE        write the certificate authority (PEM) here (default: a file in the system's temporary folder)
-  --ingress A=B    serve the public URLs that begin with A at B; may be given several times, and comes before the file's:
+  --ingress RULE   FROM=TO: serve the public URLs that begin with FROM at TO; repeatable, and before those of the file:
                    --ingress https://orders.example.com/=http://127.0.0.1:9000/
   --quiet          no line for each handshake and delivery
   -h, --help       this text
