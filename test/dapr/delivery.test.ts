@@ -1,7 +1,8 @@
 import { CommunicationProtocolEnum, DaprServer } from '@dapr/dapr'
 import { expect, onTestFinished } from 'vitest'
 import { openDaprApp } from '../support/dapr-app.ts'
-import { freePort, idsOf, openOrders, quiet, withDaprd } from './stack.ts'
+import { freePort } from '../support/free-port.ts'
+import { idsOf, openOrders, quiet, withDaprd } from './stack.ts'
 
 withDaprd.for([
   { protocol: 'http', communicationProtocol: CommunicationProtocolEnum.HTTP },

@@ -2,7 +2,9 @@ import { CommunicationProtocolEnum, DaprClient } from '@dapr/dapr'
 import { expect, onTestFinished } from 'vitest'
 import { componentYaml } from '../support/component-folder.ts'
 import { openDaprApp } from '../support/dapr-app.ts'
-import { type Daprd, freePort, idsOf, makeFolder, openOrders, openStack, quiet, withDaprd } from './stack.ts'
+import { freePort } from '../support/free-port.ts'
+import { makeSocketFolder } from '../support/socket-folder.ts'
+import { type Daprd, idsOf, openOrders, openStack, quiet, withDaprd } from './stack.ts'
 
 const inputSide = {
   tenantId: undefined,
@@ -108,7 +110,7 @@ withDaprd('two components in one daprd each have their port, their topic and the
     stack.route(name, port)
     components.write(`${name}.yaml`, componentYaml(emulator, { name, handshakePort: String(port) }))
   }
-  const sockets = makeFolder()
+  const sockets = makeSocketFolder()
   await stack.serve(sockets)
   const daprd = await stack.startDaprd({ sockets, appPort: app.port })
   await daprd.ready()

@@ -2,7 +2,9 @@ import { expect, vi } from 'vitest'
 import type { EventGridEmulator } from '../../src/emulator/index.ts'
 import { componentYaml, makeComponentFolder, writeSecretStore } from '../support/component-folder.ts'
 import { type DaprApp, openDaprApp } from '../support/dapr-app.ts'
-import { freePort, idsOf, makeFolder, openOrders, openStack, withDaprd } from './stack.ts'
+import { freePort } from '../support/free-port.ts'
+import { makeSocketFolder } from '../support/socket-folder.ts'
+import { idsOf, openOrders, openStack, withDaprd } from './stack.ts'
 
 const ids = (prefix: string, count: number) => Array.from({ length: count }, (_, n) => `${prefix}${n}`)
 
@@ -166,7 +168,7 @@ withDaprd('two replicas behind one ingress share one event subscription and its 
   const { emulator } = stack
   const replicas = await Promise.all(
     ['one', 'two'].map(async () => {
-      const [app, port, sockets] = [await openDaprApp(), await freePort(), makeFolder()]
+      const [app, port, sockets] = [await openDaprApp(), await freePort(), makeSocketFolder()]
       const components = makeComponentFolder()
       writeSecretStore(components, emulator, ['orders'])
       const fields = { eventSubscriptionName: 'orders' }

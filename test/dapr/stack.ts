@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished, test, vi } from 'vitest'
 import { EventGridEmulator, type EventGridEmulatorOptions } from '../../src/emulator/index.ts'
@@ -11,6 +9,8 @@ import {
   makeComponentFolder,
   writeSecretStore,
 } from '../support/component-folder.ts'
+import { freePort } from '../support/free-port.ts'
+import { makeSocketFolder } from '../support/socket-folder.ts'
 import { obtainDaprd } from './daprd-program.ts'
 
 const program = await obtainDaprd()
@@ -62,9 +62,9 @@ export async function openStack(options: EventGridEmulatorOptions = {}): Promise
     emulator,
     emulator.topics().map(({ name }) => name),
   )
-  const ca = join(makeFolder(), 'ca.pem')
+  const ca = join(makeSocketFolder(), 'ca.pem')
   writeFileSync(ca, emulator.ca)
-  const config = join(makeFolder(), 'config.yaml')
+  const config = join(makeSocketFolder(), 'config.yaml')
   writeFileSync(config, configuration)
 
   const routes = new Map<string, number[]>()
@@ -164,7 +164,7 @@ export async function openOrders(
 ) {
   const stack = await openStack(options.emulator)
   const port = await freePort()
-  const sockets = makeFolder()
+  const sockets = makeSocketFolder()
   const write = (fields: Readonly<Record<string, string | undefined>> = {}) =>
     stack.components.write(
       'orders.yaml',
@@ -179,22 +179,6 @@ export async function openOrders(
   const serving = await stack.serve(sockets, options.serve)
   const daprd = await stack.startDaprd({ sockets, ...options.daprd })
   return { ...stack, port, sockets, write, serving, daprd }
-}
-
-/** An empty folder; the test's end removes it. Its path is short, for sockets. */
-export function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'eb-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
-
-/** A port that nobody listens on at the moment. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address ? address.port : 0
 }
 
 /** Ids of the events that an application was sent, in order. */

@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js'
 import { expect, it, vi } from 'vitest'
-import { freePort, openComponent } from './open-component.ts'
+import { freePort } from '../support/free-port.ts'
+import { openComponent } from './open-component.ts'
 
 const inputNames = [
   'tenantId',

@@ -1,11 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { EventGridEmulator, type EventGridEmulatorOptions } from '../../src/emulator/index.ts'
 import { createPluggable, type Pluggable, type PluggableOptions } from '../../src/pluggable/server.ts'
 import { type CapturedLog, captureLog } from '../support/captured-log.ts'
+import { freePort } from '../support/free-port.ts'
+import { makeSocketFolder } from '../support/socket-folder.ts'
 import { connectHost, type GrpcHost } from './grpc-host.ts'
 
 /** A served component with an emulator behind it, and a host connected to it. */
@@ -30,7 +28,7 @@ export async function openComponent(
 ): Promise<OpenComponent> {
   const emulator = await EventGridEmulator.start({ retrySchedule: [5], deadLetterDelay: 0, ...options.emulator })
   const log = captureLog()
-  const folder = socketFolder()
+  const folder = makeSocketFolder()
   const pluggable = await createPluggable({
     folder,
     loggerOf: () => log,
@@ -79,20 +77,4 @@ export async function openComponent(
       if (!answer.ok) throw new Error(`publishing was answered ${answer.status} ${await answer.text()}`)
     },
   }
-}
-
-/** An empty folder for sockets; the test's end removes it. */
-export function socketFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'eb-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
-
-/** A port that nobody listens on at the moment. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address ? address.port : 0
 }

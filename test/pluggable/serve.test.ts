@@ -5,8 +5,9 @@ import { serve } from '../../src/cli/commands/serve.ts'
 import { createTerminal } from '../../src/cli/terminal.ts'
 import { UsageError } from '../../src/cli/usage-error.ts'
 import { type Command, startCommand } from '../support/command.ts'
+import { makeSocketFolder } from '../support/socket-folder.ts'
 import { connectHost } from './grpc-host.ts'
-import { openComponent, socketFolder } from './open-component.ts'
+import { openComponent } from './open-component.ts'
 
 /** Starts `serve`; daprd's variable names the folder. */
 async function start(folder: string, args: readonly string[] = []): Promise<Command> {
@@ -16,7 +17,7 @@ async function start(folder: string, args: readonly string[] = []): Promise<Comm
 }
 
 it('serves the folder that daprd is told of, and ends with 0 and no sockets on SIGTERM', async () => {
-  const folder = socketFolder()
+  const folder = makeSocketFolder()
   const serving = await start(folder)
   expect(readdirSync(folder)).toHaveLength(2)
   serving.process.kill('SIGTERM')
@@ -25,7 +26,7 @@ it('serves the folder that daprd is told of, and ends with 0 and no sockets on S
 })
 
 it('replaces the sockets of a process that was killed', async () => {
-  const folder = socketFolder()
+  const folder = makeSocketFolder()
   const killed = await start(folder)
   killed.process.kill('SIGKILL')
   await killed.ended
@@ -48,7 +49,7 @@ it('ends with 1 and says why where another process serves that folder', async ()
 
 it('ends at once on a second signal, with 143, and takes its sockets along', async () => {
   const { fields, emulator, publish } = await openComponent()
-  const folder = socketFolder()
+  const folder = makeSocketFolder()
   const serving = startCommand(['serve', '--sockets-folder', folder], {
     AZURE_RESOURCE_MANAGER_URL: emulator.endpoints.resourceManager,
     AZURE_AUTHORITY_HOST: emulator.endpoints.authorityHost,
@@ -72,7 +73,7 @@ it('ends at once on a second signal, with 143, and takes its sockets along', asy
 })
 
 it('writes its log as JSON lines on demand, with the component that a line is about', async () => {
-  const folder = socketFolder()
+  const folder = makeSocketFolder()
   const serving = await start(folder, ['--log-format', 'json', '--log-level', 'debug', '--socket-mode', '600'])
   const host = connectHost(join(folder, 'azure.eventgrid.sock'))
   onTestFinished(() => host.close())
@@ -87,7 +88,7 @@ it('writes its log as JSON lines on demand, with the component that a line is ab
 })
 
 it('serves health and metrics where it is told to', async () => {
-  const serving = await start(socketFolder(), ['--metrics-port', '0'])
+  const serving = await start(makeSocketFolder(), ['--metrics-port', '0'])
   const [, port] = await serving.line(/health and metrics.* port=(\d+)/)
   expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200)
   expect(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).toContain('process_cpu_seconds_total')
@@ -96,7 +97,7 @@ it('serves health and metrics where it is told to', async () => {
 it('ends with 1, and leaves no sockets, where the port for metrics is taken', async () => {
   const { port, host, fields } = await openComponent()
   await host.init('input', 'orders', { ...fields, handshakePort: String(port), listenAddress: '127.0.0.1' })
-  const folder = socketFolder()
+  const folder = makeSocketFolder()
   const serving = startCommand(['serve', '--sockets-folder', folder, '--metrics-port', String(port)])
   expect(await serving.ended).toBe(1)
   expect(serving.lines.join('\n')).toContain('EADDRINUSE')

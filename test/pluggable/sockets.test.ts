@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../src/logger.ts'
 import { createPluggable, type PluggableOptions } from '../../src/pluggable/server.ts'
+import { makeSocketFolder } from '../support/socket-folder.ts'
 import { connectHost } from './grpc-host.ts'
-import { socketFolder } from './open-component.ts'
 
 async function serve(folder: string, options: Partial<PluggableOptions> = {}) {
   const pluggable = await createPluggable({ folder, loggerOf: () => silentLogger, ...options })
@@ -23,7 +23,7 @@ async function listen(path: string): Promise<Server> {
 const names = ['azure.eventgrid.sock', 'cloud.eventrouter.sock']
 
 it('puts a socket for each component type into the folder, and nothing else, and takes them away at the end', async () => {
-  const folder = join(socketFolder(), 'made')
+  const folder = join(makeSocketFolder(), 'made')
   const pluggable = await serve(folder)
   expect(readdirSync(folder).sort()).toEqual(names)
   await pluggable.close()
@@ -35,13 +35,13 @@ it.each([
   { mode: 0o600, expected: 0o600 },
   { mode: 0o666, expected: 0o666 },
 ])('gives the sockets mode $mode, whatever the umask is', async ({ mode, expected }) => {
-  const folder = socketFolder()
+  const folder = makeSocketFolder()
   await serve(folder, mode === undefined ? {} : { socketMode: mode })
   for (const name of names) expect(statSync(join(folder, name)).mode & 0o777).toBe(expected)
 })
 
 it('replaces what a killed process has left', async () => {
-  const folder = socketFolder()
+  const folder = makeSocketFolder()
   const server = await listen(join(folder, 'other'))
   linkSync(join(folder, 'other'), join(folder, 'azure.eventgrid.sock'))
   await new Promise((resolve) => server.close(resolve))
@@ -54,7 +54,7 @@ it('replaces what a killed process has left', async () => {
 })
 
 it.each(names)('never takes %s from who serves it, and leaves nothing behind', async (name) => {
-  const folder = socketFolder()
+  const folder = makeSocketFolder()
   const live = await listen(join(folder, name))
   await expect(serve(folder)).rejects.toThrow(/served by another process/)
   expect(readdirSync(folder)).toEqual([name])
@@ -62,7 +62,7 @@ it.each(names)('never takes %s from who serves it, and leaves nothing behind', a
 })
 
 it('lets one of several win that start at the same moment, stale sockets or not', async () => {
-  const folder = socketFolder()
+  const folder = makeSocketFolder()
   const stale = await listen(join(folder, 'other'))
   for (const name of names) linkSync(join(folder, 'other'), join(folder, name))
   await new Promise((resolve) => stale.close(resolve))
@@ -80,10 +80,10 @@ it('lets one of several win that start at the same moment, stale sockets or not'
 })
 
 it('waits for another process that is about to put its sockets there', async () => {
-  const folder = socketFolder()
+  const folder = makeSocketFolder()
   mkdirSync(join(folder, '.eb'))
   const starting = serve(folder)
-  await serve(socketFolder())
+  await serve(makeSocketFolder())
   expect(readdirSync(folder)).toEqual(['.eb'])
   rmSync(join(folder, '.eb'), { recursive: true })
   await starting
@@ -91,7 +91,7 @@ it('waits for another process that is about to put its sockets there', async () 
 })
 
 it('waits for no process that was killed over that', async () => {
-  const folder = socketFolder()
+  const folder = makeSocketFolder()
   mkdirSync(join(folder, '.eb'))
   utimesSync(join(folder, '.eb'), 0, 0)
   await serve(folder)
@@ -99,14 +99,14 @@ it('waits for no process that was killed over that', async () => {
 })
 
 it('leaves a file alone that is no socket', async () => {
-  const folder = socketFolder()
+  const folder = makeSocketFolder()
   writeFileSync(join(folder, 'azure.eventgrid.sock'), 'mine')
   await expect(serve(folder)).rejects.toThrow(/is no socket/)
   expect(statSync(join(folder, 'azure.eventgrid.sock')).size).toBe(4)
 })
 
 it('leaves a socket alone at its end that somebody else has put there since', async () => {
-  const folder = socketFolder()
+  const folder = makeSocketFolder()
   const pluggable = await serve(folder)
   const path = join(folder, 'azure.eventgrid.sock')
   rmSync(path)
@@ -116,5 +116,5 @@ it('leaves a socket alone at its end that somebody else has put there since', as
 })
 
 it('says so when the path of the folder is too long for a socket', async () => {
-  await expect(serve(join(socketFolder(), 'x'.repeat(100)))).rejects.toThrow(/too long/)
+  await expect(serve(join(makeSocketFolder(), 'x'.repeat(100)))).rejects.toThrow(/too long/)
 })
