@@ -196,7 +196,7 @@ it.each<{
   {
     what: 'a handshake that finds nobody',
     code: 'HANDSHAKE_FAILED',
-    says: /got no HTTP answer[^]*emulator\.setIngress/,
+    says: /got no HTTP answer.*emulator\.setIngress/s,
     arrange({ emulator }) {
       emulator.setIngress(() => 'http://127.0.0.1:1/')
       return hasty
