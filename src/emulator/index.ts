@@ -1,3 +1,5 @@
+import './require-node.ts'
+
 export { createBlobDeadLetterStore } from './blob-dead-letter-store.ts'
 export { type CancelTimer, type Clock, ManualClock, realClock } from './clock.ts'
 export type {

@@ -19,12 +19,20 @@ it.each([
   expect(complaintAboutNode(version)).toBe(isTooOld ? complaint : undefined)
 })
 
+it.each(['22.17.1', '22.18.0'])('says the same of Node %s when the emulator is imported', (version) => {
+  const pretend = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`
+  const load = "import('./src/emulator/index.ts').then(() => 'imported', (error) => error.message).then(console.log)"
+  const { stdout } = spawnSync(process.execPath, ['--eval', `${pretend}; ${load}`], { encoding: 'utf8', cwd: root })
+  expect(stdout).toBe(`${complaintAboutNode(version) ?? 'imported'}\n`)
+})
+
 /** The system's own Node, where that is too old: this project brings another for itself. */
 const systemNode = '/usr/bin/node'
 const { stdout } = spawnSync(systemNode, ['--version'], { encoding: 'utf8' })
 const version = stdout?.trim().slice(1) ?? ''
 const complaint = version === '' ? undefined : complaintAboutNode(version)
-const cannotTell = complaint === undefined || !existsSync(resolve(root, 'dist/require-node.js'))
+const built = ['dist/require-node.js', 'dist/emulator/require-node.js'].map((file) => resolve(root, file))
+const cannotTell = complaint === undefined || !built.every((file) => existsSync(file))
 const runOld = (...args: string[]) => spawnSync(systemNode, args, { encoding: 'utf8', cwd: root })
 
 it.skipIf(cannotTell).each(['--version', 'run'])('says so on an old Node before the command line does %s', (arg) => {
@@ -32,7 +40,10 @@ it.skipIf(cannotTell).each(['--version', 'run'])('says so on an old Node before 
   expect({ status, stderr }).toEqual({ status: 1, stderr: `${complaint}\n` })
 })
 
-it.skipIf(cannotTell)('says so on an old Node when the library is imported', () => {
-  const program = "import('./dist/index.js').then(() => 'imported', (error) => error.message).then(console.log)"
+it.skipIf(cannotTell).each([
+  { door: 'library', file: './dist/index.js' },
+  { door: 'emulator', file: './dist/emulator/index.js' },
+])('says so on an old Node when the $door is imported', ({ file }) => {
+  const program = `import('${file}').then(() => 'imported', (error) => error.message).then(console.log)`
   expect(runOld('--input-type=module', '--eval', program).stdout).toBe(`${complaint}\n`)
 })
