@@ -12,7 +12,7 @@ import { programFile } from './strip-types.ts'
 export type Azure = Child<EmulatorReady>
 
 /** Each server has a topic of its own as its source. */
-const topics = ['entra', 'secret', 'go', 'start', 'instances'] as const
+const topics = ['entra', 'secret', 'go', 'start', 'instances', 'dapr', 'daprBuiltIn'] as const
 type Topic = (typeof topics)[number]
 
 /** A server under test. */
@@ -55,8 +55,8 @@ export function inputMetadata(
 /** Headers that belong to one request or connection; the load sets its own. */
 const ofOneRequest = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'keep-alive'])
 
-/** What Event Grid sends to these ports, as its own deliveries show it. */
-async function targetsOf(azure: Azure, topic: Topic, ports: readonly number[]): Promise<LoadTarget[]> {
+/** What Event Grid sends to these ports once their event subscriptions stand, as its own deliveries show it. */
+export async function targetsOf(azure: Azure, topic: Topic, ports: readonly number[]): Promise<LoadTarget[]> {
   const rehearsal: Rehearsal = { topicId: azure.ready.topics[topic] ?? '', hosts: ports.map(hostOf) }
   const seen = await azure.ask<Record<string, Record<string, string>>>(rehearsal)
   return ports.map((port) => {

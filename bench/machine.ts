@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { cpus, loadavg, release, totalmem, type } from 'node:os'
 import { join } from 'node:path'
 import { canPin } from './cores.ts'
+import type { DaprPrograms } from './dapr-programs.ts'
 import type { GoBinding } from './go-binding.ts'
 import { wrkVersion } from './load/wrk.ts'
 
@@ -13,7 +14,7 @@ function versionOf(name: string): string {
 }
 
 /** What the figures were measured on and with, a line each. */
-export function describeMachine(go: GoBinding): string[] {
+export function describeMachine(go: GoBinding, dapr: DaprPrograms): string[] {
   const all = cpus()
   const commit = spawnSync('git', ['describe', '--always', '--dirty', '--abbrev=10'], { cwd: root, encoding: 'utf8' })
   return [
@@ -26,6 +27,7 @@ export function describeMachine(go: GoBinding): string[] {
     'program' in go
       ? `${go.version}; github.com/dapr/components-contrib v1.18.0, unmodified, on one core`
       : `Dapr's Go binding was left out: ${go.missing}`,
+    ...('missing' in dapr ? [`what goes through daprd was left out: ${dapr.missing}`] : []),
     wrkVersion === undefined
       ? 'closed loops by bench/load/generator.ts: wrk is not installed'
       : `closed loops by wrk ${wrkVersion}, steady load and loads of many ports by bench/load/generator.ts`,

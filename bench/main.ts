@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startAzure } from './azure.ts'
 import { startChild } from './child.ts'
+import { obtainDaprPrograms } from './dapr-programs.ts'
 import { buildGoBinding } from './go-binding.ts'
 import { describeMachine } from './machine.ts'
 import { table, writeReport } from './report.ts'
@@ -13,6 +14,7 @@ import { programFile, stripTypes } from './strip-types.ts'
 import type { Bench, Findings, Suite } from './suite.ts'
 import { bodies } from './suites/bodies.ts'
 import { create } from './suites/create.ts'
+import { dapr } from './suites/dapr.ts'
 import { growth } from './suites/growth.ts'
 import { inbound } from './suites/inbound.ts'
 import { latency } from './suites/latency.ts'
@@ -28,8 +30,7 @@ const { values: options } = parseArgs({
     'cpu-prof': { type: 'boolean', default: false },
   },
 })
-// The benchmark of Dapr's doors (daprd with our component beside its built-in binding) is a further suite of this list.
-const suites: readonly Suite[] = [inbound, latency, bodies, create, start, memoryUse, growth]
+const suites: readonly Suite[] = [inbound, latency, bodies, create, start, memoryUse, growth, dapr]
 const only = options.only?.split(',')
 const unknown = only?.filter((name) => !suites.some((suite) => suite.name === name)) ?? []
 if (unknown.length > 0) throw new RangeError(`--only takes ${suites.map(({ name }) => name).join(', ')}`)
@@ -50,9 +51,14 @@ if ('missing' in go) {
   // Where nobody looks, what is skipped would stay skipped.
   if (process.env.CI !== undefined && process.env.CI !== 'false') process.exit(1)
 }
-const machine = describeMachine(go)
+const daprPrograms = obtainDaprPrograms(!options.short && (only?.includes(dapr.name) ?? true))
+const daprMissing = 'missing' in daprPrograms && (only?.includes(dapr.name) ?? true)
+if (daprMissing) console.log(`skipped: what goes through daprd: ${daprPrograms.missing}`)
+const machine = describeMachine(go, daprPrograms)
 for (const line of machine) console.log(line)
 
+// Each child is killed when this process ends.
+process.setMaxListeners(50)
 const findings: Findings[] = []
 {
   await using azure = await startAzure()
@@ -61,9 +67,9 @@ const findings: Findings[] = []
     core: 'load',
   })
   const nodeFlags = options['cpu-prof'] ? ['--cpu-prof', '--cpu-prof-dir', join(cache, 'profiles')] : []
-  const bench: Bench = { azure, go, generator, scale, nodeFlags }
+  const bench: Bench = { azure, go, dapr: daprPrograms, generator, scale, nodeFlags }
   for (const suite of suites) {
-    if (only && !only.includes(suite.name)) continue
+    if ((only && !only.includes(suite.name)) || (suite === dapr && daprMissing)) continue
     const found = await suite.run(bench)
     findings.push(found)
     console.log(`\n${found.title}\n\n${table(found.results)}`)

@@ -1,5 +1,4 @@
-import type { Child } from './child.ts'
-import { usageOf } from './usage.ts'
+import { usageOfAll } from './usage.ts'
 
 /** One run of one case. */
 export interface Sample {
@@ -35,14 +34,19 @@ export interface Throughput {
   readonly ms: number
 }
 
-/** Runs some work of a process, and puts what it used beside it. */
+interface Process {
+  readonly pid: number
+}
+
+/** Runs some work of a process, or of several together, and puts what they used beside it. */
 export async function withUsage<Work extends Throughput>(
-  { pid }: Pick<Child<unknown>, 'pid'>,
+  server: Process | readonly Process[],
   work: () => Promise<Work>,
 ): Promise<Sample & { readonly work: Work }> {
-  const before = usageOf(pid)
+  const pids = [server].flat().map(({ pid }) => pid)
+  const before = usageOfAll(pids)
   const done = await work()
-  const after = usageOf(pid)
+  const after = usageOfAll(pids)
   const value = (done.events / done.ms) * 1000
   if (!before || !after) return { value, work: done }
   const cpuUs = ((after.cpuMs - before.cpuMs) * 1000) / done.events

@@ -8,6 +8,8 @@ export interface Scale {
   readonly warmUpMs: number
   /** Requests a second of the steady load. */
   readonly steadyRate: number
+  /** The same through daprd, which takes less. */
+  readonly daprRate: number
   readonly connections: readonly number[]
   readonly instances: readonly number[]
   /** Callers of `create` at once. */
@@ -24,6 +26,7 @@ export const fullScale: Scale = {
   runMs: 4_000,
   warmUpMs: 3_000,
   steadyRate: 5_000,
+  daprRate: 1_000,
   connections: [1, 32, 1_000, 5_000],
   instances: [1, 10, 50],
   manyCallers: 256,
@@ -37,6 +40,7 @@ export const shortScale: Scale = {
   runMs: 300,
   warmUpMs: 100,
   steadyRate: 500,
+  daprRate: 100,
   connections: [1, 100],
   instances: [1, 3],
   manyCallers: 32,

@@ -1,5 +1,6 @@
 import type { Azure } from './azure.ts'
 import type { Child } from './child.ts'
+import type { DaprPrograms } from './dapr-programs.ts'
 import type { GoBinding } from './go-binding.ts'
 import type { LoadOrder, LoadResult, LoadTarget } from './load/generator.ts'
 import { runWrk, wrkVersion } from './load/wrk.ts'
@@ -10,6 +11,7 @@ import type { Scale } from './scale.ts'
 export interface Bench {
   readonly azure: Azure
   readonly go: GoBinding
+  readonly dapr: DaprPrograms
   readonly generator: Child<object>
   readonly scale: Scale
   /** Flags of Node for our servers: `--cpu-prof`. */

@@ -23,6 +23,18 @@ export function usageOf(pid: number): Usage | undefined {
   }
 }
 
+/** The same of several processes together. */
+export function usageOfAll(pids: readonly number[]): Usage | undefined {
+  const sum = { cpuMs: 0, waitedMs: 0 }
+  for (const pid of pids) {
+    const one = usageOf(pid)
+    if (!one) return undefined
+    sum.cpuMs += one.cpuMs
+    sum.waitedMs += one.waitedMs
+  }
+  return sum
+}
+
 /** Megabytes (2^20 bytes) that a process has in memory now, and had at most; `undefined` where there is no /proc. */
 export function memoryOf(pid: number): { readonly now: number; readonly peak: number } | undefined {
   try {

@@ -7,6 +7,8 @@ import { createAnswerReader } from './http-answers.ts'
 /** Where requests go. */
 export interface LoadTarget {
   readonly port: number
+  /** @default '/api/events' */
+  readonly path?: string
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -43,10 +45,10 @@ interface Sink {
   failed(error: Error): void
 }
 
-function open({ port, headers }: LoadTarget, body: string, sink: Sink): Promise<Connection> {
+function open({ port, path = '/api/events', headers }: LoadTarget, body: string, sink: Sink): Promise<Connection> {
   const head = Object.entries({ ...headers, host: 'localhost', 'content-length': String(Buffer.byteLength(body)) })
   const request = Buffer.from(
-    `POST /api/events HTTP/1.1\r\n${head.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`,
+    `POST ${path} HTTP/1.1\r\n${head.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`,
   )
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })
@@ -59,7 +61,7 @@ function open({ port, headers }: LoadTarget, body: string, sink: Sink): Promise<
       close: () => socket.destroy(),
     }
     const read = createAnswerReader((status) => {
-      if (status === 200) sink.answered(connection, dueAt)
+      if (status === 200 || status === 204) sink.answered(connection, dueAt)
       else sink.failed(new Error(`a delivery was answered ${status}`))
     })
     socket.on('data', read)

@@ -32,7 +32,7 @@ export async function runWrk(order: LoadOrder): Promise<LoadResult> {
     writeFileSync(join(folder, 'body'), order.body)
     const seconds = Math.max(1, Math.round(order.ms / 1000))
     const flags = ['-t1', `-c${order.connections}`, `-d${seconds}s`, '--timeout', '20s', '-s', 'script.lua']
-    const url = `http://127.0.0.1:${order.targets[0]?.port}/api/events`
+    const url = `http://127.0.0.1:${order.targets[0]?.port}${order.targets[0]?.path ?? '/api/events'}`
     const [program, args] = pinned('load', 'wrk', [...flags, url])
     const child = spawn(program, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
     let output = ''

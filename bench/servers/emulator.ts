@@ -16,7 +16,7 @@ export interface EmulatorReady {
   readonly topics: Readonly<Record<string, string>>
 }
 
-/** Raises one event at a topic and tells with which headers it is delivered, by the host that it is sent to; the subscribers don't get it. */
+/** Raises one event at a topic, once the hosts have taken their handshakes, and tells with which headers it is delivered, by the host that it is sent to; the subscribers don't get it. */
 export interface Rehearsal {
   readonly topicId: string
   readonly hosts: readonly string[]
@@ -53,6 +53,10 @@ const ready: EmulatorReady = {
 say(ready)
 
 await answerLines(async ({ topicId, hosts }: Rehearsal) => {
+  const standing = (host: string) =>
+    emulator.records.handshakes.waitFor(({ outcome, url }) => outcome === 'validated' && url.includes(`//${host}/`))
+  await Promise.all(hosts.map(standing))
+  await emulator.idle()
   const arrivals = hosts.map((host) => {
     const { promise, resolve } = Promise.withResolvers<[string, IncomingHttpHeaders]>()
     rehearsed.set(host, (headers) => resolve([host, headers]))
