@@ -13,6 +13,7 @@ import type { EmulatorContext, VerifiedToken } from './context.ts'
 import { knownResources } from './entra-token-request.ts'
 import type { Topic } from './model.ts'
 import type { Provisioning } from './provisioning.ts'
+import { recordedBodyLimit } from './records.ts'
 
 /** Azure Resource Manager takes no longer bodies. */
 const longestBodyBytes = 4 * 1024 * 1024
@@ -185,7 +186,7 @@ function toArmError(error: unknown): ArmError {
 }
 
 function parsed(content: string | undefined): unknown {
-  if (content === undefined || content.length > 16_384) return undefined
+  if (content === undefined || content.length > recordedBodyLimit) return undefined
   try {
     return JSON.parse(content)
   } catch {

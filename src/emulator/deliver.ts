@@ -5,6 +5,7 @@ import { deliveredForm } from './convert-schema.ts'
 import { deadLetterDestinationOf } from './dead-letter.ts'
 import { bodyOf, type DeliveryPlan, deliveryHeaders, deliveryPlan, shownHeaders, shownUrl } from './delivery-request.ts'
 import type { DeliverySchema, EventSubscription, WebHookProperties } from './model.ts'
+import { recordedBodyLimit } from './records.ts'
 import type { PendingEvent, Sent } from './subscription-queue.ts'
 import type { WebhookClient, WebhookResult } from './webhook-client.ts'
 import type { WorkCounter } from './work-counter.ts'
@@ -14,9 +15,6 @@ const deliveryTimeoutMs = 30_000
 
 /** An answer that comes within three minutes of the request may still spare the next try (Event Grid: delivery-and-retry). */
 const lateAnswerMs = 180_000 - deliveryTimeoutMs
-
-/** Most characters of a body that a record keeps, so that ten thousand records stay small. */
-const recordedBodyLimit = 16_384
 
 /** Events as they go out; each is written once per schema, however many subscriptions and tries there are. */
 export interface EventTexts {

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { EmulatorContext, RequestRecord } from './context.ts'
 import type { Fault } from './faults.ts'
+import { recordedBodyLimit } from './records.ts'
 
 /** What a route has to say about a request beyond its answer; ends up in the request's record. */
 export interface RequestOutcome {
@@ -15,9 +16,6 @@ declare module 'fastify' {
     outcome: RequestOutcome
   }
 }
-
-/** Longer bodies are not recorded, so that ten thousand records stay within some hundred MB. */
-const longestBodyRecorded = 16_384
 
 /**
  * Has the scope's requests recorded, and hit by the faults asked for.
@@ -62,7 +60,7 @@ export function recordRequests(
   function record(request: FastifyRequest, status: number): void {
     recorded.add(request)
     const { outcome } = request
-    const long = Number(request.headers['content-length'] ?? 0) > longestBodyRecorded
+    const long = Number(request.headers['content-length'] ?? 0) > recordedBodyLimit
     const body = outcome.body ?? (long ? undefined : request.body)
     context.records.requests.push({
       at: context.clock.now(),

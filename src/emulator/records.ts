@@ -1,6 +1,9 @@
 /** How many records a ring holds before the oldest makes room. */
 export const recordLimit = 10_000
 
+/** Longest body that a record keeps, in bytes or characters, so that {@link recordLimit} records stay within some hundred MB. */
+export const recordedBodyLimit = 16_384
+
 /** The latest records of one kind, oldest first. Bounded, so that an emulator may run for weeks; what fell out is counted. */
 export class RecordRing<T> implements Iterable<T> {
   readonly #limit: number

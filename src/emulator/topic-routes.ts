@@ -15,14 +15,12 @@ import {
   unsupportedApiVersion,
 } from './publish-fault.ts'
 import { recordRequests } from './recording.ts'
+import { recordedBodyLimit } from './records.ts'
 import { statusName } from './status-name.ts'
 import { createTopicRates, topicRate } from './topic-rate.ts'
 
 /** The one version of the data plane (Event Grid: post-to-custom-topic). A request without one is taken for it, as Microsoft's quickstart sends it. */
 export const publishApiVersion = '2018-01-01'
-
-// Longer bodies are not recorded, so that ten thousand records stay small.
-const recordedBodyBytes = 16_384
 
 /**
  * Adds the publishing routes, `/topics/:name/api/events`, and those of the manual handshake, `/eventsubscriptions/:name/validate`.
@@ -133,11 +131,10 @@ function fullUrl(request: FastifyRequest): string {
 
 /** For the record: parsed where it is short enough. */
 function shownBody(body: Buffer): unknown {
-  if (body.length > recordedBodyBytes) return `(${body.length} bytes)`
+  if (body.length > recordedBodyLimit) return `(${body.length} bytes)`
   const text = body.toString('utf8')
   try {
-    const json: unknown = JSON.parse(text)
-    return json
+    return JSON.parse(text)
   } catch {
     return text
   }
