@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { AcceptedEvent } from './accepted-event.ts'
 import { toCloudEvent } from './convert-schema.ts'
-import { preciseTime } from './handshake.ts'
 import type { JsonObject } from './json-object.ts'
 import type { DeadLetterDestination, DeliverySchema, EventSubscription } from './model.ts'
 import type { Hold } from './pending-bytes.ts'
+import { preciseTime } from './precise-time.ts'
 import type { DeliveryOutcome, GiveUpReason } from './retry-schedule.ts'
 
 /** Where dead-lettered events are put: a blob container, or something like one. */

@@ -1,5 +1,6 @@
 import { dotNetTime } from './dot-net-time.ts'
 import { isJsonObject } from './json-object.ts'
+import { preciseTime } from './precise-time.ts'
 import { statusName } from './status-name.ts'
 
 /** Event Grid's name for itself, in the public cloud (Event Grid: end-point-validation-cloud-events-schema). */
@@ -108,9 +109,4 @@ export function handshakeMessage(failure: {
     `${statusName(status)}. For troublehooting, visit https://aka.ms/${page}. ` +
     `Activity id:${activityId}, timestamp: ${dotNetTime(at)} (UTC).`
   )
-}
-
-/** A time with seven fraction digits, as Event Grid writes them. */
-export function preciseTime(at: number): string {
-  return new Date(at).toISOString().replace('Z', '0000Z')
 }

@@ -1,7 +1,7 @@
 import type { EventGridEvent } from './accepted-event.ts'
-import { preciseTime } from './handshake.ts'
 import { fieldAt, type JsonObject } from './json-object.ts'
 import type { MappedField, Topic } from './model.ts'
+import { preciseTime } from './precise-time.ts'
 
 /**
  * Makes an Event Grid event of one in a topic's own schema: the mapped fields, else the mapping's defaults; what is not mapped is looked for under

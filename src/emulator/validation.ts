@@ -9,12 +9,12 @@ import {
   judgeValidationAnswer,
   manualValidationMs,
   optionsHeaders,
-  preciseTime,
   validationEvent,
   validationHeaders,
   validationRetry,
 } from './handshake.ts'
 import type { EventSubscription } from './model.ts'
+import { preciseTime } from './precise-time.ts'
 import type { WebhookClient, WebhookResult } from './webhook-client.ts'
 
 /** Runs handshakes, and remembers the validation URLs that nobody has called yet. */
