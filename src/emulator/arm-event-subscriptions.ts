@@ -17,7 +17,7 @@ import { parseEventSubscription } from './arm-validation.ts'
 import { viewDeliveryAttributes, viewEventSubscription } from './arm-view.ts'
 import type { EmulatorContext } from './context.ts'
 import { defaultEventTypesOf, unknownEventType } from './event-types.ts'
-import { destinationOf, type EventSubscription, type Topic } from './model.ts'
+import { destinationOf, type EventSubscription, eventSubscriptionId, type Topic } from './model.ts'
 import type { Provisioning } from './provisioning.ts'
 
 type Target = Extract<ArmTarget, { kind: 'eventSubscription' }>
@@ -54,7 +54,7 @@ export function createEventSubscriptionHandler(
         apiVersion: call.apiVersion,
         defaultEventTypes: defaultEventTypesOf(subscription.scope, call.apiVersion),
       },
-      target.nested ? `${nestedType(target.scope)}/eventSubscriptions` : 'Microsoft.EventGrid/eventSubscriptions',
+      eventSubscriptionType(target),
     )
 
   const write = (call: ArmCall, target: Target, resolved: ResolvedScope): ArmAnswer => {
@@ -151,22 +151,23 @@ export function createEventSubscriptionHandler(
   }
 }
 
-/** The resource id. The nested form of a topic's event subscriptions names the same ones. */
-function idOf({ scope, name }: Target): string {
-  return `${scope}/providers/Microsoft.EventGrid/eventSubscriptions/${name}`
-}
+/** The nested form of a topic's event subscriptions names the same ones. */
+const idOf = ({ scope, name }: Target) => eventSubscriptionId(scope, name)
 
 function actionOf(method: string, target: Target): string {
-  const type = target.nested
-    ? `${nestedType(target.scope)}/eventSubscriptions`
-    : 'Microsoft.EventGrid/eventSubscriptions'
+  const type = eventSubscriptionType(target)
   if (target.action !== undefined) return `${type}/${target.action}/action`
   if (method === 'GET') return `${type}/read`
   return method === 'DELETE' ? `${type}/delete` : `${type}/write`
 }
 
+/** The resource type of event subscriptions: `Microsoft.EventGrid/eventSubscriptions`, or below the type of what they are nested in. */
+export function eventSubscriptionType({ nested, scope }: { readonly nested: boolean; readonly scope: string }): string {
+  return `${nested ? nestedType(scope) : 'Microsoft.EventGrid'}/eventSubscriptions`
+}
+
 /** `Microsoft.EventGrid/topics`, or with more levels, of the resource that a nested subscription lies in. */
-export function nestedType(scope: string): string {
+function nestedType(scope: string): string {
   const parts = scope.slice(scope.toLowerCase().lastIndexOf('/providers/') + '/providers/'.length).split('/')
   return parts.filter((_, index) => index === 0 || index % 2 === 1).join('/')
 }

@@ -8,7 +8,7 @@ import {
   resolveScope,
 } from './arm-call.ts'
 import { armErrors } from './arm-errors.ts'
-import { nestedType } from './arm-event-subscriptions.ts'
+import { eventSubscriptionType } from './arm-event-subscriptions.ts'
 import type { ArmTarget } from './arm-path.ts'
 import { parseArmScope } from './arm-path.ts'
 import { viewEventSubscription } from './arm-view.ts'
@@ -22,9 +22,7 @@ const mostPerPage = 100
 
 /** The lists of event subscriptions: of a source, or of all sources below a subscription or a resource group. */
 export function listEventSubscriptions(context: EmulatorContext, call: ArmCall, target: Target): ArmAnswer {
-  const type = target.nested
-    ? `${nestedType(target.scope)}/eventSubscriptions`
-    : 'Microsoft.EventGrid/eventSubscriptions'
+  const type = eventSubscriptionType(target)
   const action = actionOf(target, type)
   const resolved = resolveScope(context, call, target.scope, action)
   requireEventGridVersion(call, 'eventSubscriptions')

@@ -3,8 +3,14 @@ import { topicId } from './arm-call.ts'
 import { parseEventSubscription } from './arm-validation.ts'
 import type { CancelTimer } from './clock.ts'
 import { isJsonObject, ownField } from './json-object.ts'
-import type { EventSubscription, EventSubscriptionProperties } from './model.ts'
-import { type EventSubscriptionOptions, type ResolvedOptions, randomKey, type TopicOptions } from './options.ts'
+import { asResourceId, type EventSubscription, type EventSubscriptionProperties, eventSubscriptionId } from './model.ts'
+import {
+  type EventSubscriptionOptions,
+  emulatorDefaults,
+  type ResolvedOptions,
+  randomKey,
+  type TopicOptions,
+} from './options.ts'
 import type { World } from './world.ts'
 
 /** Pause before the handshake of a declared event subscription is tried again, in milliseconds by the emulator's clock: its subscriber may start after us. */
@@ -22,14 +28,14 @@ export function putTopic(world: World, options: TopicOptions): void {
   const subscriptionId = options.subscriptionId ?? directory.azureSubscriptions()[0]?.id ?? ''
   const azure = directory.azureSubscription(subscriptionId)
   if (!azure) throw new RangeError(`there is no Azure subscription ${subscriptionId}`)
-  const resourceGroup = options.resourceGroup ?? [...azure.resourceGroups.values()][0] ?? 'rg'
+  const resourceGroup = options.resourceGroup ?? [...azure.resourceGroups.values()][0] ?? emulatorDefaults.resourceGroup
   azure.resourceGroups.set(resourceGroup.toLowerCase(), resourceGroup)
   store.putTopic({
     id: topicId(azure.id, resourceGroup, options.name),
     name: options.name,
     subscriptionId: azure.id,
     resourceGroup,
-    location: options.location ?? 'westeurope',
+    location: options.location ?? emulatorDefaults.location,
     inputSchema: options.inputSchema ?? 'CloudEventSchemaV1_0',
     ...(options.inputSchemaMapping ? { inputSchemaMapping: options.inputSchemaMapping } : {}),
     keys: options.keys ?? store.topic(options.name)?.keys ?? [randomKey(), randomKey()],
@@ -83,9 +89,9 @@ export function createDeclarations(world: World): Declarations {
 
   function idOf(options: EventSubscriptionOptions): { readonly id: string; readonly scope: string } {
     const topic = options.topic === undefined ? store.topics()[0] : store.topic(options.topic)
-    const scope = options.scope === undefined ? topic?.id : `/${options.scope.replace(/^\/|\/$/g, '')}`
+    const scope = options.scope === undefined ? topic?.id : asResourceId(options.scope)
     if (scope === undefined) throw new RangeError(`there is no topic ${options.topic ?? ''}`)
-    return { scope, id: `${scope}/providers/Microsoft.EventGrid/eventSubscriptions/${options.name}` }
+    return { scope, id: eventSubscriptionId(scope, options.name) }
   }
 
   function putEventSubscription(options: EventSubscriptionOptions): string {

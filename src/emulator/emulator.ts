@@ -1,7 +1,7 @@
 import type { Ingress, Records } from './context.ts'
 import { createDeclarations, type Declarations, putTopic, removeTopic } from './declarations.ts'
 import { checkFault, type Fault } from './faults.ts'
-import type { EventSubscription } from './model.ts'
+import { asResourceId, type EventSubscription, eventSubscriptionId } from './model.ts'
 import { checkTopicNames } from './option-names.ts'
 import {
   type Client,
@@ -131,7 +131,7 @@ export class EventGridEmulator implements AsyncDisposable {
 
   /** An event subscription as it stands, secrets and all; undefined if there is none. `scope` may lack its leading slash. */
   eventSubscription(scope: string, name: string): EventSubscription | undefined {
-    return this.#world.context.store.subscription(subscriptionId(scope, name))
+    return this.#world.context.store.subscription(eventSubscriptionId(asResourceId(scope), name))
   }
 
   /** All event subscriptions. */
@@ -264,8 +264,4 @@ export class EventGridEmulator implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
-}
-
-function subscriptionId(scope: string, name: string): string {
-  return `/${scope.replace(/^\/|\/$/g, '')}/providers/Microsoft.EventGrid/eventSubscriptions/${name}`
 }

@@ -171,6 +171,16 @@ export interface EventSubscription {
   readonly createdAt: number
 }
 
+/** A resource id with its leading slash and without a trailing one, however it was written. */
+export function asResourceId(id: string): string {
+  return `/${id.replace(/^\/|\/$/g, '')}`
+}
+
+/** The resource id of an event subscription. @param scope the source's resource id */
+export function eventSubscriptionId(scope: string, name: string): string {
+  return `${scope}/providers/Microsoft.EventGrid/eventSubscriptions/${name}`
+}
+
 /** The destination, wherever in the properties it stands. */
 export function destinationOf(properties: EventSubscriptionProperties): Destination | undefined {
   return properties.destination ?? properties.deliveryWithResourceIdentity?.destination
