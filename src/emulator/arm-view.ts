@@ -16,8 +16,11 @@ type Json = Record<string, unknown>
 /** An event subscription as Azure Resource Manager shows it: the URL without its query, secrets as `Hidden`. */
 export function viewEventSubscription(subscription: EventSubscription, options: ViewOptions, type: string): Json {
   const { id, name, properties, provisioningState, scope, createdAt } = subscription
-  const { filled, sparse } = { filled: options.detail === 'filled', sparse: options.detail === 'sparse' }
+  const filled = options.detail === 'filled'
   const delivery = properties.deliveryWithResourceIdentity
+  const retryPolicy = filled
+    ? { maxDeliveryAttempts: 30, eventTimeToLiveInMinutes: 1440, ...properties.retryPolicy }
+    : properties.retryPolicy
   return {
     properties: {
       topic: sourceId(scope),
@@ -29,10 +32,7 @@ export function viewEventSubscription(subscription: EventSubscription, options: 
         : {}),
       filter: viewFilter(properties, options),
       ...(filled || properties.eventDeliverySchema ? { eventDeliverySchema: properties.eventDeliverySchema } : {}),
-      ...(filled
-        ? { retryPolicy: { maxDeliveryAttempts: 30, eventTimeToLiveInMinutes: 1440, ...properties.retryPolicy } }
-        : {}),
-      ...(sparse && properties.retryPolicy ? { retryPolicy: properties.retryPolicy } : {}),
+      ...(retryPolicy ? { retryPolicy } : {}),
       ...pick(properties, ['expirationTimeUtc', 'deadLetterDestination', 'deadLetterWithResourceIdentity']),
     },
     id,

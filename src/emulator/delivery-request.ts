@@ -1,7 +1,13 @@
 import { type AcceptedEvent, eventDataVersion } from './accepted-event.ts'
 import { filteredField } from './filters.ts'
 import { fieldAt } from './json-object.ts'
-import type { DeliveryAttributeMapping, DeliverySchema, EventSubscription, WebHookProperties } from './model.ts'
+import {
+  type DeliveryAttributeMapping,
+  type DeliverySchema,
+  destinationOf,
+  type EventSubscription,
+  type WebHookProperties,
+} from './model.ts'
 
 /** Most bytes of a delivery attribute's value (Event Grid: delivery-properties). */
 const attributeLimitBytes = 4096
@@ -10,8 +16,7 @@ const secretText = '(redacted)'
 
 /** The webhook of a subscription, or undefined if it delivers to something else, which the emulator does not play. */
 export function webhookOf(subscription: EventSubscription): WebHookProperties | undefined {
-  const { destination, deliveryWithResourceIdentity } = subscription.properties
-  const found = destination ?? deliveryWithResourceIdentity?.destination
+  const found = destinationOf(subscription.properties)
   return found?.endpointType === 'WebHook' ? found.properties : undefined
 }
 

@@ -88,11 +88,7 @@ export function createDirectory(options: ResolvedOptions): Directory {
     hasTenant: (tenantId) =>
       [...declared.clients, ...subscriptions.values()].some((one) => same(one.tenantId, tenantId)),
     client: (tenantId, clientId) =>
-      declared.clients.find(
-        (client) =>
-          client.tenantId.toLowerCase() === tenantId.toLowerCase() &&
-          client.clientId.toLowerCase() === clientId.toLowerCase(),
-      ),
+      declared.clients.find((client) => same(client.tenantId, tenantId) && same(client.clientId, clientId)),
     azureSubscription: (id) => subscriptions.get(id.toLowerCase()),
     azureSubscriptions: () => [...subscriptions.values()],
     roleAssignments: () => assignments,

@@ -150,7 +150,7 @@ export interface Client {
   readonly roles: readonly Required<RoleGrant>[]
 }
 
-/** {@link EmulatorOptions} with every default filled in. */
+/** {@link EventGridEmulatorOptions} with every default filled in. */
 export interface ResolvedOptions {
   readonly port: number
   readonly httpPort: number

@@ -1,7 +1,13 @@
 import type { DeliveryRecord, HandshakeRecord } from '../context.ts'
 import { deadLetterDestinationOf } from '../dead-letter.ts'
 import { batchingOf, deliverySchemaOf, shownUrl, webhookOf } from '../delivery-request.ts'
-import type { DeliveryAttributeMapping, EventSubscription, SubscriptionFilter, Topic } from '../model.ts'
+import {
+  type DeliveryAttributeMapping,
+  destinationOf,
+  type EventSubscription,
+  type SubscriptionFilter,
+  type Topic,
+} from '../model.ts'
 import type { Fate, TrailedEvent } from './event-trail.ts'
 
 // What the page is sent. All of it is text and numbers: the page itself makes them into elements, and no secret is among them.
@@ -28,13 +34,12 @@ export function viewSubscription(subscription: EventSubscription, handshake: Han
   const batching = webhook && batchingOf(webhook)
   const deadLetter = deadLetterDestinationOf(subscription)?.properties
   const { maxDeliveryAttempts = 30, eventTimeToLiveInMinutes = 1440 } = properties.retryPolicy ?? {}
-  const destination = properties.destination ?? properties.deliveryWithResourceIdentity?.destination
   return {
     id: subscription.id,
     name: subscription.name,
     scope: subscription.scope,
     state: subscription.provisioningState,
-    endpoint: webhook ? shownEndpoint(webhook.endpointUrl) : (destination?.endpointType ?? ''),
+    endpoint: webhook ? shownEndpoint(webhook.endpointUrl) : (destinationOf(properties)?.endpointType ?? ''),
     schema: deliverySchemaOf(subscription),
     filters: filterLines(properties.filter),
     retry: `${maxDeliveryAttempts} tries within ${eventTimeToLiveInMinutes} min`,
