@@ -19,7 +19,6 @@ interface Lane {
   readonly queue: SubscriptionQueue
   /** The newest that is stored, whatever its state. */
   subscription: EventSubscription
-  stopExpiry: CancelTimer
 }
 
 /** Makes the half of Event Grid that talks to subscribers. @param journal where what waits is written down. @default nowhere */
@@ -128,7 +127,7 @@ export function createDeliveryEngine(context: EmulatorContext, journal: Journal 
   }
 
   function addLane(subscription: EventSubscription): Lane {
-    const lane: Lane = { queue: makeQueue(subscription), subscription, stopExpiry: () => {} }
+    const lane: Lane = { queue: makeQueue(subscription), subscription }
     lanes.set(subscription.id.toLowerCase(), lane)
     const source = subscription.scope.toLowerCase()
     bySource.set(source, (bySource.get(source) ?? new Set()).add(lane))
@@ -139,23 +138,11 @@ export function createDeliveryEngine(context: EmulatorContext, journal: Journal 
     const lane = lanes.get(subscription.id.toLowerCase())
     if (!lane) return
     if (!closed) journal.forget(subscription.id)
-    lane.stopExpiry()
     lane.queue.drop()
     watcher?.forgotten(subscription)
     lanes.delete(subscription.id.toLowerCase())
     bySource.get(subscription.scope.toLowerCase())?.delete(lane)
     tellSettled()
-  }
-
-  /** An event subscription that is over disappears from ARM too. */
-  function watchExpiry(lane: Lane): void {
-    lane.stopExpiry()
-    const expiry = Date.parse(lane.subscription.properties.expirationTimeUtc ?? '')
-    if (Number.isNaN(expiry)) return
-    lane.stopExpiry = clock.setTimer(Math.max(expiry - clock.now(), 0), () => {
-      store.deleteSubscription(lane.subscription)
-      removeLane(lane.subscription)
-    })
   }
 
   function accept(sourceId: string, events: readonly AcceptedEvent[]): void {
@@ -220,7 +207,6 @@ export function createDeliveryEngine(context: EmulatorContext, journal: Journal 
       lane.subscription = subscription
       if (subscription.provisioningState !== 'Succeeded') return
       lane.queue.use(subscription)
-      watchExpiry(lane)
       pumpSoon()
     },
     subscriptionDeleted: removeLane,

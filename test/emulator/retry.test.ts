@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createOperations } from '../../src/emulator/arm-operations.ts'
+import { createProvisioning } from '../../src/emulator/provisioning.ts'
 import { cloudEvent, openEventGrid, publish } from './event-grid.ts'
 
 const counts = (grid: Awaited<ReturnType<typeof openEventGrid>>) =>
@@ -173,6 +175,9 @@ describe('a subscription', () => {
     const grid = await openEventGrid()
     const expirationTimeUtc = new Date(grid.clock.now() + minute).toISOString()
     const { id } = grid.subscribe({ expirationTimeUtc })
+    const provisioning = createProvisioning(grid.context, grid.engine, createOperations(grid.clock, 0))
+    onTestFinished(provisioning.close)
+    provisioning.resume()
     await grid.clock.advance(minute - 1)
     expect(grid.context.store.subscription(id)).toBeDefined()
     await grid.clock.advance(1)
