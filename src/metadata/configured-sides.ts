@@ -53,8 +53,7 @@ export function parseDirection(text: string): ReadonlySet<Side> {
 /** The fields that a side reads: its own, and for an output with Entra tokens those of the credential. */
 export function fieldsRead(side: Side, topicAuthentication: string | undefined): readonly FieldName[] {
   const lent = side === 'output' && isEntra(topicAuthentication)
-  return metadataFields.flatMap((row) => {
-    const field = findField(row.name)
-    return field && (field.sides.includes(side) || (lent && isCredentialField(field.name))) ? [field.name] : []
-  })
+  return metadataFields
+    .filter(({ name, sides }) => sides.includes(side) || (lent && isCredentialField(name)))
+    .map(({ name }) => name)
 }

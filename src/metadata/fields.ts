@@ -3,8 +3,9 @@ export type Side = 'input' | 'output'
 
 /** What is said of one metadata field. Whatever else speaks of fields (schema, README, descriptor, redaction) reads it here. */
 export interface MetadataField {
+  /** As it is documented; it matches in any letter case. */
   readonly name: string
-  /** Other names of the same field; all names match without regard to case. */
+  /** Other names of the same field, which match in the same way. */
   readonly aliases: readonly string[]
   /** The sides that read it. A field of one side alone configures that side. */
   readonly sides: readonly Side[]
@@ -14,6 +15,7 @@ export interface MetadataField {
   readonly default: string | undefined
   /** What is done without it where that is no fixed value. */
   readonly otherwise: string | undefined
+  /** Its value is never printed, and a component holds it as a `Secret`. */
   readonly secret: boolean
   /** How its value may be printed; a row that does not say is redacted. */
   readonly shown: 'plain' | 'url' | 'redacted'
@@ -250,7 +252,12 @@ const rows = {
 /** The name of a metadata field, as the table spells it. */
 export type FieldName = keyof typeof rows
 
-const complete = (name: string, row: Row): MetadataField => ({
+/** A row of the table, whose name is one of {@link FieldName}. */
+type KnownField = MetadataField & { readonly name: FieldName }
+
+const isFieldName = (name: string): name is FieldName => Object.hasOwn(rows, name)
+
+const complete = (name: FieldName, row: Row): KnownField => ({
   aliases: [],
   required: false,
   default: undefined,
@@ -263,21 +270,18 @@ const complete = (name: string, row: Row): MetadataField => ({
 })
 
 /** The table of metadata fields, in the order in which they are documented. */
-export const metadataFields: readonly MetadataField[] = Object.entries<Row>(rows).map(([name, row]) =>
-  complete(name, row),
-)
+export const metadataFields: readonly KnownField[] = Object.keys(rows)
+  .filter(isFieldName)
+  .map((name) => complete(name, rows[name]))
 
 const byAnyName = new Map(
   metadataFields.flatMap((field) => [field.name, ...field.aliases].map((name) => [name.toLowerCase(), field] as const)),
 )
 
 /** The field that goes by a name or an alias, in any letter case; `undefined` where none does. */
-export function findField(name: string): (MetadataField & { readonly name: FieldName }) | undefined {
-  const field = byAnyName.get(name.toLowerCase())
-  return field && isFieldName(field.name) ? { ...field, name: field.name } : undefined
+export function findField(name: string): KnownField | undefined {
+  return byAnyName.get(name.toLowerCase())
 }
 
 /** Every name and alias, for a did-you-mean. */
 export const everyFieldName: readonly string[] = metadataFields.flatMap(({ name, aliases }) => [name, ...aliases])
-
-const isFieldName = (name: string): name is FieldName => Object.hasOwn(rows, name)

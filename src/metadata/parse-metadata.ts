@@ -13,6 +13,7 @@ import { quote } from './redact.ts'
 import { missingFields, type RequiredBy } from './required-fields.ts'
 import { inputSchema, type OutputValues, outputSchema } from './schema.ts'
 
+/** How {@link parseMetadata} goes about it. */
 export interface ParseMetadataOptions {
   /** The component's name, from which the name of the event subscription is made where none is given. */
   readonly componentName?: string
@@ -105,10 +106,9 @@ function reasonOf(side: Side, { fields }: GivenFields): string | undefined {
 
 function withDefaults({ fields }: GivenFields): Texts {
   const texts: Texts = {}
-  for (const row of metadataFields) {
-    const name = findField(row.name)?.name
-    const text = name && (fields.has(name) ? fields.get(name)?.text : row.default)
-    if (name && text !== undefined) texts[name] = text
+  for (const { name, default: standIn } of metadataFields) {
+    const text = fields.has(name) ? fields.get(name)?.text : standIn
+    if (text !== undefined) texts[name] = text
   }
   return texts
 }

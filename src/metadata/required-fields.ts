@@ -1,6 +1,6 @@
 import type { MetadataIssue } from '../errors.ts'
 import { credentialFields } from './configured-sides.ts'
-import { type FieldName, findField, metadataFields, type Side } from './fields.ts'
+import { type FieldName, metadataFields, type Side } from './fields.ts'
 
 /** What the choice of required fields goes by; values as they were written, or their defaults. */
 export interface RequiredBy {
@@ -39,10 +39,9 @@ function neededByOutput(by: RequiredBy): readonly Need[] {
 }
 
 const requiredOf = (side: Side): readonly Need[] =>
-  metadataFields.flatMap(({ name, sides, required }) => {
-    const field = findField(name)?.name
-    return required && field && sides.includes(side) ? [{ field, why: `on the ${side} side` }] : []
-  })
+  metadataFields
+    .filter(({ sides, required }) => required && sides.includes(side))
+    .map(({ name }) => ({ field: name, why: `on the ${side} side` }))
 
 const credentialIsClientSecret = ({ credentialGiven, textOf }: RequiredBy) =>
   !credentialGiven && textOf('azureCredential')?.toLowerCase() === 'clientsecret'
