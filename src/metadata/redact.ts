@@ -26,10 +26,9 @@ export function quote(text: string): string {
 /** A URL without what may be secret in it: user info and query become `(redacted)`, a fragment is left out. */
 export function showUrl(text: string): string {
   const url = URL.parse(text)
-  if (!url) return text.includes('@') ? redacted : text.replace(/[?#].*$/s, '?(redacted)')
+  if (!url?.host) return text.includes('@') ? redacted : text.replace(/[?#].*$/s, `?${redacted}`)
   const userInfo = url.username || url.password ? `${redacted}@` : ''
   const query = url.search ? `?${redacted}` : ''
-  if (!url.host) return text.includes('@') ? redacted : text.replace(/[?#].*$/s, '?(redacted)')
   return `${url.protocol}//${userInfo}${url.host}${url.pathname}${query}`
 }
 
