@@ -14,14 +14,15 @@ export interface AzureEnvironment {
   readonly resourceManagerScope: string
   /** The scope of a token that publishes to a topic. */
   readonly topicScope: string
-  /** What Event Grid of this cloud sends as `WebHook-Request-Origin` (event-grid-facts, section 5). */
+  /** What Event Grid of this cloud sends as `WebHook-Request-Origin` (azure-sdk-for-net: the Event Grid extension of WebJobs). */
   readonly eventGridOrigin: string
-  /** Event Grid's own application id in this cloud (event-grid-facts, section 7); unknown for China. */
+  /** Event Grid's own application id in this cloud (Event Grid: secure-webhook-delivery); unknown for China. */
   readonly eventGridClientId: string | undefined
   /** Host of the issuer of Entra's v1 tokens. */
   readonly tokenIssuerHostV1: string
 }
 
+/** The clouds that the binding knows. */
 export const azureEnvironments: Readonly<Record<AzureEnvironmentName, AzureEnvironment>> = {
   AzurePublicCloud: {
     name: 'AzurePublicCloud',

@@ -2,7 +2,7 @@ import type { Secret } from '../secret.ts'
 import type { AzureEnvironment } from './azure-environment.ts'
 import type { Scope } from './scope.ts'
 
-/** The metadata value `default`: the setting goes back to what Event Grid itself uses (design, section 4). */
+/** The metadata value `default`: the setting goes back to what Event Grid itself uses (README, "Metadata"). */
 export const resetToDefault: unique symbol = Symbol('default')
 
 /** A setting of the event subscription: a value, or back to the default. Absent: what stands in Azure is kept. */
@@ -39,7 +39,7 @@ export type DeliveryAuthentication =
 /** The schemas of event that Event Grid delivers to the binding. */
 export type EventSchema = 'CloudEventSchemaV1_0' | 'EventGridSchema'
 
-/** One advanced filter, in ARM's own spelling (event-grid-facts, section 2). */
+/** One advanced filter, in ARM's own spelling (Event Grid: event-filtering). */
 export interface AdvancedFilter {
   readonly operatorType: string
   readonly key: string

@@ -39,7 +39,7 @@ export type Upsert =
 /** What ARM gives in place of a secret attribute's value. */
 const hiddenValue = 'Hidden'
 
-/** Decides what to do about the event subscription (design, section 4). */
+/** Decides what to do about the event subscription: as little as brings it to what is desired. */
 export function decideUpsert(standing: StandingSubscription | undefined, desired: DesiredSubscription): Upsert {
   if (!standing) return { action: 'create', body: mergeSubscription(undefined, desired) }
   const { subscription } = standing
