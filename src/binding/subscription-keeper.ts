@@ -1,6 +1,6 @@
 import { BindingError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
-import type { UpsertOptions, UpsertOutcome } from '../subscription/upsert-subscription.ts'
+import type { SubscriptionUpsert } from './subscription-upsert.ts'
 
 /** How far the event subscription is. */
 export type UpsertState =
@@ -12,7 +12,7 @@ export type UpsertState =
 /** What {@link createSubscriptionKeeper} needs. */
 export interface SubscriptionKeeperOptions {
   /** Creates or updates the event subscription. */
-  readonly upsert: (options: Pick<UpsertOptions, 'patience' | 'signal' | 'onAttempt'>) => Promise<UpsertOutcome>
+  readonly upsert: SubscriptionUpsert
   readonly logger: Logger
   /** Now, in ms since 1970. @default Date.now */
   readonly now?: () => number
@@ -23,7 +23,7 @@ export interface SubscriptionKeeper {
   state(): UpsertState
   /** Creates or updates the event subscription; rejects as `upsert` does. */
   bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal): Promise<void>
-  /** Reads the event subscription again and puts it right, in the background and at most once a minute (design, section 5). */
+  /** Reads the event subscription again and puts it right, in the background and at most once a minute. */
   repair(): void
   /** Ends what is under way and waits for it. */
   close(): Promise<void>

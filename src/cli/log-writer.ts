@@ -2,12 +2,15 @@ import type { LogFields, Logger } from '../logger.ts'
 
 /** From the least to the most important. */
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
+/** One of {@link logLevels}. */
 export type LogLevel = (typeof logLevels)[number]
 
 /** `text` is for people, `json` for what collects logs: one object a line with `time`, `level`, `message` and the fields. */
 export const logFormats = ['text', 'json'] as const
+/** One of {@link logFormats}. */
 export type LogFormat = (typeof logFormats)[number]
 
+/** What {@link createLogWriter} needs. */
 export interface LogWriterOptions {
   readonly level: LogLevel
   readonly format: LogFormat

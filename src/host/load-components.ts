@@ -4,7 +4,12 @@ import { isOurType, readDefinition, typeMeantBy } from '../metadata/component-de
 import type { Metadata } from '../metadata/metadata.ts'
 import { describeIssue } from '../metadata/metadata-invalid.ts'
 import { type ComponentOutline, outlineComponents } from '../metadata/outline-components.ts'
-import { type Component, type ReadComponent, readComponents } from '../metadata/parse-components.ts'
+import {
+  type Component,
+  type ReadComponent,
+  type ReadComponentsOptions,
+  readComponents,
+} from '../metadata/parse-components.ts'
 import { metadataFaults, parseMetadata } from '../metadata/parse-metadata.ts'
 import { quote } from '../metadata/redact.ts'
 import type { Secrets } from '../metadata/resolve-reference.ts'
@@ -67,7 +72,7 @@ export function loadComponents(texts: FolderTexts, options: LoadOptions): Loaded
   return { components, byFile, faults, notes }
 }
 
-type SourcesOf = Parameters<typeof readComponents>[2]['sourcesOf']
+type SourcesOf = ReadComponentsOptions['sourcesOf']
 
 /** Where references lead. Where a store can't be read, no secret can be judged. */
 function secretSources(

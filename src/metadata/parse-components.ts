@@ -15,6 +15,7 @@ import { readYaml, type YamlDocument } from './read-yaml.ts'
 import { quote } from './redact.ts'
 import type { Secrets } from './resolve-reference.ts'
 
+/** What {@link parseComponents} takes from around the text. */
 export interface ParseComponentsOptions {
   /** The file's name, for errors. @default '<text>' */
   readonly file?: string
