@@ -1,7 +1,8 @@
+import { createPlacedList, type Placed } from './placed-list.ts'
 import type { Timers } from './timers.ts'
 
 /** Something that ends at a time (epoch milliseconds). */
-export interface Expiring {
+export interface Expiring extends Placed {
   readonly expiresAt: number
 }
 
@@ -22,7 +23,7 @@ export function createDeadlines<T extends Expiring>(
   now: () => number,
   expire: (item: T) => void,
 ): Deadlines<T> {
-  const open = new Set<T>()
+  const open = createPlacedList<T>()
   let timer: Disposable | undefined
   let timerAt = Number.POSITIVE_INFINITY
   let stopped = false
@@ -43,12 +44,12 @@ export function createDeadlines<T extends Expiring>(
     disarm()
     const time = now()
     let next = Number.POSITIVE_INFINITY
-    for (const item of open) {
-      if (item.expiresAt <= time) {
-        open.delete(item)
-        expire(item)
-      } else next = Math.min(next, item.expiresAt)
+    const over: T[] = []
+    for (const item of open.members) {
+      if (item.expiresAt <= time) over.push(item)
+      else next = Math.min(next, item.expiresAt)
     }
+    for (const item of over) if (open.remove(item)) expire(item)
     if (next < timerAt) arm(next)
   }
 
@@ -58,12 +59,12 @@ export function createDeadlines<T extends Expiring>(
       if (item.expiresAt < timerAt) arm(item.expiresAt)
     },
     remove(item) {
-      open.delete(item)
-      if (stopped && open.size === 0) disarm()
+      open.remove(item)
+      if (stopped && open.members.length === 0) disarm()
     },
     stop() {
       stopped = true
-      if (open.size === 0) disarm()
+      if (open.members.length === 0) disarm()
     },
   }
 }

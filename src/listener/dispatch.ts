@@ -90,6 +90,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       outcomes: new Array<EventOutcome>(delivery.members.length).fill('notTried'),
       deadline: new Deadline(),
       expiresAt: delivery.arrivedAt + handlerTimeoutMs,
+      place: -1,
       open: delivery.members.length,
       next: 0,
       answered: false,
@@ -186,7 +187,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       admission.leave()
       return
     }
-    const call: Running = { id: event.cloudEvent.id, event, attached: [{ work, index }], late: false }
+    const call: Running = { id: event.cloudEvent.id, event, attached: [{ work, index }], late: false, place: -1 }
     work.outcomes[index] = 'timedOut'
     redelivery.begin(call)
     running++
@@ -198,13 +199,18 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       return
     }
     if ((typeof result !== 'object' || result === null) && typeof result !== 'function') complete(call, 'resolved')
-    else {
-      // Inside a promise of ours, so that a `then` that throws when it is looked at is a failure like any other.
-      new Promise((resolve) => resolve(result)).then(
-        () => complete(call, 'resolved'),
-        (error: unknown) => fail(call, error),
-      )
+    else void follow(call, result)
+  }
+
+  /** Awaited, so that a `then` that throws when it is looked at is a failure like any other. */
+  async function follow(call: Running, result: unknown): Promise<void> {
+    try {
+      await result
+    } catch (error) {
+      fail(call, error)
+      return
     }
+    complete(call, 'resolved')
   }
 
   function fail(call: Running, error: unknown): void {

@@ -157,7 +157,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
         redelivered: isRedelivery(headers),
         answer({ status, detail }) {
           const reachable = !reply.raw.destroyed
-          write(reply, status === 200 ? { status, headers: {} } : problemAnswer(status, detail))
+          write(reply, status === 200 ? acknowledged : problemAnswer(status, detail))
           return reachable
         },
       })
@@ -219,20 +219,19 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   }
 }
 
+const acknowledged: Answer = { status: 200, headers: {} }
+
 /** Bytes of a body that nobody wants, below which reading them is cheaper than a new connection. */
 const cheapBodyBytes = 65_536
 
-function write(reply: FastifyReply, { status, headers, body }: Answer, rest?: 'unread'): void {
-  if (reply.sent) return
+/** Written straight to Node: a framework would look for hooks, serializers and media types, which there are none of here. */
+function write({ raw, request }: FastifyReply, { status, headers, body }: Answer, rest?: 'unread'): void {
+  if (raw.writableEnded) return
   // Otherwise Node would read the rest of the body, to be ready for the next request.
-  if (rest === 'unread' && (declaredLength(reply.request.headers) ?? Number.POSITIVE_INFINITY) > cheapBodyBytes) {
-    reply.header('connection', 'close')
+  if (rest === 'unread' && (declaredLength(request.headers) ?? Number.POSITIVE_INFINITY) > cheapBodyBytes) {
+    raw.setHeader('connection', 'close')
   }
-  // As bytes, since Fastify adds a charset to a text's media type, and JSON's has none.
-  reply
-    .code(status)
-    .headers(headers)
-    .send(body === undefined ? undefined : Buffer.from(body))
+  raw.writeHead(status, { ...headers, 'content-length': body === undefined ? 0 : Buffer.byteLength(body) }).end(body)
 }
 
 function isRedelivery(headers: IncomingHttpHeaders): boolean {

@@ -13,13 +13,15 @@ export type BodyReader = (request: IncomingMessage, limit: number, done: (result
 export function createBodyReader(maxBytes: number): BodyReader {
   let held = 0
   return (request, limit, done) => {
-    const chunks: Buffer[] = []
+    let chunks: Buffer[] = []
     let length = 0
     let ended = false
     const end = (result: BodyResult) => {
       if (ended) return
       ended = true
       held -= length
+      // The request outlives its body: it is there until the handler has ended.
+      chunks = []
       done(result)
     }
     request.on('data', (chunk: Buffer) => {
@@ -30,9 +32,14 @@ export function createBodyReader(maxBytes: number): BodyReader {
       request.pause()
       end(length > limit ? 'tooLarge' : 'noRoom')
     })
-    // A copy even of a single chunk: events keep views of it, and must not keep a larger buffer of the connection with them.
-    request.on('end', () => end(Buffer.concat(chunks, length)))
+    request.on('end', () => end(joined(chunks, length)))
     // Comes after every end, also after one by error; Node keeps the error to itself where nobody listens for it.
     request.on('close', () => end('cutOff'))
   }
+}
+
+/** Events keep views of a body, and must not keep a larger buffer of the connection with them; Node's parser gives each chunk its own. */
+function joined(chunks: readonly Buffer[], length: number): Buffer {
+  const [first] = chunks
+  return first?.length === length && first.buffer.byteLength === length ? first : Buffer.concat(chunks, length)
 }

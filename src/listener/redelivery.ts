@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { DeliveryEvent } from './delivery.ts'
+import { createPlacedList, type Placed } from './placed-list.ts'
 
 /** How an event ended that is not to be handled again. An event whose handler threw is, so it is not remembered. */
 type SettledOutcome = 'resolved' | 'rejected'
 
 /** An event whose handler runs. */
-export interface RunningEvent {
+export interface RunningEvent extends Placed {
   /** Its id as it came: a handler may have changed the event meanwhile. */
   readonly id: string
   readonly event: DeliveryEvent
@@ -23,21 +24,30 @@ export interface Redelivery<R extends RunningEvent> {
 
 /**
  * Two events are the same when their bytes are, for these hold source (or topic) and id. While a handler runs the bytes are at hand and
- * compared as they are; only what must be kept longer is hashed, so an event that is acknowledged at once costs a map entry.
+ * compared as they are, and found by id once somebody looks for one; only what must be kept longer is hashed. So an event that is
+ * acknowledged before any redelivery comes costs next to nothing.
  *
  * @param capacity Settled events that are remembered.
  */
 export function createRedelivery<R extends RunningEvent>(capacity = 10_000): Redelivery<R> {
+  /** Not sorted by id yet: most have ended before somebody looks for one. */
+  const unsorted = createPlacedList<R>()
   const runningById = new Map<string, R[]>()
   const settled = new Map<string, SettledOutcome>()
-  return {
-    begin(running) {
-      const { id } = running
-      const others = runningById.get(id)
+
+  function sort(): void {
+    for (let running = unsorted.members.at(-1); running !== undefined; running = unsorted.members.at(-1)) {
+      unsorted.remove(running)
+      const others = runningById.get(running.id)
       if (others) others.push(running)
-      else runningById.set(id, [running])
-    },
+      else runningById.set(running.id, [running])
+    }
+  }
+
+  return {
+    begin: unsorted.add,
     end(running) {
+      if (unsorted.remove(running)) return
       const { id } = running
       const others = runningById.get(id)
       if (others === undefined) return
@@ -53,6 +63,7 @@ export function createRedelivery<R extends RunningEvent>(capacity = 10_000): Red
       if (oldest !== undefined) settled.delete(oldest)
     },
     find(event) {
+      sort()
       const running = runningById.get(event.cloudEvent.id)?.find((other) => other.event.data.equals(event.data))
       return running ?? (settled.size > 0 ? settled.get(digestOf(event)) : undefined)
     },

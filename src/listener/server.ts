@@ -43,7 +43,7 @@ export interface ServerOptions {
 
 /** A Fastify that routes and parses nothing by itself: every request comes to the hooks and to POST `/`. */
 export function createServer({ limits, onBroken }: ServerOptions): FastifyInstance {
-  const answers = new WeakMap<object, ServerResponse>()
+  const due = new WeakMap<object, ServerResponse>()
   const server = fastify({
     exposeHeadRoutes: false,
     return503OnClosing: false,
@@ -64,13 +64,16 @@ export function createServer({ limits, onBroken }: ServerOptions): FastifyInstan
         const [status, detail] = clientErrors.get(error.code) ?? [400, 'The request is not HTTP.']
         onBroken(status)
         // Behind a request whose answer is still due, ours would be taken for that: no answer, and the event comes again.
-        const due = answers.get(socket)
-        if (due?.req.complete && !due.writableFinished) socket.destroy()
+        if (due.get(socket)?.req.complete) socket.destroy()
         else socket.end(rawProblem(status, detail), () => socket.destroy())
       }
     },
   })
-  server.server.on('request', (request, response) => void answers.set(request.socket, response))
+  server.server.on('request', ({ socket }, response) => {
+    due.set(socket, response)
+    // Otherwise each connection would keep its last request in memory, with the body.
+    response.once('finish', () => void (due.get(socket) === response && due.delete(socket)))
+  })
   // The hooks answer all requests; without a route each would be looked for a second time, among those for 404.
   server.post('/', (_request, reply) => reply)
   // Otherwise Node itself invites the body, before anybody has looked at the head.

@@ -5,7 +5,7 @@ import { type EventHandler, RejectEvent } from '../../src/event.ts'
 import { type DeliveryEvent, readDelivery } from '../../src/listener/delivery.ts'
 import { createDispatcher } from '../../src/listener/dispatch.ts'
 import { createQuietLog } from '../../src/listener/quiet-log.ts'
-import { createRedelivery } from '../../src/listener/redelivery.ts'
+import { createRedelivery, type RunningEvent } from '../../src/listener/redelivery.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { type Body, createLedger, type End, invalidText, type Run } from './acknowledgement-ledger.ts'
 import { createManualClock } from './manual-clock.ts'
@@ -216,12 +216,12 @@ it('remembers as many settled events as it may, the latest, and forgets no event
       fc.array(change, { maxLength: 60, size: 'max' }),
       (capacity, changes) => {
         const redelivery = createRedelivery(capacity)
-        const running = new Map<DeliveryEvent, { readonly id: string; readonly event: DeliveryEvent }>()
+        const running = new Map<DeliveryEvent, RunningEvent>()
         let settled: { readonly event: DeliveryEvent; readonly outcome: 'resolved' | 'rejected' }[] = []
         for (const { kind, event } of changes) {
           const run = running.get(event)
           if (kind === 'begin' && !run) {
-            const begun = { id: event.cloudEvent.id, event }
+            const begun: RunningEvent = { id: event.cloudEvent.id, event, place: -1 }
             running.set(event, begun)
             redelivery.begin(begun)
           } else if (kind === 'end' && run) {
