@@ -1,6 +1,6 @@
-import { parseArgs } from 'node:util'
 import type { AppHealthCheck } from '../host/app-watch.ts'
-import { refusedOptions } from './refused-options.ts'
+import { portRange, readNumber } from './number-option.ts'
+import { parseOptions } from './parse-options.ts'
 import { UsageError } from './usage-error.ts'
 
 /** What holds where neither option nor environment says otherwise; the ports and addresses are Dapr's. */
@@ -43,7 +43,7 @@ type Values = { readonly [Name in keyof typeof known]?: string }
 
 /** Reads the options of `run`. Throws a UsageError. */
 export function readRunOptions(args: readonly string[]): RunOptions {
-  const values = parse(args)
+  const values = parseOptions(args, known)
   if (!values.components) throw wrong('--components is missing: the folder of the component YAML files')
   const { appAddress, appMaxConcurrency, httpAddress, httpPort } = runDefaults
   const port = integer(values, 'app-port', { from: 1, to: 65_535 })
@@ -61,17 +61,9 @@ export function readRunOptions(args: readonly string[]): RunOptions {
     health: healthCheck(values, port),
     http: {
       host: values['http-address'] ?? httpAddress,
-      port: integer(values, 'http-port', { from: 0, to: 65_535 }) ?? httpPort,
+      port: integer(values, 'http-port', portRange) ?? httpPort,
     },
     secrets: values.secrets,
-  }
-}
-
-function parse(args: readonly string[]): Values {
-  try {
-    return parseArgs({ args: [...args], options: known }).values
-  } catch (error) {
-    throw refusedOptions(error, Object.keys(known))
   }
 }
 
@@ -88,11 +80,9 @@ function healthCheck(values: Values, port: number | undefined): AppHealthCheck |
   return { path, intervalMs: Number(seconds) * 1_000, threshold }
 }
 
-function integer(values: Values, name: keyof Values, { from, to }: { readonly from: number; readonly to: number }) {
+function integer(values: Values, name: keyof Values, range: { readonly from: number; readonly to: number }) {
   const value = values[name]
-  if (value === undefined) return undefined
-  if (/^\d{1,6}$/.test(value) && Number(value) >= from && Number(value) <= to) return Number(value)
-  throw wrong(`--${name} takes a number from ${from} to ${to}, not ${JSON.stringify(value)}`)
+  return value === undefined ? undefined : readNumber(name, value, range)
 }
 
 const wrong = (message: string) => new UsageError(message, { showHelp: true })

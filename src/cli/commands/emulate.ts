@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import {
   EmulatorStateError,
   EventGridEmulator,
@@ -12,8 +11,9 @@ import type { Command } from '../command.ts'
 import { bannerLines, topicLines } from '../emulator-banner.ts'
 import { fieldsForRestart, type LoadedConfig, loadConfig, readConfig } from '../emulator-config.ts'
 import { readIngress } from '../ingress-option.ts'
+import { portRange, readNumber } from '../number-option.ts'
+import { parseOptions } from '../parse-options.ts'
 import { deadLetterLine, deliveryLine, figuresLine, handshakeLine } from '../record-lines.ts'
-import { refusedOptions } from '../refused-options.ts'
 import { firstSignal } from '../signals.ts'
 import type { Terminal } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
@@ -49,6 +49,17 @@ Options:
 
 A first SIGINT or SIGTERM takes no more events and waits for the deliveries under way; a second one ends at once.
 `
+
+const text = { type: 'string' } as const
+const known = {
+  config: text,
+  state: text,
+  port: text,
+  'http-port': text,
+  ca: text,
+  ingress: { type: 'string', multiple: true },
+  quiet: { type: 'boolean' },
+} as const
 
 interface EmulateOptions {
   readonly config?: string | undefined
@@ -95,7 +106,7 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
 }
 
 function readOptions(args: readonly string[]): EmulateOptions {
-  const { config, state, port, 'http-port': httpPort, ca, ingress, quiet } = parse(args)
+  const { config, state, port, 'http-port': httpPort, ca, ingress, quiet } = parseOptions(args, known)
   return {
     config,
     state,
@@ -107,25 +118,8 @@ function readOptions(args: readonly string[]): EmulateOptions {
   }
 }
 
-function parse(args: readonly string[]) {
-  const text = { type: 'string' } as const
-  const quiet = { type: 'boolean' } as const
-  const ingress = { type: 'string', multiple: true } as const
-  const known = { config: text, state: text, port: text, 'http-port': text, ca: text, ingress, quiet }
-  try {
-    return parseArgs({ args: [...args], options: known }).values
-  } catch (error) {
-    throw refusedOptions(error, Object.keys(known))
-  }
-}
-
-function portOf(name: string, value: string | undefined): number | undefined {
-  if (value === undefined) return undefined
-  if (!/^\d{1,5}$/.test(value) || Number(value) > 65_535) {
-    throw new UsageError(`--${name} takes a number from 0 to 65535, not ${JSON.stringify(value)}`, { showHelp: true })
-  }
-  return Number(value)
-}
+const portOf = (option: string, text: string | undefined) =>
+  text === undefined ? undefined : readNumber(option, text, portRange)
 
 function given({ state, port, httpPort }: EmulateOptions): EventGridEmulatorOptions {
   return {

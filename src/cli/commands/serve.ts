@@ -1,10 +1,10 @@
-import { parseArgs } from 'node:util'
 import type { Logger } from '../../logger.ts'
 import { observe } from '../../pluggable/observation.ts'
 import { createPluggable, type Pluggable } from '../../pluggable/server.ts'
 import type { Command } from '../command.ts'
 import { createLogWriter, type LogFormat, type LogLevel, logFormats, logLevels } from '../log-writer.ts'
-import { refusedOptions } from '../refused-options.ts'
+import { portRange, readNumber } from '../number-option.ts'
+import { parseOptions } from '../parse-options.ts'
 import { firstSignal } from '../signals.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -26,6 +26,16 @@ Options:
 
 A first SIGINT or SIGTERM takes no more events, waits for those under way and publishes what is queued; a second one ends at once.
 `
+
+const text = { type: 'string' } as const
+const known = {
+  'sockets-folder': text,
+  'socket-mode': text,
+  'metrics-port': text,
+  'metrics-address': text,
+  'log-level': text,
+  'log-format': text,
+} as const
 
 interface ServeOptions {
   readonly folder: string
@@ -71,42 +81,23 @@ async function startObservation(pluggable: Pluggable, at: { host: string; port: 
 }
 
 function readOptions(args: readonly string[]): ServeOptions {
-  const values = parse(args)
+  const values = parseOptions(args, known)
   const port = values['metrics-port']
   return {
     folder: values['sockets-folder'] ?? (process.env.DAPR_COMPONENTS_SOCKETS_FOLDER || defaultFolder),
     socketMode: modeOf(values['socket-mode'] ?? '660'),
-    metrics: port === undefined ? undefined : { host: values['metrics-address'] ?? '127.0.0.1', port: portOf(port) },
+    metrics:
+      port === undefined
+        ? undefined
+        : { host: values['metrics-address'] ?? '127.0.0.1', port: readNumber('metrics-port', port, portRange) },
     level: oneOf(logLevels, 'log-level', values['log-level'] ?? 'info'),
     format: oneOf(logFormats, 'log-format', values['log-format'] ?? 'text'),
-  }
-}
-
-function parse(args: readonly string[]) {
-  const text = { type: 'string' } as const
-  const known = {
-    'sockets-folder': text,
-    'socket-mode': text,
-    'metrics-port': text,
-    'metrics-address': text,
-    'log-level': text,
-    'log-format': text,
-  }
-  try {
-    return parseArgs({ args: [...args], options: known }).values
-  } catch (error) {
-    throw refusedOptions(error, Object.keys(known))
   }
 }
 
 function modeOf(text: string): number {
   if (!/^0?[0-7]{3}$/.test(text)) throw wrong('socket-mode', 'three octal digits, such as 660', text)
   return Number.parseInt(text, 8)
-}
-
-function portOf(text: string): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw wrong('metrics-port', 'a number from 0 to 65535', text)
-  return Number(text)
 }
 
 function oneOf<Choice extends string>(choices: readonly Choice[], option: string, text: string): Choice {

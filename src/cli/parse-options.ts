@@ -1,0 +1,19 @@
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+import { nearestName } from '../metadata/nearest-name.ts'
+import { UsageError } from './usage-error.ts'
+
+/**
+ * The options that were given to a command. Throws a UsageError where Node's `parseArgs` refuses them: its message, and for an
+ * unknown one the option that was probably meant.
+ */
+export function parseOptions<const Known extends ParseArgsOptionsConfig>(args: readonly string[], known: Known) {
+  try {
+    return parseArgs({ args: [...args], options: known }).values
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    const [, unknown] = /^Unknown option '--([^']+)'/.exec(message) ?? []
+    const meant = unknown === undefined ? undefined : nearestName(unknown, Object.keys(known))
+    const complaint = meant === undefined ? message : `${message}; did you mean --${meant}?`
+    throw new UsageError(complaint, { showHelp: true, cause: error })
+  }
+}
