@@ -54,7 +54,7 @@ export async function openTarget(world: ReturnType<ReturnType<typeof useEmulator
   const binding = new Binding({
     endpoints: {
       ...emulator.endpoints,
-      ...options.endpoints,
+      authorityHost: options.endpoints?.authorityHost ?? emulator.endpoints.authorityHost,
       ca: `${emulator.ca}\n${options.endpoints?.ca ?? ''}`,
     },
     credential: options.standing ? credential : { getToken: () => new Promise(() => {}) },
