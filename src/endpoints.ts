@@ -7,7 +7,7 @@ export interface Endpoints {
   readonly resourceManager?: string
   /** Entra's authority host, https. One outside Azure turns instance discovery off. @default that of `azureEnvironment` */
   readonly authorityHost?: string
-  /** Certificates (PEM) to trust beside those that Node trusts. */
+  /** Certificates (PEM) to trust beside those that Node trusts. @default none */
   readonly ca?: string
 }
 
@@ -19,6 +19,11 @@ export function endpointsFromEnvironment(environment: Readonly<Record<string, st
     ...(resourceManager ? { resourceManager } : {}),
     ...(authorityHost ? { authorityHost } : {}),
   }
+}
+
+/** Whether an error's code, Node's or OpenSSL's, says that a certificate is not trusted: asking again does not help. */
+export function isCertificateFault(code: string): boolean {
+  return /CERT|SIGNATURE|SELF_SIGNED|ALTNAME|ISSUER/i.test(code)
 }
 
 /**

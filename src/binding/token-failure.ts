@@ -1,4 +1,5 @@
 import { isRestError, RestError } from '@azure/core-rest-pipeline'
+import { isCertificateFault } from '../endpoints.ts'
 import { BindingError } from '../errors.ts'
 import type { CredentialMetadata } from '../metadata/metadata.ts'
 import { shellWord } from '../metadata/shell-word.ts'
@@ -45,7 +46,7 @@ export function judgeTokenFailure(
       exchange === undefined || exchange.status === undefined
         ? (exchange?.code ?? (isRestError(error) ? error.code : undefined) ?? 'no answer')
         : `it answered ${exchange.status}${aadsts ? `, ${aadsts}` : ''}`
-    const untrusted = /CERT|SIGNATURE|SELF_SIGNED|ALTNAME|ISSUER/i.test(why)
+    const untrusted = isCertificateFault(why)
     const fix = untrusted ? '; its certificate is not trusted: set NODE_EXTRA_CA_CERTS or endpoints.ca' : ''
     const from = metadata.kind === 'host' ? "the host's credential" : authorityHost
     return new RestError(`no token from ${from}: ${show(why)}${fix}`, {

@@ -1,3 +1,4 @@
+import { isCertificateFault } from '../endpoints.ts'
 import type { BindingErrorCode, BindingErrorParts } from '../errors.ts'
 import { showUrl } from '../metadata/redact.ts'
 import { shellWord } from '../metadata/shell-word.ts'
@@ -172,10 +173,9 @@ function explainPassing(
     return { what: `Azure took the change of the event subscription, and then did not tell how it ended ${said}` }
   if (failure.kind === 'operation') return { what: `the change of the event subscription failed ${said}` }
   if (failure.kind !== 'network') return { what: `Azure Resource Manager answered ${failure.status} ${said}` }
-  const certificate = /CERT|SIGNATURE|SELF_SIGNED|ALTNAME|ISSUER/i.test(failure.code ?? '')
   return {
     what: `no answer from ${resourceManager} ${said}`,
-    fix: certificate
+    fix: isCertificateFault(failure.code ?? '')
       ? 'its certificate is not trusted: set NODE_EXTRA_CA_CERTS, or endpoints.ca, to the authority that issued it'
       : 'check the network, a proxy (HTTPS_PROXY) and the endpoint',
   }
