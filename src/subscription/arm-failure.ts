@@ -1,27 +1,31 @@
 import { isRestError } from '@azure/core-rest-pipeline'
 import { isRecord } from '../metadata/is-record.ts'
 
+/** What became of a call to ARM that failed. */
+export type ArmFailureKind =
+  /** ARM answered with an error status. */
+  | 'answer'
+  /** ARM took the write, and its long-running operation failed. */
+  | 'operation'
+  /** Somebody else came between: the operation was cancelled, or its event subscription changed or deleted. */
+  | 'canceled'
+  /** ARM took the write, and then did not tell how it ended. */
+  | 'lost'
+  /** Event Grid waits until somebody confirms the endpoint by hand, since it did not by itself. */
+  | 'manual'
+  /** No answer came: name, connection, certificate or time. */
+  | 'network'
+  /** What is under way did not end in time. */
+  | 'deadline'
+  /** Nothing that Azure does: the SDK refused the call itself. */
+  | 'unexpected'
+
 /**
  * How a call to ARM failed, taken out of the several shapes in which the SDK reports it. Texts are Azure's own and may repeat what
  * was sent, secrets too: they are shown only by way of `scrub`.
  */
 export interface ArmFailure {
-  readonly kind: /** ARM answered with an error status. */
-    | 'answer'
-    /** ARM took the write, and its long-running operation failed. */
-    | 'operation'
-    /** Somebody else came between: the operation was cancelled, or its event subscription changed or deleted. */
-    | 'canceled'
-    /** ARM took the write, and then did not tell how it ended. */
-    | 'lost'
-    /** Event Grid waits until somebody confirms the endpoint by hand, since it did not by itself. */
-    | 'manual'
-    /** No answer came: name, connection, certificate or time. */
-    | 'network'
-    /** What is under way did not end in time. */
-    | 'deadline'
-    /** Nothing that Azure does: the SDK refused the call itself. */
-    | 'unexpected'
+  readonly kind: ArmFailureKind
   readonly status: number | undefined
   /** Azure's error code, or the system's for the network. */
   readonly code: string | undefined

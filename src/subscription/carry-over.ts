@@ -47,6 +47,7 @@ const model: Model = {
   deadLetterWithResourceIdentity: { identity, deadLetterDestination: blob },
 }
 
+/** The operators of advanced filters that the same model knows: not what we take, nor all that Azure may have. */
 const operators: ReadonlySet<unknown> = new Set([
   ...['NumberIn', 'NumberNotIn', 'NumberInRange', 'NumberNotInRange', 'NumberLessThan', 'NumberGreaterThan'],
   ...['NumberLessThanOrEquals', 'NumberGreaterThanOrEquals', 'BoolEquals', 'StringIn', 'StringNotIn'],
@@ -54,6 +55,7 @@ const operators: ReadonlySet<unknown> = new Set([
   ...['StringNotContains', 'IsNullOrUndefined', 'IsNotNull'],
 ])
 
+/** As in metadata, but to be written to. */
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
