@@ -55,9 +55,10 @@ export interface BindingErrorParts {
   readonly details?: Readonly<Record<string, unknown>>
 }
 
-/** Every failure that this package reports. */
+/** Every failure that this package reports, but for a wrong use of its functions, which is a TypeError. Holds no secret. */
 export class BindingError extends Error {
   override readonly name = 'BindingError'
+  /** What a caller branches on. */
   readonly code: BindingErrorCode
   /** What to do about it, as it also stands in the message. */
   declare readonly fix?: string

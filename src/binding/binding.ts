@@ -55,7 +55,9 @@ export interface InvokeAnswer {
 
 /** Where a binding listens. */
 export interface ListenAddress {
+  /** The IP address that was bound: `::` for all. */
   readonly address: string
+  /** The port that was bound, where `handshakePort` is 0 too. */
   readonly port: number
 }
 
@@ -154,7 +156,11 @@ export class Binding {
     }
   }
 
-  /** Sets or replaces the handler of delivered events. `undefined` takes it away: deliveries are answered 503 and come again. */
+  /**
+   * Sets or replaces the handler of delivered events, at any time. `undefined` takes it away: deliveries are answered 503 and come again.
+   *
+   * @throws TypeError for a handler that is no function
+   */
   read(handler: EventHandler | undefined): void {
     checkHandler('the handler', handler)
     this.#handler = handler

@@ -16,8 +16,9 @@ export interface RequestRecord {
   readonly method: string
   /** Path and query as sent. */
   readonly url: string
+  /** Lower-case names; credentials redacted. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  /** The body parsed where it is JSON or a form, else as text; undefined if there was none or none was read. */
+  /** The body parsed where it is JSON or a form, else as text; undefined if there was none or none was read. One over 16,384 bytes is left out, or shown by its length. */
   readonly body?: unknown
   readonly status: number
   /** The error code of the answer, if it was refused. */
@@ -30,14 +31,18 @@ export interface RequestRecord {
 
 /** One try to deliver: one request to a subscriber, of one or more events. */
 export interface DeliveryRecord {
+  /** When it began, in milliseconds since 1970 by the emulator's clock; of an answer after the time-out, when that came. */
   readonly at: number
-  /** The subscription's resource id and name. */
+  /** The event subscription's resource id. */
   readonly subscriptionId: string
   readonly subscriptionName: string
+  /** As the event subscription has it, a query redacted. */
   readonly url: string
-  /** Where it really went, if the ingress map said so. */
+  /** Where it really went: the same URL where no ingress rule fits. */
   readonly target: string
+  /** As sent; the token and secret attributes redacted. */
   readonly headers: Readonly<Record<string, string>>
+  /** As sent; of a longer one the first 16,384 characters. */
   readonly body: string
   readonly eventIds: readonly string[]
   /** 0 for the first try, as `aeg-delivery-count`. */
@@ -55,11 +60,16 @@ export interface DeliveryRecord {
 
 /** One validation of an endpoint. */
 export interface HandshakeRecord {
+  /** When it began, in milliseconds since 1970 by the emulator's clock. */
   readonly at: number
+  /** The event subscription's resource id. */
   readonly subscriptionId: string
   readonly subscriptionName: string
+  /** OPTIONS for CloudEvents, POST for the other schemas. */
   readonly method: 'OPTIONS' | 'POST'
+  /** As the event subscription has it, a query redacted. */
   readonly url: string
+  /** Where it really went: the same URL where no ingress rule fits. */
   readonly target: string
   readonly requestHeaders: Readonly<Record<string, string>>
   readonly requestBody?: string
@@ -73,7 +83,9 @@ export interface HandshakeRecord {
 
 /** Events that could not be delivered, where they were put. */
 export interface DeadLetterRecord {
+  /** When they were written or dropped, in milliseconds since 1970 by the emulator's clock. */
   readonly at: number
+  /** The event subscription's resource id. */
   readonly subscriptionId: string
   readonly subscriptionName: string
   /** `{container}/{NAME}/{Y}/{M}/{D}/{H}/{guid}.json`; undefined if the subscription has no dead-letter destination and they were dropped. */

@@ -79,7 +79,12 @@ export class EventGridEmulator implements AsyncDisposable {
     this.records = context.records
   }
 
-  /** Starts one. Without options it has a tenant with one client, an Azure subscription, and the custom topic `orders`. */
+  /**
+   * Starts one. Without options it has a tenant with one client, an Azure subscription, and the custom topic `orders`.
+   * Rejects, and leaves nothing running, with a TypeError or RangeError for an option that can't be, Resource Manager's own words for
+   * an event subscription that can't be, an EmulatorStateError for a state file that can't be used, and Node's error for a port that
+   * can't be bound.
+   */
   static async start(options: EventGridEmulatorOptions = {}): Promise<EventGridEmulator> {
     const state = await openState(options.state)
     let emulator: EventGridEmulator | undefined
@@ -97,7 +102,7 @@ export class EventGridEmulator implements AsyncDisposable {
 
   /**
    * Takes over clients and their roles, Azure subscriptions, topics, event subscriptions and ingress of other options: what they no longer name goes.
-   * All else (ports, state, clock, how events are delivered) stays as it was at the start.
+   * All else (ports, state, clock, how events are delivered) stays as it was at the start. Throws as {@link start} rejects.
    */
   reconfigure(options: EventGridEmulatorOptions): void {
     const settings = resolveOptions(options, this.#world.kept)
@@ -106,7 +111,10 @@ export class EventGridEmulator implements AsyncDisposable {
     this.#declarations.declare(settings)
   }
 
-  /** Makes a custom topic, as if through ARM but at once, or replaces one of that name, whose keys it keeps if it is given none. */
+  /**
+   * Makes a custom topic, as if through ARM but at once, or replaces one of that name, whose keys it keeps if it is given none.
+   * Throws a TypeError for an option that there is not, and a RangeError for an unknown Azure subscription.
+   */
   addTopic(options: TopicOptions): TopicView {
     checkTopicNames(options)
     putTopic(this.#world, { subscriptionId: this.subscriptionId, ...options })
@@ -205,12 +213,12 @@ export class EventGridEmulator implements AsyncDisposable {
     this.#world.context.directory.assignRole({ principalId: this.#principal(clientId), role, scope })
   }
 
-  /** Takes a role from an application at a scope. @param scope @default `/` */
+  /** Takes a role from an application at a scope. @param scope @default `/`. Throws a RangeError for an unknown client. */
   removeRole(clientId: string, role: string, scope = '/'): void {
     this.#world.context.directory.removeRole({ principalId: this.#principal(clientId), role, scope })
   }
 
-  /** Takes every role from an application, wherever it holds them. */
+  /** Takes every role from an application, wherever it holds them. Throws a RangeError for an unknown client. */
   removeRoles(clientId: string): void {
     this.#world.context.directory.removeRole({ principalId: this.#principal(clientId) })
   }
@@ -222,13 +230,13 @@ export class EventGridEmulator implements AsyncDisposable {
     return client.objectId
   }
 
-  /** Registers the provider Microsoft.EventGrid. @param subscriptionId @default the first Azure subscription */
+  /** Registers the provider Microsoft.EventGrid. Of no effect for an unknown id. @param subscriptionId @default the first Azure subscription */
   registerProvider(subscriptionId: string = this.subscriptionId): void {
     const azure = this.#world.context.directory.azureSubscription(subscriptionId)
     if (azure) azure.registration = 'Registered'
   }
 
-  /** Takes the registration of Microsoft.EventGrid back. @param subscriptionId @default the first Azure subscription */
+  /** Takes the registration of Microsoft.EventGrid back. Of no effect for an unknown id. @param subscriptionId @default the first Azure subscription */
   unregisterProvider(subscriptionId: string = this.subscriptionId): void {
     const azure = this.#world.context.directory.azureSubscription(subscriptionId)
     if (azure) azure.registration = 'Unregistered'
@@ -244,7 +252,7 @@ export class EventGridEmulator implements AsyncDisposable {
     this.#world.tokens.expireTokens()
   }
 
-  /** Replaces the ingress map. */
+  /** Replaces the ingress map: rules, the first that fits counts, or a function asked at each handshake and delivery. */
   setIngress(ingress: Ingress | readonly IngressRule[]): void {
     this.#world.setIngress(typeof ingress === 'function' ? ingress : ingressOf(ingress))
   }

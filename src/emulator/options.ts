@@ -53,6 +53,7 @@ export interface TopicOptions {
   readonly location?: string
   /** @default `CloudEventSchemaV1_0` (a topic made through ARM has Azure's default, `EventGridSchema`) */
   readonly inputSchema?: InputSchema
+  /** Where the Event Grid fields are in events of `CustomEventSchema`, in ARM's shape. @default under Event Grid's own names */
   readonly inputSchemaMapping?: InputSchemaMapping
   /** Two keys, base64. @default random */
   readonly keys?: readonly [string, string]
@@ -76,7 +77,9 @@ export interface EventSubscriptionOptions {
 
 /** Sends the public URLs that begin with `from` to `to` instead; the rest of path and query is kept. */
 export interface IngressRule {
+  /** As far as it goes: `https://orders.example.com/`. A path ends at a slash, so `/a` is no beginning of `/ab`. */
   readonly from: string
+  /** Such as `http://127.0.0.1:9000/`. */
   readonly to: string
 }
 
