@@ -29,7 +29,10 @@ export type BindingErrorCode = (typeof bindingErrorCodes)[number]
 
 /** One fault of the metadata or of a component's YAML; a METADATA_INVALID error carries every fault there is. */
 export interface MetadataIssue {
-  /** The field as the table of metadata fields spells it, or as the user did where it is unknown. Absent: the document as a whole. */
+  /**
+   * The field as the table of metadata fields spells it, or as the user did where it is unknown.
+   * Absent: the document as a whole.
+   */
   readonly field?: string
   /** The value as it may be shown: quoted, or `(redacted)` for a secret. */
   readonly value?: string
@@ -41,7 +44,9 @@ export interface MetadataIssue {
   readonly at?: string
 }
 
-/** What a {@link BindingError} is made of. Nothing secret may be put in: neither texts nor details are filtered again. */
+/**
+ * What a {@link BindingError} is made of. Nothing secret may be put in: neither texts nor details are filtered again.
+ */
 export interface BindingErrorParts {
   /** What was wrong, without a full stop. */
   readonly what: string
@@ -51,11 +56,16 @@ export interface BindingErrorParts {
   readonly cause?: unknown
   /** With METADATA_INVALID: every fault. */
   readonly issues?: readonly MetadataIssue[]
-  /** Further facts by code, for instance `status` and `requestId` of an answer, or `ids` of the events that were not published. */
+  /**
+   * Further facts by code, for instance `status` and `requestId` of an answer, or `ids` of the
+   * events that were not published.
+   */
   readonly details?: Readonly<Record<string, unknown>>
 }
 
-/** Every failure that this package reports, but for a wrong use of its functions, which is a TypeError. Holds no secret. */
+/**
+ * Every failure that this package reports, but for a wrong use of its functions, which is a TypeError. Holds no secret.
+ */
 export class BindingError extends Error {
   override readonly name = 'BindingError'
   /** What a caller branches on. */

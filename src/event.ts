@@ -28,10 +28,16 @@ export interface ReceivedEvent {
   readonly signal: AbortSignal
 }
 
-/** Resolves when the event is handled, which acknowledges it. Throws to have it redelivered, {@link RejectEvent} to have it dead-lettered. */
+/**
+ * Resolves when the event is handled, which acknowledges it. Throws to have it redelivered,
+ * {@link RejectEvent} to have it dead-lettered.
+ */
 export type EventHandler = (event: ReceivedEvent) => unknown
 
-/** Thrown by a handler whose event can never succeed: it is not delivered again, and Event Grid dead-letters or drops it. */
+/**
+ * Thrown by a handler whose event can never succeed: it is not delivered again, and Event
+ * Grid dead-letters or drops it.
+ */
 export class RejectEvent extends Error {
   override readonly name = 'RejectEvent'
 }

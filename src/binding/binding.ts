@@ -18,7 +18,10 @@ export interface BindingOptions {
   readonly logger?: Logger
   /** A credential of the host's in place of the one that metadata describes, which lifts the fields it replaces. */
   readonly credential?: TokenCredential
-  /** Where Azure is. @default AZURE_RESOURCE_MANAGER_URL and AZURE_AUTHORITY_HOST of the environment, else the cloud of `azureEnvironment` */
+  /**
+   * Where Azure is. @default AZURE_RESOURCE_MANAGER_URL and AZURE_AUTHORITY_HOST of the environment, else
+   * the cloud of `azureEnvironment`
+   */
   readonly endpoints?: Endpoints
 }
 
@@ -92,10 +95,11 @@ export class Binding {
    *
    * @param metadata a component of `parseComponents`, a component document as it was parsed, `{ name, properties }`,
    *   or a flat record of metadata fields (README, "The library")
-   * @throws BindingError METADATA_INVALID with every fault, also of `endpoints`; ALREADY_INITIALIZED; CLOSED; ABORTED by `signal`;
-   *   PORT_UNAVAILABLE; CREDENTIALS_REJECTED where the process lacks what `azureCredential` needs; and with `subscription: 'wait'` also
-   *   where Entra or ARM refuses the client, PERMISSION_DENIED, PROVIDER_NOT_REGISTERED, SCOPE_NOT_FOUND, HANDSHAKE_FAILED,
-   *   SUBSCRIPTION_REJECTED or TIMEOUT; a TypeError for an option that is none. After any of these but ALREADY_INITIALIZED nothing is left running.
+   * @throws BindingError METADATA_INVALID with every fault, also of `endpoints`; ALREADY_INITIALIZED; CLOSED; ABORTED
+   *   by `signal`; PORT_UNAVAILABLE; CREDENTIALS_REJECTED where the process lacks what `azureCredential` needs; and
+   *   with `subscription: 'wait'` also where Entra or ARM refuses the client, PERMISSION_DENIED,
+   *   PROVIDER_NOT_REGISTERED, SCOPE_NOT_FOUND, HANDSHAKE_FAILED, SUBSCRIPTION_REJECTED or TIMEOUT; a TypeError for an
+   *   option that is none. After any of these but ALREADY_INITIALIZED nothing is left running.
    */
   async init(metadata: unknown, options: InitOptions = {}): Promise<void> {
     checkInitOptions(options)
@@ -138,7 +142,8 @@ export class Binding {
     }
     try {
       either.throwIfAborted()
-      // Each side comes with libraries of its own, which take time and memory: only those of the configured sides are loaded.
+      // Each side comes with libraries of its own, which take time and memory: only those of
+      // the configured sides are loaded.
       if (parsed.output) {
         const { createOutputSide } = await import('./output-side.ts')
         this.#output = createOutputSide(parsed.output, common)
@@ -157,7 +162,8 @@ export class Binding {
   }
 
   /**
-   * Sets or replaces the handler of delivered events, at any time. `undefined` takes it away: deliveries are answered 503 and come again.
+   * Sets or replaces the handler of delivered events, at any time. `undefined` takes it away: deliveries
+   * are answered 503 and come again.
    *
    * @throws TypeError for a handler that is no function
    */
@@ -172,11 +178,13 @@ export class Binding {
   }
 
   /**
-   * Runs an output operation (specification, section 4.2). `create` publishes one event, or several, to the custom topic.
+   * Runs an output operation (specification, section 4.2). `create` publishes one event,
+   * or several, to the custom topic.
    *
-   * @param payload what README's section "What create takes" lists: an event, an array of events, or data of any JSON form
-   * @throws BindingError NOT_INITIALIZED, CLOSED, OPERATION_UNSUPPORTED, PAYLOAD_INVALID, PAYLOAD_TOO_LARGE, PUBLISH_REJECTED,
-   *   PUBLISH_UNAVAILABLE, CREDENTIALS_REJECTED, PERMISSION_DENIED, OVERLOADED or ABORTED
+   * @param payload what README's section "What create takes" lists: an event, an array of
+   *   events, or data of any JSON form
+   * @throws BindingError NOT_INITIALIZED, CLOSED, OPERATION_UNSUPPORTED, PAYLOAD_INVALID, PAYLOAD_TOO_LARGE,
+   *   PUBLISH_REJECTED, PUBLISH_UNAVAILABLE, CREDENTIALS_REJECTED, PERMISSION_DENIED, OVERLOADED or ABORTED
    */
   async invoke(operation: string, payload: unknown, options: InvokeOptions = {}): Promise<InvokeAnswer> {
     if (this.#state === 'closed') throw closedError()
@@ -210,9 +218,9 @@ export class Binding {
   }
 
   /**
-   * Drains and stops: new deliveries are answered 503, handlers under way are awaited (at most `handlerTimeout`), queued
-   * events are published. The event subscription stays, so Event Grid keeps events for the next start. May be called
-   * again, and during `init`, which then rejects with CLOSED.
+   * Drains and stops: new deliveries are answered 503, handlers under way are awaited (at most `handlerTimeout`),
+   * queued events are published. The event subscription stays, so Event Grid keeps events for the next start. May be
+   * called again, and during `init`, which then rejects with CLOSED.
    */
   close(): Promise<void> {
     this.#closed ??= this.#close()

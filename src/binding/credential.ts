@@ -32,11 +32,11 @@ export interface RenewableCredential extends TokenCredential {
 }
 
 /**
- * The credential that metadata describes. Its `getToken` throws BindingError CREDENTIALS_REJECTED where Entra refuses the client, and a
- * RestError without a status where Entra could not be asked, so that a caller tries again. The object shows no secret, however it is
- * printed.
- * @throws BindingError METADATA_INVALID when the authority host is not https, or a host's credential is missing; CREDENTIALS_REJECTED
- * when the process lacks what the kind of credential needs.
+ * The credential that metadata describes. Its `getToken` throws BindingError CREDENTIALS_REJECTED where Entra refuses
+ * the client, and a RestError without a status where Entra could not be asked, so that a caller tries again. The object
+ * shows no secret, however it is printed.
+ * @throws BindingError METADATA_INVALID when the authority host is not https, or a host's credential is missing;
+ * CREDENTIALS_REJECTED when the process lacks what the kind of credential needs.
  */
 export function createCredential(metadata: CredentialMetadata, options: CredentialOptions): RenewableCredential {
   const { tokenTimeoutMs = 30_000 } = options
@@ -142,8 +142,9 @@ interface TokenWait {
 }
 
 /**
- * Notes how the last exchange with Entra went, and ends a request that nobody waits for any more, which would keep the process alive. The identity library reports a closed port, an untrusted certificate and an unknown
- * tenant with the very same error; only the first two pass by themselves.
+ * Notes how the last exchange with Entra went, and ends a request that nobody waits for any more, which would keep the
+ * process alive. The identity library reports a closed port, an untrusted certificate and an unknown tenant with the
+ * very same error; only the first two pass by themselves.
  */
 function createObserver(waits: AsyncLocalStorage<TokenWait>): PipelinePolicy {
   return {

@@ -4,8 +4,9 @@ import type { Scope } from '../metadata/scope.ts'
 import { Secret } from '../secret.ts'
 
 /**
- * Derives the token that a delivery must present, and its public key id, from what every replica knows: a secret of the metadata, bound to one
- * event subscription. HKDF (RFC 5869) with SHA-256, so neither of the two tells anything of the source or of the other.
+ * Derives the token that a delivery must present, and its public key id, from what every replica knows: a secret of
+ * the metadata, bound to one event subscription. HKDF (RFC 5869) with SHA-256, so neither of the two tells anything
+ * of the source or of the other.
  */
 export function deriveDeliveryToken(source: Secret, scope: Scope, name: string): AcceptedToken {
   // Azure compares both without case, and a replica may write them in another.

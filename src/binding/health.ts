@@ -1,8 +1,8 @@
 import type { UpsertState } from './subscription-keeper.ts'
 
 /**
- * How well a side, or the binding as a whole, does its work: all of it, all or part of it with something for an operator to
- * look at, or none of it.
+ * How well a side, or the binding as a whole, does its work: all of it, all or part of it with something for an
+ * operator to look at, or none of it.
  */
 export type HealthStatus = 'healthy' | 'degraded' | 'unhealthy'
 

@@ -27,7 +27,10 @@ export interface InputSide {
   close(): Promise<void>
 }
 
-/** Opens the listener. The event subscription comes after, by `start`: Event Grid shakes hands with a listener that is up. */
+/**
+ * Opens the listener. The event subscription comes after, by `start`: Event Grid shakes
+ * hands with a listener that is up.
+ */
 export async function createInputSide(
   input: InputMetadata,
   options: SideOptions & { handler: () => EventHandler | undefined },
@@ -81,7 +84,8 @@ export async function createInputSide(
   return {
     address: () => listener.address,
     async start(subscription, signal) {
-      // What is wrong with endpoint or credential ends init, also where the event subscription comes up in the background.
+      // What is wrong with endpoint or credential ends init, also where the event
+      // subscription comes up in the background.
       await connect()
       if (subscription === 'wait') return keeper.bringUp('timeout', signal)
       // In the background only close ends the tries; the failure of each is logged by the upsert itself.

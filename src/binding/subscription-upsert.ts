@@ -18,7 +18,8 @@ export interface SubscriptionUpsertOptions extends SideOptions {
 }
 
 /**
- * Connects to ARM and Entra. In a file of its own, for their libraries take longer to load than all else, and a listener that is up need not wait for them.
+ * Connects to ARM and Entra. In a file of its own, for their libraries take longer to load than all else, and a
+ * listener that is up need not wait for them.
  * @throws BindingError where endpoint or credential can't be used
  */
 export function createSubscriptionUpsert(options: SubscriptionUpsertOptions): SubscriptionUpsert {

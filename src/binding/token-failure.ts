@@ -27,8 +27,8 @@ const passingCodes: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Judges why no token came, from what was thrown and how the last exchange with Entra went: refused for good (a BindingError), or not
- * able to tell (a RestError without status, by which callers know that a later try may do).
+ * Judges why no token came, from what was thrown and how the last exchange with Entra went: refused for good (a
+ * BindingError), or not able to tell (a RestError without status, by which callers know that a later try may do).
  */
 export function judgeTokenFailure(
   error: unknown,
@@ -71,7 +71,8 @@ function isUnavailable(
   aadsts: string | undefined,
   kind: CredentialMetadata['kind'],
 ): boolean {
-  // The chain asks many places, most of which are expected not to answer: the last of them says nothing about the others.
+  // The chain asks many places, most of which are expected not to answer: the last of them
+  // says nothing about the others.
   if (kind === 'default' && !(isRestError(error) && error.code === 'ETIMEDOUT')) return false
   if (exchange === undefined) return isRestError(error) && (error.statusCode === undefined || error.statusCode >= 500)
   if (exchange.status === undefined) return true

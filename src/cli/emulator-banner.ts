@@ -1,6 +1,9 @@
 import type { EventGridEmulator, TopicView } from '../emulator/index.ts'
 
-/** What somebody needs to use a started emulator: endpoints, keys, and lines for a shell. Its keys guard nothing, so they are shown. */
+/**
+ * What somebody needs to use a started emulator: endpoints, keys, and lines for a shell. Its keys
+ * guard nothing, so they are shown.
+ */
 export function bannerLines(emulator: EventGridEmulator, caFile: string): string[] {
   const { endpoints, proxy } = emulator
   return [

@@ -5,7 +5,10 @@ export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 /** One of {@link logLevels}. */
 export type LogLevel = (typeof logLevels)[number]
 
-/** `text` is for people, `json` for what collects logs: one object a line with `time`, `level`, `message` and the fields. */
+/**
+ * `text` is for people, `json` for what collects logs: one object a line with `time`,
+ * `level`, `message` and the fields.
+ */
 export const logFormats = ['text', 'json'] as const
 /** One of {@link logFormats}. */
 export type LogFormat = (typeof logFormats)[number]
@@ -45,7 +48,10 @@ function textLine(time: Date, level: LogLevel, message: string, fields: LogField
   return `${[time.toISOString(), level.padEnd(5), printable(message), ...shown].join(' ')}\n`
 }
 
-/** Further lines of a message are indented, so that each line without is a message; other control characters would move the cursor. */
+/**
+ * Further lines of a message are indented, so that each line without is a message; other control
+ * characters would move the cursor.
+ */
 function printable(text: string): string {
   return text.replace(/\r?\n/g, '\n  ').replace(/(?!\n)\p{Cc}/gu, ' ')
 }

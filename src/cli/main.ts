@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 import { complaintAboutNode } from '../node-version.ts'
 
-// All else is imported after this: a Node that is too old ends over an import it does not know before any line of ours runs.
+// All else is imported after this: a Node that is too old ends over an import it does not
+// know before any line of ours runs.
 const complaint = complaintAboutNode(process.versions.node)
 if (complaint === undefined) {
   const { main } = await import('./program.ts')

@@ -3,8 +3,8 @@ import { nearestName } from '../metadata/nearest-name.ts'
 import { UsageError } from './usage-error.ts'
 
 /**
- * The options that were given to a command. Throws a UsageError where Node's `parseArgs` refuses them: its message, and for an
- * unknown one the option that was probably meant.
+ * The options that were given to a command. Throws a UsageError where Node's `parseArgs` refuses them: its message, and
+ * for an unknown one the option that was probably meant.
  */
 export function parseOptions<const Known extends ParseArgsOptionsConfig>(args: readonly string[], known: Known) {
   try {

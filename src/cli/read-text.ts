@@ -3,7 +3,10 @@ import { closeSync, openSync, readSync } from 'node:fs'
 /** Largest file that is read, in bytes. */
 const largest = 1_048_576
 
-/** The text of a file of at most 1 MiB, which may be a pipe. Throws an Error that says what is wrong with it, without its name. */
+/**
+ * The text of a file of at most 1 MiB, which may be a pipe. Throws an Error that says what is
+ * wrong with it, without its name.
+ */
 export function readText(file: string): string {
   const bytes = readBytes(file)
   if (bytes.length > largest) throw new Error(`is larger than ${largest} bytes`)

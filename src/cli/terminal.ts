@@ -18,7 +18,10 @@ export interface Terminal {
 
 const startOver = '\r\x1b[K'
 
-/** Writes to a stream. What others sent, such as an error's text, can't move the cursor: control characters are left out. */
+/**
+ * Writes to a stream. What others sent, such as an error's text, can't move the cursor:
+ * control characters are left out.
+ */
 export function createTerminal(out: OutputStream): Terminal {
   const live = out.isTTY === true
   let shown = ''

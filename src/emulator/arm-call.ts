@@ -31,7 +31,10 @@ export interface ResolvedScope {
   readonly parts: ArmScope
 }
 
-/** The stable versions of Microsoft.EventGrid and its previews that carry the same shapes (Azure: api-versions of the provider). */
+/**
+ * The stable versions of Microsoft.EventGrid and its previews that carry the same shapes (Azure:
+ * api-versions of the provider).
+ */
 const eventGridApiVersions: readonly string[] = [
   '2018-01-01',
   '2018-05-01-preview',
@@ -126,7 +129,9 @@ export function jsonContent(call: ArmCall): unknown {
   }
 }
 
-/** The headers of a long-running operation (Event Grid: recorded answers): status URL with its port, result URL without. */
+/**
+ * The headers of a long-running operation (Event Grid: recorded answers): status URL with its port, result URL without.
+ */
 export function operationHeaders(call: ArmCall, subscriptionId: string, location: string, id: string) {
   const path = (form: string) =>
     `/subscriptions/${subscriptionId}/providers/Microsoft.EventGrid/locations/${location}/${form}/${id}?api-version=${call.apiVersion}`

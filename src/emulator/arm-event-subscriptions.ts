@@ -161,7 +161,10 @@ function actionOf(method: string, target: Target): string {
   return method === 'DELETE' ? `${type}/delete` : `${type}/write`
 }
 
-/** The resource type of event subscriptions: `Microsoft.EventGrid/eventSubscriptions`, or below the type of what they are nested in. */
+/**
+ * The resource type of event subscriptions: `Microsoft.EventGrid/eventSubscriptions`, or below the
+ * type of what they are nested in.
+ */
 export function eventSubscriptionType({ nested, scope }: { readonly nested: boolean; readonly scope: string }): string {
   return `${nested ? nestedType(scope) : 'Microsoft.EventGrid'}/eventSubscriptions`
 }

@@ -54,7 +54,10 @@ function actionOf({ location, topicType }: Target, type: string): string {
   return parts.length > 0 ? `Microsoft.EventGrid/${parts.join('/')}/eventSubscriptions/read` : `${type}/read`
 }
 
-/** Whether a list that goes over several sources shows this one: global ones without a location, regional ones with theirs. */
+/**
+ * Whether a list that goes over several sources shows this one: global ones without a
+ * location, regional ones with theirs.
+ */
 function isBelow(context: EmulatorContext, subscription: EventSubscription, target: Target): boolean {
   const scope = subscription.scope.toLowerCase()
   const outer = target.scope.toLowerCase()
@@ -74,7 +77,10 @@ function topicTypeOf(scope: string): string {
   return [parts.resource.namespace, ...parts.resource.types].join('.')
 }
 
-/** `contains(name, 'x')`, `name eq 'x'` and their negations are what the lists can be filtered by (Event Grid: REST reference, $filter). */
+/**
+ * `contains(name, 'x')`, `name eq 'x'` and their negations are what the lists can be filtered by (Event
+ * Grid: REST reference, $filter).
+ */
 function filterOf(text: string | null): (subscription: EventSubscription) => boolean {
   if (!text) return () => true
   const contains = /^(not\s+)?contains\(\s*(?:name|namespace)\s*,\s*'([^']*)'\s*\)$/i.exec(text.trim())

@@ -109,7 +109,10 @@ function parseEventGrid(
   return { kind: 'topic', scope, name, ...(third === undefined ? {} : { action: third }) }
 }
 
-/** Takes a scope apart; undefined if it has none of the forms: a subscription, a resource group, or a resource with its children. */
+/**
+ * Takes a scope apart; undefined if it has none of the forms: a subscription, a resource group,
+ * or a resource with its children.
+ */
 export function parseArmScope(scope: string): ArmScope | undefined {
   const segments = scope.replace(/^\//, '').split('/')
   const [subscriptions, subscriptionId, groups, resourceGroup, providers, namespace, ...pairs] = segments

@@ -2,8 +2,8 @@ import { armErrors } from './arm-errors.ts'
 import type { Clock } from './clock.ts'
 
 /**
- * Calls an hour for each principal, and the header that says how many are left. Writes of Event Grid's own have a counter of their own
- * (Azure Resource Manager: request-limits-and-throttling; its hour is the emulator's choice).
+ * Calls an hour for each principal, and the header that says how many are left. Writes of Event Grid's own have a
+ * counter of their own (Azure Resource Manager: request-limits-and-throttling; its hour is the emulator's choice).
  */
 const limits = {
   reads: 12_000,

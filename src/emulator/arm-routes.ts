@@ -29,7 +29,10 @@ export interface ArmRouteOptions {
   readonly conflicts: boolean
   /** Refuse calls beyond the hourly limits. */
   readonly throttling: boolean
-  /** How long a question for a running operation may be held back, so that a client that polls each 2 s learns of the end at once. */
+  /**
+   * How long a question for a running operation may be held back, so that a client that polls each
+   * 2 s learns of the end at once.
+   */
   readonly statusHoldMs: number
   /** The URL that a topic's events are posted to. */
   readonly endpointOf: (topic: Topic) => string
@@ -166,7 +169,9 @@ async function authenticate(context: EmulatorContext, request: FastifyRequest): 
   throw armErrors.invalidToken()
 }
 
-/** Waits for the operation's end, but no longer than this. Real time: it is about the wire, not about the emulated day. */
+/**
+ * Waits for the operation's end, but no longer than this. Real time: it is about the wire, not about the emulated day.
+ */
 async function holdBack(operation: Operation, ms: number): Promise<void> {
   if (operation.result !== undefined || ms <= 0) return
   let timer: NodeJS.Timeout | undefined

@@ -10,7 +10,9 @@ export const publishAudience = 'https://eventgrid.azure.net'
 /** The action that `EventGrid Data Sender` allows. */
 export const sendAction = 'Microsoft.EventGrid/events/send/action'
 
-/** The credentials of a publish request; more than one may be there, then the first by Event Grid's own order counts. */
+/**
+ * The credentials of a publish request; more than one may be there, then the first by Event Grid's own order counts.
+ */
 export interface PresentedCredentials {
   /** Header `aeg-sas-key`, else the query's. */
   readonly key: string | undefined

@@ -2,9 +2,9 @@ import type { BlobServiceClient } from '@azure/storage-blob'
 import type { DeadLetterStore } from './dead-letter.ts'
 
 /**
- * Writes dead-lettered events to blobs of one storage account, Azurite's or a real one, whichever accounts the subscriptions name.
- * A container that isn't there is made, which Event Grid itself does not do. The connection string stays in here, and is first read
- * when there is something to write: with one that can't be, every `write` rejects.
+ * Writes dead-lettered events to blobs of one storage account, Azurite's or a real one, whichever accounts the
+ * subscriptions name. A container that isn't there is made, which Event Grid itself does not do. The connection string
+ * stays in here, and is first read when there is something to write: with one that can't be, every `write` rejects.
  */
 export function createBlobDeadLetterStore(connectionString: string): DeadLetterStore {
   let service: Promise<BlobServiceClient> | undefined

@@ -59,13 +59,18 @@ export class ManualClock implements Clock {
     return () => void this.#timers.delete(timer)
   }
 
-  /** Has `advance` wait, after each timer, until `settled` resolves: what a timer began must end before time goes on. Returns the way to undo it. */
+  /**
+   * Has `advance` wait, after each timer, until `settled` resolves: what a timer began must end before time goes
+   * on. Returns the way to undo it.
+   */
   settleWith(settled: () => Promise<void>): () => void {
     this.#settlers.add(settled)
     return () => void this.#settlers.delete(settled)
   }
 
-  /** Moves the clock by `ms`, firing every timer on the way in the order of its time, also those that are set meanwhile. */
+  /**
+   * Moves the clock by `ms`, firing every timer on the way in the order of its time, also those that are set meanwhile.
+   */
   async advance(ms: number): Promise<void> {
     const target = this.#now + ms
     await this.#settle()

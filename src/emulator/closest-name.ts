@@ -1,4 +1,7 @@
-/** The name that was probably meant: the one that takes the fewest changes of a letter, two of them and a third of it at most; case is free. */
+/**
+ * The name that was probably meant: the one that takes the fewest changes of a letter, two of them and a
+ * third of it at most; case is free.
+ */
 export function closestName(written: string, names: readonly string[]): string | undefined {
   // What is much longer than any name is no slip of the pen, and would take long to compare.
   if (written.length > 100) return undefined

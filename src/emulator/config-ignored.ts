@@ -34,7 +34,10 @@ const settings = [
   'blobContainerName',
 ] as const
 
-/** A field that Resource Manager leaves out without a word, as it does with all that it doesn't know: in a file that is a slip of the pen. */
+/**
+ * A field that Resource Manager leaves out without a word, as it does with all that it doesn't know: in a
+ * file that is a slip of the pen.
+ */
 export interface IgnoredField {
   /** Of the mapping that it stands in. */
   readonly path: ConfigPath

@@ -15,7 +15,10 @@ export interface ReferenceFault {
   readonly name?: string
 }
 
-/** Finds names that are given twice, or used and given nowhere. Takes what was parsed as it is, so that it can speak up beside faults in single fields. */
+/**
+ * Finds names that are given twice, or used and given nowhere. Takes what was parsed as it is, so that it can speak up
+ * beside faults in single fields.
+ */
 export function* referenceFaults(config: unknown, now: number): Generator<ReferenceFault> {
   const topics = entries(config, 'topics')
   const clients = entries(config, 'clients')

@@ -18,9 +18,9 @@ const azureHosts = new Set([
 const topicHost = /^[a-z\d-]+\.[a-z\d-]+\.eventgrid\.azure\.(net|us|cn)$/
 
 /**
- * Makes the http server a CONNECT proxy for clients that know no other host names than Azure's (`HTTPS_PROXY=http://127.0.0.1:{httpPort}`).
- * What is asked for by one of them is answered by our own https server, with a certificate of our authority.
- * Nothing is tunnelled anywhere else: any other host gets a 403.
+ * Makes the http server a CONNECT proxy for clients that know no other host names than Azure's
+ * (`HTTPS_PROXY=http://127.0.0.1:{httpPort}`). What is asked for by one of them is answered by our own https server,
+ * with a certificate of our authority. Nothing is tunnelled anywhere else: any other host gets a 403.
  */
 export function addConnectProxy(
   http: HttpServer,

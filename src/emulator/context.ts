@@ -18,7 +18,10 @@ export interface RequestRecord {
   readonly url: string
   /** Lower-case names; credentials redacted. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  /** The body parsed where it is JSON or a form, else as text; undefined if there was none or none was read. One over 16,384 bytes is left out, or shown by its length. */
+  /**
+   * The body parsed where it is JSON or a form, else as text; undefined if there was none or none was read. One over
+   * 16,384 bytes is left out, or shown by its length.
+   */
   readonly body?: unknown
   readonly status: number
   /** The error code of the answer, if it was refused. */
@@ -31,7 +34,9 @@ export interface RequestRecord {
 
 /** One try to deliver: one request to a subscriber, of one or more events. */
 export interface DeliveryRecord {
-  /** When it began, in milliseconds since 1970 by the emulator's clock; of an answer after the time-out, when that came. */
+  /**
+   * When it began, in milliseconds since 1970 by the emulator's clock; of an answer after the time-out, when that came.
+   */
   readonly at: number
   /** The event subscription's resource id. */
   readonly subscriptionId: string
@@ -88,7 +93,10 @@ export interface DeadLetterRecord {
   /** The event subscription's resource id. */
   readonly subscriptionId: string
   readonly subscriptionName: string
-  /** `{container}/{NAME}/{Y}/{M}/{D}/{H}/{guid}.json`; undefined if the subscription has no dead-letter destination and they were dropped. */
+  /**
+   * `{container}/{NAME}/{Y}/{M}/{D}/{H}/{guid}.json`; undefined if the subscription has no dead-letter
+   * destination and they were dropped.
+   */
   readonly blobPath?: string
   /** The blob's content, parsed. */
   readonly events: readonly unknown[]
@@ -141,7 +149,10 @@ export interface DeliveryEngine {
   pending(): number
   /** Resolves when nothing is under way or due now. Events that wait for a later try don't count. */
   idle(): Promise<void>
-  /** As `idle`, but `stalled` soon where a subscriber keeps silent: a clock moved by hand must go on, or its time-out never comes. */
+  /**
+   * As `idle`, but `stalled` soon where a subscriber keeps silent: a clock moved by hand must go
+   * on, or its time-out never comes.
+   */
   quiet(): Promise<'idle' | 'stalled'>
   /** Resolves when no event is pending at all: later tries and dead-letters count too. */
   settled(): Promise<void>
@@ -165,8 +176,8 @@ export type TokenVerdict =
 /** Entra, as the rest of the emulator needs it. */
 export interface TokenIssuer {
   /**
-   * The bearer token of an Entra-secured delivery, signed by the tenant's present key.
-   * `audience` is what the subscription names (a client id or an application id URI); lifetime 24 h 5 min by the emulator's clock.
+   * The bearer token of an Entra-secured delivery, signed by the tenant's present key. `audience` is what the
+   * subscription names (a client id or an application id URI); lifetime 24 h 5 min by the emulator's clock.
    */
   issueDeliveryToken(request: {
     readonly tenantId: string

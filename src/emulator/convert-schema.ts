@@ -8,7 +8,10 @@ const allowed: Readonly<Record<InputSchema, readonly DeliverySchema[]>> = {
   CustomEventSchema: ['EventGridSchema', 'CloudEventSchemaV1_0', 'CustomInputSchema'],
 }
 
-/** Whether a source's events can be delivered in a schema (Event Grid: cloud-event-schema; CloudEvents come out as nothing else). */
+/**
+ * Whether a source's events can be delivered in a schema (Event Grid: cloud-event-schema;
+ * CloudEvents come out as nothing else).
+ */
 export function canConvert(from: InputSchema, to: DeliverySchema): boolean {
   return allowed[from].includes(to)
 }
@@ -20,7 +23,10 @@ export function deliveredForm(event: AcceptedEvent, schema: DeliverySchema): Jso
   return schema === 'CloudEventSchemaV1_0' ? toCloudEvent(eventGridEvent) : { ...eventGridEvent }
 }
 
-/** `dataVersion` and `metadataVersion` vanish, times stay the text they were (Event Grid: the service's own sample pairs). */
+/**
+ * `dataVersion` and `metadataVersion` vanish, times stay the text they were (Event Grid:
+ * the service's own sample pairs).
+ */
 export function toCloudEvent(event: EventGridEvent): JsonObject {
   return {
     id: event.id,

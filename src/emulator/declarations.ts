@@ -13,16 +13,24 @@ import {
 } from './options.ts'
 import type { World } from './world.ts'
 
-/** Pause before the handshake of a declared event subscription is tried again, in milliseconds by the emulator's clock: its subscriber may start after us. */
+/**
+ * Pause before the handshake of a declared event subscription is tried again, in milliseconds by the emulator's clock:
+ * its subscriber may start after us.
+ */
 export const handshakeAgainMs = 5_000
 
-/** What options, or a configuration file, say there is: made when it is named first, taken away when it no longer is. */
+/**
+ * What options, or a configuration file, say there is: made when it is named first, taken away when it no longer is.
+ */
 export interface Declarations {
   declare(options: ResolvedOptions): void
   close(): void
 }
 
-/** Makes a custom topic, or gives one of that name new settings; it keeps its keys unless they are given. Throws a RangeError for an unknown Azure subscription. */
+/**
+ * Makes a custom topic, or gives one of that name new settings; it keeps its keys unless they are given. Throws a
+ * RangeError for an unknown Azure subscription.
+ */
 export function putTopic(world: World, options: TopicOptions): void {
   const { store, directory } = world.context
   const subscriptionId = options.subscriptionId ?? directory.azureSubscriptions()[0]?.id ?? ''

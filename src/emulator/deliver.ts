@@ -13,7 +13,10 @@ import type { WorkCounter } from './work-counter.ts'
 /** How long a subscriber has for its answer, by the emulator's clock (Event Grid: delivery-and-retry). */
 const deliveryTimeoutMs = 30_000
 
-/** An answer that comes within three minutes of the request may still spare the next try (Event Grid: delivery-and-retry). */
+/**
+ * An answer that comes within three minutes of the request may still spare the next try
+ * (Event Grid: delivery-and-retry).
+ */
 const lateAnswerMs = 180_000 - deliveryTimeoutMs
 
 /** Events as they go out; each is written once per schema, however many subscriptions and tries there are. */
@@ -162,7 +165,10 @@ function createShownTarget(): (target: string) => string {
   }
 }
 
-/** Tokens are signed at most once in this time for each audience: signing one per delivery would be the slowest part of it. */
+/**
+ * Tokens are signed at most once in this time for each audience: signing one per delivery
+ * would be the slowest part of it.
+ */
 const tokenReuseMs = 60_000
 
 /** The bearer token of Entra-secured delivery; undefined for a webhook that doesn't ask for it. */

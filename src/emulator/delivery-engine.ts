@@ -21,7 +21,10 @@ interface Lane {
   subscription: EventSubscription
 }
 
-/** Makes the half of Event Grid that talks to subscribers. @param journal where what waits is written down. @default nowhere */
+/**
+ * Makes the half of Event Grid that talks to subscribers.
+ * @param journal where what waits is written down. @default nowhere
+ */
 export function createDeliveryEngine(context: EmulatorContext, journal: Journal = noJournal): DeliveryEngine {
   const { clock, store, watcher } = context
   const settings = deliverySettings(context.delivery)

@@ -1,18 +1,23 @@
 import { type DeadLetterStore, deadLetterTimes, memoryDeadLetterStore } from './dead-letter.ts'
 import type { ProbationOptions } from './probation.ts'
 
-/** How events are delivered, where it may differ from Event Grid. All optional: without any it does as Event Grid does. */
+/**
+ * How events are delivered, where it may differ from Event Grid. All optional: without any it does as Event Grid does.
+ */
 export interface DeliveryOptions {
   /**
-   * Pauses before the second, third, ... try, in milliseconds; the last is repeated. They replace Event Grid's schedule and its longer pauses
-   * after some statuses, so that a demo on the real clock sees a redelivery soon. @default 10 s, 30 s, 1, 5, 10, 30 min, 1, 3, 6, 12 h
+   * Pauses before the second, third, ... try, in milliseconds; the last is repeated. They replace Event Grid's schedule
+   * and its longer pauses after some statuses, so that a demo on the real clock sees a redelivery soon. @default 10 s,
+   * 30 s, 1, 5, 10, 30 min, 1, 3, 6, 12 h
    */
   readonly retrySchedule?: readonly number[]
   /** Pause between the last try and dead-lettering, in milliseconds. @default 300_000 */
   readonly deadLetterDelay?: number
   /** Where dead-lettered events go, beside the emulator's records. @default nowhere else */
   readonly deadLetterStore?: DeadLetterStore
-  /** Delayed delivery to endpoints that keep failing; `false` turns it off. @default on, unless `retrySchedule` is given */
+  /**
+   * Delayed delivery to endpoints that keep failing; `false` turns it off. @default on, unless `retrySchedule` is given
+   */
   readonly probation?: ProbationOptions | false
   /** Requests under way at once for one subscription. @default 64 */
   readonly concurrency?: number

@@ -25,7 +25,10 @@ export function deliverySchemaOf(subscription: EventSubscription): DeliverySchem
   return subscription.properties.eventDeliverySchema ?? 'EventGridSchema'
 }
 
-/** How events are bundled: undefined where batching is off, which is so unless one of the settings is given and above its smallest. */
+/**
+ * How events are bundled: undefined where batching is off, which is so unless one of the settings
+ * is given and above its smallest.
+ */
 export function batchingOf(webhook: WebHookProperties): { maxEvents: number; preferredBytes: number } | undefined {
   const { maxEventsPerBatch, preferredBatchSizeInKilobytes } = webhook
   if (maxEventsPerBatch === undefined && preferredBatchSizeInKilobytes === undefined) return undefined
@@ -33,7 +36,10 @@ export function batchingOf(webhook: WebHookProperties): { maxEvents: number; pre
   return maxEvents > 1 ? { maxEvents, preferredBytes: (preferredBatchSizeInKilobytes ?? 64) * 1024 } : undefined
 }
 
-/** The body's media type. The batch one of CloudEvents is what their specification asks; no capture of a real batch was found. */
+/**
+ * The body's media type. The batch one of CloudEvents is what their specification asks; no
+ * capture of a real batch was found.
+ */
 function contentTypeOf(schema: DeliverySchema, form: 'single' | 'batch'): string {
   if (schema !== 'CloudEventSchemaV1_0') return 'application/json; charset=utf-8'
   return `application/cloudevents${form === 'batch' ? '-batch' : ''}+json; charset=utf-8`
@@ -75,7 +81,10 @@ export function deliveryHeaders(delivery: {
   return headers
 }
 
-/** A value for a header, or undefined: only strings, numbers and booleans of at most 4,096 bytes go out, and only what a header can hold. */
+/**
+ * A value for a header, or undefined: only strings, numbers and booleans of at most 4,096 bytes go out,
+ * and only what a header can hold.
+ */
 function attributeValue(mapping: DeliveryAttributeMapping, event: AcceptedEvent): string | undefined {
   const value =
     mapping.type === 'Static' ? mapping.properties.value : sourceField(event, mapping.properties.sourceField)
@@ -89,7 +98,10 @@ function sourceField(event: AcceptedEvent, field: string): unknown {
   return fieldAt(event.body, path) ?? filteredField(event, path)
 }
 
-/** What of a subscription's delivery is the same for each event; worked out once, since thousands may go out in a second. */
+/**
+ * What of a subscription's delivery is the same for each event; worked out once, since
+ * thousands may go out in a second.
+ */
 export interface DeliveryPlan {
   readonly webhook: WebHookProperties
   readonly schema: DeliverySchema

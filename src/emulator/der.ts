@@ -1,6 +1,6 @@
 /**
- * The few ASN.1 encodings (DER, ITU-T X.690) that a certificate is made of. Each function returns tag, length and content.
- * By hand, because a certificate library costs more start-up time than the whole emulator may take.
+ * The few ASN.1 encodings (DER, ITU-T X.690) that a certificate is made of. Each function returns tag, length and
+ * content. By hand, because a certificate library costs more start-up time than the whole emulator may take.
  */
 function derElement(tag: number, ...contents: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(contents)

@@ -18,7 +18,10 @@ export interface AzureSubscription {
 /** Who there is, what they may do, and where: tenants, applications, Azure subscriptions and role assignments. */
 export interface Directory {
   readonly clients: readonly Client[]
-  /** Takes over clients, their roles and Azure subscriptions as options describe them now. What was changed at runtime stays, where the options did not change. */
+  /**
+   * Takes over clients, their roles and Azure subscriptions as options describe them now. What was changed at runtime
+   * stays, where the options did not change.
+   */
   declare(options: Pick<ResolvedOptions, 'clients' | 'subscriptions'>): void
   hasTenant(tenantId: string): boolean
   client(tenantId: string, clientId: string): Client | undefined

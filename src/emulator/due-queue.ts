@@ -1,4 +1,6 @@
-/** Things that wait for their time: a binary heap, so that a million of them cost little. Equal times keep their order. */
+/**
+ * Things that wait for their time: a binary heap, so that a million of them cost little. Equal times keep their order.
+ */
 export class DueQueue<T> {
   readonly #heap: { readonly due: number; readonly order: number; readonly item: T }[] = []
   #order = 0

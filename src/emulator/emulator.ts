@@ -81,9 +81,9 @@ export class EventGridEmulator implements AsyncDisposable {
 
   /**
    * Starts one. Without options it has a tenant with one client, an Azure subscription, and the custom topic `orders`.
-   * Rejects, and leaves nothing running, with a TypeError or RangeError for an option that can't be, Resource Manager's own words for
-   * an event subscription that can't be, an EmulatorStateError for a state file that can't be used, and Node's error for a port that
-   * can't be bound.
+   * Rejects, and leaves nothing running, with a TypeError or RangeError for an option that can't be, Resource Manager's
+   * own words for an event subscription that can't be, an EmulatorStateError for a state file that can't be used, and
+   * Node's error for a port that can't be bound.
    */
   static async start(options: EventGridEmulatorOptions = {}): Promise<EventGridEmulator> {
     const state = await openState(options.state)
@@ -101,8 +101,9 @@ export class EventGridEmulator implements AsyncDisposable {
   }
 
   /**
-   * Takes over clients and their roles, Azure subscriptions, topics, event subscriptions and ingress of other options: what they no longer name goes.
-   * All else (ports, state, clock, how events are delivered) stays as it was at the start. Throws as {@link start} rejects.
+   * Takes over clients and their roles, Azure subscriptions, topics, event subscriptions and ingress of other options:
+   * what they no longer name goes. All else (ports, state, clock, how events are delivered) stays as it was at the
+   * start. Throws as {@link start} rejects.
    */
   reconfigure(options: EventGridEmulatorOptions): void {
     const settings = resolveOptions(options, this.#world.kept)
@@ -112,8 +113,8 @@ export class EventGridEmulator implements AsyncDisposable {
   }
 
   /**
-   * Makes a custom topic, as if through ARM but at once, or replaces one of that name, whose keys it keeps if it is given none.
-   * Throws a TypeError for an option that there is not, and a RangeError for an unknown Azure subscription.
+   * Makes a custom topic, as if through ARM but at once, or replaces one of that name, whose keys it keeps if it is
+   * given none. Throws a TypeError for an option that there is not, and a RangeError for an unknown Azure subscription.
    */
   addTopic(options: TopicOptions): TopicView {
     checkTopicNames(options)
@@ -137,7 +138,10 @@ export class EventGridEmulator implements AsyncDisposable {
     }
   }
 
-  /** An event subscription as it stands, secrets and all; undefined if there is none. `scope` may lack its leading slash. */
+  /**
+   * An event subscription as it stands, secrets and all; undefined if there is none.
+   * `scope` may lack its leading slash.
+   */
   eventSubscription(scope: string, name: string): EventSubscription | undefined {
     return this.#world.context.store.subscription(eventSubscriptionId(asResourceId(scope), name))
   }
@@ -148,8 +152,8 @@ export class EventGridEmulator implements AsyncDisposable {
   }
 
   /**
-   * Raises events at any source, as Azure's services do: its subscriptions get them. For a custom topic this is as if they were published.
-   * Throws a TypeError for what is no event, and a RangeError for what is no source.
+   * Raises events at any source, as Azure's services do: its subscriptions get them. For a custom topic this is as if
+   * they were published. Throws a TypeError for what is no event, and a RangeError for what is no source.
    *
    * @param source a resource id, or the name of a custom topic
    */
@@ -197,7 +201,10 @@ export class EventGridEmulator implements AsyncDisposable {
     return this.#world.engine.settled()
   }
 
-  /** Makes the next calls of a part of the emulator fail. Throws a TypeError or RangeError for a fault that could never happen. */
+  /**
+   * Makes the next calls of a part of the emulator fail. Throws a TypeError or RangeError for a
+   * fault that could never happen.
+   */
   failNext(fault: Fault): void {
     checkFault(fault)
     this.#world.context.faults.add(fault)
@@ -208,12 +215,18 @@ export class EventGridEmulator implements AsyncDisposable {
     this.#world.context.faults.clear()
   }
 
-  /** Gives an application a role at a scope and below. @param scope @default `/`, everywhere. Throws a RangeError for an unknown role or client. */
+  /**
+   * Gives an application a role at a scope and below.
+   * @param scope @default `/`, everywhere. Throws a RangeError for an unknown role or client.
+   */
   assignRole(clientId: string, role: string, scope = '/'): void {
     this.#world.context.directory.assignRole({ principalId: this.#principal(clientId), role, scope })
   }
 
-  /** Takes a role from an application at a scope. @param scope @default `/`. Throws a RangeError for an unknown client. */
+  /**
+   * Takes a role from an application at a scope.
+   * @param scope @default `/`. Throws a RangeError for an unknown client.
+   */
   removeRole(clientId: string, role: string, scope = '/'): void {
     this.#world.context.directory.removeRole({ principalId: this.#principal(clientId), role, scope })
   }
@@ -230,13 +243,19 @@ export class EventGridEmulator implements AsyncDisposable {
     return client.objectId
   }
 
-  /** Registers the provider Microsoft.EventGrid. Of no effect for an unknown id. @param subscriptionId @default the first Azure subscription */
+  /**
+   * Registers the provider Microsoft.EventGrid. Of no effect for an unknown id.
+   * @param subscriptionId @default the first Azure subscription
+   */
   registerProvider(subscriptionId: string = this.subscriptionId): void {
     const azure = this.#world.context.directory.azureSubscription(subscriptionId)
     if (azure) azure.registration = 'Registered'
   }
 
-  /** Takes the registration of Microsoft.EventGrid back. Of no effect for an unknown id. @param subscriptionId @default the first Azure subscription */
+  /**
+   * Takes the registration of Microsoft.EventGrid back. Of no effect for an unknown id.
+   * @param subscriptionId @default the first Azure subscription
+   */
   unregisterProvider(subscriptionId: string = this.subscriptionId): void {
     const azure = this.#world.context.directory.azureSubscription(subscriptionId)
     if (azure) azure.registration = 'Unregistered'
@@ -252,7 +271,9 @@ export class EventGridEmulator implements AsyncDisposable {
     this.#world.tokens.expireTokens()
   }
 
-  /** Replaces the ingress map: rules, the first that fits counts, or a function asked at each handshake and delivery. */
+  /**
+   * Replaces the ingress map: rules, the first that fits counts, or a function asked at each handshake and delivery.
+   */
   setIngress(ingress: Ingress | readonly IngressRule[]): void {
     this.#world.setIngress(typeof ingress === 'function' ? ingress : ingressOf(ingress))
   }

@@ -25,7 +25,10 @@ export const knownResources: readonly string[] = [
   'https://storage.azure.com',
 ]
 
-/** Decides a client-credentials request: who gets a token for what, or why not. `own` is the emulator's address, as an audience. */
+/**
+ * Decides a client-credentials request: who gets a token for what, or why not. `own` is the
+ * emulator's address, as an audience.
+ */
 export function decideTokenRequest(
   request: TokenRequest,
   directory: Directory,
@@ -57,7 +60,10 @@ export function decideTokenRequest(
   return { client, audience }
 }
 
-/** The scope that names the resource: MSAL for Go asks for those of OpenID Connect beside it, and Entra takes no notice of them. */
+/**
+ * The scope that names the resource: MSAL for Go asks for those of OpenID Connect beside it, and
+ * Entra takes no notice of them.
+ */
 function resourceScope(scope: string | undefined): string | undefined {
   const scopes = scope?.split(' ').filter((one) => one !== '') ?? []
   return scopes.filter((one) => !openIdScopes.has(one)).join(' ') || scope

@@ -10,7 +10,10 @@ const resources = ['Write', 'Delete', 'Action'].flatMap((verb) =>
   ['Success', 'Failure', 'Cancel'].map((end) => `Microsoft.Resources.Resource${verb}${end}`),
 )
 
-/** The event types of system sources (Event Grid: event-schema-blob-storage, event-schema-resource-groups; names as the SDK for JavaScript has them). */
+/**
+ * The event types of system sources (Event Grid: event-schema-blob-storage, event-schema-resource-groups; names as
+ * the SDK for JavaScript has them).
+ */
 const eventTypes: Readonly<Record<string, SourceEventTypes>> = {
   'microsoft.storage/storageaccounts': {
     byDefault: storage('BlobCreated', 'BlobDeleted'),
@@ -39,13 +42,18 @@ function typesOf(scope: string): SourceEventTypes | undefined {
   return eventTypes[`${namespace}/${type}`]
 }
 
-/** The default types of a scope's source as an api-version shows them; undefined where they are not listed, as for custom topics since 2019. */
+/**
+ * The default types of a scope's source as an api-version shows them; undefined where they are not listed,
+ * as for custom topics since 2019.
+ */
 export function defaultEventTypesOf(scope: string, apiVersion: string): readonly string[] | undefined {
   const ours = /\/providers\/microsoft\.eventgrid\/(topics|domains)\//i.test(scope)
   return ours && apiVersion.startsWith('2018-') ? ['All'] : typesOf(scope)?.byDefault
 }
 
-/** The first of these types that a scope's source never sends; undefined if there is none, or no list of what it sends. */
+/**
+ * The first of these types that a scope's source never sends; undefined if there is none, or no list of what it sends.
+ */
 export function unknownEventType(scope: string, wanted: readonly string[]): string | undefined {
   const types = typesOf(scope)
   if (!types) return undefined

@@ -3,7 +3,10 @@ import type { DeliveryRecord } from './context.ts'
 import type { EventSubscription } from './model.ts'
 import type { GiveUpReason } from './retry-schedule.ts'
 
-/** Somebody who is told of each event on its way, as the page is. Told at once and in order; must be quick and never throw. */
+/**
+ * Somebody who is told of each event on its way, as the page is. Told at once and in order;
+ * must be quick and never throw.
+ */
 export interface EventWatcher {
   /** Events came in for a source (its resource id). Told before `queued`. */
   accepted(sourceId: string, events: readonly AcceptedEvent[]): void

@@ -8,7 +8,8 @@ interface Unanswered {
 }
 
 /**
- * What whoever runs the emulator should do, where the reason that the network gives does not tell; undefined elsewhere. Holds no query.
+ * What whoever runs the emulator should do, where the reason that the network gives does not tell;
+ * undefined elsewhere. Holds no query.
  */
 export function failureHint({ url, target, error }: Unanswered): string | undefined {
   const rule = (to: string) => `an ingress rule from ${url.origin}/ to ${to} (emulate --ingress ${url.origin}/=${to})`

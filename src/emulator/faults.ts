@@ -1,17 +1,26 @@
 import { closestName } from './closest-name.ts'
 import { checkNames } from './option-names.ts'
 
-/** A part of the emulator that can be made to fail; `operation` is the long-running part of a change of an event subscription. */
+/**
+ * A part of the emulator that can be made to fail; `operation` is the long-running part of a
+ * change of an event subscription.
+ */
 export type FaultRoute = 'arm' | 'entra' | 'topic' | 'delivery' | 'operation'
 
 /** What goes wrong. */
 export interface Fault {
   readonly route: FaultRoute
-  /** Only calls that this says yes to; `url` is path and query (for `delivery` the whole URL, for `operation` the event subscription's resource id). @default every call */
+  /**
+   * Only calls that this says yes to; `url` is path and query (for `delivery` the whole URL, for `operation` the event
+   * subscription's resource id). @default every call
+   */
   readonly matches?: (call: { readonly method: string; readonly url: string }) => boolean
   /** How many calls. @default 1 */
   readonly times?: number
-  /** Answer with this status instead of the real answer. For `delivery`: behave as if the subscriber had answered so. Of no meaning for `operation`. */
+  /**
+   * Answer with this status instead of the real answer. For `delivery`: behave as if the subscriber had answered so.
+   * Of no meaning for `operation`.
+   */
   readonly status?: number
   /** Error code of that answer's body, or of the operation. @default Azure's usual one for the status */
   readonly code?: string
@@ -19,7 +28,9 @@ export interface Fault {
   readonly message?: string
   /** `Retry-After` of that answer, in seconds. */
   readonly retryAfter?: number
-  /** Wait so long first, in milliseconds of the emulator's clock. Without `status` and `drop` the real answer follows. */
+  /**
+   * Wait so long first, in milliseconds of the emulator's clock. Without `status` and `drop` the real answer follows.
+   */
   readonly delayMs?: number
   /** Close the connection without an answer. Of no meaning for `operation`. */
   readonly drop?: boolean
@@ -44,7 +55,9 @@ const faultNames: Readonly<Record<keyof Fault, true>> = {
   drop: true,
 }
 
-/** Throws a TypeError or RangeError for what could never happen: without types a slip of the pen would be passed over. */
+/**
+ * Throws a TypeError or RangeError for what could never happen: without types a slip of the pen would be passed over.
+ */
 export function checkFault(fault: Fault): void {
   checkNames('the fault', fault, faultNames)
   const { route, times = 1, status, delayMs, drop, matches } = fault

@@ -11,7 +11,10 @@ export interface FileJournal extends Journal {
 
 type Change = { readonly row: number; readonly subscription: string; readonly state?: TryState }
 
-/** Ends of tries are written together, this many milliseconds after the first: losing one to a kill costs a delivery too many, no event. */
+/**
+ * Ends of tries are written together, this many milliseconds after the first: losing one to a kill costs
+ * a delivery too many, no event.
+ */
 const flushMs = 50
 
 /** Makes the journal. Events are written at once, one transaction for each call; ends of tries soon. */

@@ -4,7 +4,9 @@ import type { AdvancedFilter, StringOperator, SubscriptionFilter } from './model
 
 type Test = (value: unknown) => boolean
 
-/** How one filter judges a value that is there, and one that is not (or null, or of a type the operator doesn't know). */
+/**
+ * How one filter judges a value that is there, and one that is not (or null, or of a type the operator doesn't know).
+ */
 interface Judge {
   /** Of the type that the operator compares. */
   readonly applies: Test
@@ -17,7 +19,10 @@ interface Judge {
   readonly missing: boolean
 }
 
-/** Makes the question "does this subscription want the event?", with everything prepared that does not depend on the event. */
+/**
+ * Makes the question "does this subscription want the event?", with everything prepared
+ * that does not depend on the event.
+ */
 export function compileFilter(filter: SubscriptionFilter | undefined): (event: AcceptedEvent) => boolean {
   const types = filter?.includedEventTypes
   const wanted = types && types.length > 0 && !types.includes('All') ? new Set(types) : undefined

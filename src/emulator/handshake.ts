@@ -9,7 +9,10 @@ const eventGridOrigin = 'eventgrid.azure.net'
 /** How long an endpoint has for its answer, in milliseconds of the emulator's clock. */
 export const handshakeTimeoutMs = 30_000
 
-/** Pause before a timed-out validation event is sent again, and how often it is sent in all. The number is the emulator's choice. */
+/**
+ * Pause before a timed-out validation event is sent again, and how often it is sent in all. The
+ * number is the emulator's choice.
+ */
 export const validationRetry = { pauseMs: 5_000, tries: 2 } as const
 
 /** How long a validation URL is good (Event Grid: end-point-validation-event-grid-events-schema, 2024). */
@@ -79,7 +82,10 @@ export function validationHeaders(subscriptionName: string): Record<string, stri
   }
 }
 
-/** Judges the answer to the validation event: 200 with the code; 200 without it leaves it to the validation URL; 202 is a failure. */
+/**
+ * Judges the answer to the validation event: 200 with the code; 200 without it leaves it to the
+ * validation URL; 202 is a failure.
+ */
 export function judgeValidationAnswer(answer: HandshakeAnswer, validationCode: string): HandshakeVerdict {
   if (answer.status !== 200) return 'failed'
   return validationResponse(answer.body) === validationCode ? 'validated' : 'awaiting-manual-action'

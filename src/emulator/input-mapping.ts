@@ -4,8 +4,9 @@ import type { MappedField, Topic } from './model.ts'
 import { preciseTime } from './precise-time.ts'
 
 /**
- * Makes an Event Grid event of one in a topic's own schema: the mapped fields, else the mapping's defaults; what is not mapped is looked for under
- * Event Grid's name. Id and time are made up, dataVersion is empty where there is none. The data is the whole original (Event Grid: input-mappings).
+ * Makes an Event Grid event of one in a topic's own schema: the mapped fields, else the mapping's defaults; what is not
+ * mapped is looked for under Event Grid's name. Id and time are made up, dataVersion is empty where there is none. The
+ * data is the whole original (Event Grid: input-mappings).
  */
 export function mapCustomEvent(
   event: JsonObject,

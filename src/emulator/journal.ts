@@ -1,7 +1,9 @@
 import type { AcceptedEvent } from './accepted-event.ts'
 import type { DeliveryOutcome, GiveUpReason } from './retry-schedule.ts'
 
-/** What is known of an event's tries for one subscription. Times are milliseconds since 1970 by the emulator's clock. */
+/**
+ * What is known of an event's tries for one subscription. Times are milliseconds since 1970 by the emulator's clock.
+ */
 export interface TryState {
   readonly attempts: number
   readonly lastAttemptAt?: number | undefined

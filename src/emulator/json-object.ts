@@ -1,4 +1,7 @@
-/** A JSON object, as parsed. Its keys are whatever the sender wrote, `__proto__` included: read them as own properties only. */
+/**
+ * A JSON object, as parsed. Its keys are whatever the sender wrote, `__proto__` included:
+ * read them as own properties only.
+ */
 export type JsonObject = Readonly<Record<string, unknown>>
 
 /** Whether a parsed JSON value is an object, neither null nor an array. */
@@ -11,7 +14,9 @@ export function ownField(value: unknown, name: string): unknown {
   return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }
 
-/** Walks dots inward: `['data', 'key1']`. A name that holds a dot itself can't be reached (Event Grid: event-filtering). */
+/**
+ * Walks dots inward: `['data', 'key1']`. A name that holds a dot itself can't be reached (Event Grid: event-filtering).
+ */
 export function fieldAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce(ownField, value)
 }

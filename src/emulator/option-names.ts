@@ -75,7 +75,10 @@ const eventSubscriptionNames: Names<EventSubscriptionOptions> = {
 }
 const ingressNames: Names<IngressRule> = { from: true, to: true }
 
-/** Throws a TypeError for an option that there is not, be it in an entry of a list: without types a slip of the pen would be passed over. */
+/**
+ * Throws a TypeError for an option that there is not, be it in an entry of a list: without types a slip
+ * of the pen would be passed over.
+ */
 export function checkOptionNames(options: unknown): void {
   const given = checkNames('the options', options, emulatorNames)
   checkList('subscriptions', given.subscriptions, subscriptionNames)

@@ -9,7 +9,9 @@ import { stableGuid } from './stable-guid.ts'
 
 /** A role given to an application at a scope. */
 export interface RoleGrant {
-  /** Name or id of a built-in role: any that Event Grid has, and Owner, Contributor, Reader, User Access Administrator. */
+  /**
+   * Name or id of a built-in role: any that Event Grid has, and Owner, Contributor, Reader, User Access Administrator.
+   */
   readonly role: string
   /** Where it holds, and below. @default `/`, everywhere */
   readonly scope?: string
@@ -53,7 +55,10 @@ export interface TopicOptions {
   readonly location?: string
   /** @default `CloudEventSchemaV1_0` (a topic made through ARM has Azure's default, `EventGridSchema`) */
   readonly inputSchema?: InputSchema
-  /** Where the Event Grid fields are in events of `CustomEventSchema`, in ARM's shape. @default under Event Grid's own names */
+  /**
+   * Where the Event Grid fields are in events of `CustomEventSchema`, in ARM's shape.
+   * @default under Event Grid's own names
+   */
   readonly inputSchemaMapping?: InputSchemaMapping
   /** Two keys, base64. @default random */
   readonly keys?: readonly [string, string]
@@ -61,7 +66,9 @@ export interface TopicOptions {
   readonly disableLocalAuth?: boolean
 }
 
-/** An event subscription with a webhook that is there from the start, as soon as its endpoint has passed the handshake. */
+/**
+ * An event subscription with a webhook that is there from the start, as soon as its endpoint has passed the handshake.
+ */
 export interface EventSubscriptionOptions {
   /** 3-64 letters, digits and `-`. */
   readonly name: string
@@ -69,9 +76,14 @@ export interface EventSubscriptionOptions {
   readonly topic?: string
   /** Resource id of another source, in place of `topic`. */
   readonly scope?: string
-  /** The webhook's public https URL; `ingress` may send it to a local port. @default the one in `properties.destination` */
+  /**
+   * The webhook's public https URL; `ingress` may send it to a local port. @default the one in `properties.destination`
+   */
   readonly endpoint?: string
-  /** Anything else, in ARM's shape: `filter`, `retryPolicy`, `eventDeliverySchema`, `destination` ... @default Event Grid's defaults */
+  /**
+   * Anything else, in ARM's shape: `filter`, `retryPolicy`, `eventDeliverySchema`, `destination` ...
+   * @default Event Grid's defaults
+   */
   readonly properties?: Readonly<Record<string, unknown>>
 }
 
@@ -83,7 +95,10 @@ export interface IngressRule {
   readonly to: string
 }
 
-/** Everything about an emulator that can be chosen. Each has a default: `EventGridEmulator.start()` is a whole small world. */
+/**
+ * Everything about an emulator that can be chosen. Each has a default:
+ * `EventGridEmulator.start()` is a whole small world.
+ */
 export interface EventGridEmulatorOptions extends DeliveryOptions {
   /** Port of ARM, Entra and the topics, https. @default 0, a free one */
   readonly port?: number
@@ -118,17 +133,21 @@ export interface EventGridEmulatorOptions extends DeliveryOptions {
   /** Answer 409 Conflict to a change of an event subscription while another one runs. @default false */
   readonly conflicts?: boolean
   /**
-   * Answer 429 beyond Azure's rates: of a principal's calls to Resource Manager in an hour, and of a topic's events and bytes in a second.
+   * Answer 429 beyond Azure's rates: of a principal's calls to Resource Manager in an hour, and of a
+   * topic's events and bytes in a second.
    * @default false, as tests do in a second what takes a day in Azure
    */
   readonly throttling?: boolean
-  /** Version of the Entra tokens of deliveries: what the webhook's application asks for in its manifest. @default `1.0` */
+  /**
+   * Version of the Entra tokens of deliveries: what the webhook's application asks for in its manifest. @default `1.0`
+   */
   readonly deliveryTokenVersion?: '1.0' | '2.0'
   /** Life of the tokens given to clients, in seconds. @default 3599, as Entra's */
   readonly tokenLifetimeSeconds?: number
   /**
-   * File in which topics, event subscriptions, keys, generated secrets and undelivered events outlive the emulator, even when it is killed. Made where
-   * there is none; in the clear, so readable by its owner only. @default none: memory
+   * File in which topics, event subscriptions, keys, generated secrets and undelivered events outlive
+   * the emulator, even when it is killed. Made where there is none; in the clear, so readable by its
+   * owner only. @default none: memory
    */
   readonly state?: string
 }
@@ -175,7 +194,10 @@ export interface ResolvedOptions {
   readonly tokenLifetimeSeconds: number
 }
 
-/** Fills in the defaults. Throws a TypeError for an option that there is not. @param kept where made-up secrets are kept. @default nowhere */
+/**
+ * Fills in the defaults. Throws a TypeError for an option that there is not.
+ * @param kept where made-up secrets are kept. @default nowhere
+ */
 export function resolveOptions(
   options: EventGridEmulatorOptions,
   kept: KeptValues = valuesInMemory(),

@@ -5,8 +5,8 @@ import { invalidInput, type PublishFault, tooLarge, tooManyEvents, unsupportedMe
 import { checkPublishedEvent, notConforming, tokenOf } from './published-event.ts'
 
 /**
- * What one event and one request may measure. Documented is 1 MB for both; these are what somebody measured at the real service,
- * which is the more generous (AzureEventGridSimulator, issue 201).
+ * What one event and one request may measure. Documented is 1 MB for both; these are what somebody measured at the real
+ * service, which is the more generous (AzureEventGridSimulator, issue 201).
  */
 export const publishLimits = { eventBytes: 1_049_600, requestBytes: 1_536_000, events: 5000 } as const
 
@@ -46,7 +46,9 @@ export function parsePublished(request: PublishedRequest, topic: Topic, now: num
   return checked(json, topic, now, request)
 }
 
-/** The other schemas are taken under any media type: Microsoft's quickstart posts them by a bare `curl -d`, as a form. */
+/**
+ * The other schemas are taken under any media type: Microsoft's quickstart posts them by a bare `curl -d`, as a form.
+ */
 function formOf(request: PublishedRequest, topic: Topic): Form | undefined {
   const [type = ''] = (request.contentType ?? '').toLowerCase().split(';')
   const charset = /charset\s*=\s*"?([^";\s]+)/i.exec(request.contentType ?? '')?.[1]?.toLowerCase()

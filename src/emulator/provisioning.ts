@@ -5,7 +5,9 @@ import type { CancelTimer } from './clock.ts'
 import type { DeliveryEngine, EmulatorContext, ValidationOutcome } from './context.ts'
 import { destinationOf, type EventSubscription, type ProvisioningState } from './model.ts'
 
-/** States that end in another one by themselves. Of a manual validation the URL is gone with the process that made it. */
+/**
+ * States that end in another one by themselves. Of a manual validation the URL is gone with the process that made it.
+ */
 const unsettled: readonly ProvisioningState[] = ['Creating', 'Updating', 'AwaitingManualAction']
 
 /** Carries changes of event subscriptions through their states, in the background. */
@@ -14,7 +16,9 @@ export interface Provisioning {
   write(subscription: EventSubscription, azureSubscriptionId: string): Operation
   /** Takes the subscription out of the store. */
   remove(subscription: EventSubscription, azureSubscriptionId: string): Operation
-  /** Takes up what a store from before holds: expiries run on, interrupted changes are carried out. To be called once. */
+  /**
+   * Takes up what a store from before holds: expiries run on, interrupted changes are carried out. To be called once.
+   */
   resume(): void
   /** Ends the timers. */
   close(): void

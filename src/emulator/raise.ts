@@ -14,10 +14,11 @@ export interface RaisedEvents {
 }
 
 /**
- * What Azure would raise: events of any source, which is the scope that subscriptions were made at. For a custom topic they are checked as if
- * published. For other sources `id`, `topic` (or `source`), the time and the versions are filled in where they lack.
- * A subscription and a resource group are sources of their own, and get what Azure Resource Manager says (`Microsoft.Resources.*`)
- * about anything inside them; no other event travels upward. Throws `TypeError` for what is no event.
+ * What Azure would raise: events of any source, which is the scope that subscriptions were made at. For a custom
+ * topic they are checked as if published. For other sources `id`, `topic` (or `source`), the time and the versions
+ * are filled in where they lack. A subscription and a resource group are sources of their own, and get what Azure
+ * Resource Manager says (`Microsoft.Resources.*`) about anything inside them; no other event travels upward. Throws
+ * `TypeError` for what is no event.
  */
 export function raisedEvents(store: Store, sourceId: string, events: readonly unknown[], now: number): RaisedEvents[] {
   const topic = store.topicById(sourceId)

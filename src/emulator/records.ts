@@ -1,10 +1,16 @@
 /** How many records a ring holds before the oldest makes room. */
 export const recordLimit = 10_000
 
-/** Longest body that a record keeps, in bytes or characters, so that {@link recordLimit} records stay within some hundred MB. */
+/**
+ * Longest body that a record keeps, in bytes or characters, so that {@link recordLimit}
+ * records stay within some hundred MB.
+ */
 export const recordedBodyLimit = 16_384
 
-/** The latest records of one kind, oldest first. Bounded, so that an emulator may run for weeks; what fell out is counted. */
+/**
+ * The latest records of one kind, oldest first. Bounded, so that an emulator may run for
+ * weeks; what fell out is counted.
+ */
 export class RecordRing<T> implements Iterable<T> {
   readonly #limit: number
   #slots: T[] = []
@@ -68,7 +74,9 @@ export class RecordRing<T> implements Iterable<T> {
     return this.all().filter(matches)
   }
 
-  /** Resolves with the first record that matches, be it held already or still to come. Rejects with the signal's reason. */
+  /**
+   * Resolves with the first record that matches, be it held already or still to come. Rejects with the signal's reason.
+   */
   waitFor(matches: (record: T) => boolean, signal?: AbortSignal): Promise<T> {
     for (const record of this) if (matches(record)) return Promise.resolve(record)
     return new Promise((resolve, reject) => {

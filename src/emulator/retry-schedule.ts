@@ -68,7 +68,10 @@ export interface FailedTry {
   readonly maxAttempts: number
   /** From 0 to just under 1. */
   readonly random: number
-  /** Pauses in milliseconds that replace Event Grid's, and its longer ones for some statuses. @default documentedRetryDelays */
+  /**
+   * Pauses in milliseconds that replace Event Grid's, and its longer ones for some statuses.
+   * @default documentedRetryDelays
+   */
   readonly delays?: readonly number[] | undefined
 }
 

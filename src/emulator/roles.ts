@@ -83,7 +83,10 @@ export interface RoleAssignment {
   readonly scope: string
 }
 
-/** Whether the assignments let a principal do this at a scope. Control-plane and data actions are kept apart, as in Azure. */
+/**
+ * Whether the assignments let a principal do this at a scope. Control-plane and data
+ * actions are kept apart, as in Azure.
+ */
 export function allows(
   assignments: readonly RoleAssignment[],
   asked: { readonly principalId: string; readonly action: string; readonly scope: string; readonly data?: boolean },

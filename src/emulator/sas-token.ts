@@ -5,8 +5,9 @@ import { parseDotNetTime } from './dot-net-time.ts'
 export type SasProblem = 'format' | 'signature' | 'expired' | 'resource'
 
 /**
- * Checks `r={resource}&e={expiry}&s={signature}`: the signature is over the raw text of the first two, whatever way they are encoded,
- * with either key; the resource is the topic's endpoint, with or without a version in its query (Event Grid: authenticate-with-access-keys-shared-access-signatures).
+ * Checks `r={resource}&e={expiry}&s={signature}`: the signature is over the raw text of the first two, whatever way
+ * they are encoded, with either key; the resource is the topic's endpoint, with or without a version in its query
+ * (Event Grid: authenticate-with-access-keys-shared-access-signatures).
  */
 export function sasProblem(
   token: string,

@@ -32,8 +32,8 @@ export interface EmulatorServer {
 const longestBodyBytes = 4 * 1024 * 1024
 
 /**
- * Makes the https server (everything) and the http one (topics, and the CONNECT proxy). Routes are added to `app` before `listen`.
- * ARM and Entra are not there over plain http: a request for them is told so.
+ * Makes the https server (everything) and the http one (topics, and the CONNECT proxy). Routes are added to `app`
+ * before `listen`. ARM and Entra are not there over plain http: a request for them is told so.
  */
 export function createEmulatorServer(
   authority: CertificateAuthority,
@@ -107,7 +107,8 @@ export function createEmulatorServer(
       http.on('clientError', answerClientError)
       plain = http
       const own = { https: 0 }
-      // Neither server knows of connections that come through the proxy, or that are still before their TLS handshake, hence our own list.
+      // Neither server knows of connections that come through the proxy, or that are still before their TLS
+      // handshake, hence our own list.
       http.on('connection', track)
       const { server } = app
       server.on('connection', track)

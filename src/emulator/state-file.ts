@@ -18,8 +18,8 @@ const tables = `
 `
 
 /**
- * Opens the emulator's database, makes it where there is none, and keeps every other process out of it until it is closed.
- * Throws an {@link EmulatorStateError} for a file that is damaged, in use, or something else.
+ * Opens the emulator's database, makes it where there is none, and keeps every other process out of it until it is
+ * closed. Throws an {@link EmulatorStateError} for a file that is damaged, in use, or something else.
  */
 export async function openStateFile(path: string): Promise<DatabaseSync> {
   const file = resolve(path)
@@ -46,7 +46,8 @@ export async function openStateFile(path: string): Promise<DatabaseSync> {
         const make = `${tables} PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${formatVersion};`
         database.exec(`BEGIN EXCLUSIVE; ${make} COMMIT;`)
       }
-      // A commit outlives the process at once; it outlives the machine's power soon after, which is enough for an emulator.
+      // A commit outlives the process at once; it outlives the machine's power soon after,
+      // which is enough for an emulator.
       database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;')
       // The exclusive lock is taken by the first write, and then kept.
       database.exec('BEGIN IMMEDIATE; COMMIT;')

@@ -10,7 +10,10 @@ const dotNetNames: Readonly<Record<number, string>> = {
   505: 'HttpVersionNotSupported',
 }
 
-/** A status as Event Grid's messages name it, .NET's way: `ServiceUnavailable`; the number where .NET has no name; `Unknown` without an answer. */
+/**
+ * A status as Event Grid's messages name it, .NET's way: `ServiceUnavailable`; the number where .NET has no
+ * name; `Unknown` without an answer.
+ */
 export function statusName(status: number | undefined): string {
   if (status === undefined) return 'Unknown'
   return dotNetNames[status] ?? STATUS_CODES[status]?.replaceAll(/[^A-Za-z]/g, '') ?? String(status)

@@ -180,7 +180,9 @@ export function createSubscriptionQueue(
     return undefined
   }
 
-  /** A late answer may spare the next try, or not (Event Grid: delivery-and-retry): here it does if that has not begun. */
+  /**
+   * A late answer may spare the next try, or not (Event Grid: delivery-and-retry): here it does if that has not begun.
+   */
   function answeredLate(bundle: readonly PendingEvent[], status: number): boolean {
     if (dropped || outcomeOf(status) !== 'Delivered') return false
     const spared = bundle.filter(({ waits }) => waits)

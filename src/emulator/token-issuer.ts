@@ -12,7 +12,10 @@ export const eventGridClientId = '4962773b-9cdb-44cf-a8bf-237846a00ab7'
 const keysPublished = 3
 const deliveryLifetimeSeconds = 86_700
 
-/** Entra's issuer in tokens of either version. It names the cloud, not the host that served the token, so it is no option. */
+/**
+ * Entra's issuer in tokens of either version. It names the cloud, not the host that served
+ * the token, so it is no option.
+ */
 export const issuerOf = (tenantId: string, version: '1.0' | '2.0') =>
   version === '1.0' ? `https://sts.windows.net/${tenantId}/` : `https://login.microsoftonline.com/${tenantId}/v2.0`
 
@@ -50,7 +53,10 @@ export interface KeyRing {
   write(keys: string): void
 }
 
-/** Makes the issuer. The first key is made in the background, as it takes longer than a server's start. @param ring @default none */
+/**
+ * Makes the issuer. The first key is made in the background, as it takes longer than a server's start.
+ * @param ring @default none
+ */
 export function createTokenIssuer(clock: Clock, ring?: KeyRing): SigningTokenIssuer {
   const kept = ring?.read()
   let keys: Promise<readonly SigningKey[]> =

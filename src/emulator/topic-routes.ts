@@ -19,12 +19,16 @@ import { recordedBodyLimit } from './records.ts'
 import { statusName } from './status-name.ts'
 import { createTopicRates, topicRate } from './topic-rate.ts'
 
-/** The one version of the data plane (Event Grid: post-to-custom-topic). A request without one is taken for it, as Microsoft's quickstart sends it. */
+/**
+ * The one version of the data plane (Event Grid: post-to-custom-topic). A request without one is taken for it, as
+ * Microsoft's quickstart sends it.
+ */
 export const publishApiVersion = '2018-01-01'
 
 /**
- * Adds the publishing routes, `/topics/:name/api/events`, and those of the manual handshake, `/eventsubscriptions/:name/validate`.
- * `app` is a Fastify scope of their own: content type parsers, hooks and the error handler set here concern no other part.
+ * Adds the publishing routes, `/topics/:name/api/events`, and those of the manual handshake,
+ * `/eventsubscriptions/:name/validate`. `app` is a Fastify scope of their own: content type parsers, hooks and the
+ * error handler set here concern no other part.
  */
 export function registerTopicRoutes(app: FastifyInstance, context: EmulatorContext, engine: DeliveryEngine): void {
   const { clock, store, tokens } = context

@@ -157,7 +157,10 @@ export function createValidator(context: EmulatorContext, client: WebhookClient)
   }
 }
 
-/** Only a validation event that nobody answered in time is sent again (Event Grid: end-point-validation-event-grid-events-schema). */
+/**
+ * Only a validation event that nobody answered in time is sent again (Event Grid:
+ * end-point-validation-event-grid-events-schema).
+ */
 function shouldRepeat(method: 'OPTIONS' | 'POST', result: WebhookResult, tries: number): boolean {
   return method === 'POST' && result.failure?.outcome === 'TimedOut' && tries < validationRetry.tries
 }

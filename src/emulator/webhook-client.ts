@@ -19,7 +19,10 @@ interface WebhookRequest {
   /** Lowest TLS version that the endpoint may speak. @default 1.2 */
   readonly minimumTlsVersion?: string | undefined
   readonly signal?: AbortSignal | undefined
-  /** Told the status of an answer that comes after the time-out, but no later than this after it. @default nobody: the request is broken off */
+  /**
+   * Told the status of an answer that comes after the time-out, but no later than this after it.
+   * @default nobody: the request is broken off
+   */
   readonly late?: { readonly withinMs: number; readonly take: (status: number) => void } | undefined
 }
 

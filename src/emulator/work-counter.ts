@@ -5,8 +5,8 @@ export interface WorkCounter {
   /** Resolves as soon as nothing is under way, at once if nothing is. */
   idle(): Promise<void>
   /**
-   * Resolves when nothing is under way, or what is makes no headway for a quarter of a second of real time: a subscriber that keeps silent
-   * must not stop a clock moved by hand, or its time-out would never come.
+   * Resolves when nothing is under way, or what is makes no headway for a quarter of a second of real time: a
+   * subscriber that keeps silent must not stop a clock moved by hand, or its time-out would never come.
    */
   quiet(): Promise<'idle' | 'stalled'>
 }

@@ -22,7 +22,10 @@ const pollMs = 100
 
 /** A watch that goes on until it is stopped. */
 export interface AppWatch {
-  /** Nothing listens on the application's port: it is down until it does again. Where its health is asked for, that alone counts. */
+  /**
+   * Nothing listens on the application's port: it is down until it does again. Where its health
+   * is asked for, that alone counts.
+   */
   gone(): void
   stop(): void
 }

@@ -171,7 +171,10 @@ function traceContext({ traceparent, tracestate }: { readonly [name: string]: un
   }
 }
 
-/** As Dapr does: `metadata.` and the name. What is too long for a header is left out, and so is what a header can't hold. */
+/**
+ * As Dapr does: `metadata.` and the name. What is too long for a header is left out, and
+ * so is what a header can't hold.
+ */
 function answerHeaders(metadata: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const headers = Object.entries(metadata).flatMap(([name, value]) => {
     // JSON may be written in ASCII; the rest is ASCII anyway.

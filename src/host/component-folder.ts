@@ -8,7 +8,10 @@ export type FolderTexts = ReadonlyMap<string, string | Error>
 const mostFiles = 1_000
 const yamlName = /\.ya?ml$/i
 
-/** Reads the YAML files of a folder, not those of folders in it, sorted by name. Rejects where the folder itself can't be read. */
+/**
+ * Reads the YAML files of a folder, not those of folders in it, sorted by name. Rejects where
+ * the folder itself can't be read.
+ */
 export async function readFolder(folder: string): Promise<FolderTexts> {
   const names = (await readdir(folder)).filter((name) => yamlName.test(name)).sort()
   if (names.length > mostFiles) throw new Error(`${folder} holds over ${mostFiles} YAML files`)
@@ -45,9 +48,9 @@ export interface WatchOptions<State> {
 }
 
 /**
- * Looks again and again, and calls back when something has changed and stood still for one look: a file that is being
- * written is empty for a moment, which must not take its components away. Returns how to stop; resolves when the callback
- * under way has ended.
+ * Looks again and again, and calls back when something has changed and stood still for one look: a file that is
+ * being written is empty for a moment, which must not take its components away. Returns how to stop; resolves when
+ * the callback under way has ended.
  */
 export function watchFolder<State>(options: WatchOptions<State>): () => Promise<void> {
   const { read, changed, intervalMs = 250 } = options

@@ -18,7 +18,10 @@ export interface Host {
   find(name: string): RunningComponent | undefined
   /** Opens what is new. Rejects where one can't be opened. */
   start(loaded: Loaded): Promise<void>
-  /** Opens, closes and replaces until those run that are loaded. What can't be opened is logged, and what it replaces comes back. */
+  /**
+   * Opens, closes and replaces until those run that are loaded. What can't be opened is logged,
+   * and what it replaces comes back.
+   */
   change(loaded: Loaded): Promise<void>
   appIsUp(up: boolean): void
   /** Drains all components at once. */

@@ -49,7 +49,10 @@ export interface LoadOptions {
   readonly before?: Loaded | undefined
 }
 
-/** Reads the components out of a folder's files: references resolved, metadata validated, everything that is wrong reported at once. */
+/**
+ * Reads the components out of a folder's files: references resolved, metadata validated, everything
+ * that is wrong reported at once.
+ */
 export function loadComponents(texts: FolderTexts, options: LoadOptions): Loaded {
   const faults: string[] = []
   const notes: string[] = []

@@ -21,7 +21,10 @@ export function isSecretStore(type: string): boolean {
   return Object.hasOwn(stores, type.toLowerCase())
 }
 
-/** The secrets of the stores among the components, in one pool: where two hold a name, the later one counts. And why a store can't be read. */
+/**
+ * The secrets of the stores among the components, in one pool: where two hold a name, the later one counts.
+ * And why a store can't be read.
+ */
 export function readSecretStores(
   components: readonly ComponentOutline[],
   env: Environment,
@@ -39,7 +42,8 @@ export function readSecretStores(
 }
 
 /**
- * Reads a JSON file of secrets, in the form of Dapr's local file store; a relative path counts from the working folder, as it does there.
+ * Reads a JSON file of secrets, in the form of Dapr's local file store; a relative path counts from the
+ * working folder, as it does there.
  *
  * @throws SecretStoreError which quotes nothing of the file
  */
@@ -68,7 +72,10 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The variables that begin with a prefix, by the rest of their name; Dapr's own settings are kept from components, as Dapr does. */
+/**
+ * The variables that begin with a prefix, by the rest of their name; Dapr's own settings are kept
+ * from components, as Dapr does.
+ */
 function environmentSecrets(prefix: string, env: Environment): Secrets {
   const names = Object.keys(env).filter((name) => name.startsWith(prefix) && !/^(DAPR_|APP_API_TOKEN$)/i.test(name))
   return Object.fromEntries(names.map((name) => [name.slice(prefix.length), env[name]]))

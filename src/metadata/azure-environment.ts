@@ -14,7 +14,10 @@ export interface AzureEnvironment {
   readonly resourceManagerScope: string
   /** The scope of a token that publishes to a topic. */
   readonly topicScope: string
-  /** What Event Grid of this cloud sends as `WebHook-Request-Origin` (azure-sdk-for-net: the Event Grid extension of WebJobs). */
+  /**
+   * What Event Grid of this cloud sends as `WebHook-Request-Origin` (azure-sdk-for-net: the
+   * Event Grid extension of WebJobs).
+   */
   readonly eventGridOrigin: string
   /** Event Grid's own application id in this cloud (Event Grid: secure-webhook-delivery); unknown for China. */
   readonly eventGridClientId: string | undefined

@@ -19,11 +19,12 @@ export interface ComponentDefinition {
 }
 
 /**
- * Reads what `init` is given: a component of `parseComponents`, a component's YAML document as any parser gives it (`apiVersion`,
- * `kind`, `metadata`, `spec`), `{ name, properties }` with properties a record or a `[{ name, value }]` list, or a flat record of
- * metadata fields. An absent version is `v1`; the type may be left out of the last two.
+ * Reads what `init` is given: a component of `parseComponents`, a component's YAML document as any parser gives it
+ * (`apiVersion`, `kind`, `metadata`, `spec`), `{ name, properties }` with properties a record or a `[{ name, value }]`
+ * list, or a flat record of metadata fields. An absent version is `v1`; the type may be left out of the last two.
  *
- * @throws BindingError METADATA_INVALID for another type, version, `apiVersion` or `kind`, and for anything that is no component
+ * @throws BindingError METADATA_INVALID for another type, version, `apiVersion` or `kind`, and
+ *   for anything that is no component
  */
 export function readDefinition(input: unknown): ComponentDefinition {
   if (!isRecord(input)) {

@@ -10,8 +10,8 @@ const isCredentialField = (name: string) => credentialFields.some((field) => fie
 const isEntra = (topicAuthentication: string | undefined) => topicAuthentication?.toLowerCase() === 'entra'
 
 /**
- * The sides that fields configure where no `direction` says so: each one that has a field of its own among those present.
- * With `topicAuthentication: entra` the fields of the credential are no side's own.
+ * The sides that fields configure where no `direction` says so: each one that has a field of its own among those
+ * present. With `topicAuthentication: entra` the fields of the credential are no side's own.
  */
 export function configuredSides(
   present: Iterable<FieldName>,

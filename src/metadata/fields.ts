@@ -1,7 +1,10 @@
 /** The two sides of the binding (specification, section 1). */
 export type Side = 'input' | 'output'
 
-/** What is said of one metadata field. Whatever else speaks of fields (schema, README, descriptor, redaction) reads it here. */
+/**
+ * What is said of one metadata field. Whatever else speaks of fields (schema, README,
+ * descriptor, redaction) reads it here.
+ */
 export interface MetadataField {
   /** As it is documented; it matches in any letter case. */
   readonly name: string

@@ -2,7 +2,9 @@ import { BindingError, type MetadataIssue } from '../errors.ts'
 
 const mostListed = 50
 
-/** The METADATA_INVALID error of these faults: its message has a line for each (50 at most), its `issues` have them all. */
+/**
+ * The METADATA_INVALID error of these faults: its message has a line for each (50 at most), its `issues` have them all.
+ */
 export function metadataInvalid(subject: string, issues: readonly MetadataIssue[]): BindingError {
   const lines = issues.slice(0, mostListed).map(describeIssue)
   if (issues.length > mostListed) lines.push(`and ${issues.length - mostListed} more`)

@@ -25,7 +25,10 @@ export type CredentialMetadata =
 
 /** How a delivery proves that it comes from our event subscription. */
 export type DeliveryAuthentication =
-  /** `sources`: what tokens are derived from; the first is written into the subscription, all are accepted. At least one. */
+  /**
+   * `sources`: what tokens are derived from; the first is written into the subscription,
+   * all are accepted. At least one.
+   */
   | { readonly kind: 'secret'; readonly sources: readonly Secret[] }
   | {
       readonly kind: 'entra'

@@ -23,7 +23,10 @@ export interface ParseComponentsOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** What `secretKeyRef` refers to. @default none */
   readonly secrets?: Secrets
-  /** Told of documents of another kind, which are left out: as a warning where `Component` was probably meant. @default nobody */
+  /**
+   * Told of documents of another kind, which are left out: as a warning where `Component` was
+   * probably meant. @default nobody
+   */
   readonly logger?: Logger
 }
 
@@ -39,8 +42,8 @@ export interface Component {
 }
 
 /**
- * The components of a YAML text (specification, section 2.1), references resolved. It may hold several documents; those of
- * another `kind` are left out, as are empty ones.
+ * The components of a YAML text (specification, section 2.1), references resolved. It may hold several documents; those
+ * of another `kind` are left out, as are empty ones.
  *
  * @throws BindingError METADATA_INVALID whose `issues` hold every fault with file, line and column
  */

@@ -42,7 +42,9 @@ export function parseMetadata(properties: MetadataProperties, options: ParseMeta
   }
 }
 
-/** The faults that {@link parseMetadata} would throw; with an `UnknownValue` among the properties, those of all else. */
+/**
+ * The faults that {@link parseMetadata} would throw; with an `UnknownValue` among the properties, those of all else.
+ */
 export function metadataFaults(
   properties: MetadataProperties,
   options: ParseMetadataOptions = {},

@@ -11,8 +11,9 @@ export interface RequiredBy {
 }
 
 /**
- * The faults of fields that a side needs and does not have. A field is needed while the authentication it serves is the
- * default; another `azureCredential` or `topicAuthentication`, or the host's credential, lifts exactly those it replaces.
+ * The faults of fields that a side needs and does not have. A field is needed while the authentication it
+ * serves is the default; another `azureCredential` or `topicAuthentication`, or the host's credential,
+ * lifts exactly those it replaces.
  */
 export function missingFields(side: Side, by: RequiredBy): readonly MetadataIssue[] {
   const missing = (side === 'input' ? neededByInput(by) : neededByOutput(by)).filter(({ field }) => !by.has(field))

@@ -2,8 +2,9 @@ import { Secret } from '../secret.ts'
 import { BrokenRule } from './broken-rule.ts'
 
 /**
- * Secrets to resolve `secretKeyRef` from, as Dapr's local file store has them: texts by name, or objects of texts, which
- * a colon in the name or key goes down into (`redis:password`). Takes what `JSON.parse` gives; only texts resolve.
+ * Secrets to resolve `secretKeyRef` from, as Dapr's local file store has them: texts by name, or
+ * objects of texts, which a colon in the name or key goes down into (`redis:password`). Takes what
+ * `JSON.parse` gives; only texts resolve.
  */
 export type Secrets = Readonly<Record<string, unknown>>
 

@@ -35,7 +35,10 @@ function setting<T>(parse: (text: string) => T) {
 const choice = <const Word extends string>(words: readonly Word[]) => parsedBy((text) => parseChoice(text, words))
 const integer = (atLeast: number, atMost: number) => (text: string) => parseInteger(text, { atLeast, atMost })
 const duration = (atLeast: string, atMost: string) => (text: string) => parseDuration(text, { atLeast, atMost })
-/** A secret goes into an HTTP header or form, so a control character can only be an accident: the last line break of a file, mostly. */
+/**
+ * A secret goes into an HTTP header or form, so a control character can only be an accident: the
+ * last line break of a file, mostly.
+ */
 const secret = parsedBy((text) => {
   if (/\p{Cc}/u.test(text)) {
     throw new BrokenRule(

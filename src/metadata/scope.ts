@@ -1,8 +1,8 @@
 import { BrokenRule } from './broken-rule.ts'
 
 /**
- * A scope past the door (specification, section 2.3). `id` is the canonical resource id: a leading slash, no trailing one,
- * in the letter case the user wrote.
+ * A scope past the door (specification, section 2.3). `id` is the canonical resource id: a leading slash, no trailing
+ * one, in the letter case the user wrote.
  */
 export type Scope = { readonly id: string; readonly subscriptionId: string } & (
   | { readonly kind: 'subscription' }
@@ -25,8 +25,8 @@ const forms =
   'write /subscriptions/{id}/, /subscriptions/{id}/resourceGroups/{group}, or that group followed by /providers/{namespace}/{type}/{name}'
 
 /**
- * Parses a scope of any of the specification's four forms, or of a child resource. Keywords match without regard to case;
- * one trailing slash is fine.
+ * Parses a scope of any of the specification's four forms, or of a child resource. Keywords match without regard to
+ * case; one trailing slash is fine.
  *
  * @throws BrokenRule
  */

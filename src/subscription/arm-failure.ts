@@ -21,8 +21,8 @@ export type ArmFailureKind =
   | 'unexpected'
 
 /**
- * How a call to ARM failed, taken out of the several shapes in which the SDK reports it. Texts are Azure's own and may repeat what
- * was sent, secrets too: they are shown only by way of `scrub`.
+ * How a call to ARM failed, taken out of the several shapes in which the SDK reports it. Texts are Azure's own and may
+ * repeat what was sent, secrets too: they are shown only by way of `scrub`.
  */
 export interface ArmFailure {
   readonly kind: ArmFailureKind
@@ -96,7 +96,10 @@ export function readFailure(error: unknown, now: number): ArmFailure {
   return { ...nothing, kind: 'unexpected', message: error.message }
 }
 
-/** Reads the failure of a long-running operation from its status body, which says more than the error that the SDK makes of it. */
+/**
+ * Reads the failure of a long-running operation from its status body, which says more than the
+ * error that the SDK makes of it.
+ */
 export function readOperationFailure(bodyAsText: string | null | undefined): ArmFailure | undefined {
   const { code, message, targets } = readErrorBody(bodyAsText ?? undefined)
   if (code === undefined && message === undefined) return undefined
@@ -148,7 +151,10 @@ function details(error: unknown): readonly unknown[] {
 
 const nonEmpty = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
-/** Reads a wait from an answer's headers: `retry-after-ms`, `x-ms-retry-after-ms`, or `Retry-After` in seconds or as a date. */
+/**
+ * Reads a wait from an answer's headers: `retry-after-ms`, `x-ms-retry-after-ms`, or
+ * `Retry-After` in seconds or as a date.
+ */
 export function readRetryAfter(header: (name: string) => string | undefined, now: number): number | undefined {
   for (const name of ['retry-after-ms', 'x-ms-retry-after-ms']) {
     const ms = header(name)

@@ -10,7 +10,10 @@ import type {
   WebHookEventSubscriptionDestination,
 } from '@azure/arm-eventgrid'
 
-/** What Event Grid uses where an event subscription says nothing (ARM reference of Microsoft.EventGrid/eventSubscriptions). */
+/**
+ * What Event Grid uses where an event subscription says nothing (ARM reference of
+ * Microsoft.EventGrid/eventSubscriptions).
+ */
 const serviceDefaults = {
   maxEventsPerBatch: 1,
   preferredBatchSizeInKilobytes: 64,
@@ -19,7 +22,10 @@ const serviceDefaults = {
   eventDeliverySchema: 'EventGridSchema',
 } as const
 
-/** JSON that compares: what says no more than a default is left out, and order and letter case are fixed where they mean nothing. */
+/**
+ * JSON that compares: what says no more than a default is left out, and order and letter case are
+ * fixed where they mean nothing.
+ */
 export type Canonical = string | number | boolean | readonly Canonical[] | { readonly [key: string]: Canonical }
 
 /** The top-level fields of an event subscription that can be written; each is replaced whole by an update. */

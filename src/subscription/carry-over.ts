@@ -13,7 +13,10 @@ type Model = { readonly [key: string]: true | Model }
 const identity: Model = { type: true, userAssignedIdentity: true }
 const blob: Model = { endpointType: true, properties: { resourceId: true, blobContainerName: true } }
 
-/** What the model of `@azure/arm-eventgrid` 14 knows of an event subscription with a web hook; `true` is not looked into. */
+/**
+ * What the model of `@azure/arm-eventgrid` 14 knows of an event subscription with a web
+ * hook; `true` is not looked into.
+ */
 const model: Model = {
   topic: true,
   provisioningState: true,
@@ -59,7 +62,10 @@ const operators: ReadonlySet<unknown> = new Set([
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Finds what an answer's `properties` hold beyond the SDK's model, for instance a web hook's `minimumTlsVersionAllowed`. */
+/**
+ * Finds what an answer's `properties` hold beyond the SDK's model, for instance a web
+ * hook's `minimumTlsVersionAllowed`.
+ */
 export function findUnknownSettings(properties: unknown): UnknownSetting[] {
   const found: UnknownSetting[] = []
   const look = (value: unknown, known: true | Model, path: readonly string[]) => {

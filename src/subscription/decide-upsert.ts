@@ -115,7 +115,10 @@ function decideOtherDestination(
   }
 }
 
-/** Does anything that stands vanish? Leaving it out of an update would not clear it, and null does not either; only a PUT does. */
+/**
+ * Does anything that stands vanish? Leaving it out of an update would not clear it, and null
+ * does not either; only a PUT does.
+ */
 function clears(before: Canonical | undefined, after: Canonical | undefined): boolean {
   if (before === undefined) return false
   if (after === undefined) return true

@@ -8,7 +8,10 @@ export const deliveryAttributeName = 'X-EventGrid-Binding-Token'
 /** What the metadata asks of the event subscription. */
 export interface DesiredSubscription {
   readonly endpointUrl: string
-  /** Value of our delivery attribute; `undefined` where deliveries prove themselves otherwise, and then the attribute goes. */
+  /**
+   * Value of our delivery attribute; `undefined` where deliveries prove themselves
+   * otherwise, and then the attribute goes.
+   */
   readonly deliveryHeader: Secret | undefined
   /** Entra-secured delivery; `undefined` where deliveries prove themselves otherwise, and then it is switched off. */
   readonly entra: { readonly tenantId: string; readonly applicationIdOrUri: string } | undefined
@@ -18,7 +21,8 @@ export interface DesiredSubscription {
 }
 
 /**
- * What the event subscription shall be. `deliveryHeader` is needed where deliveries carry a secret, and unused elsewhere.
+ * What the event subscription shall be. `deliveryHeader` is needed where deliveries carry
+ * a secret, and unused elsewhere.
  * @throws TypeError without the header that `deliveryAuthentication: secret` needs.
  */
 export function desiredSubscription(
@@ -38,8 +42,9 @@ export function desiredSubscription(
 }
 
 /**
- * The same without what goes back to a default. After our own write whatever stands there is the default, even where the service
- * spells it out (a storage account lists its default event types), so it must not be taken for a difference.
+ * The same without what goes back to a default. After our own write whatever stands there is the
+ * default, even where the service spells it out (a storage account lists its default event types), so it
+ * must not be taken for a difference.
  */
 export function withoutResets(desired: DesiredSubscription): DesiredSubscription {
   const { eventDeliverySchema, ...rest } = desired.settings

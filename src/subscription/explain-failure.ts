@@ -30,7 +30,8 @@ export interface Explanation extends BindingErrorParts {
 }
 
 /**
- * Explains a failure of an ARM call. What may pass by itself gets the code TIMEOUT, for that is what it becomes when it does not.
+ * Explains a failure of an ARM call. What may pass by itself gets the code TIMEOUT, for that is
+ * what it becomes when it does not.
  */
 export function explainFailure(failure: ArmFailure, context: FailureContext): Explanation {
   const { scopeId, subscriptionId } = context

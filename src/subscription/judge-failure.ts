@@ -27,7 +27,10 @@ const lastingConflicts: ReadonlySet<string> = new Set([
   'limitexceeded',
 ])
 
-/** Operations that fail for a reason which may pass: the service itself, or a source that is being changed at the moment. */
+/**
+ * Operations that fail for a reason which may pass: the service itself, or a source that
+ * is being changed at the moment.
+ */
 const passingOperations =
   /^internal|internal server error|^conflict|publisher notification error|publisher provider error|^(service|server)(unavailable|busy|timeout)/i
 

@@ -10,8 +10,9 @@ import { areAllEventTypes, isWebHook } from './canonical-subscription.ts'
 import { type DesiredSubscription, deliveryAttributeName } from './desired-subscription.ts'
 
 /**
- * The event subscription whole, ready to be written: what metadata asks for laid over what stands. Settings of the operator's that
- * metadata does not name stay, each top-level field complete; a filter or list that says nothing is left out.
+ * The event subscription whole, ready to be written: what metadata asks for laid over what stands.
+ * Settings of the operator's that metadata does not name stay, each top-level field complete; a filter or
+ * list that says nothing is left out.
  */
 export function mergeSubscription(
   standing: EventSubscription | undefined,

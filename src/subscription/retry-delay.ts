@@ -19,8 +19,8 @@ const lastingMs = 30_000
 const longestAskedMs = 3_600_000
 
 /**
- * How long to wait before the next attempt, in ms: exponential with full jitter up to 30 s, so that replicas that start together come
- * apart; at least what Azure asks for; and 30 to 60 s where only an operator can help.
+ * How long to wait before the next attempt, in ms: exponential with full jitter up to 30 s, so that replicas that start
+ * together come apart; at least what Azure asks for; and 30 to 60 s where only an operator can help.
  */
 export function decideRetryDelay({ verdict, attempt, retryAfterMs, random }: FailedTry): number {
   const asked = Math.min(retryAfterMs, longestAskedMs)

@@ -2,8 +2,8 @@ const longest = 1_000
 const hidden = '(redacted)'
 
 /**
- * Makes somebody else's text fit to be shown: queries of URLs and the given secrets are hidden, in the spellings in which a URL or JSON
- * would hold them, line breaks become spaces, and what is over 1,000 characters is cut off.
+ * Makes somebody else's text fit to be shown: queries of URLs and the given secrets are hidden, in the spellings in
+ * which a URL or JSON would hold them, line breaks become spaces, and what is over 1,000 characters is cut off.
  */
 export function scrub(text: string, secrets: readonly string[] = []): string {
   let shown = text
@@ -16,7 +16,8 @@ export function scrub(text: string, secrets: readonly string[] = []): string {
     }
   }
   shown = shown
-    // A URL whole, query or not: a pattern that looked for the query would look through a long text once for each of its URLs.
+    // A URL whole, query or not: a pattern that looked for the query would look through a long
+    // text once for each of its URLs.
     .replaceAll(/https?:\/\/[^\s"'<>]*/gi, hideQuery)
     .replaceAll(/\s+/g, ' ')
     .trim()

@@ -26,7 +26,10 @@ export interface SubscriptionApiOptions {
   readonly endpoints: Endpoints
   /** Longest that one request may take, in ms. @default 30_000 */
   readonly requestTimeoutMs?: number
-  /** Longest pause between two looks at a long-running operation, in ms, where ARM names none; the first is a tenth, and it doubles. @default 2_000 */
+  /**
+   * Longest pause between two looks at a long-running operation, in ms, where ARM names none; the first is a tenth,
+   * and it doubles. @default 2_000
+   */
   readonly pollIntervalMs?: number
   /** Now, in ms since 1970. @default Date.now */
   readonly now?: () => number
@@ -62,7 +65,9 @@ export interface SubscriptionApi {
 /** Longest pause between two looks at an operation, whatever ARM asks for. */
 const longestPollMs = 60_000
 
-/** Looks at an operation after which the event subscription itself is looked at too: most operations have ended by then. */
+/**
+ * Looks at an operation after which the event subscription itself is looked at too: most operations have ended by then.
+ */
 const looksBeforeReading = 2
 
 /** Connects to ARM. Retries are the caller's: the SDK's own are off, so that they do not multiply. */
@@ -144,7 +149,9 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
     }
   }
 
-  /** A token that ARM finds expired, as after a jump of our clock, would be used again until our clock says the same. */
+  /**
+   * A token that ARM finds expired, as after a jump of our clock, would be used again until our clock says the same.
+   */
   async function renewing<T>(call: () => Promise<T>): Promise<T> {
     try {
       return await call()
@@ -167,7 +174,10 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
     return (await calls.get(scope, name, callOptions(limits))).provisioningState === 'AwaitingManualAction'
   }
 
-  /** Sees a long-running operation to its end. The SDK's own loop has neither a deadline nor an end of waiting for a hand. */
+  /**
+   * Sees a long-running operation to its end. The SDK's own loop has neither a deadline
+   * nor an end of waiting for a hand.
+   */
   async function complete(
     { signal, deadline }: CallLimits,
     begin: (onResponse: (response: RawResponse) => void) => Promise<Poller>,
@@ -202,7 +212,8 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
       const failure = readFailure(error, now())
       const told = failure.kind === 'operation' ? readOperationFailure(last?.bodyAsText) : undefined
       if (told) throw new ArmFailureError(told)
-      // The write itself was taken: a status that may not be read, or is gone, says nothing about the scope or the role.
+      // The write itself was taken: a status that may not be read, or is gone, says
+      // nothing about the scope or the role.
       if (accepted && failure.kind === 'answer') throw new ArmFailureError({ ...failure, kind: 'lost' })
       throw error
     }

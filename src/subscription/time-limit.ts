@@ -1,8 +1,8 @@
 import type { PipelinePolicy } from '@azure/core-rest-pipeline'
 
 /**
- * The policy that takes each request's `timeout` from the SDK and keeps it by a signal instead, for the token that it needs too. The SDK's own timer
- * outlives a request that is aborted, and keeps the process alive.
+ * The policy that takes each request's `timeout` from the SDK and keeps it by a signal instead, for the token that it
+ * needs too. The SDK's own timer outlives a request that is aborted, and keeps the process alive.
  */
 export function createTimeLimitPolicy(): PipelinePolicy {
   return {

@@ -39,8 +39,8 @@ export interface UpsertOptions {
   /** @default silent */
   readonly logger?: Logger
   /**
-   * `timeout`: gives up after `subscriptionTimeout`, and at once where waiting does not help. `forever`: goes on whatever happens,
-   * since an operator may put it right under a running sidecar.
+   * `timeout`: gives up after `subscriptionTimeout`, and at once where waiting does not help. `forever`: goes on
+   * whatever happens, since an operator may put it right under a running sidecar.
    */
   readonly patience: 'timeout' | 'forever'
   /** Told of each failed attempt. */
@@ -53,7 +53,10 @@ export interface UpsertOptions {
   readonly random?: () => number
 }
 
-/** Pause between two looks at an event subscription that somebody else is changing: it doubles from the first to the longest. */
+/**
+ * Pause between two looks at an event subscription that somebody else is changing: it doubles
+ * from the first to the longest.
+ */
 const firstLookMs = 250
 const longestLookMs = 4_000
 
@@ -64,11 +67,11 @@ const shortestAttemptMs = 250
 const mostWrites = 2
 
 /**
- * Brings the event subscription to what the metadata asks for: reads, decides, writes if need be, waits until it is provisioned, and
- * reads again whether it came out so.
- * @throws BindingError CREDENTIALS_REJECTED, PERMISSION_DENIED, PROVIDER_NOT_REGISTERED, SCOPE_NOT_FOUND, SUBSCRIPTION_REJECTED,
- * HANDSHAKE_FAILED (also when the time is over and the last that failed was a handshake), TIMEOUT (its cause tells the last failure)
- * or ABORTED.
+ * Brings the event subscription to what the metadata asks for: reads, decides, writes if need be, waits until it is
+ * provisioned, and reads again whether it came out so.
+ * @throws BindingError CREDENTIALS_REJECTED, PERMISSION_DENIED, PROVIDER_NOT_REGISTERED, SCOPE_NOT_FOUND,
+ * SUBSCRIPTION_REJECTED, HANDSHAKE_FAILED (also when the time is over and the last that failed was a handshake),
+ * TIMEOUT (its cause tells the last failure) or ABORTED.
  */
 export async function upsertSubscription(options: UpsertOptions): Promise<UpsertOutcome> {
   const {

@@ -79,7 +79,8 @@ async function runHost(args: readonly string[], terminal: Terminal): Promise<num
   let wasUp = false
   function appChanged(up: boolean): void {
     if (up) waiting.delete('app')
-    // As daprd has it, an application that was there and is gone takes readiness away only where its health is asked for.
+    // As daprd has it, an application that was there and is gone takes readiness away only
+    // where its health is asked for.
     else if (options.health) waiting.add('app')
     if (up) terminal.line(`the application is ${wasUp ? 'back' : 'up'} on port ${app?.port}`)
     else if (options.health) terminal.line('the application is unwell: events wait')

@@ -1,4 +1,7 @@
-/** What is counted. `failed` counts tries, the others events: one published event may be delivered to several subscriptions. */
+/**
+ * What is counted. `failed` counts tries, the others events: one published event may be
+ * delivered to several subscriptions.
+ */
 export type FigureName = 'published' | 'delivered' | 'failed' | 'deadLettered' | 'dropped'
 
 /** One second. */
@@ -21,7 +24,10 @@ export interface Figures {
   /** A subscriber's answer came after so many milliseconds. */
   answered(ms: number): void
   totals(): Readonly<Record<FigureName, number>>
-  /** The last seconds, oldest first, quiet ones too; the running one comes last. @param count @default {@link secondsRemembered} */
+  /**
+   * The last seconds, oldest first, quiet ones too; the running one comes last.
+   * @param count @default {@link secondsRemembered}
+   */
   series(count?: number): FigurePoint[]
 }
 

@@ -9,8 +9,8 @@ export interface GuardedRequest {
 const loopbackNames = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /**
- * Whether the request names this machine as its host, or the address that the emulator was told to listen on. Anything else is a name that somebody
- * pointed here so that his own page may read this one (DNS rebinding).
+ * Whether the request names this machine as its host, or the address that the emulator was told to listen on. Anything
+ * else is a name that somebody pointed here so that his own page may read this one (DNS rebinding).
  * @param listeningOn the emulator's `host`
  */
 export function isOwnHost({ headers }: GuardedRequest, listeningOn: string): boolean {
@@ -26,7 +26,10 @@ export function isForeignFetch({ headers }: GuardedRequest): boolean {
   return site !== undefined && site !== 'same-origin' && site !== 'none'
 }
 
-/** Why a POST does not come from the page itself, or undefined if it does. A form of another site can send neither this origin nor JSON. */
+/**
+ * Why a POST does not come from the page itself, or undefined if it does. A form of another site can
+ * send neither this origin nor JSON.
+ */
 export function foreignPost(request: GuardedRequest): string | undefined {
   const { headers, protocol } = request
   if (isForeignFetch(request) || headers.origin !== `${protocol}://${headers.host}`) {

@@ -17,7 +17,10 @@ export interface PageSources {
 export interface PageModel {
   /** Topics and event subscriptions. */
   resources(): object
-  /** The emulator's time, counts, and the plots' seconds since a time. @param since @default as long ago as is remembered */
+  /**
+   * The emulator's time, counts, and the plots' seconds since a time.
+   * @param since @default as long ago as is remembered
+   */
   figures(since?: number): { readonly now: number }
   /** Events that were shown once and are not any more. */
   evicted(): number

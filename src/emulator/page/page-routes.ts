@@ -54,8 +54,8 @@ export function isPagePath(path: string): boolean {
 }
 
 /**
- * Adds the page: `/` and what it is made of under `/page/`. `app` is a Fastify scope of its own. Its requests are none of Azure's,
- * so they are not recorded; what is published by the form goes through the topic's route and is.
+ * Adds the page: `/` and what it is made of under `/page/`. `app` is a Fastify scope of its own. Its requests are none
+ * of Azure's, so they are not recorded; what is published by the form goes through the topic's route and is.
  */
 export function registerPageRoutes(app: FastifyInstance, options: PageOptions): void {
   const { context, trail } = options

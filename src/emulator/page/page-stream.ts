@@ -30,7 +30,10 @@ export interface PageStream {
   close(): void
 }
 
-/** Most events in one message: the newest. Where more change, everything that is shown is sent again with the next figures. */
+/**
+ * Most events in one message: the newest. Where more change, everything that is shown is
+ * sent again with the next figures.
+ */
 const eventsPerMessage = 100
 /** Messages between two of the figures' own. */
 const messagesPerTick = 4
@@ -51,7 +54,9 @@ export function createPageStream(model: PageModel, options: PageStreamOptions = 
   let missed = 0
   /** Some events were too many to be told. */
   let incomplete = false
-  /** How many events were not shown any more when everything was sent last: a browser still shows those that went since. */
+  /**
+   * How many events were not shown any more when everything was sent last: a browser still shows those that went since.
+   */
   let evicted = 0
 
   const message = (name: string, value: object) => `event: ${name}\ndata: ${JSON.stringify(value)}\n\n`

@@ -10,7 +10,8 @@ import {
 } from '../model.ts'
 import type { Fate, TrailedEvent } from './event-trail.ts'
 
-// What the page is sent. All of it is text and numbers: the page itself makes them into elements, and no secret is among them.
+// What the page is sent. All of it is text and numbers: the page itself makes them into
+// elements, and no secret is among them.
 
 const secretText = '(redacted)'
 

@@ -15,8 +15,9 @@ export interface Stamp {
 }
 
 /**
- * The request that publishes what was written into the form: an event or an array of them, in the topic's schema. An id and a time are
- * added where they lack, so that a sample can be sent twice. Everything else goes to the topic as it is, and the topic judges it.
+ * The request that publishes what was written into the form: an event or an array of them, in the topic's schema. An
+ * id and a time are added where they lack, so that a sample can be sent twice. Everything else goes to the topic as
+ * it is, and the topic judges it.
  */
 export function topicRequest(events: unknown, schema: InputSchema, stamp: Stamp): TopicRequest {
   const complete = (event: unknown) => (isJsonObject(event) ? stamped(event, schema, stamp) : event)
