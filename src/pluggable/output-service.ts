@@ -6,6 +6,8 @@ import { instanceName, unary } from './unary.ts'
 /** The operations of the output (specification, section 4.2). */
 const operations = ['create']
 
+const noData = Buffer.alloc(0)
+
 /** OutputBinding: what the application publishes. */
 export function createOutputService({ instances, logger }: ServiceOptions) {
   return {
@@ -24,9 +26,15 @@ export function createOutputService({ instances, logger }: ServiceOptions) {
         const instance = instances.find(name)
         if (!instance) throw notInitialized(name)
         const cancelled = new AbortController()
-        call.once('cancelled', () => cancelled.abort())
-        const { metadata } = await instance.invoke(call.request, cancelled.signal)
-        return { data: Buffer.alloc(0), metadata, contentType: '' }
+        const cancel = () => cancelled.abort()
+        call.once('cancelled', cancel)
+        try {
+          const { metadata } = await instance.invoke(call.request, cancelled.signal)
+          return { data: noData, metadata, contentType: '' }
+        } finally {
+          // A call that has been answered is told that it is cancelled, too.
+          call.off('cancelled', cancel)
+        }
       },
       ({ metadata }, { code, durationMs }) => instances.find(instanceName(metadata))?.counters.invoke(code, durationMs),
     ),

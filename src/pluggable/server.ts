@@ -11,6 +11,7 @@ import { createInstances } from './instances.ts'
 import { createMetrics } from './metrics.ts'
 import { createOutputService } from './output-service.ts'
 import { claimSockets, type SocketFiles } from './socket-files.ts'
+import { writeAhead } from './write-ahead.ts'
 
 export interface PluggableOptions {
   /** Where the runtime looks for sockets; made if it is not there. */
@@ -66,6 +67,9 @@ export async function createPluggable(options: PluggableOptions): Promise<Plugga
   const server = new Server({
     'grpc.max_receive_message_length': longestMessage,
     'grpc.max_send_message_length': longestMessage,
+    // Nobody asks for grpc-js' own books, which it would keep for each call and message.
+    'grpc.enable_channelz': 0,
+    interceptors: [writeAhead],
   })
   server.addService(contract.input, createInputService({ instances, logger }))
   server.addService(contract.output, createOutputService({ instances, logger }))
