@@ -8,11 +8,12 @@ import {
   ManagedIdentityCredential,
   WorkloadIdentityCredential,
 } from '@azure/identity'
-import { type Endpoints, trustedCertificates } from '../endpoints.ts'
+import type { Endpoints } from '../endpoints.ts'
 import { BindingError } from '../errors.ts'
 import { type AzureEnvironment, azureEnvironments } from '../metadata/azure-environment.ts'
 import type { CredentialMetadata } from '../metadata/metadata.ts'
 import { scrub } from '../subscription/scrub.ts'
+import { trustOptions } from '../trust.ts'
 import { type Exchange, judgeTokenFailure } from './token-failure.ts'
 
 /** What {@link createCredential} needs. */
@@ -98,15 +99,15 @@ function connect(
       fix: 'give endpoints.authorityHost, or AZURE_AUTHORITY_HOST, as an https URL',
     })
   }
-  const ca = trustedCertificates(endpoints)
+  const trust = trustOptions(endpoints)
   const common = {
     authorityHost,
     // Discovery asks Microsoft's public cloud whether it knows the host, and it knows none of a private one.
     disableInstanceDiscovery: !Object.values(azureEnvironments).some((known) => known.authorityHost === authorityHost),
     // The caller tries again; retries here would multiply.
     retryOptions: { maxRetries: 0 },
-    ...(ca && { tlsOptions: { ca } }),
-    additionalPolicies: [{ policy: observer, position: 'perRetry' as const }],
+    ...trust,
+    additionalPolicies: [...trust.additionalPolicies, { policy: observer, position: 'perRetry' as const }],
   }
   switch (metadata.kind) {
     case 'clientSecret':

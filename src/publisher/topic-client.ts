@@ -1,12 +1,12 @@
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
-import { createSecureContext } from 'node:tls'
 import type { AccessToken, TokenCredential } from '@azure/core-auth'
 import { isRestError, type PipelinePolicy, RestError } from '@azure/core-rest-pipeline'
 import { AzureKeyCredential, EventGridPublisherClient } from '@azure/eventgrid'
 import { type Endpoints, trustedCertificates } from '../endpoints.ts'
 import { BindingError } from '../errors.ts'
 import type { EventSchema, OutputMetadata } from '../metadata/metadata.ts'
+import { secureContextOf } from '../trust.ts'
 import { readRetryAfter } from './retry-delay.ts'
 import { cleanText, type TopicAnswer } from './topic-answer.ts'
 
@@ -67,10 +67,10 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
     })
   }
   const ca = trustedCertificates(endpoints)
-  // A context, not `ca`: the agent would join all certificates to a text for each request, to know which connections are alike.
+  const secureContext = secureContextOf(endpoints)
   const agent = isPlain
     ? new HttpAgent({ keepAlive: true })
-    : new HttpsAgent({ keepAlive: true, ...(ca && { secureContext: createSecureContext({ ca }) }) })
+    : new HttpsAgent({ keepAlive: true, ...(secureContext && { secureContext }) })
   const keys = credentialOf(options)
   const bodies: Bodies = new WeakMap()
   const clientOf = (schema: EventSchema) =>

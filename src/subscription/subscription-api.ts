@@ -7,10 +7,11 @@ import {
 } from '@azure/arm-eventgrid'
 import type { TokenCredential } from '@azure/core-auth'
 import { isRestError } from '@azure/core-rest-pipeline'
-import { type Endpoints, trustedCertificates } from '../endpoints.ts'
+import type { Endpoints } from '../endpoints.ts'
 import { BindingError } from '../errors.ts'
 import { isRecord } from '../metadata/is-record.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
+import { trustOptions } from '../trust.ts'
 import { ArmFailureError, readFailure, readOperationFailure, readRetryAfter } from './arm-failure.ts'
 import { isStatic, isWebHook } from './canonical-subscription.ts'
 import { createCarryOverPolicy, findUnknownSettings, type UnknownSetting } from './carry-over.ts'
@@ -84,9 +85,7 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
   // With a leading slash the SDK would ask for //subscriptions/...
   const scope = input.scope.id.replace(/^\/+|(?<!\/)\/+$/g, '')
   const name = input.eventSubscriptionName
-  const ca = trustedCertificates(endpoints)
-  // One object for all clients: connections are shared between those that have the very same one.
-  const tlsOptions = ca && { ca }
+  const trust = trustOptions(endpoints)
 
   const connect = (carryOver: readonly UnknownSetting[]) =>
     new EventGridManagementClient(credential, input.subscriptionId, {
@@ -94,8 +93,9 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
       credentialScopes: input.environment.resourceManagerScope,
       retryOptions: { maxRetries: 0 },
       userAgentOptions: { userAgentPrefix: 'eventgrid-binding' },
-      ...(tlsOptions && { tlsOptions }),
+      ...trust,
       additionalPolicies: [
+        ...trust.additionalPolicies,
         { policy: createCarryOverPolicy(carryOver), position: 'perCall' },
         { policy: createTimeLimitPolicy(), position: 'perCall' },
       ],
