@@ -1,16 +1,10 @@
 import type { Ingress, Records } from './context.ts'
 import { createDeclarations, type Declarations, putTopic, removeTopic } from './declarations.ts'
 import { checkFault, type Fault } from './faults.ts'
+import { type IngressRule, ingressOf } from './ingress.ts'
 import { asResourceId, type EventSubscription, eventSubscriptionId } from './model.ts'
 import { checkTopicNames } from './option-names.ts'
-import {
-  type Client,
-  type EventGridEmulatorOptions,
-  type IngressRule,
-  ingressOf,
-  resolveOptions,
-  type TopicOptions,
-} from './options.ts'
+import { type Client, type EventGridEmulatorOptions, resolveOptions, type TopicOptions } from './options.ts'
 import type { FigureName } from './page/figures.ts'
 import { sourceIdOf } from './raise.ts'
 import { openState } from './state.ts'
@@ -275,7 +269,7 @@ export class EventGridEmulator implements AsyncDisposable {
    * Replaces the ingress map: rules, the first that fits counts, or a function asked at each handshake and delivery.
    */
   setIngress(ingress: Ingress | readonly IngressRule[]): void {
-    this.#world.setIngress(typeof ingress === 'function' ? ingress : ingressOf(ingress))
+    this.#world.setIngress(ingressOf(ingress))
   }
 
   /** Sends the public URLs that begin with `from` to `to`; they come before what the map said so far. */

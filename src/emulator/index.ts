@@ -14,6 +14,7 @@ export type { DeadLetterStore } from './dead-letter.ts'
 export type { DeliveryOptions } from './delivery-options.ts'
 export { type EmulatorEndpoints, EventGridEmulator, type TopicView } from './emulator.ts'
 export type { Fault, FaultRoute } from './faults.ts'
+export type { IngressRule } from './ingress.ts'
 export type { EventSubscription, EventSubscriptionProperties, ProvisioningState } from './model.ts'
 export {
   type AzureSubscriptionOptions,
@@ -22,7 +23,6 @@ export {
   type EventGridEmulatorOptions,
   type EventSubscriptionOptions,
   emulatorDefaults,
-  type IngressRule,
   type RoleGrant,
   type TopicOptions,
 } from './options.ts'

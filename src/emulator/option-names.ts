@@ -1,11 +1,11 @@
 import { closestName } from './closest-name.ts'
+import type { IngressRule } from './ingress.ts'
 import { isJsonObject } from './json-object.ts'
 import type {
   AzureSubscriptionOptions,
   ClientOptions,
   EventGridEmulatorOptions,
   EventSubscriptionOptions,
-  IngressRule,
   RoleGrant,
   TopicOptions,
 } from './options.ts'

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type Clock, realClock } from './clock.ts'
 import type { Ingress } from './context.ts'
 import type { DeliveryOptions } from './delivery-options.ts'
+import { type IngressRule, ingressOf } from './ingress.ts'
 import { type KeptValues, keptOrMade, valuesInMemory } from './kept-values.ts'
 import type { InputSchema, InputSchemaMapping } from './model.ts'
 import { checkOptionNames } from './option-names.ts'
@@ -85,14 +86,6 @@ export interface EventSubscriptionOptions {
    * @default Event Grid's defaults
    */
   readonly properties?: Readonly<Record<string, unknown>>
-}
-
-/** Sends the public URLs that begin with `from` to `to` instead; the rest of path and query is kept. */
-export interface IngressRule {
-  /** As far as it goes: `https://orders.example.com/`. A path ends at a slash, so `/a` is no beginning of `/ab`. */
-  readonly from: string
-  /** Such as `http://127.0.0.1:9000/`. */
-  readonly to: string
 }
 
 /**
@@ -210,7 +203,6 @@ export function resolveOptions(
     id: options.subscriptionId ?? emulatorDefaults.subscriptionId,
     resourceGroups: [options.resourceGroup ?? emulatorDefaults.resourceGroup],
   }
-  const { ingress = [] } = options
   return {
     port: options.port ?? 0,
     httpPort: options.httpPort ?? 0,
@@ -224,7 +216,7 @@ export function resolveOptions(
     })),
     topics: options.topics ?? [{ name: emulatorDefaults.topic }],
     eventSubscriptions: options.eventSubscriptions ?? [],
-    ingress: typeof ingress === 'function' ? ingress : ingressOf(ingress),
+    ingress: ingressOf(options.ingress ?? []),
     trustedCertificates: options.trustedCertificates ?? [],
     clock: options.clock ?? realClock,
     random: options.random ?? Math.random,
@@ -262,22 +254,4 @@ function randomSecret(): string {
 /** A topic key of the form that Event Grid makes: 32 bytes, base64. */
 export function randomKey(): string {
   return randomBytes(32).toString('base64')
-}
-
-/** A function of the rules: the first whose `from` begins the URL decides. */
-export function ingressOf(rules: readonly IngressRule[]): Ingress {
-  return (url) => {
-    for (const { from, to } of rules) {
-      const base = new URL(from)
-      if (url.origin !== base.origin || !startsWithPath(url.pathname, base.pathname)) continue
-      const rest = url.pathname.slice(base.pathname.replace(/\/$/, '').length)
-      return `${to.replace(/\/$/, '')}${rest === '/' && base.pathname === '/' ? '/' : rest}${url.search}`
-    }
-    return undefined
-  }
-}
-
-function startsWithPath(path: string, prefix: string): boolean {
-  const base = prefix.replace(/\/$/, '')
-  return path === base || path.startsWith(`${base}/`)
 }

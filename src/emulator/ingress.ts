@@ -1,0 +1,31 @@
+import type { Ingress } from './context.ts'
+
+/** Sends the public URLs that begin with `from` to `to` instead; the rest of path and query is kept. */
+export interface IngressRule {
+  /** As far as it goes: `https://orders.example.com/`. A path ends at a slash, so `/a` is no beginning of `/ab`. */
+  readonly from: string
+  /** Such as `http://127.0.0.1:9000/`. */
+  readonly to: string
+}
+
+/**
+ * A function of rules, the first of which whose `from` begins the URL decides; or the
+ * function that stands in their place.
+ */
+export function ingressOf(ingress: readonly IngressRule[] | Ingress): Ingress {
+  if (typeof ingress === 'function') return ingress
+  return (url) => {
+    for (const { from, to } of ingress) {
+      const base = new URL(from)
+      if (url.origin !== base.origin || !startsWithPath(url.pathname, base.pathname)) continue
+      const rest = url.pathname.slice(base.pathname.replace(/\/$/, '').length)
+      return `${to.replace(/\/$/, '')}${rest === '/' && base.pathname === '/' ? '/' : rest}${url.search}`
+    }
+    return undefined
+  }
+}
+
+function startsWithPath(path: string, prefix: string): boolean {
+  const base = prefix.replace(/\/$/, '')
+  return path === base || path.startsWith(`${base}/`)
+}
