@@ -1,10 +1,10 @@
-import type { AcceptedEvent } from './accepted-event.ts'
 import { eventId } from './accepted-event.ts'
 import type { DeliveryRecord, EmulatorContext } from './context.ts'
-import { deliveredForm } from './convert-schema.ts'
 import { deadLetterDestinationOf } from './dead-letter.ts'
 import { bodyOf, type DeliveryPlan, deliveryHeaders, deliveryPlan, shownHeaders, shownUrl } from './delivery-request.ts'
-import type { DeliverySchema, EventSubscription, WebHookProperties } from './model.ts'
+import { createDeliveryTokens } from './delivery-tokens.ts'
+import type { EventTexts } from './event-texts.ts'
+import type { EventSubscription, WebHookProperties } from './model.ts'
 import { recordedBodyLimit } from './records.ts'
 import type { PendingEvent, Sent } from './subscription-queue.ts'
 import type { WebhookClient, WebhookResult } from './webhook-client.ts'
@@ -19,31 +19,6 @@ const deliveryTimeoutMs = 30_000
  */
 const lateAnswerMs = 180_000 - deliveryTimeoutMs
 
-/** Events as they go out; each is written once per schema, however many subscriptions and tries there are. */
-export interface EventTexts {
-  text(event: AcceptedEvent, schema: DeliverySchema): string
-}
-
-/** Makes the memory of event texts; it holds a text as long as its event. */
-export function createEventTexts(): EventTexts {
-  const known = new WeakMap<AcceptedEvent, Map<DeliverySchema, string>>()
-  return {
-    text(event, schema) {
-      let texts = known.get(event)
-      if (!texts) {
-        texts = new Map()
-        known.set(event, texts)
-      }
-      let text = texts.get(schema)
-      if (text === undefined) {
-        text = JSON.stringify(deliveredForm(event, schema))
-        texts.set(schema, text)
-      }
-      return text
-    },
-  }
-}
-
 /** Sends one bundle of events to its subscriber and records the try. */
 export type Deliver = (subscription: EventSubscription, bundle: readonly PendingEvent[], sent: Sent) => Promise<void>
 
@@ -55,7 +30,7 @@ export function createDeliver(
   work: WorkCounter,
 ): Deliver {
   const { clock, faults, records, watcher } = context
-  const bearerToken = createTokenSource(context)
+  const bearerToken = createDeliveryTokens(context)
 
   /** Waiting for the clock is nothing under way: a clock moved by hand waits until nothing is. */
   async function delayed(ms: number): Promise<void> {
@@ -162,29 +137,6 @@ function createShownTarget(): (target: string) => string {
   return (target) => {
     if (target !== last.target) last = { target, shown: shownUrl(new URL(target)) }
     return last.shown
-  }
-}
-
-/**
- * Tokens are signed at most once in this time for each audience: signing one per delivery
- * would be the slowest part of it.
- */
-const tokenReuseMs = 60_000
-
-/** The bearer token of Entra-secured delivery; undefined for a webhook that doesn't ask for it. */
-function createTokenSource(context: EmulatorContext): (webhook: WebHookProperties) => Promise<string | undefined> {
-  const issued = new Map<string, { readonly token: Promise<string>; readonly at: number }>()
-  return async (webhook) => {
-    const { azureActiveDirectoryTenantId: tenantId, azureActiveDirectoryApplicationIdOrUri: audience } = webhook
-    if (!tenantId || !audience) return undefined
-    const key = `${tenantId} ${audience}`
-    const now = context.clock.now()
-    const known = issued.get(key)
-    if (known && now - known.at < tokenReuseMs) return known.token
-    const token = context.tokens.issueDeliveryToken({ tenantId, audience, version: context.deliveryTokenVersion })
-    issued.set(key, { token, at: now })
-    token.catch(() => issued.delete(key))
-    return token
   }
 }
 
