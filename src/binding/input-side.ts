@@ -1,22 +1,13 @@
-import type { TokenCredential } from '@azure/core-auth'
-import type { Endpoints } from '../endpoints.ts'
 import type { EventHandler } from '../event.ts'
 import { createListener, type ListenerAuthentication, type ListenerStatus } from '../listener/listener.ts'
 import { formatDeliveryToken } from '../listener/shared-token.ts'
-import type { Logger } from '../logger.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import { Secret } from '../secret.ts'
 import { deriveDeliveryToken } from './delivery-token.ts'
 import { type InputFacts, judgeInput, type SideHealth, summarise } from './health.ts'
+import type { SideOptions } from './side-options.ts'
 import { createSubscriptionKeeper } from './subscription-keeper.ts'
 import type { SubscriptionUpsert } from './subscription-upsert.ts'
-
-/** What both sides are handed. */
-export interface SideOptions {
-  readonly endpoints: Endpoints
-  readonly hostCredential: TokenCredential | undefined
-  readonly logger: Logger
-}
 
 /** A listener that is up, and the event subscription that sends to it. */
 export interface InputSide {

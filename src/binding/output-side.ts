@@ -2,7 +2,7 @@ import type { OutputMetadata } from '../metadata/metadata.ts'
 import { createPublisher, type Publisher } from '../publisher/publisher.ts'
 import { createCredential } from './credential.ts'
 import { judgeOutput, type SideHealth } from './health.ts'
-import type { SideOptions } from './input-side.ts'
+import type { SideOptions } from './side-options.ts'
 
 /** The publisher of a component, and how it does. */
 export interface OutputSide extends Pick<Publisher, 'publish' | 'close'> {

@@ -3,7 +3,7 @@ import type { Secret } from '../secret.ts'
 import { createSubscriptionApi } from '../subscription/subscription-api.ts'
 import { type UpsertOptions, type UpsertOutcome, upsertSubscription } from '../subscription/upsert-subscription.ts'
 import { createCredential } from './credential.ts'
-import type { SideOptions } from './input-side.ts'
+import type { SideOptions } from './side-options.ts'
 
 /** Creates or updates the event subscription of one component. */
 export type SubscriptionUpsert = (
