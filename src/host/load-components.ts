@@ -56,11 +56,14 @@ export interface LoadOptions {
 export function loadComponents(texts: FolderTexts, options: LoadOptions): Loaded {
   const faults: string[] = []
   const notes: string[] = []
-  const outlines = [...texts.values()].flatMap((text) => (text instanceof Error ? [] : outlineComponents(text)))
-  const sourcesOf = secretSources(outlines, options, faults)
+  const outlines = new Map(
+    [...texts].map(([file, text]) => [file, text instanceof Error ? [] : outlineComponents(text)] as const),
+  )
+  const sourcesOf = secretSources([...outlines.values()].flat(), options, faults)
   const byFile = new Map<string, readonly LoadedComponent[]>()
   for (const [file, text] of texts) {
-    const loaded = loadFile(file, text, { appId: options.appId, sourcesOf }, { faults, notes })
+    const scopes = new Map(outlines.get(file)?.map((outline) => [outline.name, outline.scopes]))
+    const loaded = loadFile(file, text, { appId: options.appId, scopes, sourcesOf }, { faults, notes })
     byFile.set(file, loaded ?? options.before?.byFile.get(file) ?? [])
   }
   const components = new Map<string, LoadedComponent>()
@@ -107,18 +110,24 @@ function secretSources(
 
 const mostListed = 50
 
+interface LoadContext {
+  readonly appId: string
+  /** The applications that each component of the file is for, by the component's name. */
+  readonly scopes: ReadonlyMap<string, readonly string[]>
+  readonly sourcesOf: SourcesOf
+}
+
 /** `undefined` where the file is broken, or needs secrets that can't be read. */
 function loadFile(
   file: string,
   text: string | Error,
-  { appId, sourcesOf }: { readonly appId: string; readonly sourcesOf: SourcesOf },
+  { appId, scopes, sourcesOf }: LoadContext,
   { faults, notes }: { readonly faults: string[]; readonly notes: string[] },
 ): readonly LoadedComponent[] | undefined {
   if (text instanceof Error) {
     faults.push(`${file} can't be read: ${text.message}`)
     return undefined
   }
-  const scopes = new Map(outlineComponents(text).map((outline) => [outline.name, outline.scopes]))
   const read = readComponents(text, file, { sourcesOf })
   notes.push(...read.leftOut.map((one) => one.text))
   const ours = read.components.filter(({ component: { name, type } }) => {
