@@ -96,10 +96,7 @@ export function createProvisioning(
       const fault = context.faults.take('operation', { method: 'PUT', url: subscription.id })
       if (fault) {
         move(subscription, 'Failed')
-        const { code, message } = {
-          code: fault.code ?? 'Internal error',
-          message: fault.message ?? armErrors.internal().message,
-        }
+        const { code = 'Internal error', message = armErrors.internal().message } = fault
         return { status: 'Failed', error: { code, message } }
       }
       // Only webhooks prove that they want the events.

@@ -1,10 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import {
-  createServer as createHttpServer,
-  type Server as HttpServer,
-  type IncomingMessage,
-  type ServerResponse,
-} from 'node:http'
+import { createServer as createHttpServer, type Server as HttpServer, type ServerResponse } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import fastify, { type FastifyInstance } from 'fastify'
@@ -52,16 +47,8 @@ export function createEmulatorServer(
       const topic = topicOfHost(request.headers.host)
       return topic === undefined ? (request.url ?? '/') : `/topics/${topic}${request.url ?? '/'}`
     },
-    frameworkErrors: (_error, _request, reply) => {
-      const { status, body } = armErrors.badUrl()
-      // Fastify types this reply by the route that was not found, hence the detour over the raw answer.
-      const text = JSON.stringify(body)
-      reply.raw.writeHead(status, {
-        'content-type': 'application/json; charset=utf-8',
-        'content-length': Buffer.byteLength(text),
-      })
-      reply.raw.end(text)
-    },
+    // Fastify types this reply by the route that was not found, hence the detour over the raw answer.
+    frameworkErrors: (_error, _request, reply) => sendRaw(reply.raw, armErrors.badUrl()),
     clientErrorHandler: answerClientError,
     serverFactory: (handler) => {
       const server = createHttpsServer(
@@ -101,7 +88,10 @@ export function createEmulatorServer(
       const http = createHttpServer(serverOptions(limits), (request, response) => {
         const path = request.url ?? '/'
         if (isPlainPath(path) || topicOfHost(request.headers.host)) app.routing(request, response)
-        else refusePlain(request, response)
+        else {
+          request.resume()
+          sendRaw(response, armErrors.httpsRequired())
+        }
       })
       guardServer(http, limits)
       http.on('clientError', answerClientError)
@@ -131,11 +121,9 @@ export function createEmulatorServer(
   }
 }
 
-function refusePlain(request: IncomingMessage, response: ServerResponse): void {
-  request.resume()
-  const { body } = armErrors.httpsRequired()
+function sendRaw(response: ServerResponse, { status, body }: ArmError): void {
   const text = JSON.stringify(body)
-  response.writeHead(403, {
+  response.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(text),
   })
