@@ -17,12 +17,12 @@ export interface AppChannelOptions {
 }
 
 /** What the application says to a route: it takes events there, it does not, or it does not answer. */
-export type Subscription = 'subscribed' | 'not subscribed' | 'not reachable'
+export type RouteAnswer = 'subscribed' | 'not subscribed' | 'not reachable'
 
 /** Calls to the application over HTTP, on connections that are kept alive. */
 export interface AppChannel {
   /** Asks with OPTIONS whether the application takes events at a route: 2xx and 405 say so, as they do to Dapr. */
-  probe(route: string): Promise<Subscription>
+  probe(route: string): Promise<RouteAnswer>
   /** Posts an event to a route. Rejects unless the answer is 2xx, and when `event.signal` aborts. */
   deliver(route: string, event: ReceivedEvent): Promise<void>
   /** Does anybody listen on the application's port? */
