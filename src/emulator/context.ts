@@ -4,111 +4,10 @@ import type { DeliveryOptions } from './delivery-options.ts'
 import type { Directory } from './directory.ts'
 import type { EventWatcher } from './event-watcher.ts'
 import type { Faults } from './faults.ts'
+import type { Ingress } from './ingress.ts'
 import type { EventSubscription } from './model.ts'
-import type { RecordRing } from './records.ts'
+import type { Records } from './record-types.ts'
 import type { Store } from './store.ts'
-
-/** A call that the emulator answered. */
-export interface RequestRecord {
-  /** When it arrived, in milliseconds since 1970 by the emulator's clock. */
-  readonly at: number
-  readonly face: 'arm' | 'entra' | 'topic'
-  readonly method: string
-  /** Path and query as sent. */
-  readonly url: string
-  /** Lower-case names; credentials redacted. */
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  /**
-   * The body parsed where it is JSON or a form, else as text; undefined if there was none or none was read. One over
-   * 16,384 bytes is left out, or shown by its length.
-   */
-  readonly body?: unknown
-  readonly status: number
-  /** The error code of the answer, if it was refused. */
-  readonly code?: string
-  /** The application id of the caller, if a valid token said so. */
-  readonly clientId?: string
-  /** `x-ms-request-id` of the answer. */
-  readonly requestId: string
-}
-
-/** One try to deliver: one request to a subscriber, of one or more events. */
-export interface DeliveryRecord {
-  /**
-   * When it began, in milliseconds since 1970 by the emulator's clock; of an answer after the time-out, when that came.
-   */
-  readonly at: number
-  /** The event subscription's resource id. */
-  readonly subscriptionId: string
-  readonly subscriptionName: string
-  /** As the event subscription has it, a query redacted. */
-  readonly url: string
-  /** Where it really went: the same URL where no ingress rule fits. */
-  readonly target: string
-  /** As sent; the token and secret attributes redacted. */
-  readonly headers: Readonly<Record<string, string>>
-  /** As sent; of a longer one the first 16,384 characters. */
-  readonly body: string
-  readonly eventIds: readonly string[]
-  /** 0 for the first try, as `aeg-delivery-count`. */
-  readonly deliveryCount: number
-  /** The answer's status; undefined if there was none. */
-  readonly status?: number
-  /** Why there was no answer. */
-  readonly error?: string
-  readonly outcome: 'delivered' | 'retry' | 'dead-lettered' | 'dropped'
-  /** When it is tried again, with outcome `retry`. */
-  readonly nextTryAt?: number
-  /** How long the subscriber took, in real milliseconds. */
-  readonly durationMs: number
-}
-
-/** One validation of an endpoint. */
-export interface HandshakeRecord {
-  /** When it began, in milliseconds since 1970 by the emulator's clock. */
-  readonly at: number
-  /** The event subscription's resource id. */
-  readonly subscriptionId: string
-  readonly subscriptionName: string
-  /** OPTIONS for CloudEvents, POST for the other schemas. */
-  readonly method: 'OPTIONS' | 'POST'
-  /** As the event subscription has it, a query redacted. */
-  readonly url: string
-  /** Where it really went: the same URL where no ingress rule fits. */
-  readonly target: string
-  readonly requestHeaders: Readonly<Record<string, string>>
-  readonly requestBody?: string
-  readonly status?: number
-  readonly responseHeaders?: Readonly<Record<string, string>>
-  readonly responseBody?: string
-  readonly outcome: 'validated' | 'awaiting-manual-action' | 'failed'
-  /** Why it failed. */
-  readonly message?: string
-}
-
-/** Events that could not be delivered, where they were put. */
-export interface DeadLetterRecord {
-  /** When they were written or dropped, in milliseconds since 1970 by the emulator's clock. */
-  readonly at: number
-  /** The event subscription's resource id. */
-  readonly subscriptionId: string
-  readonly subscriptionName: string
-  /**
-   * `{container}/{NAME}/{Y}/{M}/{D}/{H}/{guid}.json`; undefined if the subscription has no dead-letter
-   * destination and they were dropped.
-   */
-  readonly blobPath?: string
-  /** The blob's content, parsed. */
-  readonly events: readonly unknown[]
-}
-
-/** Everything the emulator remembers of what went through it. */
-export interface Records {
-  readonly requests: RecordRing<RequestRecord>
-  readonly deliveries: RecordRing<DeliveryRecord>
-  readonly handshakes: RecordRing<HandshakeRecord>
-  readonly deadLetters: RecordRing<DeadLetterRecord>
-}
 
 /** What came of validating a subscription's endpoint. */
 export type ValidationOutcome =
@@ -190,9 +89,6 @@ export interface TokenIssuer {
     expected: { readonly audience: string | readonly string[] },
   ): Promise<TokenVerdict>
 }
-
-/** Where a public URL is really served: a URL with the same meaning, or undefined to go to the public one. */
-export type Ingress = (url: URL) => string | undefined
 
 /** What every part of the emulator is handed: one world, made by `EventGridEmulator.start`. */
 export interface EmulatorContext {

@@ -1,6 +1,6 @@
 import type { AcceptedEvent } from './accepted-event.ts'
-import type { DeliveryRecord } from './context.ts'
 import type { EventSubscription } from './model.ts'
+import type { DeliveryRecord } from './record-types.ts'
 import type { GiveUpReason } from './retry-schedule.ts'
 
 /**

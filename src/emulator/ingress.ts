@@ -1,4 +1,5 @@
-import type { Ingress } from './context.ts'
+/** Where a public URL is really served: a URL with the same meaning, or undefined to go to the public one. */
+export type Ingress = (url: URL) => string | undefined
 
 /** Sends the public URLs that begin with `from` to `to` instead; the rest of path and query is kept. */
 export interface IngressRule {

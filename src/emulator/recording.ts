@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { EmulatorContext, RequestRecord } from './context.ts'
+import type { EmulatorContext } from './context.ts'
 import type { Fault } from './faults.ts'
+import type { RequestRecord } from './record-types.ts'
 import { recordedBodyLimit } from './records.ts'
 
 /** What a route has to say about a request beyond its answer; ends up in the request's record. */

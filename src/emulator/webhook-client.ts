@@ -2,8 +2,8 @@ import http from 'node:http'
 import https from 'node:https'
 import tls from 'node:tls'
 import type { Clock } from './clock.ts'
-import type { Ingress } from './context.ts'
 import { failureHint } from './failure-hint.ts'
+import type { Ingress } from './ingress.ts'
 
 /** A request to a subscriber. */
 interface WebhookRequest {

@@ -1,7 +1,7 @@
 import { type AcceptedEvent, eventId, eventSubject, eventType } from '../accepted-event.ts'
-import type { DeliveryRecord } from '../context.ts'
 import type { EventWatcher } from '../event-watcher.ts'
 import type { EventSubscription, InputSchema } from '../model.ts'
+import type { DeliveryRecord } from '../record-types.ts'
 import type { GiveUpReason } from '../retry-schedule.ts'
 import type { Figures } from './figures.ts'
 

@@ -1,4 +1,3 @@
-import type { DeliveryRecord, HandshakeRecord } from '../context.ts'
 import { deadLetterDestinationOf } from '../dead-letter.ts'
 import { batchingOf, deliverySchemaOf, shownUrl, webhookOf } from '../delivery-request.ts'
 import {
@@ -8,6 +7,7 @@ import {
   type SubscriptionFilter,
   type Topic,
 } from '../model.ts'
+import type { DeliveryRecord, HandshakeRecord } from '../record-types.ts'
 import type { Fate, TrailedEvent } from './event-trail.ts'
 
 // What the page is sent. All of it is text and numbers: the page itself makes them into
