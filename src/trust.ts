@@ -15,7 +15,10 @@ const mostContexts = 8
 const contexts = new Map<string, SecureContext>()
 const agents = new WeakMap<SecureContext, Agent>()
 
-/** The options that make a client of the Azure SDKs trust `endpoints.ca`; nothing where there is none. Connections are shared by all clients with the same `ca`. */
+/**
+ * The options that make a client of the Azure SDKs trust `endpoints.ca`; nothing where there is none. Connections are
+ * shared by all clients with the same `ca`.
+ */
 export function trustOptions(endpoints: Endpoints): TrustOptions {
   const ca = trustedCertificates(endpoints)
   const secureContext = secureContextOf(endpoints)
@@ -34,8 +37,9 @@ export function trustOptions(endpoints: Endpoints): TrustOptions {
 }
 
 /**
- * The TLS context that trusts `endpoints.ca` beside Node's own certificates; `undefined` where Node's own will do. Kept, because parsing all those
- * certificates takes 13 ms, and an agent that is given them as `ca` parses them for each connection and joins them to a text for each request.
+ * The TLS context that trusts `endpoints.ca` beside Node's own certificates; `undefined` where Node's own will do. Kept,
+ * because parsing all those certificates takes 13 ms, and an agent that is given them as `ca` parses them for each
+ * connection and joins them to a text for each request.
  */
 export function secureContextOf(endpoints: Endpoints): SecureContext | undefined {
   const ca = trustedCertificates(endpoints)
