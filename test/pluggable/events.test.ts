@@ -68,6 +68,26 @@ it('makes a message of each event of a batch, and one answer of their acknowledg
   expect((await answer).status).toBe(200)
 })
 
+it('hands on many events that come at once in their order, each once', async () => {
+  const open = await openReading()
+  await whenRead(open)
+  const ids = Array.from({ length: 200 }, (_, n) => String(n))
+  const answer = deliver(
+    open.port,
+    ids.map((id) => cloudEvent(id)),
+    { 'content-type': 'application/cloudevents-batch+json' },
+  )
+  const handed: string[] = []
+  for (let n = 0; n < ids.length; n++) {
+    const event = await open.reading.next()
+    handed.push(JSON.parse(event.data.toString()).id)
+    open.reading.acknowledge(event)
+  }
+  expect(handed).toEqual(ids)
+  expect((await answer).status).toBe(200)
+  expect(open.reading.events).toHaveLength(ids.length)
+})
+
 it.each(['boom', 'status code: 404 body: no such order', 'status code: 503', 'input binding is closed', ''])(
   'answers 500 to an acknowledgement with the error %j, whatever status its text names',
   async (error) => {
