@@ -1,13 +1,25 @@
-// The application behind daprd: it wants the events of every binding and has handled each at once.
+// The application behind daprd: it wants the events of every binding and has handled each at once. What it counts shows that none was left out.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { answerLines, say } from './json-lines.ts'
 
+/** What it has handled since it was asked last. */
+export interface AppFigures {
+  readonly events: number
+}
+
+let events = 0
+
 const server = createServer((request, response) => {
+  if (request.method === 'POST') events++
   request.resume()
   request.on('end', () => response.writeHead(200, { 'content-length': 0 }).end())
 })
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 // A server that listens on TCP has an address of this kind.
 say({ port: (server.address() as AddressInfo).port })
-await answerLines(() => ({}))
+await answerLines(() => {
+  const handled: AppFigures = { events }
+  events = 0
+  return handled
+})

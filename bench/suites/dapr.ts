@@ -13,6 +13,7 @@ import { cloudEvent, deliveryBody } from '../events.ts'
 import type { LoadOrder, LoadResult, LoadTarget } from '../load/generator.ts'
 import { type Case, type Sample, takeTurns, withUsage } from '../measure.ts'
 import { atLeast, atMost, compare, figure, type Result, type Runs, spread } from '../results.ts'
+import type { AppFigures } from '../servers/dapr-app.ts'
 import type { TopicFigures } from '../servers/topic.ts'
 import { median } from '../statistics.ts'
 import { type Bench, closedLoop, type Findings, type Suite } from '../suite.ts'
@@ -61,7 +62,7 @@ export const dapr: Suite = {
         `Events of 1 kB over ${connections} connections. The component that does nothing is of node:http and @grpc/grpc-js. The hop is "eventgrid-binding serve" alone on its core, with daprd's own client of a pluggable ` +
         'component, which acknowledges at once; instead of a ratio it has the processor time of an event.',
       results: [
-        ...(await inputLines(bench, doors)),
+        ...(await inputLines(bench, app, doors)),
         ...(await createLines(bench, topic, doors)),
         ...(await hopLines(bench, hop)),
       ],
@@ -83,14 +84,18 @@ async function deliver(bench: Bench, target: LoadTarget, ms: number) {
   return { events: answers, ms: took }
 }
 
-async function inputLines(bench: Bench, doors: readonly NamedDoor[]): Promise<Result[]> {
+async function inputLines(bench: Bench, app: Child<object>, doors: readonly NamedDoor[]): Promise<Result[]> {
   const { rounds, runMs, warmUpMs, daprRate: rate } = bench.scale
-  for (const { door } of doors) await deliver(bench, door.deliveries, warmUpMs)
+  const work = async ({ name, door }: NamedDoor, ms: number) => {
+    await app.ask<AppFigures>({})
+    const done = await deliver(bench, door.deliveries, ms)
+    const { events } = await app.ask<AppFigures>({})
+    if (events < done.events) throw new Error(`${name}: ${events} of ${done.events} events came to the application`)
+    return done
+  }
+  for (const one of doors) await work(one, warmUpMs)
   const throughput = doors.map(
-    ({ name, door }): Case => ({
-      name,
-      run: () => withUsage(door.processes, () => deliver(bench, door.deliveries, runMs)),
-    }),
+    (one): Case => ({ name: one.name, run: () => withUsage(one.door.processes, () => work(one, runMs)) }),
   )
   const latency = doors.map(
     ({ name, door }): Case => ({
