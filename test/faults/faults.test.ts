@@ -3,6 +3,7 @@
  *
  * FAULT_EVENTS: events in all, at least; 100000 is the long form. FAULT_SEED replays a run.
  */
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -23,7 +24,7 @@ interface Fault extends FaultWorldOptions {
   readonly strike: (world: FaultWorld, random: () => number) => Promise<void> | void
   /** How the application is after the fault. @default all handlers succeed */
   readonly after?: LedgerMode
-  /** Events a round. @default 200 */
+  /** Events a round. @default a tenth of the fault's share, 200 at least */
   readonly events?: number
   /** Memory that the host must never exceed, in bytes. */
   readonly peakMemory?: number
@@ -104,6 +105,8 @@ const faults: Readonly<Record<string, Fault>> = {
 }
 
 const names = Object.keys(faults)
+const mostRounds = 10
+const startedAt = performance.now()
 const rows: (Account & {
   readonly fault: string
   readonly rounds: number
@@ -113,9 +116,10 @@ const rows: (Account & {
 
 /** Breaks something in the middle of things, again and again. */
 async function run(name: string, fault: Fault, random: () => number): Promise<Account> {
-  const { strike, after = {}, events = 200 } = fault
+  const share = wanted / names.length
+  const { strike, after = {}, events = Math.max(200, Math.ceil(share / mostRounds)) } = fault
   const world = await openFaultWorld(seed, onTestFinished, fault)
-  const rounds = Math.max(2, Math.ceil(wanted / names.length / events))
+  const rounds = Math.min(mostRounds, Math.max(2, Math.ceil(share / events)))
   const recoveries: number[] = []
   for (let round = 0; round < rounds; round++) {
     await world.ledger({ hold: true })
@@ -159,6 +163,8 @@ afterAll(() => {
     'recovery (ms, median)': Math.round(recoveryMs),
     'peak memory (MiB)': Math.round(peakMemory / 2 ** 20),
   }))
-  console.log(`seed ${seed}`)
+  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
+  const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1)
+  console.log(`commit ${commit}, ${new Date().toISOString().slice(0, 10)}, seed ${seed}, ${minutes} minutes`)
   console.table(table)
 })
