@@ -5,9 +5,26 @@ const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.m
 
 /** Suites of their own, each with a script of its own: they need more than npm brings, or more time. */
 const suites = {
+  commands: [
+    'test/cli/**/*.test.ts',
+    'test/host/**/*.test.ts',
+    'test/pluggable/serve.test.ts',
+    'test/end-to-end/local-example.test.ts',
+  ],
   dapr: ['test/dapr/**/*.test.ts'],
   faults: ['test/faults/**/*.test.ts'],
 }
+
+const quick = {
+  // A new set of modules for each file costs more than half of the time, most of it the Azure SDKs.
+  isolate: false,
+  // By default one core is left idle, which on a small machine is half of it.
+  maxWorkers: '100%',
+  testTimeout: 20_000,
+  hookTimeout: 20_000,
+}
+
+const patient = { fileParallelism: false, testTimeout: 120_000, hookTimeout: 300_000 }
 
 export default defineConfig({
   resolve: {
@@ -23,19 +40,15 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          ...quick,
           name: 'tests',
           include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
           exclude: Object.values(suites).flat(),
-          // A new set of modules for each file costs more than half of the suite's time, most of it the Azure SDKs.
-          isolate: false,
-          testTimeout: 20_000,
-          hookTimeout: 20_000,
         },
       },
-      ...Object.entries(suites).map(([name, include]) => ({
-        extends: true as const,
-        test: { name, include, fileParallelism: false, testTimeout: 120_000, hookTimeout: 300_000 },
-      })),
+      { extends: true, test: { ...quick, name: 'commands', include: suites.commands } },
+      { extends: true, test: { ...patient, name: 'dapr', include: suites.dapr } },
+      { extends: true, test: { ...patient, name: 'faults', include: suites.faults } },
     ],
   },
 })
