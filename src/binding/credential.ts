@@ -57,27 +57,53 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
     }
   }
   let credential = create()
+  const kept = new Map<string, AccessToken>()
 
   return {
     renew() {
       // The libraries keep a token until our clock says that it has expired, and have no way to make them forget it.
       credential = create()
+      kept.clear()
     },
-    getToken(scopes, tokenOptions) {
-      const over = new AbortController()
-      const wait: TokenWait = { last: undefined, over: over.signal }
-      return waits.run(wait, async () => {
-        try {
-          return await inTime(credential, scopes, tokenOptions, tokenTimeoutMs)
-        } catch (error) {
-          if (tokenOptions?.abortSignal?.aborted) throw error
-          throw judgeTokenFailure(error, wait.last, context)
-        } finally {
-          over.abort()
-        }
-      })
+    async getToken(scopes, tokenOptions) {
+      const key = [scopes, tokenOptions?.tenantId ?? ''].flat().join(' ')
+      const known = tokenOptions?.claims ? undefined : kept.get(key)
+      if (known && known.expiresOnTimestamp - renewalMs > Date.now()) return forOneRequest(known)
+      kept.delete(key)
+      const token = await fetchToken(scopes, tokenOptions)
+      if (token) kept.set(key, token)
+      return token && forOneRequest(token)
     },
   }
+
+  function fetchToken(
+    scopes: string | string[],
+    tokenOptions: GetTokenOptions | undefined,
+  ): Promise<AccessToken | null> {
+    const over = new AbortController()
+    const wait: TokenWait = { last: undefined, over: over.signal }
+    return waits.run(wait, async () => {
+      try {
+        return await inTime(credential, scopes, tokenOptions, tokenTimeoutMs)
+      } catch (error) {
+        if (tokenOptions?.abortSignal?.aborted) throw error
+        throw judgeTokenFailure(error, wait.last, context)
+      } finally {
+        over.abort()
+      }
+    })
+  }
+}
+
+/** A token that ends sooner is asked for anew; Azure's libraries leave the same time. */
+const renewalMs = 2 * 60_000
+
+/**
+ * The token as the SDKs' clients get it: good for this request, by its date. They keep a token with a later date themselves, and
+ * renew it in the background, where a failure is an unhandled rejection, which ends the process.
+ */
+function forOneRequest(token: AccessToken): AccessToken {
+  return { ...token, expiresOnTimestamp: 0 }
 }
 
 function connect(

@@ -210,3 +210,23 @@ it('makes the credentials that are only asked when a token is needed', () => {
   ]
   for (const kind of kinds) expect(createCredential(kind, { environment, endpoints: {} })).toHaveProperty('getToken')
 })
+
+it('keeps a token itself until two minutes before its end, and has no client renew it behind our back', async () => {
+  let asked = 0
+  const lives = [3_600_000, 3_600_000, 60_000, 3_600_000]
+  const hostCredential = {
+    getToken: async () => ({ token: `token-${asked}`, expiresOnTimestamp: Date.now() + (lives[asked++] ?? 0) }),
+  }
+  const credential = createCredential({ kind: 'host' }, { environment, endpoints: {}, hostCredential })
+  const take = async (claims?: string) => {
+    const token = await credential.getToken(scope, claims === undefined ? {} : { claims })
+    // The SDKs renew what is not expired in the background, where nobody hears of a failure.
+    expect(token?.expiresOnTimestamp).toBeLessThan(Date.now())
+    return token?.token
+  }
+  expect([await take(), await take()]).toEqual(['token-0', 'token-0'])
+  expect(await take('a challenge')).toBe('token-1')
+  credential.renew()
+  expect([await take(), await take()]).toEqual(['token-2', 'token-3'])
+  expect(await take()).toBe('token-3')
+})
