@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { observe } from '../../src/pluggable/observation.ts'
 import { openComponent } from './open-component.ts'
 
@@ -48,22 +48,25 @@ it('counts events, calls and Inits for Prometheus', async () => {
   await emulator.settled()
   await expect(host.invoke('orders', { operation: 'create' })).rejects.toThrow()
 
-  const answer = await get('/metrics')
-  expect(answer.headers.get('content-type')).toContain('text/plain')
-  const lines = (await answer.text()).split('\n')
-  expect(lines).toEqual(
-    expect.arrayContaining([
-      'eventgrid_binding_events_total{component="orders",result="acknowledged"} 1',
-      'eventgrid_binding_events_total{component="orders",result="failed"} 1',
-      'eventgrid_binding_event_seconds_count{component="orders"} 2',
-      'eventgrid_binding_invokes_total{component="orders",code="INVALID_ARGUMENT"} 1',
-      'eventgrid_binding_inits_total{component="orders",side="input",code="OK"} 1',
-      'eventgrid_binding_events_in_flight{component="orders"} 0',
-      'eventgrid_binding_reads{component="orders"} 1',
-      'eventgrid_binding_health{component="orders",side="input",status="healthy"} 1',
-    ]),
-  )
-  expect(lines.some((line) => line.startsWith('process_cpu_seconds_total'))).toBe(true)
+  // The event subscription stands in Azure before the binding has read that it does.
+  await vi.waitFor(async () => {
+    const answer = await get('/metrics')
+    expect(answer.headers.get('content-type')).toContain('text/plain')
+    const lines = (await answer.text()).split('\n')
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'eventgrid_binding_events_total{component="orders",result="acknowledged"} 1',
+        'eventgrid_binding_events_total{component="orders",result="failed"} 1',
+        'eventgrid_binding_event_seconds_count{component="orders"} 2',
+        'eventgrid_binding_invokes_total{component="orders",code="INVALID_ARGUMENT"} 1',
+        'eventgrid_binding_inits_total{component="orders",side="input",code="OK"} 1',
+        'eventgrid_binding_events_in_flight{component="orders"} 0',
+        'eventgrid_binding_reads{component="orders"} 1',
+        'eventgrid_binding_health{component="orders",side="input",status="healthy"} 1',
+      ]),
+    )
+    expect(lines.some((line) => line.startsWith('process_cpu_seconds_total'))).toBe(true)
+  })
 })
 
 it.each([
