@@ -42,10 +42,11 @@ export function trustOptions(endpoints: Endpoints): TrustOptions {
  * connection and joins them to a text for each request.
  */
 export function secureContextOf(endpoints: Endpoints): SecureContext | undefined {
-  const ca = trustedCertificates(endpoints)
-  if (endpoints.ca === undefined || !ca) return undefined
+  if (endpoints.ca === undefined) return undefined
   const known = contexts.get(endpoints.ca)
   if (known) return known
+  const ca = trustedCertificates(endpoints)
+  if (!ca) return undefined
   const context = createSecureContext({ ca })
   const [oldest] = contexts.keys()
   if (contexts.size >= mostContexts && oldest !== undefined) contexts.delete(oldest)

@@ -57,21 +57,23 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
     }
   }
   let credential = create()
-  const kept = new Map<string, AccessToken>()
+  let kept = new Map<string, AccessToken>()
 
   return {
     renew() {
       // The libraries keep a token until our clock says that it has expired, and have no way to make them forget it.
       credential = create()
-      kept.clear()
+      // What is still on its way to the former tokens must not come among the new ones.
+      kept = new Map()
     },
     async getToken(scopes, tokenOptions) {
       const key = [scopes, tokenOptions?.tenantId ?? ''].flat().join(' ')
-      const known = tokenOptions?.claims ? undefined : kept.get(key)
+      const tokens = kept
+      const known = tokenOptions?.claims ? undefined : tokens.get(key)
       if (known && known.expiresOnTimestamp - renewalMs > Date.now()) return forOneRequest(known)
-      kept.delete(key)
+      tokens.delete(key)
       const token = await fetchToken(scopes, tokenOptions)
-      if (token) kept.set(key, token)
+      if (token) tokens.set(key, token)
       return token && forOneRequest(token)
     },
   }
@@ -99,8 +101,8 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
 const renewalMs = 2 * 60_000
 
 /**
- * The token as the SDKs' clients get it: good for this request, by its date. They keep a token with a later date themselves, and
- * renew it in the background, where a failure is an unhandled rejection, which ends the process.
+ * The token as the SDKs' clients get it: good for this request, by its date. They keep a token with a later date
+ * themselves, and renew it in the background, where a failure is an unhandled rejection, which ends the process.
  */
 function forOneRequest(token: AccessToken): AccessToken {
   return { ...token, expiresOnTimestamp: 0 }

@@ -230,3 +230,21 @@ it('keeps a token itself until two minutes before its end, and has no client ren
   expect([await take(), await take()]).toEqual(['token-2', 'token-3'])
   expect(await take()).toBe('token-3')
 })
+
+it('keeps no token that was on its way when a new one was asked for', async () => {
+  const answers: ((token: string) => void)[] = []
+  const hostCredential = {
+    getToken: async () => {
+      const token = await new Promise<string>((answer) => answers.push(answer))
+      return { token, expiresOnTimestamp: Date.now() + 3_600_000 }
+    },
+  }
+  const credential = createCredential({ kind: 'host' }, { environment, endpoints: {}, hostCredential })
+  const late = credential.getToken(scope)
+  credential.renew()
+  answers[0]?.('old')
+  expect((await late)?.token).toBe('old')
+  const next = credential.getToken(scope)
+  answers[1]?.('new')
+  expect((await next)?.token).toBe('new')
+})
