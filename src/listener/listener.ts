@@ -5,7 +5,7 @@ import type { EventHandler } from '../event.ts'
 import type { LogFields, Logger } from '../logger.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import { type Concern, concerns, harmless } from './concerns.ts'
-import { boundConnections } from './connections.ts'
+import { createConnections } from './connections.ts'
 import type { Evidence } from './credential.ts'
 import { readDelivery } from './delivery.ts'
 import { createDispatcher } from './dispatch.ts'
@@ -109,6 +109,21 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     ...options.limits,
   }
   const readBody = createBodyReader(limits.maxUnfinishedBytes)
+  const { maxConnections } = limits
+  const connections = createConnections(maxConnections, () =>
+    log.warn('there are too many connections, so the oldest that proved nothing are ended', { maxConnections }),
+  )
+
+  /** Written straight to Node: a framework would look for hooks, serializers and media types, which there are none of here. */
+  function write({ raw, request }: FastifyReply, { status, headers, body }: Answer, rest?: 'unread'): void {
+    if (raw.writableEnded) return
+    connections.of(request.raw.socket)?.end(request.raw)
+    // Otherwise Node would read the rest of the body, to be ready for the next request.
+    if (rest === 'unread' && (declaredLength(request.headers) ?? Number.POSITIVE_INFINITY) > cheapBodyBytes) {
+      raw.setHeader('connection', 'close')
+    }
+    raw.writeHead(status, { ...headers, 'content-length': body === undefined ? 0 : Buffer.byteLength(body) }).end(body)
+  }
 
   function raise(concern: Concern, fields: LogFields, about?: string): void {
     log[harmless.has(concern) ? 'info' : 'warn'](concerns[concern], fields, about)
@@ -167,24 +182,23 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   function create(): FastifyInstance {
     const server = createServer({
       limits,
+      connections,
       onBroken: (status) => log.info('a connection was ended: what it brought is no request', { status }),
     })
-    const { maxConnections } = limits
-    const connections = boundConnections(server.server, maxConnections, () =>
-      log.warn('there are too many connections, so the oldest that proved nothing are ended', { maxConnections }),
-    )
     server.addHook('onRequest', (request, reply) => {
       const arrivedAt = now()
-      const { method, headers, originalUrl: target } = request
+      const { method, headers, originalUrl: target, raw } = request
+      const connection = connections.of(raw.socket)
+      connection?.begin(raw)
       const settle = (decision: GateDecision) => {
         if (decision.kind === 'read') {
-          if (decision.as === 'delivery') connections.trust(request.raw.socket)
+          if (decision.as === 'delivery') connection?.trust()
           return receive(decision, arrivedAt, reply)
         }
         if (decision.concern) return refuse(reply, decision.answer, decision.concern)
         write(reply, decision.answer, 'unread')
       }
-      const decision = gate({ method, version: request.raw.httpVersionMajor, target, headers })
+      const decision = gate({ method, version: raw.httpVersionMajor, target, headers })
       if (decision instanceof Promise) decision.then(settle).catch((error: unknown) => reply.send(error))
       else settle(decision)
     })
@@ -223,16 +237,6 @@ const acknowledged: Answer = { status: 200, headers: {} }
 
 /** Bytes of a body that nobody wants, below which reading them is cheaper than a new connection. */
 const cheapBodyBytes = 65_536
-
-/** Written straight to Node: a framework would look for hooks, serializers and media types, which there are none of here. */
-function write({ raw, request }: FastifyReply, { status, headers, body }: Answer, rest?: 'unread'): void {
-  if (raw.writableEnded) return
-  // Otherwise Node would read the rest of the body, to be ready for the next request.
-  if (rest === 'unread' && (declaredLength(request.headers) ?? Number.POSITIVE_INFINITY) > cheapBodyBytes) {
-    raw.setHeader('connection', 'close')
-  }
-  raw.writeHead(status, { ...headers, 'content-length': body === undefined ? 0 : Buffer.byteLength(body) }).end(body)
-}
 
 function isRedelivery(headers: IncomingHttpHeaders): boolean {
   const count = headers['aeg-delivery-count']

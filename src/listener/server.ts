@@ -1,6 +1,6 @@
-import type { ServerResponse } from 'node:http'
 import { type FastifyInstance, fastify } from 'fastify'
 import { BindingError } from '../errors.ts'
+import type { Connections } from './connections.ts'
 import { rawProblem } from './problem.ts'
 
 /** Bounds of the server; each may be narrowed. */
@@ -37,13 +37,13 @@ export const serverDefaults: Omit<ServerLimits, 'maxConnections' | 'maxUnfinishe
 
 export interface ServerOptions {
   readonly limits: ServerLimits
+  readonly connections: Connections
   /** A connection brought what is no request: the status it was answered. */
   readonly onBroken: (status: number) => void
 }
 
 /** A Fastify that routes and parses nothing by itself: every request comes to the hooks and to POST `/`. */
-export function createServer({ limits, onBroken }: ServerOptions): FastifyInstance {
-  const due = new WeakMap<object, ServerResponse>()
+export function createServer({ limits, connections, onBroken }: ServerOptions): FastifyInstance {
   const server = fastify({
     exposeHeadRoutes: false,
     return503OnClosing: false,
@@ -64,16 +64,12 @@ export function createServer({ limits, onBroken }: ServerOptions): FastifyInstan
         const [status, detail] = clientErrors.get(error.code) ?? [400, 'The request is not HTTP.']
         onBroken(status)
         // Behind a request whose answer is still due, ours would be taken for that: no answer, and the event comes again.
-        if (due.get(socket)?.req.complete) socket.destroy()
+        if (connections.of(socket)?.owesAnswer()) socket.destroy()
         else socket.end(rawProblem(status, detail), () => socket.destroy())
       }
     },
   })
-  server.server.on('request', ({ socket }, response) => {
-    due.set(socket, response)
-    // Otherwise each connection would keep its last request in memory, with the body.
-    response.once('finish', () => void (due.get(socket) === response && due.delete(socket)))
-  })
+  connections.watch(server.server)
   // The hooks answer all requests; without a route each would be looked for a second time, among those for 404.
   server.post('/', (_request, reply) => reply)
   // Otherwise Node itself invites the body, before anybody has looked at the head.
