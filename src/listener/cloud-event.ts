@@ -23,11 +23,11 @@ const contentType = 'application/cloudevents+json'
 
 /** CloudEvents 1.x: minor versions are compatible. An attribute that is null counts as unset (CloudEvents JSON format, 2.2). */
 function readCloudEvent(value: Record<string, unknown>): EventReading {
-  const { specversion } = value
+  const { specversion, id, source, type } = value
   if (typeof specversion !== 'string' || !specversion.startsWith('1.')) return { invalid: 'its specversion is not 1.0' }
-  for (const name of ['id', 'source', 'type'] as const) {
-    if (typeof value[name] !== 'string' || value[name] === '') return { invalid: `its ${name} is missing or no text` }
-  }
+  if (typeof id !== 'string' || id === '') return { invalid: 'its id is missing or no text' }
+  if (typeof source !== 'string' || source === '') return { invalid: 'its source is missing or no text' }
+  if (typeof type !== 'string' || type === '') return { invalid: 'its type is missing or no text' }
   let nulls = false
   for (const name of optionalTexts) {
     const attribute = value[name]

@@ -21,12 +21,8 @@ export interface CredentialContext {
   readonly now: number
 }
 
-/** Let in, or refused. */
-export type CredentialDecision = { readonly pass: true } | CredentialRefusal
-
 /** `foreign`: our subscription seems to carry another credential than ours, so it should be read again. */
 export interface CredentialRefusal {
-  readonly pass: false
   readonly status: 401 | 503
   readonly foreign: boolean
   readonly detail: string
@@ -36,15 +32,13 @@ export interface CredentialRefusal {
 const settlingMs = 10 * 60_000
 
 /**
- * 401 makes Event Grid drop the event, so it is given only where the event is certainly not ours; else 503, and the event comes again.
+ * The answer to a delivery that has not proven itself. 401 makes Event Grid drop the event, so it is given only where the event is certainly not ours; else 503, and the event comes again.
  */
-export function decideCredential(
-  evidence: Evidence,
+export function refuseCredential(
+  evidence: Exclude<Evidence, { kind: 'proven' }>,
   { namesUs, writtenAt, now }: CredentialContext,
-): CredentialDecision {
+): CredentialRefusal {
   switch (evidence.kind) {
-    case 'proven':
-      return { pass: true }
     case 'mismatch':
       return refuse(401, 'The delivery token is wrong.')
     case 'absent':
@@ -64,6 +58,6 @@ export function decideCredential(
   }
 }
 
-function refuse(status: 401 | 503, detail: string, foreign = false): CredentialDecision {
-  return { pass: false, status, foreign, detail }
+function refuse(status: 401 | 503, detail: string, foreign = false): CredentialRefusal {
+  return { status, foreign, detail }
 }

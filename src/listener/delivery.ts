@@ -47,7 +47,9 @@ export function readDelivery(received: Buffer): DeliveryReading {
       if (nestsDeeper(values[index], maxDepth)) return { invalid: `it nests deeper than ${maxDepth} levels` }
       const reading = readEvent(values[index])
       if ('invalid' in reading) return reading
-      return { data: body.subarray(start, end), contentType: reading.contentType, cloudEvent: reading.cloudEvent }
+      // A body that is one event and nothing else needs no view of itself.
+      const data = end - start === body.length ? body : body.subarray(start, end)
+      return { data, contentType: reading.contentType, cloudEvent: reading.cloudEvent }
     }),
   }
 }

@@ -67,12 +67,19 @@ interface Work extends Expiring {
   waitTimer: Disposable | undefined
 }
 
-interface Running extends RunningEvent {
-  /** The bodies that wait for it: the one that began it, and redeliveries that joined. */
-  attached: { readonly work: Work; readonly index: number }[]
-  /** A body that waited for it has been answered without it. */
-  late: boolean
+/** An event's place in a body. */
+interface Waiting {
+  readonly work: Work
+  readonly index: number
 }
+
+/** An event whose handler runs, and its place in the body that began it. */
+interface Running extends RunningEvent, Waiting {
+  /** Redeliveries that wait for it as well. */
+  joined: readonly Waiting[]
+}
+
+const nobody: readonly Waiting[] = []
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { handlerTimeoutMs, admissionWaitMs = 3_000, log, now, timers } = options
@@ -139,17 +146,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (typeof earlier === 'string') settle(work, index, earlier)
     else {
       work.outcomes[index] = 'timedOut'
-      letGo(earlier)
-      earlier.attached.push({ work, index })
+      // A handler that never ends would keep every redelivery in memory.
+      earlier.joined = [...earlier.joined.filter((other) => !other.work.answered), { work, index }]
     }
     return true
-  }
-
-  /** Forgets bodies that are answered, or a handler that never ends would keep every redelivery in memory. */
-  function letGo(call: Running): void {
-    const waiting = call.attached.filter(({ work }) => !work.answered)
-    if (waiting.length < call.attached.length) call.late = true
-    call.attached = waiting
   }
 
   function takeSlot(work: Work): boolean {
@@ -187,7 +187,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       admission.leave()
       return
     }
-    const call: Running = { id: event.cloudEvent.id, event, attached: [{ work, index }], late: false, place: -1 }
+    const call: Running = { id: event.cloudEvent.id, event, work, index, joined: nobody, place: -1 }
     work.outcomes[index] = 'timedOut'
     redelivery.begin(call)
     running++
@@ -223,9 +223,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   function complete(call: Running, outcome: 'resolved' | 'rejected' | 'threw'): void {
     running--
     redelivery.end(call)
-    letGo(call)
-    for (const { work, index } of call.attached) settle(work, index, outcome)
-    if (call.late && outcome !== 'threw') redelivery.remember(call.event, outcome)
+    // Whoever joined did so because an earlier body was answered too soon, or its answer got lost.
+    const late = call.work.answered || call.joined.length > 0
+    if (!call.work.answered) settle(call.work, call.index, outcome)
+    for (const { work, index } of call.joined) if (!work.answered) settle(work, index, outcome)
+    if (late && outcome !== 'threw') redelivery.remember(call.event, outcome)
     admission.leave()
     tellIdle()
   }
@@ -264,7 +266,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   function tellIdle(): void {
-    if (running > 0 || unanswered > 0) return
+    if (running > 0 || unanswered > 0 || idleListeners.length === 0) return
     for (const listener of idleListeners.splice(0)) listener()
   }
 

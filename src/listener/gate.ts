@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Concern } from './concerns.ts'
-import { type CredentialContext, type CredentialRefusal, decideCredential, type Evidence } from './credential.ts'
+import { type CredentialRefusal, type Evidence, refuseCredential } from './credential.ts'
 import { allowedMethods, answerOptions, isRefusedHandshake, maxValidationBytes } from './handshake.ts'
 import type { PathCheck } from './paths.ts'
-import { type Answer, problemAnswer } from './problem.ts'
+import { type Answer, answerWith, problemAnswer } from './problem.ts'
 import { declaredLength, refuseRepresentation } from './representation.ts'
 
 /** A request as far as its head tells. */
@@ -40,24 +40,25 @@ export type Gate = (head: RequestHead) => GateDecision | Promise<GateDecision>
 
 export function createGate(options: GateOptions): Gate {
   const ourName = options.eventSubscriptionName.toLowerCase()
+  const readDelivery: GateDecision = { kind: 'read', as: 'delivery', limit: options.maxRequestBytes }
 
   function decideDelivery(headers: IncomingHttpHeaders, evidence: Evidence, namesUs: boolean): GateDecision {
-    const context: CredentialContext = { namesUs, writtenAt: options.subscriptionWrittenAt(), now: options.now() }
-    const decision = decideCredential(evidence, context)
-    if (!decision.pass) {
+    if (evidence.kind !== 'proven') {
+      const { subscriptionWrittenAt, now } = options
+      const refusal = refuseCredential(evidence, { namesUs, writtenAt: subscriptionWrittenAt(), now: now() })
       return answer(
-        problemAnswer(decision.status, decision.detail, challenge(decision.status)),
-        concernOf(decision, evidence, namesUs || headers['aeg-subscription-name'] === undefined),
+        problemAnswer(refusal.status, refusal.detail, challenge(refusal.status)),
+        concernOf(refusal, evidence, namesUs || headers['aeg-subscription-name'] === undefined),
       )
     }
     // It is about the subscription and no event of its source, so it is acknowledged and not handed on.
-    if (eventType(headers) === 'subscriptiondeletion')
-      return answer({ status: 200, headers: {} }, 'subscriptionDeleted')
+    if (sameText(headers['aeg-event-type'], 'subscriptiondeletion'))
+      return answer(answerWith(200, {}), 'subscriptionDeleted')
     const refusal = refuseBody(headers, options.maxRequestBytes)
     if (refusal) return answer(refusal, 'unreadable')
     if (!options.hasHandler())
       return answer(problemAnswer(503, 'No application is there to handle events yet.'), 'noHandler')
-    return { kind: 'read', as: 'delivery', limit: options.maxRequestBytes }
+    return readDelivery
   }
 
   function decideValidation(headers: IncomingHttpHeaders, namesUs: boolean): GateDecision {
@@ -81,9 +82,8 @@ export function createGate(options: GateOptions): Gate {
         problemAnswer(405, 'Only POST and OPTIONS are known here.', { allow: allowedMethods }),
         'otherMethod',
       )
-    const name = headers['aeg-subscription-name']
-    const namesUs = typeof name === 'string' && name.toLowerCase() === ourName
-    if (eventType(headers) === 'subscriptionvalidation') return decideValidation(headers, namesUs)
+    const namesUs = sameText(headers['aeg-subscription-name'], ourName)
+    if (sameText(headers['aeg-event-type'], 'subscriptionvalidation')) return decideValidation(headers, namesUs)
     // The connection goes too, so that the next try may reach another replica.
     if (options.draining()) return answer(problemAnswer(503, 'The listener is shutting down.', { connection: 'close' }))
     const evidence = options.examine(headers)
@@ -108,9 +108,9 @@ function challenge(status: number): Readonly<Record<string, string>> {
   return status === 401 ? { 'www-authenticate': 'Bearer' } : {}
 }
 
-function eventType(headers: IncomingHttpHeaders): string {
-  const value = headers['aeg-event-type']
-  return typeof value === 'string' ? value.toLowerCase() : ''
+/** Is a header's value this text, which is in lower case, in any case? */
+function sameText(value: string | readonly string[] | undefined, text: string): boolean {
+  return typeof value === 'string' && value.length === text.length && value.toLowerCase() === text
 }
 
 function refuseBody(headers: IncomingHttpHeaders, limit: number): Answer | undefined {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isRecord } from './cloud-event.ts'
-import { type Answer, problemAnswer } from './problem.ts'
+import { type Answer, answerWith, problemAnswer } from './problem.ts'
 
 /** The methods that the listener's paths know. */
 export const allowedMethods = 'POST, OPTIONS'
@@ -28,15 +28,12 @@ export function answerOptions(
   const origin = originOf(headers)
   if (origin === '') return answerHealth(draining, health)
   const granted = origin.toLowerCase() === allowedOrigin.toLowerCase()
-  return {
-    status: 200,
-    headers: {
-      allow: allowedMethods,
-      ...(granted
-        ? { 'webhook-allowed-origin': origin, 'webhook-allowed-rate': allowedRate(headers['webhook-request-rate']) }
-        : {}),
-    },
-  }
+  return answerWith(200, {
+    allow: allowedMethods,
+    ...(granted
+      ? { 'webhook-allowed-origin': origin, 'webhook-allowed-rate': allowedRate(headers['webhook-request-rate']) }
+      : {}),
+  })
 }
 
 /** Did somebody ask for the consent that we gave only to Event Grid? */
@@ -56,11 +53,8 @@ function allowedRate(requested: string | readonly string[] | undefined): string 
 
 function answerHealth(draining: boolean, health: () => unknown): Answer {
   if (draining) return problemAnswer(503, 'The listener is shutting down.', { allow: allowedMethods })
-  return {
-    status: 200,
-    headers: { allow: allowedMethods, 'content-type': 'application/json', 'cache-control': 'no-store' },
-    body: JSON.stringify(health()) ?? 'null',
-  }
+  const headers = { allow: allowedMethods, 'content-type': 'application/json', 'cache-control': 'no-store' }
+  return answerWith(200, headers, JSON.stringify(health()) ?? 'null')
 }
 
 /**
@@ -70,11 +64,7 @@ function answerHealth(draining: boolean, health: () => unknown): Answer {
 export function answerValidation(body: Buffer): Answer {
   const code = readValidationCode(body)
   if (code === undefined) return problemAnswer(400, 'The body holds no validation code.')
-  return {
-    status: 200,
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ validationResponse: code }),
-  }
+  return answerWith(200, { 'content-type': 'application/json' }, JSON.stringify({ validationResponse: code }))
 }
 
 function readValidationCode(body: Buffer): string | undefined {

@@ -5,7 +5,7 @@ import type { EventHandler } from '../event.ts'
 import type { LogFields, Logger } from '../logger.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import { type Concern, concerns, harmless } from './concerns.ts'
-import { createConnections } from './connections.ts'
+import { type Connection, createConnections } from './connections.ts'
 import type { Evidence } from './credential.ts'
 import { readDelivery } from './delivery.ts'
 import { createDispatcher } from './dispatch.ts'
@@ -16,7 +16,7 @@ import { answerValidation } from './handshake.ts'
 import { createKeySetFetch } from './key-set-fetch.ts'
 import { otherSender } from './other-sender.ts'
 import { createPathCheck } from './paths.ts'
-import { type Answer, problemAnswer } from './problem.ts'
+import { type Answer, answerWith, problemAnswer } from './problem.ts'
 import { createQuietLog, printable, type QuietLog } from './quiet-log.ts'
 import { createBodyReader } from './read-body.ts'
 import { declaredLength } from './representation.ts'
@@ -122,7 +122,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     if (rest === 'unread' && (declaredLength(request.headers) ?? Number.POSITIVE_INFINITY) > cheapBodyBytes) {
       raw.setHeader('connection', 'close')
     }
-    raw.writeHead(status, { ...headers, 'content-length': body === undefined ? 0 : Buffer.byteLength(body) }).end(body)
+    raw.writeHead(status, headers).end(body)
   }
 
   function raise(concern: Concern, fields: LogFields, about?: string): void {
@@ -179,6 +179,19 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     })
   }
 
+  function follow(
+    decision: GateDecision,
+    arrivedAt: number,
+    reply: FastifyReply,
+    connection: Connection | undefined,
+  ): void {
+    if (decision.kind === 'read') {
+      if (decision.as === 'delivery') connection?.trust()
+      receive(decision, arrivedAt, reply)
+    } else if (decision.concern) refuse(reply, decision.answer, decision.concern)
+    else write(reply, decision.answer, 'unread')
+  }
+
   function create(): FastifyInstance {
     const server = createServer({
       limits,
@@ -190,17 +203,12 @@ export async function createListener(options: ListenerOptions): Promise<Listener
       const { method, headers, originalUrl: target, raw } = request
       const connection = connections.of(raw.socket)
       connection?.begin(raw)
-      const settle = (decision: GateDecision) => {
-        if (decision.kind === 'read') {
-          if (decision.as === 'delivery') connection?.trust()
-          return receive(decision, arrivedAt, reply)
-        }
-        if (decision.concern) return refuse(reply, decision.answer, decision.concern)
-        write(reply, decision.answer, 'unread')
-      }
       const decision = gate({ method, version: raw.httpVersionMajor, target, headers })
-      if (decision instanceof Promise) decision.then(settle).catch((error: unknown) => reply.send(error))
-      else settle(decision)
+      if (decision instanceof Promise) {
+        decision
+          .then((settled) => follow(settled, arrivedAt, reply, connection))
+          .catch((error: unknown) => reply.send(error))
+      } else follow(decision, arrivedAt, reply, connection)
     })
     server.setErrorHandler((error, _request, reply) => {
       logger.error('a request failed in the listener', { error: error instanceof Error ? error.name : typeof error })
@@ -233,14 +241,13 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   }
 }
 
-const acknowledged: Answer = { status: 200, headers: {} }
+const acknowledged = answerWith(200, {})
 
 /** Bytes of a body that nobody wants, below which reading them is cheaper than a new connection. */
 const cheapBodyBytes = 65_536
 
 function isRedelivery(headers: IncomingHttpHeaders): boolean {
-  const count = headers['aeg-delivery-count']
-  return typeof count === 'string' && /^[0-9]{1,9}$/.test(count) && Number(count) > 0
+  return Number(headers['aeg-delivery-count']) > 0
 }
 
 function createExamine(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { deriveDeliveryToken } from '../../src/binding/delivery-token.ts'
-import { decideCredential, type Evidence } from '../../src/listener/credential.ts'
+import { type Evidence, refuseCredential } from '../../src/listener/credential.ts'
 import { formatDeliveryToken } from '../../src/listener/shared-token.ts'
 import { Secret } from '../../src/secret.ts'
 import { cloudEventText, inputMetadata, openListener, secretToken } from './open-listener.ts'
@@ -188,7 +188,7 @@ describe('deriveDeliveryToken', () => {
   })
 })
 
-describe('decideCredential', () => {
+describe('refuseCredential', () => {
   const minutes = (count: number) => count * 60_000
   const failing: Evidence = { kind: 'failing', reason: 'x' }
 
@@ -203,8 +203,7 @@ describe('decideCredential', () => {
     },
     { name: 'ten minutes after it', evidence: failing, writtenAt: minutes(1), now: minutes(11), status: 401 },
   ])('answers a failing token $status $name', ({ evidence, writtenAt, now, status }) => {
-    expect(decideCredential(evidence, { namesUs: true, writtenAt, now })).toMatchObject({
-      pass: false,
+    expect(refuseCredential(evidence, { namesUs: true, writtenAt, now })).toMatchObject({
       status,
       foreign: false,
     })
@@ -212,6 +211,6 @@ describe('decideCredential', () => {
 
   it('answers 503 when keys are not available, however old our write is', () => {
     const context = { namesUs: false, writtenAt: 0, now: minutes(1_000) }
-    expect(decideCredential({ kind: 'unavailable' }, context)).toMatchObject({ pass: false, status: 503 })
+    expect(refuseCredential({ kind: 'unavailable' }, context)).toMatchObject({ status: 503 })
   })
 })
