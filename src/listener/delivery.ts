@@ -29,13 +29,15 @@ const maxDepth = 128
  * names like any other, and of a name that stands twice the last value counts, as everywhere with `JSON.parse`; `data` keeps both.
  */
 export function readDelivery(received: Buffer): DeliveryReading {
-  if (!isUtf8(received)) return { problem: 'The body is not UTF-8.' }
   const body = withoutByteOrderMark(received)
+  const text = body.toString()
+  // What is no UTF-8 was decoded to this character; most texts have none, which is known at once.
+  if (text.includes('\ufffd') && !isUtf8(body)) return { problem: 'The body is not UTF-8.' }
   const shape = sliceBody(body, maxEvents)
   if (shape.kind === 'tooMany') return { problem: `The body holds more than ${maxEvents} events.` }
   let parsed: unknown
   try {
-    parsed = JSON.parse(body.toString())
+    parsed = JSON.parse(text)
   } catch {
     return { problem: 'The body is not JSON.' }
   }
