@@ -37,14 +37,18 @@ export function createSender(options: SenderOptions) {
   const attempt = async (calls: readonly PublishCall[], events: readonly WireEvent[]): Promise<TopicAnswer> => {
     const [first] = calls
     if (!first) return { kind: 'accepted', requestId: undefined }
-    const lost = new AbortController()
+    const ending = new AbortController()
+    const end = () => ending.abort()
     const left = Math.max(...calls.map(({ deadline }) => deadline)) - clock.now()
-    const callOff = clock.after(Math.max(0, Math.min(limits.attemptTimeoutMs, left)), () => lost.abort())
+    const callOff = clock.after(Math.max(0, Math.min(limits.attemptTimeoutMs, left)), end)
+    // AbortSignal.any would keep each request in memory, body and all, for as long as the publisher lives: a listener on a signal that lasts keeps what is joined with it.
+    signal.addEventListener('abort', end, { once: true })
     try {
       const texts = events.map(({ json }) => json)
-      return await client.send(first.schema, texts, AbortSignal.any([lost.signal, signal]))
+      return await client.send(first.schema, texts, ending.signal)
     } finally {
       callOff()
+      signal.removeEventListener('abort', end)
     }
   }
 

@@ -1,0 +1,40 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect, it, onTestFinished } from 'vitest'
+import { openPublisher } from './open-publisher.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+
+/** A topic that takes everything and keeps nothing. */
+async function startForgetfulTopic(): Promise<string> {
+  const server = createServer((request, response) => {
+    request.resume().once('end', () => response.end())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  // A TCP server's address is an object; only a pipe's is text.
+  const { port } = server.address() as AddressInfo
+  return `http://127.0.0.1:${port}/api/events`
+}
+
+it('keeps nothing of what was published', async () => {
+  const { publisher } = openPublisher(await startForgetfulTopic())
+  const publish = async (id: number) => {
+    const data = String(id).padEnd(1_000_000, 'x')
+    await publisher.publish(JSON.stringify({ specversion: '1.0', id: String(id), source: '/s', type: 't', data }))
+  }
+  await publish(0)
+  collectGarbage()
+  const before = process.memoryUsage().heapUsed
+  for (let id = 1; id <= 30; id++) await publish(id)
+  collectGarbage()
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(5_000_000)
+})
