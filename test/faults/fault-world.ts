@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { on, once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
@@ -17,6 +17,8 @@ export interface FaultWorldOptions {
   readonly speed?: number
   /** Bytes of data in each event. @default 0 */
   readonly size?: number
+  /** Who publishes: a client of the topic's, or the host's own binding by `create`. @default 'client' */
+  readonly publisher?: 'client' | 'binding'
   /** Arguments of the host's Node, before the script. @default none */
   readonly node?: readonly string[]
 }
@@ -65,11 +67,12 @@ export interface Host {
   peakMemory(): number
 }
 
+const created = z.object({ created: z.number() })
 const finishedByKey = z.array(z.tuple([z.string(), z.number()]))
 
 /** Starts all three. @param onEnd gets what stops them. */
 export async function openFaultWorld(seed: number, onEnd: OnEnd, options: FaultWorldOptions = {}): Promise<FaultWorld> {
-  const { honesty = 'honest', metadata, speed = 1, size = 0, node = [] } = options
+  const { honesty = 'honest', metadata, speed = 1, size = 0, publisher = 'client', node = [] } = options
   const start = (file: string, nodeArguments: readonly string[] = [], ...args: readonly string[]) => {
     const child = spawn(process.execPath, [...nodeArguments, `${import.meta.dirname}/${file}`, ...args], {
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
@@ -100,6 +103,7 @@ export async function openFaultWorld(seed: number, onEnd: OnEnd, options: FaultW
       metadata: {
         ...{ tenantId, subscriptionId, clientId, clientSecret, scope: topic.id, handshakePort },
         ...{ subscriberEndpoint: 'https://faults.example.com', eventSubscriptionName: 'faults' },
+        ...(publisher === 'binding' && { topicEndpoint: topic.endpoint, accessKey: topic.key }),
         ...metadata,
       },
       endpoints,
@@ -120,6 +124,15 @@ export async function openFaultWorld(seed: number, onEnd: OnEnd, options: FaultW
   await emulator.records.handshakes.waitFor(({ outcome }) => outcome === 'validated')
   await emulator.idle()
 
+  const postEvents = async (events: readonly object[]) => {
+    const answer = await fetch(topic.httpEndpoint, {
+      method: 'POST',
+      headers: { 'aeg-sas-key': topic.key, 'content-type': 'application/cloudevents-batch+json' },
+      body: JSON.stringify(events),
+    })
+    if (!answer.ok) throw new Error(`the topic answered ${answer.status}`)
+  }
+
   const accepted = new Set<string>()
   const post = async (path: string) => (await fetch(`${ledger}${path}`, { method: 'POST' })).text()
   return {
@@ -138,12 +151,8 @@ export async function openFaultWorld(seed: number, onEnd: OnEnd, options: FaultW
           // Two sources share their ids, as they may: only both together name an event.
           return { specversion: '1.0', type: 'load', source: `/source/${number % 2}`, id: `${number >> 1}`, data }
         })
-        const answer = await fetch(topic.httpEndpoint, {
-          method: 'POST',
-          headers: { 'aeg-sas-key': topic.key, 'content-type': 'application/cloudevents-batch+json' },
-          body: JSON.stringify(events),
-        })
-        if (!answer.ok) throw new Error(`the topic answered ${answer.status}`)
+        if (publisher === 'binding') await askHost(host?.process, events, created)
+        else await postEvents(events)
         for (const { source, id } of events) accepted.add(`${source} ${id}`)
       }
     },
@@ -165,6 +174,22 @@ export async function openFaultWorld(seed: number, onEnd: OnEnd, options: FaultW
       }
     },
   }
+}
+
+/** Sends the host a message and waits for the answer of this form: others may be on their way. */
+export async function askHost<Answer>(
+  host: ChildProcess | undefined,
+  message: string | readonly object[],
+  form: z.ZodType<Answer>,
+): Promise<Answer> {
+  if (!host) throw new Error('no host has been started')
+  const messages = on(host, 'message', { close: ['exit'] })
+  host.send(message)
+  for await (const [answer] of messages) {
+    const { success, data } = form.safeParse(answer)
+    if (success) return data
+  }
+  throw new Error('the host ended before it answered')
 }
 
 async function firstLine({ stdout }: ChildProcess): Promise<string> {

@@ -1,12 +1,11 @@
 /**
- * Steady load for a long time: `npm run soak -- --minutes 60 [--rate 500]`. Exits 1 if an event is lost or, in runs of five minutes and more, if after the
+ * Steady load for a long time, by `create` of the very host that takes the deliveries: `npm run soak -- --minutes 60 [--rate 500]`. Exits 1 if an event is lost or, in runs of five minutes and more, if after the
  * first third memory or handles go on growing.
  */
-import { once } from 'node:events'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { percentile, sparkline } from '../../examples/demo/show.ts'
-import { openFaultWorld } from '../faults/fault-world.ts'
+import { askHost, openFaultWorld } from '../faults/fault-world.ts'
 
 const { values: options } = parseArgs({
   options: { minutes: { type: 'string', default: '10' }, rate: { type: 'string', default: '500' } },
@@ -25,6 +24,7 @@ const periods = Math.max(1, Math.round((minutes * 60_000) / periodMs))
 
 await using stack = new AsyncDisposableStack()
 const world = await openFaultWorld(1, (stop) => stack.defer(async () => stop()), {
+  publisher: 'binding',
   node: ['--import', new URL('vital-signs.ts', import.meta.url).href],
 })
 const { process: host } = world.host()
@@ -42,11 +42,10 @@ const load = setInterval(() => {
 }, 1000 / ticksPerSecond)
 
 async function examine() {
-  host.send('how are you')
-  const [answer] = await once(host, 'message')
+  const answer = await askHost(host, 'how are you', vitalSigns)
   const taken = durations.splice(0)
   return {
-    ...vitalSigns.parse(answer),
+    ...answer,
     events: taken.length,
     p50: percentile(taken, 0.5),
     p99: percentile(taken, 0.99),

@@ -5,7 +5,8 @@ import { runInNewContext } from 'node:vm'
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
-process.on('message', () => {
+process.on('message', (message) => {
+  if (message !== 'how are you') return
   collect()
   const { rss, heapUsed } = process.memoryUsage()
   process.send?.({ rss, heapUsed, handles: process.getActiveResourcesInfo().length })
