@@ -1,4 +1,4 @@
-import { createPlacedList, type Placed } from './placed-list.ts'
+import { createPlacedList, type Placed } from '../placed-list.ts'
 import type { Timers } from './timers.ts'
 
 /** Something that ends at a time (epoch milliseconds). */

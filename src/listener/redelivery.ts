@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { createPlacedList, type Placed } from '../placed-list.ts'
 import type { DeliveryEvent } from './delivery.ts'
-import { createPlacedList, type Placed } from './placed-list.ts'
 
 /** How an event ended that is not to be handled again. An event whose handler threw is, so it is not remembered. */
 type SettledOutcome = 'resolved' | 'rejected'

@@ -1,5 +1,6 @@
 import { BindingError } from '../errors.ts'
 import type { EventSchema } from '../metadata/metadata.ts'
+import type { Placed } from '../placed-list.ts'
 import type { Clock } from './clock.ts'
 import { addLoads, type Load } from './plan-requests.ts'
 import type { WireEvent } from './to-events.ts'
@@ -16,7 +17,7 @@ export interface PublishReceipt {
 }
 
 /** One `publish` on its way. */
-export interface PublishCall {
+export interface PublishCall extends Placed {
   readonly schema: EventSchema
   readonly load: Load
   /** The events, request by request: one request unless they exceed it. */
@@ -77,6 +78,7 @@ export function createCall(options: PublishCallOptions): PublishCall {
     done: { requests: 0, requestIds: [] },
     lastFailure: undefined,
     abandoned: false,
+    place: -1,
     resolve() {
       const requestId = call.done.requestIds.join(',') || undefined
       settle(() => resolve({ ids: events.map(({ id }) => id), count: events.length, requestId }))

@@ -4,6 +4,7 @@ import type { Endpoints } from '../endpoints.ts'
 import { BindingError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { OutputMetadata } from '../metadata/metadata.ts'
+import { createPlacedList } from '../placed-list.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { explainRejection } from './explain-rejection.ts'
 import { type PublisherLimits, publisherDefaults } from './limits.ts'
@@ -84,7 +85,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     })
   const client = createTopicClient({ output, credential, endpoints, now: clock.now })
   const closing = new AbortController()
-  const open = new Set<PublishCall>()
+  const open = createPlacedList<PublishCall>()
   let held: Load = { events: 0, bytes: 0 }
   let closed: Promise<void> | undefined
   let lastFailure: string | undefined
@@ -136,7 +137,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     call.reject(explain(call, call.lastFailure ?? waited))
   }
   const onSettled = (call: PublishCall) => {
-    open.delete(call)
+    open.remove(call)
     held = { events: held.events - call.load.events, bytes: held.bytes - call.load.bytes }
   }
 
@@ -145,8 +146,10 @@ export function createPublisher(options: PublisherOptions): Publisher {
     const callOff = clock.after(limits.closeTimeoutMs, resolve)
     await Promise.race([queue.idle(), timeout])
     callOff()
-    if (open.size > 0) logger.warn('closed before all events were published', { calls: open.size, events: held.events })
-    for (const call of [...open]) {
+    const { members } = open
+    if (members.length > 0)
+      logger.warn('closed before all events were published', { calls: members.length, events: held.events })
+    for (const call of [...members]) {
       call.abandoned = true
       call.reject(closedError(idsOf(call)))
     }

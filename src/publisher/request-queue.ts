@@ -25,8 +25,8 @@ export interface RequestQueue {
 
 /** Makes the queue that joins waiting calls into requests. */
 export function createRequestQueue({ limits, send }: RequestQueueOptions): RequestQueue {
-  /** In order of arrival. A set, since any call may be taken back. */
-  const waiting = new Set<PublishCall>()
+  /** In order of arrival. No Set, for the reason that placed-list.ts gives. */
+  const waiting: PublishCall[] = []
   /** Halves of refused requests: they come first, and are never joined again. */
   const halves: (readonly PublishCall[])[] = []
   const idlers: (() => void)[] = []
@@ -42,10 +42,11 @@ export function createRequestQueue({ limits, send }: RequestQueueOptions): Reque
   /** What waits altogether, so that a call that comes need not count the others. */
   const load = { events: 0, bytes: 0 }
 
-  const remove = (call: PublishCall) => {
-    if (!waiting.delete(call)) return
-    load.events -= call.load.events
-    load.bytes -= call.load.bytes + 1
+  const take = (start: number, count: number) => {
+    for (const call of waiting.splice(start, count)) {
+      load.events -= call.load.events
+      load.bytes -= call.load.bytes + 1
+    }
   }
 
   const next = (): readonly PublishCall[] | undefined => {
@@ -55,7 +56,7 @@ export function createRequestQueue({ limits, send }: RequestQueueOptions): Reque
     if (runningJoint > 0 && fits({ ...load, bytes: load.bytes - 1 }, limits)) return undefined
     const calls = joinCalls(waiting, limits)
     if (calls.length === 0) return undefined
-    calls.forEach(remove)
+    take(0, calls.length)
     return calls
   }
 
@@ -88,20 +89,23 @@ export function createRequestQueue({ limits, send }: RequestQueueOptions): Reque
       if (!calls) break
       void run(calls)
     }
-    if (running === 0 && waiting.size === 0) {
+    if (running === 0 && waiting.length === 0) {
       for (const idler of idlers.splice(0)) idler()
     }
   }
 
   return {
     add(call) {
-      waiting.add(call)
+      waiting.push(call)
       load.events += call.load.events
       // A comma goes with each call but one.
       load.bytes += call.load.bytes + 1
       pump()
     },
-    remove,
+    remove(call) {
+      const index = waiting.indexOf(call)
+      if (index !== -1) take(index, 1)
+    },
     idle: () =>
       new Promise((resolve) => {
         idlers.push(resolve)

@@ -13,8 +13,9 @@ export interface PlacedList<T extends Placed> {
 }
 
 /**
- * What comes and goes with every delivery. A Set would do the same, but makes a new table each time that it has filled one, though all
- * in it is gone again; here a member's leaving is noted in the member, and the last one takes its place.
+ * What comes and goes with every event. A Set would do the same, but makes a new table each time that it has filled one, though all in it is gone again,
+ * and a table that is no longer in use still refers to the next: one that has grown old keeps all that come after it in memory until V8 looks through
+ * its old generation. Here a member's leaving is noted in the member, and the last one takes its place.
  */
 export function createPlacedList<T extends Placed>(): PlacedList<T> {
   const members: T[] = []
