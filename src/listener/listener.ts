@@ -1,5 +1,5 @@
-import type { IncomingHttpHeaders } from 'node:http'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import type { FastifyInstance } from 'fastify'
 import type { Endpoints } from '../endpoints.ts'
 import type { EventHandler } from '../event.ts'
 import type { LogFields, Logger } from '../logger.ts'
@@ -115,14 +115,15 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   )
 
   /** Written straight to Node: a framework would look for hooks, serializers and media types, which there are none of here. */
-  function write({ raw, request }: FastifyReply, { status, headers, body }: Answer, rest?: 'unread'): void {
-    if (raw.writableEnded) return
-    connections.of(request.raw.socket)?.end(request.raw)
+  function write(response: ServerResponse, { status, headers, body }: Answer, rest?: 'unread'): void {
+    if (response.writableEnded) return
+    const { req: request } = response
+    connections.of(request.socket)?.end(request)
     // Otherwise Node would read the rest of the body, to be ready for the next request.
     if (rest === 'unread' && (declaredLength(request.headers) ?? Number.POSITIVE_INFINITY) > cheapBodyBytes) {
-      raw.setHeader('connection', 'close')
+      response.setHeader('connection', 'close')
     }
-    raw.writeHead(status, headers).end(body)
+    response.writeHead(status, headers).end(body)
   }
 
   function raise(concern: Concern, fields: LogFields, about?: string): void {
@@ -132,8 +133,8 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     options.onForeignDelivery?.()
   }
 
-  function refuse(reply: FastifyReply, answer: Answer, concern: Concern): void {
-    const { 'webhook-request-origin': origin, 'aeg-subscription-name': name } = reply.request.headers
+  function refuse(response: ServerResponse, answer: Answer, concern: Concern): void {
+    const { 'webhook-request-origin': origin, 'aeg-subscription-name': name } = response.req.headers
     const sender = concern === 'otherSender' ? otherSender(String(name), input.scope) : undefined
     raise(
       concern,
@@ -144,25 +145,25 @@ export async function createListener(options: ListenerOptions): Promise<Listener
       },
       sender?.eventSubscription,
     )
-    write(reply, answer, 'unread')
+    write(response, answer, 'unread')
   }
 
-  function receive(decision: GateDecision & { kind: 'read' }, arrivedAt: number, reply: FastifyReply): void {
-    const { raw, headers } = reply.request
-    if (headers.expect !== undefined) reply.raw.writeContinue()
-    readBody(raw, decision.limit, (body) => {
-      if (body === 'cutOff') return void reply.raw.destroy()
-      if (body === 'tooLarge') return refuse(reply, tooLarge(decision.limit), 'unreadable')
-      if (body === 'noRoom') return refuse(reply, problemAnswer(503, 'Too much is on its way at once.'), 'noRoom')
+  function receive(decision: GateDecision & { kind: 'read' }, arrivedAt: number, response: ServerResponse): void {
+    const { headers } = response.req
+    if (headers.expect !== undefined) response.writeContinue()
+    readBody(response.req, decision.limit, (body) => {
+      if (body === 'cutOff') return void response.destroy()
+      if (body === 'tooLarge') return refuse(response, tooLarge(decision.limit), 'unreadable')
+      if (body === 'noRoom') return refuse(response, problemAnswer(503, 'Too much is on its way at once.'), 'noRoom')
       if (decision.as === 'validation') {
         const answer = answerValidation(body)
-        if (answer.status === 400) return refuse(reply, answer, 'unreadable')
-        return write(reply, answer)
+        if (answer.status === 400) return refuse(response, answer, 'unreadable')
+        return write(response, answer)
       }
       const reading = readDelivery(body)
       if ('problem' in reading) {
         log.warn('a delivery could not be read', { reason: reading.problem })
-        return write(reply, problemAnswer(400, reading.problem))
+        return write(response, problemAnswer(400, reading.problem))
       }
       dispatcher.dispatch({
         members: reading.members,
@@ -171,8 +172,8 @@ export async function createListener(options: ListenerOptions): Promise<Listener
         arrivedAt,
         redelivered: isRedelivery(headers),
         answer({ status, detail }) {
-          const reachable = !reply.raw.destroyed
-          write(reply, status === 200 ? acknowledged : problemAnswer(status, detail))
+          const reachable = !response.destroyed
+          write(response, status === 200 ? acknowledged : problemAnswer(status, detail))
           return reachable
         },
       })
@@ -182,14 +183,14 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   function follow(
     decision: GateDecision,
     arrivedAt: number,
-    reply: FastifyReply,
+    response: ServerResponse,
     connection: Connection | undefined,
   ): void {
     if (decision.kind === 'read') {
       if (decision.as === 'delivery') connection?.trust()
-      receive(decision, arrivedAt, reply)
-    } else if (decision.concern) refuse(reply, decision.answer, decision.concern)
-    else write(reply, decision.answer, 'unread')
+      receive(decision, arrivedAt, response)
+    } else if (decision.concern) refuse(response, decision.answer, decision.concern)
+    else write(response, decision.answer, 'unread')
   }
 
   function create(): FastifyInstance {
@@ -200,19 +201,21 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     })
     server.addHook('onRequest', (request, reply) => {
       const arrivedAt = now()
-      const { method, headers, originalUrl: target, raw } = request
-      const connection = connections.of(raw.socket)
-      connection?.begin(raw)
-      const decision = gate({ method, version: raw.httpVersionMajor, target, headers })
+      // Node's own from here on: each Fastify makes classes of its own, and code that meets fifty of them is slow.
+      const { raw: response } = reply
+      const { socket, method = '', httpVersionMajor: version, headers } = response.req
+      const connection = connections.of(socket)
+      connection?.begin(response.req)
+      const decision = gate({ method, version, target: request.originalUrl, headers })
       if (decision instanceof Promise) {
         decision
-          .then((settled) => follow(settled, arrivedAt, reply, connection))
+          .then((settled) => follow(settled, arrivedAt, response, connection))
           .catch((error: unknown) => reply.send(error))
-      } else follow(decision, arrivedAt, reply, connection)
+      } else follow(decision, arrivedAt, response, connection)
     })
     server.setErrorHandler((error, _request, reply) => {
       logger.error('a request failed in the listener', { error: error instanceof Error ? error.name : typeof error })
-      write(reply, problemAnswer(500, 'The request failed.'), 'unread')
+      write(reply.raw, problemAnswer(500, 'The request failed.'), 'unread')
     })
     return server
   }
