@@ -82,7 +82,7 @@ interface Running extends RunningEvent, Waiting {
 const nobody: readonly Waiting[] = []
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { handlerTimeoutMs, admissionWaitMs = 3_000, log, now, timers } = options
+  const { handler: handlerNow, handlerTimeoutMs, admissionWaitMs = 3_000, log, now, timers } = options
   const admission = createAdmission(options)
   const redelivery = createRedelivery<Running>()
   const deadlines = createDeadlines<Work>(timers, now, expire)
@@ -181,7 +181,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   function begin(work: Work, index: number, event: DeliveryEvent): void {
-    const handler = options.handler()
+    const handler = handlerNow()
     if (!handler) {
       settle(work, index, 'notTried')
       admission.leave()

@@ -39,12 +39,22 @@ export interface GateOptions {
 export type Gate = (head: RequestHead) => GateDecision | Promise<GateDecision>
 
 export function createGate(options: GateOptions): Gate {
+  const {
+    isOurPath,
+    allowedOrigin,
+    maxRequestBytes,
+    examine,
+    draining,
+    hasHandler,
+    health,
+    subscriptionWrittenAt,
+    now,
+  } = options
   const ourName = options.eventSubscriptionName.toLowerCase()
-  const readDelivery: GateDecision = { kind: 'read', as: 'delivery', limit: options.maxRequestBytes }
+  const readDelivery: GateDecision = { kind: 'read', as: 'delivery', limit: maxRequestBytes }
 
   function decideDelivery(headers: IncomingHttpHeaders, evidence: Evidence, namesUs: boolean): GateDecision {
     if (evidence.kind !== 'proven') {
-      const { subscriptionWrittenAt, now } = options
       const refusal = refuseCredential(evidence, { namesUs, writtenAt: subscriptionWrittenAt(), now: now() })
       return answer(
         problemAnswer(refusal.status, refusal.detail, challenge(refusal.status)),
@@ -54,10 +64,9 @@ export function createGate(options: GateOptions): Gate {
     // It is about the subscription and no event of its source, so it is acknowledged and not handed on.
     if (sameText(headers['aeg-event-type'], 'subscriptiondeletion'))
       return answer(answerWith(200, {}), 'subscriptionDeleted')
-    const refusal = refuseBody(headers, options.maxRequestBytes)
+    const refusal = refuseBody(headers, maxRequestBytes)
     if (refusal) return answer(refusal, 'unreadable')
-    if (!options.hasHandler())
-      return answer(problemAnswer(503, 'No application is there to handle events yet.'), 'noHandler')
+    if (!hasHandler()) return answer(problemAnswer(503, 'No application is there to handle events yet.'), 'noHandler')
     return readDelivery
   }
 
@@ -71,10 +80,9 @@ export function createGate(options: GateOptions): Gate {
   return ({ method, version, target, headers }) => {
     // Node's parser takes a line without a version for HTTP/0.9, which has no headers; a proxy in front may think otherwise.
     if (version !== 1) return answer(problemAnswer(505, 'Only HTTP/1.1 is spoken here.'), 'otherVersion')
-    if (!options.isOurPath(target)) return answer(problemAnswer(404, 'There is nothing here.'), 'otherPath')
+    if (!isOurPath(target)) return answer(problemAnswer(404, 'There is nothing here.'), 'otherPath')
     if (method === 'OPTIONS') {
-      const { allowedOrigin, health } = options
-      const answered = answerOptions(headers, { allowedOrigin, draining: options.draining(), health })
+      const answered = answerOptions(headers, { allowedOrigin, draining: draining(), health })
       return answer(answered, isRefusedHandshake(headers, answered) ? 'otherOrigin' : undefined)
     }
     if (method !== 'POST')
@@ -85,8 +93,8 @@ export function createGate(options: GateOptions): Gate {
     const namesUs = sameText(headers['aeg-subscription-name'], ourName)
     if (sameText(headers['aeg-event-type'], 'subscriptionvalidation')) return decideValidation(headers, namesUs)
     // The connection goes too, so that the next try may reach another replica.
-    if (options.draining()) return answer(problemAnswer(503, 'The listener is shutting down.', { connection: 'close' }))
-    const evidence = options.examine(headers)
+    if (draining()) return answer(problemAnswer(503, 'The listener is shutting down.', { connection: 'close' }))
+    const evidence = examine(headers)
     return evidence instanceof Promise
       ? evidence.then((settled) => decideDelivery(headers, settled, namesUs))
       : decideDelivery(headers, evidence, namesUs)
