@@ -6,6 +6,8 @@ export interface Scale {
   readonly runMs: number
   /** Milliseconds that a server is loaded before its first run, so that it has compiled what it needs. */
   readonly warmUpMs: number
+  /** The same through daprd, where a server takes so much less that its code is compiled late. */
+  readonly daprWarmUpMs: number
   /** Requests a second of the steady load. */
   readonly steadyRate: number
   /** The same through daprd, which takes less. */
@@ -25,6 +27,7 @@ export const fullScale: Scale = {
   rounds: 5,
   runMs: 4_000,
   warmUpMs: 3_000,
+  daprWarmUpMs: 10_000,
   steadyRate: 5_000,
   daprRate: 1_000,
   connections: [1, 32, 1_000, 5_000],
@@ -39,6 +42,7 @@ export const shortScale: Scale = {
   rounds: 1,
   runMs: 300,
   warmUpMs: 100,
+  daprWarmUpMs: 100,
   steadyRate: 500,
   daprRate: 100,
   connections: [1, 100],

@@ -85,7 +85,7 @@ async function deliver(bench: Bench, target: LoadTarget, ms: number) {
 }
 
 async function inputLines(bench: Bench, app: Child<object>, doors: readonly NamedDoor[]): Promise<Result[]> {
-  const { rounds, runMs, warmUpMs, daprRate: rate } = bench.scale
+  const { rounds, runMs, daprWarmUpMs, daprRate: rate } = bench.scale
   const work = async ({ name, door }: NamedDoor, ms: number) => {
     await app.ask<AppFigures>({})
     const done = await deliver(bench, door.deliveries, ms)
@@ -93,7 +93,7 @@ async function inputLines(bench: Bench, app: Child<object>, doors: readonly Name
     if (events < done.events) throw new Error(`${name}: ${events} of ${done.events} events came to the application`)
     return done
   }
-  for (const one of doors) await work(one, warmUpMs)
+  for (const one of doors) await work(one, daprWarmUpMs)
   const throughput = doors.map(
     (one): Case => ({ name: one.name, run: () => withUsage(one.door.processes, () => work(one, runMs)) }),
   )
@@ -123,7 +123,7 @@ async function inputLines(bench: Bench, app: Child<object>, doors: readonly Name
 }
 
 async function createLines(bench: Bench, topic: Topic, doors: readonly NamedDoor[]): Promise<Result[]> {
-  const { rounds, runMs, warmUpMs } = bench.scale
+  const { rounds, runMs, daprWarmUpMs } = bench.scale
   const call = JSON.stringify({ operation: 'create', data: cloudEvent('e-0000000001', 1_024) })
   const work = async ({ name, door }: NamedDoor, ms: number) => {
     await topic.ask<TopicFigures>({})
@@ -134,7 +134,7 @@ async function createLines(bench: Bench, topic: Topic, doors: readonly NamedDoor
       throw new Error(`${name}: ${events} of ${answers} events came to the topic`)
     return { events: answers, ms: took }
   }
-  for (const one of doors) await work(one, warmUpMs)
+  for (const one of doors) await work(one, daprWarmUpMs)
   const cases = doors.map(
     (one): Case => ({ name: one.name, run: () => withUsage(one.door.processes, () => work(one, runMs)) }),
   )
@@ -147,12 +147,12 @@ async function createLines(bench: Bench, topic: Topic, doors: readonly NamedDoor
 }
 
 async function hopLines(bench: Bench, { serve, deliveries }: Hop): Promise<Result[]> {
-  const { rounds, runMs, warmUpMs } = bench.scale
+  const { rounds, runMs, daprWarmUpMs } = bench.scale
   const targets = [
     { name: names.hopSecret, target: deliveries.secret },
     { name: names.hopEntra, target: deliveries.entra },
   ]
-  for (const { target } of targets) await deliver(bench, target, warmUpMs)
+  for (const { target } of targets) await deliver(bench, target, daprWarmUpMs)
   const cases = targets.map(
     ({ name, target }): Case => ({ name, run: () => withUsage(serve, () => deliver(bench, target, runMs)) }),
   )
