@@ -90,14 +90,23 @@ describe('a request that two readers could read in two ways is answered 400, and
   })
 })
 
-it('what is no request, behind a delivery that is still handled, is not answered in its place', async () => {
-  const target = await openTarget(world(), {
-    onEvent: () => new Promise(() => {}),
-    fields: { handlerTimeout: '100ms' },
+describe('behind a delivery that is still handled, and not answered in its place, is', () => {
+  it.each([
+    { name: 'what is no request', follows: () => 'EVIL\r\n\r\n' },
+    {
+      name: 'a delivery whose body breaks',
+      follows: (headers: readonly string[]) =>
+        [post, 'host: x', ...headers, 'transfer-encoding: chunked', '', 'EVIL\r\n'].join('\r\n'),
+    },
+  ])('$name', async ({ follows }) => {
+    const target = await openTarget(world(), {
+      onEvent: () => new Promise(() => {}),
+      fields: { handlerTimeout: '100ms' },
+    })
+    const delivery = request(post, proven(target), eventText('1'))
+    expect(await target.exchange(delivery + follows(proven(target)))).toBe('')
+    expectNoEffect(target)
   })
-  const delivery = request(post, proven(target), eventText('1'))
-  expect(await target.exchange(`${delivery}EVIL\r\n\r\n`)).toBe('')
-  expectNoEffect(target)
 })
 
 describe('a head', () => {

@@ -15,6 +15,13 @@ describe('a delivery', () => {
     expect(event?.signal.aborted).toBe(false)
   })
 
+  it('that holds the replacement character is UTF-8 like any other', async () => {
+    const { deliver, events } = await openListener()
+    const body = cloudEventText('1', { subject: '\ufffd' })
+    expect((await deliver(body)).status).toBe(200)
+    expect(events[0]?.cloudEvent).toMatchObject({ subject: '\ufffd' })
+  })
+
   it('in the Event Grid schema is converted for the reader and keeps its bytes', async () => {
     const { deliver, events } = await openListener()
     const text = eventGridText('1')
