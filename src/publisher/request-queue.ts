@@ -47,6 +47,9 @@ export function createRequestQueue({ limits, send }: RequestQueueOptions): Reque
   /** What waits altogether, so that a call that comes need not count the others. */
   const load = { events: 0, bytes: 0 }
 
+  /** Do the waiting calls fill a request? The last of them has no comma. */
+  const full = () => !fits({ ...load, bytes: load.bytes - 1 }, limits)
+
   const take = (start: number, count: number) => {
     for (const call of waiting.splice(start, count)) {
       load.events -= call.load.events
@@ -58,7 +61,7 @@ export function createRequestQueue({ limits, send }: RequestQueueOptions): Reque
     const half = halves.shift()
     if (half) return half
     // While a request is under way, the others wait for it and go together; they need not once they fill another.
-    if (runningJoint > 0 && fits({ ...load, bytes: load.bytes - 1 }, limits)) return undefined
+    if (runningJoint > 0 && !full()) return undefined
     const calls = joinCalls(waiting, limits)
     if (calls.length === 0) return undefined
     take(0, calls.length)
@@ -114,7 +117,7 @@ export function createRequestQueue({ limits, send }: RequestQueueOptions): Reque
       load.events += call.load.events
       // A comma goes with each call but one.
       load.bytes += call.load.bytes + 1
-      if (held && (waiting.length >= held.calls || !fits(load, limits))) release()
+      if (held && (waiting.length >= held.calls || full())) release()
       else pump()
     },
     remove(call) {
