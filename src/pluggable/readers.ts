@@ -1,6 +1,7 @@
 import type { ReceivedEvent } from '../event.ts'
 import type { AckMessage, EventMessage } from './contract.ts'
 import { eventMessage } from './event-message.ts'
+import { createSlots, type Slots } from './slots.ts'
 
 /** What became of an event: acknowledged, acknowledged with an error, or given up without an answer. */
 export type EventResult = 'acknowledged' | 'failed' | 'abandoned'
@@ -53,7 +54,9 @@ export interface Readers {
 }
 
 interface Entry {
-  readonly id: string
+  /** Empty until it is sent, `slot-serial` then: the slot finds it, the serial number tells it from what had the slot before. */
+  id: string
+  slot: number
   readonly event: ReceivedEvent
   readonly since: number
   resolve(): void
@@ -61,7 +64,7 @@ interface Entry {
 }
 
 interface OpenReader extends Reader {
-  readonly sent: Map<string, Entry>
+  readonly sent: Slots<Entry>
   readonly stream: ReadStream
   full: boolean
 }
@@ -72,12 +75,12 @@ interface OpenReader extends Reader {
  */
 const patience = 4
 
-/** Entries are kept in the order in which they came, so whoever looks for old ones looks at the first. */
 export function createReaders(options: ReadersOptions): Readers {
   const { handlerTimeoutMs, onResult = () => {}, now = () => performance.now() } = options
   const open: OpenReader[] = []
-  const waiting = new Map<string, Entry>()
-  let lastId = 0
+  /** In the order in which they came. */
+  const waiting = new Set<Entry>()
+  let lastSerial = 0
   let closed = false
 
   function settle(entry: Entry, result: EventResult, why = ''): void {
@@ -86,10 +89,18 @@ export function createReaders(options: ReadersOptions): Readers {
     else entry.reject(new Error(why))
   }
 
-  function giveUp(entries: Map<string, Entry>, why: string, olderThanMs = Number.NEGATIVE_INFINITY): void {
-    for (const entry of entries.values()) {
+  function giveUpWaiting(why: string, olderThanMs = Number.NEGATIVE_INFINITY): void {
+    for (const entry of waiting) {
       if (now() - entry.since < olderThanMs) return
-      entries.delete(entry.id)
+      waiting.delete(entry)
+      settle(entry, 'abandoned', why)
+    }
+  }
+
+  function giveUpSent(sent: Slots<Entry>, why: string, olderThanMs = Number.NEGATIVE_INFINITY): void {
+    for (const entry of sent.things) {
+      if (now() - entry.since < olderThanMs) continue
+      sent.free(entry.slot)
       settle(entry, 'abandoned', why)
     }
   }
@@ -98,30 +109,32 @@ export function createReaders(options: ReadersOptions): Readers {
   function pump(): void {
     const reader = open.at(-1)
     if (!reader) return
-    giveUp(waiting, 'its time was over before there was room in the stream', handlerTimeoutMs())
-    for (const entry of waiting.values()) {
+    giveUpWaiting('its time was over before there was room in the stream', handlerTimeoutMs())
+    for (const entry of waiting) {
       if (reader.full) return
-      waiting.delete(entry.id)
+      waiting.delete(entry)
       send(reader, entry)
     }
   }
 
   function send(reader: OpenReader, entry: Entry): void {
-    reader.sent.set(entry.id, entry)
+    entry.slot = reader.sent.next
+    entry.id = `${entry.slot}-${++lastSerial}`
+    reader.sent.put(entry)
     if (!reader.stream.write(eventMessage(entry.event, entry.id))) reader.full = true
   }
 
   return {
     open(stream) {
       const reader: OpenReader = {
-        sent: new Map(),
+        sent: createSlots(),
         stream,
         full: false,
         acknowledge({ messageId, responseError }) {
-          const entry = reader.sent.get(messageId)
+          const entry = reader.sent.at(Number.parseInt(messageId, 10))
           // The answer to an event that was given up.
-          if (!entry) return
-          reader.sent.delete(messageId)
+          if (entry?.id !== messageId) return
+          reader.sent.free(entry.slot)
           if (responseError) settle(entry, 'failed', `the application did not handle it: ${responseError.message}`)
           else settle(entry, 'acknowledged')
         },
@@ -133,8 +146,8 @@ export function createReaders(options: ReadersOptions): Readers {
           const index = open.indexOf(reader)
           if (index < 0) return
           open.splice(index, 1)
-          giveUp(reader.sent, 'the Read it was sent to ended before it was acknowledged')
-          if (closed && open.length === 0) giveUp(waiting, 'the component is closing')
+          giveUpSent(reader.sent, 'the Read it was sent to ended before it was acknowledged')
+          if (closed && open.length === 0) giveUpWaiting('the component is closing')
           pump()
         },
       }
@@ -144,24 +157,24 @@ export function createReaders(options: ReadersOptions): Readers {
     },
     deliver(event) {
       return new Promise((resolve, reject) => {
-        const entry: Entry = { id: String(++lastId), event, since: now(), resolve, reject }
+        const entry: Entry = { id: '', slot: -1, event, since: now(), resolve, reject }
         const reader = open.at(-1)
         if (reader && !reader.full && waiting.size === 0) send(reader, entry)
         else if (closed && !reader) settle(entry, 'abandoned', 'the component is closing')
-        else waiting.set(entry.id, entry)
+        else waiting.add(entry)
       })
     },
     sweep() {
-      giveUp(waiting, 'its time was over before there was room in the stream', handlerTimeoutMs())
-      for (const { sent } of open) giveUp(sent, 'no acknowledgement came', patience * handlerTimeoutMs())
+      giveUpWaiting('its time was over before there was room in the stream', handlerTimeoutMs())
+      for (const { sent } of open) giveUpSent(sent, 'no acknowledgement came', patience * handlerTimeoutMs())
     },
     abandon(why) {
-      giveUp(waiting, why)
-      for (const { sent } of open) giveUp(sent, why)
+      giveUpWaiting(why)
+      for (const { sent } of open) giveUpSent(sent, why)
     },
     close() {
       closed = true
-      if (open.length === 0) giveUp(waiting, 'the component is closing')
+      if (open.length === 0) giveUpWaiting('the component is closing')
     },
     endStreams() {
       for (const { stream } of [...open]) stream.end()

@@ -62,11 +62,11 @@ describe('time', () => {
 
   it('takes an acknowledgement after handlerTimeout, so that a redelivery that joined is settled by it', async () => {
     const { readers, stream, at } = open()
-    const { acknowledge } = stream()
+    const { acknowledge, sent } = stream()
     const delivered = outcome(readers.deliver(event('a')))
     at(300)
     readers.sweep()
-    acknowledge(ack('1'))
+    acknowledge(ack(sent[0]?.messageId ?? ''))
     expect(await delivered).toBe('handled')
   })
 
@@ -138,11 +138,12 @@ describe('closing', () => {
 
 it('ignores an acknowledgement of an event that it does not know, and a second one', async () => {
   const { readers, stream, results } = open()
-  const { acknowledge } = stream()
+  const { acknowledge, sent } = stream()
   const delivered = outcome(readers.deliver(event('a')))
-  acknowledge(ack('nonsense'))
-  acknowledge(ack('1'))
-  acknowledge({ messageId: '1', responseError: { message: 'no' } })
+  const messageId = sent[0]?.messageId ?? ''
+  for (const unknown of ['nonsense', '', '-1', '7', `${messageId}0`, ` ${messageId}`]) acknowledge(ack(unknown))
+  acknowledge(ack(messageId))
+  acknowledge({ messageId, responseError: { message: 'no' } })
   expect(await delivered).toBe('handled')
   expect(results.map(({ result }) => result)).toEqual(['acknowledged'])
 })
