@@ -105,7 +105,12 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
         else signal.addEventListener('abort', give, { once: true })
       })
       // The SDK waits for upload and answer to end before it tells of an abort, so its promise alone is not enough.
-      return Promise.race([sendOnce(clients[schema], sending.signal, { now, clean: withoutKey }), aborted])
+      try {
+        return await Promise.race([sendOnce(clients[schema], sending.signal, { now, clean: withoutKey }), aborted])
+      } finally {
+        // When V8 looks through the young generation only, a WeakMap keeps its values, whatever became of their keys.
+        bodies.delete(sending.signal)
+      }
     },
     close: () => agent.destroy(),
   }
@@ -162,6 +167,8 @@ function wirePolicy(contentType: string, agent: HttpAgent | HttpsAgent, bodies: 
       if (body === undefined) throw new Error('a request to the topic has no body')
       request.body = body
       request.headers.set('content-type', contentType)
+      // The SDK would make bytes of the body to count them.
+      request.headers.set('content-length', Buffer.byteLength(body))
       // A compressed answer could not be bounded before it is unpacked.
       request.headers.delete('accept-encoding')
       // A proxy of the environment has set its agent by now.
