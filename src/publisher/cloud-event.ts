@@ -31,6 +31,8 @@ const required: Readonly<Record<string, Rule>> = {
   type: text,
 }
 
+const requiredRules = Object.entries(required)
+
 const optional: Readonly<Record<string, Rule>> = {
   subject: text,
   time: followedBy((value) => isDateTime(value), 'must be a date and time of RFC 3339, as 2026-01-31T12:00:00Z'),
@@ -58,7 +60,7 @@ export function faultsOfCloudEvent(event: Readonly<Record<string, unknown>>): re
     const fault = rule(event[name])
     if (fault !== undefined) faults.push(`${name} ${fault}`)
   }
-  for (const [name, rule] of Object.entries(required)) {
+  for (const [name, rule] of requiredRules) {
     if (Object.hasOwn(event, name)) check(name, rule)
     else faults.push(`${name} is missing`)
   }
