@@ -54,9 +54,10 @@ export interface Readers {
 }
 
 interface Entry {
-  /** Empty until it is sent, `slot-serial` then: the slot finds it, the serial number tells it from what had the slot before. */
-  id: string
+  /** Its place among those that are sent, -1 before. */
   slot: number
+  /** The message id, empty before it is sent: the slot finds the entry, the serial number behind it tells it from what had the slot before. */
+  id: string
   readonly event: ReceivedEvent
   readonly since: number
   resolve(): void
@@ -118,9 +119,8 @@ export function createReaders(options: ReadersOptions): Readers {
   }
 
   function send(reader: OpenReader, entry: Entry): void {
-    entry.slot = reader.sent.next
+    entry.slot = reader.sent.put(entry)
     entry.id = `${entry.slot}-${++lastSerial}`
-    reader.sent.put(entry)
     if (!reader.stream.write(eventMessage(entry.event, entry.id))) reader.full = true
   }
 
@@ -157,7 +157,7 @@ export function createReaders(options: ReadersOptions): Readers {
     },
     deliver(event) {
       return new Promise((resolve, reject) => {
-        const entry: Entry = { id: '', slot: -1, event, since: now(), resolve, reject }
+        const entry: Entry = { slot: -1, id: '', event, since: now(), resolve, reject }
         const reader = open.at(-1)
         if (reader && !reader.full && waiting.size === 0) send(reader, entry)
         else if (closed && !reader) settle(entry, 'abandoned', 'the component is closing')

@@ -1,26 +1,25 @@
-/** Things, each under a number that stays the same until it is let go. Numbers are used again, so they stay small. */
+/** Things, each under a number that stays the same until it is let go. */
 export interface Slots<T> {
-  /** The number that the next thing gets. */
-  readonly next: number
-  put(thing: T): void
+  /** Takes a thing in and says its number. */
+  put(thing: T): number
+  /** What stands under a number, if anything does. */
   at(slot: number): T | undefined
+  /** Lets go what stands under a number, which the next thing may get. */
   free(slot: number): void
   readonly size: number
-  readonly things: Iterable<T>
+  /** All that is there at the moment, in no order. */
+  readonly things: readonly T[]
 }
 
-/** A Map with an entry for each event makes a new table every few events, which V8 looks through again and again; here a number is used again as soon as it is free. */
+/** For what comes and goes with every event and is looked for by number: a Map would cost what placed-list.ts tells of a Set. */
 export function createSlots<T extends object>(): Slots<T> {
   const places: (T | undefined)[] = []
   const unused: number[] = []
-  const next = () => unused.at(-1) ?? places.length
   return {
-    get next() {
-      return next()
-    },
     put(thing) {
-      places[next()] = thing
-      unused.pop()
+      const slot = unused.pop() ?? places.length
+      places[slot] = thing
+      return slot
     },
     at: (slot) => places[slot],
     free(slot) {
