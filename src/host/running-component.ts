@@ -1,7 +1,6 @@
 import { Binding } from '../binding/binding.ts'
 import type { ReceivedEvent } from '../event.ts'
 import type { Logger } from '../logger.ts'
-import { createPlacedList, type Placed } from '../placed-list.ts'
 import { Secret } from '../secret.ts'
 import type { AppChannel } from './app-channel.ts'
 import type { LoadedComponent } from './load-components.ts'
@@ -22,11 +21,6 @@ export interface OpenOptions {
   /** `undefined`: there is no application, so events wait. */
   readonly channel: AppChannel | undefined
   readonly logger: Logger
-}
-
-/** An event that the application has. */
-interface UnderWay extends Placed {
-  readonly delivery: Promise<void>
 }
 
 const firstProbeAgainMs = 100
@@ -69,15 +63,15 @@ function attach(
   const route = texts.get('route') || name
   // Dapr asks only where the component does not say so itself.
   const isInput = (texts.get('direction') ?? '').split(',').some((word) => word.trim().toLowerCase() === 'input')
-  const underWay = createPlacedList<UnderWay>()
+  const underWay = new Set<Promise<void>>()
   let current: AbortController | undefined
 
   function handle(event: ReceivedEvent): Promise<void> {
-    const one: UnderWay = { delivery: channel.deliver(route, event), place: -1 }
-    underWay.add(one)
-    const forget = () => void underWay.remove(one)
-    one.delivery.then(forget, forget)
-    return one.delivery
+    const delivery = channel.deliver(route, event)
+    underWay.add(delivery)
+    const forget = () => void underWay.delete(delivery)
+    delivery.then(forget, forget)
+    return delivery
   }
 
   async function subscribe(signal: AbortSignal): Promise<void> {
@@ -106,7 +100,7 @@ function attach(
       void subscribe(current.signal)
     },
     async idle(): Promise<void> {
-      await Promise.allSettled(underWay.members.map(({ delivery }) => delivery))
+      await Promise.allSettled(underWay)
     },
   }
 }
