@@ -35,7 +35,7 @@ it.each(['major', 'minor'] as const)('keeps nothing of what was published beyond
   await publish(0)
   collectGarbage()
   const before = process.memoryUsage().heapUsed
-  for (let id = 1; id <= 100; id++) {
+  for (let id = 1; id <= 300; id++) {
     await publish(id)
     collectGarbage({ type: 'minor' })
   }
