@@ -42,3 +42,16 @@ it.each(['major', 'minor'] as const)('keeps nothing of what was published beyond
   collectGarbage({ type })
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(5_000_000)
 })
+
+it('keeps nothing of the requests themselves', async () => {
+  const { publisher } = openPublisher(await startForgetfulTopic())
+  const publish = async (times: number) => {
+    for (let id = 0; id < times; id++) {
+      await publisher.publish(JSON.stringify({ specversion: '1.0', id: String(id), source: '/s', type: 't' }))
+    }
+    collectGarbage()
+    return process.memoryUsage().heapUsed
+  }
+  const before = await publish(1_000)
+  expect((await publish(3_000)) - before).toBeLessThan(1_500_000)
+})
