@@ -192,7 +192,7 @@ describe('a delivery under entra', () => {
         eventGridClientId: eventGrid,
       },
       endpoints: server,
-      keySetTimeoutMs: 50,
+      keySetTimeoutMs: 500,
     })
     const authorization = `Bearer ${await signer.sign(claims())}`
     const answers = await Promise.all(Array.from({ length: 20 }, () => deliver(cloudEventText('1'), { authorization })))

@@ -32,15 +32,20 @@ it.each(['major', 'minor'] as const)('keeps nothing of what was published beyond
     const data = String(id).padEnd(100_000, 'x')
     await publisher.publish(JSON.stringify({ specversion: '1.0', id: String(id), source: '/s', type: 't', data }))
   }
-  await publish(0)
-  collectGarbage()
-  const before = process.memoryUsage().heapUsed
-  for (let id = 1; id <= 300; id++) {
-    await publish(id)
-    collectGarbage({ type: 'minor' })
+  const publishTenMegabytes = async () => {
+    await publish(0)
+    collectGarbage()
+    const before = process.memoryUsage().heapUsed
+    for (let id = 1; id <= 100; id++) {
+      await publish(id)
+      collectGarbage({ type: 'minor' })
+    }
+    collectGarbage({ type })
+    return process.memoryUsage().heapUsed - before
   }
-  collectGarbage({ type })
-  expect(process.memoryUsage().heapUsed - before).toBeLessThan(5_000_000)
+  // A single round may have the bad luck that an old object, dead already, holds young ones; a publisher that keeps bodies does so in each.
+  const kept = [await publishTenMegabytes(), await publishTenMegabytes(), await publishTenMegabytes()]
+  expect(Math.min(...kept)).toBeLessThan(3_000_000)
 })
 
 it('keeps nothing of the requests themselves', async () => {
