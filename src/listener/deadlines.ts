@@ -44,12 +44,11 @@ export function createDeadlines<T extends Expiring>(
     disarm()
     const time = now()
     let next = Number.POSITIVE_INFINITY
-    const over: T[] = []
     for (const item of open.members) {
-      if (item.expiresAt <= time) over.push(item)
-      else next = Math.min(next, item.expiresAt)
+      if (item.expiresAt > time) next = Math.min(next, item.expiresAt)
+      // Another that expired may have taken it out.
+      else if (open.remove(item)) expire(item)
     }
-    for (const item of over) if (open.remove(item)) expire(item)
     if (next < timerAt) arm(next)
   }
 
@@ -60,11 +59,11 @@ export function createDeadlines<T extends Expiring>(
     },
     remove(item) {
       open.remove(item)
-      if (stopped && open.members.length === 0) disarm()
+      if (stopped && open.size === 0) disarm()
     },
     stop() {
       stopped = true
-      if (open.members.length === 0) disarm()
+      if (open.size === 0) disarm()
     },
   }
 }

@@ -36,7 +36,7 @@ export function createRedelivery<R extends RunningEvent>(capacity = 10_000): Red
   const settled = new Map<string, SettledOutcome>()
 
   function sort(): void {
-    for (let running = unsorted.members.at(-1); running !== undefined; running = unsorted.members.at(-1)) {
+    for (const running of unsorted.members) {
       unsorted.remove(running)
       const others = runningById.get(running.id)
       if (others) others.push(running)

@@ -1,7 +1,7 @@
 import type { ReceivedEvent } from '../event.ts'
+import { createPlacedList, type Placed, type PlacedList } from '../placed-list.ts'
 import type { AckMessage, EventMessage } from './contract.ts'
 import { eventMessage } from './event-message.ts'
-import { createSlots, type Slots } from './slots.ts'
 
 /** What became of an event: acknowledged, acknowledged with an error, or given up without an answer. */
 export type EventResult = 'acknowledged' | 'failed' | 'abandoned'
@@ -53,10 +53,9 @@ export interface Readers {
   readonly waiting: number
 }
 
-interface Entry {
-  /** Its place among those that are sent, -1 before. */
-  slot: number
-  /** The message id, empty before it is sent: the slot finds the entry, the serial number behind it tells it from what had the slot before. */
+/** An event on its way; its place is one among those that are sent. */
+interface Entry extends Placed {
+  /** The message id, empty before it is sent: the place finds the entry, the serial number behind it tells it from what had the place before. */
   id: string
   readonly event: ReceivedEvent
   readonly since: number
@@ -65,7 +64,7 @@ interface Entry {
 }
 
 interface OpenReader extends Reader {
-  readonly sent: Slots<Entry>
+  readonly sent: PlacedList<Entry>
   readonly stream: ReadStream
   full: boolean
 }
@@ -98,10 +97,10 @@ export function createReaders(options: ReadersOptions): Readers {
     }
   }
 
-  function giveUpSent(sent: Slots<Entry>, why: string, olderThanMs = Number.NEGATIVE_INFINITY): void {
-    for (const entry of sent.things) {
+  function giveUpSent(sent: PlacedList<Entry>, why: string, olderThanMs = Number.NEGATIVE_INFINITY): void {
+    for (const entry of sent.members) {
       if (now() - entry.since < olderThanMs) continue
-      sent.free(entry.slot)
+      sent.remove(entry)
       settle(entry, 'abandoned', why)
     }
   }
@@ -119,22 +118,22 @@ export function createReaders(options: ReadersOptions): Readers {
   }
 
   function send(reader: OpenReader, entry: Entry): void {
-    entry.slot = reader.sent.put(entry)
-    entry.id = `${entry.slot}-${++lastSerial}`
+    reader.sent.add(entry)
+    entry.id = `${entry.place}-${++lastSerial}`
     if (!reader.stream.write(eventMessage(entry.event, entry.id))) reader.full = true
   }
 
   return {
     open(stream) {
       const reader: OpenReader = {
-        sent: createSlots(),
+        sent: createPlacedList(),
         stream,
         full: false,
         acknowledge({ messageId, responseError }) {
           const entry = reader.sent.at(Number.parseInt(messageId, 10))
           // The answer to an event that was given up.
           if (entry?.id !== messageId) return
-          reader.sent.free(entry.slot)
+          reader.sent.remove(entry)
           if (responseError) settle(entry, 'failed', `the application did not handle it: ${responseError.message}`)
           else settle(entry, 'acknowledged')
         },
@@ -157,7 +156,7 @@ export function createReaders(options: ReadersOptions): Readers {
     },
     deliver(event) {
       return new Promise((resolve, reject) => {
-        const entry: Entry = { slot: -1, id: '', event, since: now(), resolve, reject }
+        const entry: Entry = { place: -1, id: '', event, since: now(), resolve, reject }
         const reader = open.at(-1)
         if (reader && !reader.full && waiting.size === 0) send(reader, entry)
         else if (closed && !reader) settle(entry, 'abandoned', 'the component is closing')

@@ -149,7 +149,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     const { members } = open
     if (members.length > 0)
       logger.warn('closed before all events were published', { calls: members.length, events: held.events })
-    for (const call of [...members]) {
+    for (const call of members) {
       call.abandoned = true
       call.reject(closedError(idsOf(call)))
     }
