@@ -2,7 +2,6 @@ import { isUtf8 } from 'node:buffer'
 import type { CloudEvent } from '../event.ts'
 import { readEvent } from './cloud-event.ts'
 import { sliceBody } from './event-slices.ts'
-import { nestsDeeper } from './nesting.ts'
 
 /** One event of a body, read. */
 export interface DeliveryEvent {
@@ -21,12 +20,11 @@ export type DeliveryReading = { readonly members: readonly DeliveryMember[] } | 
 /** Most events of one body: Event Grid's own limit of a batch (`maxEventsPerBatch`). */
 const maxEvents = 5_000
 
-/** Deepest nesting of one event's JSON, its own braces included. */
-const maxDepth = 128
-
 /**
  * Reads the body of a POST: one event or an array of them, of either schema, under any JSON type. `__proto__` and `constructor` are
  * names like any other, and of a name that stands twice the last value counts, as everywhere with `JSON.parse`; `data` keeps both.
+ *
+ * How deep an event nests is its own affair: neither `JSON.parse` nor anything here goes down by recursion, and what Event Grid took is not refused.
  */
 export function readDelivery(received: Buffer): DeliveryReading {
   const body = withoutByteOrderMark(received)
@@ -46,7 +44,6 @@ export function readDelivery(received: Buffer): DeliveryReading {
   if (values.length === 0) return { problem: 'The body holds no event.' }
   return {
     members: shape.slices.map(({ start, end }, index): DeliveryMember => {
-      if (nestsDeeper(values[index], maxDepth)) return { invalid: `it nests deeper than ${maxDepth} levels` }
       const reading = readEvent(values[index])
       if ('invalid' in reading) return reading
       // A body that is one event and nothing else needs no view of itself.

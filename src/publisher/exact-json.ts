@@ -1,4 +1,4 @@
-/** Deepest nesting that is taken: far below what exhausts the stack where the SDK turns an event into JSON again. */
+/** Deepest nesting that is taken: far below what exhausts the stack where a value is turned into JSON again. */
 export const maxDepth = 1_000
 
 /** What a reviver is told beside key and value (ECMAScript: JSON.parse source text access). */

@@ -205,6 +205,10 @@ describe('a body that costs more than it is', () => {
   const levels = 2_000_000
   it.each([
     { name: 'nested two million levels', body: `${'['.repeat(levels)}${']'.repeat(levels)}` },
+    {
+      name: 'an event of nearly two million levels',
+      body: eventText('1', { data: 0 }).replace('"data":0', `"data":${'['.repeat(1_900_000)}${']'.repeat(1_900_000)}`),
+    },
     { name: 'nested and never closed', body: '{"a":'.repeat(700_000) },
     { name: 'four megabytes of brackets closed first', body: ']'.repeat(4_000_000) },
     {

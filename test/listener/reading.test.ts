@@ -69,8 +69,8 @@ describe('readEvent', () => {
 })
 
 it('judges each member of a body by itself', () => {
-  const deep = `{"specversion":"1.0","id":"d","source":"s","type":"t","data":${'['.repeat(200)}${']'.repeat(200)}}`
-  const reading = readDelivery(Buffer.from(`[${JSON.stringify(cloudEvent)},${deep},7]`))
+  const nameless = `{"specversion":"1.0","source":"s","type":"t"}`
+  const reading = readDelivery(Buffer.from(`[${JSON.stringify(cloudEvent)},${nameless},7]`))
   expect(reading).toMatchObject({
     members: [{ cloudEvent }, { invalid: expect.any(String) }, { invalid: expect.any(String) }],
   })
