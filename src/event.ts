@@ -16,7 +16,10 @@ export interface CloudEvent {
 
 /** One delivered event, as a handler gets it. */
 export interface ReceivedEvent {
-  /** The event's own bytes (JSON): in a batch the exact slice of the body, never serialised anew. */
+  /**
+   * The event's own bytes (JSON): in a batch the exact slice of the body, never serialised anew. The memory under it is shared with the rest of the request, so it can't be
+   * transferred to another thread (DataCloneError): post it without, which copies.
+   */
   readonly data: Buffer
   /** `application/cloudevents+json`, or `application/json` for the Event Grid schema. */
   readonly contentType: string

@@ -114,6 +114,8 @@ export class Binding {
     this.#initializing = this.#open(metadata, options)
     try {
       await this.#initializing
+      // By a close() between the end of opening and here.
+      this.#closing.signal.throwIfAborted()
       this.#state = 'ready'
     } catch (error) {
       if (this.#closing.signal.aborted) throw closedError()
@@ -153,8 +155,8 @@ export class Binding {
         this.#input = await createInputSide(parsed.input, { ...common, handler: () => this.#handler })
         either.throwIfAborted()
         await this.#input.start(subscription, either)
-        either.throwIfAborted()
       }
+      either.throwIfAborted()
     } catch (error) {
       await this.#closeSides()
       throw error

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { markAsUntransferable } from 'node:worker_threads'
 import type { CloudEvent } from '../event.ts'
 import { readEvent } from './cloud-event.ts'
 import { sliceBody } from './event-slices.ts'
@@ -42,6 +43,8 @@ export function readDelivery(received: Buffer): DeliveryReading {
   if (shape.kind === 'other') return { problem: 'The body is neither an event nor an array of events.' }
   const values: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed]
   if (values.length === 0) return { problem: 'The body holds no event.' }
+  // The events share it with each other and with the head of the request: a handler that gave it to another thread would take their bytes away, and pass the credential on.
+  markAsUntransferable(body.buffer)
   return {
     members: shape.slices.map(({ start, end }, index): DeliveryMember => {
       const reading = readEvent(values[index])

@@ -123,6 +123,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         work.next++
         log.warn('a delivery held something that is no event', { position: index, reason: member.invalid })
         settle(work, index, 'invalid')
+      } else if (member.data.length === 0) {
+        work.next++
+        log.warn('the bytes of an event were taken away by another handler of its batch', {
+          id: printable(member.cloudEvent.id),
+        })
+        settle(work, index, 'threw')
       } else if (!(redelivered && resume(work, index, member))) {
         if (stopped) giveUp(work)
         else if (!takeSlot(work)) break

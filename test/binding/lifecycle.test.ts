@@ -111,6 +111,20 @@ it('ends an init that close meets under way', async () => {
   expect(world.binding.address()).toBeUndefined()
 })
 
+it('ends an init of the output alone that is aborted or closed before it is done', async () => {
+  const world = await openWorld()
+  const abort = new AbortController()
+  const aborted = refusal(world.init(outputOnly, { signal: abort.signal }))
+  abort.abort()
+  expect((await aborted).code).toBe('ABORTED')
+  const init = refusal(world.init(outputOnly))
+  const closed = world.binding.close()
+  expect((await init).code).toBe('CLOSED')
+  await closed
+  expect((await refusal(world.binding.invoke('create', {}))).code).toBe('CLOSED')
+  expect((await refusal(world.init(outputOnly))).code).toBe('CLOSED')
+})
+
 it('refuses to invoke before init', async () => {
   expect((await refusal(new Binding().invoke('create', {}))).code).toBe('NOT_INITIALIZED')
 })
