@@ -47,7 +47,9 @@ export function judgeTokenFailure(
         ? (exchange?.code ?? (isRestError(error) ? error.code : undefined) ?? 'no answer')
         : `it answered ${exchange.status}${aadsts ? `, ${aadsts}` : ''}`
     const untrusted = isCertificateFault(why)
-    const fix = untrusted ? '; its certificate is not trusted: set NODE_EXTRA_CA_CERTS or endpoints.ca' : ''
+    const fix = untrusted
+      ? '; its certificate is not trusted: set NODE_EXTRA_CA_CERTS (and start this process anew) or endpoints.ca'
+      : ''
     const from = metadata.kind === 'host' ? "the host's credential" : authorityHost
     return new RestError(`no token from ${from}: ${show(why)}${fix}`, {
       code: untrusted ? why : RestError.REQUEST_SEND_ERROR,

@@ -23,6 +23,9 @@ export type ParsedRequest =
   | { readonly events: readonly AcceptedEvent[]; readonly json?: unknown }
   | { readonly fault: PublishFault }
 
+/** A body no longer than this can't nest deeper than `JSON.stringify` goes, some 4,000 levels: each takes two bytes. */
+const shallowBytes = 8_000
+
 type Form = 'single' | 'batch' | 'binary'
 
 /** Reads and checks a request's body in the topic's input schema. */
@@ -35,6 +38,8 @@ export function parsePublished(request: PublishedRequest, topic: Topic, now: num
     return checked([binaryEvent(request, undefined)], topic, now, request)
   if (!parsed) return { fault: invalidInput(unreadable(topic)) }
   const { json } = parsed
+  if (request.body.length > shallowBytes && !canBeWritten(json))
+    return { fault: invalidInput('The JSON received is nested too deeply.') }
   if (form === 'binary') return checked([binaryEvent(request, json)], topic, now, request)
   if (form === 'single') {
     if (Array.isArray(json)) return { fault: notConforming(topic.inputSchema, 'StartObject', 'StartArray') }
@@ -68,6 +73,16 @@ function parseJson(body: Buffer): { readonly json: unknown } | undefined {
     return { json: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) }
   } catch {
     return undefined
+  }
+}
+
+/** What can't be turned into JSON again could be neither shown nor delivered. */
+function canBeWritten(json: unknown): boolean {
+  try {
+    JSON.stringify(json)
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -57,8 +57,8 @@ export function createHost({ channel, loggerOf }: HostOptions): Host {
       await open(loaded)
     } catch (error) {
       loggerOf(name).error(messageOf(error))
-      if (!before) return
-      loggerOf(name).warn('going back to what it was before')
+      if (!before) return loggerOf(name).warn('it is left out until its file changes')
+      loggerOf(name).warn('going back to what it was before, until its file changes')
       await openOrGoBack(before, undefined)
     }
   }
@@ -67,7 +67,14 @@ export function createHost({ channel, loggerOf }: HostOptions): Host {
     components: () => [...running.values()].sort((a, b) => compare(a.loaded.component.name, b.loaded.component.name)),
     find: (name) => running.get(name),
     async start(loaded) {
-      for (const component of loaded.components.values()) await open(component)
+      for (const one of loaded.components.values()) {
+        try {
+          await open(one)
+        } catch (error) {
+          loggerOf(one.component.name).error('could not be started')
+          throw error
+        }
+      }
     },
     async change({ components }) {
       const before = new Map([...running].map(([name, { loaded }]) => [name, loaded]))

@@ -206,7 +206,7 @@ const rows = {
     ...plain,
     default: 'auto',
     type: '`auto`, `CloudEventSchemaV1_0` or `EventGridSchema`',
-    about: 'Schema that the topic takes.',
+    about: 'Schema that the topic takes. With `auto` whole events go as they are, and data becomes a CloudEvent.',
   },
   listenAddress: {
     ...input,

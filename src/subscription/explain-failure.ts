@@ -177,7 +177,7 @@ function explainPassing(
   return {
     what: `no answer from ${resourceManager} ${said}`,
     fix: isCertificateFault(failure.code ?? '')
-      ? 'its certificate is not trusted: set NODE_EXTRA_CA_CERTS, or endpoints.ca, to the authority that issued it'
+      ? 'its certificate is not trusted: set NODE_EXTRA_CA_CERTS (which Node reads at its start: start this process anew), or endpoints.ca, to the authority that issued it'
       : 'check the network, a proxy (HTTPS_PROXY) and the endpoint',
   }
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { emulate } from '../../src/cli/commands/emulate.ts'
 import { createTerminal } from '../../src/cli/terminal.ts'
@@ -15,6 +15,10 @@ it('lists the commands and the exit codes by --help', async () => {
   expect(text).toContain('Usage: eventgrid-binding <command>')
   for (const name of ['serve', 'emulate', 'run']) expect(text).toMatch(new RegExp(`^  ${name} `, 'm'))
   expect(text).toContain('130 or 143 a second signal')
+})
+
+it('can be executed after each build, since npx links it once and for all', () => {
+  expect(statSync(new URL('../../dist/cli/main.js', import.meta.url)).mode & 0o111).toBe(0o111)
 })
 
 it('prints the version by -v', async () => {

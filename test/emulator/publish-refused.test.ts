@@ -274,6 +274,19 @@ describe('a publish request is refused as Event Grid does it', () => {
     },
   )
 
+  it('what nests deeper than it can be written again: 400', async () => {
+    const world = await openEventGrid({ topic: { inputSchema: grid } })
+    const answer = await publish(
+      world,
+      JSON.stringify([gridEvent({ data: 0 })]).replace(
+        '"data":0',
+        `"data":${'['.repeat(100_000)}${']'.repeat(100_000)}`,
+      ),
+    )
+    expect(answer.status).toBe(400)
+    expect((await errorOf(answer)).message).toMatch(/^The JSON received is nested too deeply\./)
+  })
+
   it('without any credential', async () => {
     const world = await openEventGrid()
     const answer = await fetch(world.endpoint, { method: 'POST', body: '[]' })

@@ -62,6 +62,7 @@ it('ends with 1 where the port of the API or of a component is taken', async () 
   world.write('orders.yaml', { handshakePort: port, fields: { listenAddress: '127.0.0.1' } })
   const host = world.start()
   expect(await host.ended).toBe(1)
+  expect(host.lines).toContain('orders: error: could not be started')
   expect(host.lines.at(-1)).toMatch(/PORT_UNAVAILABLE/)
 })
 

@@ -100,7 +100,7 @@ it('ends with 1, and leaves no sockets, where the port for metrics is taken', as
   const folder = makeSocketFolder()
   const serving = startCommand(['serve', '--sockets-folder', folder, '--metrics-port', String(port)])
   expect(await serving.ended).toBe(1)
-  expect(serving.lines.join('\n')).toContain('EADDRINUSE')
+  expect(serving.lines.join('\n')).toContain(`port ${port} is in use; free it, or choose another by --metrics-port`)
   expect(readdirSync(folder)).toEqual([])
 })
 

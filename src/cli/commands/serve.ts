@@ -75,9 +75,18 @@ async function run(args: readonly string[]): Promise<number> {
 }
 
 async function startObservation(pluggable: Pluggable, at: { host: string; port: number }, logger: Logger) {
-  const observation = await observe(pluggable, at)
-  logger.info('health and metrics are served', observation.address)
-  return observation
+  try {
+    const observation = await observe(pluggable, at)
+    logger.info('health and metrics are served', observation.address)
+    return observation
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
+      throw new Error(`port ${at.port} is in use; free it, or choose another by --metrics-port`, { cause: error })
+    }
+    throw new Error(`--metrics-address ${at.host}: ${error instanceof Error ? error.message : 'unknown'}`, {
+      cause: error,
+    })
+  }
 }
 
 function readOptions(args: readonly string[]): ServeOptions {
