@@ -9,6 +9,7 @@ import { type Loaded, loadComponents } from '../../host/load-components.ts'
 import { readSecretsFile } from '../../host/secret-stores.ts'
 import { Secret } from '../../secret.ts'
 import type { Command } from '../command.ts'
+import { listenFailure } from '../listen-failure.ts'
 import { type RunOptions, readRunOptions, runDefaults } from '../run-options.ts'
 import { firstSignal } from '../signals.ts'
 import type { Terminal } from '../terminal.ts'
@@ -176,14 +177,11 @@ function firstLoad(load: () => Loaded, unread: readonly string[]): Loaded {
   return loaded
 }
 
-async function listen(api: ReturnType<typeof createBindingsApi>, { host, port }: RunOptions['http']): Promise<string> {
+async function listen(api: ReturnType<typeof createBindingsApi>, at: RunOptions['http']): Promise<string> {
   try {
-    return await api.listen({ host, port })
+    return await api.listen({ host: at.host, port: at.port })
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
-      throw new Error(`port ${port} is in use; free it, or choose another by --http-port`, { cause: error })
-    }
-    throw new Error(`--http-address ${host}: ${messageOf(error)}`, { cause: error })
+    throw listenFailure(error, 'http', at)
   }
 }
 

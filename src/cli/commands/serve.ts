@@ -2,6 +2,7 @@ import type { Logger } from '../../logger.ts'
 import { observe } from '../../pluggable/observation.ts'
 import { createPluggable, type Pluggable } from '../../pluggable/server.ts'
 import type { Command } from '../command.ts'
+import { listenFailure } from '../listen-failure.ts'
 import { createLogWriter, type LogFormat, type LogLevel, logFormats, logLevels } from '../log-writer.ts'
 import { portRange, readNumber } from '../number-option.ts'
 import { parseOptions } from '../parse-options.ts'
@@ -80,12 +81,7 @@ async function startObservation(pluggable: Pluggable, at: { host: string; port: 
     logger.info('health and metrics are served', observation.address)
     return observation
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
-      throw new Error(`port ${at.port} is in use; free it, or choose another by --metrics-port`, { cause: error })
-    }
-    throw new Error(`--metrics-address ${at.host}: ${error instanceof Error ? error.message : 'unknown'}`, {
-      cause: error,
-    })
+    throw listenFailure(error, 'metrics', at)
   }
 }
 

@@ -1,0 +1,11 @@
+/** What to do about a server that could not listen where the options `--<server>-address` and `--<server>-port` say. */
+export function listenFailure(
+  cause: unknown,
+  server: 'http' | 'metrics',
+  { host, port }: { readonly host: string; readonly port: number },
+): Error {
+  if (cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE') {
+    return new Error(`port ${port} is in use; free it, or choose another by --${server}-port`, { cause })
+  }
+  return new Error(`--${server}-address ${host}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+}
