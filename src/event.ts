@@ -23,7 +23,7 @@ export interface ReceivedEvent {
   readonly data: Buffer
   /** `application/cloudevents+json`, or `application/json` for the Event Grid schema. */
   readonly contentType: string
-  /** The event parsed; converted where it came in the Event Grid schema. */
+  /** The event parsed; converted where it came in the Event Grid schema. It lives as long as the handler holds the event, and may take up to 30 times the bytes of `data`. */
   readonly cloudEvent: CloudEvent
   /** Lower-case names: `aeg-*`, trace context and the subscription's other delivery attributes; never a credential. */
   readonly metadata: Readonly<Record<string, string>>

@@ -19,12 +19,15 @@ export interface AppChannelOptions {
 /** What the application says to a route: it takes events there, it does not, or it does not answer. */
 export type RouteAnswer = 'subscribed' | 'not subscribed' | 'not reachable'
 
+/** What is posted of an event, and what ends it. */
+export type PostedEvent = Pick<ReceivedEvent, 'data' | 'metadata' | 'signal'>
+
 /** Calls to the application over HTTP, on connections that are kept alive. */
 export interface AppChannel {
   /** Asks with OPTIONS whether the application takes events at a route: 2xx and 405 say so, as they do to Dapr. */
   probe(route: string): Promise<RouteAnswer>
   /** Posts an event to a route. Rejects unless the answer is 2xx, and when `event.signal` aborts. */
-  deliver(route: string, event: ReceivedEvent): Promise<void>
+  deliver(route: string, event: PostedEvent): Promise<void>
   /** Does anybody listen on the application's port? */
   reachable(): Promise<boolean>
   /** Does GET of a path answer 2xx within half a second? */

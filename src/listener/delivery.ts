@@ -4,12 +4,42 @@ import type { CloudEvent } from '../event.ts'
 import { readEvent } from './cloud-event.ts'
 import { sliceBody } from './event-slices.ts'
 
-/** One event of a body, read. */
-export interface DeliveryEvent {
+/**
+ * One event of a body, read. What it was parsed to is kept until somebody takes it or says that it has to wait: brackets take thirty times
+ * their bytes when parsed, and what waits or is handled is bounded by its bytes.
+ */
+export class DeliveryEvent {
   /** Its own bytes: a view of the body, not a copy. */
   readonly data: Buffer
   readonly contentType: string
-  readonly cloudEvent: CloudEvent
+  readonly id: string
+  #cloudEvent: CloudEvent | undefined
+
+  constructor(data: Buffer, contentType: string, cloudEvent: CloudEvent) {
+    this.data = data
+    this.contentType = contentType
+    this.id = cloudEvent.id
+    this.#cloudEvent = cloudEvent
+  }
+
+  /** Gives away what the event was parsed to; parses it again where that is gone. Throws if the bytes were changed meanwhile. */
+  takeCloudEvent(): CloudEvent {
+    const parsed = this.#cloudEvent
+    if (parsed === undefined) return parseAgain(this.data)
+    this.#cloudEvent = undefined
+    return parsed
+  }
+
+  /** From now on the bytes are all that is kept. */
+  forgetCloudEvent(): void {
+    this.#cloudEvent = undefined
+  }
+}
+
+function parseAgain(data: Buffer): CloudEvent {
+  const reading = readEvent(JSON.parse(data.toString()))
+  if ('invalid' in reading) throw new Error(`another handler has changed the bytes of the event: ${reading.invalid}`)
+  return reading.cloudEvent
 }
 
 /** A member of a body: an event, or the reason why it is none. */
@@ -51,7 +81,7 @@ export function readDelivery(received: Buffer): DeliveryReading {
       if ('invalid' in reading) return reading
       // A body that is one event and nothing else needs no view of itself.
       const data = end - start === body.length ? body : body.subarray(start, end)
-      return { data, contentType: reading.contentType, cloudEvent: reading.cloudEvent }
+      return new DeliveryEvent(data, reading.contentType, reading.cloudEvent)
     }),
   }
 }

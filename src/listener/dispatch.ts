@@ -126,7 +126,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       } else if (member.data.length === 0) {
         work.next++
         log.warn('the bytes of an event were taken away by another handler of its batch', {
-          id: printable(member.cloudEvent.id),
+          id: printable(member.id),
         })
         settle(work, index, 'threw')
       } else if (!(redelivered && resume(work, index, member))) {
@@ -148,6 +148,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   function resume(work: Work, index: number, event: DeliveryEvent): boolean {
     const earlier = redelivery.find(event)
     if (earlier === undefined) return false
+    event.forgetCloudEvent()
     work.next++
     if (typeof earlier === 'string') settle(work, index, earlier)
     else {
@@ -164,7 +165,16 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       work.admitted = true
       return true
     }
-    work.waiter ??= {
+    work.waiter ??= newWaiter(work)
+    if (!admission.wait(work.waiter, work.admitted ? 'again' : 'first')) giveUp(work)
+    else if (!work.admitted) work.waitTimer = timers.setTimeout(giveUp, admissionWaitMs, work)
+    return false
+  }
+
+  /** Who waits keeps the bytes of their events alone, for these are what the queue counts. */
+  function newWaiter(work: Work): Waiter {
+    for (const member of work.delivery.members) if (!('invalid' in member)) member.forgetCloudEvent()
+    return {
       bytes: work.delivery.bytes,
       admit() {
         work.waitTimer?.[Symbol.dispose]()
@@ -173,9 +183,6 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       },
       refuse: () => giveUp(work),
     }
-    if (!admission.wait(work.waiter, work.admitted ? 'again' : 'first')) giveUp(work)
-    else if (!work.admitted) work.waitTimer = timers.setTimeout(giveUp, admissionWaitMs, work)
-    return false
   }
 
   /** What has not been begun is not going to be. */
@@ -193,7 +200,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       admission.leave()
       return
     }
-    const call: Running = { id: event.cloudEvent.id, event, work, index, joined: nobody, place: -1 }
+    const call: Running = { event, work, index, joined: nobody, place: -1 }
     work.outcomes[index] = 'timedOut'
     redelivery.begin(call)
     running++
@@ -222,7 +229,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   function fail(call: Running, error: unknown): void {
     const { rejected, reason } = readThrown(error)
     const message = rejected ? 'the handler rejected an event' : 'the handler failed, so the event will be redelivered'
-    log.warn(message, { id: printable(call.id), error: printable(reason, 300) })
+    log.warn(message, { id: printable(call.event.id), error: printable(reason, 300) })
     complete(call, rejected ? 'rejected' : 'threw')
   }
 

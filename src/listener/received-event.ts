@@ -35,7 +35,7 @@ export class DeliveredEvent implements ReceivedEvent {
   constructor(event: DeliveryEvent, metadata: Readonly<Record<string, string>>, deadline: Deadline) {
     this.data = event.data
     this.contentType = event.contentType
-    this.cloudEvent = event.cloudEvent
+    this.cloudEvent = event.takeCloudEvent()
     this.metadata = metadata
     this.#deadline = deadline
   }

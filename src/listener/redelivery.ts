@@ -7,8 +7,6 @@ type SettledOutcome = 'resolved' | 'rejected'
 
 /** An event whose handler runs. */
 export interface RunningEvent extends Placed {
-  /** Its id as it came: a handler may have changed the event meanwhile. */
-  readonly id: string
   readonly event: DeliveryEvent
 }
 
@@ -38,9 +36,9 @@ export function createRedelivery<R extends RunningEvent>(capacity = 10_000): Red
   function sort(): void {
     for (const running of unsorted.members) {
       unsorted.remove(running)
-      const others = runningById.get(running.id)
+      const others = runningById.get(running.event.id)
       if (others) others.push(running)
-      else runningById.set(running.id, [running])
+      else runningById.set(running.event.id, [running])
     }
   }
 
@@ -48,7 +46,7 @@ export function createRedelivery<R extends RunningEvent>(capacity = 10_000): Red
     begin: unsorted.add,
     end(running) {
       if (unsorted.remove(running)) return
-      const { id } = running
+      const { id } = running.event
       const others = runningById.get(id)
       if (others === undefined) return
       const index = others.indexOf(running)
@@ -64,7 +62,7 @@ export function createRedelivery<R extends RunningEvent>(capacity = 10_000): Red
     },
     find(event) {
       sort()
-      const running = runningById.get(event.cloudEvent.id)?.find((other) => other.event.data.equals(event.data))
+      const running = runningById.get(event.id)?.find((other) => other.event.data.equals(event.data))
       return running ?? (settled.size > 0 ? settled.get(digestOf(event)) : undefined)
     },
   }

@@ -1,7 +1,6 @@
-import type { ReceivedEvent } from '../event.ts'
 import { createPlacedList, type Placed, type PlacedList } from '../placed-list.ts'
 import type { AckMessage, EventMessage } from './contract.ts'
-import { eventMessage } from './event-message.ts'
+import { eventMessage, type SentEvent } from './event-message.ts'
 
 /** What became of an event: acknowledged, acknowledged with an error, or given up without an answer. */
 export type EventResult = 'acknowledged' | 'failed' | 'abandoned'
@@ -36,7 +35,7 @@ export interface Reader {
 export interface Readers {
   open(stream: ReadStream): Reader
   /** Resolves when the application has handled the event, rejects when it has not. */
-  deliver(event: ReceivedEvent): Promise<void>
+  deliver(event: SentEvent): Promise<void>
   /** Gives up what has waited too long; to be called about once a second. */
   sweep(): void
   /** Gives up every event that has no answer yet; they are delivered again. */
@@ -57,7 +56,7 @@ export interface Readers {
 interface Entry extends Placed {
   /** The message id, empty before it is sent: the place finds the entry, the serial number behind it tells it from what had the place before. */
   id: string
-  readonly event: ReceivedEvent
+  readonly event: SentEvent
   readonly since: number
   resolve(): void
   reject(error: Error): void
@@ -154,8 +153,9 @@ export function createReaders(options: ReadersOptions): Readers {
       pump()
       return reader
     },
-    deliver(event) {
+    deliver({ data, metadata, contentType }) {
       return new Promise((resolve, reject) => {
+        const event = { data, metadata, contentType }
         const entry: Entry = { place: -1, id: '', event, since: now(), resolve, reject }
         const reader = open.at(-1)
         if (reader && !reader.full && waiting.size === 0) send(reader, entry)

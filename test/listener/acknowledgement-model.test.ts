@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { type EventHandler, RejectEvent } from '../../src/event.ts'
-import { type DeliveryEvent, readDelivery } from '../../src/listener/delivery.ts'
+import { DeliveryEvent, readDelivery } from '../../src/listener/delivery.ts'
 import { createDispatcher } from '../../src/listener/dispatch.ts'
 import { createQuietLog } from '../../src/listener/quiet-log.ts'
 import { createRedelivery, type RunningEvent } from '../../src/listener/redelivery.ts'
@@ -201,11 +201,11 @@ it('acknowledges what was handled and nothing else, each body once, and ends wit
   )
 })
 
+const eventOf = (id: string, text: string) =>
+  new DeliveryEvent(Buffer.from(text), 'application/json', { specversion: '1.0', id, source: '/shop', type: 't' })
+
 it('remembers as many settled events as it may, the latest, and forgets no event that runs', () => {
-  const events = Array.from({ length: 8 }, (_, index): DeliveryEvent => {
-    const cloudEvent = { specversion: '1.0', id: `${index % 3}`, source: '/shop', type: 't' }
-    return { data: Buffer.from(cloudEventText(`${index}`)), contentType: 'application/json', cloudEvent }
-  })
+  const events = Array.from({ length: 8 }, (_, index) => eventOf(`${index % 3}`, cloudEventText(`${index}`)))
   const change = fc.record({
     kind: fc.constantFrom('begin', 'end', 'resolved', 'rejected'),
     event: fc.constantFrom(...events),
@@ -221,7 +221,7 @@ it('remembers as many settled events as it may, the latest, and forgets no event
         for (const { kind, event } of changes) {
           const run = running.get(event)
           if (kind === 'begin' && !run) {
-            const begun: RunningEvent = { id: event.cloudEvent.id, event, place: -1 }
+            const begun: RunningEvent = { event, place: -1 }
             running.set(event, begun)
             redelivery.begin(begun)
           } else if (kind === 'end' && run) {
@@ -232,7 +232,7 @@ it('remembers as many settled events as it may, the latest, and forgets no event
             redelivery.remember(event, kind)
           }
           // Its own copy of the bytes, as in another body.
-          const found = events.map((event) => redelivery.find({ ...event, data: Buffer.from(event.data) }))
+          const found = events.map((event) => redelivery.find(eventOf(event.id, event.data.toString())))
           expect(found).toEqual(
             events.map((event) => running.get(event) ?? settled.find((known) => known.event === event)?.outcome),
           )

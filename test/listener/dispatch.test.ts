@@ -6,6 +6,7 @@ import { type Acknowledgement, decideAcknowledgement, type EventOutcome } from '
 import { readDelivery } from '../../src/listener/delivery.ts'
 import { createDispatcher } from '../../src/listener/dispatch.ts'
 import { createQuietLog } from '../../src/listener/quiet-log.ts'
+import { bracketEvent } from '../support/bracket-event.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { createManualClock } from './manual-clock.ts'
 import { cloudEventText } from './open-listener.ts'
@@ -55,7 +56,8 @@ function openDispatcher(
     ids: readonly string[],
     delivery: { readonly redelivered?: boolean; readonly arrivedAt?: number; readonly gone?: boolean } = {},
   ) {
-    const body = Buffer.from(`[${ids.map((id) => (id === 'invalid' ? '{}' : cloudEventText(id))).join()}]`)
+    const texts = ids.map((id) => (id === 'invalid' ? '{}' : id === 'brackets' ? bracketEvent(id) : cloudEventText(id)))
+    const body = Buffer.from(`[${texts.join()}]`)
     const reading = readDelivery(body)
     if ('problem' in reading) throw new Error(reading.problem)
     const answers: Acknowledgement['status'][] = []
@@ -294,6 +296,17 @@ describe('a redelivery', () => {
     collectGarbage()
     expect(bodies.map((body) => body.deref())).toEqual([undefined, undefined, undefined])
     expect(dispatcher.running).toBe(1)
+  })
+
+  it('keeps its bytes alone while it joins', async () => {
+    const { deliver } = openDispatcher()
+    deliver(['brackets'])
+    collectGarbage()
+    const before = process.memoryUsage().heapUsed
+    const joined = [deliver(['brackets'], again), deliver(['brackets'], again), deliver(['brackets'], again)]
+    collectGarbage()
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(20_000_000)
+    expect(joined).toEqual([[], [], []])
   })
 
   it('takes no place of its own while it joins', async () => {

@@ -1,0 +1,32 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect, it, vi } from 'vitest'
+import { bracketEvent } from '../support/bracket-event.ts'
+import { openListener } from './open-listener.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+
+it('keeps the bytes alone of events that wait or are handled, and hands each over whole', async () => {
+  const end = Promise.withResolvers<void>()
+  const handled: unknown[] = []
+  const { listener, deliver, events } = await openListener({
+    input: { maxConcurrency: 2 },
+    handler({ data, cloudEvent }) {
+      handled.push(cloudEvent.id, data.length, Array.isArray(cloudEvent.data))
+      // The listener of these tests keeps what it was given.
+      events.length = 0
+      return end.promise
+    },
+  })
+  const body = bracketEvent('1')
+  collectGarbage()
+  const before = process.memoryUsage().heapUsed
+  const answers = Array.from({ length: 6 }, () => deliver(body))
+  await vi.waitFor(() => expect(listener.status()).toMatchObject({ running: 2, waiting: 4 }))
+  collectGarbage()
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(20_000_000)
+  end.resolve()
+  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(6).fill(200))
+  expect(handled).toEqual(Array(6).fill(['1', body.length, true]).flat())
+})
