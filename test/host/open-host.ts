@@ -9,6 +9,7 @@ import {
   makeComponentFolder,
   writeSecretStore,
 } from '../support/component-folder.ts'
+import { freePort } from '../support/free-port.ts'
 import { startEmulator } from '../support/start-emulator.ts'
 
 /** An emulator, and a folder with one component `orders` for it. */
@@ -53,8 +54,12 @@ export async function openHostWorld(options: EventGridEmulatorOptions = {}): Pro
   const folder = makeComponentFolder()
   const ca = join(folder.path, 'ca.pem')
   writeFileSync(ca, emulator.ca)
+  const ports = new Map([
+    ['orders', await freePort()],
+    ['parcels', await freePort()],
+  ])
   const write: HostWorld['write'] = (file, parts = {}) =>
-    folder.write(file, componentYaml(emulator, { handshakePort: '0', ...parts }))
+    folder.write(file, componentYaml(emulator, { handshakePort: String(ports.get(parts.name ?? 'orders')), ...parts }))
   writeSecretStore(folder, emulator, ['orders', 'parcels'])
   write('orders.yaml')
   return {
