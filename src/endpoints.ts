@@ -23,11 +23,6 @@ export function endpointsFromEnvironment(environment: Readonly<Record<string, st
   }
 }
 
-/** Whether an error's code, Node's or OpenSSL's, says that a certificate is not trusted: asking again does not help. */
-export function isCertificateFault(code: string): boolean {
-  return /CERT|SIGNATURE|SELF_SIGNED|ALTNAME|ISSUER/i.test(code)
-}
-
 /**
  * All certificates to trust where `ca` is given, since Node takes a list in place of its own and not beside it.
  * `undefined` where Node's own will do.

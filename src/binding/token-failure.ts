@@ -1,5 +1,5 @@
 import { isRestError, RestError } from '@azure/core-rest-pipeline'
-import { isCertificateFault } from '../endpoints.ts'
+import { certificateRemedy } from '../certificate-fault.ts'
 import { BindingError } from '../errors.ts'
 import type { CredentialMetadata } from '../metadata/metadata.ts'
 import { shellWord } from '../metadata/shell-word.ts'
@@ -46,13 +46,10 @@ export function judgeTokenFailure(
       exchange === undefined || exchange.status === undefined
         ? (exchange?.code ?? (isRestError(error) ? error.code : undefined) ?? 'no answer')
         : `it answered ${exchange.status}${aadsts ? `, ${aadsts}` : ''}`
-    const untrusted = isCertificateFault(why)
-    const fix = untrusted
-      ? '; its certificate is not trusted: set NODE_EXTRA_CA_CERTS (and start this process anew) or endpoints.ca'
-      : ''
+    const remedy = certificateRemedy(why)
     const from = metadata.kind === 'host' ? "the host's credential" : authorityHost
-    return new RestError(`no token from ${from}: ${show(why)}${fix}`, {
-      code: untrusted ? why : RestError.REQUEST_SEND_ERROR,
+    return new RestError(`no token from ${from}: ${show(why)}${remedy ? `; ${remedy}` : ''}`, {
+      code: remedy ? why : RestError.REQUEST_SEND_ERROR,
     })
   }
 

@@ -58,9 +58,9 @@ function explain(failure: Failure, context: RejectionContext): Explanation {
       return {
         code: 'PUBLISH_UNAVAILABLE',
         what: `the topic at ${context.host} can't be reached: ${failure.reason}${after(context)}`,
-        fix: failure.permanent
-          ? 'trust the certificate of the topic endpoint: endpoints.ca, or NODE_EXTRA_CA_CERTS, which Node reads at its start (start this process anew)'
-          : 'check topicEndpoint and the network, then publish again; the events may have been published all the same',
+        fix:
+          failure.fix ??
+          'check topicEndpoint and the network, then publish again; the events may have been published all the same',
       }
     case 'answered':
       return explainStatus(failure, context)

@@ -10,7 +10,13 @@ export type TopicAnswer =
       readonly retryAfterMs: number | undefined
     }
   /** No answer: the connection failed or nothing came in time. The events may have been published all the same. */
-  | { readonly kind: 'unreachable'; readonly reason: string; readonly permanent: boolean }
+  | {
+      readonly kind: 'unreachable'
+      readonly reason: string
+      /** What to do about it, where the error says so much. */
+      readonly fix?: string | undefined
+      readonly permanent: boolean
+    }
   /** There was no token to send. */
   | {
       readonly kind: 'no-token'

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import type { AccessToken, TokenCredential } from '@azure/core-auth'
 import { isRestError, type PipelinePolicy, RestError } from '@azure/core-rest-pipeline'
 import { AzureKeyCredential, EventGridPublisherClient } from '@azure/eventgrid'
+import { certificateRemedy } from '../certificate-fault.ts'
 import { type Endpoints, trustedCertificates } from '../endpoints.ts'
 import { BindingError } from '../errors.ts'
 import type { EventSchema, OutputMetadata } from '../metadata/metadata.ts'
@@ -146,8 +147,13 @@ async function sendOnce(
     }
     const code = isRestError(error) ? error.code : undefined
     const reason = error instanceof Error ? clean(error.message) || error.name : 'unknown'
-    const permanent = !isRestError(error) || isCertificateFault(code)
-    return { kind: 'unreachable', reason: code && !reason.includes(code) ? `${code} ${reason}` : reason, permanent }
+    const fix = certificateRemedy(code)
+    return {
+      kind: 'unreachable',
+      reason: code && !reason.includes(code) ? `${code} ${reason}` : reason,
+      fix,
+      permanent: !isRestError(error) || fix !== undefined,
+    }
   }
 }
 
@@ -247,14 +253,9 @@ function tokenFailure(error: unknown): TokenFailure {
   const status = 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : undefined
   const passing =
     status === undefined
-      ? isRestError(error) && !isCertificateFault(error.code)
+      ? isRestError(error) && certificateRemedy(error.code) === undefined
       : status >= 500 || status === 408 || status === 429
   return new TokenFailure(error.message, { permanent: !passing })
-}
-
-/** Time does not mend a certificate that is not trusted. */
-function isCertificateFault(code: string | undefined): boolean {
-  return /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|SIGNATURE/.test(code ?? '')
 }
 
 function isLoopback(hostname: string): boolean {

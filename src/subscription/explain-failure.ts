@@ -1,4 +1,4 @@
-import { isCertificateFault } from '../endpoints.ts'
+import { certificateRemedy } from '../certificate-fault.ts'
 import type { BindingErrorCode, BindingErrorParts } from '../errors.ts'
 import { showUrl } from '../metadata/redact.ts'
 import { shellWord } from '../metadata/shell-word.ts'
@@ -176,9 +176,7 @@ function explainPassing(
   if (failure.kind !== 'network') return { what: `Azure Resource Manager answered ${failure.status} ${said}` }
   return {
     what: `no answer from ${resourceManager} ${said}`,
-    fix: isCertificateFault(failure.code ?? '')
-      ? 'its certificate is not trusted: set NODE_EXTRA_CA_CERTS (which Node reads at its start: start this process anew), or endpoints.ca, to the authority that issued it'
-      : 'check the network, a proxy (HTTPS_PROXY) and the endpoint',
+    fix: certificateRemedy(failure.code) ?? 'check the network, a proxy (HTTPS_PROXY) and the endpoint',
   }
 }
 

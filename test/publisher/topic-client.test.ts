@@ -11,9 +11,9 @@ import { accessKey, openPublisher } from './open-publisher.ts'
 import { event, startTopic } from './scripted-topic.ts'
 
 /** A topic over TLS with a certificate nobody knows. It answers as `answer` says and keeps the headers it got. */
-async function startSecureTopic(status = 200) {
+async function startSecureTopic({ status = 200, host = '127.0.0.1' } = {}) {
   const authority = createCertificateAuthority()
-  const { certificate: cert, key } = authority.issue(['127.0.0.1'])
+  const { certificate: cert, key } = authority.issue([host])
   const seen: (string | undefined)[] = []
   const server = createServer({ cert, key }, (request, response) => {
     seen.push(request.headers.authorization ?? request.headers['aeg-sas-key']?.toString())
@@ -58,6 +58,14 @@ describe('a topic over TLS', () => {
   })
 })
 
+it('a topic whose certificate is for another host gets no key, and the error says so', async () => {
+  const topic = await startSecureTopic({ host: 'other.example.com' })
+  const error = await refusal(openPublisher(topic.endpoint, { ca: topic.ca }).publisher.publish(event('1')))
+  expect(error).toMatchObject({ code: 'PUBLISH_UNAVAILABLE', details: { attempts: 1 } })
+  expect(error.message).toMatch(/certificate is for another host: check the name/)
+  expect(topic.seen).toEqual([])
+})
+
 describe('with topicAuthentication entra', () => {
   it("a token of the cloud's own scope is sent, and no key", async () => {
     const topic = await startSecureTopic()
@@ -75,7 +83,7 @@ describe('with topicAuthentication entra', () => {
   })
 
   it.each([401, 403])('%i is PERMISSION_DENIED with the role to assign', async (status) => {
-    const topic = await startSecureTopic(status)
+    const topic = await startSecureTopic({ status })
     const credential = { getToken: async () => ({ token: 'token-1', expiresOnTimestamp: inAnHour() }) }
     const { publisher } = openPublisher(topic.endpoint, { ca: topic.ca, output: entra, credential })
     const error = await refusal(publisher.publish(event('1')))

@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest'
+import { certificateRemedy } from '../src/certificate-fault.ts'
+
+it.each([
+  { code: 'CERT_HAS_EXPIRED', says: /out of date/ },
+  { code: 'CERT_NOT_YET_VALID', says: /clock/ },
+  { code: 'ERR_TLS_CERT_ALTNAME_INVALID', says: /another host/ },
+  { code: 'DEPTH_ZERO_SELF_SIGNED_CERT', says: /not trusted/ },
+  { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', says: /not trusted/ },
+  { code: 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', says: /not trusted/ },
+])('says what to do about $code', ({ code, says }) => expect(certificateRemedy(code)).toMatch(says))
+
+it.each([undefined, 'ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT', 'EPROTO'])('has nothing to say of %s', (code) =>
+  expect(certificateRemedy(code)).toBe(undefined),
+)
