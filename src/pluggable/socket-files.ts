@@ -25,7 +25,7 @@ const longestPath = 103
  * right mode, a socket gets its name, so nobody ever finds one there that nobody serves. What a process that died has left is replaced; a
  * socket that somebody serves is never taken over, not even by processes that start at the same moment.
  *
- * @throws SocketError when somebody serves one of them, a path is too long or something else lies there; none is served then
+ * @throws SocketError when somebody serves one of them, a path is too long, something else lies there or the folder can't be written to; none is served then
  */
 export async function claimSockets(
   folder: string,
@@ -38,8 +38,7 @@ export async function claimSockets(
     if (Buffer.byteLength(path) <= longestPath) continue
     throw new SocketError(`the path of the socket ${path} is too long; choose a folder with a shorter one`)
   }
-  mkdirSync(folder, { recursive: true })
-  const lock = await takeLock(folder)
+  const lock = await openFolder(folder)
   const claimed = new Map<string, number>()
   let replaced = false
   const remove = () => {
@@ -62,6 +61,19 @@ export async function claimSockets(
     rmSync(lock, { recursive: true, force: true })
   }
   return { paths, replaced, remove }
+}
+
+/** Makes the folder where it is not there yet; gives back its lock. */
+async function openFolder(folder: string): Promise<string> {
+  try {
+    mkdirSync(folder, { recursive: true })
+    return await takeLock(folder)
+  } catch (error) {
+    throw new SocketError(
+      `no socket can be made in ${folder} (${codeOf(error) ?? 'unknown'}); choose a folder that user ${process.getuid?.() ?? ''} may write to, ` +
+        'by --sockets-folder or DAPR_COMPONENTS_SOCKETS_FOLDER, as for daprd',
+    )
+  }
 }
 
 const lockLifeMs = 5_000

@@ -40,6 +40,15 @@ it.each([
   for (const name of names) expect(statSync(join(folder, name)).mode & 0o777).toBe(expected)
 })
 
+it.each(['file', 'file/below'])('says what to do where the folder is %s, in which no socket can be', async (place) => {
+  const folder = makeSocketFolder()
+  writeFileSync(join(folder, 'file'), '')
+  await expect(serve(join(folder, place))).rejects.toThrow(
+    /no socket can be made in \S+ \((EEXIST|ENOTDIR)\); choose a folder .* by --sockets-folder/,
+  )
+  expect(readdirSync(folder)).toEqual(['file'])
+})
+
 it('replaces what a killed process has left', async () => {
   const folder = makeSocketFolder()
   const server = await listen(join(folder, 'other'))
