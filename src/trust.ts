@@ -1,39 +1,45 @@
 import { Agent } from 'node:https'
 import { createSecureContext, type SecureContext } from 'node:tls'
-import type { PipelinePolicy } from '@azure/core-rest-pipeline'
+import type { PipelinePolicy, PipelineRequest } from '@azure/core-rest-pipeline'
 import { type Endpoints, trustedCertificates } from './endpoints.ts'
-
-/** What a client of the Azure SDKs is given so that it trusts `endpoints.ca` beside Node's own certificates. */
-export interface TrustOptions {
-  /** For the SDKs' own agents, which take over behind a proxy of the environment. */
-  readonly tlsOptions?: { readonly ca: string[] }
-  readonly additionalPolicies: readonly { readonly policy: PipelinePolicy; readonly position: 'perRetry' }[]
-}
 
 /** Trusted texts of the moment: a process has one, a test one for each emulator. */
 const mostContexts = 8
 const contexts = new Map<string, SecureContext>()
 const agents = new WeakMap<SecureContext, Agent>()
 
+/** What a client of the Azure SDKs is given so that it trusts `endpoints.ca` beside Node's own certificates. */
+export interface TrustOptions {
+  readonly additionalPolicies: { readonly policy: PipelinePolicy; readonly position: 'perRetry' }[]
+}
+
 /**
- * The options that make a client of the Azure SDKs trust `endpoints.ca`; nothing where there is none. Connections are
+ * The options that make a client of the Azure SDKs trust `endpoints.ca`, also through a proxy; nothing where there is none. Connections are
  * shared by all clients with the same `ca`.
  */
 export function trustOptions(endpoints: Endpoints): TrustOptions {
-  const ca = trustedCertificates(endpoints)
   const secureContext = secureContextOf(endpoints)
-  if (!ca || !secureContext) return { additionalPolicies: [] }
+  if (!secureContext) return { additionalPolicies: [] }
   const agent = agents.get(secureContext) ?? new Agent({ keepAlive: true, secureContext })
   agents.set(secureContext, agent)
   const policy: PipelinePolicy = {
     name: 'eventgrid-binding-trust',
     sendRequest(request, next) {
-      // A proxy of the environment has set its agent by now.
-      request.agent ??= agent
+      // A managed identity is asked over plain http.
+      if (request.url.startsWith('https:')) sendBy(request, agent, secureContext)
       return next(request)
     },
   }
-  return { tlsOptions: { ca }, additionalPolicies: [{ policy, position: 'perRetry' }] }
+  return { additionalPolicies: [{ policy, position: 'perRetry' }] }
+}
+
+/**
+ * Has a request to https sent by our agent. A proxy of the environment has set an agent of its own by now; that heeds no `tlsOptions` of the SDK,
+ * so it is told what to trust request by request.
+ */
+export function sendBy(request: PipelineRequest, agent: Agent, secureContext: SecureContext | undefined): void {
+  if (!request.agent) request.agent = agent
+  else if (secureContext) request.requestOverrides = { ...request.requestOverrides, secureContext }
 }
 
 /**

@@ -5,7 +5,7 @@ import type { EventHandler } from '../event.ts'
 import { type Logger, silentLogger } from '../logger.ts'
 import { readDefinition } from '../metadata/component-definition.ts'
 import { parseMetadata } from '../metadata/parse-metadata.ts'
-import { checkHandler, checkInitOptions, checkOptions } from './check-options.ts'
+import { checkHandler, checkInitOptions, checkInvokeOptions, checkOptions } from './check-options.ts'
 import { type Health, judge } from './health.ts'
 import type { InputSide } from './input-side.ts'
 import type { OutputSide } from './output-side.ts'
@@ -186,9 +186,11 @@ export class Binding {
    * @param payload what README's section "What create takes" lists: an event, an array of
    *   events, or data of any JSON form
    * @throws BindingError NOT_INITIALIZED, CLOSED, OPERATION_UNSUPPORTED, PAYLOAD_INVALID, PAYLOAD_TOO_LARGE,
-   *   PUBLISH_REJECTED, PUBLISH_UNAVAILABLE, CREDENTIALS_REJECTED, PERMISSION_DENIED, OVERLOADED or ABORTED
+   *   PUBLISH_REJECTED, PUBLISH_UNAVAILABLE, CREDENTIALS_REJECTED, PERMISSION_DENIED, OVERLOADED or ABORTED; a TypeError for an option
+   *   that is none
    */
   async invoke(operation: string, payload: unknown, options: InvokeOptions = {}): Promise<InvokeAnswer> {
+    checkInvokeOptions(options)
     if (this.#state === 'closed') throw closedError()
     if (!this.operations().includes(operation)) {
       throw new BindingError('OPERATION_UNSUPPORTED', {

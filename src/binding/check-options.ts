@@ -21,10 +21,21 @@ export function checkInitOptions(options: unknown): void {
   const { signal, subscription } = Object.fromEntries(
     checkNames('the options of init', options, ['signal', 'subscription']),
   )
-  if (signal !== undefined && !(signal instanceof AbortSignal)) throw new TypeError('signal must be an AbortSignal')
+  checkSignal(signal)
   if (subscription !== undefined && subscription !== 'wait' && subscription !== 'background') {
     throw new TypeError(`subscription must be 'wait' or 'background'`)
   }
+}
+
+/** @throws TypeError for an option of `invoke` that is none, or has a value that it can't have */
+export function checkInvokeOptions(options: unknown): void {
+  const { signal, metadata } = Object.fromEntries(checkNames('the options of invoke', options, ['metadata', 'signal']))
+  checkSignal(signal)
+  if (metadata !== undefined && !isRecord(metadata)) throw new TypeError('metadata must be an object of texts')
+}
+
+function checkSignal(signal: unknown): void {
+  if (signal !== undefined && !(signal instanceof AbortSignal)) throw new TypeError('signal must be an AbortSignal')
 }
 
 /** @throws TypeError for a handler that is no function; `undefined` is fine */

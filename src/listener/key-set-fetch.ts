@@ -1,5 +1,5 @@
 import type { JSONWebKeySet } from 'jose'
-import { trustedCertificates } from '../endpoints.ts'
+import { trustOptions } from '../trust.ts'
 import { isRecord } from './cloud-event.ts'
 
 export interface KeySetFetchOptions {
@@ -22,12 +22,9 @@ export function createKeySetFetch({ url, ca, timeoutMs = 5_000 }: KeySetFetchOpt
       '@azure/core-rest-pipeline'
     )
     const client = createDefaultHttpClient()
-    const trusted = trustedCertificates(ca === undefined ? {} : { ca })
-    const pipeline = createPipelineFromOptions({
-      retryOptions: { maxRetries: 0 },
-      redirectOptions: { maxRetries: 0 },
-      ...(trusted && { tlsOptions: { ca: trusted } }),
-    })
+    const pipeline = createPipelineFromOptions({ retryOptions: { maxRetries: 0 }, redirectOptions: { maxRetries: 0 } })
+    for (const { policy } of trustOptions(ca === undefined ? {} : { ca }).additionalPolicies)
+      pipeline.addPolicy(policy, { phase: 'Sign' })
     return (abortSignal: AbortSignal) =>
       pipeline.sendRequest(
         client,

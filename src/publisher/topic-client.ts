@@ -2,13 +2,14 @@ import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { Readable } from 'node:stream'
 import type { AccessToken, TokenCredential } from '@azure/core-auth'
-import { isRestError, type PipelinePolicy, RestError } from '@azure/core-rest-pipeline'
+import { isRestError, type PipelinePolicy, type PipelineRequest, RestError } from '@azure/core-rest-pipeline'
 import { AzureKeyCredential, EventGridPublisherClient } from '@azure/eventgrid'
 import { certificateRemedy } from '../certificate-fault.ts'
-import { type Endpoints, trustedCertificates } from '../endpoints.ts'
+import type { Endpoints } from '../endpoints.ts'
 import { BindingError } from '../errors.ts'
 import type { EventSchema, OutputMetadata } from '../metadata/metadata.ts'
-import { secureContextOf } from '../trust.ts'
+import { isLoopback } from '../metadata/parse-endpoint.ts'
+import { secureContextOf, sendBy } from '../trust.ts'
 import { readRetryAfter } from './retry-delay.ts'
 import { cleanText, type TopicAnswer } from './topic-answer.ts'
 
@@ -68,11 +69,15 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
       issues: [{ field: 'topicEndpoint', rule: 'must be https with topicAuthentication entra' }],
     })
   }
-  const ca = trustedCertificates(endpoints)
   const secureContext = secureContextOf(endpoints)
   const agent = isPlain
     ? new HttpAgent({ keepAlive: true })
     : new HttpsAgent({ keepAlive: true, ...(secureContext && { secureContext }) })
+  const connect = (request: PipelineRequest) => {
+    // Plain is for this machine alone: a proxy would be shown the key.
+    if (agent instanceof HttpsAgent) sendBy(request, agent, secureContext)
+    else request.agent = agent
+  }
   const keys = credentialOf(options)
   const bodies: Bodies = new WeakMap()
   const clientOf = (schema: EventSchema) =>
@@ -81,8 +86,7 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
       // Our own retries decide; a redirect would carry the key elsewhere.
       retryOptions: { maxRetries: 0 },
       redirectOptions: { maxRetries: 0 },
-      ...(ca && { tlsOptions: { ca } }),
-      additionalPolicies: [{ position: 'perRetry', policy: wirePolicy(contentTypes[schema], agent, bodies) }],
+      additionalPolicies: [{ position: 'perRetry', policy: wirePolicy(contentTypes[schema], connect, bodies) }],
     })
   const clients = {
     CloudEventSchemaV1_0: clientOf('CloudEventSchemaV1_0'),
@@ -166,7 +170,7 @@ function messageIn(error: Error): string {
 type Bodies = WeakMap<object, string>
 
 /** Sets body, content type and agent, and reads no more of an answer than is sane. */
-function wirePolicy(contentType: string, agent: HttpAgent | HttpsAgent, bodies: Bodies): PipelinePolicy {
+function wirePolicy(contentType: string, connect: (request: PipelineRequest) => void, bodies: Bodies): PipelinePolicy {
   return {
     name: 'eventgridBindingWirePolicy',
     async sendRequest(request, next) {
@@ -178,8 +182,7 @@ function wirePolicy(contentType: string, agent: HttpAgent | HttpsAgent, bodies: 
       request.headers.set('content-length', Buffer.byteLength(body))
       // A compressed answer could not be bounded before it is unpacked.
       request.headers.delete('accept-encoding')
-      // A proxy of the environment has set its agent by now.
-      request.agent ??= agent
+      connect(request)
       request.streamResponseStatusCodes = new Set([Number.POSITIVE_INFINITY])
       const response = await next(request)
       request.streamResponseStatusCodes = new Set()
@@ -256,8 +259,4 @@ function tokenFailure(error: unknown): TokenFailure {
       ? isRestError(error) && certificateRemedy(error.code) === undefined
       : status >= 500 || status === 408 || status === 429
   return new TokenFailure(error.message, { permanent: !passing })
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
 }

@@ -49,6 +49,21 @@ describe('init', () => {
   })
 })
 
+it.each([
+  { name: 'a controller for its signal', options: { signal: new AbortController() }, said: 'must be an AbortSignal' },
+  { name: 'a slip of a name', options: { metdata: {} }, said: 'did you mean metadata?' },
+  { name: 'metadata that are none', options: { metadata: ['type'] }, said: 'metadata must be an object' },
+  { name: 'null', options: null, said: 'the options of invoke must be an object' },
+])('invoke refuses $name with a TypeError', async ({ options, said }) => {
+  const binding = new Binding()
+  onTestFinished(() => binding.close())
+  await binding.init({ topicEndpoint: 'http://127.0.0.1:1/', accessKey: 'key' })
+  // In TypeScript the compiler says so.
+  const refused = Reflect.apply(binding.invoke, binding, ['create', {}, options])
+  await expect(refused).rejects.toThrow(said)
+  await expect(refused).rejects.toBeInstanceOf(TypeError)
+})
+
 it('refuses a handler that is none in read', () => {
   // In TypeScript the compiler says so.
   expect(() => Reflect.apply(Binding.prototype.read, new Binding(), ['x'])).toThrow('the handler must be a function')

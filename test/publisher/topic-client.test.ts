@@ -1,7 +1,7 @@
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { RestError } from '@azure/core-rest-pipeline'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createCertificateAuthority } from '../../src/emulator/certificates.ts'
 import { BindingError } from '../../src/errors.ts'
 import { azureEnvironments } from '../../src/metadata/azure-environment.ts'
@@ -148,6 +148,19 @@ describe('plain http', () => {
       expect((await refusal(publisher.publish(event('1')))).message).not.toContain('allowInsecureConnection')
     },
   )
+
+  it('goes past a proxy, which would be shown the key', async () => {
+    const topic = await startTopic()
+    onTestFinished(() => void vi.unstubAllEnvs())
+    for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY']) vi.stubEnv(name, 'http://127.0.0.1:1')
+    const { publisher } = openPublisher(topic.endpoint)
+    expect(await publisher.publish(event('1'))).toMatchObject({ count: 1 })
+  })
+
+  it('to a name of localhost may be tried', async () => {
+    const { publisher } = openPublisher('http://orders.localhost:1/', { limits: { publishTimeoutMs: 1 } })
+    expect((await refusal(publisher.publish(event('1')))).message).not.toContain('allowInsecureConnection')
+  })
 
   it('to another host sends nothing', async () => {
     const { publisher } = openPublisher('http://topic.invalid/api/events')
