@@ -73,20 +73,19 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
       if (known && known.expiresOnTimestamp - renewalMs > Date.now()) return forOneRequest(known)
       tokens.delete(key)
       const token = await fetchToken(scopes, tokenOptions)
-      if (token) tokens.set(key, token)
-      return token && forOneRequest(token)
+      tokens.set(key, token)
+      return forOneRequest(token)
     },
   }
 
-  function fetchToken(
-    scopes: string | string[],
-    tokenOptions: GetTokenOptions | undefined,
-  ): Promise<AccessToken | null> {
+  function fetchToken(scopes: string | string[], tokenOptions: GetTokenOptions | undefined): Promise<AccessToken> {
     const over = new AbortController()
     const wait: TokenWait = { last: undefined, over: over.signal }
     return waits.run(wait, async () => {
       try {
-        return await inTime(credential, scopes, tokenOptions, tokenTimeoutMs)
+        const token = await inTime(credential, scopes, tokenOptions, tokenTimeoutMs)
+        if (!token) throw new Error('the credential gave none')
+        return token
       } catch (error) {
         if (tokenOptions?.abortSignal?.aborted) throw error
         throw judgeTokenFailure(error, wait.last, context)

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { TokenCredential } from '@azure/core-auth'
 import type { Endpoints } from '../endpoints.ts'
 import { BindingError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
@@ -14,7 +13,7 @@ import { asBytes } from './read-payload.ts'
 import { createRequestQueue } from './request-queue.ts'
 import { createSender, type FailedAnswer } from './sender.ts'
 import { toEvents } from './to-events.ts'
-import { createTopicClient, publishUrl } from './topic-client.ts'
+import { createTopicClient, publishUrl, type TopicClientOptions } from './topic-client.ts'
 
 /** How one `publish` goes about it. */
 interface PublishOptions {
@@ -46,7 +45,7 @@ export interface Publisher {
 export interface PublisherOptions {
   readonly output: OutputMetadata
   /** Gives the tokens where `output` authenticates by `entra`. */
-  readonly credential?: TokenCredential
+  readonly credential?: TopicClientOptions['credential']
   readonly endpoints: Endpoints
   readonly logger: Logger
   /** @default publisherDefaults */

@@ -24,8 +24,8 @@ export interface TopicClient {
 /** What {@link createTopicClient} needs. */
 export interface TopicClientOptions {
   readonly output: OutputMetadata
-  /** Gives the tokens where `output` authenticates by `entra`. */
-  readonly credential: TokenCredential | undefined
+  /** Gives the tokens where `output` authenticates by `entra`. `renew` has it forget those that it keeps. */
+  readonly credential: (TokenCredential & { renew?(): void }) | undefined
   readonly endpoints: Endpoints
   /** Milliseconds since 1970: `Retry-After` may be a date. */
   readonly now: () => number
@@ -33,6 +33,9 @@ export interface TopicClientOptions {
 
 /** Most bytes of an answer that are read; Event Grid's errors take a few hundred. */
 const maxAnswerBytes = 65_536
+
+/** A token that the topic does not take is renewed no more often: it may be another reason that lasts. */
+const renewalPauseMs = 60_000
 
 /**
  * Content type by schema. Event Grid takes several CloudEvents only under the batch type (CloudEvents JSON event format, section 4).
@@ -98,6 +101,17 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
       authentication.kind === 'accessKey' ? text.replaceAll(authentication.accessKey.reveal(), '(redacted)') : text,
     )
   }
+  let renewals = 0
+  let renewedAt = Number.NEGATIVE_INFINITY
+  /** Whether the token of a request, which the topic does not take, gives way to another: its time may be over by the topic's clock and not by ours. */
+  const isRenewed = (renewalsBefore: number) => {
+    if (renewals > renewalsBefore) return true
+    if (!options.credential?.renew || now() - renewedAt < renewalPauseMs) return false
+    options.credential.renew()
+    renewals++
+    renewedAt = now()
+    return true
+  }
   return {
     async send(schema, events, signal) {
       const sending = new AbortController()
@@ -111,8 +125,14 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
         else signal.addEventListener('abort', give, { once: true })
       })
       // The SDK waits for upload and answer to end before it tells of an abort, so its promise alone is not enough.
+      const sendWhole = () =>
+        Promise.race([sendOnce(clients[schema], sending.signal, { now, clean: withoutKey }), aborted])
+      const renewalsBefore = renewals
       try {
-        return await Promise.race([sendOnce(clients[schema], sending.signal, { now, clean: withoutKey }), aborted])
+        const answer = await sendWhole()
+        return answer.kind === 'answered' && answer.status === 401 && isRenewed(renewalsBefore)
+          ? await sendWhole()
+          : answer
       } finally {
         // When V8 looks through the young generation only, a WeakMap keeps its values, whatever became of their keys.
         bodies.delete(sending.signal)

@@ -152,6 +152,15 @@ it('says what to do about a certificate that is not trusted', async () => {
   })
 })
 
+it('says so where the credential of the host gives no token', async () => {
+  const hostCredential = { getToken: async () => null }
+  const credential = createCredential({ kind: 'host' }, { environment, endpoints: {}, hostCredential })
+  expect(await failure(credential.getToken(scope))).toMatchObject({
+    code: 'CREDENTIALS_REJECTED',
+    message: expect.stringMatching(/the credential gave none; check the credential that the host handed over/),
+  })
+})
+
 it('ends the wait for a token when the signal aborts', async () => {
   const ending = new AbortController()
   const entra = await startEntra(() => {

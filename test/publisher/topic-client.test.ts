@@ -82,6 +82,20 @@ describe('with topicAuthentication entra', () => {
     expect(scopes).toEqual(['https://eventgrid.azure.us/.default'])
   })
 
+  it('a lasting 401 renews the token once, and not again for a minute', async () => {
+    const topic = await startSecureTopic({ status: 401 })
+    let renewed = 0
+    const credential = {
+      // By its date the SDK keeps none, as with ours.
+      getToken: async () => ({ token: `token-${renewed}`, expiresOnTimestamp: 0 }),
+      renew: () => void renewed++,
+    }
+    const { publisher } = openPublisher(topic.endpoint, { ca: topic.ca, output: entra, credential })
+    for (const id of ['1', '2'])
+      expect(await refusal(publisher.publish(event(id)))).toMatchObject({ code: 'PERMISSION_DENIED' })
+    expect(topic.seen).toEqual(['Bearer token-0', 'Bearer token-1', 'Bearer token-1'])
+  })
+
   it.each([401, 403])('%i is PERMISSION_DENIED with the role to assign', async (status) => {
     const topic = await startSecureTopic({ status })
     const credential = { getToken: async () => ({ token: 'token-1', expiresOnTimestamp: inAnHour() }) }
