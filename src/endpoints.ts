@@ -24,6 +24,15 @@ export function endpointsFromEnvironment(environment: Readonly<Record<string, st
 }
 
 /**
+ * The variable that names a proxy, the first of those that the Azure SDKs look at, where it is none of http or https: they would ask it nothing, or throw.
+ */
+export function brokenProxy(environment: Readonly<Record<string, string | undefined>>): string | undefined {
+  const names = ['HTTPS_PROXY', 'ALL_PROXY', 'HTTP_PROXY'].flatMap((name) => [name, name.toLowerCase()])
+  const name = names.find((name) => environment[name])
+  return name && !/^https?:$/.test(URL.parse(environment[name] ?? '')?.protocol ?? '') ? name : undefined
+}
+
+/**
  * All certificates to trust where `ca` is given, since Node takes a list in place of its own and not beside it.
  * `undefined` where Node's own will do.
  */

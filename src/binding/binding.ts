@@ -1,9 +1,10 @@
 import type { TokenCredential } from '@azure/core-auth'
-import { type Endpoints, endpointsFromEnvironment } from '../endpoints.ts'
+import { brokenProxy, type Endpoints, endpointsFromEnvironment } from '../endpoints.ts'
 import { BindingError } from '../errors.ts'
 import type { EventHandler } from '../event.ts'
 import { type Logger, silentLogger } from '../logger.ts'
 import { readDefinition } from '../metadata/component-definition.ts'
+import { metadataInvalid } from '../metadata/metadata-invalid.ts'
 import { parseMetadata } from '../metadata/parse-metadata.ts'
 import { checkHandler, checkInitOptions, checkInvokeOptions, checkOptions } from './check-options.ts'
 import { type Health, judge } from './health.ts'
@@ -136,6 +137,11 @@ export class Binding {
       credentialGiven: credential !== undefined,
       allowAnyPort: true,
     })
+    const proxy = brokenProxy(process.env)
+    if (proxy !== undefined) {
+      const fix = 'write it with its scheme, like http://proxy.example.com:8080'
+      throw metadataInvalid('the environment', [{ field: proxy, rule: 'must be an http or https URL', fix }])
+    }
     for (const warning of parsed.warnings) this.#logger.warn(warning)
     const common = {
       endpoints: this.#options.endpoints ?? endpointsFromEnvironment(process.env),

@@ -6,7 +6,7 @@ const bindingOptions: Readonly<Record<string, (name: string, value: unknown) => 
   onEvent: checkHandler,
   logger: mustHave('debug', 'info', 'warn', 'error'),
   credential: mustHave('getToken'),
-  endpoints: (name, value) => checkNames(name, value, ['resourceManager', 'authorityHost', 'ca']),
+  endpoints: checkEndpoints,
 }
 
 /** @throws TypeError for an option of `new Binding` that is none, or has a value that it can't have */
@@ -41,6 +41,15 @@ function checkSignal(signal: unknown): void {
 /** @throws TypeError for a handler that is no function; `undefined` is fine */
 export function checkHandler(name: string, handler: unknown): void {
   if (handler !== undefined && typeof handler !== 'function') throw new TypeError(`${name} must be a function`)
+}
+
+function checkEndpoints(subject: string, value: unknown): void {
+  for (const [name, text] of checkNames(subject, value, ['resourceManager', 'authorityHost', 'ca'])) {
+    if (text === undefined) continue
+    if (typeof text !== 'string') throw new TypeError(`${subject}.${name} must be a text`)
+    if (name === 'ca' && !/-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/.test(text))
+      throw new TypeError(`${subject}.ca must hold certificates in PEM: the text of the file, not its path`)
+  }
 }
 
 function mustHave(...methods: readonly string[]) {

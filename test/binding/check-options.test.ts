@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Binding, BindingError } from '../../src/index.ts'
 
 /** What a program in JavaScript may write, which the compiler would refuse. */
@@ -23,6 +23,12 @@ describe('new Binding', () => {
     },
     { name: 'endpoints that are none', options: { endpoints: 'https://x' }, said: 'endpoints must be an object' },
     { name: 'a slip in endpoints', options: { endpoints: { authority: 'x' } }, said: 'no "authority"' },
+    {
+      name: 'an endpoint that is no text',
+      options: { endpoints: { authorityHost: 5 } },
+      said: 'authorityHost must be',
+    },
+    { name: 'a path for certificates', options: { endpoints: { ca: '/etc/ca.pem' } }, said: 'ca must hold certif' },
     { name: 'a function for options', options: [handler], said: 'the options of Binding must be an object' },
   ])('refuses $name with a TypeError', ({ options, said }) => {
     expect(() => new Binding(untyped(options))).toThrow(TypeError)
@@ -62,6 +68,24 @@ it.each([
   const refused = Reflect.apply(binding.invoke, binding, ['create', {}, options])
   await expect(refused).rejects.toThrow(said)
   await expect(refused).rejects.toBeInstanceOf(TypeError)
+})
+
+it.each([
+  { proxy: 'HTTPS_PROXY', value: '10.0.0.1:8080' },
+  { proxy: 'HTTPS_PROXY', value: 'user:marked-password@proxy.example.com:8080' },
+  { proxy: 'all_proxy', value: 'socks5://10.0.0.1' },
+])('init names the variable $proxy of $value, by which no proxy can be asked', async ({ proxy, value }) => {
+  onTestFinished(() => void vi.unstubAllEnvs())
+  vi.stubEnv(proxy, value)
+  const binding = new Binding()
+  onTestFinished(() => binding.close())
+  const init = binding.init({ topicEndpoint: 'https://x.eventgrid.azure.net', accessKey: 'key' })
+  await expect(init).rejects.toMatchObject({
+    code: 'METADATA_INVALID',
+    issues: [{ field: proxy }],
+    message: expect.stringMatching(/must be an http or https URL; write it with its scheme/),
+  })
+  await expect(init).rejects.not.toThrow('marked-password')
 })
 
 it('refuses a handler that is none in read', () => {
