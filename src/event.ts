@@ -18,7 +18,7 @@ export interface CloudEvent {
 export interface ReceivedEvent {
   /**
    * The event's own bytes (JSON): in a batch the exact slice of the body, never serialised anew. The memory under it is shared with the rest of the request, so it can't be
-   * transferred to another thread (DataCloneError): post it without, which copies.
+   * transferred to another thread (DataCloneError): post it without, which copies. Change a copy, not these: a redelivery is known by them.
    */
   readonly data: Buffer
   /** `application/cloudevents+json`, or `application/json` for the Event Grid schema. */

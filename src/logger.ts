@@ -12,5 +12,15 @@ export interface Logger {
   error(message: string, fields?: LogFields): void
 }
 
+/** A host's logger, whose failures are its own: a line that can't be written must not end a process or cost an event its place. */
+export function unfailing(logger: Logger): Logger {
+  const guarded = (level: keyof Logger) => (message: string, fields?: LogFields) => {
+    try {
+      logger[level](message, fields)
+    } catch {}
+  }
+  return { debug: guarded('debug'), info: guarded('info'), warn: guarded('warn'), error: guarded('error') }
+}
+
 /** The logger of a host that wants none. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} }

@@ -2,7 +2,7 @@ import type { TokenCredential } from '@azure/core-auth'
 import { brokenProxy, type Endpoints, endpointsFromEnvironment } from '../endpoints.ts'
 import { BindingError } from '../errors.ts'
 import type { EventHandler } from '../event.ts'
-import { type Logger, silentLogger } from '../logger.ts'
+import { type Logger, silentLogger, unfailing } from '../logger.ts'
 import { readDefinition } from '../metadata/component-definition.ts'
 import { metadataInvalid } from '../metadata/metadata-invalid.ts'
 import { parseMetadata } from '../metadata/parse-metadata.ts'
@@ -87,7 +87,7 @@ export class Binding {
   constructor(options: BindingOptions = {}) {
     checkOptions(options)
     this.#options = options
-    this.#logger = options.logger ?? silentLogger
+    this.#logger = unfailing(options.logger ?? silentLogger)
     this.#handler = options.onEvent
   }
 

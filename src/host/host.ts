@@ -44,6 +44,15 @@ export function createHost({ channel, loggerOf }: HostOptions): Host {
     component.appIsUp(appUp)
   }
 
+  /** Which component of ours has the port that was taken. The one that listens keeps it, whichever file stands first. */
+  function neighbour({ metadata: { input } }: LoadedComponent, error: unknown): string {
+    if (!(error instanceof BindingError) || error.code !== 'PORT_UNAVAILABLE') return ''
+    const other = [...running.values()].find(
+      ({ loaded }) => loaded.metadata.input?.handshakePort === input?.handshakePort,
+    )
+    return other ? `; component ${JSON.stringify(other.loaded.component.name)} has its handshakePort already` : ''
+  }
+
   async function close(name: string): Promise<void> {
     const component = running.get(name)
     await component?.drain()
@@ -56,7 +65,7 @@ export function createHost({ channel, loggerOf }: HostOptions): Host {
     try {
       await open(loaded)
     } catch (error) {
-      loggerOf(name).error(messageOf(error))
+      loggerOf(name).error(`${messageOf(error)}${neighbour(loaded, error)}`)
       if (!before) return loggerOf(name).warn('it is left out until its file changes')
       loggerOf(name).warn('going back to what it was before, until its file changes')
       await openOrGoBack(before, undefined)
@@ -71,7 +80,7 @@ export function createHost({ channel, loggerOf }: HostOptions): Host {
         try {
           await open(one)
         } catch (error) {
-          loggerOf(one.component.name).error('could not be started')
+          loggerOf(one.component.name).error(`could not be started${neighbour(one, error)}`)
           throw error
         }
       }

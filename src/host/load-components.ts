@@ -70,26 +70,13 @@ export function loadComponents(texts: FolderTexts, options: LoadOptions): Loaded
   for (const [file, loaded] of byFile) {
     for (const one of loaded) {
       const { name } = one.component
-      const onItsPort = [...components.values()].find((other) => sharePort(one.metadata, other.metadata))
       if (components.has(name))
         faults.push(`${file}: there is another component ${JSON.stringify(name)}; the first counts`)
-      else if (onItsPort) faults.push(`${file}: ${portFault(one, onItsPort)}`)
       else components.set(name, one)
     }
   }
   return { components, byFile, faults, notes }
 }
-
-/** Would the one find the port of its listener taken by the other? */
-function sharePort({ input: one }: Metadata, { input: other }: Metadata): boolean {
-  if (!one || !other || one.handshakePort !== other.handshakePort) return false
-  const isEvery = (address: string | undefined) => address === undefined || address === '::' || address === '0.0.0.0'
-  return one.listenAddress === other.listenAddress || isEvery(one.listenAddress) || isEvery(other.listenAddress)
-}
-
-const portFault = ({ component, metadata }: LoadedComponent, other: LoadedComponent) =>
-  `component ${JSON.stringify(component.name)} has handshakePort ${quote(String(metadata.input?.handshakePort))}, which component ` +
-  `${JSON.stringify(other.component.name)} has already; give each a port of its own, to which the ingress leads its subscriberEndpoint`
 
 type SourcesOf = ReadComponentsOptions['sourcesOf']
 

@@ -1,6 +1,6 @@
 /** Somebody who waits for a slot. */
 export interface Waiter {
-  /** Bytes of the body that is kept in memory meanwhile. */
+  /** Bytes that are kept in memory meanwhile: the body, and what is known of its events. */
   readonly bytes: number
   /** A slot is theirs now; they give it back by `leave`. */
   admit(): void

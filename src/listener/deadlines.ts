@@ -1,7 +1,7 @@
 import { createPlacedList, type Placed } from '../placed-list.ts'
 import type { Timers } from './timers.ts'
 
-/** Something that ends at a time (epoch milliseconds). */
+/** Something that ends at a time, by `now`. */
 export interface Expiring extends Placed {
   readonly expiresAt: number
 }

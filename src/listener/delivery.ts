@@ -25,7 +25,7 @@ export class DeliveryEvent {
   /** Gives away what the event was parsed to; parses it again where that is gone. Throws if the bytes were changed meanwhile. */
   takeCloudEvent(): CloudEvent {
     const parsed = this.#cloudEvent
-    if (parsed === undefined) return parseAgain(this.data)
+    if (parsed === undefined) return this.#parseAgain()
     this.#cloudEvent = undefined
     return parsed
   }
@@ -34,12 +34,13 @@ export class DeliveryEvent {
   forgetCloudEvent(): void {
     this.#cloudEvent = undefined
   }
-}
 
-function parseAgain(data: Buffer): CloudEvent {
-  const reading = readEvent(JSON.parse(data.toString()))
-  if ('invalid' in reading) throw new Error(`another handler has changed the bytes of the event: ${reading.invalid}`)
-  return reading.cloudEvent
+  #parseAgain(): CloudEvent {
+    const reading = readEvent(JSON.parse(this.data.toString()))
+    if ('invalid' in reading || reading.cloudEvent.id !== this.id)
+      throw new Error('another handler has changed the bytes of the event')
+    return reading.cloudEvent
+  }
 }
 
 /** A member of a body: an event, or the reason why it is none. */

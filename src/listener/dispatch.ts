@@ -15,7 +15,7 @@ interface Delivery {
   readonly metadata: Readonly<Record<string, string>>
   /** Size of the body. */
   readonly bytes: number
-  /** Epoch milliseconds: `handlerTimeout` runs from here. */
+  /** By `now` of the dispatcher: `handlerTimeout` runs from here. */
   readonly arrivedAt: number
   /** `aeg-delivery-count` is over 0. */
   readonly redelivered: boolean
@@ -31,6 +31,7 @@ export interface DispatcherOptions {
   /** How long a body waits for its first handler call. @default 3_000 */
   readonly admissionWaitMs?: number
   readonly log: QuietLog
+  /** Milliseconds of any beginning; not of a clock that may be set, since a step back would keep everything waiting as long. */
   readonly now: () => number
   readonly timers: Timers
 }
@@ -78,6 +79,9 @@ interface Running extends RunningEvent, Waiting {
   /** Redeliveries that wait for it as well. */
   joined: readonly Waiting[]
 }
+
+/** What a member that waits takes beside its bytes: tiny events are mostly that. */
+const memberBytes = 300
 
 const nobody: readonly Waiting[] = []
 
@@ -171,11 +175,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     return false
   }
 
-  /** Who waits keeps the bytes of their events alone, for these are what the queue counts. */
+  /** Who waits keeps of their events the bytes and what leads to them, for these are what the queue counts. */
   function newWaiter(work: Work): Waiter {
     for (const member of work.delivery.members) if (!('invalid' in member)) member.forgetCloudEvent()
     return {
-      bytes: work.delivery.bytes,
+      bytes: work.delivery.bytes + work.delivery.members.length * memberBytes,
       admit() {
         work.waitTimer?.[Symbol.dispose]()
         work.holdsSlot = true

@@ -46,7 +46,7 @@ export interface ListenerOptions {
   readonly onForeignDelivery?: () => void
   /** When our own write of the event subscription stood (epoch milliseconds), if it has. */
   readonly subscriptionWrittenAt: () => number | undefined
-  /** Epoch milliseconds. @default Date.now */
+  /** Epoch milliseconds. @default Date.now, and for what is only measured a clock that nobody sets */
   readonly now?: () => number
   /** @default Node's */
   readonly timers?: Timers
@@ -80,8 +80,9 @@ export interface Listener {
 /** Starts to listen on `handshakePort`. Throws PORT_UNAVAILABLE. */
 export async function createListener(options: ListenerOptions): Promise<Listener> {
   const { input, logger, handler, health, subscriptionWrittenAt, now = Date.now, timers = nodeTimers } = options
-  const log = createQuietLog({ logger, now })
-  const dispatcher = createDispatcher({ ...input, handler, log, now, timers })
+  const elapsed = options.now ?? (() => performance.now())
+  const log = createQuietLog({ logger, now: elapsed })
+  const dispatcher = createDispatcher({ ...input, handler, log, now: elapsed, timers })
   let draining = false
   let foreign: ListenerStatus['foreign']
 
@@ -94,7 +95,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     allowedOrigin: input.environment.eventGridOrigin,
     eventSubscriptionName: input.eventSubscriptionName,
     maxRequestBytes: input.maxRequestBytes,
-    examine: createExamine(options, log, now),
+    examine: createExamine(options, log, { now, elapsed }),
     draining: () => draining,
     hasHandler: () => handler() !== undefined,
     health,
@@ -200,7 +201,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
       onBroken: (status) => log.info('a connection was ended: what it brought is no request', { status }),
     })
     server.addHook('onRequest', (request, reply) => {
-      const arrivedAt = now()
+      const arrivedAt = elapsed()
       // Node's own from here on: each Fastify makes classes of its own, and code that meets fifty of them is slow.
       const { raw: response } = reply
       const { socket, method = '', httpVersionMajor: version, headers } = response.req
@@ -256,7 +257,7 @@ function isRedelivery(headers: IncomingHttpHeaders): boolean {
 function createExamine(
   { authentication, input, endpoints, keySetTimeoutMs }: ListenerOptions,
   log: QuietLog,
-  now: () => number,
+  { now, elapsed }: { readonly now: () => number; readonly elapsed: () => number },
 ): (headers: IncomingHttpHeaders) => Evidence | Promise<Evidence> {
   switch (authentication.kind) {
     case 'none':
@@ -276,7 +277,7 @@ function createExamine(
           ca: endpoints.ca,
           ...(keySetTimeoutMs && { timeoutMs: keySetTimeoutMs }),
         }),
-        now,
+        now: elapsed,
         onFailure: (error) =>
           log.warn('the keys of Entra could not be fetched', {
             url,

@@ -88,6 +88,16 @@ it.each([
   await expect(init).rejects.not.toThrow('marked-password')
 })
 
+it('goes on where the logger of the host fails', async () => {
+  const fail = () => {
+    throw new Error('no space left')
+  }
+  const binding = new Binding({ logger: { debug: fail, info: fail, warn: fail, error: fail } })
+  onTestFinished(() => binding.close())
+  await binding.init({ topicEndpoint: 'http://127.0.0.1:1/', accessKey: 'key', unknown: 'makes a warning' })
+  expect(binding.health().status).toBe('healthy')
+})
+
 it('refuses a handler that is none in read', () => {
   // In TypeScript the compiler says so.
   expect(() => Reflect.apply(Binding.prototype.read, new Binding(), ['x'])).toThrow('the handler must be a function')

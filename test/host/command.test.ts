@@ -4,6 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { startCommand } from '../support/command.ts'
 import { makeComponentFolder } from '../support/component-folder.ts'
 import { openDaprApp } from '../support/dapr-app.ts'
+import { freePort } from '../support/free-port.ts'
 import { openHostWorld } from './open-host.ts'
 
 /** A port that is taken until the test's end. */
@@ -64,6 +65,16 @@ it('ends with 1 where the port of the API or of a component is taken', async () 
   expect(await host.ended).toBe(1)
   expect(host.lines).toContain('orders: error: could not be started')
   expect(host.lines.at(-1)).toMatch(/PORT_UNAVAILABLE/)
+})
+
+it('ends with 1 and names both components where two have one port', async () => {
+  const world = await openHostWorld()
+  const port = String(await freePort())
+  world.write('orders.yaml', { handshakePort: port })
+  world.write('parcels.yaml', { name: 'parcels', handshakePort: port })
+  const host = world.start()
+  expect(await host.ended).toBe(1)
+  expect(host.lines).toContain('parcels: error: could not be started; component "orders" has its handshakePort already')
 })
 
 it('drains at SIGTERM: what the application handles is awaited, and it may still publish', async () => {

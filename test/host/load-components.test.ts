@@ -66,42 +66,6 @@ it('lets the first of two components of one name count, and says so', () => {
   expect(faults).toEqual(['b.yml: there is another component "alpha"; the first counts'])
 })
 
-describe('of two components with one handshakePort', () => {
-  const input = (name: string, address?: string) =>
-    component(name, {
-      more: Object.entries({
-        tenantId: 'example.com',
-        subscriptionId: '00000000-0000-0000-0000-000000000001',
-        clientId: 'client',
-        clientSecret: 'secret',
-        subscriberEndpoint: `https://${name}.example.com`,
-        scope: '/subscriptions/00000000-0000-0000-0000-000000000001',
-        handshakePort: '9000',
-        ...(address !== undefined && { listenAddress: address }),
-      })
-        .map(([field, value]) => `    - { name: ${field}, value: "${value}" }`)
-        .join('\n'),
-    })
-
-  it.each([
-    { name: 'on every address', addresses: [undefined, undefined] },
-    { name: 'on every address and on one', addresses: ['0.0.0.0', '127.0.0.1'] },
-    { name: 'on one address', addresses: ['127.0.0.1', '127.0.0.1'] },
-  ])('$name the first counts, and both are named', ({ addresses: [first, second] }) => {
-    const { faults, components } = load({ 'a.yaml': input('alpha', first), 'b.yaml': input('beta', second) })
-    expect([...components.keys()]).toEqual(['alpha'])
-    expect(faults).toEqual([
-      'b.yaml: component "beta" has handshakePort "9000", which component "alpha" has already; give each a port of its own, ' +
-        'to which the ingress leads its subscriberEndpoint',
-    ])
-  })
-
-  it('on addresses of their own both count', () => {
-    const { faults, components } = load({ 'a.yaml': input('alpha', '127.0.0.1'), 'b.yaml': input('beta', '127.0.0.2') })
-    expect({ faults, names: [...components.keys()] }).toEqual({ faults: [], names: ['alpha', 'beta'] })
-  })
-})
-
 it('leaves out what is for another application, and what is not ours', () => {
   const loaded = load({
     'a.yaml': component('alpha', { more: 'scopes: [billing]' }),

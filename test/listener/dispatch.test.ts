@@ -222,6 +222,27 @@ describe('maxConcurrency', () => {
     expect(dispatcher.waiting).toBe(1)
   })
 
+  it('counts what tiny events take beside their bytes', () => {
+    const { deliver, dispatcher } = openDispatcher({ maxConcurrency: 1 })
+    deliver(['running'])
+    const ids = Array.from({ length: 5_000 }, (_, index) => String(index))
+    while (deliver(ids).length === 0);
+    // 64 MiB at 300 bytes for each event, and about 100 of its own.
+    expect(dispatcher.waiting).toBeGreaterThan(28)
+    expect(dispatcher.waiting).toBeLessThan(40)
+  })
+
+  it('hands over no other event in the place of one whose bytes were changed while it waited', async () => {
+    const { calls, deliver, handled } = openDispatcher({ maxConcurrency: 1 })
+    const answers = deliver(['a', 'b'])
+    const { data } = calls[0]?.event ?? expect.fail('no call')
+    const body = Buffer.from(data.buffer)
+    body.write('"id":"c"', body.indexOf('"id":"b"'))
+    await calls[0]?.resolve()
+    expect(answers).toEqual([500])
+    expect(handled()).toEqual(['a'])
+  })
+
   it('counts a handler whose time is over until it ends', async () => {
     const { clock, calls, deliver, dispatcher } = openDispatcher({ maxConcurrency: 1 })
     deliver(['1'])

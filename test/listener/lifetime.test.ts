@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { BindingError } from '../../src/errors.ts'
 import { createManualClock } from './manual-clock.ts'
 import { cloudEventText, openListener, proof, secretToken } from './open-listener.ts'
@@ -68,6 +68,19 @@ describe('a slow handler', () => {
     slow.end()
     expect((await deliver(cloudEventText('1'), { 'aeg-delivery-count': '1' })).status).toBe(200)
     expect(events).toHaveLength(1)
+  })
+
+  it('is answered for at handlerTimeout though the clock went back meanwhile', async () => {
+    const slow = slowHandler()
+    const { deliver } = await openListener({ input: { handlerTimeoutMs: 100 }, handler: slow.handler })
+    const answer = deliver(cloudEventText('1'))
+    await slow.called
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() - 3_600_000)
+    onTestFinished(() => {
+      clock.mockRestore()
+      slow.end()
+    })
+    expect((await answer).status).toBe(503)
   })
 
   it('that keeps all places makes others wait for 3 s and then come again', async () => {
