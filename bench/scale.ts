@@ -24,8 +24,8 @@ export interface Scale {
 
 /** What the targets are about. */
 export const fullScale: Scale = {
-  rounds: 5,
-  runMs: 4_000,
+  rounds: 15,
+  runMs: 1_000,
   warmUpMs: 3_000,
   daprWarmUpMs: 10_000,
   steadyRate: 5_000,

@@ -3,56 +3,61 @@ import { deliveryBody } from '../events.ts'
 import type { LoadOrder, LoadResult } from '../load/generator.ts'
 import { type Case, takeTurns, withUsage } from '../measure.ts'
 import { figure, type Result, spread } from '../results.ts'
-import { median } from '../statistics.ts'
+import { median, ratios } from '../statistics.ts'
 import { type Bench, closedLoop, type Findings, type Suite } from '../suite.ts'
 
 /** Most that our cost of an event may grow beside the floor's. */
 const limit = 1.2
 const connections = 50
 
-/** Processor time of an event, by what grows. */
+/** One size: our server and the floor's, and the load of that size. */
+interface Size {
+  readonly size: number
+  readonly ours: Server
+  readonly floor: Server
+  readonly load: (server: Server, ms: number) => Promise<LoadResult>
+}
+
+/** Processor time of an event at one size, run by run. */
 interface Costs {
+  readonly size: number
   readonly ours: readonly number[]
   readonly floor: readonly number[]
 }
 
-/** What an event costs at one size, ours and the floor's in turns. */
-async function costs(
-  bench: Bench,
-  pair: readonly [Server, Server],
-  load: (server: Server, ms: number) => Promise<LoadResult>,
-): Promise<Costs> {
+/** What an event costs at each size. All sizes take turns: growth compares what the machine did within a minute, not a quarter of an hour apart. */
+async function costsOf(bench: Bench, sizes: readonly Size[]): Promise<Costs[]> {
   const { warmUpMs, runMs, rounds } = bench.scale
-  const named = [
-    ['ours', pair[0]],
-    ['floor', pair[1]],
-  ] as const
-  for (const server of pair) await load(server, warmUpMs)
-  const cases = named.map(([name, server]): Case => {
-    const work = async () => {
-      const { answers, ms } = await load(server, runMs)
-      return { events: answers, ms }
+  const cases: Case[] = []
+  for (const { size, load, ...servers } of sizes) {
+    for (const [name, server] of Object.entries(servers)) {
+      await load(server, warmUpMs)
+      const work = async () => {
+        const { answers, ms } = await load(server, runMs)
+        return { events: answers, ms }
+      }
+      cases.push({ name: `${name} ${size}`, run: () => withUsage(server.child, work) })
     }
-    return { name, run: () => withUsage(server.child, work) }
-  })
+  }
   const samples = await takeTurns(cases, rounds)
   const of = (name: string) => (samples.get(name) ?? []).map(({ cpuUs = Number.NaN }) => cpuUs)
-  return { ours: of('ours'), floor: of('floor') }
+  return sizes.map(({ size }) => ({ size, ours: of(`ours ${size}`), floor: of(`floor ${size}`) }))
 }
 
 /** A line for each size: by what factor an event costs more than at the first, beside the floor's factor. */
-function lines(unit: string, sizes: readonly number[], found: readonly Costs[]): Result[] {
+function lines(unit: string, found: readonly Costs[]): Result[] {
   const [base] = found
   if (!base) return []
-  return found.map(({ ours, floor }, index) => {
-    const growth = median(ours) / median(base.ours) / (median(floor) / median(base.floor))
+  const besideFloor = ({ ours, floor }: Costs) => ratios(ours, floor)
+  return found.map((costs, index) => {
+    const growth = median(ratios(besideFloor(costs), besideFloor(base)))
     return {
-      what: `${sizes[index]?.toLocaleString('en')} ${unit}`,
-      ours: spread(ours, 'us of processor time an event'),
+      what: `${costs.size.toLocaleString('en')} ${unit}`,
+      ours: spread(costs.ours, 'us of processor time an event'),
       peer: 'node:http floor',
-      peerFigure: spread(floor, 'us'),
+      peerFigure: spread(costs.floor, 'us'),
       ratio: `grows ${figure(growth)} x as much`,
-      cpuRatio: `${figure(median(floor) / median(ours))} x`,
+      cpuRatio: `${figure(median(ratios(costs.floor, costs.ours)))} x`,
       target: index === 0 ? '' : `at most ${limit} x`,
       ...(index > 0 && { met: growth <= limit }),
     }
@@ -67,36 +72,35 @@ export const growth: Suite = {
     const body = deliveryBody({ bytes: 1_024, batch: 1 })
     // The listener admits four connections for each handler call at once: room for those of one load beside those of the load before, which it may not have seen closing yet.
     const metadata = { maxConcurrency: String(Math.max(256, ...scale.connections)) }
-    const byConnections: Costs[] = []
-    {
-      await using ours = await startOurs(azure, { authentication: 'secret', metadata })
-      await using floor = await startBare('floor', ours.targets)
-      for (const count of scale.connections) {
-        byConnections.push(
-          await costs(bench, [ours, floor], ({ targets }, ms) =>
-            // A millisecond more for each connection that has to be made first.
-            closedLoop(bench, { targets, body, connections: count, ms: ms + count }),
-          ),
-        )
-      }
-    }
-    const byInstances: Costs[] = []
-    for (const instances of scale.instances) {
-      await using ours = await startOurs(azure, { authentication: 'secret', instances })
-      await using floor = await startBare('floor', ours.targets, instances)
+    await using stack = new AsyncDisposableStack()
+    const ours = stack.use(await startOurs(azure, { authentication: 'secret', metadata }))
+    const floor = stack.use(await startBare('floor', ours.targets))
+    const byConnections = await costsOf(
+      bench,
+      scale.connections.map((size): Size => {
+        // A millisecond more for each connection that has to be made first.
+        const load: Size['load'] = ({ targets }, ms) =>
+          closedLoop(bench, { targets, body, connections: size, ms: ms + size })
+        return { size, ours, floor, load }
+      }),
+    )
+    const byInstances: Size[] = []
+    for (const size of scale.instances) {
+      const ours = stack.use(await startOurs(azure, { authentication: 'secret', instances: size }))
+      const floor = stack.use(await startBare('floor', ours.targets, size))
       // Always by the same load: wrk knows one target only.
-      const load = ({ targets }: Server, ms: number) => {
+      const load: Size['load'] = ({ targets }, ms) => {
         const order: LoadOrder = { targets, body, connections, ms }
         return bench.generator.ask<LoadResult>(order)
       }
-      byInstances.push(await costs(bench, [ours, floor], load))
+      byInstances.push({ size, ours, floor, load })
     }
     return {
       title: 'Cost of growth',
-      how: `Processor time of the server for one event of 1 kB, delivery secret. Instances are components in one process, each with a port of its own, over ${connections} connections altogether.`,
+      how: `Processor time of the server for one event of 1 kB, delivery secret. Instances are components in one process, each with a port of its own, over ${connections} connections altogether. All sizes take turns.`,
       results: [
-        ...lines('connections', scale.connections, byConnections),
-        ...lines('component instances', scale.instances, byInstances),
+        ...lines('connections', byConnections),
+        ...lines('component instances', await costsOf(bench, byInstances)),
       ],
     }
   },
