@@ -22,5 +22,10 @@ export function unfailing(logger: Logger): Logger {
   return { debug: guarded('debug'), info: guarded('info'), warn: guarded('warn'), error: guarded('error') }
 }
 
+/** A logger without warnings that somebody else says already. */
+export function withoutWarnings(logger: Logger, known: readonly string[]): Logger {
+  return { ...logger, warn: (message, fields) => known.includes(message) || logger.warn(message, fields) }
+}
+
 /** The logger of a host that wants none. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} }

@@ -39,12 +39,24 @@ const known = {
   secrets: text,
 } as const
 
+/** An option that says nothing without another one, and so is not what its user meant. */
+const dependent = [
+  ['app-address', 'app-port'],
+  ['app-max-concurrency', 'app-port'],
+  ['app-health-check-path', 'app-port'],
+  ['app-health-probe-interval', 'app-health-check-path'],
+  ['app-health-threshold', 'app-health-check-path'],
+] as const
+
 type Values = { readonly [Name in keyof typeof known]?: string }
 
 /** Reads the options of `run`. Throws a UsageError. */
 export function readRunOptions(args: readonly string[]): RunOptions {
   const values = parseOptions(args, known)
   if (!values.components) throw wrong('--components is missing: the folder of the component YAML files')
+  for (const [option, needed] of dependent) {
+    if (values[option] !== undefined && values[needed] === undefined) throw wrong(`--${option} needs --${needed}`)
+  }
   const { appAddress, appMaxConcurrency, httpAddress, httpPort } = runDefaults
   const port = integer(values, 'app-port', { from: 1, to: 65_535 })
   return {
@@ -58,7 +70,7 @@ export function readRunOptions(args: readonly string[]): RunOptions {
             port,
             maxConcurrency: integer(values, 'app-max-concurrency', { from: 1, to: 10_000 }) ?? appMaxConcurrency,
           },
-    health: healthCheck(values, port),
+    health: healthCheck(values),
     http: {
       host: values['http-address'] ?? httpAddress,
       port: integer(values, 'http-port', portRange) ?? httpPort,
@@ -67,10 +79,9 @@ export function readRunOptions(args: readonly string[]): RunOptions {
   }
 }
 
-function healthCheck(values: Values, port: number | undefined): AppHealthCheck | undefined {
+function healthCheck(values: Values): AppHealthCheck | undefined {
   const path = values['app-health-check-path']
   if (path === undefined) return undefined
-  if (port === undefined) throw wrong('--app-health-check-path needs --app-port')
   const { appHealthProbeInterval, appHealthThreshold } = runDefaults
   const seconds = values['app-health-probe-interval'] ?? String(appHealthProbeInterval)
   if (!/^\d{1,4}(\.\d{1,3})?$/.test(seconds) || Number(seconds) < 0.05) {

@@ -1,6 +1,8 @@
 import { Binding } from '../binding/binding.ts'
 import type { ReceivedEvent } from '../event.ts'
-import type { Logger } from '../logger.ts'
+import { type Logger, withoutWarnings } from '../logger.ts'
+import type { Side } from '../metadata/fields.ts'
+import { oneSide } from '../metadata/one-side.ts'
 import { Secret } from '../secret.ts'
 import type { AppChannel } from './app-channel.ts'
 import type { LoadedComponent } from './load-components.ts'
@@ -8,7 +10,8 @@ import type { LoadedComponent } from './load-components.ts'
 /** A component whose binding is up. */
 export interface RunningComponent {
   readonly loaded: LoadedComponent
-  readonly binding: Binding
+  /** Runs its operations, or says that there is no output side. */
+  readonly binding: Binding | undefined
   /** The application is there, or it is gone: events are handed to it, or are answered 503 and come again. */
   appIsUp(up: boolean): void
   /** Takes no more events, and waits for those that the application has. `create` still works. */
@@ -32,18 +35,35 @@ const lastProbeAgainMs = 5_000
  */
 export async function openComponent(loaded: LoadedComponent, options: OpenOptions): Promise<RunningComponent> {
   const { channel, logger } = options
-  const binding = new Binding({ logger })
-  await binding.init(loaded.component, { subscription: 'background' })
-  const attachment = channel && loaded.metadata.input ? attach(loaded, binding, channel, logger) : undefined
+  const { component, metadata } = loaded
+  const open = async (side: Side, logger: Logger) => {
+    const binding = new Binding({ logger })
+    await binding.init(
+      { ...component, properties: oneSide(component.properties, side) },
+      { subscription: 'background' },
+    )
+    return binding
+  }
+  // A binding for each side, for the input ends before the output does: an application may publish what it handles an event with.
+  const output = metadata.output && (await open('output', logger))
+  const input =
+    metadata.input &&
+    (await open('input', output ? withoutWarnings(logger, metadata.warnings) : logger).catch(async (error: unknown) => {
+      await output?.close()
+      throw error
+    }))
+  const attachment = channel && input ? attach(loaded, input, channel, logger) : undefined
   return {
     loaded,
-    binding,
+    binding: output ?? input,
     appIsUp: (up) => attachment?.appIsUp(up),
     async drain() {
-      attachment?.appIsUp(false)
-      await attachment?.idle()
+      attachment?.stop()
+      await input?.close()
     },
-    close: () => binding.close(),
+    async close() {
+      await Promise.all([input?.close(), output?.close()])
+    },
   }
 }
 
@@ -63,17 +83,10 @@ function attach(
   const route = texts.get('route') || name
   // Dapr asks only where the component does not say so itself.
   const isInput = (texts.get('direction') ?? '').split(',').some((word) => word.trim().toLowerCase() === 'input')
-  const underWay = new Set<Promise<void>>()
   let current: AbortController | undefined
 
-  function handle({ data, metadata, signal }: ReceivedEvent): Promise<void> {
-    // Not the event itself: as long as the application takes, its parsed form would stay as well, which may be thirty times as large.
-    const delivery = channel.deliver(route, { data, metadata, signal })
-    underWay.add(delivery)
-    const forget = () => void underWay.delete(delivery)
-    delivery.then(forget, forget)
-    return delivery
-  }
+  /** Not the event itself: as long as the application takes, its parsed form would stay as well, which may be thirty times as large. */
+  const handle = ({ data, metadata, signal }: ReceivedEvent) => channel.deliver(route, { data, metadata, signal })
 
   async function subscribe(signal: AbortSignal): Promise<void> {
     let answer: string | undefined
@@ -91,18 +104,21 @@ function attach(
     logger.info(`events go to the application at ${pathOf(route)}`)
   }
 
+  function stop(): void {
+    current?.abort()
+    current = undefined
+  }
+
   return {
     appIsUp(up: boolean): void {
-      current?.abort()
-      current = undefined
+      stop()
       binding.read(undefined)
       if (!up) return
       current = new AbortController()
       void subscribe(current.signal)
     },
-    async idle(): Promise<void> {
-      await Promise.allSettled(underWay)
-    },
+    /** Asks the application no more. */
+    stop,
   }
 }
 

@@ -32,8 +32,9 @@ export function parseTopicEndpoint(text: string): string {
 
 function parseUrl(text: string): URL {
   if (text.length > longestUrl) throw new BrokenRule(`must be at most ${longestUrl} characters long`)
-  // URL forgives what no other reader of these addresses would: a missing slash, white space within, a backslash.
-  const url = /^https?:\/\/[^\s\\]+$/i.test(text) ? URL.parse(text) : null
+  // URL forgives what no other reader of these addresses would, a missing slash too; the value that a message shows has lost it.
+  if (/[\s\\]/.test(text)) throw new BrokenRule('must hold neither white space nor a backslash')
+  const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null
   if (!url) throw new BrokenRule('must be an https URL', 'write it like https://<hostname>/api/events')
   if (/^[^/]*\/\/[^/?#]*@/.test(text))
     throw new BrokenRule('must not hold user info', 'take out what stands before the @')

@@ -68,7 +68,7 @@ function examine(properties: MetadataProperties, options: ParseMetadataOptions) 
     issues.push(...missing.map((issue) => (fix === undefined ? issue : { fix, ...issue })))
   }
   if (input) issues.push(...input.issues, ...inputConflicts(input.partly))
-  if (output) issues.push(...output.issues)
+  if (output) issues.push(...output.issues, ...outputConflicts(output.partly))
 
   const found = [
     ...given.issues.filter(({ field }) => concerns(field, [...read('input'), ...read('output')])),
@@ -163,6 +163,16 @@ function unique(issues: readonly MetadataIssue[]): readonly MetadataIssue[] {
 function inTableOrder(issues: readonly MetadataIssue[]): readonly MetadataIssue[] {
   const order = (name: string | undefined) => metadataFields.findIndex((field) => field.name === name)
   return issues.toSorted((one, other) => order(one.field) - order(other.field))
+}
+
+/** Faults between values that have none alone. */
+function outputConflicts({
+  topicAuthentication,
+  topicEndpoint,
+}: { readonly [Name in keyof OutputValues]?: OutputValues[Name] | undefined }): readonly MetadataIssue[] {
+  if (topicAuthentication !== 'entra' || !/^http:/i.test(topicEndpoint ?? '')) return []
+  const rule = 'must be https with topicAuthentication entra: a token is never sent over plain http'
+  return [{ field: 'topicEndpoint', rule, fix: 'use the https endpoint of the topic' }]
 }
 
 function outputMetadata(values: OutputValues, options: { readonly credentialGiven: boolean }): OutputMetadata {

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto'
 import { Binding } from '../binding/binding.ts'
 import type { Endpoints } from '../endpoints.ts'
 import { BindingError } from '../errors.ts'
-import type { Logger } from '../logger.ts'
+import { type Logger, withoutWarnings } from '../logger.ts'
 import type { Side as SideName } from '../metadata/fields.ts'
 import type { Metadata } from '../metadata/metadata.ts'
+import { oneSide } from '../metadata/one-side.ts'
 import { parseMetadata } from '../metadata/parse-metadata.ts'
 import type { Texts } from './contract.ts'
 
@@ -77,11 +78,11 @@ export function createSide(options: SideOptions): PluggableSide {
   }
 
   async function open(properties: Texts, metadata: Metadata): Promise<Binding> {
-    const binding = new Binding({ logger: without(metadata.warnings), ...(endpoints && { endpoints }) })
+    const binding = new Binding({ logger: withoutWarnings(logger, metadata.warnings), ...(endpoints && { endpoints }) })
     onOpen(binding, metadata)
     const definition = {
       ...(component !== '' && { name: component }),
-      properties: { ...withoutDirection(properties), direction: side },
+      properties: oneSide(properties, side),
     }
     const tryInit = () => binding.init(definition, { subscription: 'background' })
     try {
@@ -92,11 +93,6 @@ export function createSide(options: SideOptions): PluggableSide {
       await tryInit()
     }
     return binding
-  }
-
-  /** The warnings of the metadata are said by whoever opens both sides. */
-  function without(warnings: readonly string[]): Logger {
-    return { ...logger, warn: (message, fields) => warnings.includes(message) || logger.warn(message, fields) }
   }
 
   function leave({ binding }: Current): void {
@@ -147,8 +143,4 @@ export function createSide(options: SideOptions): PluggableSide {
 function fingerprintOf(properties: Texts): string {
   const sorted = Object.entries(properties).toSorted(([one], [other]) => (one < other ? -1 : 1))
   return createHash('sha256').update(JSON.stringify(sorted)).digest('hex')
-}
-
-function withoutDirection(properties: Texts): Texts {
-  return Object.fromEntries(Object.entries(properties).filter(([name]) => name.toLowerCase() !== 'direction'))
 }

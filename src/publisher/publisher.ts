@@ -63,7 +63,6 @@ export interface PublisherOptions {
  *
  * A call goes out at once when no request is under way; calls that come meanwhile wait and then go together in one request. A second request starts beside the first only
  * when the waiting calls fill it. After a request, calls that wait already are held a millisecond at most for its callers to call again.
- * @throws BindingError METADATA_INVALID where `entra` meets a topic endpoint of plain http
  */
 export function createPublisher(options: PublisherOptions): Publisher {
   const { output, credential, endpoints, logger, clock = systemClock, newId = randomUUID } = options

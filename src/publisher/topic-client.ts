@@ -58,20 +58,11 @@ export function publishUrl(topicEndpoint: string): URL {
  *
  * The SDK authenticates and sends; content type and body are ours. Its `CloudEvent` schema would turn an array in `data` into an object, refuse text,
  * round `time` to milliseconds and invent `datacontenttype`; its `EventGrid` schema would drop `metadataVersion` and round `eventTime`; and all would make JSON anew of events that are JSON.
- *
- * @throws BindingError METADATA_INVALID where `entra` meets plain http, over which the SDK sends no token
  */
 export function createTopicClient(options: TopicClientOptions): TopicClient {
   const { output, endpoints, now } = options
   const url = publishUrl(output.topicEndpoint)
   const isPlain = url.protocol === 'http:'
-  if (isPlain && output.authentication.kind === 'entra') {
-    throw new BindingError('METADATA_INVALID', {
-      what: 'topicAuthentication entra needs a topicEndpoint of https: the SDK sends no token over plain http',
-      fix: 'use the https endpoint of the topic',
-      issues: [{ field: 'topicEndpoint', rule: 'must be https with topicAuthentication entra' }],
-    })
-  }
   const secureContext = secureContextOf(endpoints)
   const agent = isPlain
     ? new HttpAgent({ keepAlive: true })

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { startCommand } from '../support/command.ts'
 import { makeComponentFolder } from '../support/component-folder.ts'
 import { openDaprApp } from '../support/dapr-app.ts'
@@ -82,10 +82,14 @@ it('drains at SIGTERM: what the application handles is awaited, and it may still
   const app = await openDaprApp()
   const host = world.start(['--app-port', String(app.port)])
   await host.takesEvents('orders')
+  const [, port] = await host.line(/^orders: listening .*port: (\d+)/)
+  const health = () => fetch(`http://127.0.0.1:${port}/api/events`, { method: 'OPTIONS' }).then(({ status }) => status)
+  expect(await health()).toBe(200)
   app.answerWith(async (_call, index) => {
     if (index > 0) return 200
     host.process.kill('SIGTERM')
     await host.line(/^SIGTERM: no more events are taken/)
+    await vi.waitFor(async () => expect(await health()).toBe(503))
     const { status } = await host.invoke('orders', { operation: 'create', data: 'while draining' })
     return status
   })

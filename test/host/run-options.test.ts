@@ -34,6 +34,8 @@ it.each([
   { line: '--components . --http-port +1', says: /--http-port takes a number from 0 to 65535/ },
   { line: '--components . --port 1', says: /--port/ },
   { line: '--components . --app-health-check-path /', says: /needs --app-port/ },
+  { line: '--components . --app-max-concurrency 5', says: /--app-max-concurrency needs --app-port/ },
+  { line: '--components . --app-port 1 --app-health-threshold abc', says: /needs --app-health-check-path/ },
   {
     line: '--components . --app-port 1 --app-health-check-path / --app-health-probe-interval 0',
     says: /--app-health-probe-interval takes seconds from 0.05/,

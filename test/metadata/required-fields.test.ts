@@ -51,6 +51,19 @@ describe('required fields', () => {
     expect(names).toEqual(['tenantId', 'clientId', 'clientSecret', 'topicEndpoint'])
   })
 
+  it('refuses plain http with topicAuthentication entra, together with all other faults', () => {
+    const fields = {
+      ...sampleInput,
+      topicEndpoint: 'HTTP://127.0.0.1:1',
+      topicAuthentication: 'entra',
+      topicSchema: 'x',
+    }
+    expect(faults(fields).map(({ field, rule }) => [field, rule.split(':')[0]])).toEqual([
+      ['topicEndpoint', 'must be https with topicAuthentication entra'],
+      ['topicSchema', expect.any(String)],
+    ])
+  })
+
   it.each(kinds)('gives a credential of the kind %s without fields of its own', (azureCredential) => {
     const bare = without('tenantId', without('clientId', without('clientSecret')))
     const parsed = parseMetadata({ ...bare, azureCredential, deliveryAuthentication: 'none' })

@@ -135,6 +135,7 @@ it('ends with 1, and leaves no sockets, where the port for metrics is taken', as
 
 it.each([
   { args: ['--socket-mode', 'rw'], says: '--socket-mode takes three octal digits' },
+  { args: ['--metrics-address', '0.0.0.0'], says: '--metrics-address needs --metrics-port' },
   { args: ['--metrics-port', '70000'], says: '--metrics-port takes a number' },
   { args: ['--log-level', 'loud'], says: '--log-level takes debug or info or warn or error' },
   { args: ['--log-format', 'xml'], says: '--log-format takes text or json' },

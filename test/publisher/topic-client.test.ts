@@ -144,14 +144,6 @@ describe('with topicAuthentication entra', () => {
     await publisher.publish(event('1'))
     expect(topic.seen).toEqual(['Bearer token-1'])
   })
-
-  it('a topic endpoint of plain http is METADATA_INVALID', async () => {
-    const topic = await startTopic()
-    const credential = { getToken: async () => null }
-    expect(() => openPublisher(topic.endpoint, { output: entra, credential })).toThrow(
-      expect.objectContaining({ code: 'METADATA_INVALID' }),
-    )
-  })
 })
 
 describe('plain http', () => {

@@ -17,13 +17,14 @@ import { terminalLogger } from '../terminal-logger.ts'
 import { UsageError } from '../usage-error.ts'
 import { packageVersion } from '../version.ts'
 
-const help = `Usage: eventgrid-binding run --components DIR --app-port N [options]
+const help = `Usage: eventgrid-binding run --components DIR [--app-port N] [options]
 
 Runs the components of a folder beside an application, and speaks Dapr's HTTP API for bindings: for machines without Dapr.
 
 Options:
   --components DIR              folder of component YAML files; a change takes effect at once, a broken file does not
   --app-port N                  where the application listens; events are posted to /{component}, or to its route
+                                (without: components only publish, and events are answered 503 and come again)
   --app-address HOST            (default ${runDefaults.appAddress})
   --app-id NAME                 components whose scopes do not name it are left out
   --app-max-concurrency N       requests to the application at once (default ${runDefaults.appMaxConcurrency})
@@ -127,7 +128,6 @@ async function runHost(args: readonly string[], terminal: Terminal): Promise<num
     terminal.line(`ready: ${url}/v1.0 speaks Dapr's HTTP API for bindings`)
     const why = await ending
     waiting.add('components')
-    host.appIsUp(false)
     terminal.line(`${why}: no more events are taken; waiting for those that the application has`)
     await end()
     terminal.line('ended')

@@ -88,6 +88,8 @@ async function startObservation(pluggable: Pluggable, at: { host: string; port: 
 function readOptions(args: readonly string[]): ServeOptions {
   const values = parseOptions(args, known)
   const port = values['metrics-port']
+  if (port === undefined && values['metrics-address'] !== undefined)
+    throw new UsageError('--metrics-address needs --metrics-port', { showHelp: true })
   return {
     folder: values['sockets-folder'] ?? (process.env.DAPR_COMPONENTS_SOCKETS_FOLDER || defaultFolder),
     socketMode: modeOf(values['socket-mode'] ?? '660'),
