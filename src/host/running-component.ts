@@ -36,8 +36,10 @@ const lastProbeAgainMs = 5_000
 export async function openComponent(loaded: LoadedComponent, options: OpenOptions): Promise<RunningComponent> {
   const { channel, logger } = options
   const { component, metadata } = loaded
-  const open = async (side: Side, logger: Logger) => {
-    const binding = new Binding({ logger })
+  // Each side would say them.
+  for (const warning of metadata.warnings) logger.warn(warning)
+  const open = async (side: Side) => {
+    const binding = new Binding({ logger: withoutWarnings(logger, metadata.warnings) })
     await binding.init(
       { ...component, properties: oneSide(component.properties, side) },
       { subscription: 'background' },
@@ -45,10 +47,10 @@ export async function openComponent(loaded: LoadedComponent, options: OpenOption
     return binding
   }
   // A binding for each side, for the input ends before the output does: an application may publish what it handles an event with.
-  const output = metadata.output && (await open('output', logger))
+  const output = metadata.output && (await open('output'))
   const input =
     metadata.input &&
-    (await open('input', output ? withoutWarnings(logger, metadata.warnings) : logger).catch(async (error: unknown) => {
+    (await open('input').catch(async (error: unknown) => {
       await output?.close()
       throw error
     }))

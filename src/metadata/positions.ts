@@ -9,6 +9,12 @@ export function notePositions(of: object, places: ReadonlyMap<string, string>): 
   positions.set(of, places)
 }
 
+/** Has a copy of an object know what the object knows. */
+export function carryPositions(from: object, to: object): void {
+  const places = positions.get(from)
+  if (places) positions.set(to, places)
+}
+
 /** Where a part of an object stands; `undefined` where that is not known. */
 export function positionOf(of: object, part: string): string | undefined {
   return positions.get(of)?.get(part)

@@ -62,3 +62,13 @@ it('lets a component keep the port that another one asks for, and names the two'
   expect((await app.received('POST', 2)).map(({ path }) => path).sort()).toEqual(['/orders', '/parcels'])
   expect(host.lines.join('\n')).not.toContain('parcels: removed')
 })
+
+it('says each warning of a component with both sides once', async () => {
+  const world = await openHostWorld()
+  world.write('orders.yaml', { fields: { handlerTimeuot: '1s' } })
+  const host = world.start()
+  await host.line(/^orders: the event subscription .* stands/)
+  expect(host.lines.filter((line) => line.includes('handlerTimeuot'))).toEqual([
+    expect.stringContaining('did you mean handlerTimeout'),
+  ])
+})
