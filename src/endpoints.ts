@@ -1,6 +1,3 @@
-// As a whole: an older Node, which has no getCACertificates, shall get as far as being told that it is too old.
-import tls from 'node:tls'
-
 /** Where Azure is, when it is not where the cloud says: the emulator, a private cloud, a proxy. */
 export interface Endpoints {
   /** Base URL of Azure Resource Manager, https. @default that of `azureEnvironment` */
@@ -30,12 +27,4 @@ export function brokenProxy(environment: Readonly<Record<string, string | undefi
   const names = ['HTTPS_PROXY', 'ALL_PROXY', 'HTTP_PROXY'].flatMap((name) => [name, name.toLowerCase()])
   const name = names.find((name) => environment[name])
   return name && !/^https?:$/.test(URL.parse(environment[name] ?? '')?.protocol ?? '') ? name : undefined
-}
-
-/**
- * All certificates to trust where `ca` is given, since Node takes a list in place of its own and not beside it.
- * `undefined` where Node's own will do.
- */
-export function trustedCertificates({ ca }: Endpoints): string[] | undefined {
-  return ca === undefined ? undefined : [...tls.getCACertificates('default'), ca]
 }

@@ -1,7 +1,8 @@
 import { Agent } from 'node:https'
-import { createSecureContext, type SecureContext } from 'node:tls'
+// As a whole: an older Node, which has no getCACertificates, shall get as far as being told that it is too old.
+import tls, { type SecureContext } from 'node:tls'
 import type { PipelinePolicy, PipelineRequest } from '@azure/core-rest-pipeline'
-import { type Endpoints, trustedCertificates } from './endpoints.ts'
+import type { Endpoints } from './endpoints.ts'
 
 /** Trusted texts of the moment: a process has one, a test one for each emulator. */
 const mostContexts = 8
@@ -47,15 +48,14 @@ export function sendBy(request: PipelineRequest, agent: Agent, secureContext: Se
  * because parsing all those certificates takes 13 ms, and an agent that is given them as `ca` parses them for each
  * connection and joins them to a text for each request.
  */
-export function secureContextOf(endpoints: Endpoints): SecureContext | undefined {
-  if (endpoints.ca === undefined) return undefined
-  const known = contexts.get(endpoints.ca)
+export function secureContextOf({ ca }: Endpoints): SecureContext | undefined {
+  if (ca === undefined) return undefined
+  const known = contexts.get(ca)
   if (known) return known
-  const ca = trustedCertificates(endpoints)
-  if (!ca) return undefined
-  const context = createSecureContext({ ca })
+  // Node takes a list in place of its own and not beside it.
+  const context = tls.createSecureContext({ ca: [...tls.getCACertificates('default'), ca] })
   const [oldest] = contexts.keys()
   if (contexts.size >= mostContexts && oldest !== undefined) contexts.delete(oldest)
-  contexts.set(endpoints.ca, context)
+  contexts.set(ca, context)
   return context
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { bracketEvent } from '../support/bracket-event.ts'
+import { deliverBrackets } from '../support/bracket-event.ts'
 import { type AppCall, openDaprApp } from '../support/dapr-app.ts'
 import { freePort } from '../support/free-port.ts'
 import { openHostWorld } from './open-host.ts'
@@ -53,16 +53,10 @@ it('gets by with a heap of 128 MB for ten events under way that would take 280 M
   const host = world.start(['--app-port', String(app.port)], { NODE_OPTIONS: '--max-old-space-size=128' })
   await host.takesEvents('orders')
   const [, port] = await host.line(/^orders: listening .*port: (\d+)/)
-  const answers = Array.from({ length: 10 }, (_, id) =>
-    fetch(`http://127.0.0.1:${port}/api/events`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/cloudevents+json', 'aeg-subscription-name': 'ORDERS' },
-      body: bracketEvent(String(id)),
-    }),
-  )
+  const statuses = deliverBrackets(port ?? '')
   await app.received('POST', 10)
   answer(200)
-  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(10).fill(200))
+  expect(await statuses).toEqual(Array(10).fill(200))
 })
 
 it('loses nothing while the application is not up yet, and nothing that it died with', async () => {

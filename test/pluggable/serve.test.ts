@@ -4,17 +4,32 @@ import { expect, it, onTestFinished } from 'vitest'
 import { serve } from '../../src/cli/commands/serve.ts'
 import { createTerminal } from '../../src/cli/terminal.ts'
 import { UsageError } from '../../src/cli/usage-error.ts'
-import { bracketEvent } from '../support/bracket-event.ts'
+import { deliverBrackets } from '../support/bracket-event.ts'
 import { type Command, startCommand } from '../support/command.ts'
 import { makeSocketFolder } from '../support/socket-folder.ts'
 import { connectHost } from './grpc-host.ts'
-import { openComponent } from './open-component.ts'
+import { type OpenComponent, openComponent } from './open-component.ts'
 
 /** Starts `serve`; daprd's variable names the folder. */
 async function start(folder: string, args: readonly string[] = []): Promise<Command> {
   const serving = startCommand(['serve', ...args], { DAPR_COMPONENTS_SOCKETS_FOLDER: folder })
   await serving.line(/\bready\b/)
   return serving
+}
+
+/** Starts `serve` for a world with an emulator, with a host connected to it. */
+async function startBeside({ emulator }: OpenComponent, env: Readonly<Record<string, string>> = {}) {
+  const folder = makeSocketFolder()
+  const serving = startCommand(['serve', '--sockets-folder', folder], {
+    AZURE_RESOURCE_MANAGER_URL: emulator.endpoints.resourceManager,
+    AZURE_AUTHORITY_HOST: emulator.endpoints.authorityHost,
+    NODE_TLS_REJECT_UNAUTHORIZED: '0',
+    ...env,
+  })
+  await serving.line(/\bready\b/)
+  const host = connectHost(join(folder, 'azure.eventgrid.sock'))
+  onTestFinished(() => host.close())
+  return { folder, serving, host }
 }
 
 it('serves the folder that daprd is told of, and ends with 0 and no sockets on SIGTERM', async () => {
@@ -49,16 +64,9 @@ it('ends with 1 and says why where another process serves that folder', async ()
 })
 
 it('ends at once on a second signal, with 143, and takes its sockets along', async () => {
-  const { fields, emulator, publish } = await openComponent()
-  const folder = makeSocketFolder()
-  const serving = startCommand(['serve', '--sockets-folder', folder], {
-    AZURE_RESOURCE_MANAGER_URL: emulator.endpoints.resourceManager,
-    AZURE_AUTHORITY_HOST: emulator.endpoints.authorityHost,
-    NODE_TLS_REJECT_UNAUTHORIZED: '0',
-  })
-  await serving.line(/\bready\b/)
-  const host = connectHost(join(folder, 'azure.eventgrid.sock'))
-  onTestFinished(() => host.close())
+  const world = await openComponent()
+  const { fields, emulator, publish } = world
+  const { folder, serving, host } = await startBeside(world)
   await host.init('input', 'orders', fields)
   const reading = await host.read('orders')
   await emulator.records.handshakes.waitFor(({ outcome }) => outcome === 'validated')
@@ -74,31 +82,17 @@ it('ends at once on a second signal, with 143, and takes its sockets along', asy
 })
 
 it('gets by with a heap of 128 MB for ten events under way that would take 280 MB when parsed', async () => {
-  const { fields, emulator, port } = await openComponent()
-  const folder = makeSocketFolder()
-  const serving = startCommand(['serve', '--sockets-folder', folder], {
-    AZURE_RESOURCE_MANAGER_URL: emulator.endpoints.resourceManager,
-    AZURE_AUTHORITY_HOST: emulator.endpoints.authorityHost,
-    NODE_TLS_REJECT_UNAUTHORIZED: '0',
-    NODE_OPTIONS: '--max-old-space-size=128',
-  })
-  await serving.line(/\bready\b/)
-  const host = connectHost(join(folder, 'azure.eventgrid.sock'))
-  onTestFinished(() => host.close())
+  const world = await openComponent()
+  const { fields, port } = world
+  const { serving, host } = await startBeside(world, { NODE_OPTIONS: '--max-old-space-size=128' })
   await host.init('input', 'orders', { ...fields, deliveryAuthentication: 'none' })
   const reading = await host.read('orders')
   await serving.line(/the host reads events/)
-  const answers = Array.from({ length: 10 }, (_, id) =>
-    fetch(`http://127.0.0.1:${port}/api/events`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/cloudevents+json', 'aeg-subscription-name': 'ORDERS' },
-      body: bracketEvent(String(id)),
-    }),
-  )
+  const statuses = deliverBrackets(port)
   const events = [await reading.next()]
-  while (events.length < answers.length) events.push(await reading.next())
+  while (events.length < 10) events.push(await reading.next())
   for (const event of events) reading.acknowledge(event)
-  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(10).fill(200))
+  expect(await statuses).toEqual(Array(10).fill(200))
 })
 
 it('writes its log as JSON lines on demand, with the component that a line is about', async () => {
