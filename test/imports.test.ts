@@ -19,7 +19,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages that only the named rooms use, so that what depends on them is easy to find. */
 const packageRooms: Readonly<Record<string, readonly string[]>> = {
-  fastify: ['listener', 'emulator', 'host'],
+  fastify: ['emulator', 'host'],
   '@grpc/grpc-js': ['pluggable'],
   '@grpc/proto-loader': ['pluggable'],
   '@grpc/reflection': ['pluggable'],

@@ -1,5 +1,6 @@
 import type { EventHandler } from '../event.ts'
-import { createListener, type ListenerAuthentication, type ListenerStatus } from '../listener/listener.ts'
+import type { ListenerAuthentication } from '../listener/examine.ts'
+import { createListener, type ListenerStatus } from '../listener/listener.ts'
 import { formatDeliveryToken } from '../listener/shared-token.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import { Secret } from '../secret.ts'

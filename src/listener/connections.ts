@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server } from 'node:http'
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 
 /** One connection, and the requests on it that have no answer yet. */
 export interface Connection {
@@ -16,7 +16,7 @@ export interface Connection {
 /** All connections that are open. */
 export interface Connections {
   /** Undefined where it has been closed already. */
-  of(socket: Socket): Connection | undefined
+  of(socket: Duplex): Connection | undefined
   /** Counts and bounds the connections of a server. */
   watch(server: Server): void
 }
@@ -26,8 +26,8 @@ export interface Connections {
  * so that a thousand who only hold connections do not keep Event Grid out. Where all have, those idle between two requests go.
  */
 export function createConnections(maxConnections: number, onFull: () => void): Connections {
-  const open = new Map<Socket, Connection>()
-  const unproven = new Set<Socket>()
+  const open = new Map<Duplex, Connection>()
+  const unproven = new Set<Duplex>()
 
   return {
     of: (socket) => open.get(socket),

@@ -1,36 +1,26 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
-import type { FastifyInstance } from 'fastify'
+import { once } from 'node:events'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Endpoints } from '../endpoints.ts'
 import type { EventHandler } from '../event.ts'
 import type { LogFields, Logger } from '../logger.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import { type Concern, concerns, harmless } from './concerns.ts'
 import { type Connection, createConnections } from './connections.ts'
-import type { Evidence } from './credential.ts'
 import { readDelivery } from './delivery.ts'
 import { createDispatcher } from './dispatch.ts'
-import { createEntraCheck } from './entra-check.ts'
 import { eventMetadata } from './event-metadata.ts'
+import { createExamine, type ListenerAuthentication } from './examine.ts'
 import { createGate, type GateDecision, tooLarge } from './gate.ts'
 import { answerValidation } from './handshake.ts'
-import { createKeySetFetch } from './key-set-fetch.ts'
 import { otherSender } from './other-sender.ts'
 import { createPathCheck } from './paths.ts'
 import { type Answer, answerWith, problemAnswer } from './problem.ts'
-import { createQuietLog, printable, type QuietLog } from './quiet-log.ts'
+import { createQuietLog, printable } from './quiet-log.ts'
 import { createBodyReader } from './read-body.ts'
 import { declaredLength } from './representation.ts'
-import { createServer, type ListenerAddress, listen, type ServerLimits, serverDefaults } from './server.ts'
-import { type AcceptedToken, createSharedTokenCheck, deliveryTokenHeader } from './shared-token.ts'
-import { createSigningKeys } from './signing-keys.ts'
+import { createServer, listen, type ServerLimits, serverDefaults } from './server.ts'
 import { nodeTimers, type Timers } from './timers.ts'
-
-/** How deliveries prove where they come from. */
-export type ListenerAuthentication =
-  | { readonly kind: 'secret'; readonly tokens: readonly AcceptedToken[] }
-  /** The tenant by its id, as tokens name it. */
-  | { readonly kind: 'entra'; readonly tenantId: string; readonly clientId: string; readonly eventGridClientId: string }
-  | { readonly kind: 'none' }
 
 export interface ListenerOptions {
   readonly input: InputMetadata
@@ -69,7 +59,7 @@ export interface ListenerStatus {
 
 /** Serves the subscriber endpoint (specification, section 4.1). */
 export interface Listener {
-  readonly address: ListenerAddress
+  readonly address: AddressInfo
   status(): ListenerStatus
   /** Takes nothing new (503) and waits for what is being handled, `handlerTimeout` at the longest. */
   drain(): Promise<void>
@@ -95,7 +85,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     allowedOrigin: input.environment.eventGridOrigin,
     eventSubscriptionName: input.eventSubscriptionName,
     maxRequestBytes: input.maxRequestBytes,
-    examine: createExamine(options, log, { now, elapsed }),
+    examine: await createExamine({ ...options, log, now, elapsed }),
     draining: () => draining,
     hasHandler: () => handler() !== undefined,
     health,
@@ -194,33 +184,33 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     else write(response, decision.answer, 'unread')
   }
 
-  function create(): FastifyInstance {
-    const server = createServer({
-      limits,
-      connections,
-      onBroken: (status) => log.info('a connection was ended: what it brought is no request', { status }),
-    })
-    server.addHook('onRequest', (request, reply) => {
-      const arrivedAt = elapsed()
-      // Node's own from here on: each Fastify makes classes of its own, and code that meets fifty of them is slow.
-      const { raw: response } = reply
-      const { socket, method = '', httpVersionMajor: version, headers } = response.req
-      const connection = connections.of(socket)
-      connection?.begin(response.req)
-      const decision = gate({ method, version, target: request.originalUrl, headers })
+  function fail(error: unknown, response: ServerResponse): void {
+    logger.error('a request failed in the listener', { error: error instanceof Error ? error.name : typeof error })
+    write(response, problemAnswer(500, 'The request failed.'), 'unread')
+  }
+
+  function onRequest(request: IncomingMessage, response: ServerResponse): void {
+    const arrivedAt = elapsed()
+    const { socket, method = '', url: target = '', httpVersionMajor: version, headers } = request
+    const connection = connections.of(socket)
+    connection?.begin(request)
+    try {
+      const decision = gate({ method, version, target, headers })
       if (decision instanceof Promise) {
         decision
           .then((settled) => follow(settled, arrivedAt, response, connection))
-          .catch((error: unknown) => reply.send(error))
+          .catch((error) => fail(error, response))
       } else follow(decision, arrivedAt, response, connection)
-    })
-    server.setErrorHandler((error, _request, reply) => {
-      logger.error('a request failed in the listener', { error: error instanceof Error ? error.name : typeof error })
-      write(reply.raw, problemAnswer(500, 'The request failed.'), 'unread')
-    })
-    return server
+    } catch (error) {
+      fail(error, response)
+    }
   }
 
+  const create = () =>
+    createServer({
+      ...{ limits, connections, onRequest },
+      onBroken: (status) => log.info('a connection was ended: what it brought is no request', { status }),
+    })
   const { server, address } = await listen({ create, host: input.listenAddress, port: input.handshakePort })
 
   return {
@@ -229,7 +219,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     async drain() {
       draining = true
       dispatcher.stop()
-      server.server.closeIdleConnections()
+      server.closeIdleConnections()
       const { promise: timeIsUp, resolve } = Promise.withResolvers<void>()
       const timer = timers.setTimeout(resolve, input.handlerTimeoutMs, undefined)
       await Promise.race([dispatcher.idle(), timeIsUp])
@@ -238,8 +228,9 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     async close() {
       draining = true
       dispatcher.stop()
-      const closed = server.close()
-      server.server.closeAllConnections()
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
       await closed
     },
   }
@@ -252,49 +243,4 @@ const cheapBodyBytes = 65_536
 
 function isRedelivery(headers: IncomingHttpHeaders): boolean {
   return Number(headers['aeg-delivery-count']) > 0
-}
-
-function createExamine(
-  { authentication, input, endpoints, keySetTimeoutMs }: ListenerOptions,
-  log: QuietLog,
-  { now, elapsed }: { readonly now: () => number; readonly elapsed: () => number },
-): (headers: IncomingHttpHeaders) => Evidence | Promise<Evidence> {
-  switch (authentication.kind) {
-    case 'none':
-      return () => ({ kind: 'proven' })
-    case 'secret': {
-      const check = createSharedTokenCheck(authentication.tokens)
-      const name = deliveryTokenHeader.toLowerCase()
-      return (headers) => check(headers[name])
-    }
-    case 'entra': {
-      const { environment, subscriberEndpoint } = input
-      const authorityHost = (endpoints.authorityHost ?? environment.authorityHost).replace(/\/$/, '')
-      const url = `${authorityHost}/${encodeURIComponent(authentication.tenantId)}/discovery/v2.0/keys`
-      const keys = createSigningKeys({
-        fetchKeySet: createKeySetFetch({
-          url,
-          ca: endpoints.ca,
-          ...(keySetTimeoutMs && { timeoutMs: keySetTimeoutMs }),
-        }),
-        now: elapsed,
-        onFailure: (error) =>
-          log.warn('the keys of Entra could not be fetched', {
-            url,
-            reason: error instanceof Error ? error.name : typeof error,
-          }),
-      })
-      const check = createEntraCheck({
-        expected: {
-          ...authentication,
-          subscriberEndpoint,
-          issuerHostV1: environment.tokenIssuerHostV1,
-          authorityHosts: [authorityHost, environment.authorityHost],
-        },
-        keys,
-        now,
-      })
-      return (headers) => check(headers.authorization)
-    }
-  }
 }

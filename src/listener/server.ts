@@ -1,4 +1,6 @@
-import { type FastifyInstance, fastify } from 'fastify'
+import { once } from 'node:events'
+import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { BindingError } from '../errors.ts'
 import type { Connections } from './connections.ts'
 import { rawProblem } from './problem.ts'
@@ -38,42 +40,38 @@ export const serverDefaults: Omit<ServerLimits, 'maxConnections' | 'maxUnfinishe
 export interface ServerOptions {
   readonly limits: ServerLimits
   readonly connections: Connections
+  /** Takes every request, whatever its method and path. */
+  readonly onRequest: RequestListener
   /** A connection brought what is no request: the status it was answered. */
   readonly onBroken: (status: number) => void
 }
 
-/** A Fastify that routes and parses nothing by itself: every request comes to the hooks and to POST `/`. */
-export function createServer({ limits, connections, onBroken }: ServerOptions): FastifyInstance {
-  const server = fastify({
-    exposeHeadRoutes: false,
-    return503OnClosing: false,
-    requestTimeout: limits.requestTimeoutMs,
-    connectionTimeout: limits.connectionTimeoutMs,
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
-    http: {
+/** A bare server of Node: a framework's router would decode paths, and read colons and stars as patterns. */
+export function createServer({ limits, connections, onRequest, onBroken }: ServerOptions): Server {
+  const server = createHttpServer(
+    {
       maxHeaderSize: limits.maxHeaderBytes,
       headersTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
       connectionsCheckingInterval: limits.checkIntervalMs,
+      keepAliveTimeout: limits.keepAliveTimeoutMs,
     },
-    // The gate compares paths itself: a router would decode them, and read colons and stars as patterns.
-    rewriteUrl: () => '/',
-    clientErrorHandler(error, socket) {
-      // Cut off in the middle of a request: nobody listens, and a 400 that still got through would make Event Grid drop the event.
-      if (error.code === 'ECONNRESET' || error.code === 'HPE_INVALID_EOF_STATE' || !socket.writable) socket.destroy()
-      else {
-        const [status, detail] = clientErrors.get(error.code) ?? [400, 'The request is not HTTP.']
-        onBroken(status)
-        // Behind a request whose answer is still due, ours would be taken for that: no answer, and the event comes again.
-        if (connections.of(socket)?.owesAnswer()) socket.destroy()
-        else socket.end(rawProblem(status, detail), () => socket.destroy())
-      }
-    },
-  })
-  connections.watch(server.server)
-  // The hooks answer all requests; without a route each would be looked for a second time, among those for 404.
-  server.post('/', (_request, reply) => reply)
+    onRequest,
+  )
+  server.setTimeout(limits.connectionTimeoutMs)
+  connections.watch(server)
   // Otherwise Node itself invites the body, before anybody has looked at the head.
-  server.server.on('checkContinue', (request, response) => server.server.emit('request', request, response))
+  server.on('checkContinue', onRequest)
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    // Cut off in the middle of a request: nobody listens, and a 400 that still got through would make Event Grid drop the event.
+    const { code = '' } = error
+    if (code === 'ECONNRESET' || code === 'HPE_INVALID_EOF_STATE' || !socket.writable) return void socket.destroy()
+    const [status, detail] = clientErrors.get(code) ?? [400, 'The request is not HTTP.']
+    onBroken(status)
+    // Behind a request whose answer is still due, ours would be taken for that: no answer, and the event comes again.
+    if (connections.of(socket)?.owesAnswer()) socket.destroy()
+    else socket.end(rawProblem(status, detail), () => socket.destroy())
+  })
   return server
 }
 
@@ -83,16 +81,9 @@ const clientErrors: ReadonlyMap<string, readonly [status: number, detail: string
   ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'The request took too long to arrive.']],
 ])
 
-/** A listening server has this address. */
-export interface ListenerAddress {
-  readonly address: string
-  readonly family: string
-  readonly port: number
-}
-
 export interface ListenOptions {
   /** Makes the server; asked again for the second try. */
-  readonly create: () => FastifyInstance
+  readonly create: () => Server
   /** Absent: `::`, which takes IPv4 as well, or `0.0.0.0` on a machine without IPv6. */
   readonly host: string | undefined
   /** 0 takes a free port. */
@@ -100,20 +91,16 @@ export interface ListenOptions {
 }
 
 /** Listens. Throws PORT_UNAVAILABLE where that is not possible; the port is free then. */
-export async function listen({
-  create,
-  host,
-  port,
-}: ListenOptions): Promise<{ server: FastifyInstance; address: ListenerAddress }> {
+export async function listen({ create, host, port }: ListenOptions): Promise<{ server: Server; address: AddressInfo }> {
   const hosts = host === undefined ? ['::', '0.0.0.0'] : [host]
   for (const [index, candidate] of hosts.entries()) {
     const server = create()
     try {
-      await server.listen({ host: candidate, port })
-      const [address] = server.addresses()
-      if (typeof address === 'object') return { server, address }
+      server.listen({ host: candidate, port })
+      await once(server, 'listening')
+      const address = server.address()
+      if (address !== null && typeof address === 'object') return { server, address }
     } catch (error) {
-      await server.close()
       const withoutIpv6 = ['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EINVAL'].includes(codeOf(error))
       if (!withoutIpv6 || index + 1 === hosts.length) throw portUnavailable(error, candidate, port)
     }
