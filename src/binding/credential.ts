@@ -12,6 +12,7 @@ import type { Endpoints } from '../endpoints.ts'
 import { BindingError } from '../errors.ts'
 import { type AzureEnvironment, azureEnvironments } from '../metadata/azure-environment.ts'
 import type { CredentialMetadata } from '../metadata/metadata.ts'
+import { readRetryAfter } from '../subscription/arm-failure.ts'
 import { scrub } from '../subscription/scrub.ts'
 import { trustOptions } from '../trust.ts'
 import { type Exchange, judgeTokenFailure } from './token-failure.ts'
@@ -34,8 +35,8 @@ export interface RenewableCredential extends TokenCredential {
 
 /**
  * The credential that metadata describes. Its `getToken` throws BindingError CREDENTIALS_REJECTED where Entra refuses
- * the client, and a RestError without a status where Entra could not be asked, so that a caller tries again. The object
- * shows no secret, however it is printed.
+ * the client, and NoTokenError where Entra could not be asked, so that a caller tries again. The object shows no secret,
+ * however it is printed.
  * @throws BindingError METADATA_INVALID when the authority host is not https, or a host's credential is missing;
  * CREDENTIALS_REJECTED when the process lacks what the kind of credential needs.
  */
@@ -56,13 +57,12 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
       throw judgeTokenFailure(error, undefined, context)
     }
   }
-  let credential = create()
+  // To be told at once what is missing.
+  create()
   let kept = new Map<string, AccessToken>()
 
   return {
     renew() {
-      // The libraries keep a token until our clock says that it has expired, and have no way to make them forget it.
-      credential = create()
       // What is still on its way to the former tokens must not come among the new ones.
       kept = new Map()
     },
@@ -83,7 +83,9 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
     const wait: TokenWait = { last: undefined, over: over.signal }
     return waits.run(wait, async () => {
       try {
-        const token = await inTime(credential, scopes, tokenOptions, tokenTimeoutMs)
+        // A new one each time, for the libraries remember too much: a token until our clock says that it has expired, and
+        // a 429 or 5xx for a minute, in which they ask nobody and throw what looks like a refusal of the client.
+        const token = await inTime(create(), scopes, tokenOptions, tokenTimeoutMs)
         if (!token) throw new Error('the credential gave none')
         return token
       } catch (error) {
@@ -185,7 +187,12 @@ function createObserver(waits: AsyncLocalStorage<TokenWait>): PipelinePolicy {
       }
       try {
         const response = await next(request)
-        note({ status: response.status, body: response.status < 400 ? undefined : (response.bodyAsText ?? undefined) })
+        const { status, bodyAsText, headers } = response
+        note({
+          status,
+          body: status < 400 ? undefined : (bodyAsText ?? undefined),
+          retryAfterMs: readRetryAfter((name) => headers.get(name), Date.now()),
+        })
         return response
       } catch (error) {
         const code = error instanceof RestError ? error.code : undefined

@@ -1,12 +1,13 @@
-import { isRestError, RestError } from '@azure/core-rest-pipeline'
+import { isRestError } from '@azure/core-rest-pipeline'
 import { certificateRemedy } from '../certificate-fault.ts'
 import { BindingError } from '../errors.ts'
 import type { CredentialMetadata } from '../metadata/metadata.ts'
 import { shellWord } from '../metadata/shell-word.ts'
+import { NoTokenError } from '../no-token.ts'
 
 /** How a request to Entra went: answered, with the body where it was an error; or not answered, and why. */
 export type Exchange =
-  | { readonly status: number; readonly body: string | undefined }
+  | { readonly status: number; readonly body: string | undefined; readonly retryAfterMs: number | undefined }
   | { readonly status: undefined; readonly code: string | undefined }
 
 /** What {@link judgeTokenFailure} names. */
@@ -28,13 +29,13 @@ const passingCodes: ReadonlySet<string> = new Set([
 
 /**
  * Judges why no token came, from what was thrown and how the last exchange with Entra went: refused for good (a
- * BindingError), or not able to tell (a RestError without status, by which callers know that a later try may do).
+ * BindingError), or not able to tell.
  */
 export function judgeTokenFailure(
   error: unknown,
   exchange: Exchange | undefined,
   context: TokenFailureContext,
-): BindingError | RestError {
+): BindingError | NoTokenError {
   const { metadata, authorityHost, show } = context
   if (error instanceof BindingError) return error
   const message = error instanceof Error ? error.message : 'an unknown error'
@@ -46,10 +47,11 @@ export function judgeTokenFailure(
       exchange === undefined || exchange.status === undefined
         ? (exchange?.code ?? (isRestError(error) ? error.code : undefined) ?? 'no answer')
         : `it answered ${exchange.status}${aadsts ? `, ${aadsts}` : ''}`
-    const remedy = certificateRemedy(why)
     const from = metadata.kind === 'host' ? "the host's credential" : authorityHost
-    return new RestError(`no token from ${from}: ${show(why)}${remedy ? `; ${remedy}` : ''}`, {
-      code: remedy ? why : RestError.REQUEST_SEND_ERROR,
+    return new NoTokenError({
+      what: `no token from ${from}: ${show(why)}`,
+      fix: certificateRemedy(why),
+      retryAfterMs: exchange?.status === undefined ? undefined : exchange.retryAfterMs,
     })
   }
 

@@ -91,7 +91,7 @@ export function createSender(options: SenderOptions) {
         for (const call of live) fail(call, failure)
         return 'settled'
       }
-      const retryAfterMs = answer.kind === 'answered' ? answer.retryAfterMs : undefined
+      const retryAfterMs = 'retryAfterMs' in answer ? answer.retryAfterMs : undefined
       const delayMs = retryDelay({ ...limits, attempt: attempts, retryAfterMs, random })
       const until = clock.now() + delayMs
       // A call whose time ends before the next attempt gains nothing by waiting for it.

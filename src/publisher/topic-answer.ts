@@ -24,6 +24,7 @@ export type TopicAnswer =
       /** What to do about it, where the credential said so. */
       readonly fix: string | undefined
       readonly permanent: boolean
+      readonly retryAfterMs: number | undefined
     }
 
 /** What to do about an answer: `split` gives up on a single call, and halves a joint request. */

@@ -1,7 +1,7 @@
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { Readable } from 'node:stream'
-import type { AccessToken, TokenCredential } from '@azure/core-auth'
+import type { TokenCredential } from '@azure/core-auth'
 import { isRestError, type PipelinePolicy, type PipelineRequest, RestError } from '@azure/core-rest-pipeline'
 import { AzureKeyCredential, EventGridPublisherClient } from '@azure/eventgrid'
 import { certificateRemedy } from '../certificate-fault.ts'
@@ -9,6 +9,7 @@ import type { Endpoints } from '../endpoints.ts'
 import { BindingError } from '../errors.ts'
 import type { EventSchema, OutputMetadata } from '../metadata/metadata.ts'
 import { isLoopback } from '../metadata/parse-endpoint.ts'
+import { NoTokenError } from '../no-token.ts'
 import { secureContextOf, sendBy } from '../trust.ts'
 import { readRetryAfter } from './retry-delay.ts'
 import { cleanText, type TopicAnswer } from './topic-answer.ts'
@@ -24,7 +25,9 @@ export interface TopicClient {
 /** What {@link createTopicClient} needs. */
 export interface TopicClientOptions {
   readonly output: OutputMetadata
-  /** Gives the tokens where `output` authenticates by `entra`. `renew` has it forget those that it keeps. */
+  /**
+   * Gives the tokens where `output` authenticates by `entra`, or throws BindingError or NoTokenError. `renew` has it forget those that it keeps.
+   */
   readonly credential: (TokenCredential & { renew?(): void }) | undefined
   readonly endpoints: Endpoints
   /** Milliseconds since 1970: `Retry-After` may be a date. */
@@ -157,9 +160,8 @@ async function sendOnce(
       const message = error instanceof Error ? clean(messageIn(error)) : ''
       return { kind: 'answered', status, message, requestId, retryAfterMs: readRetryAfter(retryAfter, now()) }
     }
-    if (error instanceof TokenFailure) {
-      return { kind: 'no-token', reason: clean(error.message), fix: error.fix, permanent: error.permanent }
-    }
+    const noToken = readTokenFailure(error)
+    if (noToken) return noToken
     const code = isRestError(error) ? error.code : undefined
     const reason = error instanceof Error ? clean(error.message) || error.name : 'unknown'
     const fix = certificateRemedy(code)
@@ -226,48 +228,23 @@ function readBounded(stream: NodeJS.ReadableStream): Promise<string> {
   })
 }
 
-/** A credential failed. Its own error stays out, unless it is one of ours: it may quote what it was given. */
-class TokenFailure extends Error {
-  override readonly name = 'TokenFailure'
-  readonly fix: string | undefined
-  readonly permanent: boolean
-
-  constructor(message: string, { fix, permanent }: { fix?: string | undefined; permanent: boolean }) {
-    super(message)
-    this.fix = fix
-    this.permanent = permanent
-  }
-}
-
 function credentialOf({ output, credential }: TopicClientOptions): AzureKeyCredential | TokenCredential {
   const { authentication, environment } = output
   if (authentication.kind === 'accessKey') return new AzureKeyCredential(authentication.accessKey.reveal())
-  return {
-    // The SDK always asks for the public cloud's scope.
-    async getToken(_scopes, options): Promise<AccessToken> {
-      try {
-        const token = await credential?.getToken(environment.topicScope, options)
-        if (token) return token
-      } catch (error) {
-        throw tokenFailure(error)
-      }
-      throw new TokenFailure('the credential gave none', { permanent: true })
-    },
-  }
+  // The SDK always asks for the public cloud's scope.
+  return { getToken: async (_scopes, options) => (await credential?.getToken(environment.topicScope, options)) ?? null }
 }
 
-/** An error of ours says that Entra refused; one of the SDK without a status, that Entra could not be asked. */
-function tokenFailure(error: unknown): TokenFailure {
+/** What a credential's failure says: Entra refused the client, or could not be asked. */
+function readTokenFailure(error: unknown): TopicAnswer | undefined {
+  if (error instanceof NoTokenError) {
+    const { message: reason, fix, retryAfterMs } = error
+    return { kind: 'no-token', reason: cleanText(reason), fix, permanent: fix !== undefined, retryAfterMs }
+  }
   if (error instanceof BindingError) {
     // Its message is "CODE: what; fix".
     const what = error.message.slice(error.code.length + 2, error.fix ? -error.fix.length - 2 : undefined)
-    return new TokenFailure(what, { fix: error.fix, permanent: true })
+    return { kind: 'no-token', reason: cleanText(what), fix: error.fix, permanent: true, retryAfterMs: undefined }
   }
-  if (!(error instanceof Error)) return new TokenFailure('the credential failed', { permanent: true })
-  const status = 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : undefined
-  const passing =
-    status === undefined
-      ? isRestError(error) && certificateRemedy(error.code) === undefined
-      : status >= 500 || status === 408 || status === 429
-  return new TokenFailure(error.message, { permanent: !passing })
+  return undefined
 }

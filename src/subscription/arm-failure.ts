@@ -1,5 +1,6 @@
 import { isRestError } from '@azure/core-rest-pipeline'
 import { isRecord } from '../metadata/is-record.ts'
+import { NoTokenError } from '../no-token.ts'
 
 /** What became of a call to ARM that failed. */
 export type ArmFailureKind =
@@ -15,6 +16,8 @@ export type ArmFailureKind =
   | 'manual'
   /** No answer came: name, connection, certificate or time. */
   | 'network'
+  /** ARM was not asked, for there was no token to show it. */
+  | 'token'
   /** What is under way did not end in time. */
   | 'deadline'
   /** Nothing that Azure does: the SDK refused the call itself. */
@@ -32,6 +35,8 @@ export interface ArmFailure {
   readonly message: string
   /** Targets of the details, for instance the provider that is not registered. */
   readonly targets: readonly string[]
+  /** What to do about it, where whoever gives the token said so. */
+  readonly fix: string | undefined
   readonly retryAfterMs: number | undefined
   readonly requestId: string | undefined
 }
@@ -55,6 +60,7 @@ const nothing = {
   status: undefined,
   code: undefined,
   targets: [],
+  fix: undefined,
   retryAfterMs: undefined,
   requestId: undefined,
 } as const
@@ -65,6 +71,10 @@ const longestBody = 100_000
 /** Reads what the SDK threw. `now` in ms since 1970, for a `Retry-After` that names a date. */
 export function readFailure(error: unknown, now: number): ArmFailure {
   if (error instanceof ArmFailureError) return error.failure
+  if (error instanceof NoTokenError) {
+    const { message, fix, retryAfterMs } = error
+    return { ...nothing, kind: 'token', message, fix, retryAfterMs }
+  }
   if (isRestError(error)) {
     const { statusCode: status, response } = error
     if (status === undefined || status < 400) {
@@ -72,6 +82,7 @@ export function readFailure(error: unknown, now: number): ArmFailure {
     }
     const read = readErrorBody(response?.bodyAsText ?? undefined)
     return {
+      ...nothing,
       kind: 'answer',
       status,
       code: read.code ?? error.code,

@@ -173,12 +173,15 @@ function explainPassing(
   if (failure.kind === 'lost')
     return { what: `Azure took the change of the event subscription, and then did not tell how it ended ${said}` }
   if (failure.kind === 'operation') return { what: `the change of the event subscription failed ${said}` }
+  if (failure.kind === 'token') return { what: scrub(failure.message, secrets), fix: failure.fix ?? checkNetwork }
   if (failure.kind !== 'network') return { what: `Azure Resource Manager answered ${failure.status} ${said}` }
   return {
     what: `no answer from ${resourceManager} ${said}`,
-    fix: certificateRemedy(failure.code) ?? 'check the network, a proxy (HTTPS_PROXY) and the endpoint',
+    fix: certificateRemedy(failure.code) ?? checkNetwork,
   }
 }
+
+const checkNetwork = 'check the network, a proxy (HTTPS_PROXY) and the endpoint'
 
 function quote({ code, message }: ArmFailure, { secrets }: FailureContext): string {
   const said = [code, message].filter((part) => part !== undefined && part !== '').join(': ')

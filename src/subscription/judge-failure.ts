@@ -1,4 +1,4 @@
-import type { ArmFailure } from './arm-failure.ts'
+import type { ArmFailure, ArmFailureKind } from './arm-failure.ts'
 
 /** What a failure is, which decides whether it is tried again and what to do about it. */
 export type Verdict =
@@ -15,6 +15,8 @@ const scopeCodes: ReadonlySet<string> = new Set([
   'noregisteredproviderfound',
   'missingapiversionparameter',
 ])
+
+const passingKinds: ReadonlySet<ArmFailureKind> = new Set(['network', 'token', 'canceled', 'lost', 'deadline'])
 
 /** A 409 that no waiting cures. */
 const lastingConflicts: ReadonlySet<string> = new Set([
@@ -39,7 +41,7 @@ export function judgeFailure(failure: ArmFailure): Verdict {
   const { kind, status, message, targets } = failure
   const code = failure.code?.toLowerCase() ?? ''
   if (kind === 'manual') return 'handshake'
-  if (kind === 'network' || kind === 'canceled' || kind === 'lost' || kind === 'deadline') return 'passing'
+  if (passingKinds.has(kind)) return 'passing'
   if (kind === 'unexpected') return 'rejected'
   if (
     /^url\s*validation/.test(code) ||

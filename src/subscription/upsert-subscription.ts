@@ -200,7 +200,9 @@ export async function upsertSubscription(options: UpsertOptions): Promise<Upsert
       verdict,
       final: verdict !== 'passing' && verdict !== 'handshake',
       // A request that gets no answer because our own time is over says nothing about the network.
-      ranOut: failure.kind === 'deadline' || (failure.kind === 'network' && left < shortestAttemptMs),
+      ranOut:
+        failure.kind === 'deadline' ||
+        ((failure.kind === 'network' || failure.kind === 'token') && left < shortestAttemptMs),
       retryAfterMs: failure.retryAfterMs ?? 0,
     }
   }

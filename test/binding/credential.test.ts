@@ -130,7 +130,7 @@ it.each<{ name: string; answer: Answer; says: string }>([
     answer: { status: 200, text: '<html>sign in to the hotel</html>' },
     says: 'it answered 200',
   },
-])('leaves $name to be tried again: no status, one request', async ({ answer, says }) => {
+])('leaves $name to be tried again, after one request', async ({ answer, says }) => {
   const entra = await startEntra(() => answer)
   const credential = createCredential(metadata, {
     environment,
@@ -138,17 +138,26 @@ it.each<{ name: string; answer: Answer; says: string }>([
     tokenTimeoutMs: answer === 'never' ? 100 : 10_000,
   })
   const error = await failure(credential.getToken(scope))
-  expect(error).toMatchObject({ name: 'RestError', statusCode: undefined, message: expect.stringContaining(says) })
+  expect(error).toMatchObject({ name: 'NoTokenError', message: expect.stringContaining(says), fix: undefined })
   expect(inspect(error, { depth: Infinity, showHidden: true })).not.toContain('secret-marked')
   expect(entra.asked.filter(({ method }) => method === 'POST')).toHaveLength(1)
+})
+
+it('tells how long Entra wants to be left alone, also when asked again meanwhile', async () => {
+  const entra = await startEntra(() => ({ ...refused, headers: { 'retry-after': '7' } }))
+  const refused = { status: 429, body: { error: 'temporarily_unavailable', error_description: 'slow' } }
+  const credential = createCredential(metadata, { environment, endpoints: { authorityHost: entra.url, ca: entra.ca } })
+  expect(await failure(credential.getToken(scope))).toMatchObject({ name: 'NoTokenError', retryAfterMs: 7_000 })
+  expect(await failure(credential.getToken(scope))).toMatchObject({ name: 'NoTokenError' })
 })
 
 it('says what to do about a certificate that is not trusted', async () => {
   const entra = await startEntra(() => refusal(400, ''))
   const credential = createCredential(metadata, { environment, endpoints: { authorityHost: entra.url } })
   expect(await failure(credential.getToken(scope))).toMatchObject({
-    name: 'RestError',
-    message: expect.stringMatching(/UNABLE_TO_VERIFY.*NODE_EXTRA_CA_CERTS/),
+    name: 'NoTokenError',
+    message: expect.stringContaining('UNABLE_TO_VERIFY'),
+    fix: expect.stringContaining('NODE_EXTRA_CA_CERTS'),
   })
 })
 

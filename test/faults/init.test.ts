@@ -9,6 +9,7 @@ import { answering } from '../support/servers.ts'
 
 type EmulatorOptions = NonNullable<NonNullable<Parameters<typeof openWorld>[0]>['emulator']>
 
+const isTokenRequest = ({ method }: { readonly method: string }) => method === 'POST'
 const isWrite = ({ method, url }: { readonly method: string; readonly url: string }) =>
   method === 'PUT' && /\/eventSubscriptions\//i.test(url)
 const isRead = ({ method, url }: { readonly method: string; readonly url: string }) =>
@@ -18,6 +19,10 @@ const isLook = ({ url }: { readonly url: string }) => url.includes('operationsSt
 it.each<{ what: string; arrange: (world: World) => void; emulator?: EmulatorOptions }>([
   { what: 'Entra answering 503', arrange: ({ emulator }) => emulator.failNext({ route: 'entra', status: 503 }) },
   { what: 'Entra answering 429', arrange: ({ emulator }) => emulator.failNext({ route: 'entra', status: 429 }) },
+  {
+    what: 'Entra answering 503 to two requests for a token',
+    arrange: ({ emulator }) => emulator.failNext({ route: 'entra', status: 503, times: 2, matches: isTokenRequest }),
+  },
   {
     what: 'Entra cutting the connection',
     arrange: ({ emulator }) => emulator.failNext({ route: 'entra', drop: true }),
@@ -157,6 +162,13 @@ it.each<{
     code: 'TIMEOUT',
     says: /gave up after one attempt in 0 s.*429/,
     arrange: ({ emulator }) => emulator.failNext({ route: 'arm', status: 429, retryAfter: 3_600, matches: isWrite }),
+  },
+  {
+    what: 'an Entra that wants to be left alone beyond subscriptionTimeout, at once',
+    code: 'TIMEOUT',
+    says: /gave up after one attempt in 0 s; no token from https:\/\/127\.0\.0\.1:\d+: it answered 429/,
+    arrange: ({ emulator }) =>
+      emulator.failNext({ route: 'entra', status: 429, retryAfter: 3_600, matches: isTokenRequest }),
   },
   {
     what: 'Entra that never answers',

@@ -19,6 +19,7 @@ const failed = (changes: Partial<ArmFailure>): ArmFailure => ({
   code: undefined,
   message: '',
   targets: [],
+  fix: undefined,
   retryAfterMs: undefined,
   requestId: undefined,
   ...changes,
@@ -140,6 +141,12 @@ it.each([
     failure: { kind: 'network', status: undefined, code: 'ECONNREFUSED' } as const,
     fix: 'HTTPS_PROXY',
   },
+  { name: 'an Entra that does not answer', failure: { kind: 'token', status: undefined } as const, fix: 'HTTPS_PROXY' },
+  {
+    name: "Entra's untrusted certificate",
+    failure: { kind: 'token', status: undefined, fix: 'trust it' } as const,
+    fix: 'trust it',
+  },
 ])('says what to do about $name', ({ failure, fix }) => expect(explain(failure).fix).toContain(fix))
 
 it.each([
@@ -149,6 +156,7 @@ it.each([
   { verdict: 'passing', failure: { status: 429, code: 'TooManyRequests' } },
   { verdict: 'passing', failure: { status: 503 } },
   { verdict: 'passing', failure: { kind: 'network', status: undefined } as const },
+  { verdict: 'passing', failure: { kind: 'token', status: undefined } as const },
   { verdict: 'passing', failure: { kind: 'canceled', status: undefined } as const },
   {
     verdict: 'passing',
