@@ -45,7 +45,7 @@ export function judgeTokenFailure(
   if (isUnavailable(error, exchange, aadsts, metadata.kind)) {
     const why =
       exchange === undefined || exchange.status === undefined
-        ? (exchange?.code ?? (isRestError(error) ? error.code : undefined) ?? 'no answer')
+        ? (exchange?.code ?? (isRestError(error) ? error.code : aadsts) ?? 'no answer')
         : `it answered ${exchange.status}${aadsts ? `, ${aadsts}` : ''}`
     const from = metadata.kind === 'host' ? "the host's credential" : authorityHost
     return new NoTokenError({
@@ -75,9 +75,11 @@ function isUnavailable(
   // The chain asks many places, most of which are expected not to answer: the last of them
   // says nothing about the others.
   if (kind === 'default' && !(isRestError(error) && error.code === 'ETIMEDOUT')) return false
+  if (aadsts !== undefined && passingCodes.has(aadsts)) return true
+  // A host's credential asks Entra out of our sight; MSAL's word for a connection that failed is all that is left of it.
+  if (exchange === undefined && error instanceof Error && /^network_error\b/.test(error.message)) return true
   if (exchange === undefined) return isRestError(error) && (error.statusCode === undefined || error.statusCode >= 500)
   if (exchange.status === undefined) return true
-  if (aadsts !== undefined && passingCodes.has(aadsts)) return true
   // An answer of 200 that is none comes from something between us and Entra.
   return exchange.status < 400 || exchange.status === 408 || exchange.status === 429 || exchange.status >= 500
 }

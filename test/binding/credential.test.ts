@@ -1,4 +1,5 @@
 import { inspect } from 'node:util'
+import { ClientSecretCredential } from '@azure/identity'
 import { expect, it } from 'vitest'
 import { createCredential } from '../../src/binding/credential.ts'
 import { azureEnvironments } from '../../src/metadata/azure-environment.ts'
@@ -199,6 +200,24 @@ it("takes the host's credential, and says so when it fails", async () => {
   expect(error).toMatchObject({
     code: 'CREDENTIALS_REJECTED',
     message: expect.stringMatching(/not signed in.*option credential/),
+  })
+})
+
+it.each([
+  { name: 'Entra is busy', answer: refusal(503, 'AADSTS90033: A transient error has occurred.'), says: 'AADSTS90033' },
+  { name: 'Entra cuts the connection', answer: 'cut' as const, says: 'no answer' },
+])("leaves it to be tried again where $name for a host's credential", async ({ answer, says }) => {
+  const entra = await startEntra(() => answer)
+  const hostCredential = new ClientSecretCredential('tenant-1', 'client-1', 'secret-marked', {
+    authorityHost: entra.url,
+    disableInstanceDiscovery: true,
+    retryOptions: { maxRetries: 0 },
+    tlsOptions: { ca: entra.ca },
+  })
+  const credential = createCredential({ kind: 'host' }, { environment, endpoints: {}, hostCredential })
+  expect(await failure(credential.getToken(scope))).toMatchObject({
+    name: 'NoTokenError',
+    message: `no token from the host's credential: ${says}`,
   })
 })
 
