@@ -24,8 +24,8 @@ export interface ParseComponentsOptions {
   /** What `secretKeyRef` refers to. @default none */
   readonly secrets?: Secrets
   /**
-   * Told of documents of another kind, which are left out: as a warning where `Component` was
-   * probably meant. @default nobody
+   * Told of documents of another kind, which are left out, and of keys around `spec.metadata` that Dapr would leave out
+   * too: as a warning where another word was probably meant. @default nobody
    */
   readonly logger?: Logger
 }
@@ -72,7 +72,7 @@ export interface ReadComponent {
 export interface ReadText {
   readonly components: readonly ReadComponent[]
   readonly issues: readonly MetadataIssue[]
-  /** A text for each document of another kind. */
+  /** A text for each document of another kind, and for each key that was probably meant to be another. */
   readonly leftOut: readonly { readonly text: string; readonly isSlip: boolean }[]
 }
 
@@ -91,6 +91,7 @@ export function readComponents(yamlText: string, file: string, { sourcesOf }: Re
   for (const document of readYaml(yamlText, file, issues)) {
     const fault: Fault = (path, issue) => void issues.push({ ...issue, at: document.at(path) })
     if (isOfAnotherKind(document.value)) leftOut.push(leftOutOf(document.value.kind, document.at(['kind'])))
+    else leftOut.push(...misspeltKeys(document))
     const read = readComponent(document, fault, sourcesOf, issues)
     if (!read) continue
     const { name } = read.component
@@ -110,6 +111,29 @@ export function readComponents(yamlText: string, file: string, { sourcesOf }: Re
 function leftOutOf(kind: string, at: string): ReadText['leftOut'][number] {
   const isSlip = nearestName(kind, ['Component']) !== undefined
   return { isSlip, text: `${at}: kind ${quote(kind)} is left out${isSlip ? '; did you mean Component?' : ''}` }
+}
+
+/** The keys of a component document by the mapping that they stand in, as Dapr knows them (Component spec). */
+const knownKeys = new Map<string | undefined, readonly string[]>([
+  [undefined, ['apiVersion', 'kind', 'metadata', 'spec', 'auth', 'scopes']],
+  ['metadata', ['name', 'namespace', 'labels', 'annotations']],
+  ['spec', ['type', 'version', 'metadata', 'ignoreErrors', 'initTimeout']],
+  ['auth', ['secretStore']],
+])
+
+/** Keys that are near to one of a component's, and none: Dapr passes over them in silence. */
+function misspeltKeys({ value, at }: YamlDocument): ReadText['leftOut'] {
+  if (!isRecord(value)) return []
+  return [...knownKeys].flatMap(([part, known]) => {
+    const holder = part === undefined ? value : value[part]
+    const odd = isRecord(holder) ? Object.keys(holder).filter((key) => !known.includes(key)) : []
+    return odd.flatMap((key) => {
+      const meant = nearestName(key, known)
+      const path = part === undefined ? [key] : [part, key]
+      const text = `${at(path)}: key ${quote(path.join('.'))} is left out; did you mean ${meant}?`
+      return meant === undefined ? [] : [{ text, isSlip: true }]
+    })
+  })
 }
 
 const isOfAnotherKind = (value: unknown): value is { readonly kind: string } =>

@@ -81,6 +81,27 @@ describe('parseComponents', () => {
     ])
   })
 
+  it('warns of a key that is nearly one of a component, wherever it stands, and of no other', () => {
+    const log = captureLog()
+    const text = `
+apiVersion: dapr.io/v1alpha1
+kind: Component
+metadata: { name: orders, uid: 7f1c, lables: {} }
+spec: { type: bindings.azure.eventgrid, verison: v1, metdata: [] }
+auht: { secretStore: vault }
+scope: [shop]
+status: {}
+`
+    parseComponents(text, { file: 'f.yaml', logger: log })
+    expect(log.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
+      'warn f.yaml:6:7: key "auht" is left out; did you mean auth?',
+      'warn f.yaml:7:8: key "scope" is left out; did you mean scopes?',
+      'warn f.yaml:4:46: key "metadata.lables" is left out; did you mean labels?',
+      'warn f.yaml:5:50: key "spec.verison" is left out; did you mean version?',
+      'warn f.yaml:5:63: key "spec.metdata" is left out; did you mean metadata?',
+    ])
+  })
+
   it.each([
     { reference: '{ name: event-grid, key: clientSecret }', shape: '{ "event-grid": { "clientSecret": "…" } }' },
     { reference: '{ name: token }', shape: '{ "token": "…" }' },
