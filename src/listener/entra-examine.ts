@@ -10,6 +10,7 @@ export function createEntraExamine({
   endpoints,
   log,
   keySetTimeoutMs,
+  closing,
   now,
   elapsed,
 }: ExamineOptions & { readonly authentication: EntraAuthentication }): Examine {
@@ -23,7 +24,10 @@ export function createEntraExamine({
       authorityHosts: [authorityHost, environment.authorityHost],
     },
     keys: createSigningKeys({
-      fetchKeySet: createKeySetFetch({ url, ca: endpoints.ca, ...(keySetTimeoutMs && { timeoutMs: keySetTimeoutMs }) }),
+      fetchKeySet: createKeySetFetch({
+        ...{ url, ca: endpoints.ca, closing },
+        ...(keySetTimeoutMs && { timeoutMs: keySetTimeoutMs }),
+      }),
       now: elapsed,
       onFailure: (error) =>
         log.warn('the keys of Entra could not be fetched', {

@@ -25,6 +25,8 @@ export interface ExamineOptions {
   readonly log: QuietLog
   /** Longest wait for Entra's signing keys, in milliseconds. @default 5_000 */
   readonly keySetTimeoutMs?: number
+  /** Ends what is being fetched. */
+  readonly closing: AbortSignal
   /** Epoch milliseconds. */
   readonly now: () => number
   /** Milliseconds of a clock that nobody sets. */

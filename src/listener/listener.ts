@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Endpoints } from '../endpoints.ts'
@@ -13,13 +12,14 @@ import { eventMetadata } from './event-metadata.ts'
 import { createExamine, type ListenerAuthentication } from './examine.ts'
 import { createGate, type GateDecision, tooLarge } from './gate.ts'
 import { answerValidation } from './handshake.ts'
+import { listen } from './listen.ts'
 import { otherSender } from './other-sender.ts'
 import { createPathCheck } from './paths.ts'
 import { type Answer, answerWith, problemAnswer } from './problem.ts'
 import { createQuietLog, printable } from './quiet-log.ts'
 import { createBodyReader } from './read-body.ts'
 import { declaredLength } from './representation.ts'
-import { createServer, listen, type ServerLimits, serverDefaults } from './server.ts'
+import { createServer, type ServerLimits, serverDefaults } from './server.ts'
 import { nodeTimers, type Timers } from './timers.ts'
 
 export interface ListenerOptions {
@@ -73,6 +73,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   const elapsed = options.now ?? (() => performance.now())
   const log = createQuietLog({ logger, now: elapsed })
   const dispatcher = createDispatcher({ ...input, handler, log, now: elapsed, timers })
+  const closing = new AbortController()
   let draining = false
   let foreign: ListenerStatus['foreign']
 
@@ -85,7 +86,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     allowedOrigin: input.environment.eventGridOrigin,
     eventSubscriptionName: input.eventSubscriptionName,
     maxRequestBytes: input.maxRequestBytes,
-    examine: await createExamine({ ...options, log, now, elapsed }),
+    examine: await createExamine({ ...options, log, closing: closing.signal, now, elapsed }),
     draining: () => draining,
     hasHandler: () => handler() !== undefined,
     health,
@@ -105,15 +106,15 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     log.warn('there are too many connections, so the oldest that proved nothing are ended', { maxConnections }),
   )
 
-  /** Written straight to Node: a framework would look for hooks, serializers and media types, which there are none of here. */
   function write(response: ServerResponse, { status, headers, body }: Answer, rest?: 'unread'): void {
     if (response.writableEnded) return
     const { req: request } = response
     connections.of(request.socket)?.end(request)
     // Otherwise Node would read the rest of the body, to be ready for the next request.
-    if (rest === 'unread' && (declaredLength(request.headers) ?? Number.POSITIVE_INFINITY) > cheapBodyBytes) {
-      response.setHeader('connection', 'close')
-    }
+    const isLeft = rest === 'unread' && (declaredLength(request.headers) ?? Number.POSITIVE_INFINITY) > cheapBodyBytes
+    // What was sent at once behind such a request is lost in Node: the next answer would be taken for the one to that.
+    const isUpgrade = request.headers.upgrade !== undefined
+    if (isLeft || isUpgrade) response.setHeader('connection', 'close')
     response.writeHead(status, headers).end(body)
   }
 
@@ -211,15 +212,18 @@ export async function createListener(options: ListenerOptions): Promise<Listener
       ...{ limits, connections, onRequest },
       onBroken: (status) => log.info('a connection was ended: what it brought is no request', { status }),
     })
-  const { server, address } = await listen({ create, host: input.listenAddress, port: input.handshakePort })
+  const listening = await listen({
+    ...{ create, host: input.listenAddress, port: input.handshakePort },
+    onRefused: (code) => log.warn('a connection could not be accepted', { code }),
+  })
 
   return {
-    address,
+    address: listening.address,
     status: () => ({ draining, running: dispatcher.running, waiting: dispatcher.waiting, foreign }),
     async drain() {
       draining = true
       dispatcher.stop()
-      server.closeIdleConnections()
+      listening.closeIdleConnections()
       const { promise: timeIsUp, resolve } = Promise.withResolvers<void>()
       const timer = timers.setTimeout(resolve, input.handlerTimeoutMs, undefined)
       await Promise.race([dispatcher.idle(), timeIsUp])
@@ -228,10 +232,8 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     async close() {
       draining = true
       dispatcher.stop()
-      const closed = once(server, 'close')
-      server.close()
-      server.closeAllConnections()
-      await closed
+      closing.abort()
+      await listening.close()
     },
   }
 }

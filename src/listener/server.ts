@@ -1,7 +1,4 @@
-import { once } from 'node:events'
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { BindingError } from '../errors.ts'
 import type { Connections } from './connections.ts'
 import { rawProblem } from './problem.ts'
 
@@ -60,8 +57,9 @@ export function createServer({ limits, connections, onRequest, onBroken }: Serve
   )
   server.setTimeout(limits.connectionTimeoutMs)
   connections.watch(server)
-  // Otherwise Node itself invites the body, before anybody has looked at the head.
+  // Otherwise Node itself invites the body, or answers 417, before anybody has looked at the head.
   server.on('checkContinue', onRequest)
+  server.on('checkExpectation', onRequest)
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     // Cut off in the middle of a request: nobody listens, and a 400 that still got through would make Event Grid drop the event.
     const { code = '' } = error
@@ -80,76 +78,3 @@ const clientErrors: ReadonlyMap<string, readonly [status: number, detail: string
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', [413, 'The chunk extensions are too large.']],
   ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'The request took too long to arrive.']],
 ])
-
-export interface ListenOptions {
-  /** Makes the server; asked again for the second try. */
-  readonly create: () => Server
-  /** Absent: `::`, which takes IPv4 as well, or `0.0.0.0` on a machine without IPv6. */
-  readonly host: string | undefined
-  /** 0 takes a free port. */
-  readonly port: number
-}
-
-/** Listens. Throws PORT_UNAVAILABLE where that is not possible; the port is free then. */
-export async function listen({ create, host, port }: ListenOptions): Promise<{ server: Server; address: AddressInfo }> {
-  const hosts = host === undefined ? ['::', '0.0.0.0'] : [host]
-  for (const [index, candidate] of hosts.entries()) {
-    const server = create()
-    try {
-      server.listen({ host: candidate, port })
-      await once(server, 'listening')
-      const address = server.address()
-      if (address !== null && typeof address === 'object') return { server, address }
-    } catch (error) {
-      const withoutIpv6 = ['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EINVAL'].includes(codeOf(error))
-      if (!withoutIpv6 || index + 1 === hosts.length) throw portUnavailable(error, candidate, port)
-    }
-  }
-  throw portUnavailable(undefined, host ?? '::', port)
-}
-
-function portUnavailable(cause: unknown, host: string, port: number): BindingError {
-  const code = codeOf(cause)
-  const { what, fix } = explanations.get(code) ?? {
-    what: `cannot listen on ${host} port ${port}${code === '' ? '' : ` (${code})`}`,
-    fix: 'check handshakePort and listenAddress',
-  }
-  return new BindingError('PORT_UNAVAILABLE', {
-    what: what.replace('{port}', String(port)).replace('{host}', host),
-    fix,
-    cause,
-    details: { port, host, reason: code },
-  })
-}
-
-const explanations: ReadonlyMap<string, { what: string; fix: string }> = new Map([
-  [
-    'EADDRINUSE',
-    {
-      what: 'handshakePort {port} is in use',
-      fix: 'stop what listens there or choose another port, and route the ingress to it',
-    },
-  ],
-  [
-    'EACCES',
-    {
-      what: 'handshakePort {port} may not be opened by this user',
-      fix: 'choose a port of 1024 or above, and route the ingress to it',
-    },
-  ],
-  [
-    'EADDRNOTAVAIL',
-    {
-      what: 'listenAddress {host} is not an address of this machine',
-      fix: 'leave listenAddress out, or name an address of this machine',
-    },
-  ],
-  [
-    'ENOTFOUND',
-    { what: 'listenAddress {host} is not known', fix: 'leave listenAddress out, or name an address of this machine' },
-  ],
-])
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
-}

@@ -213,7 +213,7 @@ const rows = {
     ...plain,
     otherwise: '`::`, or `0.0.0.0` without IPv6',
     type: 'IP address or host name',
-    about: 'Address on which the binding listens.',
+    about: 'Address on which the binding listens; a name stands for all of its addresses.',
   },
   maxConcurrency: {
     ...input,

@@ -227,6 +227,24 @@ describe('connections', () => {
     expect(target.lines().length).toBe(2)
   })
 
+  it('that ask for another protocol get an answer to their first request and none to what came with it', async () => {
+    const target = await openTarget(world())
+    const upgrade = ['connection: upgrade', 'upgrade: websocket']
+    const answer = await target.exchange(
+      request(post, [...proven(target), ...upgrade], eventText('1')) + request(post, proven(target), eventText('2')),
+    )
+    expect(statuses(answer)).toEqual([200])
+    expect(target.handled.map(({ cloudEvent }) => cloudEvent.id)).toEqual(['1'])
+  })
+
+  it('that expect what nobody knows are judged like any other', async () => {
+    const target = await openTarget(world())
+    const answer = await target.exchange(request(post, ['expect: a miracle', 'connection: close'], '{}'))
+    expect(statuses(answer)).toEqual([401])
+    expect(answer).toContain('application/problem+json')
+    expectNoEffect(target)
+  })
+
   it('that pipeline a thousand requests get a thousand answers and one line of the log', async () => {
     const target = await openTarget(world())
     const last = request(post, ['connection: close'], '{}')

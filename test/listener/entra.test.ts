@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { exportJWK, type JSONWebKeySet, SignJWT, UnsecuredJWT } from 'jose'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createEntraCheck } from '../../src/listener/entra-check.ts'
 import { decideToken, type ExpectedToken } from '../../src/listener/entra-token.ts'
 import { createKeySetFetch } from '../../src/listener/key-set-fetch.ts'
@@ -236,7 +236,7 @@ describe('createEntraCheck', () => {
 })
 
 describe('a delivery under entra', () => {
-  async function open(writtenAt: number | undefined = nowMs) {
+  async function open(writtenAt: number | undefined = nowMs, keySetTimeoutMs = 5_000) {
     const signer = await createSigner('one')
     const server = await openKeySetServer([signer.jwk])
     const clock = createManualClock(nowMs)
@@ -244,6 +244,7 @@ describe('a delivery under entra', () => {
     const opened = await openListener({
       authentication: { kind: 'entra', tenantId, clientId, eventGridClientId },
       endpoints: { authorityHost: server.authorityHost, ca: server.ca },
+      keySetTimeoutMs,
       now: clock.now,
       subscriptionWrittenAt: () => writtenAt,
       onForeignDelivery: () => told++,
@@ -286,6 +287,16 @@ describe('a delivery under entra', () => {
     expect((await deliver(forged)).status).toBe(503)
     clock.advance(600_000)
     expect((await deliver(forged)).status).toBe(401)
+  })
+
+  it('leaves no fetch of keys behind when the listener closes', async () => {
+    const { deliver, signer, server, listener } = await open(0, 600_000)
+    server.state.status = 0
+    const answer = deliver(`Bearer ${await signer.sign(claimsV1)}`).catch((error: unknown) => error)
+    await vi.waitFor(() => expect(server.state.requests).toHaveLength(1))
+    await listener.close()
+    await vi.waitFor(() => expect(server.state.cutOff).toBe(1))
+    expect(await answer).toBeInstanceOf(Error)
   })
 
   it('is 503 while keys can not be fetched, and taken once they can', async () => {

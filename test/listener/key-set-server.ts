@@ -19,11 +19,11 @@ export async function createSigner(keyId: string) {
 export async function openKeySetServer(keys: readonly object[]) {
   const authority = createCertificateAuthority()
   const { certificate, key } = authority.issue(['127.0.0.1'])
-  const state = { status: 200, body: JSON.stringify({ keys }), requests: [] as string[] }
+  const state = { status: 200, body: JSON.stringify({ keys }), requests: [] as string[], cutOff: 0 }
   const server = createServer({ key, cert: certificate }, (request, response) => {
     state.requests.push(request.url ?? '')
     // No answer at all.
-    if (state.status === 0) return
+    if (state.status === 0) return void request.socket.once('close', () => state.cutOff++)
     response.writeHead(state.status, { 'content-type': 'application/json' }).end(state.body)
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))

@@ -1,0 +1,64 @@
+import { createServer } from 'node:http'
+import { expect, it, onTestFinished } from 'vitest'
+import { listen } from '../../src/listener/listen.ts'
+
+const create = () => createServer((_request, response) => response.end())
+const onRefused = () => {}
+
+/** Listens on the addresses that a name has. */
+async function listenOn(addresses: readonly string[], port = 0) {
+  const lookup = async () => addresses.map((address) => ({ address }))
+  const listening = await listen({ ...{ create, port, lookup, onRefused }, host: 'binding.example.com' })
+  onTestFinished(() => listening.close())
+  return { ...listening, isUp: (host: string) => isUp(host, listening.address.port) }
+}
+
+const isUp = (host: string, port: number) =>
+  fetch(`http://${host}:${port}`).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+
+it('listens on all addresses of a name, each once, and passes over those that are of another machine', async () => {
+  const { address, close, isUp } = await listenOn(['198.51.100.1', '127.0.0.1', '127.0.0.2', '127.0.0.1'])
+  expect(address.address).toBe('127.0.0.1')
+  expect(await Promise.all(['127.0.0.1', '127.0.0.2', '127.0.0.3'].map(isUp))).toEqual([true, true, false])
+  await close()
+  expect(await Promise.all(['127.0.0.1', '127.0.0.2'].map(isUp))).toEqual([false, false])
+})
+
+it('goes on after a connection that the system could not hand over', async () => {
+  const server = create()
+  const told: string[] = []
+  const options = {
+    host: '127.0.0.1',
+    port: 0,
+    create: () => server,
+    onRefused: (code: string) => void told.push(code),
+  }
+  const { address, close } = await listen(options)
+  onTestFinished(close)
+  server.emit('error', Object.assign(new Error('accept EPERM'), { code: 'EPERM' }))
+  expect(told).toEqual(['EPERM'])
+  expect(await isUp('127.0.0.1', address.port)).toBe(true)
+})
+
+it('frees the first address where the port is taken on the second', async () => {
+  const { address } = await listenOn(['127.0.0.2'])
+  await expect(listenOn(['127.0.0.1', '127.0.0.2'], address.port)).rejects.toMatchObject({
+    code: 'PORT_UNAVAILABLE',
+    details: { host: '127.0.0.2', port: address.port, reason: 'EADDRINUSE' },
+  })
+  expect(await isUp('127.0.0.1', address.port)).toBe(false)
+})
+
+it('says so where a name has no address of this machine, or none at all', async () => {
+  await expect(listenOn(['198.51.100.1', '203.0.113.1'])).rejects.toMatchObject({
+    message: expect.stringContaining('listenAddress 203.0.113.1 is not an address of this machine'),
+  })
+  await expect(listenOn([])).rejects.toMatchObject({ code: 'PORT_UNAVAILABLE' })
+  await expect(listen({ ...{ create, onRefused, port: 0 }, host: 'nowhere.invalid' })).rejects.toMatchObject({
+    code: 'PORT_UNAVAILABLE',
+    message: expect.stringMatching(/nowhere\.invalid/),
+  })
+})
