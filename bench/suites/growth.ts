@@ -9,6 +9,8 @@ import { type Bench, closedLoop, type Findings, type Suite } from '../suite.ts'
 /** Most that our cost of an event may grow beside the floor's. */
 const limit = 1.2
 const connections = 50
+/** Processes in which each number of components is measured. */
+const mostProcesses = 5
 
 /** One size: our server and the floor's, and the load of that size. */
 interface Size {
@@ -26,8 +28,8 @@ interface Costs {
 }
 
 /** What an event costs at each size. All sizes take turns: growth compares what the machine did within a minute, not a quarter of an hour apart. */
-async function costsOf(bench: Bench, sizes: readonly Size[]): Promise<Costs[]> {
-  const { warmUpMs, runMs, rounds } = bench.scale
+async function costsOf(bench: Bench, sizes: readonly Size[], rounds: number): Promise<Costs[]> {
+  const { warmUpMs, runMs } = bench.scale
   const cases: Case[] = []
   for (const { size, load, ...servers } of sizes) {
     for (const [name, server] of Object.entries(servers)) {
@@ -64,6 +66,31 @@ function lines(unit: string, found: readonly Costs[]): Result[] {
   })
 }
 
+/** What an event costs in new processes, each with one of the numbers of components. */
+async function costsOfInstances(bench: Bench, body: string): Promise<Costs[]> {
+  const { azure, scale, generator } = bench
+  await using stack = new AsyncDisposableStack()
+  const sizes: Size[] = []
+  for (const size of scale.instances) {
+    const ours = stack.use(await startOurs(azure, { authentication: 'secret', instances: size }))
+    const floor = stack.use(await startBare('floor', ours.targets, size))
+    // Always by the same load: wrk knows one target only.
+    const load: Size['load'] = ({ targets }, ms) => {
+      const order: LoadOrder = { targets, body, connections, ms }
+      return generator.ask<LoadResult>(order)
+    }
+    sizes.push({ size, ours, floor, load })
+  }
+  return await costsOf(bench, sizes, Math.ceil(scale.rounds / mostProcesses))
+}
+
+/** The runs of all processes, size by size. */
+const joined = (found: readonly (readonly Costs[])[]): Costs[] =>
+  (found[0] ?? []).map(({ size }) => {
+    const same = found.flatMap((costs) => costs.filter((one) => one.size === size))
+    return { size, ours: same.flatMap(({ ours }) => ours), floor: same.flatMap(({ floor }) => floor) }
+  })
+
 /** What many connections and many components cost. */
 export const growth: Suite = {
   name: 'growth',
@@ -83,25 +110,15 @@ export const growth: Suite = {
           closedLoop(bench, { targets, body, connections: size, ms: ms + size })
         return { size, ours, floor, load }
       }),
+      scale.rounds,
     )
-    const byInstances: Size[] = []
-    for (const size of scale.instances) {
-      const ours = stack.use(await startOurs(azure, { authentication: 'secret', instances: size }))
-      const floor = stack.use(await startBare('floor', ours.targets, size))
-      // Always by the same load: wrk knows one target only.
-      const load: Size['load'] = ({ targets }, ms) => {
-        const order: LoadOrder = { targets, body, connections, ms }
-        return bench.generator.ask<LoadResult>(order)
-      }
-      byInstances.push({ size, ours, floor, load })
-    }
+    const byInstances: Costs[][] = []
+    while (byInstances.length < Math.min(mostProcesses, scale.rounds))
+      byInstances.push(await costsOfInstances(bench, body))
     return {
       title: 'Cost of growth',
-      how: `Processor time of the server for one event of 1 kB, delivery secret. Instances are components in one process, each with a port of its own, over ${connections} connections altogether. All sizes take turns.`,
-      results: [
-        ...lines('connections', byConnections),
-        ...lines('component instances', await costsOf(bench, byInstances)),
-      ],
+      how: `Processor time of the server for one event of 1 kB, delivery secret. Instances are components in one process, each with a port of its own, over ${connections} connections altogether; each number of them is measured in ${mostProcesses} processes, one after another, for two of the same program differ by a fifth. All sizes take turns.`,
+      results: [...lines('connections', byConnections), ...lines('component instances', joined(byInstances))],
     }
   },
 }
