@@ -9,8 +9,6 @@ import { type Bench, closedLoop, type Findings, type Suite } from '../suite.ts'
 /** Most that our cost of an event may grow beside the floor's. */
 const limit = 1.2
 const connections = 50
-/** Processes in which each number of components is measured. */
-const mostProcesses = 5
 
 /** One size: our server and the floor's, and the load of that size. */
 interface Size {
@@ -81,7 +79,7 @@ async function costsOfInstances(bench: Bench, body: string): Promise<Costs[]> {
     }
     sizes.push({ size, ours, floor, load })
   }
-  return await costsOf(bench, sizes, Math.ceil(scale.rounds / mostProcesses))
+  return await costsOf(bench, sizes, Math.ceil(scale.rounds / scale.processes))
 }
 
 /** The runs of all processes, size by size. */
@@ -113,11 +111,10 @@ export const growth: Suite = {
       scale.rounds,
     )
     const byInstances: Costs[][] = []
-    while (byInstances.length < Math.min(mostProcesses, scale.rounds))
-      byInstances.push(await costsOfInstances(bench, body))
+    while (byInstances.length < scale.processes) byInstances.push(await costsOfInstances(bench, body))
     return {
       title: 'Cost of growth',
-      how: `Processor time of the server for one event of 1 kB, delivery secret. Instances are components in one process, each with a port of its own, over ${connections} connections altogether; each number of them is measured in ${mostProcesses} processes, one after another, for two of the same program differ by a fifth. All sizes take turns.`,
+      how: `Processor time of the server for one event of 1 kB, delivery secret. Instances are components in one process, each with a port of its own, over ${connections} connections altogether; each number of them is measured in ${scale.processes} processes, one after another, for two of the same program differ by a fifth. All sizes take turns.`,
       results: [...lines('connections', byConnections), ...lines('component instances', joined(byInstances))],
     }
   },
