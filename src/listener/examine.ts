@@ -44,7 +44,7 @@ export async function createExamine(options: ExamineOptions): Promise<Examine> {
       return (headers) => check(headers[name])
     }
     case 'entra': {
-      // With a library of its own, which takes a start time: loaded where tokens are checked.
+      // With a library of its own, which each start would wait for: loaded where tokens are checked.
       const { createEntraExamine } = await import('./entra-examine.ts')
       return createEntraExamine({ ...options, authentication })
     }
