@@ -9,11 +9,12 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
   let browser: Browser
   let page: Page
 
+  // The first start of Chromium on a machine reads 300 MB, beside all other tests.
   beforeAll(async () => {
     browser = await launchBrowser()
     page = await browser.newPage({ timezoneId: 'UTC' })
     page.setDefaultTimeout(10_000)
-  })
+  }, 180_000)
   afterAll(() => browser?.close())
 
   it('shows topics, and event subscriptions with their state, handshake and filter', async () => {

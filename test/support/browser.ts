@@ -18,6 +18,7 @@ export function launchBrowser(): Promise<Browser> {
   if (browserPath === undefined) throw new Error(`There is no browser on the PATH: none of ${names.join(', ')}.`)
   return chromium.launch({
     executablePath: browserPath,
+    timeout: 150_000,
     args: [
       '--headless',
       '--no-sandbox',
