@@ -44,8 +44,7 @@ export function createSender(options: SenderOptions) {
     // AbortSignal.any would keep each request in memory, body and all, for as long as the publisher lives: a listener on a signal that lasts keeps what is joined with it.
     signal.addEventListener('abort', end, { once: true })
     try {
-      const texts = events.map(({ json }) => json)
-      return await client.send(first.schema, texts, ending.signal)
+      return await client.send(first.schema, events, ending.signal)
     } finally {
       callOff()
       signal.removeEventListener('abort', end)

@@ -12,12 +12,13 @@ import { isLoopback } from '../metadata/parse-endpoint.ts'
 import { NoTokenError } from '../no-token.ts'
 import { secureContextOf, sendBy } from '../trust.ts'
 import { readRetryAfter } from './retry-delay.ts'
+import type { WireEvent } from './to-events.ts'
 import { cleanText, type TopicAnswer } from './topic-answer.ts'
 
 /** One topic, over the Event Grid SDK. */
 export interface TopicClient {
-  /** Sends events, each as its JSON, in one request. Never rejects: how it ended is the answer. When `signal` aborts it answers at once. */
-  send(schema: EventSchema, events: readonly string[], signal: AbortSignal): Promise<TopicAnswer>
+  /** Sends events in one request. Never rejects: how it ended is the answer. When `signal` aborts it answers at once. */
+  send(schema: EventSchema, events: readonly WireEvent[], signal: AbortSignal): Promise<TopicAnswer>
   /** Ends the kept-alive connections. */
   close(): void
 }
@@ -109,7 +110,7 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
   return {
     async send(schema, events, signal) {
       const sending = new AbortController()
-      bodies.set(sending.signal, `[${events.join()}]`)
+      bodies.set(sending.signal, bodyOf(events))
       const aborted = new Promise<TopicAnswer>((resolve) => {
         const give = () => {
           sending.abort()
@@ -180,7 +181,20 @@ function messageIn(error: Error): string {
 }
 
 /** The body of each request by its signal, the one thing of a call that the SDK hands on to a policy as it is. */
-type Bodies = WeakMap<object, string>
+type Bodies = WeakMap<object, Buffer>
+
+/** Events as a JSON array. Bytes from the start: V8 would join the texts, copy what it has joined to count its bytes, and make bytes of the copy. */
+function bodyOf(events: readonly WireEvent[]): Buffer {
+  // A bracket or a comma before each, and the last bracket.
+  const body = Buffer.allocUnsafe(events.reduce((sum, { bytes }) => sum + bytes + 1, 1))
+  let end = 0
+  for (const { json } of events) {
+    body[end] = end === 0 ? 0x5b : 0x2c
+    end += 1 + body.write(json, end + 1)
+  }
+  body[end] = 0x5d
+  return body
+}
 
 /** Sets body, content type and agent, and reads no more of an answer than is sane. */
 function wirePolicy(contentType: string, connect: (request: PipelineRequest) => void, bodies: Bodies): PipelinePolicy {
@@ -191,8 +205,6 @@ function wirePolicy(contentType: string, connect: (request: PipelineRequest) => 
       if (body === undefined) throw new Error('a request to the topic has no body')
       request.body = body
       request.headers.set('content-type', contentType)
-      // The SDK would make bytes of the body to count them.
-      request.headers.set('content-length', Buffer.byteLength(body))
       // A compressed answer could not be bounded before it is unpacked.
       request.headers.delete('accept-encoding')
       connect(request)
