@@ -222,7 +222,11 @@ function readBounded(stream: NodeJS.ReadableStream): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
-    const end = () => resolve(Buffer.concat(chunks).toString('utf8', 0, maxAnswerBytes))
+    let ended = false
+    const end = () => {
+      ended = true
+      resolve(Buffer.concat(chunks).toString('utf8', 0, maxAnswerBytes))
+    }
     stream.on('data', (chunk: Buffer) => {
       chunks.push(chunk)
       size += chunk.length
@@ -232,11 +236,14 @@ function readBounded(stream: NodeJS.ReadableStream): Promise<string> {
       if (stream instanceof Readable) stream.destroy()
     })
     stream.on('end', end)
-    // As the SDK tells of a connection that broke before the answer. Comes after every end, also after a good one.
-    for (const broken of ['error', 'close'])
-      stream.on(broken, () =>
-        reject(new RestError('the connection broke in the middle of the answer', { code: 'ECONNRESET' })),
-      )
+    const broken = () => {
+      // Comes after a good end, too, and an error takes its time to make.
+      if (ended) return
+      // As the SDK tells of a connection that broke before the answer.
+      reject(new RestError('the connection broke in the middle of the answer', { code: 'ECONNRESET' }))
+    }
+    stream.on('error', broken)
+    stream.on('close', broken)
   })
 }
 
