@@ -20,14 +20,3 @@ export function retryDelay(options: RetryDelayOptions): number {
   const ceiling = Math.min(retryCapMs, retryBaseMs * 2 ** Math.min(attempt - 1, 30))
   return Math.min(retryAfterMs, retryAfterCapMs) + Math.floor(random() * ceiling)
 }
-
-/**
- * Milliseconds that a `Retry-After` header asks for: seconds or an HTTP date (RFC 9110, 10.2.3). `undefined` for a missing or malformed one; 0 for a date that is past.
- */
-export function readRetryAfter(header: string | undefined, now: number): number | undefined {
-  const text = header?.trim() ?? ''
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000
-  if (!/^[A-Z][a-z]{2,8},? /.test(text)) return undefined
-  const date = Date.parse(text)
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
-}

@@ -10,8 +10,8 @@ import { BindingError } from '../errors.ts'
 import type { EventSchema, OutputMetadata } from '../metadata/metadata.ts'
 import { isLoopback } from '../metadata/parse-endpoint.ts'
 import { NoTokenError } from '../no-token.ts'
+import { readRetryAfter } from '../retry-after.ts'
 import { secureContextOf, sendBy } from '../trust.ts'
-import { readRetryAfter } from './retry-delay.ts'
 import type { WireEvent } from './to-events.ts'
 import { cleanText, type TopicAnswer } from './topic-answer.ts'
 
@@ -143,7 +143,7 @@ async function sendOnce(
   { now, clean }: { now: () => number; clean: (text: string) => string },
 ): Promise<TopicAnswer> {
   let requestId: string | undefined
-  let retryAfter: string | undefined
+  let retryAfterMs: number | undefined
   let status: number | undefined
   try {
     // No events: the policy puts the body in.
@@ -152,14 +152,14 @@ async function sendOnce(
       onResponse: (response) => {
         status = response.status
         requestId = response.headers.get('x-ms-request-id')?.slice(0, 200)
-        retryAfter = response.headers.get('retry-after')
+        retryAfterMs = readRetryAfter((name) => response.headers.get(name), now())
       },
     })
     return { kind: 'accepted', requestId }
   } catch (error) {
     if (status !== undefined) {
       const message = error instanceof Error ? clean(messageIn(error)) : ''
-      return { kind: 'answered', status, message, requestId, retryAfterMs: readRetryAfter(retryAfter, now()) }
+      return { kind: 'answered', status, message, requestId, retryAfterMs }
     }
     const noToken = readTokenFailure(error)
     if (noToken) return noToken

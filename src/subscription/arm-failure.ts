@@ -1,6 +1,7 @@
 import { isRestError } from '@azure/core-rest-pipeline'
 import { isRecord } from '../metadata/is-record.ts'
 import { NoTokenError } from '../no-token.ts'
+import { readRetryAfter } from '../retry-after.ts'
 
 /** What became of a call to ARM that failed. */
 export type ArmFailureKind =
@@ -161,20 +162,3 @@ function details(error: unknown): readonly unknown[] {
 }
 
 const nonEmpty = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
-
-/**
- * Reads a wait from an answer's headers: `retry-after-ms`, `x-ms-retry-after-ms`, or
- * `Retry-After` in seconds or as a date.
- */
-export function readRetryAfter(header: (name: string) => string | undefined, now: number): number | undefined {
-  for (const name of ['retry-after-ms', 'x-ms-retry-after-ms']) {
-    const ms = header(name)
-    if (ms !== undefined && /^\d{1,10}$/.test(ms)) return Number(ms)
-  }
-  const after = header('retry-after')
-  if (after === undefined) return undefined
-  if (/^\d{1,7}$/.test(after)) return Number(after) * 1_000
-  // Date.parse takes almost anything for a date, "-1" too.
-  const date = /^[a-z]{3,9}, /i.test(after) ? Date.parse(after) : Number.NaN
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
-}

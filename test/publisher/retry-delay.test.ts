@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readRetryAfter, retryDelay } from '../../src/publisher/retry-delay.ts'
+import { retryDelay } from '../../src/publisher/retry-delay.ts'
 
 const bounds = { retryBaseMs: 100, retryCapMs: 1_000, retryAfterCapMs: 5_000 }
 
@@ -15,22 +15,5 @@ describe('the wait before another attempt', () => {
     { name: 'an enormous Retry-After: its cap', attempt: 1, retryAfterMs: 9e9, random: 0, expected: 5_000 },
   ])('$name', ({ attempt, retryAfterMs, random, expected }) => {
     expect(retryDelay({ ...bounds, attempt, retryAfterMs, random: () => random })).toBe(expected)
-  })
-})
-
-describe('a Retry-After header', () => {
-  const now = Date.parse('2026-03-11T08:00:00Z')
-  it.each([
-    { header: '7', expected: 7_000 },
-    { header: ' 0 ', expected: 0 },
-    { header: 'Wed, 11 Mar 2026 08:00:09 GMT', expected: 9_000 },
-    { header: 'Wed, 11 Mar 2026 07:00:00 GMT', expected: 0 },
-    { header: '-1', expected: undefined },
-    { header: '1.5', expected: undefined },
-    { header: 'soon', expected: undefined },
-    { header: '', expected: undefined },
-    { header: undefined, expected: undefined },
-  ])('$header asks for $expected ms', ({ header, expected }) => {
-    expect(readRetryAfter(header, now)).toBe(expected)
   })
 })

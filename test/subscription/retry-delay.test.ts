@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { readRetryAfter } from '../../src/subscription/arm-failure.ts'
 import { decideRetryDelay } from '../../src/subscription/retry-delay.ts'
 
 it('waits anything up to a bound that doubles to 30 s', () => {
@@ -30,17 +29,4 @@ it('never waits less than Azure asks for, nor an hour and a minute', () => {
 it('looks every half minute to minute at what only an operator can put right', () => {
   const delay = (random: number) => decideRetryDelay({ verdict: 'permission', attempt: 1, retryAfterMs: 0, random })
   expect([delay(0), delay(0.999)]).toEqual([30_000, 59_970])
-})
-
-it.each([
-  { headers: { 'retry-after': '7' }, expected: 7_000 },
-  { headers: { 'retry-after': 'Thu, 01 Jan 1970 00:01:00 GMT' }, expected: 59_000 },
-  { headers: { 'retry-after': 'Wed, 31 Dec 1969 00:00:00 GMT' }, expected: 0 },
-  { headers: { 'retry-after-ms': '250', 'retry-after': '7' }, expected: 250 },
-  { headers: { 'retry-after': 'soon' }, expected: undefined },
-  { headers: { 'retry-after': '-1' }, expected: undefined },
-  { headers: {}, expected: undefined },
-])('reads $headers as $expected ms', ({ headers, expected }) => {
-  const held = new Map(Object.entries(headers))
-  expect(readRetryAfter((name) => held.get(name), 1_000)).toBe(expected)
 })
