@@ -47,7 +47,7 @@ export class DeliveryEvent {
 export type DeliveryMember = DeliveryEvent | { readonly invalid: string }
 
 /** What a body holds, or the reason why it holds nothing that a retry could make right. */
-export type DeliveryReading = { readonly members: readonly DeliveryMember[] } | { readonly problem: string }
+export type DeliveryReading = { readonly members: DeliveryMember[] } | { readonly problem: string }
 
 /** Most events of one body: Event Grid's own limit of a batch (`maxEventsPerBatch`). */
 const maxEvents = 5_000

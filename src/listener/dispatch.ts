@@ -11,7 +11,7 @@ import type { Timers } from './timers.ts'
 
 /** One body whose events are to be handled. */
 interface Delivery {
-  readonly members: readonly DeliveryMember[]
+  readonly members: DeliveryMember[]
   readonly metadata: Readonly<Record<string, string>>
   /** Size of the body. */
   readonly bytes: number
@@ -157,6 +157,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (typeof earlier === 'string') settle(work, index, earlier)
     else {
       work.outcomes[index] = 'timedOut'
+      // Their bytes are the same, and those of a body of its own need not be kept beside them.
+      work.delivery.members[index] = earlier.event
       // A handler that never ends would keep every redelivery in memory.
       earlier.joined = [...earlier.joined.filter((other) => !other.work.answered), { work, index }]
     }

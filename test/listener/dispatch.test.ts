@@ -330,6 +330,18 @@ describe('a redelivery', () => {
     expect(joined).toEqual([[], [], []])
   })
 
+  it('keeps no bytes of its own while it joins', async () => {
+    const { deliver, calls } = openDispatcher()
+    const large = `1${'x'.repeat(1_000_000)}`
+    deliver([large])
+    const before = process.memoryUsage().arrayBuffers
+    const joined = Array.from({ length: 20 }, () => deliver([large], again))
+    collectGarbage()
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2_000_000)
+    await calls[0]?.resolve()
+    expect(joined.flat()).toEqual(joined.map(() => 200))
+  })
+
   it('takes no place of its own while it joins', async () => {
     const { clock, calls, deliver } = openDispatcher({ maxConcurrency: 1 })
     deliver(['1'])
