@@ -44,6 +44,14 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
     requestTimeout: 30_000,
     // A component's name, every character escaped.
     routerOptions: { maxParamLength: 3_072 },
+    // What the router can't read never comes to the handlers of errors below.
+    frameworkErrors: ({ statusCode = 400 }, _request, reply) =>
+      void sendError(
+        reply,
+        statusCode,
+        'ERR_MALFORMED_REQUEST',
+        'the path is too long, or a % in it does not begin an escaped character',
+      ),
   })
   const extended = new Map<string, string>()
 

@@ -70,6 +70,18 @@ it.each([
     expected: [500, notInvoked('ä'.repeat(256), `couldn't find output binding ${'ä'.repeat(256)}`)],
   },
   {
+    name: 'a path that is not escaped as it should be',
+    url: '/v1.0/bindings/100%',
+    body: { operation: 'create' },
+    expected: [400, /^{"errorCode":"ERR_MALFORMED_REQUEST","message":"the path .*%/],
+  },
+  {
+    name: 'a binding of a name that is too long',
+    url: `/v1.0/bindings/${'a'.repeat(3_073)}`,
+    body: { operation: 'create' },
+    expected: [414, /^{"errorCode":"ERR_MALFORMED_REQUEST","message":"the path is too long/],
+  },
+  {
     name: 'an operation that there is not',
     body: { operation: 'get' },
     expected: [500, notInvoked('orders', 'binding orders does not support operation get. supported operations:create')],
