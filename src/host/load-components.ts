@@ -80,32 +80,43 @@ export function loadComponents(texts: FolderTexts, options: LoadOptions): Loaded
 
 type SourcesOf = ReadComponentsOptions['sourcesOf']
 
-/** Where references lead. Where a store can't be read, no secret can be judged. */
+/**
+ * Where references lead: to the store that the component names, and to what `--secrets` gives, which comes first. To the only store where it names
+ * none. Where a store can't be read, no secret of it can be judged.
+ */
 function secretSources(
   outlines: readonly ComponentOutline[],
   { env, secrets }: LoadOptions,
   faults: string[],
 ): SourcesOf {
-  const stores = outlines.filter(({ type }) => isSecretStore(type))
-  const inFolder = readSecretStores(stores, env)
-  faults.push(...inFolder.faults)
-  let pool: Secrets | undefined
+  const { byStore, faults: unreadable } = readSecretStores(outlines, env)
+  faults.push(...unreadable)
+  let given: Secrets | undefined
   try {
-    const given = secrets()
-    if (inFolder.faults.length === 0) pool = { ...inFolder.secrets, ...given }
+    given = secrets()
   } catch (error) {
     if (!(error instanceof SecretStoreError)) throw error
     faults.push(`--secrets: ${error.message}`)
   }
-  return (store) => ({
-    env,
-    secrets: pool,
-    advice: (shape) => {
-      const isGone = store !== undefined && !stores.some(({ name }) => name === store)
-      const gone = isGone ? `there is no secret store ${quote(store)}; ` : ''
-      return `${gone}put ${shape} into a JSON file, and name that by --secrets FILE or in a secretstores.local.file component`
-    },
-  })
+  const names = [...byStore.keys()]
+  const only = names.length === 1 ? names[0] : undefined
+  const storeOf = (store = only) => (store !== undefined && byStore.has(store) ? byStore.get(store) : {})
+  const trouble = (store: string | undefined) => {
+    if (store !== undefined) return byStore.has(store) ? '' : `there is no secret store ${quote(store)}; `
+    return names.length > 1
+      ? `the component names none of the secret stores: write auth: { secretStore: ${names[0]} }; or `
+      : ''
+  }
+  return (named) => {
+    const store = named || undefined
+    const inStore = storeOf(store)
+    return {
+      env,
+      secrets: inStore && given && { ...inStore, ...given },
+      advice: (shape) =>
+        `${trouble(store)}put ${shape} into a JSON file, and name that by --secrets FILE or in a secretstores.local.file component`,
+    }
+  }
 }
 
 const mostListed = 50

@@ -21,24 +21,24 @@ export function isSecretStore(type: string): boolean {
   return Object.hasOwn(stores, type.toLowerCase())
 }
 
-/**
- * The secrets of the stores among the components, in one pool: where two hold a name, the later one counts.
- * And why a store can't be read.
- */
+/** The secrets of the stores among the components, by name of the store; `undefined` where it can't be read, and why. */
 export function readSecretStores(
   components: readonly ComponentOutline[],
   env: Environment,
-): { readonly secrets: Secrets; readonly faults: readonly string[] } {
+): { readonly byStore: ReadonlyMap<string, Secrets | undefined>; readonly faults: readonly string[] } {
   const faults: string[] = []
-  const pool = components.map(({ name, type, values }) => {
+  const byStore = new Map<string, Secrets | undefined>()
+  for (const { name, type, values } of components) {
+    const read = stores[type.toLowerCase()]
+    if (!read) continue
     try {
-      return stores[type.toLowerCase()]?.(values, env)
+      byStore.set(name, read(values, env))
     } catch (error) {
+      byStore.set(name, undefined)
       faults.push(`secret store ${name}: ${reasonOf(error)}`)
-      return undefined
     }
-  })
-  return { secrets: Object.assign({}, ...pool), faults }
+  }
+  return { byStore, faults }
 }
 
 /**

@@ -157,6 +157,29 @@ describe('a secret that is missing', () => {
     ])
   })
 
+  it('is not taken from another store than its component names, nor from one of several where it names none', () => {
+    const { path } = makeComponentFolder()
+    const store = (name: string, value: string) => {
+      writeFileSync(`${path}/${name}.json`, JSON.stringify({ 'event-grid': { accessKey: value } }))
+      return `
+apiVersion: dapr.io/v1alpha1
+kind: Component
+metadata: { name: ${name} }
+spec: { type: secretstores.local.file, metadata: [{ name: secretsFile, value: "${path}/${name}.json" }] }`
+    }
+    const stores = { 'x.yaml': store('right', key), 'y.yaml': store('wrong', 'another') }
+    const named = (name: string) => component('alpha', { accessKey, more: `auth: { secretStore: ${name} }` })
+    const inline = load({ 'a.yaml': component('alpha') }).components.get('alpha')
+    const { components } = load({ 'a.yaml': named('right'), ...stores })
+    expect(components.get('alpha')?.fingerprint).toBe(inline?.fingerprint)
+    expect(load({ 'a.yaml': named('gone'), ...stores }).faults).toEqual([
+      expect.stringContaining(`there is no secret store "gone"; ${advice}`),
+    ])
+    expect(load({ 'a.yaml': component('alpha', { accessKey }), ...stores }).faults).toEqual([
+      expect.stringContaining('names none of the secret stores: write auth: { secretStore: right }'),
+    ])
+  })
+
   it('is not reported where a store could not be read, and all else is', () => {
     const store = `
 apiVersion: dapr.io/v1alpha1
