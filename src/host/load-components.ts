@@ -67,15 +67,32 @@ export function loadComponents(texts: FolderTexts, options: LoadOptions): Loaded
     byFile.set(file, loaded ?? options.before?.byFile.get(file) ?? [])
   }
   const components = new Map<string, LoadedComponent>()
-  for (const [file, loaded] of byFile) {
-    for (const one of loaded) {
-      const { name } = one.component
-      if (components.has(name))
-        faults.push(`${file}: there is another component ${JSON.stringify(name)}; the first counts`)
-      else components.set(name, one)
-    }
+  for (const [name, [first, ...others]] of holdersOf(byFile, options.before)) {
+    if (first) components.set(name, first.loaded)
+    for (const { file } of others)
+      faults.push(`${file}: component ${JSON.stringify(name)} stands in ${first?.file} too, and that one counts`)
   }
   return { components, byFile, faults, notes }
+}
+
+interface Holder {
+  readonly file: string
+  readonly loaded: LoadedComponent
+}
+
+/** Who holds each component, by its name: first the file that did so before, for what runs is not replaced by a copy of it. */
+function holdersOf(byFile: Loaded['byFile'], before: Loaded | undefined): ReadonlyMap<string, readonly Holder[]> {
+  const holders = new Map<string, Holder[]>()
+  for (const [file, components] of byFile) {
+    for (const loaded of components) {
+      const { name } = loaded.component
+      const others = holders.get(name) ?? []
+      const running = before?.components.get(name)
+      const isRunning = running !== undefined && before?.byFile.get(file)?.includes(running)
+      holders.set(name, isRunning ? [{ file, loaded }, ...others] : [...others, { file, loaded }])
+    }
+  }
+  return holders
 }
 
 type SourcesOf = ReadComponentsOptions['sourcesOf']

@@ -63,7 +63,20 @@ it('lets the first of two components of one name count, and says so', () => {
     'b.yml': component('alpha', { type: 'bindings.cloud.eventrouter' }),
   })
   expect(components.get('alpha')?.component.type).toBe('bindings.azure.eventgrid')
-  expect(faults).toEqual(['b.yml: there is another component "alpha"; the first counts'])
+  expect(faults).toEqual(['b.yml: component "alpha" stands in a.yaml too, and that one counts'])
+})
+
+it('lets a component that runs count before a copy of it, whichever file stands first', () => {
+  const running = { 'b.yaml': component('alpha') }
+  const copied = { 'a.yaml': component('alpha', { type: 'bindings.cloud.eventrouter' }), ...running }
+  const once = load(copied, load(running))
+  const twice = load({ ...copied, 'c.yaml': component('gamma') }, once)
+  for (const { faults, components } of [once, twice]) {
+    expect(components.get('alpha')?.component.type).toBe('bindings.azure.eventgrid')
+    expect(faults).toEqual(['a.yaml: component "alpha" stands in b.yaml too, and that one counts'])
+  }
+  const { 'a.yaml': copy } = copied
+  expect(load({ 'a.yaml': copy }, twice).components.get('alpha')?.component.type).toBe('bindings.cloud.eventrouter')
 })
 
 it('leaves out what is for another application, and what is not ours', () => {
