@@ -16,8 +16,11 @@ export interface AppChannelOptions {
   readonly onGone?: () => void
 }
 
-/** What the application says to a route: it takes events there, it does not, or it does not answer. */
-export type RouteAnswer = 'subscribed' | 'not subscribed' | 'not reachable'
+/** Does the application take events at a route, and the status that says so; none where it can't be reached. */
+export interface RouteAnswer {
+  readonly subscribed: boolean
+  readonly status: number | undefined
+}
 
 /** What is posted of an event, and what ends it. */
 export type PostedEvent = Pick<ReceivedEvent, 'data' | 'metadata' | 'signal'>
@@ -82,9 +85,9 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
           headers: json,
           signal: AbortSignal.timeout(probeTimeoutMs),
         })
-        return isSuccess(status) || status === 405 ? 'subscribed' : 'not subscribed'
+        return { subscribed: isSuccess(status) || status === 405, status }
       } catch {
-        return 'not reachable'
+        return { subscribed: false, status: undefined }
       }
     },
     async deliver(route, { data: body, metadata, signal }) {

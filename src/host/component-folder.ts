@@ -9,11 +9,11 @@ const mostFiles = 1_000
 const yamlName = /\.ya?ml$/i
 
 /**
- * Reads the YAML files of a folder, not those of folders in it, sorted by name. Rejects where
+ * Reads the YAML files of a folder, neither hidden ones nor those of folders in it, sorted by name. Rejects where
  * the folder itself can't be read.
  */
 export async function readFolder(folder: string): Promise<FolderTexts> {
-  const names = (await readdir(folder)).filter((name) => yamlName.test(name)).sort()
+  const names = (await readdir(folder)).filter((name) => yamlName.test(name) && !isHidden(name)).sort()
   if (names.length > mostFiles) throw new Error(`${folder} holds over ${mostFiles} YAML files`)
   const texts = new Map<string, string | Error>()
   for (const name of names) {
@@ -32,8 +32,11 @@ export async function readFolder(folder: string): Promise<FolderTexts> {
 export async function otherFiles(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true })
   const names = entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name)
-  return names.filter((name) => !name.startsWith('.') && !yamlName.test(name)).sort()
+  return names.filter((name) => !isHidden(name) && !yamlName.test(name)).sort()
 }
+
+/** Editors keep copies and locks under such names. */
+const isHidden = (name: string) => name.startsWith('.')
 
 /** How {@link watchFolder} looks. */
 export interface WatchOptions<State> {

@@ -161,7 +161,8 @@ function loadFile(
   const ours = read.components.filter(({ component: { name, type } }) => {
     const forApps = scopes.get(name) ?? []
     if (forApps.length > 0 && !forApps.includes(appId)) {
-      notes.push(`${file}: component ${name} is for ${forApps.join(', ')}, not for ${appId}: left out`)
+      const notUs = appId === '' ? 'and there is no --app-id' : `not for ${appId}`
+      notes.push(`${file}: component ${name} is for ${forApps.join(', ')}, ${notUs}: left out`)
       return false
     }
     if (!isOurType(type) && !isSecretStore(type)) {

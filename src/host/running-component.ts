@@ -91,14 +91,17 @@ function attach(
   const handle = ({ data, metadata, signal }: ReceivedEvent) => channel.deliver(route, { data, metadata, signal })
 
   async function subscribe(signal: AbortSignal): Promise<void> {
-    let answer: string | undefined
+    let told: string | undefined
     for (let waitMs = firstProbeAgainMs; ; waitMs = Math.min(waitMs * 2, lastProbeAgainMs)) {
-      const before = answer
-      answer = isInput ? 'subscribed' : await channel.probe(route)
+      const { subscribed, status } = isInput ? { subscribed: true } : await channel.probe(route)
       if (signal.aborted) return
-      if (answer === 'subscribed') break
-      if (answer !== before)
-        logger.warn(`the application is ${answer} at ${pathOf(route)}: events are answered 503 and come again`)
+      if (subscribed) break
+      const why =
+        status === undefined
+          ? `the application can't be reached at ${pathOf(route)}`
+          : `the application answers OPTIONS ${pathOf(route)} with ${status}, so it takes no events there: with 2xx or 405 it does, or the component says direction: input`
+      if (why !== told) logger.warn(`${why}. Until then events are answered 503 and come again`)
+      told = why
       await passed(waitMs, signal)
       if (signal.aborted) return
     }

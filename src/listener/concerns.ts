@@ -28,7 +28,7 @@ export const concerns: Readonly<Record<Concern, string>> = {
   otherMethod: 'a request was refused: its method is neither POST nor OPTIONS',
   otherVersion: 'a request was refused: it is not of HTTP/1.1',
   unreadable: 'a request was refused: its body can not be read',
-  noHandler: 'a delivery was put off: no application is there to handle events',
+  noHandler: 'a delivery was put off: no application takes events at the moment',
   noRoom: 'a delivery was put off: too many bodies are on their way at once',
   subscriptionDeleted:
     'Event Grid says that the event subscription was deleted: no more events will come until it is created again',

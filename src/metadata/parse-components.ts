@@ -166,6 +166,7 @@ function readComponent(
   const name = readText(value.metadata, ['metadata', 'name'], fault)
   const type = readText(value.spec, ['spec', 'type'], fault)
   const version = readVersion(value.spec, fault)
+  checkScopes(value.scopes, fault)
   const secretStore = isRecord(value.auth) ? value.auth.secretStore : undefined
   const { sound: properties, known } = readComponentProperties(isRecord(value.spec) ? value.spec.metadata : undefined, {
     type,
@@ -183,6 +184,13 @@ function readComponent(
     ]),
   )
   return { component, known, at: at(['spec', 'metadata']) }
+}
+
+/** Taken for no list, a component for one application would be one for all. */
+function checkScopes(scopes: unknown, fault: Fault): void {
+  if (scopes === undefined || scopes === null) return
+  if (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string')) return
+  fault(['scopes'], { field: 'scopes', rule: 'must be a list of application ids', fix: 'write scopes: [my-app]' })
 }
 
 function readText(holder: unknown, path: readonly [string, string], fault: Fault): string | undefined {

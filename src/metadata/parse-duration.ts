@@ -7,17 +7,27 @@ const unitsInMs = new Map([
   ['ms', 1],
 ])
 
+interface DurationLimits {
+  readonly atLeast: string
+  readonly atMost: string
+  /** What somebody who left the unit out has most probably meant. @default 's' */
+  readonly unit?: 's' | 'm'
+}
+
 /**
  * A duration as Dapr writes it (Go's form): `25s`, `2m`, `1h30m`, `1.5s`, `500ms`. Gives milliseconds, rounded.
  *
  * @throws BrokenRule where it is none, or not within the limits
  */
-export function parseDuration(text: string, limits: { readonly atLeast: string; readonly atMost: string }): number {
+export function parseDuration(text: string, limits: DurationLimits): number {
   const ms = inMilliseconds(text)
   const rule = `must be a duration of ${limits.atLeast} to ${limits.atMost}`
   if (ms === undefined) {
     const isNumber = /^\d{1,9}$/.test(text)
-    throw new BrokenRule(rule, isNumber ? `give it a unit, as in ${text}s` : 'write it like 25s, 2m or 1h30m')
+    throw new BrokenRule(
+      rule,
+      isNumber ? `give it a unit, as in ${text}${limits.unit ?? 's'}` : 'write it like 25s, 2m or 1h30m',
+    )
   }
   const [least, most] = [inMilliseconds(limits.atLeast), inMilliseconds(limits.atMost)]
   if (least === undefined || most === undefined) throw new Error('a limit is no duration')

@@ -101,7 +101,8 @@ const containerName = (text: string): string => {
 }
 
 const eventTimeToLive = (text: string): number => {
-  const minutes = parseDuration(text, { atLeast: '1m', atMost: '24h' }) / 60_000
+  // Azure's own field counts minutes: eventTimeToLiveInMinutes.
+  const minutes = parseDuration(text, { atLeast: '1m', atMost: '24h', unit: 'm' }) / 60_000
   if (!Number.isInteger(minutes)) throw new BrokenRule('must be whole minutes')
   return minutes
 }

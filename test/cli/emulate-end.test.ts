@@ -45,7 +45,7 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
     expect((await publish(topic, ['b'])).status).toBe(503)
     delivery.end()
     expect(await emulate.ended).toBe(0)
-    expect(emulate.lines.at(-1)).toBe('ended: 1 delivered, 0 dead-lettered, 0 undelivered and lost')
+    expect(emulate.lines.at(-1)).toBe('ended: 1 delivered, 0 dead-lettered, 0 dropped, 0 undelivered and lost')
   },
 )
 

@@ -88,7 +88,9 @@ it('keeps what is undelivered when it is asked to end, and says so', async () =>
   await emulate.line(/503 retry in/)
   emulate.process.kill('SIGTERM')
   expect(await emulate.ended).toBe(0)
-  expect(emulate.lines.at(-1)).toBe('ended: 0 delivered, 0 dead-lettered, 1 undelivered and kept in the state file')
+  expect(emulate.lines.at(-1)).toBe(
+    'ended: 0 delivered, 0 dead-lettered, 0 dropped, 1 undelivered and kept in the state file',
+  )
 })
 
 const emulateOn = (state: string) => startCommand(['emulate', '--port', '0', '--http-port', '0', '--state', state])

@@ -46,13 +46,13 @@ it.each([
 })
 
 it.each([
-  { status: 200, expected: 'subscribed' },
-  { status: 405, expected: 'subscribed' },
-  { status: 404, expected: 'not subscribed' },
-  { status: 500, expected: 'not subscribed' },
-])('reads $status to OPTIONS as $expected', async ({ status, expected }) => {
+  { status: 200, subscribed: true },
+  { status: 405, subscribed: true },
+  { status: 404, subscribed: false },
+  { status: 500, subscribed: false },
+])('reads $status to OPTIONS as subscribed: $subscribed', async ({ status, subscribed }) => {
   const channel = await open(createServer((_request, response) => response.writeHead(status).end()))
-  expect(await channel.probe('orders')).toBe(expected)
+  expect(await channel.probe('orders')).toEqual({ subscribed, status })
 })
 
 it('hands on what tells of the event and of its trace, and nothing else', async () => {

@@ -4,7 +4,7 @@ import { makeComponentFolder } from '../support/component-folder.ts'
 
 it('reads the YAML files of a folder in the order of their names, and nothing else', async () => {
   const folder = makeComponentFolder()
-  for (const name of ['b.yml', 'a.yaml', 'notes.txt', 'c.YAML']) folder.write(name, name)
+  for (const name of ['b.yml', 'a.yaml', 'notes.txt', 'c.YAML', '.#a.yaml']) folder.write(name, name)
   const texts = await readFolder(folder.path)
   expect([...texts.values()]).toEqual(['a.yaml', 'b.yml', 'c.YAML'])
 })

@@ -133,7 +133,7 @@ it('answers 503 while the application says that it is unwell, or that it does no
     '2',
   ]
   const host = world.start(['--app-port', String(app.port), ...health])
-  await host.line(/^orders: warning: the application is not subscribed at \/orders/)
+  await host.line(/^orders: warning: the application answers OPTIONS \/orders with 404, .* direction: input/)
   wanted = true
   await host.takesEvents('orders')
   app.feel(false)

@@ -102,6 +102,16 @@ status: {}
     ])
   })
 
+  it.each(['shop', '[1]', '{ shop: }'])(
+    'refuses scopes: %s, for a component for one application would be one for all',
+    (scopes) => {
+      const text = `apiVersion: dapr.io/v1alpha1\nkind: Component\nmetadata: { name: orders }\nspec: { type: t }\nscopes: ${scopes}`
+      expect(faultsOf(text)).toMatchObject([
+        { at: 'f.yaml:5:9', field: 'scopes', rule: 'must be a list of application ids' },
+      ])
+    },
+  )
+
   it.each([
     { reference: '{ name: event-grid, key: clientSecret }', shape: '{ "event-grid": { "clientSecret": "…" } }' },
     { reference: '{ name: token }', shape: '{ "token": "…" }' },

@@ -105,6 +105,13 @@ describe('a value that breaks the rule of its field alone', () => {
   })
 
   it.each([
+    ['eventTimeToLive', '1440', 'give it a unit, as in 1440m'],
+    ['handlerTimeout', '20', 'give it a unit, as in 20s'],
+  ])('names for %s %s the unit that was probably meant', (name, value, fix) => {
+    expect(faults({ ...sampleInput, [name]: value })).toMatchObject([{ field: name, fix }])
+  })
+
+  it.each([
     ['topicEndpoint', 'http://orders.example/api/events', 'https'],
     ['topicEndpoint', 'ftp://orders.example', 'https'],
     ['topicEndpoint', 'https://user@orders.example', 'user info'],

@@ -225,9 +225,9 @@ async function drain(
   const timer = setTimeout(giveUp, longestDrainMs)
   await Promise.race([emulator.idle(), late])
   clearTimeout(timer)
-  const { delivered, deadLettered } = emulator.figures()
+  const { delivered, deadLettered, dropped } = emulator.figures()
   const fate = state === undefined ? 'lost' : 'kept in the state file'
   terminal.line(
-    `ended: ${delivered} delivered, ${deadLettered} dead-lettered, ${emulator.pending} undelivered and ${fate}`,
+    `ended: ${delivered} delivered, ${deadLettered} dead-lettered, ${dropped} dropped, ${emulator.pending} undelivered and ${fate}`,
   )
 }
