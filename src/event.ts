@@ -14,8 +14,13 @@ export interface CloudEvent {
   readonly [extension: string]: unknown
 }
 
-/** One delivered event, as a handler gets it. */
-export interface ReceivedEvent {
+/**
+ * One delivered event, as a handler gets it.
+ *
+ * `{ ...event }` has all of it but `signal`, which is made when it is asked for: hand on `{ ...event, signal: event.signal }`. It is declared as a class, though none can be
+ * made of it, so that TypeScript knows this too; any object of this shape is one.
+ */
+export declare class ReceivedEvent {
   /**
    * The event's own bytes (JSON): in a batch the exact slice of the body, never serialised anew. The memory under it is shared with the rest of the request, so it can't be
    * transferred to another thread (DataCloneError): post it without, which copies. Change a copy, not these: a redelivery is known by them.
@@ -28,7 +33,7 @@ export interface ReceivedEvent {
   /** Lower-case names: `aeg-*`, trace context and the subscription's other delivery attributes; never a credential. */
   readonly metadata: Readonly<Record<string, string>>
   /** Aborts when `handlerTimeout` is over. */
-  readonly signal: AbortSignal
+  get signal(): AbortSignal
 }
 
 /**

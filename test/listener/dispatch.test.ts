@@ -110,6 +110,17 @@ describe('handlerTimeout', () => {
     expect(signal?.reason).toMatchObject({ name: 'TimeoutError' })
   })
 
+  it('has a signal that a copy of the event lacks unless it is named, which TypeScript knows', () => {
+    const { calls, deliver } = openDispatcher()
+    deliver(['1'])
+    const [event] = calls.map((call) => call.event)
+    if (!event) throw new Error('nothing was handled')
+    // @ts-expect-error: signal is missing
+    const without: ReceivedEvent = { ...event }
+    const whole: ReceivedEvent = { ...event, signal: event.signal }
+    expect([without.signal, whole.signal]).toEqual([undefined, event.signal])
+  })
+
   it('aborts a signal that is first looked at afterwards', async () => {
     const { clock, calls, deliver } = openDispatcher()
     deliver(['1'])
