@@ -87,3 +87,6 @@ export class BindingError extends Error {
     this.details = parts.details ?? {}
   }
 }
+
+/** What an error says behind its code. */
+export const messageWithoutCode = ({ code, message }: BindingError): string => message.slice(`${code}: `.length)

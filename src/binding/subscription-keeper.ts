@@ -1,4 +1,4 @@
-import { BindingError } from '../errors.ts'
+import { BindingError, messageWithoutCode } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { SubscriptionUpsert } from './subscription-upsert.ts'
 
@@ -41,7 +41,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): Su
   let lastRepair = Number.NEGATIVE_INFINITY
 
   function failed(error: unknown): void {
-    state = { state: 'failed', why: error instanceof BindingError ? error.message : 'an unexpected error' }
+    state = { state: 'failed', why: reasonOf(error) }
   }
 
   const bringUp: SubscriptionKeeper['bringUp'] = (patience, signal) => {
@@ -84,4 +84,10 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): Su
       await underWay?.catch(() => {})
     },
   }
+}
+
+/** TIMEOUT is what comes of all attempts that may pass, and says nothing of one. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof BindingError)) return 'an unexpected error'
+  return error.code === 'TIMEOUT' ? messageWithoutCode(error) : error.message
 }

@@ -234,8 +234,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   function fail(call: Running, error: unknown): void {
     const { rejected, reason } = readThrown(error)
-    const message = rejected ? 'the handler rejected an event' : 'the handler failed, so the event will be redelivered'
-    log.warn(message, { id: printable(call.event.id), error: printable(reason, 300) })
+    const message = rejected ? 'the handler rejected an event' : 'the handler failed, so the event is not acknowledged'
+    const id = printable(call.event.id)
+    log.warn(message, { id, error: printable(reason, 300) }, id)
     complete(call, rejected ? 'rejected' : 'threw')
   }
 

@@ -6,7 +6,7 @@ import { isRestError, type PipelinePolicy, type PipelineRequest, RestError } fro
 import { AzureKeyCredential, EventGridPublisherClient } from '@azure/eventgrid'
 import { certificateRemedy } from '../certificate-fault.ts'
 import type { Endpoints } from '../endpoints.ts'
-import { BindingError } from '../errors.ts'
+import { BindingError, messageWithoutCode } from '../errors.ts'
 import type { EventSchema, OutputMetadata } from '../metadata/metadata.ts'
 import { isLoopback } from '../metadata/parse-endpoint.ts'
 import { NoTokenError } from '../no-token.ts'
@@ -262,8 +262,9 @@ function readTokenFailure(error: unknown): TopicAnswer | undefined {
   }
   if (error instanceof BindingError) {
     // Its message is "CODE: what; fix".
-    const what = error.message.slice(error.code.length + 2, error.fix ? -error.fix.length - 2 : undefined)
-    return { kind: 'no-token', reason: cleanText(what), fix: error.fix, permanent: true, retryAfterMs: undefined }
+    const what = messageWithoutCode(error)
+    const reason = cleanText(error.fix ? what.slice(0, -error.fix.length - 2) : what)
+    return { kind: 'no-token', reason, fix: error.fix, permanent: true, retryAfterMs: undefined }
   }
   return undefined
 }

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { BindingError } from '../errors.ts'
+import { BindingError, messageWithoutCode } from '../errors.ts'
 import { type Logger, silentLogger } from '../logger.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import type { Secret } from '../secret.ts'
@@ -180,9 +180,10 @@ export async function upsertSubscription(options: UpsertOptions): Promise<Upsert
       onAttempt?.({ attempt, error: failed.error, ...(!last && { retryInMs }) })
       if (last) throw failed.final ? failed.error : timedOut(failed, attempt)
       if (!failed.ranOut) lastFailure = failed.error
-      const fields = { attempt, code: failed.error.code, retryInMs: Math.round(retryInMs) }
+      const fields = { attempt, retryInMs: Math.round(retryInMs) }
       if (failed.final) logger.error(failed.error.message, fields)
-      else logger.warn(failed.error.message, fields)
+      // TIMEOUT is what comes of all attempts that may pass, and says nothing of one.
+      else logger.warn(failed.verdict === 'passing' ? messageWithoutCode(failed.error) : failed.error.message, fields)
       await sleep(retryInMs, signal).catch(() => {
         throw aborted(name)
       })
@@ -212,7 +213,7 @@ export async function upsertSubscription(options: UpsertOptions): Promise<Upsert
     const cause = failed.ranOut && lastFailure ? lastFailure : failed.error
     const seconds = Math.round((now() - started) / 1_000)
     const tried = `gave up after ${attempts === 1 ? 'one attempt' : `${attempts} attempts`} in ${seconds} s`
-    const said = cause.message.slice(`${cause.code}: `.length)
+    const said = messageWithoutCode(cause)
     if (cause.code === 'HANDSHAKE_FAILED') {
       return new BindingError('HANDSHAKE_FAILED', {
         what: `${tried}; ${said}`,

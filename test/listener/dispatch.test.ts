@@ -25,6 +25,7 @@ function openDispatcher(
   limits: { readonly maxConcurrency?: number; readonly handler?: () => EventHandler | undefined } = {},
 ) {
   const clock = createManualClock()
+  const log = captureLog()
   const calls: Call[] = []
   const handler: EventHandler = (event) => {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -47,7 +48,7 @@ function openDispatcher(
     handler: limits.handler ?? (() => handler),
     maxConcurrency: limits.maxConcurrency ?? 8,
     handlerTimeoutMs: 25_000,
-    log: createQuietLog({ logger: captureLog(), now: clock.now }),
+    log: createQuietLog({ logger: log, now: clock.now }),
     now: clock.now,
     timers: clock.timers,
   })
@@ -74,7 +75,7 @@ function openDispatcher(
     })
     return answers
   }
-  return { clock, calls, dispatcher, deliver, handled: () => calls.map((call) => call.event.cloudEvent.id) }
+  return { clock, calls, log, dispatcher, deliver, handled: () => calls.map((call) => call.event.cloudEvent.id) }
 }
 
 describe('decideAcknowledgement', () => {
@@ -167,6 +168,25 @@ describe('handlerTimeout', () => {
     dispatcher.stop()
     await calls[0]?.resolve()
     expect(clock.pending()).toBe(0)
+  })
+})
+
+describe('a handler that fails', () => {
+  it('has a line of the log for each event, and one for all failures of the same within half a minute', async () => {
+    const { calls, deliver, log, clock } = openDispatcher()
+    const failOf = async (id: string) => {
+      deliver([id])
+      await calls.at(-1)?.reject(new Error(`no ${id}`))
+    }
+    for (const id of ['a', 'b', 'a', 'c', 'a']) await failOf(id)
+    clock.advance(30_000)
+    await failOf('a')
+    expect(log.lines.map(({ fields }) => fields)).toEqual([
+      { id: 'a', error: 'Error: no a' },
+      { id: 'b', error: 'Error: no b' },
+      { id: 'c', error: 'Error: no c' },
+      { id: 'a', error: 'Error: no a', leftOut: 2 },
+    ])
   })
 })
 

@@ -175,9 +175,10 @@ it("keeps the operator's secret attribute with its value through a write", async
 })
 
 it('sends one request a call, whatever the SDK would retry', async () => {
-  const { arm, upsert, failed } = await start({ once: first('GET', refused(500, 'InternalServerError')) })
+  const { arm, upsert, failed, log } = await start({ once: first('GET', refused(500, 'InternalServerError')) })
   await upsert()
   expect(failed).toMatchObject([{ attempt: 1, retryInMs: 500 }])
+  expect(log).toContainEqual(expect.stringMatching(/^warn Azure Resource Manager answered 500 .*"retryInMs":500}$/))
   expect(arm.asked.filter(({ method, path }) => method === 'GET' && path.endsWith('events1')).length).toBe(4)
 })
 
