@@ -43,6 +43,8 @@ export interface LoadOptions {
   readonly appId: string
   /** What `envRef` and Dapr's `secretstores.local.env` refer to. */
   readonly env: Readonly<Record<string, string | undefined>>
+  /** Fills in placeholders of a value, or throws BrokenRule. */
+  readonly fill: (text: string) => string
   /** Reads the secrets beside those of the secret stores in the folder. A SecretStoreError becomes a fault. */
   readonly secrets: () => Secrets
   /** What was loaded before; a broken file keeps what it held. */
@@ -103,7 +105,7 @@ type SourcesOf = ReadComponentsOptions['sourcesOf']
  */
 function secretSources(
   outlines: readonly ComponentOutline[],
-  { env, secrets }: LoadOptions,
+  { env, fill, secrets }: LoadOptions,
   faults: string[],
 ): SourcesOf {
   const { byStore, faults: unreadable } = readSecretStores(outlines, env)
@@ -129,6 +131,7 @@ function secretSources(
     const inStore = storeOf(store)
     return {
       env,
+      fill,
       secrets: inStore && given && { ...inStore, ...given },
       advice: (shape) =>
         `${trouble(store)}put ${shape} into a JSON file, and name that by --secrets FILE or in a secretstores.local.file component`,

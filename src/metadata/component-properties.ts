@@ -31,6 +31,8 @@ export interface ReferenceSources {
   /** `undefined`: they could not be read, which is reported elsewhere; what refers to them stays unknown. */
   readonly secrets: Secrets | undefined
   readonly advice?: SecretAdvice | undefined
+  /** Fills in placeholders of a text, or throws BrokenRule. @default leaves it as it is */
+  readonly fill?: ((text: string) => string) | undefined
 }
 
 /** What is around the entries: the component's type, where faults go, where things stand, what references refer to. */
@@ -96,20 +98,21 @@ function readValue(entry: UnknownRecord, name: string, { isOurs, report, sources
   if (odd !== undefined)
     return report(`has the unknown key ${quote(odd)}`, `an entry has name and one of ${sourcesOfValue.join(', ')}`)
   if (given.length > 1) return report(`has ${given.join(' and ')}`, 'keep one of them')
+  const { fill = (text) => text } = sources
   try {
     if (given[0] === 'secretKeyRef') {
       const reference = readSecretKeyRef(entry.secretKeyRef)
       if (sources.secrets === undefined) return undefined
-      return new Secret(resolveSecretKeyRef(reference, sources.secrets, sources.advice))
+      return new Secret(fill(resolveSecretKeyRef(reference, sources.secrets, sources.advice)))
     }
-    if (given[0] === 'envRef') return printable(name, resolveEnvRef(readEnvRef(entry.envRef), sources.env))
+    if (given[0] === 'envRef') return printable(name, fill(resolveEnvRef(readEnvRef(entry.envRef), sources.env)))
+    if (typeof entry.value === 'string') return printable(name, fill(entry.value))
   } catch (error) {
     if (!(error instanceof BrokenRule)) throw error
     return report(error.rule, error.fix)
   }
   const { value } = entry
   if (value === undefined || value === null) return ''
-  if (typeof value === 'string') return printable(name, value)
   if (typeof value !== 'number' && typeof value !== 'boolean')
     return report('must be a string, not a list or a mapping')
   // As a number it would print, and as text it might not be what was written: 0123, 1e5.

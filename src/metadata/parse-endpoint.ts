@@ -38,6 +38,11 @@ function parseUrl(text: string): URL {
   if (!url) throw new BrokenRule('must be an https URL', 'write it like https://<hostname>/api/events')
   if (/^[^/]*\/\/[^/?#]*@/.test(text))
     throw new BrokenRule('must not hold user info', 'take out what stands before the @')
+  if (/[{}]/.test(url.hostname))
+    throw new BrokenRule(
+      'must not hold braces in the name of its host',
+      'daprd and `run` fill in {uuid} and the like; nobody else does',
+    )
   if (text.includes('#')) throw new BrokenRule('must not hold a fragment', 'take out the # and what follows')
   return url
 }

@@ -26,7 +26,12 @@ spec:
   metadata:
     - { name: topicEndpoint, value: "${topic.httpEndpoint}" }
     - { name: accessKey, value: "${topic.key}" }`
-  const loaded = loadComponents(new Map([['orders.yaml', yaml]]), { appId: '', env: {}, secrets: () => ({}) })
+  const loaded = loadComponents(new Map([['orders.yaml', yaml]]), {
+    appId: '',
+    env: {},
+    fill: (text) => text,
+    secrets: () => ({}),
+  })
   const host = createHost({ channel: undefined, loggerOf: captureLog })
   await host.start(loaded)
   const api = createBindingsApi({

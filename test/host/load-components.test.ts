@@ -2,6 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { type Loaded, loadComponents } from '../../src/host/load-components.ts'
+import { createPlaceholders } from '../../src/host/placeholders.ts'
+import { Secret } from '../../src/secret.ts'
 import { makeComponentFolder } from '../support/component-folder.ts'
 
 const key = 'an-access-key-nobody-may-see'
@@ -22,7 +24,27 @@ spec:
 ${more}`
 
 const load = (files: Readonly<Record<string, string | Error>>, before?: Loaded, env = {}, secrets = {}) =>
-  loadComponents(new Map(Object.entries(files)), { appId: 'shop', env, secrets: () => secrets, before })
+  loadComponents(new Map(Object.entries(files)), {
+    appId: 'shop',
+    env,
+    fill: createPlaceholders({ appId: 'shop', env }),
+    secrets: () => secrets,
+    before,
+  })
+
+it('fills in what daprd fills in, and says where nothing is known of it', () => {
+  const text = component('alpha', {
+    accessKey: '{ envRef: KEY }',
+    more: '    - { name: route, value: "/{appID}/{podName}" }',
+  })
+  const env = { KEY: '{namespace}', POD_NAME: 'shop-0' }
+  const { properties } = load({ 'a.yaml': text }, undefined, env).components.get('alpha')?.component ?? {}
+  const shown = Object.values(properties ?? {}).map((value) => (value instanceof Secret ? value.reveal() : value))
+  expect(shown).toEqual([expect.any(String), 'default.shop', '/shop/shop-0'])
+  expect(load({ 'a.yaml': text }, undefined, { KEY: 'x' }).faults).toEqual([
+    expect.stringMatching(/^a\.yaml:11:29: route refers to \{podName\}, of which nothing is known; set POD_NAME/),
+  ])
+})
 
 it('keeps what a broken file held, and takes over what the others say', () => {
   const before = load({ 'a.yaml': component('alpha'), 'b.yaml': component('beta') })

@@ -20,6 +20,7 @@ describe('a value that breaks the rule of its field alone', () => {
       ['clientId', 'a\ud800', 'an id'],
       ['clientSecret', 'secret\n', 'control character'],
       ['subscriberEndpoint', 'http://app.example/api/events', 'https'],
+      ['subscriberEndpoint', 'https://{uuid}.example/api/events', 'braces'],
       ['subscriberEndpoint', 'app.example/api/events', 'https'],
       ['subscriberEndpoint', 'https:app.example', 'https'],
       ['subscriberEndpoint', 'https://user:pass@app.example', 'user info'],

@@ -6,6 +6,7 @@ import { createBindingsApi } from '../../host/bindings-api.ts'
 import { type FolderTexts, otherFiles, readFolder, watchFolder } from '../../host/component-folder.ts'
 import { createHost } from '../../host/host.ts'
 import { type Loaded, loadComponents } from '../../host/load-components.ts'
+import { createPlaceholders } from '../../host/placeholders.ts'
 import { readSecretsFile } from '../../host/secret-stores.ts'
 import { Secret } from '../../secret.ts'
 import type { Command } from '../command.ts'
@@ -161,11 +162,14 @@ async function unreadNotes({ components, secrets }: RunOptions): Promise<readonl
 }
 
 function loader({ appId, secrets }: RunOptions) {
+  const { env } = process
+  const fill = createPlaceholders({ appId, env })
   return (texts: FolderTexts, before?: Loaded): Loaded =>
     loadComponents(texts, {
       appId,
       before,
-      env: process.env,
+      env,
+      fill,
       secrets: () => (secrets === undefined ? {} : readSecretsFile(secrets)),
     })
 }

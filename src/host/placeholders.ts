@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto'
+import { BrokenRule } from '../metadata/broken-rule.ts'
+
+/** What {@link createPlaceholders} fills in from. */
+export interface PlaceholderOptions {
+  /** Empty: there is none. */
+  readonly appId: string
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/**
+ * Makes what fills in the placeholders of a value as daprd does (Component spec, "Templated metadata values"): `{uuid}`, `{podName}` from POD_NAME, `{appID}`, and
+ * `{namespace}`, which is NAMESPACE (or `default`) and the application's id. Here `{uuid}` is one for the whole process, so that reading the file again changes nothing.
+ *
+ * It throws BrokenRule where there is nothing to fill in.
+ */
+export function createPlaceholders({ appId, env }: PlaceholderOptions): (text: string) => string {
+  const uuid = randomUUID()
+  const known = (name: string, value: string | undefined, fix: string) => {
+    if (value) return value
+    throw new BrokenRule(`refers to ${name}, of which nothing is known`, fix)
+  }
+  const needsAppId = 'start with --app-id'
+  const values: Readonly<Record<string, () => string>> = {
+    '{uuid}': () => uuid,
+    '{podName}': () => known('{podName}', env.POD_NAME, 'set POD_NAME in the environment'),
+    '{namespace}': () => `${env.NAMESPACE || 'default'}.${known('{namespace}', appId, needsAppId)}`,
+    '{appID}': () => known('{appID}', appId, needsAppId),
+  }
+  return (text) => text.replace(/\{(uuid|podName|namespace|appID)\}/g, (name) => values[name]?.() ?? name)
+}
