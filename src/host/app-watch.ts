@@ -16,6 +16,8 @@ export interface AppWatchOptions {
   readonly health?: AppHealthCheck | undefined
   /** Called when the application has come up or gone down; it is down to begin with. */
   readonly changed: (up: boolean) => void
+  /** Called where the first look does not find it. */
+  readonly missing: () => void
 }
 
 const pollMs = 100
@@ -31,7 +33,7 @@ export interface AppWatch {
 }
 
 /** Watches whether the application is there to take events. */
-export function watchApp({ channel, health, changed }: AppWatchOptions): AppWatch {
+export function watchApp({ channel, health, changed, missing }: AppWatchOptions): AppWatch {
   let stopped = false
   let timer: NodeJS.Timeout | undefined
   let up = false
@@ -47,7 +49,9 @@ export function watchApp({ channel, health, changed }: AppWatchOptions): AppWatc
     if (up && !health) return
     timer = setTimeout(look, health ? (health.intervalMs ?? 5_000) : pollMs)
   }
-  look()
+  look().then(() => {
+    if (!up && !stopped) missing()
+  })
   return {
     gone() {
       if (stopped || !up || health) return

@@ -18,13 +18,19 @@ function watched(words: readonly boolean[], threshold: number): Promise<readonly
       },
       health: { path: '/', intervalMs: 1, threshold },
       changed: (up) => said.push(up ? 'UP' : 'DOWN'),
+      missing: () => said.push('MISSING'),
     })
     onTestFinished(stop)
   })
 }
 
 it.each([
-  { name: 'is down until it is well once', words: [false, true], threshold: 3, expected: 'unwell well UP unwell' },
+  {
+    name: 'is down until it is well once',
+    words: [false, true],
+    threshold: 3,
+    expected: 'unwell MISSING well UP unwell',
+  },
   {
     name: 'goes down after that many failures in a row',
     words: [true, false, false],

@@ -63,6 +63,7 @@ it('loses nothing while the application is not up yet, and nothing that it died 
   const world = await openHostWorld()
   const port = await freePort()
   const host = world.start(['--app-port', String(port)])
+  await host.line(new RegExp(`^the application does not listen on port ${port} yet: .* 503`))
   await host.line(/^orders: the event subscription .* stands/)
   expect([await host.get('/v1.0/healthz'), await host.get('/v1.0/healthz/outbound')]).toMatchObject([
     { status: 500, body: JSON.stringify({ errorCode: 'ERR_HEALTH_NOT_READY', message: 'dapr is not ready: [app]' }) },

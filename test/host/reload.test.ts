@@ -28,6 +28,8 @@ it('adds, changes and removes components while it runs, and keeps what a broken 
   await host.line(/^what these files said before stays in force/)
   await host.invoke('orders', { operation: 'create', data: 'still' })
   expect((await app.received('POST', 3)).at(-1)?.path).toBe('/elsewhere')
+  world.write('orders.yaml', { fields: { route: '/elsewhere' } })
+  await host.line(/^nothing is wrong with the components any more/)
 
   world.folder.remove('parcels.yaml')
   await host.line(/^parcels: removed/)

@@ -95,6 +95,11 @@ async function runHost(args: readonly string[], terminal: Terminal): Promise<num
     host.appIsUp(up)
   }
 
+  function appMissing(): void {
+    const at = options.health ? `is not well at ${options.health.path} yet` : `does not listen on port ${app?.port} yet`
+    terminal.line(`the application ${at}: until then events are answered 503 and come again`)
+  }
+
   async function folderChanged(state: FolderTexts): Promise<void> {
     try {
       const after = load(state, loaded)
@@ -104,6 +109,7 @@ async function runHost(args: readonly string[], terminal: Terminal): Promise<num
       )
       showAll(terminal, after.faults)
       if (after.faults.length > 0) terminal.line('what these files said before stays in force')
+      else if (loaded.faults.length > 0) terminal.line('nothing is wrong with the components any more')
       loaded = after
       await host.change(after)
     } catch (error) {
@@ -123,7 +129,7 @@ async function runHost(args: readonly string[], terminal: Terminal): Promise<num
     const read = () => readFolder(options.components)
     undo.push(watchFolder({ read, known: texts, changed: folderChanged }))
     if (channel) {
-      watch = watchApp({ channel, health: options.health, changed: appChanged })
+      watch = watchApp({ channel, health: options.health, changed: appChanged, missing: appMissing })
       undo.push(watch.stop)
     }
     terminal.line(`ready: ${url}/v1.0 speaks Dapr's HTTP API for bindings`)
