@@ -49,6 +49,15 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
   },
 )
 
+it('counts at its end what was dropped', async () => {
+  const { emulate, delivery } = await startBusy()
+  delivery.writeHead(400).end()
+  await emulate.line(/^.*given up audit 1 event dropped/)
+  emulate.process.kill('SIGTERM')
+  expect(await emulate.ended).toBe(0)
+  expect(emulate.lines.at(-1)).toBe('ended: 0 delivered, 0 dead-lettered, 1 dropped, 0 undelivered and lost')
+})
+
 it.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
