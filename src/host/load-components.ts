@@ -61,7 +61,7 @@ export function loadComponents(texts: FolderTexts, options: LoadOptions): Loaded
   const outlines = new Map(
     [...texts].map(([file, text]) => [file, text instanceof Error ? [] : outlineComponents(text)] as const),
   )
-  const sourcesOf = secretSources([...outlines.values()].flat(), options, faults)
+  const sourcesOf = secretSources([...outlines.values()].flat(), options, { faults, notes })
   const byFile = new Map<string, readonly LoadedComponent[]>()
   for (const [file, text] of texts) {
     const scopes = new Map(outlines.get(file)?.map((outline) => [outline.name, outline.scopes]))
@@ -97,6 +97,12 @@ function holdersOf(byFile: Loaded['byFile'], before: Loaded | undefined): Readon
   return holders
 }
 
+/** Where texts for the user are gathered. */
+interface Told {
+  readonly faults: string[]
+  readonly notes: string[]
+}
+
 type SourcesOf = ReadComponentsOptions['sourcesOf']
 
 /**
@@ -106,10 +112,11 @@ type SourcesOf = ReadComponentsOptions['sourcesOf']
 function secretSources(
   outlines: readonly ComponentOutline[],
   { env, fill, secrets }: LoadOptions,
-  faults: string[],
+  { faults, notes }: Told,
 ): SourcesOf {
-  const { byStore, faults: unreadable } = readSecretStores(outlines, env)
-  faults.push(...unreadable)
+  const { byStore, ...told } = readSecretStores(outlines, env)
+  faults.push(...told.faults)
+  notes.push(...told.notes)
   let given: Secrets | undefined
   try {
     given = secrets()
@@ -153,7 +160,7 @@ function loadFile(
   file: string,
   text: string | Error,
   { appId, scopes, sourcesOf }: LoadContext,
-  { faults, notes }: { readonly faults: string[]; readonly notes: string[] },
+  { faults, notes }: Told,
 ): readonly LoadedComponent[] | undefined {
   if (text instanceof Error) {
     faults.push(`${file} can't be read: ${text.message}`)

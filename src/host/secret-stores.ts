@@ -21,24 +21,36 @@ export function isSecretStore(type: string): boolean {
   return Object.hasOwn(stores, type.toLowerCase())
 }
 
-/** The secrets of the stores among the components, by name of the store; `undefined` where it can't be read, and why. */
-export function readSecretStores(
-  components: readonly ComponentOutline[],
-  env: Environment,
-): { readonly byStore: ReadonlyMap<string, Secrets | undefined>; readonly faults: readonly string[] } {
+/** What the secret stores of a folder hold. */
+interface StoredSecrets {
+  /** By name of the store; `undefined` where it can't be read. */
+  readonly byStore: ReadonlyMap<string, Secrets | undefined>
+  /** Why stores can't be read. */
+  readonly faults: readonly string[]
+  /** What daprd would take otherwise. */
+  readonly notes: readonly string[]
+}
+
+/** Reads the secret stores among the components. */
+export function readSecretStores(components: readonly ComponentOutline[], env: Environment): StoredSecrets {
   const faults: string[] = []
+  const notes: string[] = []
   const byStore = new Map<string, Secrets | undefined>()
   for (const { name, type, values } of components) {
     const read = stores[type.toLowerCase()]
     if (!read) continue
     try {
-      byStore.set(name, read(values, env))
+      const secrets = read(values, env)
+      byStore.set(name, secrets)
+      const isNested = Object.values(secrets).some((value) => typeof value === 'object')
+      if (isNested && values.get('multiValued') !== 'true')
+        notes.push(`secret store ${name}: daprd finds a secret with keys only where the store says multiValued: "true"`)
     } catch (error) {
       byStore.set(name, undefined)
       faults.push(`secret store ${name}: ${reasonOf(error)}`)
     }
   }
-  return { byStore, faults }
+  return { byStore, faults, notes }
 }
 
 /**

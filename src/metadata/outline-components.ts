@@ -8,7 +8,7 @@ export interface ComponentOutline {
   readonly type: string
   /** The applications that it is for; empty: every one. */
   readonly scopes: readonly string[]
-  /** The values that stand in the file as text; references are left out. */
+  /** The values that stand in the file, as text; references are left out. */
   readonly values: ReadonlyMap<string, string>
 }
 
@@ -34,8 +34,8 @@ const texts = (value: unknown) => list(value).filter((item) => typeof item === '
 const readValues = (entries: unknown): ReadonlyMap<string, string> =>
   new Map(
     list(entries).flatMap((entry) =>
-      isRecord(entry) && typeof entry.name === 'string' && typeof entry.value === 'string'
-        ? [[entry.name, entry.value] as const]
+      isRecord(entry) && typeof entry.name === 'string' && ['string', 'boolean', 'number'].includes(typeof entry.value)
+        ? [[entry.name, String(entry.value)] as const]
         : [],
     ),
   )

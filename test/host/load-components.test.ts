@@ -202,11 +202,13 @@ kind: Component
 metadata: { name: ${name} }
 spec: { type: secretstores.local.file, metadata: [{ name: secretsFile, value: "${path}/${name}.json" }] }`
     }
-    const stores = { 'x.yaml': store('right', key), 'y.yaml': store('wrong', 'another') }
+    const valued = ', { name: multiValued, value: true }]'
+    const stores = { 'x.yaml': store('right', key).replace(/]/, valued), 'y.yaml': store('wrong', 'another') }
     const named = (name: string) => component('alpha', { accessKey, more: `auth: { secretStore: ${name} }` })
     const inline = load({ 'a.yaml': component('alpha') }).components.get('alpha')
-    const { components } = load({ 'a.yaml': named('right'), ...stores })
+    const { components, notes } = load({ 'a.yaml': named('right'), ...stores })
     expect(components.get('alpha')?.fingerprint).toBe(inline?.fingerprint)
+    expect(notes).toEqual([expect.stringMatching(/^secret store wrong: daprd .* multiValued: "true"$/)])
     expect(load({ 'a.yaml': named('gone'), ...stores }).faults).toEqual([
       expect.stringContaining(`there is no secret store "gone"; ${advice}`),
     ])
