@@ -13,7 +13,7 @@ export function readRetryAfter(header: HeaderOf, now: number): number | undefine
     if (/^\d{1,10}$/.test(ms)) return Number(ms)
   }
   const after = header('retry-after')?.trim() ?? ''
-  if (/^\d{1,7}$/.test(after)) return Number(after) * 1_000
+  if (/^\d{1,9}$/.test(after)) return Number(after) * 1_000
   // Date.parse takes almost anything for a date, "-1" too.
   const date = /^[A-Z][a-z]{2,8},? /.test(after) ? Date.parse(after) : Number.NaN
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)

@@ -3,7 +3,7 @@ import { BindingError, type MetadataIssue } from '../errors.ts'
 import { isOurType, readDefinition, typeMeantBy } from '../metadata/component-definition.ts'
 import type { Metadata } from '../metadata/metadata.ts'
 import { describeIssue } from '../metadata/metadata-invalid.ts'
-import { type ComponentOutline, outlineComponents } from '../metadata/outline-components.ts'
+import { type ComponentOutline, isForApp, outlineComponents } from '../metadata/outline-components.ts'
 import {
   type Component,
   type ReadComponent,
@@ -11,11 +11,12 @@ import {
   readComponents,
 } from '../metadata/parse-components.ts'
 import { metadataFaults, parseMetadata } from '../metadata/parse-metadata.ts'
-import { quote } from '../metadata/redact.ts'
 import type { Secrets } from '../metadata/resolve-reference.ts'
 import { Secret } from '../secret.ts'
 import type { FolderTexts } from './component-folder.ts'
-import { isSecretStore, readSecretStores, SecretStoreError } from './secret-stores.ts'
+import { createSecretSources, type StoreFiles, type StoresByFile } from './secret-sources.ts'
+import { isSecretStore } from './secret-stores.ts'
+import type { Told } from './told.ts'
 
 /** A component that can be run: its metadata is valid. */
 export interface LoadedComponent {
@@ -31,6 +32,10 @@ export interface Loaded {
   readonly components: ReadonlyMap<string, LoadedComponent>
   /** The components of each file that is not broken, and of each broken one as it was before. */
   readonly byFile: ReadonlyMap<string, readonly LoadedComponent[]>
+  /** The secret stores of each file, in the same way. */
+  readonly storesByFile: StoresByFile
+  /** Where those stand that count. */
+  readonly storeFiles: StoreFiles
   /** A text for each broken file. */
   readonly faults: readonly string[]
   /** What was left out, and why. */
@@ -58,23 +63,34 @@ export interface LoadOptions {
 export function loadComponents(texts: FolderTexts, options: LoadOptions): Loaded {
   const faults: string[] = []
   const notes: string[] = []
+  const { before } = options
   const outlines = new Map(
-    [...texts].map(([file, text]) => [file, text instanceof Error ? [] : outlineComponents(text)] as const),
+    [...texts].map(([file, text]) => [file, text instanceof Error ? undefined : outlineComponents(text)] as const),
   )
-  const sourcesOf = secretSources([...outlines.values()].flat(), options, { faults, notes })
+  const storesByFile: StoresByFile = new Map(
+    [...outlines].map(([file, outlined]) => [
+      file,
+      outlined?.filter(({ type }) => isSecretStore(type)) ?? before?.storesByFile.get(file),
+    ]),
+  )
+  const { sourcesOf, storeFiles } = createSecretSources(
+    storesByFile,
+    { ...options, before: before?.storeFiles },
+    { faults, notes },
+  )
   const byFile = new Map<string, readonly LoadedComponent[]>()
   for (const [file, text] of texts) {
-    const scopes = new Map(outlines.get(file)?.map((outline) => [outline.name, outline.scopes]))
-    const loaded = loadFile(file, text, { appId: options.appId, scopes, sourcesOf }, { faults, notes })
-    byFile.set(file, loaded ?? options.before?.byFile.get(file) ?? [])
+    const named = new Map(outlines.get(file)?.map((outline) => [outline.name, outline]))
+    const loaded = loadFile(file, text, { appId: options.appId, outlines: named, sourcesOf }, { faults, notes })
+    byFile.set(file, loaded ?? before?.byFile.get(file) ?? [])
   }
   const components = new Map<string, LoadedComponent>()
-  for (const [name, [first, ...others]] of holdersOf(byFile, options.before)) {
+  for (const [name, [first, ...others]] of holdersOf(byFile, before)) {
     if (first) components.set(name, first.loaded)
     for (const { file } of others)
       faults.push(`${file}: component ${JSON.stringify(name)} stands in ${first?.file} too, and that one counts`)
   }
-  return { components, byFile, faults, notes }
+  return { components, byFile, storesByFile, storeFiles, faults, notes }
 }
 
 interface Holder {
@@ -97,69 +113,20 @@ function holdersOf(byFile: Loaded['byFile'], before: Loaded | undefined): Readon
   return holders
 }
 
-/** Where texts for the user are gathered. */
-interface Told {
-  readonly faults: string[]
-  readonly notes: string[]
-}
-
-type SourcesOf = ReadComponentsOptions['sourcesOf']
-
-/**
- * Where references lead: to the store that the component names, and to what `--secrets` gives, which comes first. To the only store where it names
- * none. Where a store can't be read, no secret of it can be judged.
- */
-function secretSources(
-  outlines: readonly ComponentOutline[],
-  { env, fill, secrets }: LoadOptions,
-  { faults, notes }: Told,
-): SourcesOf {
-  const { byStore, ...told } = readSecretStores(outlines, env)
-  faults.push(...told.faults)
-  notes.push(...told.notes)
-  let given: Secrets | undefined
-  try {
-    given = secrets()
-  } catch (error) {
-    if (!(error instanceof SecretStoreError)) throw error
-    faults.push(`--secrets: ${error.message}`)
-  }
-  const names = [...byStore.keys()]
-  const only = names.length === 1 ? names[0] : undefined
-  const storeOf = (store = only) => (store !== undefined && byStore.has(store) ? byStore.get(store) : {})
-  const trouble = (store: string | undefined) => {
-    if (store !== undefined) return byStore.has(store) ? '' : `there is no secret store ${quote(store)}; `
-    return names.length > 1
-      ? `the component names none of the secret stores: write auth: { secretStore: ${names[0]} }; or `
-      : ''
-  }
-  return (named) => {
-    const store = named || undefined
-    const inStore = storeOf(store)
-    return {
-      env,
-      fill,
-      secrets: inStore && given && { ...inStore, ...given },
-      advice: (shape) =>
-        `${trouble(store)}put ${shape} into a JSON file, and name that by --secrets FILE or in a secretstores.local.file component`,
-    }
-  }
-}
-
 const mostListed = 50
 
 interface LoadContext {
   readonly appId: string
-  /** The applications that each component of the file is for, by the component's name. */
-  readonly scopes: ReadonlyMap<string, readonly string[]>
-  readonly sourcesOf: SourcesOf
+  /** Of the file's components, by name. */
+  readonly outlines: ReadonlyMap<string, ComponentOutline>
+  readonly sourcesOf: ReadComponentsOptions['sourcesOf']
 }
 
 /** `undefined` where the file is broken, or needs secrets that can't be read. */
 function loadFile(
   file: string,
   text: string | Error,
-  { appId, scopes, sourcesOf }: LoadContext,
+  { appId, outlines, sourcesOf }: LoadContext,
   { faults, notes }: Told,
 ): readonly LoadedComponent[] | undefined {
   if (text instanceof Error) {
@@ -168,22 +135,23 @@ function loadFile(
   }
   const read = readComponents(text, file, { sourcesOf })
   notes.push(...read.leftOut.map((one) => one.text))
-  const ours = read.components.filter(({ component: { name, type } }) => {
-    const forApps = scopes.get(name) ?? []
-    if (forApps.length > 0 && !forApps.includes(appId)) {
+  const taken = read.components.filter(({ component: { name, type } }) => {
+    const outline = outlines.get(name)
+    if (outline && !isForApp(outline, appId)) {
       const notUs = appId === '' ? 'and there is no --app-id' : `not for ${appId}`
-      notes.push(`${file}: component ${name} is for ${forApps.join(', ')}, ${notUs}: left out`)
+      notes.push(`${file}: component ${name} is for ${outline.scopes.join(', ')}, ${notUs}: left out`)
       return false
     }
-    if (!isOurType(type) && !isSecretStore(type)) {
-      const meant = typeMeantBy(type)
-      const more = meant === undefined ? '' : `; did you mean ${meant}?`
-      notes.push(`${file}: component ${name} is a ${type}, which is not ours: left out${more}`)
-    }
-    return isOurType(type)
+    if (isOurType(type) || isSecretStore(type)) return true
+    const meant = typeMeantBy(type)
+    const more = meant === undefined ? '' : `; did you mean ${meant}?`
+    notes.push(`${file}: component ${name} is a ${type}, which is not ours: left out${more}`)
+    return false
   })
-  const judged = ours.map(judge)
-  const issues = [...read.issues, ...judged.flatMap((one) => one.issues)]
+  const judged = taken.filter(({ component }) => isOurType(component.type)).map(judge)
+  // What is left out may be wrong as it likes.
+  const others = new Set(read.components.filter((one) => !taken.includes(one)).flatMap((one) => one.issues))
+  const issues = [...read.issues.filter((issue) => !others.has(issue)), ...judged.flatMap((one) => one.issues)]
   if (issues.length > 0) {
     const lines = issues.slice(0, mostListed).map(describeIssue)
     if (issues.length > mostListed) lines.push(`${file}: and ${issues.length - mostListed} more`)

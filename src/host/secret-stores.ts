@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import type { ComponentOutline } from '../metadata/outline-components.ts'
 import type { Secrets } from '../metadata/resolve-reference.ts'
+import type { Told } from './told.ts'
 
 /** A secret store that could not be read. */
 export class SecretStoreError extends Error {
@@ -21,36 +22,30 @@ export function isSecretStore(type: string): boolean {
   return Object.hasOwn(stores, type.toLowerCase())
 }
 
-/** What the secret stores of a folder hold. */
-interface StoredSecrets {
-  /** By name of the store; `undefined` where it can't be read. */
-  readonly byStore: ReadonlyMap<string, Secrets | undefined>
-  /** Why stores can't be read. */
-  readonly faults: readonly string[]
-  /** What daprd would take otherwise. */
-  readonly notes: readonly string[]
+/** What {@link readSecretStore} needs beside the store. */
+interface StoreContext {
+  readonly env: Environment
+  /** Fills in placeholders of a value, or throws. */
+  readonly fill: (text: string) => string
 }
 
-/** Reads the secret stores among the components. */
-export function readSecretStores(components: readonly ComponentOutline[], env: Environment): StoredSecrets {
-  const faults: string[] = []
-  const notes: string[] = []
-  const byStore = new Map<string, Secrets | undefined>()
-  for (const { name, type, values } of components) {
-    const read = stores[type.toLowerCase()]
-    if (!read) continue
-    try {
-      const secrets = read(values, env)
-      byStore.set(name, secrets)
-      const isNested = Object.values(secrets).some((value) => typeof value === 'object')
-      if (isNested && values.get('multiValued') !== 'true')
-        notes.push(`secret store ${name}: daprd finds a secret with keys only where the store says multiValued: "true"`)
-    } catch (error) {
-      byStore.set(name, undefined)
-      faults.push(`secret store ${name}: ${reasonOf(error)}`)
-    }
+/** The secrets of a store; `undefined` where it can't be read. Tells why, and what daprd would take otherwise. */
+export function readSecretStore(
+  { name, type, values }: ComponentOutline,
+  { env, fill }: StoreContext,
+  { faults, notes }: Told,
+): Secrets | undefined {
+  try {
+    const filled = new Map([...values].map(([key, text]) => [key, fill(text)] as const))
+    const secrets = stores[type.toLowerCase()]?.(filled, env) ?? {}
+    const isNested = Object.values(secrets).some((value) => typeof value === 'object')
+    if (isNested && filled.get('multiValued') !== 'true')
+      notes.push(`secret store ${name}: daprd finds a secret with keys only where the store says multiValued: "true"`)
+    return secrets
+  } catch (error) {
+    faults.push(`secret store ${name}: ${reasonOf(error)}`)
+    return undefined
   }
-  return { byStore, faults, notes }
 }
 
 /**

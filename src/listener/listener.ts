@@ -72,7 +72,9 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   const { input, logger, handler, health, subscriptionWrittenAt, now = Date.now, timers = nodeTimers } = options
   const elapsed = options.now ?? (() => performance.now())
   const log = createQuietLog({ logger, now: elapsed })
-  const dispatcher = createDispatcher({ ...input, handler, log, now: elapsed, timers })
+  // With subjects of its own: a handler that fails on every event takes none from the warnings about other senders.
+  const ofHandler = createQuietLog({ logger, now: elapsed })
+  const dispatcher = createDispatcher({ ...input, handler, log: ofHandler, now: elapsed, timers })
   const closing = new AbortController()
   let draining = false
   let foreign: ListenerStatus['foreign']

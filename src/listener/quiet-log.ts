@@ -15,7 +15,7 @@ export interface QuietLogOptions {
   readonly logger: Logger
   /** Milliseconds. */
   readonly now: () => number
-  /** One line for each message in this time; the next line tells how many were left out. @default 30_000 */
+  /** One line for each message, or subject of it, in this time; the message's next line tells how many were left out. @default 30_000 */
   readonly intervalMs?: number
 }
 
@@ -23,35 +23,38 @@ export interface QuietLogOptions {
 const mostSubjects = 16
 
 export function createQuietLog({ logger, now, intervalMs = 30_000 }: QuietLogOptions): QuietLog {
-  const seen = new Map<string, { lastAt: number; leftOut: number }>()
-  const subjects = new Map<string, number>()
+  const lastAt = new Map<string, number>()
+  /** Lines that were left out since the last one, by message. */
+  const leftOut = new Map<string, number>()
+  const subjects = new Set<string>()
 
-  /** What lines are counted by. */
+  /** What lines are bounded by: the message, or it with its subject. */
   function keyOf(message: string, about: string | undefined, at: number): string {
     if (about === undefined) return message
     const key = `${message} ${about}`
-    if (!subjects.has(key)) {
-      for (const [old, lastAt] of subjects) {
-        if (at - lastAt < intervalMs) continue
-        subjects.delete(old)
-        seen.delete(old)
-      }
-      if (subjects.size >= mostSubjects) return message
+    if (subjects.has(key)) return key
+    for (const old of subjects) {
+      if (at - (lastAt.get(old) ?? 0) < intervalMs) continue
+      subjects.delete(old)
+      lastAt.delete(old)
     }
+    if (subjects.size >= mostSubjects) return message
+    subjects.add(key)
     return key
   }
 
   const write = (level: 'warn' | 'info', message: string, fields: LogFields, about?: string) => {
     const at = now()
     const key = keyOf(message, about, at)
-    const before = seen.get(key)
-    if (before && at - before.lastAt < intervalMs) {
-      before.leftOut++
+    const before = lastAt.get(key)
+    const count = leftOut.get(message) ?? 0
+    if (before !== undefined && at - before < intervalMs) {
+      leftOut.set(message, count + 1)
       return
     }
-    seen.set(key, { lastAt: at, leftOut: 0 })
-    if (key !== message) subjects.set(key, at)
-    logger[level](message, before && before.leftOut > 0 ? { ...fields, leftOut: before.leftOut } : fields)
+    lastAt.set(key, at)
+    leftOut.delete(message)
+    logger[level](message, count > 0 ? { ...fields, leftOut: count } : fields)
   }
   return {
     warn: (message, fields = {}, about) => write('warn', message, fields, about),

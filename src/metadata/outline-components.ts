@@ -12,13 +12,19 @@ export interface ComponentOutline {
   readonly values: ReadonlyMap<string, string>
 }
 
+/** Is a component for an application? */
+export const isForApp = ({ scopes }: ComponentOutline, appId: string): boolean =>
+  scopes.length === 0 || scopes.includes(appId)
+
 /**
- * The outlines of a YAML text's components. Judges nothing and throws nothing: what is wrong is left out here, and is
+ * The outlines of a YAML text's components; `undefined` where it is no YAML. Judges nothing else and throws nothing: what is wrong is left out here, and is
  * reported by `parseComponents`.
  */
-export function outlineComponents(yamlText: string): readonly ComponentOutline[] {
-  const ignored: MetadataIssue[] = []
-  return readYaml(yamlText, '', ignored).flatMap(({ value }) => {
+export function outlineComponents(yamlText: string): readonly ComponentOutline[] | undefined {
+  const faults: MetadataIssue[] = []
+  const documents = readYaml(yamlText, '', faults)
+  if (faults.length > 0) return undefined
+  return documents.flatMap(({ value }) => {
     if (!isRecord(value) || value.kind !== 'Component') return []
     const { metadata, spec, scopes } = value
     const name = isRecord(metadata) ? metadata.name : undefined

@@ -66,6 +66,8 @@ export interface ReadComponent {
   readonly known: Readonly<Record<string, unknown>>
   /** Where its list of metadata stands. */
   readonly at: string
+  /** What is wrong with it. */
+  readonly issues: readonly MetadataIssue[]
 }
 
 /** All that a YAML text says, right or wrong. */
@@ -89,11 +91,15 @@ export function readComponents(yamlText: string, file: string, { sourcesOf }: Re
   const leftOut: { text: string; isSlip: boolean }[] = []
   const names = new Set<string>()
   for (const document of readYaml(yamlText, file, issues)) {
-    const fault: Fault = (path, issue) => void issues.push({ ...issue, at: document.at(path) })
+    const own: MetadataIssue[] = []
+    const fault: Fault = (path, issue) => void own.push({ ...issue, at: document.at(path) })
     if (isOfAnotherKind(document.value)) leftOut.push(leftOutOf(document.value.kind, document.at(['kind'])))
     else leftOut.push(...misspeltKeys(document))
-    const read = readComponent(document, fault, sourcesOf, issues)
-    if (!read) continue
+    const read = readComponent(document, fault, sourcesOf, own)
+    if (!read) {
+      issues.push(...own)
+      continue
+    }
     const { name } = read.component
     if (names.has(name)) {
       fault(['metadata', 'name'], {
@@ -103,7 +109,8 @@ export function readComponents(yamlText: string, file: string, { sourcesOf }: Re
       })
     }
     names.add(name)
-    components.push(read)
+    issues.push(...own)
+    components.push({ ...read, issues: own })
   }
   return { components, issues, leftOut }
 }
@@ -144,7 +151,7 @@ function readComponent(
   fault: Fault,
   sourcesOf: ReadComponentsOptions['sourcesOf'],
   issues: MetadataIssue[],
-): ReadComponent | undefined {
+): Omit<ReadComponent, 'issues'> | undefined {
   const { value, at } = document
   if (value === null || value === undefined) return undefined
   if (!isRecord(value)) {
@@ -167,12 +174,12 @@ function readComponent(
   const type = readText(value.spec, ['spec', 'type'], fault)
   const version = readVersion(value.spec, fault)
   checkScopes(value.scopes, fault)
-  const secretStore = isRecord(value.auth) ? value.auth.secretStore : undefined
+  const secretStore = readSecretStore(value.auth, fault)
   const { sound: properties, known } = readComponentProperties(isRecord(value.spec) ? value.spec.metadata : undefined, {
     type,
     fault,
     at,
-    sources: sourcesOf(typeof secretStore === 'string' ? secretStore : undefined),
+    sources: sourcesOf(secretStore),
   })
   if (name === undefined || type === undefined) return undefined
   const component = { name, type, version, properties }
@@ -191,6 +198,14 @@ function checkScopes(scopes: unknown, fault: Fault): void {
   if (scopes === undefined || scopes === null) return
   if (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string')) return
   fault(['scopes'], { field: 'scopes', rule: 'must be a list of application ids', fix: 'write scopes: [my-app]' })
+}
+
+function readSecretStore(auth: unknown, fault: Fault): string | undefined {
+  const store = isRecord(auth) ? (auth.secretStore ?? undefined) : undefined
+  if (typeof store === 'string') return store
+  if (store !== undefined || !(isRecord(auth) || auth === undefined || auth === null))
+    fault(['auth'], { field: 'auth', rule: 'must name a store as text', fix: 'write auth: { secretStore: my-store }' })
+  return undefined
 }
 
 function readText(holder: unknown, path: readonly [string, string], fault: Fault): string | undefined {

@@ -176,6 +176,113 @@ it('says why a side counts as configured where a single field says so', () => {
   )
 })
 
+it('judges nothing of what it leaves out', () => {
+  const pubsub = `
+apiVersion: dapr.io/v1alpha1
+kind: Component
+metadata: { name: pubsub }
+spec:
+  type: pubsub.redis
+  metadata:
+    - { name: consumerID, value: "{podName}" }
+    - { name: password, secretKeyRef: { name: gone } }`
+  const route = '    - { name: route, value: "{podName}" }\nscopes: [billing]'
+  const { faults, components, notes } = load({
+    'a.yaml': `${component('alpha')}---${pubsub}`,
+    'b.yaml': component('beta', { more: route }),
+  })
+  expect(faults).toEqual([])
+  expect([...components.keys()]).toEqual(['alpha'])
+  expect(notes).toHaveLength(2)
+})
+
+describe('secret stores', () => {
+  const accessKey = '{ secretKeyRef: { name: event-grid } }'
+
+  /** A folder of secrets files: gives the YAML of a store for one of them. */
+  function openFolder() {
+    const { path } = makeComponentFolder()
+    return {
+      store(name: string, value: string, { more = '', file = value } = {}) {
+        writeFileSync(`${path}/${value}.json`, JSON.stringify({ 'event-grid': value }))
+        return `
+apiVersion: dapr.io/v1alpha1
+kind: Component
+metadata: { name: ${name} }
+spec: { type: secretstores.local.file, metadata: [{ name: secretsFile, value: "${path}/${file}.json" }] }
+${more}`
+      },
+    }
+  }
+  const alpha = component('alpha', { accessKey })
+  const withKey = (value: string) =>
+    load({ 'a.yaml': component('alpha', { accessKey: `{ value: ${value} }` }) }).components.get('alpha')?.fingerprint
+  const keyOf = ({ components }: Loaded) => components.get('alpha')?.fingerprint
+
+  it('stay what they were while their file is broken, though another one is there', () => {
+    const folder = openFolder()
+    const [one, two] = [folder.store('one', 'key-1'), folder.store('two', 'key-2')]
+    const before = load({ 'a.yaml': alpha, 'b.yaml': one })
+    const both = load({ 'a.yaml': alpha, 'b.yaml': one, 'c.yaml': two }, before)
+    const broken = load({ 'a.yaml': alpha, 'b.yaml': 'kind: [', 'c.yaml': two }, both)
+    const unread = load({ 'a.yaml': alpha, 'b.yaml': new Error('EACCES'), 'c.yaml': two }, broken)
+    expect([before, both, broken, unread].map(keyOf)).toEqual(Array(4).fill(withKey('key-1')))
+  })
+
+  it('that are not known, since a file is broken, are not guessed', () => {
+    const folder = openFolder()
+    const named = component('alpha', { accessKey, more: 'auth: { secretStore: one }' })
+    for (const text of [alpha, named]) {
+      const { faults, components } = load({
+        'a.yaml': text,
+        'b.yaml': 'kind: [',
+        'c.yaml': folder.store('two', 'key-2'),
+      })
+      expect(faults).toEqual([expect.stringMatching(/^b\.yaml:1:\d+: is not valid YAML/)])
+      expect(components.size).toBe(0)
+    }
+  })
+
+  it('are not replaced by a copy, whichever file stands first', () => {
+    const folder = openFolder()
+    const before = load({ 'a.yaml': alpha, 'm.yaml': folder.store('one', 'key-1') })
+    for (const file of ['b.yaml', 'z.yaml']) {
+      const files = { [file]: folder.store('one', 'key-2'), 'm.yaml': folder.store('one', 'key-1') }
+      const after = load(Object.fromEntries(Object.entries({ 'a.yaml': alpha, ...files }).sort()), before)
+      expect(after.faults).toEqual([`${file}: secret store "one" stands in m.yaml too, and that one counts`])
+      expect(keyOf(after)).toBe(withKey('key-1'))
+    }
+  })
+
+  it('of other applications are none', () => {
+    const folder = openFolder()
+    const other = folder.store('other', 'key-2', { more: 'scopes: [billing]' })
+    expect(keyOf(load({ 'a.yaml': alpha, 'b.yaml': folder.store('one', 'key-1'), 'c.yaml': other }))).toBe(
+      withKey('key-1'),
+    )
+    expect(load({ 'a.yaml': alpha, 'c.yaml': other }).faults).toEqual([expect.stringContaining('"event-grid"')])
+  })
+
+  it('have placeholders too', () => {
+    const folder = openFolder()
+    const store = folder.store('one', 'shop', { file: '{appID}' })
+    expect(keyOf(load({ 'a.yaml': alpha, 'b.yaml': store }))).toBe(withKey('shop'))
+  })
+
+  it.each(['auth: one', 'auth: { secretStore: 5 }'])('are named as text: not by %s', (more) => {
+    const folder = openFolder()
+    const text = component('alpha', { accessKey, more })
+    expect(load({ 'a.yaml': text, 'b.yaml': folder.store('one', 'key-1') }).faults).toEqual([
+      expect.stringMatching(/a\.yaml:\d+:\d+: auth must name a store as text/),
+    ])
+  })
+
+  it('are not what an object of JavaScript has by itself', () => {
+    for (const type of ['constructor', '__proto__'])
+      expect(load({ 'a.yaml': component('alpha', { type }) }).faults).toEqual([])
+  })
+})
+
 describe('a secret that is missing', () => {
   const accessKey = '{ secretKeyRef: { name: event-grid, key: accessKey } }'
   const advice =

@@ -29,7 +29,7 @@ it('adds, changes and removes components while it runs, and keeps what a broken 
   await host.invoke('orders', { operation: 'create', data: 'still' })
   expect((await app.received('POST', 3)).at(-1)?.path).toBe('/elsewhere')
   world.write('orders.yaml', { fields: { route: '/elsewhere' } })
-  await host.line(/^nothing is wrong with the components any more/)
+  await host.line(/^every component file is valid again/)
 
   world.folder.remove('parcels.yaml')
   await host.line(/^parcels: removed/)

@@ -184,9 +184,25 @@ describe('a handler that fails', () => {
     expect(log.lines.map(({ fields }) => fields)).toEqual([
       { id: 'a', error: 'Error: no a' },
       { id: 'b', error: 'Error: no b' },
-      { id: 'c', error: 'Error: no c' },
-      { id: 'a', error: 'Error: no a', leftOut: 2 },
+      { id: 'c', error: 'Error: no c', leftOut: 1 },
+      { id: 'a', error: 'Error: no a', leftOut: 1 },
     ])
+  })
+
+  it('counts every failure that has no line, also of events that fail no more', async () => {
+    const { calls, deliver, log, clock } = openDispatcher()
+    const failAll = async (ids: readonly string[]) => {
+      for (const id of ids) {
+        deliver([id])
+        await calls.at(-1)?.reject(new Error('no'))
+      }
+    }
+    const ids = Array.from({ length: 20 }, (_, index) => `event-${index}`)
+    for (let round = 0; round < 5; round++) await failAll(ids)
+    clock.advance(30_000)
+    await failAll(['another'])
+    const leftOut = log.lines.reduce((sum, { fields }) => sum + Number(fields?.leftOut ?? 0), 0)
+    expect(log.lines.length + leftOut).toBe(101)
   })
 })
 

@@ -109,7 +109,7 @@ async function runHost(args: readonly string[], terminal: Terminal): Promise<num
       )
       showAll(terminal, after.faults)
       if (after.faults.length > 0) terminal.line('what these files said before stays in force')
-      else if (loaded.faults.length > 0) terminal.line('nothing is wrong with the components any more')
+      else if (loaded.faults.length > 0) terminal.line('every component file is valid again')
       loaded = after
       await host.change(after)
     } catch (error) {
