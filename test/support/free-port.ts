@@ -1,12 +1,22 @@
-import type { AddressInfo } from 'node:net'
+import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer } from 'node:net'
+
+/** Below those that systems give to whoever asks for any port, and to outgoing connections: other tests would be given one while its owner starts. */
+const ports = { from: 10_000, to: 32_768 } as const
 
 /** A port that nobody listens on at the moment, on any address, for a program that takes none that is chosen for it. */
 export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((listening) => server.listen(0, listening))
-  // A listening TCP server has an address of this form.
-  const { port } = server.address() as AddressInfo
-  await new Promise((closed) => server.close(closed))
-  return port
+  for (;;) {
+    const port = randomInt(ports.from, ports.to)
+    const server = createServer()
+    try {
+      await once(server.listen(port), 'listening')
+    } catch {
+      continue
+    }
+    server.close()
+    await once(server, 'close')
+    return port
+  }
 }
