@@ -14,6 +14,7 @@ import { metadataFaults, parseMetadata } from '../metadata/parse-metadata.ts'
 import type { Secrets } from '../metadata/resolve-reference.ts'
 import { Secret } from '../secret.ts'
 import type { FolderTexts } from './component-folder.ts'
+import { findHolders } from './holders.ts'
 import { createSecretSources, type StoreFiles, type StoresByFile } from './secret-sources.ts'
 import { isSecretStore } from './secret-stores.ts'
 import type { Told } from './told.ts'
@@ -84,33 +85,17 @@ export function loadComponents(texts: FolderTexts, options: LoadOptions): Loaded
     const loaded = loadFile(file, text, { appId: options.appId, outlines: named, sourcesOf }, { faults, notes })
     byFile.set(file, loaded ?? before?.byFile.get(file) ?? [])
   }
-  const components = new Map<string, LoadedComponent>()
-  for (const [name, [first, ...others]] of holdersOf(byFile, before)) {
-    if (first) components.set(name, first.loaded)
-    for (const { file } of others)
-      faults.push(`${file}: component ${JSON.stringify(name)} stands in ${first?.file} too, and that one counts`)
-  }
+  const holders = findHolders(
+    byFile,
+    {
+      kind: 'component',
+      nameOf: (one) => one.component.name,
+      heldBefore: (name, file) => before?.byFile.get(file)?.some((one) => one === before.components.get(name)) ?? false,
+    },
+    faults,
+  )
+  const components = new Map([...holders].map(([name, { held }]) => [name, held]))
   return { components, byFile, storesByFile, storeFiles, faults, notes }
-}
-
-interface Holder {
-  readonly file: string
-  readonly loaded: LoadedComponent
-}
-
-/** Who holds each component, by its name: first the file that did so before, for what runs is not replaced by a copy of it. */
-function holdersOf(byFile: Loaded['byFile'], before: Loaded | undefined): ReadonlyMap<string, readonly Holder[]> {
-  const holders = new Map<string, Holder[]>()
-  for (const [file, components] of byFile) {
-    for (const loaded of components) {
-      const { name } = loaded.component
-      const others = holders.get(name) ?? []
-      const running = before?.components.get(name)
-      const isRunning = running !== undefined && before?.byFile.get(file)?.includes(running)
-      holders.set(name, isRunning ? [{ file, loaded }, ...others] : [...others, { file, loaded }])
-    }
-  }
-  return holders
 }
 
 const mostListed = 50

@@ -2,6 +2,7 @@ import { type ComponentOutline, isForApp } from '../metadata/outline-components.
 import type { ReadComponentsOptions } from '../metadata/parse-components.ts'
 import { quote } from '../metadata/redact.ts'
 import type { Secrets } from '../metadata/resolve-reference.ts'
+import { findHolders } from './holders.ts'
 import { readSecretStore, SecretStoreError } from './secret-stores.ts'
 import type { Told } from './told.ts'
 
@@ -35,7 +36,7 @@ export function createSecretSources(byFile: StoresByFile, options: SecretSources
   const { env, fill } = options
   const stores = findStores(byFile, options, told)
   const byStore = new Map(
-    [...stores].map(([name, { outline }]) => [name, readSecretStore(outline, { env, fill }, told)] as const),
+    [...stores].map(([name, { held }]) => [name, readSecretStore(held, { env, fill }, told)] as const),
   )
   const given = readGiven(options.secrets, told)
   const names = [...stores.keys()]
@@ -65,32 +66,16 @@ export function createSecretSources(byFile: StoresByFile, options: SecretSources
   }
 }
 
-interface FoundStore {
-  readonly file: string
-  readonly outline: ComponentOutline
-}
-
-/** The stores for this application by name: where several files hold one, that which did so before counts, or else the first. */
-function findStores(
-  byFile: StoresByFile,
-  { appId, before }: SecretSourcesOptions,
-  { faults }: Told,
-): ReadonlyMap<string, FoundStore> {
-  const found = new Map<string, FoundStore>()
-  const copies: { readonly name: string; readonly file: string }[] = []
-  for (const [file, outlines = []] of byFile) {
-    for (const outline of outlines) {
-      const { name } = outline
-      if (!isForApp(outline, appId)) continue
-      const other = found.get(name)
-      const comesFirst = other === undefined || before?.get(name) === file
-      if (comesFirst) found.set(name, { file, outline })
-      if (other !== undefined) copies.push({ name, file: comesFirst ? other.file : file })
-    }
-  }
-  for (const { name, file } of copies)
-    faults.push(`${file}: secret store ${quote(name)} stands in ${found.get(name)?.file} too, and that one counts`)
-  return found
+/** The stores for this application by name. */
+function findStores(byFile: StoresByFile, { appId, before }: SecretSourcesOptions, { faults }: Told) {
+  const ours = new Map(
+    [...byFile].map(([file, stores = []]) => [file, stores.filter((store) => isForApp(store, appId))] as const),
+  )
+  return findHolders(
+    ours,
+    { kind: 'secret store', nameOf: ({ name }) => name, heldBefore: (name, file) => before?.get(name) === file },
+    faults,
+  )
 }
 
 function readGiven(secrets: () => Secrets, { faults }: Told): Secrets | undefined {
