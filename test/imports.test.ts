@@ -24,6 +24,7 @@ const packageRooms: Readonly<Record<string, readonly string[]>> = {
   '@grpc/proto-loader': ['pluggable'],
   '@grpc/reflection': ['pluggable'],
   'prom-client': ['pluggable'],
+  protobufjs: ['pluggable'],
   '@azure/arm-eventgrid': ['subscription'],
   '@azure/eventgrid': ['publisher'],
   '@azure/identity': ['binding'],

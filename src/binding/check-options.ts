@@ -1,19 +1,17 @@
 import { isRecord } from '../metadata/is-record.ts'
-import { nearestName } from '../metadata/nearest-name.ts'
+import { checkLogger, checkNames, checkValues, mustHave, type OptionCheck } from '../metadata/option-checks.ts'
 
 /** The options of a binding, and what each must be; the compiler sees to it in TypeScript. */
-const bindingOptions: Readonly<Record<string, (name: string, value: unknown) => void>> = {
+const bindingOptions: Readonly<Record<string, OptionCheck>> = {
   onEvent: checkHandler,
-  logger: mustHave('debug', 'info', 'warn', 'error'),
+  logger: checkLogger,
   credential: mustHave('getToken'),
   endpoints: checkEndpoints,
 }
 
 /** @throws TypeError for an option of `new Binding` that is none, or has a value that it can't have */
 export function checkOptions(options: unknown): void {
-  for (const [name, value] of checkNames('the options of Binding', options, Object.keys(bindingOptions))) {
-    if (value !== undefined) bindingOptions[name]?.(name, value)
-  }
+  checkValues('the options of Binding', options, bindingOptions)
 }
 
 /** @throws TypeError for an option of `init` that is none, or has a value that it can't have */
@@ -50,26 +48,4 @@ function checkEndpoints(subject: string, value: unknown): void {
     if (name === 'ca' && !/-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/.test(text))
       throw new TypeError(`${subject}.ca must hold certificates in PEM: the text of the file, not its path`)
   }
-}
-
-function mustHave(...methods: readonly string[]) {
-  return (name: string, value: unknown) => {
-    const lacking = methods.find((method) => !isObject(value) || typeof Reflect.get(value, method) !== 'function')
-    if (lacking !== undefined) throw new TypeError(`${name} must be an object with a method ${lacking}`)
-  }
-}
-
-const isObject = (value: unknown): value is object =>
-  (typeof value === 'object' && value !== null) || typeof value === 'function'
-
-/** The entries of an object, all of whose names are known. Shows no value: one may be a secret. */
-function checkNames(subject: string, value: unknown, known: readonly string[]): readonly [string, unknown][] {
-  if (!isRecord(value)) throw new TypeError(`${subject} must be an object`)
-  for (const name of Object.keys(value)) {
-    if (known.includes(name)) continue
-    const nearest = nearestName(name, known)
-    const meant = nearest === undefined ? `there are ${known.join(', ')}` : `did you mean ${nearest}?`
-    throw new TypeError(`${subject}: there is no ${JSON.stringify(name.slice(0, 64))}; ${meant}`)
-  }
-  return Object.entries(value)
 }

@@ -42,11 +42,8 @@ export interface DeliverySettings {
 /** Fills in the defaults. Throws `RangeError` for a schedule without a pause, or numbers that are none. */
 export function deliverySettings(options: DeliveryOptions = {}): DeliverySettings {
   const { retrySchedule } = options
-  if (
-    retrySchedule &&
-    (retrySchedule.length === 0 || !retrySchedule.every((pause) => pause >= 0 && Number.isFinite(pause)))
-  ) {
-    throw new RangeError('retrySchedule must hold at least one pause, in milliseconds')
+  if (retrySchedule !== undefined && !isSchedule(retrySchedule)) {
+    throw new RangeError('retrySchedule must be a list of at least one pause, in milliseconds')
   }
   const settings: DeliverySettings = {
     retrySchedule,
@@ -63,3 +60,6 @@ export function deliverySettings(options: DeliveryOptions = {}): DeliverySetting
   }
   return settings
 }
+
+const isSchedule = (value: unknown): boolean =>
+  Array.isArray(value) && value.length > 0 && value.every((pause) => Number.isFinite(pause) && pause >= 0)

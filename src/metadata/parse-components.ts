@@ -10,6 +10,7 @@ import {
 import { isRecord } from './is-record.ts'
 import { metadataInvalid } from './metadata-invalid.ts'
 import { nearestName } from './nearest-name.ts'
+import { checkLogger, checkValues, type OptionCheck } from './option-checks.ts'
 import { notePositions } from './positions.ts'
 import { readYaml, type YamlDocument } from './read-yaml.ts'
 import { quote } from './redact.ts'
@@ -46,8 +47,11 @@ export interface Component {
  * of another `kind` are left out, as are empty ones.
  *
  * @throws BindingError METADATA_INVALID whose `issues` hold every fault with file, line and column
+ * @throws TypeError for what is no text, and for an option that is none or has a value that it can't have
  */
 export function parseComponents(yamlText: string, options: ParseComponentsOptions = {}): readonly Component[] {
+  if (typeof yamlText !== 'string') throw new TypeError('the YAML must be a text, not the bytes of a file')
+  checkValues('the options of parseComponents', options, componentsOptions)
   const { file = '<text>', env = process.env, secrets = {}, logger = silentLogger } = options
   const { components, issues, leftOut } = readComponents(yamlText, file, { sourcesOf: () => ({ env, secrets }) })
   for (const { text, isSlip } of leftOut) {
@@ -56,6 +60,19 @@ export function parseComponents(yamlText: string, options: ParseComponentsOption
   }
   if (issues.length > 0) throw metadataInvalid('the component YAML is not valid', issues)
   return components.map(({ component }) => component)
+}
+
+const componentsOptions: Readonly<Record<string, OptionCheck>> = {
+  file: mustBe('a text', (value) => typeof value === 'string'),
+  env: mustBe('an object', isRecord),
+  secrets: mustBe('an object', isRecord),
+  logger: checkLogger,
+}
+
+function mustBe(what: string, is: (value: unknown) => boolean): OptionCheck {
+  return (name, value) => {
+    if (!is(value)) throw new TypeError(`${name} must be ${what}`)
+  }
 }
 
 /** A component of a text that may have faults elsewhere, or itself. */

@@ -204,6 +204,21 @@ status: {}
     expect(JSON.stringify(issue)).not.toContain('MARKED')
   })
 
+  it.each([
+    { name: 'a slip of a name', options: { filename: 'f.yaml' }, said: 'there are file, env, secrets, logger' },
+    { name: 'a path for secrets', options: { secrets: '/etc/MARKED' }, said: 'secrets must be an object' },
+    { name: 'a logger that is none', options: { logger: {} }, said: 'logger must be an object with a method debug' },
+  ])('refuses $name among its options with a TypeError', ({ options, said }) => {
+    const parse = () => parseComponents(component(), Object(options))
+    expect(parse).toThrow(TypeError)
+    expect(parse).toThrow(said)
+    expect(parse).not.toThrow('MARKED')
+  })
+
+  it('refuses the bytes of a file with a TypeError', () => {
+    expect(() => Reflect.apply(parseComponents, undefined, [Buffer.from(component())])).toThrow('must be a text')
+  })
+
   it('names the text where no file is given', () => {
     expect(thrownBy(() => parseComponents('[')).issues[0]?.at).toContain('<text>:1:')
   })

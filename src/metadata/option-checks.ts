@@ -1,0 +1,46 @@
+import { isRecord } from './is-record.ts'
+import { nearestName } from './nearest-name.ts'
+
+/** Throws a TypeError for a value of an option that it can't have; `undefined` is asked by nobody. */
+export type OptionCheck = (name: string, value: unknown) => void
+
+/**
+ * The entries of an object of options, all of whose names are known. Shows no value: one may be a secret.
+ *
+ * @throws TypeError for what is no object, and for a name that is not known
+ */
+export function checkNames(
+  subject: string,
+  value: unknown,
+  known: readonly string[],
+): readonly (readonly [string, unknown])[] {
+  if (!isRecord(value)) throw new TypeError(`${subject} must be an object`)
+  for (const name of Object.keys(value)) {
+    if (known.includes(name)) continue
+    const nearest = nearestName(name, known)
+    const meant = nearest === undefined ? `there are ${known.join(', ')}` : `did you mean ${nearest}?`
+    throw new TypeError(`${subject}: there is no ${JSON.stringify(name.slice(0, 64))}; ${meant}`)
+  }
+  return Object.entries(value)
+}
+
+/** The same, and each value that is given goes through the check of its name. */
+export function checkValues(subject: string, value: unknown, checks: Readonly<Record<string, OptionCheck>>): void {
+  for (const [name, given] of checkNames(subject, value, Object.keys(checks))) {
+    if (given !== undefined) checks[name]?.(name, given)
+  }
+}
+
+/** What has these methods, whatever else it is. */
+export function mustHave(...methods: readonly string[]): OptionCheck {
+  return (name, value) => {
+    const lacking = methods.find((method) => !isObject(value) || typeof Reflect.get(value, method) !== 'function')
+    if (lacking !== undefined) throw new TypeError(`${name} must be an object with a method ${lacking}`)
+  }
+}
+
+/** What `Logger` asks for. */
+export const checkLogger = mustHave('debug', 'info', 'warn', 'error')
+
+const isObject = (value: unknown): value is object =>
+  (typeof value === 'object' && value !== null) || typeof value === 'function'
