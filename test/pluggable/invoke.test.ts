@@ -43,6 +43,15 @@ it('publishes bytes that are no text as data_base64', async () => {
   expect(await published(Buffer.from([0x22, 0xff, 0x22]))).toMatchObject({ data_base64: 'Iv8i' })
 })
 
+it('takes a call without data for an empty payload', async () => {
+  const { host, fields } = await openComponent()
+  await host.init('output', 'orders', fields)
+  await expect(host.invoke('orders', { operation: 'create' })).rejects.toMatchObject({
+    code: status.INVALID_ARGUMENT,
+    details: expect.stringContaining('the payload is empty'),
+  })
+})
+
 /** The event that comes of a payload. */
 async function published(data: Buffer): Promise<unknown> {
   const { host, fields, emulator } = await openComponent()
