@@ -1,5 +1,5 @@
 import { isRecord } from '../metadata/is-record.ts'
-import { checkLogger, checkNames, checkValues, mustHave, type OptionCheck } from '../metadata/option-checks.ts'
+import { checkLogger, checkNames, checkValues, mustBe, mustHave, type OptionCheck } from '../metadata/option-checks.ts'
 
 /** The options of a binding, and what each must be; the compiler sees to it in TypeScript. */
 const bindingOptions: Readonly<Record<string, OptionCheck>> = {
@@ -14,26 +14,24 @@ export function checkOptions(options: unknown): void {
   checkValues('the options of Binding', options, bindingOptions)
 }
 
+const checkSignal = mustBe('an AbortSignal', (value) => value instanceof AbortSignal)
+const initOptions: Readonly<Record<string, OptionCheck>> = {
+  signal: checkSignal,
+  subscription: mustBe(`'wait' or 'background'`, (value) => value === 'wait' || value === 'background'),
+}
+const invokeOptions: Readonly<Record<string, OptionCheck>> = {
+  metadata: mustBe('an object of texts', isRecord),
+  signal: checkSignal,
+}
+
 /** @throws TypeError for an option of `init` that is none, or has a value that it can't have */
 export function checkInitOptions(options: unknown): void {
-  const { signal, subscription } = Object.fromEntries(
-    checkNames('the options of init', options, ['signal', 'subscription']),
-  )
-  checkSignal(signal)
-  if (subscription !== undefined && subscription !== 'wait' && subscription !== 'background') {
-    throw new TypeError(`subscription must be 'wait' or 'background'`)
-  }
+  checkValues('the options of init', options, initOptions)
 }
 
 /** @throws TypeError for an option of `invoke` that is none, or has a value that it can't have */
 export function checkInvokeOptions(options: unknown): void {
-  const { signal, metadata } = Object.fromEntries(checkNames('the options of invoke', options, ['metadata', 'signal']))
-  checkSignal(signal)
-  if (metadata !== undefined && !isRecord(metadata)) throw new TypeError('metadata must be an object of texts')
-}
-
-function checkSignal(signal: unknown): void {
-  if (signal !== undefined && !(signal instanceof AbortSignal)) throw new TypeError('signal must be an AbortSignal')
+  checkValues('the options of invoke', options, invokeOptions)
 }
 
 /** @throws TypeError for a handler that is no function; `undefined` is fine */

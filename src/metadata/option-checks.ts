@@ -1,7 +1,7 @@
 import { isRecord } from './is-record.ts'
 import { nearestName } from './nearest-name.ts'
 
-/** Throws a TypeError for a value of an option that it can't have; `undefined` is asked by nobody. */
+/** Throws a TypeError for a value of an option that it can't have; not asked about `undefined`. */
 export type OptionCheck = (name: string, value: unknown) => void
 
 /**
@@ -28,6 +28,13 @@ export function checkNames(
 export function checkValues(subject: string, value: unknown, checks: Readonly<Record<string, OptionCheck>>): void {
   for (const [name, given] of checkNames(subject, value, Object.keys(checks))) {
     if (given !== undefined) checks[name]?.(name, given)
+  }
+}
+
+/** What passes a test; `what` says it in words. */
+export function mustBe(what: string, is: (value: unknown) => boolean): OptionCheck {
+  return (name, value) => {
+    if (!is(value)) throw new TypeError(`${name} must be ${what}`)
   }
 }
 

@@ -10,7 +10,7 @@ import {
 import { isRecord } from './is-record.ts'
 import { metadataInvalid } from './metadata-invalid.ts'
 import { nearestName } from './nearest-name.ts'
-import { checkLogger, checkValues, type OptionCheck } from './option-checks.ts'
+import { checkLogger, checkValues, mustBe, type OptionCheck } from './option-checks.ts'
 import { notePositions } from './positions.ts'
 import { readYaml, type YamlDocument } from './read-yaml.ts'
 import { quote } from './redact.ts'
@@ -67,12 +67,6 @@ const componentsOptions: Readonly<Record<string, OptionCheck>> = {
   env: mustBe('an object', isRecord),
   secrets: mustBe('an object', isRecord),
   logger: checkLogger,
-}
-
-function mustBe(what: string, is: (value: unknown) => boolean): OptionCheck {
-  return (name, value) => {
-    if (!is(value)) throw new TypeError(`${name} must be ${what}`)
-  }
 }
 
 /** A component of a text that may have faults elsewhere, or itself. */
