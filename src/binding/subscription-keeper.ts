@@ -16,6 +16,8 @@ export interface SubscriptionKeeperOptions {
   readonly logger: Logger
   /** Now, in ms since 1970. @default Date.now */
   readonly now?: () => number
+  /** Milliseconds of a clock that nobody sets. @default performance.now */
+  readonly elapsed?: () => number
 }
 
 /** Brings the event subscription up at init, and puts it right when a delivery shows that it has changed. */
@@ -34,7 +36,7 @@ const repairIntervalMs = 60_000
 
 /** Keeps one event subscription: never two upserts at once, each ended by `close`. */
 export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): SubscriptionKeeper {
-  const { upsert, logger, now = Date.now } = options
+  const { upsert, logger, now = Date.now, elapsed = () => performance.now() } = options
   const closing = new AbortController()
   let state: UpsertState = { state: 'pending' }
   let underWay: Promise<void> | undefined
@@ -69,8 +71,8 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): Su
     state: () => state,
     bringUp,
     repair() {
-      if (underWay || closing.signal.aborted || now() - lastRepair < repairIntervalMs) return
-      lastRepair = now()
+      if (underWay || closing.signal.aborted || elapsed() - lastRepair < repairIntervalMs) return
+      lastRepair = elapsed()
       logger.warn(
         'a delivery of our event subscription came without a token we know; reading the event subscription again',
       )

@@ -2,6 +2,8 @@
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number
+  /** Milliseconds of any beginning, of a clock that nobody sets: what is only measured is measured by it. */
+  elapsed(): number
   /** Runs something once, later. Returns what calls it off. */
   after(delayMs: number, run: () => void): () => void
 }
@@ -9,6 +11,7 @@ export interface Clock {
 /** The time of this machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   after(delayMs, run) {
     const timer = setTimeout(run, delayMs)
     return () => clearTimeout(timer)

@@ -22,7 +22,7 @@ export interface PublishCall extends Placed {
   readonly load: Load
   /** The events, request by request: one request unless they exceed it. */
   readonly requests: readonly (readonly WireEvent[])[]
-  /** When the call gives up, in milliseconds since 1970. */
+  /** When the call gives up, by `elapsed` of the clock. */
   readonly deadline: number
   readonly receipt: Promise<PublishReceipt>
   /** Requests of it that Event Grid took, with what they were called. */
@@ -73,7 +73,7 @@ export function createCall(options: PublishCallOptions): PublishCall {
     schema,
     requests,
     load: loadOf(events),
-    deadline: clock.now() + timeoutMs,
+    deadline: clock.elapsed() + timeoutMs,
     receipt: promise,
     done: { requests: 0, requestIds: [] },
     lastFailure: undefined,

@@ -81,7 +81,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       attempts,
       ...idsOf(call),
     })
-  const client = createTopicClient({ output, credential, endpoints, now: clock.now })
+  const client = createTopicClient({ output, credential, endpoints, clock })
   const closing = new AbortController()
   const open = createPlacedList<PublishCall>()
   let held: Load = { events: 0, bytes: 0 }

@@ -39,7 +39,7 @@ export function createSender(options: SenderOptions) {
     if (!first) return { kind: 'accepted', requestId: undefined }
     const ending = new AbortController()
     const end = () => ending.abort()
-    const left = Math.max(...calls.map(({ deadline }) => deadline)) - clock.now()
+    const left = Math.max(...calls.map(({ deadline }) => deadline)) - clock.elapsed()
     const callOff = clock.after(Math.max(0, Math.min(limits.attemptTimeoutMs, left)), end)
     // AbortSignal.any would keep each request in memory, body and all, for as long as the publisher lives: a listener on a signal that lasts keeps what is joined with it.
     signal.addEventListener('abort', end, { once: true })
@@ -92,7 +92,7 @@ export function createSender(options: SenderOptions) {
       }
       const retryAfterMs = 'retryAfterMs' in answer ? answer.retryAfterMs : undefined
       const delayMs = retryDelay({ ...limits, attempt: attempts, retryAfterMs, random })
-      const until = clock.now() + delayMs
+      const until = clock.elapsed() + delayMs
       // A call whose time ends before the next attempt gains nothing by waiting for it.
       for (const call of live.filter(({ deadline }) => deadline <= until)) {
         call.abandoned = true

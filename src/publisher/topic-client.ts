@@ -12,6 +12,7 @@ import { isLoopback } from '../metadata/parse-endpoint.ts'
 import { NoTokenError } from '../no-token.ts'
 import { readRetryAfter } from '../retry-after.ts'
 import { secureContextOf, sendBy } from '../trust.ts'
+import type { Clock } from './clock.ts'
 import type { WireEvent } from './to-events.ts'
 import { cleanText, type TopicAnswer } from './topic-answer.ts'
 
@@ -31,8 +32,7 @@ export interface TopicClientOptions {
    */
   readonly credential: (TokenCredential & { renew?(): void }) | undefined
   readonly endpoints: Endpoints
-  /** Milliseconds since 1970: `Retry-After` may be a date. */
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 /** Most bytes of an answer that are read; Event Grid's errors take a few hundred. */
@@ -64,7 +64,7 @@ export function publishUrl(topicEndpoint: string): URL {
  * round `time` to milliseconds and invent `datacontenttype`; its `EventGrid` schema would drop `metadataVersion` and round `eventTime`; and all would make JSON anew of events that are JSON.
  */
 export function createTopicClient(options: TopicClientOptions): TopicClient {
-  const { output, endpoints, now } = options
+  const { output, endpoints, clock } = options
   const url = publishUrl(output.topicEndpoint)
   const isPlain = url.protocol === 'http:'
   const secureContext = secureContextOf(endpoints)
@@ -101,10 +101,10 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
   /** Whether the token of a request, which the topic does not take, gives way to another: its time may be over by the topic's clock and not by ours. */
   const isRenewed = (renewalsBefore: number) => {
     if (renewals > renewalsBefore) return true
-    if (!options.credential?.renew || now() - renewedAt < renewalPauseMs) return false
+    if (!options.credential?.renew || clock.elapsed() - renewedAt < renewalPauseMs) return false
     options.credential.renew()
     renewals++
-    renewedAt = now()
+    renewedAt = clock.elapsed()
     return true
   }
   return {
@@ -121,7 +121,7 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
       })
       // The SDK waits for upload and answer to end before it tells of an abort, so its promise alone is not enough.
       const sendWhole = () =>
-        Promise.race([sendOnce(clients[schema], sending.signal, { now, clean: withoutKey }), aborted])
+        Promise.race([sendOnce(clients[schema], sending.signal, { clock, clean: withoutKey }), aborted])
       const renewalsBefore = renewals
       try {
         const answer = await sendWhole()
@@ -140,7 +140,7 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
 async function sendOnce(
   client: EventGridPublisherClient<'Custom'>,
   signal: AbortSignal,
-  { now, clean }: { now: () => number; clean: (text: string) => string },
+  { clock, clean }: { clock: Clock; clean: (text: string) => string },
 ): Promise<TopicAnswer> {
   let requestId: string | undefined
   let retryAfterMs: number | undefined
@@ -152,7 +152,7 @@ async function sendOnce(
       onResponse: (response) => {
         status = response.status
         requestId = response.headers.get('x-ms-request-id')?.slice(0, 200)
-        retryAfterMs = readRetryAfter((name) => response.headers.get(name), now())
+        retryAfterMs = readRetryAfter((name) => response.headers.get(name), clock.now())
       },
     })
     return { kind: 'accepted', requestId }

@@ -35,6 +35,8 @@ export interface SubscriptionApiOptions {
   readonly pollIntervalMs?: number
   /** Now, in ms since 1970. @default Date.now */
   readonly now?: () => number
+  /** Milliseconds of a clock that nobody sets. @default performance.now */
+  readonly elapsed?: () => number
   /** Waits; rejects when the signal aborts. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>
 }
@@ -42,7 +44,7 @@ export interface SubscriptionApiOptions {
 /** How long a call may go on. */
 interface CallLimits {
   readonly signal: AbortSignal
-  /** When the call is given up, in ms since 1970. */
+  /** When the call is given up, by `elapsed`. */
   readonly deadline: number
 }
 
@@ -74,7 +76,8 @@ const looksBeforeReading = 2
 
 /** Connects to ARM. Retries are the caller's: the SDK's own are off, so that they do not multiply. */
 export function createSubscriptionApi(options: SubscriptionApiOptions): SubscriptionApi {
-  const { input, credential, endpoints, requestTimeoutMs = 30_000, pollIntervalMs = 2_000, now = Date.now } = options
+  const { input, credential, endpoints, requestTimeoutMs = 30_000, pollIntervalMs = 2_000 } = options
+  const { now = Date.now, elapsed = () => performance.now() } = options
   const sleep = options.sleep ?? ((ms: number, signal: AbortSignal) => wait(ms, undefined, { signal }))
   const resourceManager = (endpoints.resourceManager ?? input.environment.resourceManager).replace(/(?<!\/)\/+$/, '')
   if (!/^https:\/\//i.test(resourceManager)) {
@@ -106,7 +109,7 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
 
   const callOptions = ({ signal, deadline }: CallLimits) => ({
     abortSignal: signal,
-    requestOptions: { timeout: Math.max(1, Math.min(requestTimeoutMs, deadline - now())) },
+    requestOptions: { timeout: Math.max(1, Math.min(requestTimeoutMs, deadline - elapsed())) },
   })
 
   async function read(limits: CallLimits): Promise<StandingSubscription | undefined> {
@@ -200,7 +203,7 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
           asked === undefined
             ? Math.min(pollIntervalMs, (pollIntervalMs / 10) * 2 ** looks)
             : Math.min(asked, longestPollMs)
-        if (now() + pause >= deadline) {
+        if (elapsed() + pause >= deadline) {
           throw new ArmFailureError({
             kind: 'deadline',
             message: 'Azure took the change of the event subscription and did not bring it to an end',

@@ -47,6 +47,8 @@ export interface UpsertOptions {
   readonly onAttempt?: (failed: FailedAttempt) => void
   /** Now, in ms since 1970. @default Date.now */
   readonly now?: () => number
+  /** Milliseconds of a clock that nobody sets. @default performance.now */
+  readonly elapsed?: () => number
   /** Waits; rejects when the signal aborts. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>
   /** At least 0 and less than 1. @default Math.random */
@@ -82,10 +84,11 @@ export async function upsertSubscription(options: UpsertOptions): Promise<Upsert
     patience,
     onAttempt,
     now = Date.now,
+    elapsed = () => performance.now(),
     random = Math.random,
   } = options
   const sleep = options.sleep ?? ((ms: number, abort: AbortSignal) => wait(ms, undefined, { signal: abort }))
-  const started = now()
+  const started = elapsed()
   const desired = desiredSubscription(input, options.deliveryHeader)
   const name = input.eventSubscriptionName
   const known = failureContext(options)
@@ -109,7 +112,7 @@ export async function upsertSubscription(options: UpsertOptions): Promise<Upsert
       }
       if (upsert.action === 'wait') {
         const pause = Math.min(longestLookMs, firstLookMs * 2 ** looks++)
-        if (now() + pause >= deadline) {
+        if (elapsed() + pause >= deadline) {
           throw new ArmFailureError({
             kind: 'deadline',
             message: `the event subscription ${name} is still ${upsert.state}, by somebody else's change or one of ours`,
@@ -163,14 +166,14 @@ export async function upsertSubscription(options: UpsertOptions): Promise<Upsert
 
   for (let attempt = 1; ; attempt++) {
     if (signal.aborted) throw aborted(name)
-    const deadline = (patience === 'timeout' ? started : now()) + input.subscriptionTimeoutMs
+    const deadline = (patience === 'timeout' ? started : elapsed()) + input.subscriptionTimeoutMs
     try {
       const outcome = await tryOnce(deadline)
       logger.info(`the event subscription ${name} stands: ${outcome.action}`, { scope: input.scope.id, attempt })
       return outcome
     } catch (error) {
       if (signal.aborted) throw aborted(name)
-      const left = started + input.subscriptionTimeoutMs - now()
+      const left = started + input.subscriptionTimeoutMs - elapsed()
       const failed = readAttempt(error, left)
       const delay = decideRetryDelay({ ...failed, attempt, random: random() })
       // Where Azure asks for no longer pause, the time that is left is used for another attempt.
@@ -211,7 +214,7 @@ export async function upsertSubscription(options: UpsertOptions): Promise<Upsert
   /** A failed handshake is named as such, for that is what the user can put right. */
   function timedOut(failed: Attempt, attempts: number): BindingError {
     const cause = failed.ranOut && lastFailure ? lastFailure : failed.error
-    const seconds = Math.round((now() - started) / 1_000)
+    const seconds = Math.round((elapsed() - started) / 1_000)
     const tried = `gave up after ${attempts === 1 ? 'one attempt' : `${attempts} attempts`} in ${seconds} s`
     const said = messageWithoutCode(cause)
     if (cause.code === 'HANDSHAKE_FAILED') {

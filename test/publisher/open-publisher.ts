@@ -44,13 +44,15 @@ export function openPublisher(topicEndpoint: string, options: OpenOptions = {}) 
 /** Time that passes when the test says so. */
 export function createManualClock(start = Date.parse('2026-03-11T08:00:00Z')) {
   let now = start
+  let elapsed = 0
   let timers: { at: number; run: () => void }[] = []
   let waiters: { matches: (delayMs: number) => boolean; resolve: (delayMs: number) => void }[] = []
   const delays: number[] = []
   const clock: Clock = {
     now: () => now,
+    elapsed: () => elapsed,
     after(delayMs, run) {
-      const timer = { at: now + delayMs, run }
+      const timer = { at: elapsed + delayMs, run }
       timers.push(timer)
       delays.push(delayMs)
       waiters = waiters.filter(({ matches, resolve }) => {
@@ -65,11 +67,16 @@ export function createManualClock(start = Date.parse('2026-03-11T08:00:00Z')) {
   }
   return {
     clock,
+    /** Sets the clock, as somebody or a time server does: no time passes. */
+    setForward(byMs: number) {
+      now += byMs
+    },
     /** Lets time pass. */
     advance(byMs: number) {
       now += byMs
-      const due = timers.filter(({ at }) => at <= now)
-      timers = timers.filter(({ at }) => at > now)
+      elapsed += byMs
+      const due = timers.filter(({ at }) => at <= elapsed)
+      timers = timers.filter(({ at }) => at > elapsed)
       for (const { run } of due) run()
     },
     /** Resolves when somebody begins to wait for such a time. */

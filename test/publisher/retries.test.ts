@@ -48,6 +48,27 @@ describe('a request that was not taken', () => {
     expect(topic.requests).toHaveLength(2)
   })
 
+  it.each([
+    { name: 'forward', by: 86_400_000 },
+    { name: 'back', by: -86_400_000 },
+  ])('has the time of its call, whoever sets the clock $name', async ({ by }) => {
+    const topic = await startTopic(({ index }) => (index < 2 ? unavailable : { status: 200 }))
+    const time = createManualClock()
+    const limits = { retryBaseMs: 1_000, retryCapMs: 1_000 }
+    const { publisher } = openPublisher(topic.endpoint, { clock: time.clock, limits })
+    const backOff = () => time.waits((delayMs) => delayMs === 500)
+    const first = backOff()
+    const receipt = publisher.publish(event('1'))
+    await first
+    time.setForward(by)
+    const second = backOff()
+    time.advance(500)
+    await second
+    time.advance(500)
+    await expect(receipt).resolves.toMatchObject({ ids: ['1'] })
+    expect(time.delays.filter((delayMs) => delayMs > 60_000)).toEqual([])
+  })
+
   it('fails at once where Retry-After is longer than the call has time', async () => {
     const topic = await startTopic(() => ({
       status: 429,

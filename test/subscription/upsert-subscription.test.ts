@@ -22,13 +22,18 @@ const handshakeFailed = (answer: string) => ({
   },
 })
 
-/** Time passes only by waiting: each sleep moves the clock. */
+/** Time passes only by waiting: each sleep moves the clock, which can be set beside. */
 function virtualTime() {
   let time = 1_000_000
+  let ahead = 0
   const waits: number[] = []
   return {
     waits,
-    now: () => time,
+    now: () => time + ahead,
+    elapsed: () => time,
+    setForward: (ms: number) => {
+      ahead += ms
+    },
     sleep: async (ms: number, signal: AbortSignal) => {
       signal.throwIfAborted()
       waits.push(ms)
@@ -60,7 +65,7 @@ async function start(
         input,
         credential,
         endpoints: { resourceManager: arm.url, ca: arm.ca },
-        now: time.now,
+        ...{ now: time.now, elapsed: time.elapsed },
         sleep: time.sleep,
         ...(requestTimeoutMs && { requestTimeoutMs }),
       }),
@@ -70,7 +75,7 @@ async function start(
       logger,
       patience: 'timeout',
       onAttempt: (each) => failed.push(each),
-      now: time.now,
+      ...{ now: time.now, elapsed: time.elapsed },
       sleep: time.sleep,
       random: () => 0.5,
       ...changes,
@@ -223,6 +228,20 @@ it('ends a loop of conflicts by TIMEOUT whose cause names the last', async () =>
   expect(error).toMatchObject({ code: 'TIMEOUT', cause: { message: expect.stringContaining('409 (Conflict: busy)') } })
   expect(error.message).toMatch(/gave up after \d+ attempts/)
   expect(time.now() - 1_000_000).toBeLessThanOrEqual(120_000)
+})
+
+it.each([
+  { name: 'back', by: -86_400_000 },
+  { name: 'forward', by: 86_400_000 },
+])('has the time of subscriptionTimeout, whoever sets the clock $name', async ({ by }) => {
+  const { upsert, time } = await start({ once: always('PUT', refused(409, 'Conflict', 'busy')), onAttempt })
+  function onAttempt({ attempt }: FailedAttempt) {
+    if (attempt === 1) time.setForward(by)
+  }
+  expect(await failure(upsert())).toMatchObject({ code: 'TIMEOUT' })
+  const waited = time.waits.reduce((sum, one) => sum + one)
+  expect(waited).toBeGreaterThan(100_000)
+  expect(waited).toBeLessThanOrEqual(120_000)
 })
 
 it.each([
