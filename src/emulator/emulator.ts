@@ -133,11 +133,13 @@ export class EventGridEmulator implements AsyncDisposable {
   }
 
   /**
-   * An event subscription as it stands, secrets and all; undefined if there is none.
-   * `scope` may lack its leading slash.
+   * An event subscription as it stands, secrets and all; undefined if there is none. Throws a RangeError for what is no source.
+   *
+   * @param scope a resource id, or the name of a custom topic
    */
   eventSubscription(scope: string, name: string): EventSubscription | undefined {
-    return this.#world.context.store.subscription(eventSubscriptionId(asResourceId(scope), name))
+    const { store } = this.#world.context
+    return store.subscription(eventSubscriptionId(asResourceId(sourceIdOf(store, scope)), name))
   }
 
   /** All event subscriptions. */

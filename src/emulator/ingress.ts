@@ -11,19 +11,25 @@ export interface IngressRule {
 
 /**
  * A function of rules, the first of which whose `from` begins the URL decides; or the
- * function that stands in their place.
+ * function that stands in their place. Throws a TypeError for a rule that lacks one of its URLs.
  */
 export function ingressOf(ingress: readonly IngressRule[] | Ingress): Ingress {
   if (typeof ingress === 'function') return ingress
+  const rules = ingress.map(({ from, to }) => ({ base: urlOf('from', from), to: urlOf('to', to).href }))
   return (url) => {
-    for (const { from, to } of ingress) {
-      const base = new URL(from)
+    for (const { base, to } of rules) {
       if (url.origin !== base.origin || !startsWithPath(url.pathname, base.pathname)) continue
       const rest = url.pathname.slice(base.pathname.replace(/\/$/, '').length)
       return `${to.replace(/\/$/, '')}${rest === '/' && base.pathname === '/' ? '/' : rest}${url.search}`
     }
     return undefined
   }
+}
+
+function urlOf(member: keyof IngressRule, value: unknown): URL {
+  if (typeof value === 'string' && /^https?:\/\/[^/]/i.test(value) && URL.canParse(value)) return new URL(value)
+  const form = "{ from: 'https://orders.example.com/', to: 'http://127.0.0.1:9000/' }"
+  throw new TypeError(`an ingress rule is two URLs, as in ${form}; its ${member} is none`)
 }
 
 function startsWithPath(path: string, prefix: string): boolean {

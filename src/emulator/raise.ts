@@ -52,7 +52,7 @@ export function sourceIdOf(store: Store, source: string): string {
   if (source.startsWith('/')) return source
   const topic = store.topic(source)
   if (topic) return topic.id
-  if (/^subscriptions\//i.test(source)) return `/${source}`
+  if (/^(subscriptions|providers)\//i.test(source)) return `/${source}`
   const names = store.topics().map(({ name }) => name)
   const meant = closestName(source, names)
   const there = meant === undefined ? `the topics are ${names.join(', ') || 'none'}` : `did you mean ${meant}?`

@@ -68,6 +68,30 @@ describe('raise()', () => {
     expect(() => emulator.raise(untyped(source), [order])).toThrow(says)
   })
 
+  it('finds an event subscription by the name of its topic, as raise does, and says which topics there are', async () => {
+    const emulator = await startEmulator({
+      eventSubscriptions: [{ name: 'audit', endpoint: 'https://audit.example.com/' }],
+      ingress: [{ from: 'https://audit.example.com/', to: 'http://127.0.0.1:1/' }],
+    })
+    const byId = emulator.eventSubscription(emulator.topic('orders').id, 'audit')
+    expect(byId?.name).toBe('audit')
+    expect(emulator.eventSubscription('orders', 'audit')).toBe(byId)
+    expect(() => emulator.eventSubscription('ordres', 'audit')).toThrow('did you mean orders?')
+  })
+
+  it.each([
+    { from: '"https://a.example/"', to: 'null', says: 'its to is none' },
+    { from: '"https://a.example/"', to: '"localhost:9000"', says: 'its to is none' },
+    { from: '"a.example"', to: '"http://127.0.0.1:9000/"', says: 'its from is none' },
+    { from: '7', to: '"http://127.0.0.1:9000/"', says: 'its from is none' },
+  ])('refuses an ingress from $from to $to: $says', async ({ from, to, says }) => {
+    const emulator = await startEmulator()
+    const rule = { from: untyped(from), to: untyped(to) }
+    expect(() => emulator.useIngress(rule.from, rule.to)).toThrow(says)
+    expect(() => emulator.setIngress([rule])).toThrow(says)
+    await expect(startEmulator({ ingress: [rule] })).rejects.toThrow(says)
+  })
+
   it('refuses a single event where a list is due', async () => {
     const emulator = await startEmulator()
     expect(() => emulator.raise('orders', untyped('{}'))).toThrow('raise takes a list of events')
