@@ -4,11 +4,15 @@ import { UsageError } from './usage-error.ts'
 
 /**
  * The options that were given to a command. Throws a UsageError where Node's `parseArgs` refuses them: its message, and
- * for an unknown one the option that was probably meant.
+ * for an unknown one the option that was probably meant; and where one has an empty value, as of a variable that is not set.
  */
 export function parseOptions<const Known extends ParseArgsOptionsConfig>(args: readonly string[], known: Known) {
   try {
-    return parseArgs({ args: [...args], options: known }).values
+    const { values } = parseArgs({ args: [...args], options: known })
+    for (const [name, value] of Object.entries(values)) {
+      if ([value].flat().includes('')) throw new TypeError(`Option '--${name}' has an empty value`)
+    }
+    return values
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     const [, unknown] = /^Unknown option '--([^']+)'/.exec(message) ?? []

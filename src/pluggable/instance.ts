@@ -27,6 +27,8 @@ export interface Instance {
   readonly output: PluggableSide
   readonly readers: Readers
   readonly counters: ComponentCounters
+  /** One of its sides has had its `Init`. */
+  readonly initialized: boolean
   /** Attaches one more reader to whatever input side there is or will be. */
   read(stream: ReadStream): Reader
   /**
@@ -47,7 +49,7 @@ export function createInstance(options: InstanceOptions): Instance {
   let listening: Binding | undefined
   const warned = new Set<string>()
 
-  /** Both sides read the same metadata, so both would warn of the same. */
+  /** Both sides read the same metadata, so both would warn of the same; and so would each call. */
   function warnOnce(warnings: readonly string[]): void {
     for (const warning of warnings) if (!warned.has(warning)) logger.warn(warning)
     for (const warning of warnings) warned.add(warning)
@@ -101,6 +103,9 @@ export function createInstance(options: InstanceOptions): Instance {
     output,
     readers,
     counters,
+    get initialized() {
+      return input.initialized || output.initialized
+    },
     read(stream) {
       clearTimeout(readWarning)
       logger.info(readers.count === 0 ? 'the host reads events' : 'the host reads events anew')
@@ -120,7 +125,14 @@ export function createInstance(options: InstanceOptions): Instance {
       }
     },
     async invoke({ operation, data, metadata }, signal) {
-      if (!output.initialized) throw notInitialized(name)
+      if (!output.initialized) {
+        const error = new BindingError('NOT_INITIALIZED', {
+          what: `component ${JSON.stringify(name)} was not initialised in this process`,
+          fix: 'restart daprd: it initialises its components when it starts, and this process has started after it',
+        })
+        warnOnce([error.message])
+        throw error
+      }
       const { binding } = output
       if (!binding) {
         throw new BindingError('OPERATION_UNSUPPORTED', {
@@ -135,12 +147,4 @@ export function createInstance(options: InstanceOptions): Instance {
       readers.endStreams()
     },
   }
-}
-
-/** What a call gets whose component has had no `Init`: daprd does not tell a process that it finds restarted. */
-export function notInitialized(name: string): BindingError {
-  return new BindingError('NOT_INITIALIZED', {
-    what: `component ${JSON.stringify(name)} was not initialised in this process`,
-    fix: 'restart daprd: it initialises its components when it starts, and this process has started after it',
-  })
 }

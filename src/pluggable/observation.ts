@@ -9,7 +9,7 @@ export interface Observation {
 
 /**
  * Serves over http: `/healthz` (200 as long as the process runs: a restart helps nothing that Azure or the host lacks, and a host that
- * runs on would not read events from the new process), `/readyz` (503 while it drains), both with the health of each component, and
+ * runs on would not read events from the new process), `/readyz` (503 while it drains, and until the host has initialised a component), both with the health of each component, and
  * `/metrics`. Throws where the port is taken.
  */
 export async function observe(pluggable: Pluggable, at: { host: string; port: number }): Promise<Observation> {
@@ -18,7 +18,7 @@ export async function observe(pluggable: Pluggable, at: { host: string; port: nu
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.writeHead(405, { allow: 'GET, HEAD' }).end()
     } else if (path === '/healthz') sendHealth(response, 200, pluggable)
-    else if (path === '/readyz') sendHealth(response, pluggable.draining ? 503 : 200, pluggable)
+    else if (path === '/readyz') sendHealth(response, pluggable.ready ? 200 : 503, pluggable)
     else if (path === '/metrics') void sendMetrics(response, pluggable)
     else response.writeHead(404).end()
   })
@@ -36,9 +36,9 @@ export async function observe(pluggable: Pluggable, at: { host: string; port: nu
   }
 }
 
-function sendHealth(response: ServerResponse, status: number, { draining, health }: Pluggable): void {
+function sendHealth(response: ServerResponse, status: number, { draining, ready, health }: Pluggable): void {
   response.writeHead(status, { 'content-type': 'application/json' })
-  response.end(JSON.stringify({ draining, components: health() }))
+  response.end(JSON.stringify({ ready, draining, components: health() }))
 }
 
 async function sendMetrics(response: ServerResponse, { metrics }: Pluggable): Promise<void> {

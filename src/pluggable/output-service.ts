@@ -1,6 +1,5 @@
 import type { Empty, InitRequest, InvokeRequest, InvokeResponse, ListOperationsResponse } from './contract.ts'
 import { noteInit, type ServiceOptions } from './input-service.ts'
-import { notInitialized } from './instance.ts'
 import { instanceName, unary } from './unary.ts'
 
 /** The operations of the output (specification, section 4.2). */
@@ -22,9 +21,8 @@ export function createOutputService({ instances, logger }: ServiceOptions) {
     Invoke: unary<InvokeRequest, InvokeResponse>(
       logger,
       async (call) => {
-        const name = instanceName(call.metadata)
-        const instance = instances.find(name)
-        if (!instance) throw notInitialized(name)
+        // A process that daprd finds restarted is not told of its components: their calls shall be counted and logged all the same.
+        const instance = instances.obtain(instanceName(call.metadata))
         const cancelled = new AbortController()
         const cancel = () => cancelled.abort()
         call.once('cancelled', cancel)

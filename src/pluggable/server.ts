@@ -31,6 +31,8 @@ export interface Pluggable {
   /** Paths of the sockets. */
   readonly sockets: readonly string[]
   readonly draining: boolean
+  /** It does not drain, and the runtime has initialised a component in this process: one that has run since before this process never does. */
+  readonly ready: boolean
   /** Health of each component, by name. */
   health(): Readonly<Record<string, Health>>
   /** Figures for Prometheus. */
@@ -101,6 +103,9 @@ export async function createPluggable(options: PluggableOptions): Promise<Plugga
     sockets: files.paths,
     get draining() {
       return closed !== undefined
+    },
+    get ready() {
+      return closed === undefined && [...instances.all()].some(({ initialized }) => initialized)
     },
     health: () => Object.fromEntries([...instances.all()].map((instance) => [instance.name, healthOf(instance)])),
     metrics,

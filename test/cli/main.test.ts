@@ -55,6 +55,12 @@ it.each([
     see: 'emulate ',
   },
   {
+    name: 'a variable that is not set',
+    args: ['serve', '--sockets-folder', ''],
+    complaint: "eventgrid-binding serve: Option '--sockets-folder' has an empty value",
+    see: 'serve ',
+  },
+  {
     name: 'a slip of an option of run',
     args: ['run', '--componets', 'x'],
     complaint: "eventgrid-binding run: Unknown option '--componets'; did you mean --components?",

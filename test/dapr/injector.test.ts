@@ -32,24 +32,30 @@ const container = z.object({
     .array(z.object({ name: z.string(), mountPath: z.string(), readOnly: z.boolean().optional() }))
     .optional(),
   ports: z.array(z.object({ containerPort: z.number() })),
+  resources: z.object({ requests: z.object({ cpu: z.string() }) }),
 })
 const podSpec = z.object({ initContainers: z.array(container), containers: z.array(container) })
 
-withDaprd("Dapr's own injector puts daprd behind the binding of examples/kubernetes, with its sockets at hand", () => {
-  const files = ['component.yaml', 'deployment.yaml'].map((file) => resolve(example, file))
-  const { initContainers, containers } = podSpec.parse(
-    JSON.parse(execFileSync(obtainInjector(), files, { encoding: 'utf8' })),
-  )
-  expect(initContainers.map(({ name, restartPolicy }) => `${name} ${restartPolicy}`)).toEqual([
-    'eventgrid-binding Always',
-    'daprd Always',
-  ])
-  expect(containers.map(({ name }) => name)).toEqual(['orders'])
-  const sockets = { name: 'component-sockets', mountPath: '/tmp/dapr-components-sockets' }
-  for (const { volumeMounts } of initContainers) expect(volumeMounts).toContainEqual(sockets)
-  // Any other folder would have to reach daprd by this variable, which the injector spells otherwise.
-  const variables = initContainers.flatMap(({ env = [] }) => env.map(({ name }) => name))
-  expect(variables).not.toContain('DAPR_COMPONENTS_SOCKETS_FOLDER')
-  const ports = [...initContainers, ...containers].flatMap((one) => one.ports.map(({ containerPort }) => containerPort))
-  expect(new Set(ports).size).toBe(ports.length)
-})
+withDaprd(
+  "Dapr's own injector puts daprd behind the binding of examples/kubernetes, with its sockets at hand, and every container requests what the autoscaler measures by",
+  () => {
+    const files = ['component.yaml', 'deployment.yaml'].map((file) => resolve(example, file))
+    const { initContainers, containers } = podSpec.parse(
+      JSON.parse(execFileSync(obtainInjector(), files, { encoding: 'utf8' })),
+    )
+    expect(initContainers.map(({ name, restartPolicy }) => `${name} ${restartPolicy}`)).toEqual([
+      'eventgrid-binding Always',
+      'daprd Always',
+    ])
+    expect(containers.map(({ name }) => name)).toEqual(['orders'])
+    const sockets = { name: 'component-sockets', mountPath: '/tmp/dapr-components-sockets' }
+    for (const { volumeMounts } of initContainers) expect(volumeMounts).toContainEqual(sockets)
+    // Any other folder would have to reach daprd by this variable, which the injector spells otherwise.
+    const variables = initContainers.flatMap(({ env = [] }) => env.map(({ name }) => name))
+    expect(variables).not.toContain('DAPR_COMPONENTS_SOCKETS_FOLDER')
+    const ports = [...initContainers, ...containers].flatMap((one) =>
+      one.ports.map(({ containerPort }) => containerPort),
+    )
+    expect(new Set(ports).size).toBe(ports.length)
+  },
+)

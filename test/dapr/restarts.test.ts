@@ -62,12 +62,13 @@ withDaprd('our process killed: create says to restart daprd, events wait in Even
   serving.process.kill('SIGKILL')
   await serving.ended
   await publish(['between'])
-  await stack.serve(sockets)
+  const fresh = await stack.serve(sockets)
   // It finds the new process by itself.
   await vi.waitFor(
     async () => expect(await (await daprd.create('orders', {})).text()).toMatch(/NOT_INITIALIZED.*restart daprd/),
     { timeout: 20_000, interval: 100 },
   )
+  await fresh.line(/warn.*was not initialised in this process; restart daprd/)
   expect(idsOf(app.calls)).toEqual(['before'])
 
   daprd.process.kill('SIGTERM')

@@ -147,8 +147,13 @@ describe('the component', () => {
     expect(at('ingress.yaml', ...path, 'backend', 'service', 'port', 'name')).toBe(
       at('service.yaml', 'spec', 'ports', 0, 'name'),
     )
-    expect(portNamed(at('service.yaml', 'spec', 'ports', 0, 'targetPort'))).toBe(input?.handshakePort)
-    expect(portNamed(at('network-policy.yaml', 'spec', 'ingress', 0, 'ports', 0, 'port'))).toBe(input?.handshakePort)
+    expect(portNamed('events')).toBe(input?.handshakePort)
+  })
+
+  it('is reached by number: a named port of an init container is found by no service before Kubernetes 1.33, nor by every network plugin', () => {
+    expect(at('service.yaml', 'spec', 'ports', 0, 'targetPort')).toBe(input?.handshakePort)
+    expect(at('network-policy.yaml', 'spec', 'ingress', 0, 'ports', 0, 'port')).toBe(input?.handshakePort)
+    expect(at('network-policy.yaml', 'spec', 'ingress', 1, 'ports', 0, 'port')).toBe(portNamed('health'))
   })
 })
 
@@ -169,6 +174,13 @@ describe('the pods', () => {
       kind: 'Deployment',
       name: at('deployment.yaml', 'metadata', 'name'),
     })
+  })
+
+  it('request processor time in every container, by which the autoscaler measures', () => {
+    expect(at('autoscaler.yaml', 'spec', 'metrics', 0, 'resource', 'name')).toBe('cpu')
+    const daprd = template.metadata.annotations['dapr.io/sidecar-cpu-request']
+    const requested = [binding, application].map((one) => one?.resources.requests.cpu)
+    expect([daprd, ...requested]).toEqual(Array(3).fill(expect.stringMatching(/^\d+m$/)))
   })
 
   it('start the binding before anything else, and end it last', () => {
@@ -221,11 +233,12 @@ describe('the Dockerfile', () => {
   it('copies files that exist, and starts the command that the package installs', () => {
     const copied = lines.flatMap((line) => /^COPY (?!--from)(.+) \S+$/.exec(line)?.[1]?.split(' ') ?? [])
     expect(copied.length).toBeGreaterThan(3)
+    expect(lines.findIndex((line) => line.includes('npm ci --omit=dev'))).toBeGreaterThan(
+      lines.indexOf('COPY package-lock.json .npmrc ./'),
+    )
     expect(copied.filter((file) => !existsSync(resolve(root, file)))).toEqual([])
     const { bin } = z.object({ bin: labels }).parse(JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')))
-    expect(lines.find((line) => line.startsWith('ENTRYPOINT'))).toContain(
-      `/node_modules/eventgrid-binding/${bin['eventgrid-binding']}"`,
-    )
+    expect(lines.find((line) => line.startsWith('ENTRYPOINT'))).toContain(`"/app/${bin['eventgrid-binding']}"`)
   })
 
   it('runs as the user of the deployment, on a Node that the package allows', () => {

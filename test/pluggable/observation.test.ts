@@ -21,8 +21,25 @@ it.each(['/healthz', '/readyz'])('tells the health of each component at %s', asy
   })
 })
 
+it('is alive but not ready until the host has initialised a component: one that has run since before never does', async () => {
+  const { get, host, fields, log } = await openObserved()
+  const create = () => host.invoke('orders', { operation: 'create', data: Buffer.from('{}') })
+  for (const _ of [1, 2]) await expect(create()).rejects.toThrow('NOT_INITIALIZED')
+  expect((await get('/healthz')).status).toBe(200)
+  const before = await get('/readyz')
+  expect(before.status).toBe(503)
+  expect(await before.json()).toMatchObject({ ready: false, components: { orders: { status: 'unhealthy' } } })
+  const counted = 'eventgrid_binding_invokes_total{component="orders",code="FAILED_PRECONDITION"} 2'
+  expect(await (await get('/metrics')).text()).toContain(counted)
+  expect(log.lines.filter(({ message }) => message.includes('restart daprd'))).toHaveLength(1)
+
+  await host.init('output', 'orders', fields)
+  expect((await get('/readyz')).status).toBe(200)
+})
+
 it('is alive but not ready while it drains', async () => {
-  const { get, pluggable } = await openObserved()
+  const { get, host, fields, pluggable } = await openObserved()
+  await host.init('output', 'orders', fields)
   await pluggable.close()
   expect((await get('/healthz')).status).toBe(200)
   expect((await get('/readyz')).status).toBe(503)

@@ -113,7 +113,7 @@ it('writes its log as JSON lines on demand, with the component that a line is ab
 it('serves health and metrics where it is told to', async () => {
   const serving = await start(makeSocketFolder(), ['--metrics-port', '0'])
   const [, port] = await serving.line(/health and metrics.* port=(\d+)/)
-  expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200)
+  expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200)
   expect(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).toContain('process_cpu_seconds_total')
 })
 
