@@ -6,6 +6,8 @@ export interface Scale {
   readonly processes: number
   /** Milliseconds of one run. */
   readonly runMs: number
+  /** Milliseconds that a load goes on before the cost of its events is measured, where it grows. */
+  readonly leadMs: number
   /** Milliseconds that a server is loaded before its first run, so that it has compiled what it needs. */
   readonly warmUpMs: number
   /** The same through daprd, where a server takes so much less that its code is compiled late. */
@@ -29,6 +31,7 @@ export const fullScale: Scale = {
   rounds: 15,
   processes: 5,
   runMs: 1_000,
+  leadMs: 2_000,
   warmUpMs: 3_000,
   daprWarmUpMs: 10_000,
   steadyRate: 5_000,
@@ -45,6 +48,7 @@ export const shortScale: Scale = {
   rounds: 1,
   processes: 1,
   runMs: 300,
+  leadMs: 100,
   warmUpMs: 100,
   daprWarmUpMs: 100,
   steadyRate: 500,

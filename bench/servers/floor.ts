@@ -5,12 +5,14 @@ import { answerLines, say, setup } from './json-lines.ts'
 
 const { servers = 1 } = setup<{ servers?: number }>()
 const ports: number[] = []
+let events = 0
 
 for (let index = 0; index < servers; index++) {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
+      events++
       JSON.parse(Buffer.concat(chunks).toString())
       response.writeHead(200, { 'content-length': 0 }).end()
     })
@@ -21,4 +23,4 @@ for (let index = 0; index < servers; index++) {
   ports.push((server.address() as AddressInfo).port)
 }
 say({ ports })
-await answerLines(() => ({}))
+await answerLines(() => ({ events }))

@@ -19,7 +19,11 @@ const logger: Logger = {
     if (readyWhen === 'listening' && message.startsWith('listening')) say({ ports: [fields?.port] })
   },
 }
-const bindings = components.map(() => new Binding({ endpoints, logger, onEvent: async () => {} }))
+let events = 0
+const onEvent = async () => {
+  events++
+}
+const bindings = components.map(() => new Binding({ endpoints, logger, onEvent }))
 await Promise.all(bindings.map((binding, index) => binding.init(components[index])))
 if (readyWhen === 'standing') say({ ports: bindings.map((binding) => binding.address()?.port) })
-await answerLines(() => ({}))
+await answerLines(() => ({ events }))

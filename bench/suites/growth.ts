@@ -1,7 +1,8 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { type Server, startBare, startOurs } from '../azure.ts'
 import { deliveryBody } from '../events.ts'
 import type { LoadOrder, LoadResult } from '../load/generator.ts'
-import { type Case, takeTurns, withUsage } from '../measure.ts'
+import { type Case, type Sample, type Throughput, takeTurns, withUsage } from '../measure.ts'
 import { figure, type Result, spread } from '../results.ts'
 import { median, ratios } from '../statistics.ts'
 import { type Bench, closedLoop, type Findings, type Suite } from '../suite.ts'
@@ -10,11 +11,22 @@ import { type Bench, closedLoop, type Findings, type Suite } from '../suite.ts'
 const limit = 1.2
 const connections = 50
 
+/** Milliseconds that a load goes on when all is measured. */
+const tailMs = 500
+
+/** What a server answers when it is asked. */
+interface Handled {
+  /** So far. */
+  readonly events: number
+}
+
 /** One size: our server and the floor's, and the load of that size. */
 interface Size {
   readonly size: number
   readonly ours: Server
   readonly floor: Server
+  /** Milliseconds until all connections are made. */
+  readonly connectMs: number
   readonly load: (server: Server, ms: number) => Promise<LoadResult>
 }
 
@@ -25,18 +37,30 @@ interface Costs {
   readonly floor: readonly number[]
 }
 
+/** What the server handles in some time of a load that is under way. */
+async function handledIn({ child }: Server, ms: number): Promise<Throughput> {
+  const [before, began] = [await child.ask<Handled>({}), performance.now()]
+  await wait(ms)
+  const [after, ended] = [await child.ask<Handled>({}), performance.now()]
+  return { events: after.events - before.events, ms: ended - began }
+}
+
 /** What an event costs at each size. All sizes take turns: growth compares what the machine did within a minute, not a quarter of an hour apart. */
 async function costsOf(bench: Bench, sizes: readonly Size[], rounds: number): Promise<Costs[]> {
-  const { warmUpMs, runMs } = bench.scale
+  const { warmUpMs, leadMs, runMs } = bench.scale
   const cases: Case[] = []
-  for (const { size, load, ...servers } of sizes) {
+  for (const { size, connectMs, load, ...servers } of sizes) {
     for (const [name, server] of Object.entries(servers)) {
-      await load(server, warmUpMs)
-      const work = async () => {
-        const { answers, ms } = await load(server, runMs)
-        return { events: answers, ms }
+      await load(server, connectMs + warmUpMs)
+      const amid = async (): Promise<Sample> => {
+        await wait(connectMs + leadMs)
+        return await withUsage(server.child, () => handledIn(server, runMs))
       }
-      cases.push({ name: `${name} ${size}`, run: () => withUsage(server.child, work) })
+      const run = async () => {
+        const [sample] = await Promise.all([amid(), load(server, connectMs + leadMs + runMs + tailMs)])
+        return sample
+      }
+      cases.push({ name: `${name} ${size}`, run })
     }
   }
   const samples = await takeTurns(cases, rounds)
@@ -77,7 +101,7 @@ async function costsOfInstances(bench: Bench, body: string): Promise<Costs[]> {
       const order: LoadOrder = { targets, body, connections, ms }
       return generator.ask<LoadResult>(order)
     }
-    sizes.push({ size, ours, floor, load })
+    sizes.push({ size, ours, floor, connectMs: 0, load })
   }
   return await costsOf(bench, sizes, Math.ceil(scale.rounds / scale.processes))
 }
@@ -103,10 +127,8 @@ export const growth: Suite = {
     const byConnections = await costsOf(
       bench,
       scale.connections.map((size): Size => {
-        // A millisecond more for each connection that has to be made first.
-        const load: Size['load'] = ({ targets }, ms) =>
-          closedLoop(bench, { targets, body, connections: size, ms: ms + size })
-        return { size, ours, floor, load }
+        const load: Size['load'] = ({ targets }, ms) => closedLoop(bench, { targets, body, connections: size, ms })
+        return { size, ours, floor, connectMs: size, load }
       }),
       scale.rounds,
     )
@@ -114,7 +136,7 @@ export const growth: Suite = {
     while (byInstances.length < scale.processes) byInstances.push(await costsOfInstances(bench, body))
     return {
       title: 'Cost of growth',
-      how: `Processor time of the server for one event of 1 kB, delivery secret. Instances are components in one process, each with a port of its own, over ${connections} connections altogether; each number of them is measured in ${scale.processes} processes, one after another, for two of the same program differ by a fifth. All sizes take turns.`,
+      how: `Processor time of the server for one event of 1 kB, delivery secret, when a load has gone on for ${scale.leadMs / 1000} s: V8 forgets some of what it has compiled when a load ends. Instances are components in one process, each with a port of its own, over ${connections} connections altogether; each number of them is measured in ${scale.processes} processes, one after another, for two of the same program differ by a fifth. All sizes take turns.`,
       results: [...lines('connections', byConnections), ...lines('component instances', joined(byInstances))],
     }
   },

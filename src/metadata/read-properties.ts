@@ -154,10 +154,24 @@ function howToQuote({ name, secret }: { name: string; secret: boolean }, value: 
   return secret ? 'put it in quotes' : `put it in quotes: ${name}: "${String(value).slice(0, 64)}"`
 }
 
+const noCertificates = 'certificates are not supported: set clientSecret, or azureCredential'
+
+/** Fields of Dapr's binding that are none here (docs/migration.md). */
+const ofDapr: ReadonlyMap<string, string> = new Map([
+  ['azureauthmethods', 'set azureCredential in its place'],
+  ['azurecertificate', noCertificates],
+  ['azurecertificatefile', noCertificates],
+  ['azurecertificatepassword', noCertificates],
+  ['spntenantid', 'write tenantId'],
+  ['spnclientid', 'write clientId'],
+  ['spnclientsecret', 'write clientSecret'],
+])
+
 function unknownName({ name, at }: Entry): { issue: MetadataIssue; meant: FieldName | undefined } {
   const nearest = nearestName(name, everyFieldName)
   const meant = nearest === undefined ? undefined : findField(nearest)?.name
-  const fix = nearest === undefined ? 'it is ignored' : `did you mean ${nearest}?`
+  const guess = nearest === undefined ? 'it is ignored' : `did you mean ${nearest}?`
+  const fix = ofDapr.get(name.toLowerCase()) ?? guess
   return { meant, issue: { field: quote(name), rule: 'is not a field of this component', fix, ...located(at) } }
 }
 

@@ -21,7 +21,7 @@ export type Upsert =
       readonly action: 'patch'
       readonly body: EventSubscriptionUpdateParameters
       readonly carryOver: readonly UnknownSetting[]
-      /** The differing top-level fields, for the log. */
+      /** The differing top-level fields, with what differs in them, for the log. */
       readonly because: string
       readonly warnings: readonly string[]
     }
@@ -52,7 +52,7 @@ export function decideUpsert(standing: StandingSubscription | undefined, desired
   const body = mergeSubscription(subscription, desired)
   const before = canonicalSubscription(subscription)
   const after = canonicalSubscription(body)
-  const differing = writableFields.filter((field) => !isDeepStrictEqual(before[field], after[field]))
+  const differing = differingNames(before, after, writableFields)
   if (differing.length === 0 && state === 'Succeeded') return { action: 'keep' }
 
   const put = state !== 'Succeeded' || clears(before, after)
@@ -66,7 +66,9 @@ export function decideUpsert(standing: StandingSubscription | undefined, desired
   }
   const because = [
     ...(state === 'Succeeded' ? [] : [`it is ${state}`]),
-    ...(differing.length > 0 ? [`other ${differing.join(', ')}`] : []),
+    ...(differing.length > 0
+      ? [`other ${differing.map((field) => withParts(field, before[field], after[field])).join(', ')}`]
+      : []),
   ].join(', ')
   const warnings = movedHost(subscription, desired)
   if (put) {
@@ -113,6 +115,21 @@ function decideOtherDestination(
       `replacing an event subscription that delivered to ${elsewhere}; that destination and its delivery attributes are gone`,
     ],
   }
+}
+
+function differingNames<Name extends string>(
+  before: Partial<Record<Name, Canonical>>,
+  after: Partial<Record<Name, Canonical>>,
+  names: readonly Name[],
+): Name[] {
+  return names.filter((name) => !isDeepStrictEqual(before[name], after[name]))
+}
+
+/** `destination (attributes)`: without its parts a credential that is renewed would read like an endpoint that moves. */
+function withParts(field: string, before: Canonical | undefined, after: Canonical | undefined): string {
+  if (before === undefined || after === undefined || !isRecord(before) || !isRecord(after)) return field
+  const parts = differingNames(before, after, Object.keys({ ...before, ...after }))
+  return `${field} (${parts.join(', ')})`
 }
 
 /**

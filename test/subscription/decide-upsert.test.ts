@@ -112,6 +112,31 @@ describe('keeps', () => {
 })
 
 describe('patches', () => {
+  it.each<{ name: string; there: Partial<EventSubscription>; because: string }>([
+    {
+      name: 'a credential that was renewed',
+      there: { destination: webHook({ deliveryAttributeMappings: [{ ...ours, value: 'key2.other' }] }) },
+      because: 'other destination (attributes)',
+    },
+    {
+      name: 'an endpoint that moves, with another filter',
+      there: {
+        destination: webHook({ endpointUrl: 'https://old.example.com/' }),
+        filter: { subjectBeginsWith: '/a' },
+      },
+      because: 'other destination (url), filter (subjectBeginsWith)',
+    },
+    {
+      name: 'labels, which have no parts',
+      there: { labels: ['a'] },
+      because: 'other labels',
+    },
+  ])('and says what of it differs: $name', ({ there, because }) => {
+    const wanted = settings({ subjectBeginsWith: '/b', labels: ['b'] })
+    const asWanted = { filter: { subjectBeginsWith: '/b' }, labels: ['b'] }
+    expect(decideUpsert(standing({ ...asWanted, ...there }), wanted)).toMatchObject({ action: 'patch', because })
+  })
+
   it.each([
     {
       name: 'a filter whole, with what the operator set in it',
