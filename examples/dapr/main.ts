@@ -2,8 +2,8 @@
  * Event Grid, the binding, a stock daprd and an application on one machine: `npm run example:dapr`
  *
  * Somebody places an order on the topic; it reaches the application through the binding and daprd, and the application confirms it through
- * daprd and the binding. Ends with 0 when both events have gone their way. daprd is the one that `npm run test:dapr` has built, or one on the
- * PATH, or Dapr's own (`dapr init --slim`).
+ * daprd and the binding. Ends with 0 when both events have gone their way. daprd is the one on the PATH, or Dapr's own (`dapr init --slim`), or
+ * the one of the tests, which is built the first time and needs Go.
  */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -11,18 +11,19 @@ import { homedir, tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { EventGridEmulator } from 'eventgrid-binding/emulator'
+import { obtainDaprd } from '../../test/dapr/daprd-program.ts'
 import { createChildren } from './children.ts'
 
 const here = import.meta.dirname
 const cli = join(dirname(fileURLToPath(import.meta.resolve('eventgrid-binding/package.json'))), 'dist/cli/main.js')
 
-const daprd = [
-  join(here, '../../.cache/daprd/daprd-1.18.1'),
-  ...(process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'daprd')),
-  join(homedir(), '.dapr/bin/daprd'),
-].find((file) => existsSync(file))
+const daprd =
+  [
+    ...(process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'daprd')),
+    join(homedir(), '.dapr/bin/daprd'),
+  ].find((file) => existsSync(file)) ?? (await obtainDaprd())
 if (daprd === undefined) {
-  console.error('There is no daprd: run `npm run test:dapr`, which builds one, or `dapr init --slim`.')
+  console.error('There is no daprd: install Go, with which this script builds one, or run `dapr init --slim`.')
   process.exit(1)
 }
 
