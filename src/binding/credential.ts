@@ -128,15 +128,16 @@ function connect(
       fix: 'give endpoints.authorityHost, or AZURE_AUTHORITY_HOST, as an https URL',
     })
   }
-  const trust = trustOptions(endpoints)
   const common = {
     authorityHost,
     // Discovery asks Microsoft's public cloud whether it knows the host, and it knows none of a private one.
     disableInstanceDiscovery: !Object.values(azureEnvironments).some((known) => known.authorityHost === authorityHost),
     // The caller tries again; retries here would multiply.
     retryOptions: { maxRetries: 0 },
-    ...trust,
-    additionalPolicies: [...trust.additionalPolicies, { policy: observer, position: 'perRetry' as const }],
+    additionalPolicies: [
+      ...trustOptions(endpoints).additionalPolicies,
+      { policy: observer, position: 'perRetry' as const },
+    ],
   }
   switch (metadata.kind) {
     case 'clientSecret':

@@ -89,7 +89,6 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
   // With a leading slash the SDK would ask for //subscriptions/...
   const scope = input.scope.id.replace(/^\/+|(?<!\/)\/+$/g, '')
   const name = input.eventSubscriptionName
-  const trust = trustOptions(endpoints)
 
   const connect = (carryOver: readonly UnknownSetting[]) =>
     new EventGridManagementClient(credential, input.subscriptionId, {
@@ -97,14 +96,13 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
       credentialScopes: input.environment.resourceManagerScope,
       retryOptions: { maxRetries: 0 },
       userAgentOptions: { userAgentPrefix: 'eventgrid-binding' },
-      ...trust,
       additionalPolicies: [
-        ...trust.additionalPolicies,
+        ...trustOptions(endpoints).additionalPolicies,
         { policy: createCarryOverPolicy(carryOver), position: 'perCall' },
         { policy: createTimeLimitPolicy(), position: 'perCall' },
       ],
     }).eventSubscriptions
-  let calls = connect([])
+  const calls = connect([])
   const callsFor = (carryOver: readonly UnknownSetting[]) => (carryOver.length === 0 ? calls : connect(carryOver))
 
   const callOptions = ({ signal, deadline }: CallLimits) => ({
@@ -126,7 +124,12 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
       if (isMissing(error)) return undefined
       throw error
     }
-    const unknownSettings = findUnknownSettings(propertiesOf(text))
+    const properties = propertiesOf(text)
+    if (!isRecord(properties)) {
+      const message = 'what came is no event subscription; a proxy may have answered in the place of ARM'
+      throw new ArmFailureError({ kind: 'network', message })
+    }
+    const unknownSettings = findUnknownSettings(properties)
     const { destination, provisioningState: state } = subscription
     const changing = state === 'Creating' || state === 'Updating' || state === 'Deleting'
     if (changing || !isWebHook(destination)) return { subscription, unknownSettings }
@@ -160,10 +163,7 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
     try {
       return await call()
     } catch (error) {
-      if (isExpiredToken(readFailure(error, now()))) {
-        credential.renew?.()
-        calls = connect([])
-      }
+      if (isExpiredToken(readFailure(error, now()))) credential.renew?.()
       throw error
     }
   }

@@ -6,6 +6,11 @@ import { createSigner } from '../listener/key-set-server.ts'
 import { cloudEventText, openListener, proof } from '../listener/open-listener.ts'
 import { eventHeaders, open, request, statuses } from './target.ts'
 
+const validation = [
+  'content-type: application/json',
+  'aeg-event-type: SubscriptionValidation',
+  'aeg-subscription-name: ORDERS',
+]
 const sender = Object.entries({ ...eventHeaders, ...proof }).map(([name, value]) => `${name}: ${value}`)
 
 it('bodies that are not there to the last byte are bounded together, and the one too many is put off', async () => {
@@ -36,6 +41,53 @@ it('a validation body may take 64 KiB, however large a delivery may be', async (
   const body = (bytes: number) => JSON.stringify({ data: { validationCode: 'x' } }).padEnd(bytes)
   expect((await deliver(body(65_536), validate)).status).toBe(200)
   expect((await deliver(body(65_537), validate)).status).toBe(413)
+})
+
+it('a validation body in chunks may take no more', async () => {
+  const { listener } = await openListener()
+  const connection = await open(listener.address.port)
+  const head = ['POST /api/events HTTP/1.1', 'host: x', ...validation, 'transfer-encoding: chunked']
+  connection.write(`${head.join('\r\n')}\r\n\r\n11000\r\n${' '.repeat(0x11000)}\r\n`)
+  expect(statuses(await connection.ended)).toEqual([413])
+})
+
+it('connections that have ended take no place of those that come', async () => {
+  const { listener } = await openListener({ limits: { maxConnections: 3 } })
+  for (let index = 0; index < 10; index++) {
+    const gone = await open(listener.address.port)
+    gone.write(request('OPTIONS /api/events HTTP/1.1', ['connection: close']))
+    expect(statuses(await gone.ended)).toEqual([200])
+  }
+  const [first, second] = [await open(listener.address.port), await open(listener.address.port)]
+  for (const one of [first, second]) one.write(request('OPTIONS /api/events HTTP/1.1', ['connection: close']))
+  expect(statuses(await first.ended)).toEqual([200])
+  expect(statuses(await second.ended)).toEqual([200])
+})
+
+it('connections that have ended are not ended in the place of one that goes on', async () => {
+  const { listener } = await openListener({ limits: { maxConnections: 2 } })
+  const gone = await open(listener.address.port)
+  gone.write(request('OPTIONS /api/events HTTP/1.1', ['connection: close']))
+  await gone.ended
+  const idle = await open(listener.address.port)
+  const next = await open(listener.address.port)
+  // The one before it, not the one that has gone long since.
+  expect(await idle.ended).toBe('')
+  next.write(request('OPTIONS /api/events HTTP/1.1', ['connection: close']))
+  expect(statuses(await next.ended)).toEqual([200])
+})
+
+it('a connection that brought a validation alone has proven nothing', async () => {
+  const { listener } = await openListener({ limits: { maxConnections: 3 } })
+  const stranger = await open(listener.address.port)
+  const answered = new Promise((resolve) => stranger.once('data', resolve))
+  stranger.write(request('POST /api/events HTTP/1.1', validation, '[{"data":{"validationCode":"x"}}]'))
+  await answered
+  const younger = await open(listener.address.port)
+  await open(listener.address.port)
+  expect(statuses(await stranger.ended)).toEqual([200])
+  younger.write(request('OPTIONS /api/events HTTP/1.1', ['connection: close']))
+  expect(statuses(await younger.ended)).toEqual([200])
 })
 
 it('connections that are refused leave room for the next, one after the other', async () => {

@@ -1,6 +1,10 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
 import { inspect } from 'node:util'
 import { ClientSecretCredential } from '@azure/identity'
-import { expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createCredential } from '../../src/binding/credential.ts'
 import { azureEnvironments } from '../../src/metadata/azure-environment.ts'
 import type { CredentialMetadata } from '../../src/metadata/metadata.ts'
@@ -237,6 +241,71 @@ it.each<{ kind: CredentialMetadata; fix: string }>([
   expect(() => createCredential(kind, { environment, endpoints: {} })).toThrow(
     expect.objectContaining({ code: 'CREDENTIALS_REJECTED', fix: expect.stringContaining(fix) }),
   )
+})
+
+describe('the identity that metadata name is asked for', () => {
+  /** A folder of the test's own. */
+  function makeFolder(): string {
+    const folder = mkdtempSync(join(tmpdir(), 'eventgrid-credential-'))
+    onTestFinished(() => {
+      vi.unstubAllEnvs()
+      rmSync(folder, { recursive: true })
+    })
+    return folder
+  }
+
+  it('with workloadIdentity, by tenant and client', async () => {
+    const token = { token_type: 'Bearer', expires_in: 3599, access_token: 'token-marked' }
+    const entra = await startEntra(() => ({ status: 200, body: token }))
+    const file = join(makeFolder(), 'token')
+    writeFileSync(file, 'an assertion')
+    vi.stubEnv('AZURE_FEDERATED_TOKEN_FILE', file)
+    const kind = { kind: 'workloadIdentity', tenantId: 'tenant-1', clientId: 'client-1' } as const
+    const credential = createCredential(kind, {
+      environment,
+      endpoints: { authorityHost: entra.url, ca: entra.ca },
+    })
+    expect(await credential.getToken(scope)).toMatchObject({ token: 'token-marked' })
+    const [asked] = entra.asked.filter(({ method }) => method === 'POST')
+    expect(asked?.path).toBe('/tenant-1/oauth2/v2.0/token')
+    expect(String(asked?.body)).toContain('client_id=client-1')
+  })
+
+  it('with managedIdentity, by client', async () => {
+    makeFolder()
+    const asked: URL[] = []
+    const server = createServer((request, response) => {
+      asked.push(new URL(request.url ?? '', 'http://localhost'))
+      response.setHeader('content-type', 'application/json')
+      const token = { access_token: 'token-marked', expires_on: '4070908800', token_type: 'Bearer' }
+      response.end(JSON.stringify({ ...token, resource: 'https://management.azure.com', client_id: 'client-1' }))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const address = server.address()
+    vi.stubEnv('IDENTITY_ENDPOINT', `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/token`)
+    vi.stubEnv('IDENTITY_HEADER', 'a header')
+    const credential = createCredential(
+      { kind: 'managedIdentity', clientId: 'client-1' },
+      { environment, endpoints: {} },
+    )
+    expect(await credential.getToken(scope)).toMatchObject({ token: 'token-marked' })
+    expect(asked.map(({ searchParams }) => searchParams.get('client_id'))).toEqual(['client-1'])
+  })
+
+  it('with cli, by tenant', async () => {
+    const folder = makeFolder()
+    const token = { accessToken: 'token-marked', expires_on: 4070908800, expiresOn: '2099-01-01 00:00:00', tenant: 't' }
+    writeFileSync(
+      join(folder, 'az'),
+      `#!/bin/sh\necho "$@" > ${join(folder, 'args')}\necho '${JSON.stringify(token)}'\n`,
+    )
+    chmodSync(join(folder, 'az'), 0o755)
+    vi.stubEnv('PATH', `${folder}${delimiter}${process.env.PATH}`)
+    const credential = createCredential({ kind: 'cli', tenantId: 'tenant-1' }, { environment, endpoints: {} })
+    expect(await credential.getToken(scope)).toMatchObject({ token: 'token-marked' })
+    expect(readFileSync(join(folder, 'args'), 'utf8')).toContain('--tenant tenant-1')
+  })
 })
 
 it('makes the credentials that are only asked when a token is needed', () => {

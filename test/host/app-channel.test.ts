@@ -4,11 +4,11 @@ import { expect, it, onTestFinished } from 'vitest'
 import type { ReceivedEvent } from '../../src/event.ts'
 import { createAppChannel } from '../../src/host/app-channel.ts'
 
-async function open(server: Server, maxConcurrency = 10) {
+async function open(server: Server, maxConcurrency = 10, onGone = () => {}) {
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   // A listening TCP server has an address of this form.
   const { port } = server.address() as AddressInfo
-  const channel = createAppChannel({ address: '127.0.0.1', port, maxConcurrency })
+  const channel = createAppChannel({ address: '127.0.0.1', port, maxConcurrency, onGone })
   onTestFinished(() => {
     channel.close()
     server.closeAllConnections()
@@ -99,6 +99,17 @@ it('does not send an event again by itself that the application has answered, be
   await channel.deliver('orders', eventWith())
   await expect(channel.deliver('orders', eventWith())).rejects.toThrow('could not be reached')
   expect(posts).toBe(2)
+})
+
+it('calls the application gone where nobody listens, not where a connection breaks', async () => {
+  let gone = 0
+  const server = createServer((request) => request.socket.resetAndDestroy())
+  const channel = await open(server, 10, () => gone++)
+  await expect(channel.deliver('orders', eventWith())).rejects.toThrow('could not be reached')
+  expect(gone).toBe(0)
+  await new Promise((closed) => server.close(closed))
+  await expect(channel.deliver('orders', eventWith())).rejects.toThrow('could not be reached')
+  expect(gone).toBe(1)
 })
 
 it('sends no more requests at once than it is told', async () => {

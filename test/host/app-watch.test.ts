@@ -47,3 +47,46 @@ it.each([
   const said = await watched(words, threshold)
   expect(said.join(' ')).toBe(expected)
 })
+
+it('looks no more once it is stopped, be it within a look', async () => {
+  const looked = Promise.withResolvers<void>()
+  const answer = Promise.withResolvers<boolean>()
+  const said: string[] = []
+  let looks = 0
+  const { stop } = watchApp({
+    channel: {
+      reachable: async () => true,
+      healthy() {
+        looks++
+        looked.resolve()
+        return answer.promise
+      },
+    },
+    health: { path: '/', intervalMs: 1, threshold: 1 },
+    changed: () => said.push('changed'),
+    missing: () => said.push('missing'),
+  })
+  await looked.promise
+  stop()
+  answer.resolve(true)
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  expect({ looks, said }).toEqual({ looks: 1, said: [] })
+})
+
+it('goes by health alone where that is asked for', async () => {
+  const up = Promise.withResolvers<void>()
+  const said: boolean[] = []
+  const { gone, stop } = watchApp({
+    channel: { reachable: async () => false, healthy: async () => true },
+    health: { path: '/', intervalMs: 60_000, threshold: 3 },
+    changed(is) {
+      said.push(is)
+      up.resolve()
+    },
+    missing: () => {},
+  })
+  onTestFinished(stop)
+  await up.promise
+  gone()
+  expect(said).toEqual([true])
+})

@@ -252,6 +252,31 @@ describe('maxConcurrency', () => {
     expect(answers).toEqual([200])
   })
 
+  it('forgets the short wait of a batch once it is let in', async () => {
+    const { clock, calls, deliver } = openDispatcher({ maxConcurrency: 1 })
+    deliver(['other'])
+    const answers = deliver(['1', '2'])
+    clock.advance(2_000)
+    await calls[0]?.resolve()
+    clock.advance(3_000)
+    expect(answers).toEqual([])
+    await calls[1]?.resolve()
+    await calls[2]?.resolve()
+    expect(answers).toEqual([200])
+  })
+
+  it('gives back the room of those who have waited', async () => {
+    const { calls, deliver } = openDispatcher({ maxConcurrency: 1 })
+    const large = 'x'.repeat(20 * 1024 * 1024)
+    deliver(['first'])
+    for (const index of [0, 1]) {
+      const answers = deliver([large])
+      await calls[index]?.resolve()
+      expect(answers).toEqual([])
+    }
+    await calls[2]?.resolve()
+  })
+
   it('bounds the queue in number', () => {
     const { deliver, dispatcher } = openDispatcher({ maxConcurrency: 1 })
     deliver(['running'])

@@ -147,6 +147,16 @@ describe('createSigningKeys', () => {
     expect(fetched()).toBe(2)
   })
 
+  it('keeps old keys where the issuer answers with none', async () => {
+    const { clock, find, fetched } = await open([{ keys: [await one] }, { keys: [] }])
+    await find('one')
+    clock.advance(13 * 60 * 60_000)
+    expect(await find('one')).toBe('key')
+    await vi.waitFor(() => expect(fetched()).toBe(2))
+    clock.advance(30_000)
+    expect(await find('one')).toBe('key')
+  })
+
   it('leaves keys out that are broken or not for RS256 signatures', async () => {
     const elliptic = await exportJWK(generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey)
     const broken = { kty: 'RSA', kid: 'broken', n: '!', e: 'AQAB' }

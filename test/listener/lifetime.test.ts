@@ -86,6 +86,26 @@ describe('a slow handler', () => {
     expect((await answer).status).toBe(503)
   })
 
+  it('whose sender has gone before the answer is not begun again by the redelivery', async () => {
+    const slow = slowHandler()
+    const { deliver, listener, events, origin } = await openListener({ handler: slow.handler })
+    const leaving = new AbortController()
+    const headers = { ...proof, 'content-type': 'application/cloudevents+json', 'aeg-subscription-name': 'ORDERS' }
+    const left = fetch(`${origin}/api/events`, {
+      ...{ method: 'POST', headers, body: cloudEventText('1') },
+      signal: leaving.signal,
+    }).catch(() => 'left')
+    await slow.called
+    leaving.abort()
+    expect(await left).toBe('left')
+    // The listener hears of it a moment later.
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    slow.end()
+    await vi.waitFor(() => expect(listener.status().running).toBe(0))
+    expect((await deliver(cloudEventText('1'), { 'aeg-delivery-count': '1' })).status).toBe(200)
+    expect(events).toHaveLength(1)
+  })
+
   it('that keeps all places makes others wait for 3 s and then come again', async () => {
     const clock = createManualClock()
     const slow = slowHandler()

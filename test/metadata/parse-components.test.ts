@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { readDefinition } from '../../src/metadata/component-definition.ts'
 import { parseComponents } from '../../src/metadata/parse-components.ts'
 import { parseMetadata } from '../../src/metadata/parse-metadata.ts'
@@ -251,6 +251,12 @@ describe('references', () => {
 
   it('take envRef from the environment given', () => {
     expect(firstValue('name: handshakePort, envRef: PORT', { env: { PORT: '9000' } })).toBe('9000')
+  })
+
+  it('take envRef from the environment of the process where none is given', () => {
+    vi.stubEnv('EVENTGRID_BINDING_TEST_PORT', '9001')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    expect(firstValue('name: handshakePort, envRef: EVENTGRID_BINDING_TEST_PORT')).toBe('9001')
   })
 
   it.each(['toString', 'NOT_SET'])('do not resolve envRef %s', (name) => {

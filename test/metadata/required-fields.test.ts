@@ -64,6 +64,26 @@ describe('required fields', () => {
     ])
   })
 
+  it.each(kinds)('asks for no field of a credential for the output with azureCredential %s', (azureCredential) => {
+    const fields = { topicEndpoint: 'https://t.example.com/api/events', topicAuthentication: 'entra', azureCredential }
+    expect(parseMetadata(fields).output?.authentication).toMatchObject({ credential: { kind: azureCredential } })
+  })
+
+  it.each([
+    { azureCredential: 'managedIdentity', hasTenant: false, hasClient: true },
+    { azureCredential: 'workloadIdentity', hasTenant: true, hasClient: true },
+    { azureCredential: 'cli', hasTenant: true, hasClient: false },
+    { azureCredential: 'default', hasTenant: true, hasClient: true },
+  ])('hands the fields on that a credential of the kind $azureCredential may have', (one) => {
+    const { azureCredential, hasTenant, hasClient } = one
+    const parsed = parseMetadata({ ...sampleInput, azureCredential })
+    expect(parsed.input?.credential).toEqual({
+      kind: azureCredential,
+      ...(hasTenant && { tenantId: sampleInput.tenantId }),
+      ...(hasClient && { clientId: sampleInput.clientId }),
+    })
+  })
+
   it.each(kinds)('gives a credential of the kind %s without fields of its own', (azureCredential) => {
     const bare = without('tenantId', without('clientId', without('clientSecret')))
     const parsed = parseMetadata({ ...bare, azureCredential, deliveryAuthentication: 'none' })

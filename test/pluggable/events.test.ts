@@ -56,6 +56,24 @@ it('hands on the bytes of the event as they were sent', async () => {
   expect((await answer).status).toBe(200)
 })
 
+it('gives up an event that is never acknowledged after four times handlerTimeout, so that a redelivery reaches the application', async () => {
+  const open = await openReading({ handlerTimeout: '100ms' })
+  await whenRead(open)
+  const again = () => deliver(open.port, cloudEvent('a'), { 'aeg-delivery-count': '1' })
+  expect((await deliver(open.port, cloudEvent('a'))).status).toBe(503)
+  await open.reading.next()
+  // One that comes soon joins the first; one that comes when that was given up is handed on.
+  const second = open.reading.next()
+  await vi.waitFor(
+    async () => {
+      expect((await again()).status).toBe(503)
+      expect(open.reading.events.length).toBeGreaterThan(1)
+    },
+    { timeout: 10_000, interval: 50 },
+  )
+  expect(JSON.parse((await second).data.toString())).toMatchObject({ id: 'a' })
+})
+
 it('makes a message of each event of a batch, and one answer of their acknowledgements', async () => {
   const open = await openReading()
   await whenRead(open)

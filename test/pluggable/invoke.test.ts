@@ -52,6 +52,16 @@ it('takes a call without data for an empty payload', async () => {
   })
 })
 
+it('says that the output was not initialised, also where the input was', async () => {
+  const { host, fields } = await openComponent()
+  await host.init('input', 'orders', fields)
+  const payload = { operation: 'create', data: json({ order: 1 }) }
+  await expect(host.invoke('orders', payload)).rejects.toMatchObject({
+    code: status.FAILED_PRECONDITION,
+    details: expect.stringContaining('NOT_INITIALIZED'),
+  })
+})
+
 /** The event that comes of a payload. */
 async function published(data: Buffer): Promise<unknown> {
   const { host, fields, emulator } = await openComponent()

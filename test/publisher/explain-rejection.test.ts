@@ -31,6 +31,14 @@ describe('an answer that refuses', () => {
     expect(requests).toBe(1)
   })
 
+  it.each([408, 429, 500, 503])('with %i until the time of the call is over is PUBLISH_UNAVAILABLE', async (status) => {
+    const topic = await startTopic(() => ({ status }))
+    const limits = { retryBaseMs: 20, retryCapMs: 20, publishTimeoutMs: 100 }
+    const error = await refusal(openPublisher(topic.endpoint, { limits }).publisher.publish(event('1')))
+    expect(error).toMatchObject({ code: 'PUBLISH_UNAVAILABLE', details: { ids: ['1'] } })
+    expect(topic.requests.length).toBeGreaterThan(1)
+  })
+
   it('shows neither the query of a URL nor the key, in message, inspect or JSON', async () => {
     const body = problem('NotFound', `no resource matches 'https://x/api/events?code=SECRETQUERY' with ${accessKey}`)
     const { error } = await refused({ status: 404, body }, '?code=SECRETQUERY')

@@ -77,6 +77,10 @@ describe('keeps', () => {
         labels: resetToDefault,
         deadLetter: resetToDefault,
         includedEventTypes: resetToDefault,
+        maxDeliveryAttempts: resetToDefault,
+        eventTimeToLiveMinutes: resetToDefault,
+        maxEventsPerBatch: resetToDefault,
+        preferredBatchSizeInKilobytes: resetToDefault,
       },
       there: {},
     },
@@ -112,6 +116,19 @@ describe('keeps', () => {
 })
 
 describe('patches', () => {
+  it.each([
+    { operatorType: 'BoolEquals' as const, standing: true, wanted: false },
+    { operatorType: 'NumberGreaterThan' as const, standing: 1, wanted: 2 },
+  ])('an advanced filter $operatorType whose value changes', ({ operatorType, standing: before, wanted }) => {
+    const filterOf = (value: unknown) =>
+      [{ operatorType, key: 'data.k', value }] as NonNullable<SubscriptionSettings['advancedFilters']>
+    const there = { filter: { advancedFilters: filterOf(before) } } as Partial<EventSubscription>
+    expect(decideUpsert(standing(there), settings({ advancedFilters: filterOf(wanted) }))).toMatchObject({
+      action: 'patch',
+      body: { filter: { advancedFilters: filterOf(wanted) } },
+    })
+  })
+
   it.each<{ name: string; there: Partial<EventSubscription>; because: string }>([
     {
       name: 'a credential that was renewed',

@@ -343,6 +343,37 @@ it('gives up a request that is never answered, and tries again', async () => {
   expect(failed).toMatchObject([{ error: { code: 'TIMEOUT' } }])
 })
 
+it('gives a request no more time than subscriptionTimeout leaves', async () => {
+  const input = inputMetadata({ subscriptionTimeoutMs: 400 })
+  const { upsert } = await start({ input, once: always('GET', 'never') })
+  expect(await failure(upsert())).toMatchObject({ code: 'TIMEOUT' })
+})
+
+it('writes again after an operation that was cancelled', async () => {
+  const { arm, upsert } = await start()
+  arm.operations.push({ status: 'Canceled' })
+  expect(await upsert()).toMatchObject({ action: 'created' })
+  expect(arm.writes()).toHaveLength(2)
+})
+
+it('asks again where a page stands in the place of an answer of ARM', async () => {
+  const page: Answer = { status: 200, text: '<html>', headers: { 'content-type': 'text/html' } }
+  const { upsert } = await start({ once: first('GET', page) })
+  expect(await upsert()).toMatchObject({ action: 'created' })
+})
+
+it('creates an event subscription that is deleted while it is read', async () => {
+  const gone = refused(404, 'ResourceNotFound', "Event subscription doesn't exist.")
+  const answers: Answer[] = []
+  const { arm, upsert } = await start({
+    once: ({ path }) => (path.endsWith('/getFullUrl') ? answers.shift() : undefined),
+  })
+  await upsert()
+  answers.push(gone)
+  await upsert()
+  expect(arm.writes().map(({ method }) => method)).toEqual(['PUT', 'PUT'])
+})
+
 it('finds its own write again after the connection to the operation was lost', async () => {
   const answers: Answer[] = ['cut']
   const { arm, upsert } = await start({
