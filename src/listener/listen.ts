@@ -75,8 +75,14 @@ async function addressesOf(host: string, lookup: NonNullable<ListenOptions['look
 
 const allAddresses = (host: string) => lookUp(host, { all: true })
 
+/**
+ * Connections that the system keeps until they are accepted (it may allow fewer). Beyond Node's own 511 those of a burst are let down: the sender takes them for
+ * made, and is told a second or more later that they are not.
+ */
+const backlog = 4_096
+
 async function open(server: Server, host: string, port: number): Promise<AddressInfo> {
-  server.listen({ host, port })
+  server.listen({ host, port, backlog })
   await once(server, 'listening')
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('a server on TCP has no address')
