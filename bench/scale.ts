@@ -31,7 +31,7 @@ export const fullScale: Scale = {
   rounds: 15,
   processes: 5,
   runMs: 1_000,
-  leadMs: 2_000,
+  leadMs: 1_500,
   warmUpMs: 3_000,
   daprWarmUpMs: 10_000,
   steadyRate: 5_000,

@@ -14,8 +14,8 @@ export interface Admission {
   tryEnter(): boolean
   /** Gives a slot back; the one who has waited longest gets it. */
   leave(): void
-  /** Queues. False: the queue is full. One who waits anew within `admit` always finds room: their own. */
-  wait(waiter: Waiter): boolean
+  /** Queues. False: the queue is full. One who has been admitted before (`again`) always finds room, for the first wait bounded their number. */
+  wait(waiter: Waiter, turn: 'first' | 'again'): boolean
   /** Leaves the queue; nothing happens if they are not in it. */
   cancel(waiter: Waiter): void
   /** Refuses all who wait. */
@@ -74,8 +74,8 @@ export function createAdmission({
       taken--
       if (queue.size > 0) handOut()
     },
-    wait(waiter) {
-      if (queue.size >= maxWaiting || bytes + waiter.bytes > maxWaitingBytes) return false
+    wait(waiter, turn) {
+      if (turn === 'first' && (queue.size >= maxWaiting || bytes + waiter.bytes > maxWaitingBytes)) return false
       queue.add(waiter)
       bytes += waiter.bytes
       return true

@@ -172,7 +172,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       return true
     }
     work.waiter ??= newWaiter(work)
-    if (!admission.wait(work.waiter)) giveUp(work)
+    if (!admission.wait(work.waiter, work.admitted ? 'again' : 'first')) giveUp(work)
     else if (!work.admitted) work.waitTimer = timers.setTimeout(giveUp, admissionWaitMs, work)
     return false
   }

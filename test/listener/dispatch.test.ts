@@ -265,6 +265,15 @@ describe('maxConcurrency', () => {
     expect(answers).toEqual([200])
   })
 
+  it('handles a body to its end that has begun, though it is larger than the whole queue', async () => {
+    const { calls, deliver } = openDispatcher({ maxConcurrency: 1 })
+    const large = 'x'.repeat(17 * 1024 * 1024)
+    const answers = deliver([`${large}1`, `${large}2`])
+    await calls[0]?.resolve()
+    await calls[1]?.resolve()
+    expect(answers).toEqual([200])
+  })
+
   it('gives back the room of those who have waited', async () => {
     const { calls, deliver } = openDispatcher({ maxConcurrency: 1 })
     const large = 'x'.repeat(20 * 1024 * 1024)
