@@ -26,8 +26,12 @@ export function ingressOf(ingress: readonly IngressRule[] | Ingress): Ingress {
   }
 }
 
+/** Can this be `from` or `to` of a rule: an http or https URL, written whole? */
+export const isIngressUrl = (value: unknown): value is string =>
+  typeof value === 'string' && /^https?:\/\/[^/]/i.test(value) && URL.canParse(value)
+
 function urlOf(member: keyof IngressRule, value: unknown): URL {
-  if (typeof value === 'string' && /^https?:\/\/[^/]/i.test(value) && URL.canParse(value)) return new URL(value)
+  if (isIngressUrl(value)) return new URL(value)
   const form = "{ from: 'https://orders.example.com/', to: 'http://127.0.0.1:9000/' }"
   throw new TypeError(`an ingress rule is two URLs, as in ${form}; its ${member} is none`)
 }
