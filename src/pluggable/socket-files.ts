@@ -93,7 +93,8 @@ async function takeLock(folder: string): Promise<string> {
       if (codeOf(error) !== 'EEXIST') throw error
     }
     const made = statSync(lock, { throwIfNoEntry: false })?.mtimeMs
-    if (made !== undefined && Date.now() - made > lockLifeMs) rmSync(lock, { recursive: true, force: true })
+    // Of the future it is where the clock was set back since.
+    if (made !== undefined && Math.abs(Date.now() - made) > lockLifeMs) rmSync(lock, { recursive: true, force: true })
     else await delay(lockPollMs)
   }
 }

@@ -99,10 +99,13 @@ it('waits for another process that is about to put its sockets there', async () 
   expect(readdirSync(folder).sort()).toEqual(names)
 })
 
-it('waits for no process that was killed over that', async () => {
+it.each([
+  { when: 'long ago', made: 0 },
+  { when: 'before the clock was set back', made: Date.now() / 1000 + 86_400 },
+])('waits for no process that was killed over that, $when', async ({ made }) => {
   const folder = makeSocketFolder()
   mkdirSync(join(folder, '.eb'))
-  utimesSync(join(folder, '.eb'), 0, 0)
+  utimesSync(join(folder, '.eb'), made, made)
   await serve(folder)
   expect(readdirSync(folder).sort()).toEqual(names)
 })
