@@ -9,7 +9,7 @@ export {
   type ListenAddress,
 } from './binding/binding.ts'
 export { type ComponentDescriptor, component } from './binding/component.ts'
-export type { Health, HealthStatus, SideHealth } from './binding/health.ts'
+export type { Health, HealthStatus, InputHealth, SideHealth } from './binding/health.ts'
 export type { Endpoints } from './endpoints.ts'
 export { BindingError, type BindingErrorCode, bindingErrorCodes, type MetadataIssue } from './errors.ts'
 export { type CloudEvent, type EventHandler, type ReceivedEvent, RejectEvent } from './event.ts'

@@ -13,11 +13,20 @@ export interface SideHealth {
   readonly reasons: readonly string[]
 }
 
+/** The input side's state. */
+export interface InputHealth extends SideHealth {
+  /**
+   * Deliveries since the listener came up, whoever they were from, counted by the status of the answer: `{ 200: 1_204, 503: 3 }`. A status that was never
+   * answered is absent.
+   */
+  readonly answered: Readonly<Record<string, number>>
+}
+
 /** What {@link Binding.health} answers. A side that is not configured is absent. */
 export interface Health {
   /** The worse of the two sides; `unhealthy` before `init` and after `close`. */
   readonly status: HealthStatus
-  readonly input?: SideHealth
+  readonly input?: InputHealth
   readonly output?: SideHealth
 }
 
@@ -29,13 +38,14 @@ export interface InputFacts {
   readonly subscription: UpsertState
   /** When a delivery of our own event subscription last came without a token we know, in ms since 1970, if one did. */
   readonly foreignDeliveryAt: number | undefined
+  readonly answered: InputHealth['answered']
 }
 
 /** How long one delivery without a known token is a reason for concern. A repair and a redelivery fit in. */
 const concernMs = 5 * 60_000
 
 /** Judges the input side: unhealthy takes no deliveries, degraded takes them all but wants attention. */
-export function judgeInput(facts: InputFacts, now: number): SideHealth {
+export function judgeInput(facts: InputFacts, now: number): InputHealth {
   const reasons: string[] = []
   if (!facts.listening) reasons.push('the listener is not up')
   if (facts.draining) reasons.push('the binding is closing')
@@ -50,7 +60,8 @@ export function judgeInput(facts: InputFacts, now: number): SideHealth {
       'deliveries of our event subscription come without a token we know; they are answered 503 and come again',
     )
   }
-  return { status: down ? 'unhealthy' : reasons.length > 0 ? 'degraded' : 'healthy', reasons }
+  const { answered } = facts
+  return { status: down ? 'unhealthy' : reasons.length > 0 ? 'degraded' : 'healthy', reasons, answered }
 }
 
 /** What anybody who reaches the port may know: no names, and no messages of Azure. */
@@ -72,7 +83,7 @@ export function judgeOutput(lastFailure: string | undefined): SideHealth {
 const rank: Readonly<Record<HealthStatus, number>> = { healthy: 0, degraded: 1, unhealthy: 2 }
 
 /** Puts the sides together. */
-export function judge(sides: { input: SideHealth | undefined; output: SideHealth | undefined }): Health {
+export function judge(sides: { input: InputHealth | undefined; output: SideHealth | undefined }): Health {
   const { input, output } = sides
   const worst = [input, output]
     .filter((side) => side !== undefined)

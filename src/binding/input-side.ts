@@ -5,7 +5,7 @@ import { formatDeliveryToken } from '../listener/shared-token.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import { Secret } from '../secret.ts'
 import { deriveDeliveryToken } from './delivery-token.ts'
-import { type InputFacts, judgeInput, type SideHealth, summarise } from './health.ts'
+import { type InputFacts, type InputHealth, judgeInput, summarise } from './health.ts'
 import type { SideOptions } from './side-options.ts'
 import { createSubscriptionKeeper } from './subscription-keeper.ts'
 import type { SubscriptionUpsert } from './subscription-upsert.ts'
@@ -15,7 +15,7 @@ export interface InputSide {
   address(): { readonly address: string; readonly port: number }
   /** Brings up the event subscription: `wait` until it stands, or in the `background`. */
   start(subscription: 'wait' | 'background', signal: AbortSignal): Promise<void>
-  health(): SideHealth
+  health(): InputHealth
   close(): Promise<void>
 }
 
@@ -52,6 +52,7 @@ export async function createInputSide(
     handlerAttached: handler() !== undefined,
     subscription: keeper.state(),
     foreignDeliveryAt: report()?.foreign?.lastAt,
+    answered: report()?.answered ?? {},
   })
 
   const listener = await createListener({

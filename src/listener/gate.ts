@@ -91,7 +91,7 @@ export function createGate(options: GateOptions): Gate {
         'otherMethod',
       )
     const namesUs = sameText(headers['aeg-subscription-name'], ourName)
-    if (sameText(headers['aeg-event-type'], 'subscriptionvalidation')) return decideValidation(headers, namesUs)
+    if (isValidation(headers)) return decideValidation(headers, namesUs)
     // The connection goes too, so that the next try may reach another replica.
     if (draining()) return answer(problemAnswer(503, 'The listener is shutting down.', { connection: 'close' }))
     const evidence = examine(headers)
@@ -99,6 +99,11 @@ export function createGate(options: GateOptions): Gate {
       ? evidence.then((settled) => decideDelivery(headers, settled, namesUs))
       : decideDelivery(headers, evidence, namesUs)
   }
+}
+
+/** Does a POST belong to a handshake? All others are deliveries, or would be. */
+export function isValidation(headers: IncomingHttpHeaders): boolean {
+  return sameText(headers['aeg-event-type'], 'subscriptionvalidation')
 }
 
 function answer(answered: Answer, concern?: Concern): GateDecision {

@@ -10,7 +10,7 @@ import { readDelivery } from './delivery.ts'
 import { createDispatcher } from './dispatch.ts'
 import { eventMetadata } from './event-metadata.ts'
 import { createExamine, type ListenerAuthentication } from './examine.ts'
-import { createGate, type GateDecision, tooLarge } from './gate.ts'
+import { createGate, type GateDecision, isValidation, tooLarge } from './gate.ts'
 import { answerValidation } from './handshake.ts'
 import { listen } from './listen.ts'
 import { otherSender } from './other-sender.ts'
@@ -53,6 +53,8 @@ export interface ListenerStatus {
   readonly running: number
   /** Bodies that wait for a handler call. */
   readonly waiting: number
+  /** Deliveries, whoever they were from, by the status of the answer. */
+  readonly answered: Readonly<Record<string, number>>
   /** Deliveries that seem ours and carry no credential we know; the last one came at `lastAt` (epoch milliseconds). */
   readonly foreign: { readonly count: number; readonly lastAt: number } | undefined
 }
@@ -77,6 +79,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   const dispatcher = createDispatcher({ ...input, handler, log: ofHandler, now: elapsed, timers })
   const closing = new AbortController()
   let draining = false
+  const answered = new Map<number, number>()
   let foreign: ListenerStatus['foreign']
 
   if (options.authentication.kind === 'none') {
@@ -111,6 +114,8 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   function write(response: ServerResponse, { status, headers, body }: Answer, rest?: 'unread'): void {
     if (response.writableEnded) return
     const { req: request } = response
+    const isDelivery = request.method === 'POST' && !isValidation(request.headers)
+    if (isDelivery) answered.set(status, (answered.get(status) ?? 0) + 1)
     connections.of(request.socket)?.end(request)
     // Otherwise Node would read the rest of the body, to be ready for the next request.
     const isLeft = rest === 'unread' && (declaredLength(request.headers) ?? Number.POSITIVE_INFINITY) > cheapBodyBytes
@@ -221,7 +226,13 @@ export async function createListener(options: ListenerOptions): Promise<Listener
 
   return {
     address: listening.address,
-    status: () => ({ draining, running: dispatcher.running, waiting: dispatcher.waiting, foreign }),
+    status: () => ({
+      draining,
+      running: dispatcher.running,
+      waiting: dispatcher.waiting,
+      answered: Object.fromEntries(answered),
+      foreign,
+    }),
     async drain() {
       draining = true
       dispatcher.stop()

@@ -8,6 +8,8 @@ export interface ComponentFigures {
   readonly inFlight: number
   readonly waiting: number
   readonly readers: number
+  /** Deliveries since its listener came up, by the status of the answer. */
+  readonly answered: Readonly<Record<string, number>>
   /** Absent: that side is not set up. */
   readonly input: HealthStatus | undefined
   readonly output: HealthStatus | undefined
@@ -41,6 +43,18 @@ export function createMetrics(): Metrics {
   let components: () => Iterable<ComponentFigures> = () => []
   let observed = false
 
+  new Counter({
+    name: 'eventgrid_binding_deliveries_total',
+    help: 'Deliveries, whoever they were from, by the status of the answer',
+    labelNames: ['component', 'status'],
+    registers,
+    collect() {
+      this.reset()
+      for (const { name: component, answered } of components()) {
+        for (const [status, count] of Object.entries(answered)) this.inc({ component, status }, count)
+      }
+    },
+  })
   const events = new Counter({
     name: 'eventgrid_binding_events_total',
     help: 'Events that reached the application, by what became of them',

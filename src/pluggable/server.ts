@@ -146,6 +146,7 @@ function figuresOf(instance: Instance) {
     inFlight: readers.inFlight,
     waiting: readers.waiting,
     readers: readers.count,
+    answered: input?.answered ?? {},
     input: input?.status,
     output: output?.status,
   }

@@ -203,6 +203,21 @@ it('answers 503 until a handler is there, so nothing is lost', async () => {
   expect(world.binding.health().status).toBe('healthy')
 })
 
+it('counts the answers to deliveries, those that reach no handler too, and no handshake', async () => {
+  const world = await openWorld()
+  await world.init()
+  expect(world.binding.health().input?.answered).toEqual({})
+  await world.binding.invoke('create', { order: 1 })
+  await world.emulator.settled()
+  const port = world.binding.address()?.port
+  const { pathname } = new URL(world.fields.subscriberEndpoint ?? '')
+  await fetch(`http://127.0.0.1:${port}${pathname}`, { method: 'POST', body: '{}' })
+  world.binding.read(undefined)
+  await world.binding.invoke('create', { order: 2 })
+  await world.emulator.records.deliveries.waitFor(({ status }) => status === 503)
+  expect(world.binding.health().input?.answered).toEqual({ 200: 1, 401: 1, 503: 1 })
+})
+
 it('resolves in the background once the listener is up, and brings the subscription up later', async () => {
   const world = await openWorld()
   world.emulator.failNext({ route: 'entra', times: 1, status: 503 })

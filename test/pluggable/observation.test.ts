@@ -75,6 +75,8 @@ it('counts events, calls and Inits for Prometheus', async () => {
         'eventgrid_binding_events_total{component="orders",result="acknowledged"} 1',
         'eventgrid_binding_events_total{component="orders",result="failed"} 1',
         'eventgrid_binding_event_seconds_count{component="orders"} 2',
+        'eventgrid_binding_deliveries_total{component="orders",status="500"} 1',
+        'eventgrid_binding_deliveries_total{component="orders",status="200"} 1',
         'eventgrid_binding_invokes_total{component="orders",code="INVALID_ARGUMENT"} 1',
         'eventgrid_binding_inits_total{component="orders",side="input",code="OK"} 1',
         'eventgrid_binding_events_in_flight{component="orders"} 0',
