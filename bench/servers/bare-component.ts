@@ -13,9 +13,11 @@ export interface BareSetup {
   readonly socket: string
   /** The file of the gRPC services. */
   readonly proto: string
+  /** Metadata of each answer to `create`. @default none */
+  readonly answered?: Readonly<Record<string, string>>
 }
 
-const { socket, proto } = setup<BareSetup>()
+const { socket, proto, answered } = setup<BareSetup>()
 const waiting = new Map<string, ServerResponse>()
 let read: ServerDuplexStream<{ messageId: string }, object> | undefined
 let lastId = 0
@@ -52,7 +54,7 @@ server.addService(service('OutputBinding'), {
   Init: answer({}),
   Ping: answer({}),
   ListOperations: answer({ operations: ['create'] }),
-  Invoke: answer({}),
+  Invoke: answer(answered ? { metadata: answered } : {}),
 })
 new ReflectionService(all).addToServer(server)
 await new Promise<void>((resolve, reject) => {
