@@ -62,7 +62,9 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
 
   async function send(call: Call, isRetry = false): Promise<number> {
     const { method, path, headers, body, signal } = call
-    const out = request({ agent, host, port, method, path, headers: { ...headers, ...authorization }, signal })
+    // A question does not wait behind events: an application that has its hands full is not unwell.
+    const by = method === 'POST' ? agent : false
+    const out = request({ agent: by, host, port, method, path, headers: { ...headers, ...authorization }, signal })
     let answer: IncomingMessage
     try {
       answer = await responseOf(out, body)

@@ -66,7 +66,7 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
     }
     const { token } = options
     const isHealth = request.url.startsWith('/v1.0/healthz')
-    if (token && !isHealth && !isSame(String(request.headers['dapr-api-token']), token.reveal())) {
+    if (token && !isHealth && !isSame(String(request.headers['dapr-api-token'] ?? ''), token.reveal())) {
       return reply.code(401).send('invalid api token')
     }
   })
@@ -90,7 +90,7 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
           `binding ${name} does not support operation ${operation}. supported operations:${operations.join(' ')}`,
         )
       }
-      const given = { ...traceContext(request.headers), ...metadata }
+      const given = { ...metadata, ...traceContext(request.headers) }
       try {
         const answer = await binding.invoke(operation, data ?? null, { metadata: given })
         return sendJson(reply.headers(answerHeaders(answer.metadata)), '')
@@ -127,7 +127,8 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
     return reply.code(204).send()
   })
   server.post('/v1.0/shutdown', (_request, reply) => {
-    reply.raw.once('finish', options.onShutdown)
+    // Also where the caller has gone before its answer.
+    reply.raw.once('close', options.onShutdown)
     return reply.code(204).send()
   })
 

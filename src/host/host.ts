@@ -24,7 +24,7 @@ export interface Host {
    */
   change(loaded: Loaded): Promise<void>
   appIsUp(up: boolean): void
-  /** Drains all components at once. */
+  /** Drains all components at once; a change under way ends. */
   close(): Promise<void>
 }
 
@@ -32,6 +32,8 @@ export interface Host {
 export function createHost({ channel, loggerOf }: HostOptions): Host {
   const running = new Map<string, RunningComponent>()
   let appUp = false
+  let closing = false
+  let changing = Promise.resolve()
 
   async function open(loaded: LoadedComponent): Promise<void> {
     const { name, type, version } = loaded.component
@@ -53,11 +55,14 @@ export function createHost({ channel, loggerOf }: HostOptions): Host {
     return other ? `; component ${JSON.stringify(other.loaded.component.name)} has its handshakePort already` : ''
   }
 
-  async function close(name: string): Promise<void> {
-    const component = running.get(name)
-    await component?.drain()
-    running.delete(name)
-    await component?.close()
+  /** An application may publish while it handles an event: so no output is closed before all inputs have been drained. */
+  async function drain(components: readonly RunningComponent[]): Promise<void> {
+    await Promise.all(components.map((component) => component.drain()))
+  }
+
+  async function closeDrained(components: readonly RunningComponent[]): Promise<void> {
+    for (const { loaded } of components) running.delete(loaded.component.name)
+    await Promise.all(components.map((component) => component.close()))
   }
 
   async function openOrGoBack(loaded: LoadedComponent, before: LoadedComponent | undefined): Promise<void> {
@@ -69,6 +74,25 @@ export function createHost({ channel, loggerOf }: HostOptions): Host {
       if (!before) return loggerOf(name).warn('it is left out until its file changes')
       loggerOf(name).warn('going back to what it was before, until its file changes')
       await openOrGoBack(before, undefined)
+    }
+  }
+
+  async function changeTo(components: Loaded['components']): Promise<void> {
+    const before = new Map([...running].map(([name, { loaded }]) => [name, loaded]))
+    const stale = [...running.values()].filter(
+      ({ loaded: { component, fingerprint } }) => components.get(component.name)?.fingerprint !== fingerprint,
+    )
+    await drain(stale)
+    if (closing) return
+    // All are closed before any is opened, so that one can take over the port of another.
+    await closeDrained(stale)
+    for (const { loaded } of stale) {
+      const { name } = loaded.component
+      if (!components.has(name)) loggerOf(name).info('removed')
+    }
+    for (const [name, loaded] of components) {
+      if (closing) return
+      if (!running.has(name)) await openOrGoBack(loaded, before.get(name))
     }
   }
 
@@ -85,28 +109,22 @@ export function createHost({ channel, loggerOf }: HostOptions): Host {
         }
       }
     },
-    async change({ components }) {
-      const before = new Map([...running].map(([name, { loaded }]) => [name, loaded]))
-      const stale = [...before.values()].filter(
-        ({ component: { name }, fingerprint }) => components.get(name)?.fingerprint !== fingerprint,
-      )
-      // All are closed before any is opened, so that one can take over the port of another.
-      await Promise.all(stale.map(({ component }) => close(component.name)))
-      for (const { component } of stale) {
-        if (!components.has(component.name)) loggerOf(component.name).info('removed')
-      }
-      for (const [name, loaded] of components) {
-        if (!running.has(name)) await openOrGoBack(loaded, before.get(name))
-      }
+    change({ components }) {
+      changing = changeTo(components)
+      return changing
     },
     appIsUp(up) {
       appUp = up
       for (const component of running.values()) component.appIsUp(up)
     },
     async close() {
-      // An application may publish while it handles an event, so no output ends before all inputs have.
-      await Promise.all([...running.values()].map((component) => component.drain()))
-      await Promise.all([...running.keys()].map(close))
+      closing = true
+      await drain([...running.values()])
+      // A change under way opens one component more at most.
+      await changing
+      const all = [...running.values()]
+      await drain(all)
+      await closeDrained(all)
     },
   }
 }

@@ -3,7 +3,7 @@ import { BindingError, type MetadataIssue } from '../errors.ts'
 import { isOurType, readDefinition, typeMeantBy } from '../metadata/component-definition.ts'
 import type { Metadata } from '../metadata/metadata.ts'
 import { describeIssue } from '../metadata/metadata-invalid.ts'
-import { type ComponentOutline, isForApp, outlineComponents } from '../metadata/outline-components.ts'
+import { isForApp, outlineComponents } from '../metadata/outline-components.ts'
 import {
   type Component,
   type ReadComponent,
@@ -81,8 +81,7 @@ export function loadComponents(texts: FolderTexts, options: LoadOptions): Loaded
   )
   const byFile = new Map<string, readonly LoadedComponent[]>()
   for (const [file, text] of texts) {
-    const named = new Map(outlines.get(file)?.map((outline) => [outline.name, outline]))
-    const loaded = loadFile(file, text, { appId: options.appId, outlines: named, sourcesOf }, { faults, notes })
+    const loaded = loadFile(file, text, { appId: options.appId, sourcesOf }, { faults, notes })
     byFile.set(file, loaded ?? before?.byFile.get(file) ?? [])
   }
   const holders = findHolders(
@@ -102,8 +101,6 @@ const mostListed = 50
 
 interface LoadContext {
   readonly appId: string
-  /** Of the file's components, by name. */
-  readonly outlines: ReadonlyMap<string, ComponentOutline>
   readonly sourcesOf: ReadComponentsOptions['sourcesOf']
 }
 
@@ -111,20 +108,19 @@ interface LoadContext {
 function loadFile(
   file: string,
   text: string | Error,
-  { appId, outlines, sourcesOf }: LoadContext,
+  { appId, sourcesOf }: LoadContext,
   { faults, notes }: Told,
 ): readonly LoadedComponent[] | undefined {
   if (text instanceof Error) {
     faults.push(`${file} can't be read: ${text.message}`)
     return undefined
   }
-  const read = readComponents(text, file, { sourcesOf })
+  const read = readComponents(text, file, { sourcesOf, appId })
   notes.push(...read.leftOut.map((one) => one.text))
-  const taken = read.components.filter(({ component: { name, type } }) => {
-    const outline = outlines.get(name)
-    if (outline && !isForApp(outline, appId)) {
+  const taken = read.components.filter(({ component: { name, type }, scopes }) => {
+    if (!isForApp({ scopes }, appId)) {
       const notUs = appId === '' ? 'and there is no --app-id' : `not for ${appId}`
-      notes.push(`${file}: component ${name} is for ${outline.scopes.join(', ')}, ${notUs}: left out`)
+      notes.push(`${file}: component ${name} is for ${scopes.join(', ')}, ${notUs}: left out`)
       return false
     }
     if (isOurType(type) || isSecretStore(type)) return true

@@ -60,7 +60,7 @@ export async function openComponent(loaded: LoadedComponent, options: OpenOption
     binding: output ?? input,
     appIsUp: (up) => attachment?.appIsUp(up),
     async drain() {
-      attachment?.stop()
+      attachment?.end()
       await input?.close()
     },
     async close() {
@@ -86,6 +86,7 @@ function attach(
   // Dapr asks only where the component does not say so itself.
   const isInput = (texts.get('direction') ?? '').split(',').some((word) => word.trim().toLowerCase() === 'input')
   let current: AbortController | undefined
+  let ended = false
 
   /** Not the event itself: as long as the application takes, its parsed form would stay as well, which may be thirty times as large. */
   const handle = ({ data, metadata, signal }: ReceivedEvent) => channel.deliver(route, { data, metadata, signal })
@@ -118,12 +119,15 @@ function attach(
     appIsUp(up: boolean): void {
       stop()
       binding.read(undefined)
-      if (!up) return
+      if (!up || ended) return
       current = new AbortController()
       void subscribe(current.signal)
     },
-    /** Asks the application no more. */
-    stop,
+    /** Asks the application no more, whatever becomes of it. */
+    end(): void {
+      ended = true
+      stop()
+    },
   }
 }
 

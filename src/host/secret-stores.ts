@@ -9,9 +9,9 @@ export class SecretStoreError extends Error {
   override readonly name = 'SecretStoreError'
 }
 
-/** Dapr's local secret stores, by component type in lower case. */
+/** Dapr's local secret stores, by component type in lower case; their values by name in lower case. */
 const stores: Readonly<Record<string, (values: ReadonlyMap<string, string>, env: Environment) => Secrets>> = {
-  'secretstores.local.file': (values) => readSecretsFile(values.get('secretsFile') ?? ''),
+  'secretstores.local.file': (values) => readSecretsFile(values.get('secretsfile') ?? ''),
   'secretstores.local.env': (values, env) => environmentSecrets(values.get('prefix') ?? '', env),
 }
 
@@ -36,10 +36,10 @@ export function readSecretStore(
   { faults, notes }: Told,
 ): Secrets | undefined {
   try {
-    const filled = new Map([...values].map(([key, text]) => [key, fill(text)] as const))
+    const filled = new Map([...values].map(([key, text]) => [key.toLowerCase(), fill(text)] as const))
     const secrets = stores[type.toLowerCase()]?.(filled, env) ?? {}
     const isNested = Object.values(secrets).some((value) => typeof value === 'object')
-    if (isNested && filled.get('multiValued') !== 'true')
+    if (isNested && filled.get('multivalued') !== 'true')
       notes.push(`secret store ${name}: daprd finds a secret with keys only where the store says multiValued: "true"`)
     return secrets
   } catch (error) {

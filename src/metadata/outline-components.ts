@@ -13,7 +13,7 @@ export interface ComponentOutline {
 }
 
 /** Is a component for an application? */
-export const isForApp = ({ scopes }: ComponentOutline, appId: string): boolean =>
+export const isForApp = ({ scopes }: Pick<ComponentOutline, 'scopes'>, appId: string): boolean =>
   scopes.length === 0 || scopes.includes(appId)
 
 /**

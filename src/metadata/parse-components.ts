@@ -11,6 +11,7 @@ import { isRecord } from './is-record.ts'
 import { metadataInvalid } from './metadata-invalid.ts'
 import { nearestName } from './nearest-name.ts'
 import { checkLogger, checkValues, mustBe, type OptionCheck } from './option-checks.ts'
+import { isForApp } from './outline-components.ts'
 import { notePositions } from './positions.ts'
 import { readYaml, type YamlDocument } from './read-yaml.ts'
 import { quote } from './redact.ts'
@@ -75,6 +76,8 @@ export interface ReadComponent {
   readonly component: Component
   /** Its properties, and an unknown value for each that has a fault: enough to judge all else by. */
   readonly known: Readonly<Record<string, unknown>>
+  /** The applications that it is for; empty: every one. */
+  readonly scopes: readonly string[]
   /** Where its list of metadata stands. */
   readonly at: string
   /** What is wrong with it. */
@@ -93,10 +96,12 @@ export interface ReadText {
 export interface ReadComponentsOptions {
   /** What a component's references refer to, given the secret store that it names. */
   readonly sourcesOf: (secretStore: string | undefined) => ReferenceSources
+  /** The application that it reads for: components of others may have the same names. @default it reads for all */
+  readonly appId?: string
 }
 
 /** Reads a YAML text as {@link parseComponents} does, and throws for nothing. */
-export function readComponents(yamlText: string, file: string, { sourcesOf }: ReadComponentsOptions): ReadText {
+export function readComponents(yamlText: string, file: string, { sourcesOf, appId }: ReadComponentsOptions): ReadText {
   const issues: MetadataIssue[] = []
   const components: ReadComponent[] = []
   const leftOut: { text: string; isSlip: boolean }[] = []
@@ -112,14 +117,15 @@ export function readComponents(yamlText: string, file: string, { sourcesOf }: Re
       continue
     }
     const { name } = read.component
-    if (names.has(name)) {
+    const isOurs = appId === undefined || isForApp(read, appId)
+    if (isOurs && names.has(name)) {
       fault(['metadata', 'name'], {
         field: 'metadata.name',
         value: quote(name),
         rule: 'is the name of an earlier component too',
       })
     }
-    names.add(name)
+    if (isOurs) names.add(name)
     issues.push(...own)
     components.push({ ...read, issues: own })
   }
@@ -184,7 +190,7 @@ function readComponent(
   const name = readText(value.metadata, ['metadata', 'name'], fault)
   const type = readText(value.spec, ['spec', 'type'], fault)
   const version = readVersion(value.spec, fault)
-  checkScopes(value.scopes, fault)
+  const scopes = readScopes(value.scopes, fault)
   const secretStore = readSecretStore(value.auth, fault)
   const { sound: properties, known } = readComponentProperties(isRecord(value.spec) ? value.spec.metadata : undefined, {
     type,
@@ -201,14 +207,15 @@ function readComponent(
       ['version', at(['spec', 'version'])],
     ]),
   )
-  return { component, known, at: at(['spec', 'metadata']) }
+  return { component, known, scopes, at: at(['spec', 'metadata']) }
 }
 
 /** Taken for no list, a component for one application would be one for all. */
-function checkScopes(scopes: unknown, fault: Fault): void {
-  if (scopes === undefined || scopes === null) return
-  if (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string')) return
+function readScopes(scopes: unknown, fault: Fault): readonly string[] {
+  if (scopes === undefined || scopes === null) return []
+  if (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string')) return scopes
   fault(['scopes'], { field: 'scopes', rule: 'must be a list of application ids', fix: 'write scopes: [my-app]' })
+  return []
 }
 
 function readSecretStore(auth: unknown, fault: Fault): string | undefined {

@@ -31,6 +31,7 @@ const eventWith = (
 it.each([
   { status: 200, expected: 'taken' },
   { status: 204, expected: 'taken' },
+  { status: 300, expected: 'the application answered 300' },
   { status: 302, expected: 'the application answered 302' },
   { status: 404, expected: 'the application answered 404' },
   { status: 503, expected: 'the application answered 503' },
@@ -66,12 +67,31 @@ it('hands on what tells of the event and of its trace, and nothing else', async 
   const metadata = {
     'aeg-event-type': 'Notification',
     traceparent: '00-1',
+    tracestate: 'a=1',
     authorization: 'x',
     'content-length': '1',
     other: 'y',
   }
   await channel.deliver('orders', eventWith({ ...metadata, 'aeg-sas-key': 'x' }))
-  expect(seen.sort()).toEqual(['aeg-event-type', 'connection', 'content-length', 'content-type', 'host', 'traceparent'])
+  const ofHttp = ['connection', 'content-length', 'content-type', 'host']
+  expect(seen.sort()).toEqual(['aeg-event-type', ...ofHttp, 'traceparent', 'tracestate'])
+})
+
+it.each([
+  { route: 'orders', expected: '/orders' },
+  { route: '/from//Event Grid/../shop', expected: '/from/shop' },
+  { route: 'Straße', expected: '/Stra%C3%9Fe' },
+  { route: '\ud800', expected: '/%EF%BF%BD' },
+])('posts to $expected for the route $route', async ({ route, expected }) => {
+  const paths: (string | undefined)[] = []
+  const channel = await open(
+    createServer((request, response) => {
+      paths.push(request.url)
+      response.end()
+    }),
+  )
+  await channel.deliver(route, eventWith())
+  expect(paths).toEqual([expected])
 })
 
 it('sends an event again at once when a kept connection turns out to be closed', async () => {
@@ -86,6 +106,42 @@ it('sends an event again at once when a kept connection turns out to be closed',
   await channel.deliver('orders', eventWith())
   await channel.deliver('orders', eventWith())
   expect(posts).toBe(3)
+})
+
+it('sends an event again by itself once only', async () => {
+  const first = Promise.withResolvers<void>()
+  let posts = 0
+  const server = createServer({ keepAliveTimeout: 60_000 }, async (request, response) => {
+    posts++
+    if (posts > 2) return void request.socket.resetAndDestroy()
+    // Each of the first two has a connection of its own then.
+    if (posts === 2) first.resolve()
+    await first.promise
+    response.end()
+  })
+  const channel = await open(server)
+  await Promise.all([channel.deliver('orders', eventWith()), channel.deliver('orders', eventWith())])
+  await expect(channel.deliver('orders', eventWith())).rejects.toThrow('could not be reached (ECONNRESET)')
+  expect(posts).toBe(4)
+})
+
+it('does not wait for the end of a long answer', async () => {
+  const channel = await open(createServer((_request, response) => response.write(Buffer.alloc(65_537))))
+  await channel.deliver('orders', eventWith())
+})
+
+it('takes an application that leaves its questions unanswered for unwell, and for one that does not subscribe', async () => {
+  const channel = await open(createServer(() => {}))
+  const answers = await Promise.all([channel.healthy('/'), channel.probe('orders')])
+  expect(answers).toEqual([false, { subscribed: false, status: undefined }])
+})
+
+it('leaves no connection open that only showed that somebody listens', async () => {
+  const closed = Promise.withResolvers<void>()
+  const server = createServer().on('connection', (socket) => socket.on('close', () => closed.resolve()))
+  const channel = await open(server)
+  expect(await channel.reachable()).toBe(true)
+  await closed.promise
 })
 
 it('does not send an event again by itself that the application has answered, be it in part', async () => {
@@ -103,10 +159,14 @@ it('does not send an event again by itself that the application has answered, be
 
 it('calls the application gone where nobody listens, not where a connection breaks', async () => {
   let gone = 0
-  const server = createServer((request) => request.socket.resetAndDestroy())
+  let posts = 0
+  const server = createServer((request) => {
+    posts++
+    request.socket.resetAndDestroy()
+  })
   const channel = await open(server, 10, () => gone++)
   await expect(channel.deliver('orders', eventWith())).rejects.toThrow('could not be reached')
-  expect(gone).toBe(0)
+  expect({ gone, posts }).toEqual({ gone: 0, posts: 1 })
   await new Promise((closed) => server.close(closed))
   await expect(channel.deliver('orders', eventWith())).rejects.toThrow('could not be reached')
   expect(gone).toBe(1)
@@ -132,6 +192,25 @@ it('sends no more requests at once than it is told', async () => {
   }
   await deliveries
   expect(most).toBe(2)
+})
+
+it('asks the application while it has as many events as it takes at once', async () => {
+  const arrived = Promise.withResolvers<void>()
+  const channel = await open(
+    createServer((request, response) => {
+      if (request.method === 'POST') arrived.resolve()
+      else response.end()
+    }),
+    1,
+  )
+  const giveUp = new AbortController()
+  const delivery = channel.deliver('orders', eventWith({}, giveUp.signal))
+  await arrived.promise
+  const answers = Promise.all([channel.healthy('/'), channel.probe('orders')])
+  // Neither question waits for the event to end.
+  expect(await Promise.race([answers, delivery])).toEqual([true, { subscribed: true, status: 200 }])
+  giveUp.abort()
+  await expect(delivery).rejects.toThrow('did not answer in time')
 })
 
 it('gives up when the time for the event is over', async () => {

@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { watchApp } from '../../src/host/app-watch.ts'
 
 /** An application that is well or not, look by look; the last word stays. */
@@ -89,4 +89,54 @@ it('goes by health alone where that is asked for', async () => {
   await up.promise
   gone()
   expect(said).toEqual([true])
+})
+
+it('looks at the port until somebody listens there, and again once it is found gone', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const said: string[] = []
+  let listens = false
+  const watch = () =>
+    watchApp({
+      channel: {
+        async reachable() {
+          said.push('look')
+          return listens
+        },
+        healthy: async () => true,
+      },
+      changed: (up) => said.push(up ? 'UP' : 'DOWN'),
+      missing: () => said.push('MISSING'),
+    })
+  const { gone, stop } = watch()
+  await vi.advanceTimersByTimeAsync(150)
+  gone()
+  listens = true
+  await vi.advanceTimersByTimeAsync(1_000)
+  gone()
+  gone()
+  await vi.advanceTimersByTimeAsync(1_000)
+  gone()
+  stop()
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(said.join(' ')).toBe('look MISSING look look UP DOWN look UP DOWN')
+  const another = watch()
+  await vi.advanceTimersByTimeAsync(1_000)
+  another.stop()
+  another.gone()
+  expect(said.slice(-2)).toEqual(['look', 'UP'])
+})
+
+it('does not call the application missing where it is stopped within the first look', async () => {
+  const answer = Promise.withResolvers<boolean>()
+  const said: string[] = []
+  const { stop } = watchApp({
+    channel: { reachable: () => answer.promise, healthy: async () => true },
+    changed: () => said.push('changed'),
+    missing: () => said.push('missing'),
+  })
+  stop()
+  answer.resolve(false)
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(said).toEqual([])
 })

@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { type BindingsApiOptions, createBindingsApi } from '../../src/host/bindings-api.ts'
 import { createHost } from '../../src/host/host.ts'
@@ -97,6 +98,11 @@ it.each([
     expected: [500, notInvoked('orders', 'operation field is missing from request')],
   },
   {
+    name: 'an operation without a name',
+    body: { operation: '', data: 1 },
+    expected: [500, notInvoked('orders', 'operation field is missing from request')],
+  },
+  {
     name: 'no JSON',
     body: '{',
     expected: [400, failed('ERR_MALFORMED_REQUEST', 'failed deserializing HTTP body: it is not JSON')],
@@ -105,6 +111,11 @@ it.each([
     name: 'no body',
     body: '',
     expected: [400, failed('ERR_MALFORMED_REQUEST', 'failed deserializing HTTP body: it is not JSON')],
+  },
+  {
+    name: 'JSON that is no object',
+    body: [],
+    expected: [400, /ERR_MALFORMED_REQUEST.*HTTP body: Invalid input/],
   },
   {
     name: 'metadata that is no text',
@@ -128,9 +139,9 @@ it.each([
   },
   {
     name: 'another building block',
-    url: '/v1.0/state/store',
+    url: '/v1.0/state/store?metadata.key=secret',
     body: [],
-    expected: [404, /ERR_NOT_FOUND.*POST \/v1\.0\/state\/store/],
+    expected: [404, /ERR_NOT_FOUND.*POST \/v1\.0\/state\/store:/],
   },
 ])(
   'answers $name as Dapr does, or says what it lacks',
@@ -164,22 +175,24 @@ it.each([
   expect({ status: answer.statusCode, body: answer.body, type: answer.headers['content-type'] }).toEqual({
     status: 200,
     body: '',
-    type: expect.stringMatching(/^application\/json/),
+    type: 'application/json',
   })
   expect(published()).toMatchObject([expected])
 })
 
-it('hands on metadata, and the trace of the caller', async () => {
+it('hands on metadata, and the trace of the caller, which goes before one in the metadata as with Dapr', async () => {
   const { api, published } = await openPublishing()
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
-  const body = { operation: 'create', data: 1, metadata: { type: 'order.placed', subject: 'orders/1' } }
+  const tracestate = 'congo=t61rcWkgMzE'
+  const metadata = { type: 'order.placed', subject: 'orders/1', traceparent: traceparent.replace('4bf9', '5bf9') }
+  const body = { operation: 'create', data: 1, metadata }
   await api.inject({
     method: 'POST',
     url: '/v1.0/bindings/orders',
-    headers: { traceparent },
+    headers: { traceparent, tracestate },
     payload: JSON.stringify(body),
   })
-  expect(published()).toMatchObject([{ type: 'order.placed', subject: 'orders/1', traceparent }])
+  expect(published()).toMatchObject([{ type: 'order.placed', subject: 'orders/1', traceparent, tracestate }])
 })
 
 it('answers with the ids as far as a header can hold them', async () => {
@@ -197,14 +210,27 @@ it('answers with the ids as far as a header can hold them', async () => {
 })
 
 it('tells of its components as Dapr does, and keeps what an application adds', async () => {
-  const api = await openApi()
+  const api = await openApi({ app: { address: '127.0.0.1', port: 3000, maxConcurrency: 256 } })
   await api.inject({ method: 'PUT', url: '/v1.0/metadata/greeting', payload: 'hello' })
+  await api.inject({ method: 'PUT', url: '/v1.0/metadata/daprRuntimeVersion', payload: '1.18.1' })
   const answer = await api.inject({ url: '/v1.0/metadata' })
   expect(answer.json()).toMatchObject({
     id: 'shop',
     components: [{ name: 'orders', type: 'bindings.azure.eventgrid', version: 'v1', capabilities: ['OUTPUT_BINDING'] }],
     extended: { greeting: 'hello', daprRuntimeVersion: 'eventgrid-binding 1.2.3' },
+    appConnectionProperties: { port: 3000, protocol: 'http', channelAddress: '127.0.0.1', maxConcurrency: 256 },
   })
+})
+
+it('keeps a hundred keys of 65,536 characters each, and no more', async () => {
+  const api = await openApi()
+  const put = async (key: number, length = 1) => {
+    const payload = 'x'.repeat(length)
+    return (await api.inject({ method: 'PUT', url: `/v1.0/metadata/${key}`, payload })).statusCode
+  }
+  for (let key = 1; key <= 100; key++) expect(await put(key)).toBe(204)
+  expect([await put(101), await put(100, 65_536), await put(100, 65_537)]).toEqual([400, 204, 400])
+  expect((await api.inject({ url: '/v1.0/metadata' })).json().extended['100']).toHaveLength(65_536)
 })
 
 it.each([
@@ -221,18 +247,42 @@ it.each([
   expect([answer.statusCode, answer.body]).toEqual(expected)
 })
 
+it('shuts down for a caller that does not wait for the answer', async () => {
+  const down = Promise.withResolvers<void>()
+  const api = await openApi({ onShutdown: down.resolve })
+  const { port, hostname } = new URL(await api.listen({ host: '127.0.0.1', port: 0 }))
+  const caller = connect(Number(port), hostname)
+  const request = 'POST /v1.0/shutdown HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n'
+  caller.write(request, () => caller.resetAndDestroy())
+  await down.promise
+})
+
+it('takes no request without a token, be the token the word undefined', async () => {
+  const api = await openApi({ token: new Secret('undefined') })
+  expect((await api.inject({ url: '/v1.0/metadata' })).statusCode).toBe(401)
+})
+
 it.each([
   { name: 'without the token', headers: {}, expected: 401 },
   { name: 'with another token', headers: { 'dapr-api-token': 'guessed' }, expected: 401 },
   { name: 'with the token', headers: { 'dapr-api-token': 'the-token' }, expected: 200 },
   {
+    name: 'without the token that speaks of health',
+    url: '/v1.0/metadata?/v1.0/healthz',
+    headers: {},
+    expected: 401,
+  },
+  {
     name: 'of a page of the web',
     headers: { 'dapr-api-token': 'the-token', 'sec-fetch-site': 'cross-site' },
     expected: 403,
   },
-])('answers a request $name with $expected where a token is set', async ({ headers, expected }) => {
-  const api = await openApi({ token: new Secret('the-token') })
-  const health = await api.inject({ url: '/v1.0/healthz' })
-  const answer = await api.inject({ url: '/v1.0/metadata', headers })
-  expect([answer.statusCode, health.statusCode]).toEqual([expected, 204])
-})
+])(
+  'answers a request $name with $expected where a token is set',
+  async ({ url = '/v1.0/metadata', headers, expected }) => {
+    const api = await openApi({ token: new Secret('the-token') })
+    const health = await api.inject({ url: '/v1.0/healthz' })
+    const answer = await api.inject({ url, headers })
+    expect([answer.statusCode, health.statusCode]).toEqual([expected, 204])
+  },
+)

@@ -79,6 +79,7 @@ it('ends with 1 and names both components where two have one port', async () => 
 
 it('drains at SIGTERM: what the application handles is awaited, and it may still publish', async () => {
   const world = await openHostWorld()
+  world.write('parcels.yaml', { name: 'parcels' })
   const app = await openDaprApp()
   const host = world.start(['--app-port', String(app.port)])
   await host.takesEvents('orders')
@@ -90,8 +91,10 @@ it('drains at SIGTERM: what the application handles is awaited, and it may still
     host.process.kill('SIGTERM')
     await host.line(/^SIGTERM: no more events are taken/)
     await vi.waitFor(async () => expect(await health()).toBe(503))
-    const { status } = await host.invoke('orders', { operation: 'create', data: 'while draining' })
-    return status
+    const answers = await Promise.all(
+      ['orders', 'parcels'].map((name) => host.invoke(name, { operation: 'create', data: 'while draining' })),
+    )
+    return Math.max(...answers.map(({ status }) => status))
   })
   await host.invoke('orders', { operation: 'create', data: 'last' })
   expect(await host.ended).toBe(0)
@@ -135,7 +138,8 @@ it('says what runs, and prints no secret, whatever goes wrong', async () => {
   const texts = [...host.lines, ...(await Promise.all([...answers, metadata].map((answer) => answer.text())))].join(
     '\n',
   )
-  for (const line of [/^orders: bindings\.azure\.eventgrid v1: input and output$/m, /^ready: http/m])
+  const capabilities = /"capabilities":\["INPUT_BINDING","OUTPUT_BINDING"\]/
+  for (const line of [/^orders: bindings\.azure\.eventgrid v1: input and output$/m, /^ready: http/m, capabilities])
     expect(texts).toMatch(line)
   for (const secret of ['marked-', key, world.emulator.clientSecret]) expect(texts).not.toContain(secret)
 })

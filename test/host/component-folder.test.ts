@@ -1,12 +1,31 @@
-import { expect, it } from 'vitest'
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { otherFiles, readFolder, watchFolder } from '../../src/host/component-folder.ts'
 import { makeComponentFolder } from '../support/component-folder.ts'
 
 it('reads the YAML files of a folder in the order of their names, and nothing else', async () => {
   const folder = makeComponentFolder()
   for (const name of ['b.yml', 'a.yaml', 'notes.txt', 'c.YAML', '.#a.yaml']) folder.write(name, name)
+  mkdirSync(join(folder.path, 'd.yaml'))
   const texts = await readFolder(folder.path)
   expect([...texts.values()]).toEqual(['a.yaml', 'b.yml', 'c.YAML'])
+})
+
+it('says why a file cannot be read, and reads the others', async () => {
+  const folder = makeComponentFolder()
+  symlinkSync('gone.yaml', join(folder.path, 'a.yaml'))
+  folder.write('b.yaml', 'b')
+  const texts = await readFolder(folder.path)
+  expect([...texts.values()]).toEqual([expect.objectContaining({ code: 'ENOENT' }), 'b'])
+})
+
+it('reads a thousand files, and no more', async () => {
+  const folder = makeComponentFolder()
+  for (let file = 1; file <= 1_000; file++) folder.write(`${file}.yaml`, '')
+  expect((await readFolder(folder.path)).size).toBe(1_000)
+  folder.write('1001.yaml', '')
+  await expect(readFolder(folder.path)).rejects.toThrow('holds over 1000 YAML files')
 })
 
 /** What `changed` is called with while one state after another is seen. */
@@ -42,8 +61,49 @@ it.each([
   expect(await changesOf(states)).toEqual(expected)
 })
 
+it('tells of no change once it is stopped, and waits for the one that it has told of', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const told: string[] = []
+  const taken = Promise.withResolvers<void>()
+  let read = async () => 'new'
+  const watch = () =>
+    watchFolder<string>({
+      known: 'old',
+      intervalMs: 10,
+      read: () => read(),
+      changed(state) {
+        told.push(state)
+        return taken.promise
+      },
+    })
+  const stop = watch()
+  await vi.advanceTimersByTimeAsync(20)
+  read = async () => 'newer'
+  await vi.advanceTimersByTimeAsync(100)
+  expect(told).toEqual(['new'])
+  const stopped = stop().then(() => told.push('stopped'))
+  await vi.advanceTimersByTimeAsync(100)
+  expect(told).toEqual(['new'])
+  taken.resolve()
+  await stopped
+  expect([told, vi.getTimerCount()]).toEqual([['new', 'stopped'], 0])
+
+  const stopWithinLook = watch()
+  await vi.advanceTimersByTimeAsync(10)
+  const seen = Promise.withResolvers<string>()
+  read = () => seen.promise
+  await vi.advanceTimersByTimeAsync(10)
+  const ended = stopWithinLook()
+  seen.resolve('newer')
+  await ended
+  await vi.advanceTimersByTimeAsync(100)
+  expect([told, vi.getTimerCount()]).toEqual([['new', 'stopped'], 0])
+})
+
 it('names the files that are not read for their names', async () => {
   const folder = makeComponentFolder()
+  mkdirSync(join(folder.path, 'a-folder'))
   for (const name of ['ok.yaml.txt', 'ok.yml', 'OK.YAML', '.hidden', 'notes.md']) folder.write(name, '')
   expect(await otherFiles(folder.path)).toEqual(['notes.md', 'ok.yaml.txt'])
 })

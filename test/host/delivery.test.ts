@@ -9,6 +9,8 @@ const create = (data: unknown, metadata = {}) => ({ operation: 'create', data, m
 
 it('posts an event to the path of the component, as Dapr does, and none of the credential', async () => {
   const world = await openHostWorld()
+  // As good as none.
+  world.write('orders.yaml', { fields: { route: '' } })
   const app = await openDaprApp()
   const host = world.start(['--app-port', String(app.port)], { APP_API_TOKEN: 'for-the-application' })
   await host.takesEvents('orders')
@@ -112,7 +114,7 @@ it('says once that the application is gone and once that it is back, and answers
 
 it('asks for nothing and posts to the route where the component says direction and route', async () => {
   const world = await openHostWorld()
-  world.write('orders.yaml', { fields: { direction: 'input, output', route: '/from/event grid' } })
+  world.write('orders.yaml', { fields: { Direction: 'output, INPUT', ROUTE: '/from/event grid' } })
   const app = await openDaprApp({ subscribed: () => false })
   const host = world.start(['--app-port', String(app.port)])
   await host.takesEvents('orders')
@@ -145,4 +147,52 @@ it('answers 503 while the application says that it is unwell, or that it does no
   app.feel(true)
   await world.emulator.settled()
   expect(dataOf(await app.received('POST', 1))).toEqual(['patience'])
+})
+
+it('says once that the application takes no events, and hands it none while it is unwell, whatever it answers', async () => {
+  const world = await openHostWorld()
+  let wanted: boolean | Promise<boolean> = false
+  const app = await openDaprApp({ subscribed: () => wanted })
+  const health = [
+    '--app-health-check-path',
+    '/well',
+    '--app-health-probe-interval',
+    '0.05',
+    '--app-health-threshold',
+    '1',
+  ]
+  const host = world.start(['--app-port', String(app.port), ...health])
+  await app.received('OPTIONS', 2)
+  const { promise, resolve: answer } = Promise.withResolvers<boolean>()
+  wanted = promise
+  await app.received('OPTIONS', 3)
+  app.feel(false)
+  await host.line(/^the application is unwell/)
+  answer(true)
+  // As long as it takes to ask again, were it asked.
+  await app.received('GET', (await app.received('GET', 0)).length + 25)
+  expect(await app.received('OPTIONS', 0)).toHaveLength(3)
+  expect(host.lines.join('\n')).not.toContain('events go to the application')
+  app.feel(true)
+  await host.takesEvents('orders')
+  expect(host.lines.filter((line) => line.includes('the application answers OPTIONS'))).toHaveLength(1)
+})
+
+it('ends though the application takes no events', async () => {
+  const world = await openHostWorld()
+  const app = await openDaprApp({ subscribed: () => false })
+  const host = world.start(['--app-port', String(app.port)])
+  await app.received('OPTIONS', 1)
+  host.process.kill('SIGTERM')
+  expect(await host.ended).toBe(0)
+})
+
+it('says of a component without an output that it does not publish', async () => {
+  const world = await openHostWorld()
+  world.write('orders.yaml', { fields: { topicEndpoint: undefined, accessKey: undefined } })
+  const host = world.start()
+  expect(await host.invoke('orders', { operation: 'create' })).toMatchObject({
+    status: 500,
+    body: expect.stringContaining('OPERATION_UNSUPPORTED'),
+  })
 })

@@ -23,11 +23,17 @@ spec:
     - { name: accessKey, ${accessKey.slice(1, -1)} }
 ${more}`
 
-const load = (files: Readonly<Record<string, string | Error>>, before?: Loaded, env = {}, secrets = {}) =>
+const load = (
+  files: Readonly<Record<string, string | Error>>,
+  before?: Loaded,
+  env = {},
+  secrets = {},
+  appId = 'shop',
+) =>
   loadComponents(new Map(Object.entries(files)), {
-    appId: 'shop',
+    appId,
     env,
-    fill: createPlaceholders({ appId: 'shop', env }),
+    fill: createPlaceholders({ appId, env }),
     secrets: () => secrets,
     before,
   })
@@ -88,17 +94,17 @@ it('lets the first of two components of one name count, and says so', () => {
   expect(faults).toEqual(['b.yml: component "alpha" stands in a.yaml too, and that one counts'])
 })
 
-it('lets a component that runs count before a copy of it, whichever file stands first', () => {
+it.each(['a.yaml', 'z.yaml'])('lets a component that runs count before a copy of it in %s', (file) => {
+  const copy = { [file]: component('alpha', { type: 'bindings.cloud.eventrouter' }) }
   const running = { 'b.yaml': component('alpha') }
-  const copied = { 'a.yaml': component('alpha', { type: 'bindings.cloud.eventrouter' }), ...running }
+  const copied = Object.fromEntries(Object.entries({ ...copy, ...running }).sort())
   const once = load(copied, load(running))
   const twice = load({ ...copied, 'c.yaml': component('gamma') }, once)
   for (const { faults, components } of [once, twice]) {
     expect(components.get('alpha')?.component.type).toBe('bindings.azure.eventgrid')
-    expect(faults).toEqual(['a.yaml: component "alpha" stands in b.yaml too, and that one counts'])
+    expect(faults).toEqual([`${file}: component "alpha" stands in b.yaml too, and that one counts`])
   }
-  const { 'a.yaml': copy } = copied
-  expect(load({ 'a.yaml': copy }, twice).components.get('alpha')?.component.type).toBe('bindings.cloud.eventrouter')
+  expect(load(copy, twice).components.get('alpha')?.component.type).toBe('bindings.cloud.eventrouter')
 })
 
 it('leaves out what is for another application, and what is not ours', () => {
@@ -112,6 +118,26 @@ it('leaves out what is for another application, and what is not ours', () => {
     'a.yaml: component alpha is for billing, not for shop: left out',
     'c.yaml: component gamma is a state.redis, which is not ours: left out',
   ])
+})
+
+it.each([
+  { appId: 'shop', note: 'is for billing, not for shop' },
+  { appId: 'billing', note: 'is for shop, not for billing' },
+])('takes the one for $appId of two of the same name in one file', ({ appId, note }) => {
+  const [ours, theirs] = ['shop', 'billing'].map((id) => component('alpha', { more: `scopes: [${id}]` }))
+  const { components, faults, notes } = load({ 'a.yaml': `${ours}\n---${theirs}` }, undefined, {}, {}, appId)
+  expect([[...components.keys()], faults, notes]).toEqual([
+    ['alpha'],
+    [],
+    [`a.yaml: component alpha ${note}: left out`],
+  ])
+})
+
+it('leaves out what is for some applications where it does not know for which one it runs', () => {
+  const text = component('alpha', { more: 'scopes: [shop]' })
+  const { components, notes } = load({ 'a.yaml': text }, undefined, {}, {}, '')
+  expect(components.size).toBe(0)
+  expect(notes).toEqual(['a.yaml: component alpha is for shop, and there is no --app-id: left out'])
 })
 
 it('says of a kind and of a type that is nearly right what was probably meant', () => {
@@ -165,6 +191,16 @@ spec:
     'b.yaml:9:37: topicEndpoint',
   ])
   expect(components.size).toBe(0)
+})
+
+it.each([
+  { count: 50, lines: 50, last: /^a\.yaml:60:.*field49/ },
+  { count: 53, lines: 51, last: /^a\.yaml: and 3 more$/ },
+])('lists the first 50 faults of a file that has $count', ({ count, lines, last }) => {
+  const more = Array.from({ length: count }, (_, index) => `    - { name: field${index}, envRef: UNSET }\n`).join('')
+  const said = load({ 'a.yaml': component('alpha', { more }) }).faults.flatMap((text) => text.split('\n'))
+  expect(said).toHaveLength(lines)
+  expect(said.at(-1)).toMatch(last)
 })
 
 it('says why a side counts as configured where a single field says so', () => {
@@ -227,6 +263,26 @@ ${more}`
     const broken = load({ 'a.yaml': alpha, 'b.yaml': 'kind: [', 'c.yaml': two }, both)
     const unread = load({ 'a.yaml': alpha, 'b.yaml': new Error('EACCES'), 'c.yaml': two }, broken)
     expect([before, both, broken, unread].map(keyOf)).toEqual(Array(4).fill(withKey('key-1')))
+    const moved = component('alpha', { accessKey, more: '    - { name: route, value: /elsewhere }' })
+    const after = load({ 'a.yaml': moved, 'b.yaml': 'kind: [' }, before)
+    expect(after.components.get('alpha')?.component.properties).toHaveProperty('route')
+  })
+
+  it('that can no longer be read take away no component, though all else of its file is right', () => {
+    const folder = openFolder()
+    const texts = { 'a.yaml': `${alpha}---${component('beta')}` }
+    const before = load({ ...texts, 'b.yaml': folder.store('one', 'key-1') })
+    const after = load({ ...texts, 'b.yaml': folder.store('one', 'key-1', { file: 'gone' }) }, before)
+    expect(after.faults).toEqual([expect.stringMatching(/^secret store one: \S+gone\.json can't be read: ENOENT/)])
+    expect(keyOf(after)).toBe(withKey('key-1'))
+  })
+
+  it('come after the secrets that are given, and an empty name means none of them', () => {
+    const folder = openFolder()
+    const unnamed = component('alpha', { accessKey, more: 'auth: { secretStore: "" }' })
+    const files = { 'a.yaml': unnamed, 'b.yaml': folder.store('one', 'key-1') }
+    expect(keyOf(load(files))).toBe(withKey('key-1'))
+    expect(keyOf(load(files, undefined, {}, { 'event-grid': 'given' }))).toBe(withKey('given'))
   })
 
   it('that are not known, since a file is broken, are not guessed', () => {
@@ -288,8 +344,19 @@ describe('a secret that is missing', () => {
   const advice =
     'put { "event-grid": { "accessKey": "…" } } into a JSON file, and name that by --secrets FILE or in a secretstores.local.file component'
 
-  it('is told where to go', () => {
-    expect(load({ 'a.yaml': component('alpha', { accessKey }) }).faults).toEqual([expect.stringContaining(advice)])
+  const store = `
+apiVersion: dapr.io/v1alpha1
+kind: Component
+metadata: { name: local }
+spec: { type: secretstores.local.env }`
+
+  it.each([
+    { name: 'no secret store', more: '', files: {} },
+    { name: 'one that it does not name', more: '', files: { 'z.yaml': store } },
+    { name: 'the one that it names', more: 'auth: { secretStore: local }', files: { 'z.yaml': store } },
+  ])('is told where to go where there is $name', ({ more, files }) => {
+    const { faults } = load({ 'a.yaml': component('alpha', { accessKey, more }), ...files })
+    expect(faults).toEqual([expect.stringContaining(`as text; ${advice}`)])
   })
 
   it('is said to be of no store where its component names one that is not there', () => {
@@ -346,8 +413,18 @@ spec: { type: secretstores.local.file, metadata: [{ name: secretsFile, value: go
 
 it.each([
   { name: 'the file of a local file store', store: 'secretstores.local.file', env: {} },
-  { name: 'the environment, by a local environment store', store: 'secretstores.local.env', env: { SHOP_topic: key } },
-])('finds secrets in $name', ({ store, env }) => {
+  {
+    name: 'the file of a store whose field is written otherwise',
+    store: 'secretstores.local.file',
+    field: 'SecretsFile',
+    env: {},
+  },
+  {
+    name: 'the environment, by a local environment store',
+    store: 'SecretStores.Local.Env',
+    env: { SHOP_topic: key, OTHERtopic: 'another' },
+  },
+])('finds secrets in $name', ({ store, field = 'secretsFile', env }) => {
   const { path } = makeComponentFolder()
   writeFileSync(`${path}/secrets.json`, JSON.stringify({ topic: key }))
   const loaded = load(
@@ -357,28 +434,38 @@ it.each([
 apiVersion: dapr.io/v1alpha1
 kind: Component
 metadata: { name: local }
-spec: { type: ${store}, metadata: [{ name: secretsFile, value: "${path}/secrets.json" }, { name: prefix, value: SHOP_ }] }`,
+spec: { type: ${store}, metadata: [{ name: ${field}, value: "${path}/secrets.json" }, { name: prefix, value: SHOP_ }] }`,
     },
     undefined,
     env,
   )
-  expect(loaded.faults).toEqual([])
-  expect(loaded.components.get('alpha')?.metadata.output).toBeDefined()
+  expect({ faults: loaded.faults, notes: loaded.notes }).toEqual({ faults: [], notes: [] })
+  const inline = load({ 'a.yaml': component('alpha') })
+  expect(loaded.components.get('alpha')?.fingerprint).toBe(inline.components.get('alpha')?.fingerprint)
 })
 
-it('keeps the tokens of Dapr itself from components, as Dapr does', () => {
+it.each([
+  { name: 'DAPR_API_TOKEN', faults: 1 },
+  { name: 'dapr_anything', faults: 1 },
+  { name: 'APP_API_TOKEN', faults: 1 },
+  { name: 'APP_API_TOKEN_2', faults: 0 },
+])('keeps the tokens of Dapr itself from components, as Dapr does: $name gives $faults faults', ({ name, faults }) => {
   const store = `
 apiVersion: dapr.io/v1alpha1
 kind: Component
 metadata: { name: local }
 spec: { type: secretstores.local.env }`
-  const text = component('alpha', { accessKey: '{ secretKeyRef: { name: DAPR_API_TOKEN } }' })
-  expect(load({ 'a.yaml': text, 'b.yaml': store }, undefined, { DAPR_API_TOKEN: 'x' }).faults).toHaveLength(1)
+  const text = component('alpha', { accessKey: `{ secretKeyRef: { name: ${name} } }` })
+  expect(load({ 'a.yaml': text, 'b.yaml': store }, undefined, { [name]: 'x' }).faults).toHaveLength(faults)
 })
 
-it('quotes nothing of a secrets file that is no JSON', () => {
+it.each([
+  { name: 'no JSON', text: `{ "topic": ${key} }` },
+  { name: 'an array', text: `["${key}"]` },
+  { name: 'null', text: 'null' },
+])('quotes nothing of a secrets file that holds $name', ({ text }) => {
   const { path } = makeComponentFolder()
-  writeFileSync(`${path}/secrets.json`, `{ "topic": ${key} }`)
+  writeFileSync(`${path}/secrets.json`, text)
   const { faults } = load({
     'z.yaml': `
 apiVersion: dapr.io/v1alpha1
@@ -389,11 +476,24 @@ spec: { type: secretstores.local.file, metadata: [{ name: secretsFile, value: "$
   expect(faults).toEqual([`secret store local: ${path}/secrets.json must hold a JSON object`])
 })
 
-it('tells a component whose secret has changed from what it was, and shows neither', () => {
+it('says of a local file store without a file what is missing', () => {
+  const { faults } = load({
+    'z.yaml': `
+apiVersion: dapr.io/v1alpha1
+kind: Component
+metadata: { name: local }
+spec: { type: secretstores.local.file }`,
+  })
+  expect(faults).toEqual(['secret store local: secretsFile is missing'])
+})
+
+it('tells a component whose secret or type has changed from what it was, and shows no secret', () => {
   const [one, two, again] = [key, `${key}-2`, key].map((value) =>
     load({ 'a.yaml': component('alpha', { accessKey: `{ value: ${value} }` }) }),
   )
   expect(one?.components.get('alpha')?.fingerprint).not.toBe(two?.components.get('alpha')?.fingerprint)
+  const typed = load({ 'a.yaml': component('alpha', { type: 'bindings.cloud.eventrouter' }) })
+  expect(one?.components.get('alpha')?.fingerprint).not.toBe(typed.components.get('alpha')?.fingerprint)
   expect(one?.components.get('alpha')?.fingerprint).toBe(again?.components.get('alpha')?.fingerprint)
   expect(inspect([one, two], { depth: Number.POSITIVE_INFINITY, showHidden: true })).not.toContain(key)
   expect(JSON.stringify([...(one?.components.values() ?? [])])).not.toContain(key)

@@ -17,8 +17,9 @@ it('fills in one UUID, however often it is asked', () => {
   expect(createPlaceholders({ appId: '', env: {} })('{uuid}')).not.toBe(fill('{uuid}'))
 })
 
-it("takes a namespace that is not said for Dapr's own", () =>
-  expect(createPlaceholders({ appId: 'shop', env: {} })('{namespace}')).toBe('default.shop'))
+it.each([{}, { NAMESPACE: '' }])("takes a namespace that is not said for Dapr's own: %o", (said) =>
+  expect(createPlaceholders({ appId: 'shop', env: said })('{namespace}')).toBe('default.shop'),
+)
 
 it.each([
   ['{podName}', 'set POD_NAME in the environment'],

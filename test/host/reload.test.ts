@@ -1,9 +1,16 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { openDaprApp } from '../support/dapr-app.ts'
 import { openHostWorld } from './open-host.ts'
 
 const names = (metadata: { readonly body: string }) =>
   JSON.parse(metadata.body).components.map(({ name }: { readonly name: string }) => name)
+
+/** Does a component's listener say that it takes deliveries? One that drains does not, or answers no more. */
+const isUp = (port: string | undefined) =>
+  fetch(`http://127.0.0.1:${port}/api/events`, { method: 'OPTIONS' }).then(
+    ({ ok }) => ok,
+    () => false,
+  )
 
 it('adds, changes and removes components while it runs, and keeps what a broken file held', async () => {
   const world = await openHostWorld()
@@ -19,6 +26,8 @@ it('adds, changes and removes components while it runs, and keeps what a broken 
 
   world.write('orders.yaml', { fields: { route: '/elsewhere' } })
   await host.line(/^orders: events go to the application at \/elsewhere/)
+  expect(names(await host.get('/v1.0/metadata'))).toEqual(['orders', 'parcels'])
+  expect(host.lines.filter((line) => line.startsWith('parcels: listening'))).toHaveLength(1)
   await host.invoke('orders', { operation: 'create', data: 'moved' })
   expect((await app.received('POST', 2)).map(({ path }) => path)).toEqual(['/parcels', '/elsewhere'])
 
@@ -37,7 +46,58 @@ it('adds, changes and removes components while it runs, and keeps what a broken 
   expect((await host.invoke('parcels', { operation: 'create' })).body).toContain("couldn't find output binding parcels")
 })
 
-it('goes back to what a component was when its new port is taken', async () => {
+it('lets the application publish by components that change, while one waits for what the application has', async () => {
+  const world = await openHostWorld()
+  world.write('parcels.yaml', { name: 'parcels' })
+  const app = await openDaprApp()
+  const host = world.start(['--app-port', String(app.port)])
+  await host.takesEvents('orders')
+  const [, port] = await host.line(/^orders: listening .*port: (\d+)/)
+  app.answerWith(async (_call, index) => {
+    if (index > 0) return 200
+    world.write('orders.yaml', { fields: { route: '/elsewhere' } })
+    world.write('parcels.yaml', { name: 'parcels', fields: { topicSchema: 'CloudEventSchemaV1_0' } })
+    await vi.waitFor(async () => expect(await isUp(port)).toBe(false))
+    const { status } = await host.invoke('parcels', { operation: 'create', data: 'parcel' })
+    return status === 200
+      ? (await host.invoke('orders', { operation: 'create', data: 'while draining' })).status
+      : status
+  })
+  await host.invoke('orders', { operation: 'create', data: 'first' })
+  const posts = await app.received('POST', 3)
+  expect(posts.map(({ path, body }) => [path, JSON.parse(body).data]).sort()).toEqual([
+    ['/elsewhere', 'while draining'],
+    ['/orders', 'first'],
+    ['/parcels', 'parcel'],
+  ])
+})
+
+it('takes no more events at SIGTERM, though a component that changes waits for what the application has', async () => {
+  const world = await openHostWorld()
+  world.write('parcels.yaml', { name: 'parcels' })
+  const app = await openDaprApp()
+  const { promise: held, resolve: answer } = Promise.withResolvers<number>()
+  app.answerWith(() => held)
+  const host = world.start(['--app-port', String(app.port)])
+  await Promise.all([host.takesEvents('orders'), host.takesEvents('parcels')])
+  const [[, orders], [, parcels]] = await Promise.all([
+    host.line(/^orders: listening .*port: (\d+)/),
+    host.line(/^parcels: listening .*port: (\d+)/),
+  ])
+  await host.invoke('orders', { operation: 'create', data: 'held' })
+  await app.received('POST', 1)
+  world.write('orders.yaml', { fields: { route: '/elsewhere' } })
+  await vi.waitFor(async () => expect(await isUp(orders)).toBe(false))
+  expect(await isUp(parcels)).toBe(true)
+  host.process.kill('SIGTERM')
+  await vi.waitFor(async () => expect(await isUp(parcels)).toBe(false))
+  const { status } = await host.invoke('orders', { operation: 'create', data: 'while draining' })
+  answer(200)
+  expect([status, await host.ended]).toEqual([200, 0])
+  expect(host.lines.filter((line) => line.startsWith('orders: listening'))).toHaveLength(1)
+})
+
+it('goes back to what a component was when its new port is taken, and leaves out what cannot', async () => {
   const world = await openHostWorld()
   const app = await openDaprApp()
   const host = world.start(['--app-port', String(app.port)])
@@ -47,6 +107,26 @@ it('goes back to what a component was when its new port is taken', async () => {
   await host.line(/^orders: warning: going back to what it was before/)
   await host.invoke('orders', { operation: 'create', data: 'still' })
   await app.received('POST', 1)
+
+  // Opened before orders.
+  world.write('a-parcels.yaml', {
+    name: 'parcels',
+    handshakePort: String(app.port),
+    fields: { listenAddress: '127.0.0.1' },
+  })
+  const [{ input }] = await Promise.all([
+    host.line(/^parcels: error: PORT_UNAVAILABLE/),
+    host.line(/^parcels: warning: it is left out until its file changes/),
+  ])
+  expect(input).not.toContain('has its handshakePort')
+  world.write('a-parcels.yaml', { name: 'parcels' })
+  await host.takesEvents('parcels')
+
+  const [, port = ''] = await host.line(/^orders: listening .*port: (\d+)/)
+  world.write('a-parcels.yaml', { name: 'parcels', handshakePort: port })
+  await host.line(/^orders: error: PORT_UNAVAILABLE.*component "parcels" has its handshakePort already/)
+  await host.line(/^orders: warning: it is left out until its file changes/)
+  expect(names(await host.get('/v1.0/metadata'))).toEqual(['parcels'])
 })
 
 it('lets a component keep the port that another one asks for, and names the two', async () => {
@@ -65,6 +145,39 @@ it('lets a component keep the port that another one asks for, and names the two'
   expect(host.lines.join('\n')).not.toContain('parcels: removed')
 })
 
+it('asks for no events of a component that is on its way out, though the application comes back meanwhile', async () => {
+  const world = await openHostWorld()
+  let wanted = true
+  const app = await openDaprApp({ subscribed: () => wanted })
+  const { promise: held, resolve: answer } = Promise.withResolvers<number>()
+  app.answerWith(() => held)
+  const health = [
+    '--app-health-check-path',
+    '/well',
+    '--app-health-probe-interval',
+    '0.05',
+    '--app-health-threshold',
+    '1',
+  ]
+  const host = world.start(['--app-port', String(app.port), ...health])
+  await host.takesEvents('orders')
+  const [, port] = await host.line(/^orders: listening .*port: (\d+)/)
+  await host.invoke('orders', { operation: 'create', data: 'held' })
+  await app.received('POST', 1)
+  wanted = false
+  world.folder.remove('orders.yaml')
+  await vi.waitFor(async () => expect(await isUp(port)).toBe(false))
+  app.feel(false)
+  await host.line(/^the application is unwell/)
+  app.feel(true)
+  await host.line(/^the application is back/)
+  answer(200)
+  await host.line(/^orders: removed/)
+  host.process.kill('SIGTERM')
+  expect(await host.ended).toBe(0)
+  expect(host.lines.filter((line) => line.includes('the application answers OPTIONS'))).toEqual([])
+})
+
 it('says each warning of a component with both sides once', async () => {
   const world = await openHostWorld()
   world.write('orders.yaml', { fields: { handlerTimeuot: '1s' } })
@@ -73,4 +186,5 @@ it('says each warning of a component with both sides once', async () => {
   expect(host.lines.filter((line) => line.includes('handlerTimeuot'))).toEqual([
     expect.stringContaining('did you mean handlerTimeout'),
   ])
+  expect(host.lines).toContain('orders: warning: there is no --app-port: events are answered 503 and come again')
 })

@@ -36,7 +36,7 @@ export async function openDaprApp({
   subscribed = () => true,
 }: {
   readonly port?: number
-  readonly subscribed?: (path: string) => boolean
+  readonly subscribed?: (path: string) => boolean | Promise<boolean>
 } = {}): Promise<DaprApp> {
   const calls: AppCall[] = []
   let answer: (call: AppCall, index: number) => AppAnswer | Promise<AppAnswer> = () => 200
@@ -47,7 +47,7 @@ export async function openDaprApp({
     const call = { method, path, headers, body: await text(request).catch(() => '') }
     calls.push(call)
     for (const look of watchers) look()
-    if (method === 'OPTIONS') return void response.writeHead(subscribed(path) ? 200 : 404).end()
+    if (method === 'OPTIONS') return void response.writeHead((await subscribed(path)) ? 200 : 404).end()
     const posted = calls.filter((one) => one.method === 'POST')
     const status = method === 'POST' ? await answer(call, posted.indexOf(call)) : well ? 200 : 500
     if (status === 'hang') return

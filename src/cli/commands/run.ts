@@ -127,7 +127,9 @@ async function runHost(args: readonly string[], terminal: Terminal): Promise<num
     await host.start(loaded)
     waiting.delete('components')
     const read = () => readFolder(options.components)
-    undo.push(watchFolder({ read, known: texts, changed: folderChanged }))
+    const stopWatching = watchFolder({ read, known: texts, changed: folderChanged })
+    // Together: while a change drains one component, the others would go on taking events.
+    undo.push(() => Promise.all([stopWatching(), host.close()]))
     if (channel) {
       watch = watchApp({ channel, health: options.health, changed: appChanged, missing: appMissing })
       undo.push(watch.stop)
