@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer as createHttpServer, type Server as HttpServer, type ServerResponse } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
@@ -105,10 +106,10 @@ export function createEmulatorServer(
       addConnectProxy(http, server, () => loopbackHosts.map((name) => `${name}:${own.https}`))
       await app.listen({ host, port })
       own.https = portOf(server.address())
-      await new Promise<void>((resolve, reject) => {
-        http.once('error', reject)
-        http.listen(httpPort, host, resolve)
-      })
+      http.listen(httpPort, host)
+      await once(http, 'listening')
+      // Without this one connection that the system can't hand over would end the process; who asked asks again.
+      for (const one of [server, http]) one.on('error', () => {})
       return { port: own.https, httpPort: portOf(http.address()) }
     },
     async close() {

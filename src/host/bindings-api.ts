@@ -55,6 +55,9 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
   })
   const extended = new Map<string, string>()
 
+  // Without this one connection that the system can't hand over would end the process; who asked asks again.
+  server.addHook('onListen', async () => void server.server.on('error', () => {}))
+
   // Dapr looks at no content type: every body is JSON.
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))

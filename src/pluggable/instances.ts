@@ -16,7 +16,7 @@ export interface InstancesOptions {
 
 /** The components that this process serves, by name. */
 export interface Instances {
-  /** The component of that name, made where there is none yet. Throws OVERLOADED where there are too many. */
+  /** The component of that name, made where there is none yet. Throws OVERLOADED where there are too many, CLOSED for a new one once this closes. */
   obtain(name: string): Instance
   /** The component of that name, if there is one. */
   find(name: string): Instance | undefined
@@ -33,6 +33,7 @@ const sweepMs = 1_000
 export function createInstances(options: InstancesOptions): Instances {
   const { loggerOf, metrics, endpoints, readWarningMs } = options
   const instances = new Map<string, Instance>()
+  let closing = false
 
   // An event that is never answered is rare, so it is enough to look now and then.
   const sweep = setInterval(() => {
@@ -63,6 +64,9 @@ export function createInstances(options: InstancesOptions): Instances {
     obtain(name) {
       const found = instances.get(name)
       if (found) return found
+      // Its sides would open what nobody closes.
+      if (closing)
+        throw new BindingError('CLOSED', { what: 'the process is ending', fix: 'call it once it runs again' })
       if (instances.size >= most) {
         throw new BindingError('OVERLOADED', { what: `${most} components are served`, fix: 'restart this process' })
       }
@@ -73,6 +77,7 @@ export function createInstances(options: InstancesOptions): Instances {
     find: (name) => instances.get(name),
     all: () => instances.values(),
     async close() {
+      closing = true
       for (const { readers } of instances.values()) readers.close()
       await closeAll('input')
       await closeAll('output')

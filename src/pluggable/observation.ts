@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { Pluggable } from './server.ts'
 
@@ -22,10 +23,10 @@ export async function observe(pluggable: Pluggable, at: { host: string; port: nu
     else if (path === '/metrics') void sendMetrics(response, pluggable)
     else response.writeHead(404).end()
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(at.port, at.host, resolve)
-  })
+  server.listen(at.port, at.host)
+  await once(server, 'listening')
+  // Without this one connection that the system can't hand over would end the process; who asked asks again.
+  server.on('error', () => {})
   const address = server.address()
   return {
     address: typeof address === 'object' && address ? address : { address: at.host, port: at.port },

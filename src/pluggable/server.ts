@@ -1,9 +1,10 @@
 import { resolve } from 'node:path'
-import { Server, ServerCredentials } from '@grpc/grpc-js'
+import { Server } from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
 import { type Health, judge } from '../binding/health.ts'
 import type { Endpoints } from '../endpoints.ts'
 import type { Logger } from '../logger.ts'
+import { type Connections, createConnections } from './connections.ts'
 import { loadContract } from './contract.ts'
 import { createInputService } from './input-service.ts'
 import type { Instance } from './instance.ts'
@@ -77,11 +78,14 @@ export async function createPluggable(options: PluggableOptions): Promise<Plugga
   server.addService(contract.output, createOutputService({ instances, logger }))
   new ReflectionService(contract.all).addToServer(server)
 
+  const connections = createConnections(server, {
+    onRefused: (error) => logger.warn('a connection could not be accepted', { reason: error.message }),
+  })
   let files: SocketFiles
   try {
-    files = await claimSockets(folder, socketNames, socketMode, (path) => bind(server, path))
+    files = await claimSockets(folder, socketNames, socketMode, connections.listen)
   } catch (error) {
-    server.forceShutdown()
+    connections.end()
     await instances.close()
     throw error
   }
@@ -96,7 +100,7 @@ export async function createPluggable(options: PluggableOptions): Promise<Plugga
   async function close(): Promise<void> {
     files.remove()
     await instances.close()
-    await shutDown(server)
+    await shutDown(server, connections)
   }
 
   return {
@@ -117,16 +121,11 @@ export async function createPluggable(options: PluggableOptions): Promise<Plugga
   }
 }
 
-function bind(server: Server, path: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(`unix:${path}`, ServerCredentials.createInsecure(), (error) => (error ? reject(error) : resolve()))
-  })
-}
-
 /** Lets the answers under way go out. The streams of `Read` have no end of their own, so they are cut off then. */
-function shutDown(server: Server): Promise<void> {
+function shutDown(server: Server, connections: Connections): Promise<void> {
+  connections.refuse()
   return new Promise((resolve) => {
-    const timer = setTimeout(() => server.forceShutdown(), lastAnswersMs)
+    const timer = setTimeout(connections.end, lastAnswersMs)
     server.tryShutdown(() => {
       clearTimeout(timer)
       resolve()

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { basename, dirname, join } from 'node:path'
@@ -47,8 +48,9 @@ export async function claimSockets(
   try {
     for (const path of paths) await refuseLive(path)
     replaced = paths.some((path) => inodeOf(path) !== undefined)
-    for (const [index, path] of paths.entries()) {
-      const fresh = join(lock, String(index))
+    for (const path of paths) {
+      // A server that ends takes away what stands at the path that it was bound to, so nobody else may have had this one.
+      const fresh = join(lock, randomBytes(4).toString('hex'))
       await bind(fresh)
       chmodSync(fresh, mode)
       renameSync(fresh, path)
@@ -109,7 +111,10 @@ async function refuseLive(path: string): Promise<void> {
   )
 }
 
-/** Does somebody serve it? Anything but a refusal, such as no permission or a full queue of connections, is no proof of the contrary. */
+/** Nobody serves it, or it is gone meanwhile. */
+const deadCodes: ReadonlySet<string | undefined> = new Set(['ECONNREFUSED', 'ENOENT'])
+
+/** Does somebody serve it? Anything else, such as no permission or a full queue of connections, is no proof of the contrary. */
 function answers(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path)
@@ -117,7 +122,7 @@ function answers(path: string): Promise<boolean> {
       socket.destroy()
       resolve(true)
     })
-    socket.once('error', (error) => resolve(codeOf(error) !== 'ECONNREFUSED'))
+    socket.once('error', (error) => resolve(!deadCodes.has(codeOf(error))))
   })
 }
 

@@ -4,12 +4,22 @@ import { describe, expect, it } from 'vitest'
 import { EventGridEmulator, ManualClock } from '../../src/emulator/index.ts'
 import { ingressOf } from '../../src/emulator/ingress.ts'
 import { credentialOf, managementOf, send, sendArm } from '../support/azure-clients.ts'
+import { failToAccept, listeningServers } from '../support/listening-servers.ts'
 import { startEmulator } from '../support/start-emulator.ts'
 import { openWebhook } from '../support/webhook.ts'
 
 const scope = 'https://management.azure.com/.default'
 
 describe('EventGridEmulator.start()', () => {
+  it('serves on after a connection that the system could not hand over', async () => {
+    const { result: emulator, servers } = await listeningServers(() => startEmulator())
+    expect(servers).toHaveLength(2)
+    failToAccept(servers)
+    const { id, httpEndpoint } = emulator.topic('orders')
+    expect((await sendArm(emulator, id)).status).toBe(200)
+    expect((await fetch(httpEndpoint, { method: 'OPTIONS' })).status).toBeLessThan(500)
+  })
+
   it('alone gives one client, one registered subscription with its role, and the topic orders', async () => {
     const emulator = await startEmulator()
     const webhook = await openWebhook(emulator)

@@ -5,6 +5,7 @@ import { createHost } from '../../src/host/host.ts'
 import { loadComponents } from '../../src/host/load-components.ts'
 import { Secret } from '../../src/secret.ts'
 import { captureLog } from '../support/captured-log.ts'
+import { failToAccept, listeningServers } from '../support/listening-servers.ts'
 import { startEmulator } from '../support/start-emulator.ts'
 
 /** A custom topic as its publisher knows it. */
@@ -245,6 +246,14 @@ it.each([
   const api = await openApi()
   const answer = await api.inject({ url })
   expect([answer.statusCode, answer.body]).toEqual(expected)
+})
+
+it('goes on after a connection that the system could not hand over', async () => {
+  const api = await openApi()
+  const { result: url, servers } = await listeningServers(() => api.listen({ host: '127.0.0.1', port: 0 }))
+  expect(servers).toHaveLength(1)
+  failToAccept(servers)
+  expect((await fetch(`${url}/v1.0/healthz`)).status).toBe(204)
 })
 
 it('shuts down for a caller that does not wait for the answer', async () => {

@@ -176,7 +176,6 @@ describe('createKeySetFetch', () => {
 
   it.each([
     { name: 'an error', status: 500, body: '{"keys":[]}' },
-    { name: 'a redirect', status: 302, body: '' },
     { name: 'no JSON', status: 200, body: 'x' },
     { name: 'more than 256 KiB', status: 200, body: JSON.stringify({ keys: [], pad: 'x'.repeat(262_144) }) },
   ])('fails on $name', async ({ status, body }) => {
@@ -185,8 +184,20 @@ describe('createKeySetFetch', () => {
     await expect(createKeySetFetch({ url: authorityHost, ca })()).rejects.toThrow()
   })
 
-  it('gives up when no answer comes in time', async () => {
-    await expect(createKeySetFetch({ url: 'https://192.0.2.1', ca: undefined, timeoutMs: 1 })()).rejects.toThrow()
+  it('follows no redirect', async () => {
+    const { ca, authorityHost, state } = await openKeySetServer([])
+    await expect(createKeySetFetch({ url: `${authorityHost}/moved`, ca })()).rejects.toThrow('answered with 302')
+    expect(state.requests).toEqual(['/moved'])
+  })
+
+  it.each([
+    { name: 'no answer comes', status: 0, path: '/keys' },
+    { name: 'the answer has no end', status: 200, path: '/endless' },
+  ])('gives up when $name in time', async ({ status, path }) => {
+    const { ca, authorityHost, state } = await openKeySetServer([])
+    state.status = status
+    await expect(createKeySetFetch({ url: `${authorityHost}${path}`, ca, timeoutMs: 200 })()).rejects.toThrow()
+    await vi.waitFor(() => expect(state.cutOff).toBe(state.requests.length))
   })
 })
 

@@ -22,8 +22,12 @@ export async function openKeySetServer(keys: readonly object[]) {
   const state = { status: 200, body: JSON.stringify({ keys }), requests: [] as string[], cutOff: 0 }
   const server = createServer({ key, cert: certificate }, (request, response) => {
     state.requests.push(request.url ?? '')
-    // No answer at all.
-    if (state.status === 0) return void request.socket.once('close', () => state.cutOff++)
+    if (request.url === '/moved') return void response.writeHead(302, { location: '/keys' }).end()
+    // No answer at all, or no more of it than its head.
+    if (state.status === 0 || request.url === '/endless') {
+      if (state.status !== 0) response.writeHead(state.status).flushHeaders()
+      return void request.socket.once('close', () => state.cutOff++)
+    }
     response.writeHead(state.status, { 'content-type': 'application/json' }).end(state.body)
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))

@@ -1,5 +1,15 @@
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { connect } from 'node:net'
 import { status } from '@grpc/grpc-js'
-import { expect, it, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { silentLogger } from '../../src/logger.ts'
+import { createInstances } from '../../src/pluggable/instances.ts'
+import { createMetrics } from '../../src/pluggable/metrics.ts'
+import { createPluggable } from '../../src/pluggable/server.ts'
+import { startHeldTopic } from '../publisher/scripted-topic.ts'
+import { freePort } from '../support/free-port.ts'
+import { makeSocketFolder } from '../support/socket-folder.ts'
 import { openComponent } from './open-component.ts'
 
 async function openBusy() {
@@ -24,9 +34,10 @@ it('waits for the acknowledgement of what was sent, and ends the stream then', a
   expect(emulator.records.deliveries.all().map(({ status }) => status)).toEqual([200])
 })
 
-it('takes nothing new meanwhile', async () => {
+it('takes nothing new meanwhile, and leaves its place to the next process at once', async () => {
   const { pluggable, reading, event, emulator, publish } = await openBusy()
   const closed = pluggable.close()
+  expect(pluggable.sockets.filter((path) => existsSync(path))).toEqual([])
   await publish('2')
   await emulator.records.deliveries.waitFor(({ eventIds, status }) => eventIds[0] === '2' && status === 503)
   reading.acknowledge(event)
@@ -60,4 +71,47 @@ it('refuses Init and Invoke once it is over with a side', async () => {
   reading.acknowledge(event)
   await closed
   await vi.waitFor(() => expect(host.ping('input')).rejects.toMatchObject({ code: status.UNAVAILABLE }))
+})
+
+it('is over only when a replaced output side has published what it had', async () => {
+  const { topic, open } = await startHeldTopic()
+  const instances = createInstances({ loggerOf: () => silentLogger, metrics: createMetrics() })
+  const { output, invoke } = instances.obtain('orders')
+  const fields = { topicEndpoint: topic.endpoint, accessKey: 'a2V5' }
+  await output.init(fields)
+  const order: string[] = []
+  const request = { operation: 'create', data: Buffer.from('{}'), metadata: {} }
+  const published = invoke(request, new AbortController().signal).then(() => order.push('published'))
+  await topic.arrived(1)
+  await output.init({ ...fields, direction: 'output' })
+  const closed = instances.close().then(() => order.push('closed'))
+  // A close that does not wait is over before this is.
+  await fetch(topic.origin, { method: 'POST', body: '[]' })
+  open()
+  await Promise.all([published, closed])
+  expect(order).toEqual(['published', 'closed'])
+})
+
+it('takes no component meanwhile that it does not know, whose listener nobody would close', async () => {
+  const { host, fields, reading, event, pluggable } = await openBusy()
+  const closed = pluggable.close()
+  const port = await freePort()
+  const outcome = await host
+    .init('input', 'other', { ...fields, handshakePort: String(port) })
+    .catch((error: unknown) => error)
+  reading.acknowledge(event)
+  await closed
+  expect(outcome).toMatchObject({ code: status.UNAVAILABLE })
+  await expect(fetch(`http://127.0.0.1:${port}/api/events`, { method: 'OPTIONS' })).rejects.toThrow()
+})
+
+it('ends though a host that has a connection does nothing any more, as one that is stopped', async () => {
+  const pluggable = await createPluggable({ folder: makeSocketFolder(), loggerOf: () => silentLogger })
+  const frozen = connect({ path: pluggable.sockets[0] ?? '', allowHalfOpen: true })
+  onTestFinished(() => void frozen.destroy())
+  frozen.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+  // Its settings, all by default; those of the other side it leaves unread.
+  frozen.write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]))
+  await once(frozen, 'readable')
+  await pluggable.close()
 })

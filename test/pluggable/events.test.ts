@@ -215,6 +215,7 @@ it('answers 500 for what was sent when the stream ends, so that it comes again, 
   open.reading.cancel()
   expect((await lost).status).toBe(500)
   expect((await deliver(open.port, cloudEvent('b'))).status).toBe(503)
+  expect(open.log.lines.filter(({ message }) => message.includes('reads no events any more'))).toHaveLength(1)
 })
 
 it('ends a stream whose host has ended its half, since no acknowledgement can come any more', async () => {
@@ -225,14 +226,31 @@ it('ends a stream whose host has ended its half, since no acknowledgement can co
   expect((await deliver(open.port, cloudEvent('a'))).status).toBe(503)
 })
 
+/** Delivers until events wait for room in the stream, since the host does not read on. */
+async function fill({ pluggable, reading, port }: Awaited<ReturnType<typeof openReading>>) {
+  const waiting = async () =>
+    Number(/^eventgrid_binding_events_waiting\{.*\} (\d+)$/m.exec(await pluggable.metrics.text())?.[1])
+  reading.pause()
+  const answers = Array.from({ length: 100 }, (_, n) => deliver(port, cloudEvent(String(n), 'x'.repeat(50_000))))
+  await vi.waitFor(async () => expect(await waiting()).toBeGreaterThan(0), { timeout: 10_000 })
+  return { answers, waiting }
+}
+
+it('gives up at once, when it drains, what waits for room in a stream that ends', async () => {
+  const open = await openReading()
+  await whenRead(open)
+  const { answers } = await fill(open)
+  const closed = open.pluggable.close()
+  open.reading.cancel()
+  await closed
+  const outcomes = await Promise.allSettled(answers)
+  expect(outcomes.filter((outcome) => outcome.status === 'fulfilled' && outcome.value.ok)).toEqual([])
+})
+
 it('sends no more than the stream takes while the host does not read on', async () => {
   const open = await openReading()
   await whenRead(open)
-  const waiting = async () =>
-    Number(/^eventgrid_binding_events_waiting\{.*\} (\d+)$/m.exec(await open.pluggable.metrics.text())?.[1])
-  open.reading.pause()
-  const answers = Array.from({ length: 100 }, (_, n) => deliver(open.port, cloudEvent(String(n), 'x'.repeat(50_000))))
-  await vi.waitFor(async () => expect(await waiting()).toBeGreaterThan(0))
+  const { answers, waiting } = await fill(open)
   open.reading.resume()
   for (let n = 0; n < answers.length; n++) open.reading.acknowledge(await open.reading.next())
   expect(new Set((await Promise.all(answers)).map(({ status }) => status))).toEqual(new Set([200]))

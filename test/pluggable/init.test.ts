@@ -1,5 +1,9 @@
+import { createServer } from 'node:net'
 import { status } from '@grpc/grpc-js'
-import { expect, it, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { createInstances } from '../../src/pluggable/instances.ts'
+import { createMetrics } from '../../src/pluggable/metrics.ts'
+import { startHeldTopic } from '../publisher/scripted-topic.ts'
 import { freePort } from '../support/free-port.ts'
 import { openComponent } from './open-component.ts'
 
@@ -85,12 +89,14 @@ it('wants a real port: the host that routes to it could not know a free one', as
   })
 })
 
-it('says once what both sides would warn of', async () => {
-  const { host, fields, log } = await openComponent()
-  await host.init('input', 'orders', { ...fields, handshakPort: '1', route: '/x' })
-  await host.init('output', 'orders', { ...fields, handshakPort: '1', route: '/x' })
-  expect(log.lines.filter(({ message }) => message.includes('handshakPort'))).toHaveLength(1)
-})
+it.each([{ sides: ['input', 'output'] }, { sides: ['input'] }, { sides: ['output'] }] as const)(
+  'says once what $sides would warn of',
+  async ({ sides }) => {
+    const { host, fields, log } = await openComponent()
+    for (const side of sides) await host.init(side, 'orders', { ...fields, handshakPort: '1', route: '/x' })
+    expect(log.lines.filter(({ message }) => message.includes('handshakPort'))).toHaveLength(1)
+  },
+)
 
 it('does nothing at an Init with the same metadata', async () => {
   const { host, fields, log, connect } = await openComponent()
@@ -105,11 +111,23 @@ it('starts the side anew on the same port at an Init with other metadata, with w
   const reading = await host.read('orders')
   await host.init('input', 'orders', { ...fields, subjectBeginsWith: '', maxConcurrency: '7' })
   expect(log.lines.filter(({ message }) => message.startsWith('listening'))).toHaveLength(2)
+  expect(log.text()).toContain('the metadata of the input side changed; it starts anew')
   await emulator.records.handshakes.waitFor(({ outcome }) => outcome === 'validated')
   await emulator.idle()
   await publish('1')
   reading.acknowledge(await reading.next())
   await emulator.settled()
+})
+
+it('takes Inits that come at once one after the other', async () => {
+  const { fields, emulator, log, port } = await openComponent()
+  const { endpoints } = emulator
+  const instances = createInstances({ loggerOf: () => log, metrics: createMetrics(), endpoints })
+  onTestFinished(() => instances.close())
+  const { input } = instances.obtain('orders')
+  await Promise.all(['7', '8', '9'].map((maxConcurrency) => input.init({ ...fields, maxConcurrency })))
+  expect(input.metadata?.input?.maxConcurrency).toBe(9)
+  expect(await listens(port)).toBe(true)
 })
 
 it('starts the side anew at once, even with an event that nobody has acknowledged', async () => {
@@ -135,6 +153,20 @@ it('publishes by the new metadata after an Init of the output side', async () =>
   await expect(create()).rejects.toMatchObject({ code: status.UNAUTHENTICATED })
   await host.init('output', 'orders', fields)
   await expect(create()).resolves.toMatchObject({ metadata: { count: '1' } })
+})
+
+it('publishes by the new metadata at once, though an answer to the last call by the old ones is still due', async () => {
+  const { host, fields, emulator } = await openComponent()
+  const { topic: old, open } = await startHeldTopic()
+  await host.init('output', 'orders', { ...fields, topicEndpoint: old.endpoint })
+  const create = () => host.invoke('orders', { operation: 'create', data: Buffer.from('{}') })
+  const first = create()
+  await old.arrived(1)
+  await host.init('output', 'orders', fields)
+  await create()
+  expect(emulator.figures().published).toBe(1)
+  open()
+  expect(await first).toMatchObject({ metadata: { count: '1' } })
 })
 
 it('leaves a side as it runs when the new metadata are not valid', async () => {
@@ -173,8 +205,39 @@ it('leaves the port to a component that somebody reads', async () => {
   })
 })
 
-it('warns when nobody reads for a while', async () => {
-  const { host, fields, log } = await openComponent({ pluggable: { readWarningMs: 0 } })
+it('refuses one component too many, and ends its Read', async () => {
+  const { host, fields } = await openComponent()
+  const call = (n: number) => host.invoke(`component-${n}`, { operation: 'create' })
+  await Promise.allSettled(Array.from({ length: 1_000 }, (_, n) => call(n)))
+  await expect(host.init('output', 'more', fields)).rejects.toMatchObject({ code: status.RESOURCE_EXHAUSTED })
+  const reading = await host.read('more')
+  await reading.ended
+})
+
+it('takes nothing from a component that nobody reads where the port that is asked for is not its own', async () => {
+  const { host, fields, port, log } = await openComponent()
+  const taken = createServer()
+  const other = await freePort()
+  await new Promise<void>((resolve) => taken.listen(other, resolve))
+  onTestFinished(() => void taken.close())
   await host.init('input', 'orders', fields)
-  await vi.waitFor(() => expect(log.text()).toContain('nobody reads the events of this component'))
+  const failed = host.init('input', 'shop', { ...fields, handshakePort: String(other) })
+  await expect(failed).rejects.toThrow('PORT_UNAVAILABLE')
+  expect(await listens(port)).toBe(true)
+  expect(log.text()).not.toContain('gives it up')
+})
+
+it('warns when nobody reads for a while, but of no component that could not be set up', async () => {
+  const { host, fields, log } = await openComponent({ pluggable: { readWarningMs: 0 } })
+  const taken = createServer()
+  const port = await freePort()
+  await new Promise<void>((resolve) => taken.listen(port, resolve))
+  onTestFinished(() => void taken.close())
+  const failed = host.init('input', 'failed', { ...fields, handshakePort: String(port) })
+  await expect(failed).rejects.toThrow('PORT_UNAVAILABLE')
+  await host.init('input', 'orders', fields)
+  const warnings = () =>
+    log.lines.filter(({ message }) => message.includes('nobody reads the events of this component'))
+  await vi.waitFor(() => expect(warnings()).not.toEqual([]))
+  expect(warnings()).toHaveLength(1)
 })

@@ -3,6 +3,7 @@ import { status } from '@grpc/grpc-js'
 import { expect, it, vi } from 'vitest'
 import { BindingError, bindingErrorCodes } from '../../src/errors.ts'
 import { failureOf, statusByCode } from '../../src/pluggable/status.ts'
+import { startTopic } from '../publisher/scripted-topic.ts'
 import { openComponent } from './open-component.ts'
 
 const json = (value: unknown) => Buffer.from(JSON.stringify(value))
@@ -27,9 +28,11 @@ it.each([
   { sent: '17', data: 17 },
   { sent: '-1.5', data: -1.5 },
   { sent: 'true', data: true },
+  { sent: 'false', data: false },
   { sent: '12345678901234567890', data: '12345678901234567890' },
   { sent: '1.0', data: '1.0' },
   { sent: 'plain text', data: 'plain text' },
+  { sent: '\ufefftext', data: '\ufefftext' },
   { sent: 'true story', data: 'true story' },
   { sent: '"half', data: '"half' },
   { sent: '[1]', data: [1] },
@@ -37,6 +40,14 @@ it.each([
   { sent: '{half', data: '{half' },
 ])('publishes the bytes of $sent as data $data', async ({ sent, data }) => {
   expect(await published(Buffer.from(sent))).toMatchObject({ data })
+})
+
+it('publishes a number within an object as it is written, though JavaScript would round it', async () => {
+  const { host, fields } = await openComponent()
+  const topic = await startTopic()
+  await host.init('output', 'orders', { ...fields, topicEndpoint: topic.endpoint })
+  await host.invoke('orders', { operation: 'create', data: Buffer.from('{"n":12345678901234567890}') })
+  expect(topic.requests[0]?.body).toContain('{"n":12345678901234567890}')
 })
 
 it('publishes bytes that are no text as data_base64', async () => {

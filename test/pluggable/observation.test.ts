@@ -1,5 +1,8 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { observe } from '../../src/pluggable/observation.ts'
+import { failToAccept, listeningServers } from '../support/listening-servers.ts'
 import { openComponent } from './open-component.ts'
 
 async function openObserved() {
@@ -7,10 +10,10 @@ async function openObserved() {
   const observation = await observe(open.pluggable, { host: '127.0.0.1', port: 0 })
   onTestFinished(() => observation.close())
   const get = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${observation.address.port}${path}`, init)
-  return { ...open, get }
+  return { ...open, observation, get }
 }
 
-it.each(['/healthz', '/readyz'])('tells the health of each component at %s', async (path) => {
+it.each(['/healthz', '/readyz', '/readyz?verbose'])('tells the health of each component at %s', async (path) => {
   const { get, host, fields } = await openObserved()
   await host.init('output', 'orders', fields)
   const answer = await get(path)
@@ -40,7 +43,9 @@ it('is alive but not ready until the host has initialised a component: one that 
 it('is alive but not ready while it drains', async () => {
   const { get, host, fields, pluggable } = await openObserved()
   await host.init('output', 'orders', fields)
-  await pluggable.close()
+  const closed = pluggable.close()
+  expect(pluggable.ready).toBe(false)
+  await closed
   expect((await get('/healthz')).status).toBe(200)
   expect((await get('/readyz')).status).toBe(503)
 })
@@ -91,7 +96,28 @@ it('counts events, calls and Inits for Prometheus', async () => {
 it.each([
   { path: '/', method: 'GET', status: 404 },
   { path: '/metrics', method: 'POST', status: 405 },
+  { path: '/healthz', method: 'HEAD', status: 200 },
+  { path: '/readyz', method: 'HEAD', status: 503 },
 ])('answers $status to $method $path', async ({ path, method, status }) => {
   const { get } = await openObserved()
   expect((await get(path, { method })).status).toBe(status)
+})
+
+it('ends at once, whatever somebody has begun to ask', async () => {
+  const { observation } = await openObserved()
+  const socket = connect(observation.address.port, '127.0.0.1').on('error', () => {})
+  onTestFinished(() => void socket.destroy())
+  // Once the first is answered, the head of the second has come too, but for its end.
+  socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\nGET /metrics HTTP/1.1\r\n')
+  await once(socket, 'data')
+  await observation.close()
+})
+
+it('goes on after a connection that the system could not hand over', async () => {
+  const { pluggable } = await openComponent()
+  const { result, servers } = await listeningServers(() => observe(pluggable, { host: '127.0.0.1', port: 0 }))
+  onTestFinished(() => result.close())
+  expect(servers).toHaveLength(1)
+  failToAccept(servers)
+  expect((await fetch(`http://127.0.0.1:${result.address.port}/healthz`)).status).toBe(200)
 })

@@ -60,6 +60,23 @@ describe('time', () => {
     expect(results).toEqual([{ result: 'abandoned', durationMs: 400 }])
   })
 
+  it('gives up an old event though one that came later has a place before it', async () => {
+    const { readers, stream, at } = open()
+    const { acknowledge, sent } = stream()
+    const first = readers.deliver(event('a'))
+    const old = outcome(readers.deliver(event('b')))
+    acknowledge(ack(sent[0]?.messageId ?? ''))
+    await first
+    at(300)
+    const young = outcome(readers.deliver(event('c')))
+    at(400)
+    readers.sweep()
+    expect(await old).toContain('no acknowledgement came')
+    expect(readers.inFlight).toBe(1)
+    acknowledge(ack(sent[2]?.messageId ?? ''))
+    expect(await young).toBe('handled')
+  })
+
   it('takes an acknowledgement after handlerTimeout, so that a redelivery that joined is settled by it', async () => {
     const { readers, stream, at } = open()
     const { acknowledge, sent } = stream()

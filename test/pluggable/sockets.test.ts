@@ -1,9 +1,12 @@
 import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:net'
+import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../src/logger.ts'
 import { createPluggable, type PluggableOptions } from '../../src/pluggable/server.ts'
+import { claimSockets } from '../../src/pluggable/socket-files.ts'
+import { captureLog } from '../support/captured-log.ts'
+import { failToAccept, listeningServers } from '../support/listening-servers.ts'
 import { makeSocketFolder } from '../support/socket-folder.ts'
 import { connectHost } from './grpc-host.ts'
 
@@ -13,9 +16,9 @@ async function serve(folder: string, options: Partial<PluggableOptions> = {}) {
   return pluggable
 }
 
-async function listen(path: string): Promise<Server> {
+async function listen(path: string, backlog?: number): Promise<Server> {
   const server = createServer((socket) => void socket.destroy())
-  await new Promise<void>((resolve) => server.listen(path, resolve))
+  await new Promise<void>((resolve) => server.listen({ path, backlog }, resolve))
   onTestFinished(() => void server.close())
   return server
 }
@@ -49,14 +52,20 @@ it.each(['file', 'file/below'])('says what to do where the folder is %s, in whic
   expect(readdirSync(folder)).toEqual(['file'])
 })
 
-it('replaces what a killed process has left', async () => {
+it('says the same of a folder that is there and takes no files', async () => {
+  await expect(serve('/proc')).rejects.toThrow(/no socket can be made in \/proc \([A-Z]+\); choose a folder/)
+})
+
+it('replaces what a killed process has left, if only one of the two, and says that daprd must be restarted', async () => {
   const folder = makeSocketFolder()
   const server = await listen(join(folder, 'other'))
   linkSync(join(folder, 'other'), join(folder, 'azure.eventgrid.sock'))
   await new Promise((resolve) => server.close(resolve))
   expect(existsSync(join(folder, 'azure.eventgrid.sock'))).toBe(true)
 
-  const { sockets } = await serve(folder)
+  const log = captureLog()
+  const { sockets } = await serve(folder, { loggerOf: () => log })
+  expect(log.text()).toContain('took the place of a process that was killed')
   const host = connectHost(sockets.find((path) => path.includes('azure')) ?? '')
   onTestFinished(() => host.close())
   expect(await host.ping('input')).toEqual({})
@@ -68,6 +77,26 @@ it.each(names)('never takes %s from who serves it, and leaves nothing behind', a
   await expect(serve(folder)).rejects.toThrow(/served by another process/)
   expect(readdirSync(folder)).toEqual([name])
   expect(live.listening).toBe(true)
+})
+
+it('takes nothing from who serves it and has no room for one more connection', async () => {
+  const folder = makeSocketFolder()
+  const path = join(folder, 'azure.eventgrid.sock')
+  const live = await listen(path, 1)
+  // Nobody accepts these before the claim looks: all of that is within this turn of the event loop.
+  for (let n = 0; n < 8; n++) connect(path).on('error', () => {})
+  await expect(serve(folder)).rejects.toThrow(/served by another process/)
+  expect(live.listening).toBe(true)
+})
+
+it('leaves nothing behind where it gets the first of the sockets only', async () => {
+  const folder = makeSocketFolder()
+  const bind = async (path: string) => {
+    if (existsSync(join(folder, 'first.sock'))) throw new Error('the second can not be had')
+    await listen(path)
+  }
+  await expect(claimSockets(folder, ['first.sock', 'second.sock'], 0o660, bind)).rejects.toThrow('the second')
+  expect(readdirSync(folder)).toEqual([])
 })
 
 it('lets one of several win that start at the same moment, stale sockets or not', async () => {
@@ -127,6 +156,32 @@ it('leaves a socket alone at its end that somebody else has put there since', as
   expect(readdirSync(folder)).toEqual(['azure.eventgrid.sock'])
 })
 
-it('says so when the path of the folder is too long for a socket', async () => {
-  await expect(serve(join(makeSocketFolder(), 'x'.repeat(100)))).rejects.toThrow(/too long/)
+it('takes a folder as long as a socket may have, in bytes, and says so of a longer one', async () => {
+  const folder = `${makeSocketFolder()}/é`
+  const longest = 103 - '/cloud.eventrouter.sock'.length
+  const padded = folder + 'x'.repeat(longest - Buffer.byteLength(folder))
+  await expect(serve(`${padded}x`)).rejects.toThrow(/too long/)
+  const { sockets } = await serve(padded)
+  expect(sockets.map((path) => existsSync(path))).toEqual([true, true])
+})
+
+it('gets its sockets though the process before it ends at that moment', async () => {
+  const folder = makeSocketFolder()
+  const before = await createPluggable({ folder, loggerOf: () => silentLogger })
+  before.removeSockets()
+  const bind = async (path: string) => {
+    const server = createServer()
+    onTestFinished(() => void server.close())
+    await new Promise<void>((resolve) => server.listen(path, resolve))
+    await before.close()
+  }
+  const { paths } = await claimSockets(folder, ['azure.eventgrid.sock'], 0o660, bind)
+  expect(paths).toEqual([join(folder, 'azure.eventgrid.sock')])
+})
+
+it('goes on after a connection that the system could not hand over', async () => {
+  const { result, servers } = await listeningServers(() => serve(makeSocketFolder()))
+  expect(servers).toHaveLength(2)
+  failToAccept(servers)
+  await connectHost(result.sockets[0] ?? '').ping('input')
 })

@@ -203,6 +203,7 @@ it.each([
   { verdict: 'scope', failure: { status: 404, code: 'SubscriptionNotFound' } },
   { verdict: 'scope', failure: { status: 400, code: 'InvalidSubscriptionId' } },
   { verdict: 'credentials', failure: { status: 401 } },
+  { verdict: 'passing', failure: { status: 401, code: 'ExpiredAuthenticationToken' } },
   { verdict: 'handshake', failure: { status: 400, code: 'Url validation' } },
   {
     verdict: 'handshake',

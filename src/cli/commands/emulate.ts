@@ -91,6 +91,8 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
     const ending = firstSignal()
     const ca = writeAuthority(emulator, options.ca)
     undo.push(ca.remove)
+    // A second signal ends the process wherever it is.
+    process.once('exit', ca.remove)
     for (const line of bannerLines(emulator, ca.file)) terminal.line(line)
     if (!options.quiet) undo.push(showRecords(emulator, terminal))
     if (terminal.live) undo.push(showFigures(emulator, terminal))
