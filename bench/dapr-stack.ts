@@ -164,18 +164,13 @@ export async function openBuiltInDoor(world: DaprWorld): Promise<Door> {
   }
 }
 
-/** daprd with a component that does nothing, but that `create` may answer with metadata. It gets what another door gets. */
-export async function openBareDoor(
-  world: DaprWorld,
-  like: LoadTarget,
-  answered?: BareSetup['answered'],
-): Promise<Door> {
+/** daprd with a component that does nothing. It gets what another door gets. */
+export async function openBareDoor(world: DaprWorld, like: LoadTarget): Promise<Door> {
   const stack = new AsyncDisposableStack()
   const folder = await makeFolder(stack)
   const setup: BareSetup = {
     socket: join(folder, 'nothing.sock'),
     proto: packageFile('./pluggable/proto/bindings.proto'),
-    ...(answered && { answered }),
   }
   const child = stack.use(
     await startChild<{ ports: readonly number[] }>({

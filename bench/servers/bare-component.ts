@@ -13,11 +13,9 @@ export interface BareSetup {
   readonly socket: string
   /** The file of the gRPC services. */
   readonly proto: string
-  /** Metadata of each answer to `create`. @default none */
-  readonly answered?: Readonly<Record<string, string>>
 }
 
-const { socket, proto, answered } = setup<BareSetup>()
+const { socket, proto } = setup<BareSetup>()
 const waiting = new Map<string, ServerResponse>()
 let read: ServerDuplexStream<{ messageId: string }, object> | undefined
 let lastId = 0
@@ -54,7 +52,7 @@ server.addService(service('OutputBinding'), {
   Init: answer({}),
   Ping: answer({}),
   ListOperations: answer({ operations: ['create'] }),
-  Invoke: answer(answered ? { metadata: answered } : {}),
+  Invoke: answer({}),
 })
 new ReflectionService(all).addToServer(server)
 await new Promise<void>((resolve, reject) => {
