@@ -16,8 +16,8 @@ export interface SideHealth {
 /** The input side's state. */
 export interface InputHealth extends SideHealth {
   /**
-   * Deliveries since the listener came up, whoever they were from, counted by the status of the answer: `{ 200: 1_204, 503: 3 }`. A status that was never
-   * answered is absent.
+   * Deliveries since the listener came up, that is what was posted and was no handshake, counted by the status of the answer: `{ 200: 1_204, 503: 3 }`. A status
+   * that was never answered is absent.
    */
   readonly answered: Readonly<Record<string, number>>
 }

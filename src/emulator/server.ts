@@ -108,8 +108,6 @@ export function createEmulatorServer(
       own.https = portOf(server.address())
       http.listen(httpPort, host)
       await once(http, 'listening')
-      // Without this one connection that the system can't hand over would end the process; who asked asks again.
-      for (const one of [server, http]) one.on('error', () => {})
       return { port: own.https, httpPort: portOf(http.address()) }
     },
     async close() {

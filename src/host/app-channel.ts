@@ -50,6 +50,8 @@ const mostDrained = 65_536
 export function createAppChannel(options: AppChannelOptions): AppChannel {
   const { address: host, port, token } = options
   const agent = new Agent({ keepAlive: true, maxSockets: options.maxConcurrency, scheduling: 'lifo' })
+  /** A question does not wait behind events: an application that has its hands full is not unwell. */
+  const asking = new Agent()
   const authorization = token && { 'dapr-api-token': token.reveal() }
 
   interface Call {
@@ -62,8 +64,7 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
 
   async function send(call: Call, isRetry = false): Promise<number> {
     const { method, path, headers, body, signal } = call
-    // A question does not wait behind events: an application that has its hands full is not unwell.
-    const by = method === 'POST' ? agent : false
+    const by = method === 'POST' ? agent : asking
     const out = request({ agent: by, host, port, method, path, headers: { ...headers, ...authorization }, signal })
     let answer: IncomingMessage
     try {
@@ -126,7 +127,10 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
         return false
       }
     },
-    close: () => agent.destroy(),
+    close() {
+      agent.destroy()
+      asking.destroy()
+    },
   }
 }
 

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import { createServer } from 'node:http'
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify'
 import { z } from 'zod'
 import { BindingError } from '../errors.ts'
@@ -21,6 +22,9 @@ export interface BindingsApiOptions {
   readonly onShutdown: () => void
 }
 
+const requestTimeout = 30_000
+/** Longer than callers keep a connection that they do not use. */
+const keepAliveTimeout = 72_000
 /** Dapr's own limit. */
 const bodyLimit = 4 * 1024 * 1024
 /** Node's clients take 16 KiB of headers; the ids of a large batch would not fit. */
@@ -41,7 +45,8 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
     bodyLimit,
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
-    requestTimeout: 30_000,
+    // Without the last of it a connection that the system can't hand over would end the process; who asked asks again.
+    serverFactory: (handler) => createServer({ requestTimeout, keepAliveTimeout }, handler).on('error', () => {}),
     // A component's name, every character escaped.
     routerOptions: { maxParamLength: 3_072 },
     // What the router can't read never comes to the handlers of errors below.
@@ -54,9 +59,6 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
       ),
   })
   const extended = new Map<string, string>()
-
-  // Without this one connection that the system can't hand over would end the process; who asked asks again.
-  server.addHook('onListen', async () => void server.server.on('error', () => {}))
 
   // Dapr looks at no content type: every body is JSON.
   server.removeAllContentTypeParsers()

@@ -20,7 +20,7 @@ export interface Host {
   start(loaded: Loaded): Promise<void>
   /**
    * Opens, closes and replaces until those run that are loaded. What can't be opened is logged,
-   * and what it replaces comes back.
+   * and what it replaces comes back. One change at a time.
    */
   change(loaded: Loaded): Promise<void>
   appIsUp(up: boolean): void
@@ -121,7 +121,7 @@ export function createHost({ channel, loggerOf }: HostOptions): Host {
       closing = true
       await drain([...running.values()])
       // A change under way opens one component more at most.
-      await changing
+      await Promise.allSettled([changing])
       const all = [...running.values()]
       await drain(all)
       await closeDrained(all)

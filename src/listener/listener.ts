@@ -53,7 +53,7 @@ export interface ListenerStatus {
   readonly running: number
   /** Bodies that wait for a handler call. */
   readonly waiting: number
-  /** Deliveries, whoever they were from, by the status of the answer. */
+  /** Deliveries, that is what was posted and was no handshake, by the status of the answer. */
   readonly answered: Readonly<Record<string, number>>
   /** Deliveries that seem ours and carry no credential we know; the last one came at `lastAt` (epoch milliseconds). */
   readonly foreign: { readonly count: number; readonly lastAt: number } | undefined

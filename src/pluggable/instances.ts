@@ -64,9 +64,10 @@ export function createInstances(options: InstancesOptions): Instances {
     obtain(name) {
       const found = instances.get(name)
       if (found) return found
-      // Its sides would open what nobody closes.
-      if (closing)
+      if (closing) {
+        // Nobody would close what its sides open.
         throw new BindingError('CLOSED', { what: 'the process is ending', fix: 'call it once it runs again' })
+      }
       if (instances.size >= most) {
         throw new BindingError('OVERLOADED', { what: `${most} components are served`, fix: 'restart this process' })
       }

@@ -45,7 +45,7 @@ export function createMetrics(): Metrics {
 
   new Counter({
     name: 'eventgrid_binding_deliveries_total',
-    help: 'Deliveries, whoever they were from, by the status of the answer',
+    help: 'Deliveries, that is what was posted and was no handshake, by the status of the answer',
     labelNames: ['component', 'status'],
     registers,
     collect() {

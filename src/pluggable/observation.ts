@@ -25,7 +25,7 @@ export async function observe(pluggable: Pluggable, at: { host: string; port: nu
   })
   server.listen(at.port, at.host)
   await once(server, 'listening')
-  // Without this one connection that the system can't hand over would end the process; who asked asks again.
+  // Without this a connection that the system can't hand over would end the process; who asked asks again.
   server.on('error', () => {})
   const address = server.address()
   return {

@@ -4,13 +4,13 @@ import { ReflectionService } from '@grpc/reflection'
 import { type Health, judge } from '../binding/health.ts'
 import type { Endpoints } from '../endpoints.ts'
 import type { Logger } from '../logger.ts'
-import { type Connections, createConnections } from './connections.ts'
 import { loadContract } from './contract.ts'
 import { createInputService } from './input-service.ts'
 import type { Instance } from './instance.ts'
 import { createInstances } from './instances.ts'
 import { createMetrics } from './metrics.ts'
 import { createOutputService } from './output-service.ts'
+import { createPeers } from './peers.ts'
 import { claimSockets, type SocketFiles } from './socket-files.ts'
 import { writeAhead } from './write-ahead.ts'
 
@@ -78,14 +78,14 @@ export async function createPluggable(options: PluggableOptions): Promise<Plugga
   server.addService(contract.output, createOutputService({ instances, logger }))
   new ReflectionService(contract.all).addToServer(server)
 
-  const connections = createConnections(server, {
+  const peers = createPeers(server, {
     onRefused: (error) => logger.warn('a connection could not be accepted', { reason: error.message }),
   })
   let files: SocketFiles
   try {
-    files = await claimSockets(folder, socketNames, socketMode, connections.listen)
+    files = await claimSockets(folder, socketNames, socketMode, peers.listen)
   } catch (error) {
-    connections.end()
+    await peers.close(0)
     await instances.close()
     throw error
   }
@@ -100,7 +100,8 @@ export async function createPluggable(options: PluggableOptions): Promise<Plugga
   async function close(): Promise<void> {
     files.remove()
     await instances.close()
-    await shutDown(server, connections)
+    // The streams of Read have no end of their own.
+    await peers.close(lastAnswersMs)
   }
 
   return {
@@ -119,18 +120,6 @@ export async function createPluggable(options: PluggableOptions): Promise<Plugga
       return closed
     },
   }
-}
-
-/** Lets the answers under way go out. The streams of `Read` have no end of their own, so they are cut off then. */
-function shutDown(server: Server, connections: Connections): Promise<void> {
-  connections.refuse()
-  return new Promise((resolve) => {
-    const timer = setTimeout(connections.end, lastAnswersMs)
-    server.tryShutdown(() => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
 }
 
 function healthOf({ input, output }: Instance): Health {

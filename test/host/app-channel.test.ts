@@ -194,6 +194,14 @@ it('sends no more requests at once than it is told', async () => {
   expect(most).toBe(2)
 })
 
+it('ends its questions at its end, before their time is over', async () => {
+  const [left, channel] = await Promise.all([open(createServer(() => {})), open(createServer(() => {}))])
+  const later = left.probe('orders').then(() => 'the question before it')
+  const asked = channel.probe('orders').then(() => 'the question')
+  channel.close()
+  expect(await Promise.race([later, asked])).toBe('the question')
+})
+
 it('asks the application while it has as many events as it takes at once', async () => {
   const arrived = Promise.withResolvers<void>()
   const channel = await open(

@@ -250,8 +250,9 @@ it.each([
 
 it('goes on after a connection that the system could not hand over', async () => {
   const api = await openApi()
-  const { result: url, servers } = await listeningServers(() => api.listen({ host: '127.0.0.1', port: 0 }))
-  expect(servers).toHaveLength(1)
+  // Each address that this name has is a server of its own.
+  const { result: url, servers } = await listeningServers(() => api.listen({ host: 'localhost', port: 0 }))
+  expect(servers).not.toEqual([])
   failToAccept(servers)
   expect((await fetch(`${url}/v1.0/healthz`)).status).toBe(204)
 })

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
+import { promisify } from 'node:util'
 import { status } from '@grpc/grpc-js'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { silentLogger } from '../../src/logger.ts'
@@ -9,6 +10,7 @@ import { createMetrics } from '../../src/pluggable/metrics.ts'
 import { createPluggable } from '../../src/pluggable/server.ts'
 import { startHeldTopic } from '../publisher/scripted-topic.ts'
 import { freePort } from '../support/free-port.ts'
+import { listeningServers } from '../support/listening-servers.ts'
 import { makeSocketFolder } from '../support/socket-folder.ts'
 import { openComponent } from './open-component.ts'
 
@@ -105,13 +107,24 @@ it('takes no component meanwhile that it does not know, whose listener nobody wo
   await expect(fetch(`http://127.0.0.1:${port}/api/events`, { method: 'OPTIONS' })).rejects.toThrow()
 })
 
-it('ends though a host that has a connection does nothing any more, as one that is stopped', async () => {
-  const pluggable = await createPluggable({ folder: makeSocketFolder(), loggerOf: () => silentLogger })
+it.each([
+  { what: 'has said nothing', said: [] },
+  { what: 'has begun to speak HTTP/2', said: [Buffer.from('PRI * HTTP/2.0\r\n')] },
+  // Settings, all by default; those of the other side it leaves unread.
+  {
+    what: 'has opened its session',
+    said: [Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])],
+  },
+])('leaves no connection to a host that $what and does nothing any more, as one that is stopped', async ({ said }) => {
+  const { result: pluggable, servers } = await listeningServers(() =>
+    createPluggable({ folder: makeSocketFolder(), loggerOf: () => silentLogger }),
+  )
   const frozen = connect({ path: pluggable.sockets[0] ?? '', allowHalfOpen: true })
   onTestFinished(() => void frozen.destroy())
-  frozen.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
-  // Its settings, all by default; those of the other side it leaves unread.
-  frozen.write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]))
+  for (const bytes of said) frozen.write(bytes)
   await once(frozen, 'readable')
+  const connections = () => Promise.all(servers.map((server) => promisify(server.getConnections.bind(server))()))
+  expect(await connections()).toEqual([1, 0])
   await pluggable.close()
+  expect(await connections()).toEqual([0, 0])
 })

@@ -128,7 +128,7 @@ async function runHost(args: readonly string[], terminal: Terminal): Promise<num
     waiting.delete('components')
     const read = () => readFolder(options.components)
     const stopWatching = watchFolder({ read, known: texts, changed: folderChanged })
-    // Together: while a change drains one component, the others would go on taking events.
+    // Host and watch end together: while a change drains one component, the others would go on taking events.
     undo.push(() => Promise.all([stopWatching(), host.close()]))
     if (channel) {
       watch = watchApp({ channel, health: options.health, changed: appChanged, missing: appMissing })
