@@ -6,7 +6,7 @@ import { type Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js'
 export interface Peers {
   /** Takes connections at a path; rejects where that is not possible. */
   listen(path: string): Promise<void>
-  /** Takes no more connections, and resolves when all have ended: those that their peers have not ended by then are cut off. */
+  /** Takes no more connections, and resolves when all have ended: those that their peers have not ended after `patienceMs` milliseconds are cut off. */
   close(patienceMs: number): Promise<void>
 }
 

@@ -83,7 +83,7 @@ it('drains at SIGTERM: what the application handles is awaited, and it may still
   const app = await openDaprApp()
   const host = world.start(['--app-port', String(app.port)])
   await host.takesEvents('orders')
-  const [, port] = await host.line(/^orders: listening .*port: (\d+)/)
+  const port = await host.port('orders')
   const health = () => fetch(`http://127.0.0.1:${port}/api/events`, { method: 'OPTIONS' }).then(({ status }) => status)
   expect(await health()).toBe(200)
   app.answerWith(async (_call, index) => {

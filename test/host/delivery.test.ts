@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { deliverBrackets } from '../support/bracket-event.ts'
 import { type AppCall, openDaprApp } from '../support/dapr-app.ts'
 import { freePort } from '../support/free-port.ts'
-import { openHostWorld } from './open-host.ts'
+import { healthChecked, openHostWorld } from './open-host.ts'
 
 const dataOf = (calls: readonly AppCall[]) => calls.map(({ body }) => JSON.parse(body).data)
 const create = (data: unknown, metadata = {}) => ({ operation: 'create', data, metadata })
@@ -54,7 +54,7 @@ it('gets by with a heap of 128 MB for ten events under way that would take 280 M
   app.answerWith(() => promise)
   const host = world.start(['--app-port', String(app.port)], { NODE_OPTIONS: '--max-old-space-size=128' })
   await host.takesEvents('orders')
-  const [, port] = await host.line(/^orders: listening .*port: (\d+)/)
+  const port = await host.port('orders')
   const statuses = deliverBrackets(port ?? '')
   await app.received('POST', 10)
   answer(200)
@@ -127,15 +127,7 @@ it('answers 503 while the application says that it is unwell, or that it does no
   const world = await openHostWorld()
   let wanted = false
   const app = await openDaprApp({ subscribed: () => wanted })
-  const health = [
-    '--app-health-check-path',
-    '/well',
-    '--app-health-probe-interval',
-    '0.05',
-    '--app-health-threshold',
-    '2',
-  ]
-  const host = world.start(['--app-port', String(app.port), ...health])
+  const host = world.start(['--app-port', String(app.port), ...healthChecked(2)])
   await host.line(/^orders: warning: the application answers OPTIONS \/orders with 404, .* direction: input/)
   wanted = true
   await host.takesEvents('orders')
@@ -153,15 +145,7 @@ it('says once that the application takes no events, and hands it none while it i
   const world = await openHostWorld()
   let wanted: boolean | Promise<boolean> = false
   const app = await openDaprApp({ subscribed: () => wanted })
-  const health = [
-    '--app-health-check-path',
-    '/well',
-    '--app-health-probe-interval',
-    '0.05',
-    '--app-health-threshold',
-    '1',
-  ]
-  const host = world.start(['--app-port', String(app.port), ...health])
+  const host = world.start(['--app-port', String(app.port), ...healthChecked(1)])
   await app.received('OPTIONS', 2)
   const { promise, resolve: answer } = Promise.withResolvers<boolean>()
   wanted = promise

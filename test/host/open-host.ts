@@ -28,16 +28,26 @@ export interface RunningHost extends Command {
   readonly api: Promise<string>
   /** Resolves when a component's event subscription stands and the application has asked for its events. */
   takesEvents(name: string): Promise<unknown>
+  /** The port on which a component listens, once it does; by the first line that says so. */
+  port(name: string): Promise<string>
   /** Asks the API by GET. */
   get(path: string): Promise<{ status: number; body: string }>
   /** Invokes a binding by a request by hand. */
   invoke(name: string, body: unknown): Promise<{ status: number; headers: Headers; body: string }>
 }
 
+/** Options of `run` that have the application's health asked for every 50 ms; `threshold` failures make it unwell. */
+export const healthChecked = (threshold: number): readonly string[] => [
+  ...['--app-health-check-path', '/well', '--app-health-probe-interval', '0.05'],
+  ...['--app-health-threshold', String(threshold)],
+]
+
+const listens = (name: string) => new RegExp(`^${name}: listening .*port: (\\d+)`)
+
 /** The port on which a component listens, by the last line that says so. */
 function portOf(lines: readonly string[], name: string): number | undefined {
   const ports = lines.flatMap((line) => {
-    const [, port] = new RegExp(`^${name}: listening .*port: (\\d+)`).exec(line) ?? []
+    const [, port] = listens(name).exec(line) ?? []
     return port === undefined ? [] : [Number(port)]
   })
   return ports.at(-1)
@@ -88,6 +98,10 @@ export async function openHostWorld(options: EventGridEmulatorOptions = {}): Pro
             command.line(new RegExp(`^${name}: the event subscription .* stands`)),
             command.line(new RegExp(`^${name}: events go to the application`)),
           ]),
+        async port(name) {
+          const [, port = ''] = await command.line(listens(name))
+          return port
+        },
         async get(path) {
           const answer = await fetch(`${await api}${path}`)
           return { status: answer.status, body: await answer.text() }

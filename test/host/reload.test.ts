@@ -1,12 +1,12 @@
 import { expect, it, vi } from 'vitest'
 import { openDaprApp } from '../support/dapr-app.ts'
-import { openHostWorld } from './open-host.ts'
+import { healthChecked, openHostWorld } from './open-host.ts'
 
 const names = (metadata: { readonly body: string }) =>
   JSON.parse(metadata.body).components.map(({ name }: { readonly name: string }) => name)
 
 /** Does a component's listener say that it takes deliveries? One that drains does not, or answers no more. */
-const isUp = (port: string | undefined) =>
+const isUp = (port: string) =>
   fetch(`http://127.0.0.1:${port}/api/events`, { method: 'OPTIONS' }).then(
     ({ ok }) => ok,
     () => false,
@@ -52,7 +52,7 @@ it('lets the application publish by components that change, while one waits for 
   const app = await openDaprApp()
   const host = world.start(['--app-port', String(app.port)])
   await host.takesEvents('orders')
-  const [, port] = await host.line(/^orders: listening .*port: (\d+)/)
+  const port = await host.port('orders')
   app.answerWith(async (_call, index) => {
     if (index > 0) return 200
     world.write('orders.yaml', { fields: { route: '/elsewhere' } })
@@ -80,10 +80,7 @@ it('takes no more events at SIGTERM, though a component that changes waits for w
   app.answerWith(() => held)
   const host = world.start(['--app-port', String(app.port)])
   await Promise.all([host.takesEvents('orders'), host.takesEvents('parcels')])
-  const [[, orders], [, parcels]] = await Promise.all([
-    host.line(/^orders: listening .*port: (\d+)/),
-    host.line(/^parcels: listening .*port: (\d+)/),
-  ])
+  const [orders, parcels] = await Promise.all([host.port('orders'), host.port('parcels')])
   await host.invoke('orders', { operation: 'create', data: 'held' })
   await app.received('POST', 1)
   world.write('orders.yaml', { fields: { route: '/elsewhere' } })
@@ -122,7 +119,7 @@ it('goes back to what a component was when its new port is taken, and leaves out
   world.write('a-parcels.yaml', { name: 'parcels' })
   await host.takesEvents('parcels')
 
-  const [, port = ''] = await host.line(/^orders: listening .*port: (\d+)/)
+  const port = await host.port('orders')
   world.write('a-parcels.yaml', { name: 'parcels', handshakePort: port })
   await host.line(/^orders: error: PORT_UNAVAILABLE.*component "parcels" has its handshakePort already/)
   await host.line(/^orders: warning: it is left out until its file changes/)
@@ -135,7 +132,7 @@ it('lets a component keep the port that another one asks for, and names the two'
   world.write('z-parcels.yaml', { name: 'parcels' })
   const host = world.start(['--app-port', String(app.port)])
   await Promise.all([host.takesEvents('orders'), host.takesEvents('parcels')])
-  const [, port = ''] = await host.line(/^parcels: listening .*port: (\d+)/)
+  const port = await host.port('parcels')
   world.write('orders.yaml', { handshakePort: port })
   await host.line(/^orders: error: PORT_UNAVAILABLE.*component "parcels" has its handshakePort already/)
   await host.line(/^orders: warning: going back to what it was before/)
@@ -151,17 +148,9 @@ it('asks for no events of a component that is on its way out, though the applica
   const app = await openDaprApp({ subscribed: () => wanted })
   const { promise: held, resolve: answer } = Promise.withResolvers<number>()
   app.answerWith(() => held)
-  const health = [
-    '--app-health-check-path',
-    '/well',
-    '--app-health-probe-interval',
-    '0.05',
-    '--app-health-threshold',
-    '1',
-  ]
-  const host = world.start(['--app-port', String(app.port), ...health])
+  const host = world.start(['--app-port', String(app.port), ...healthChecked(1)])
   await host.takesEvents('orders')
-  const [, port] = await host.line(/^orders: listening .*port: (\d+)/)
+  const port = await host.port('orders')
   await host.invoke('orders', { operation: 'create', data: 'held' })
   await app.received('POST', 1)
   wanted = false

@@ -128,8 +128,8 @@ async function runHost(args: readonly string[], terminal: Terminal): Promise<num
     waiting.delete('components')
     const read = () => readFolder(options.components)
     const stopWatching = watchFolder({ read, known: texts, changed: folderChanged })
-    // Host and watch end together: while a change drains one component, the others would go on taking events.
-    undo.push(() => Promise.all([stopWatching(), host.close()]))
+    // Not awaited: while a change drains one component, the others would go on taking events; the host's own end awaits it.
+    undo.push(() => void stopWatching())
     if (channel) {
       watch = watchApp({ channel, health: options.health, changed: appChanged, missing: appMissing })
       undo.push(watch.stop)
