@@ -1,4 +1,4 @@
-import './require-node.ts'
+import './support/require-node.ts'
 
 export {
   Binding,
@@ -10,12 +10,12 @@ export {
 } from './binding/binding.ts'
 export { type ComponentDescriptor, component } from './binding/component.ts'
 export type { Health, HealthStatus, InputHealth, SideHealth } from './binding/health.ts'
-export type { Endpoints } from './endpoints.ts'
-export { BindingError, type BindingErrorCode, bindingErrorCodes, type MetadataIssue } from './errors.ts'
-export { type CloudEvent, type EventHandler, type ReceivedEvent, RejectEvent } from './event.ts'
-export type { LogFields, Logger } from './logger.ts'
+export type { Endpoints } from './core/endpoints.ts'
+export { BindingError, type BindingErrorCode, bindingErrorCodes, type MetadataIssue } from './core/errors.ts'
+export { type CloudEvent, type EventHandler, type ReceivedEvent, RejectEvent } from './core/event.ts'
+export type { LogFields, Logger } from './core/logger.ts'
+export { Secret } from './core/secret.ts'
 export type { ComponentProperties } from './metadata/component-properties.ts'
 export type { MetadataField } from './metadata/fields.ts'
 export { type Component, type ParseComponentsOptions, parseComponents } from './metadata/parse-components.ts'
 export type { Secrets } from './metadata/resolve-reference.ts'
-export { Secret } from './secret.ts'

@@ -1,6 +1,6 @@
 import { format, inspect } from 'node:util'
 import { expect, it } from 'vitest'
-import { Secret } from '../src/secret.ts'
+import { Secret } from '../src/core/secret.ts'
 
 const secret = new Secret('MARKED')
 

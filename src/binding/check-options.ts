@@ -1,5 +1,5 @@
-import { isRecord } from '../metadata/is-record.ts'
-import { checkLogger, checkNames, checkValues, mustBe, mustHave, type OptionCheck } from '../metadata/option-checks.ts'
+import { isRecord } from '../support/is-record.ts'
+import { checkLogger, checkNames, checkValues, mustBe, mustHave, type OptionCheck } from '../support/option-checks.ts'
 
 /** The options of a binding, and what each must be; the compiler sees to it in TypeScript. */
 const bindingOptions: Readonly<Record<string, OptionCheck>> = {

@@ -8,13 +8,13 @@ import {
   ManagedIdentityCredential,
   WorkloadIdentityCredential,
 } from '@azure/identity'
-import type { Endpoints } from '../endpoints.ts'
-import { BindingError } from '../errors.ts'
+import type { Endpoints } from '../core/endpoints.ts'
+import { BindingError } from '../core/errors.ts'
+import { readRetryAfter } from '../core/retry-after.ts'
+import { scrub } from '../core/scrub.ts'
+import { trustOptions } from '../core/trust.ts'
 import { type AzureEnvironment, azureEnvironments } from '../metadata/azure-environment.ts'
 import type { CredentialMetadata } from '../metadata/metadata.ts'
-import { readRetryAfter } from '../retry-after.ts'
-import { scrub } from '../subscription/scrub.ts'
-import { trustOptions } from '../trust.ts'
 import { type Exchange, judgeTokenFailure } from './token-failure.ts'
 
 /** What {@link createCredential} needs. */

@@ -1,7 +1,7 @@
 import { createHash, hkdfSync } from 'node:crypto'
+import { Secret } from '../core/secret.ts'
 import type { AcceptedToken } from '../listener/shared-token.ts'
 import type { Scope } from '../metadata/scope.ts'
-import { Secret } from '../secret.ts'
 
 /**
  * Derives the token that a delivery must present, and its public key id, from what every replica knows: a secret of

@@ -1,6 +1,6 @@
 import type { TokenCredential } from '@azure/core-auth'
-import type { Endpoints } from '../endpoints.ts'
-import type { Logger } from '../logger.ts'
+import type { Endpoints } from '../core/endpoints.ts'
+import type { Logger } from '../core/logger.ts'
 
 /** What both sides are handed. */
 export interface SideOptions {

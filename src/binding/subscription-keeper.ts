@@ -1,5 +1,5 @@
-import { BindingError, messageWithoutCode } from '../errors.ts'
-import type { Logger } from '../logger.ts'
+import { BindingError, messageWithoutCode } from '../core/errors.ts'
+import type { Logger } from '../core/logger.ts'
 import type { SubscriptionUpsert } from './subscription-upsert.ts'
 
 /** How far the event subscription is. */

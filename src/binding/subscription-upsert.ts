@@ -1,5 +1,5 @@
+import type { Secret } from '../core/secret.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
-import type { Secret } from '../secret.ts'
 import { createSubscriptionApi } from '../subscription/subscription-api.ts'
 import { type UpsertOptions, type UpsertOutcome, upsertSubscription } from '../subscription/upsert-subscription.ts'
 import { createCredential } from './credential.ts'

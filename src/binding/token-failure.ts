@@ -1,9 +1,9 @@
 import { isRestError } from '@azure/core-rest-pipeline'
-import { certificateRemedy } from '../certificate-fault.ts'
-import { BindingError } from '../errors.ts'
+import { certificateRemedy } from '../core/certificate-fault.ts'
+import { BindingError } from '../core/errors.ts'
+import { NoTokenError } from '../core/no-token.ts'
 import type { CredentialMetadata } from '../metadata/metadata.ts'
-import { shellWord } from '../metadata/shell-word.ts'
-import { NoTokenError } from '../no-token.ts'
+import { shellWord } from '../support/shell-word.ts'
 
 /** How a request to Entra went: answered, with the body where it was an error; or not answered, and why. */
 export type Exchange =

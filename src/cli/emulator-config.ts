@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { EmulatorConfigError, type ParsedConfig, parseConfig } from '../emulator/config.ts'
+import { EmulatorConfigError, type ParsedConfig, parseConfig } from '../emulator/config/config.ts'
 import { readText } from './read-text.ts'
 import { UsageError } from './usage-error.ts'
 

@@ -1,4 +1,4 @@
-import { type IngressRule, isIngressUrl } from '../emulator/ingress.ts'
+import { type IngressRule, isIngressUrl } from '../emulator/delivery/ingress.ts'
 import { UsageError } from './usage-error.ts'
 
 /** The rules of `--ingress FROM=TO`, two URLs each. Throws a UsageError that shows what one looks like. */

@@ -1,4 +1,4 @@
-import type { LogFields, Logger } from '../logger.ts'
+import type { LogFields, Logger } from '../core/logger.ts'
 
 /** From the least to the most important. */
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const

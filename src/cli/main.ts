@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { complaintAboutNode } from '../node-version.ts'
+import { complaintAboutNode } from '../support/node-version.ts'
 
 // All else is imported after this: a Node that is too old ends over an import it does not
 // know before any line of ours runs.

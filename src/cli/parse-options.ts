@@ -1,5 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
-import { nearestName } from '../metadata/nearest-name.ts'
+import { nearestName } from '../support/nearest-name.ts'
 import { UsageError } from './usage-error.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { nearestName } from '../metadata/nearest-name.ts'
+import { nearestName } from '../support/nearest-name.ts'
 import type { Command } from './command.ts'
 import { createTerminal, printable } from './terminal.ts'
 import { UsageError } from './usage-error.ts'

@@ -1,4 +1,4 @@
-import type { LogFields, Logger } from '../logger.ts'
+import type { LogFields, Logger } from '../core/logger.ts'
 import type { Terminal } from './terminal.ts'
 
 /** A logger that writes to a terminal, each line with a name before it; what is for debugging is left out. */

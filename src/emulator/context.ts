@@ -1,13 +1,13 @@
-import type { AcceptedEvent } from './accepted-event.ts'
-import type { Clock } from './clock.ts'
-import type { DeliveryOptions } from './delivery-options.ts'
-import type { Directory } from './directory.ts'
-import type { EventWatcher } from './event-watcher.ts'
-import type { Faults } from './faults.ts'
-import type { Ingress } from './ingress.ts'
-import type { EventSubscription } from './model.ts'
-import type { Records } from './record-types.ts'
-import type { Store } from './store.ts'
+import type { DeliveryOptions } from './delivery/delivery-options.ts'
+import type { Ingress } from './delivery/ingress.ts'
+import type { Directory } from './entra/directory.ts'
+import type { AcceptedEvent } from './model/accepted-event.ts'
+import type { Clock } from './model/clock.ts'
+import type { EventSubscription } from './model/model.ts'
+import type { Store } from './model/store.ts'
+import type { EventWatcher } from './records/event-watcher.ts'
+import type { Records } from './records/record-types.ts'
+import type { Faults } from './server/faults.ts'
 
 /** What came of validating a subscription's endpoint. */
 export type ValidationOutcome =

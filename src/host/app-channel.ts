@@ -1,8 +1,8 @@
 import { Agent, type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http'
 import { connect } from 'node:net'
 import { posix } from 'node:path'
-import type { ReceivedEvent } from '../event.ts'
-import type { Secret } from '../secret.ts'
+import type { ReceivedEvent } from '../core/event.ts'
+import type { Secret } from '../core/secret.ts'
 
 /** Where the application is. */
 export interface AppChannelOptions {

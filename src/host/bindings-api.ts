@@ -2,8 +2,8 @@ import { timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify'
 import { z } from 'zod'
-import { BindingError } from '../errors.ts'
-import type { Secret } from '../secret.ts'
+import { BindingError } from '../core/errors.ts'
+import type { Secret } from '../core/secret.ts'
 import type { Host } from './host.ts'
 
 /** What the API shows and does. */

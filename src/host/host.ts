@@ -1,5 +1,5 @@
-import { BindingError } from '../errors.ts'
-import type { Logger } from '../logger.ts'
+import { BindingError } from '../core/errors.ts'
+import type { Logger } from '../core/logger.ts'
 import type { AppChannel } from './app-channel.ts'
 import type { Loaded, LoadedComponent } from './load-components.ts'
 import { openComponent, type RunningComponent } from './running-component.ts'

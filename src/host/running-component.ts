@@ -1,9 +1,9 @@
 import { Binding } from '../binding/binding.ts'
-import type { ReceivedEvent } from '../event.ts'
-import { type Logger, withoutWarnings } from '../logger.ts'
+import type { ReceivedEvent } from '../core/event.ts'
+import { type Logger, withoutWarnings } from '../core/logger.ts'
+import { Secret } from '../core/secret.ts'
 import type { Side } from '../metadata/fields.ts'
 import { oneSide } from '../metadata/one-side.ts'
-import { Secret } from '../secret.ts'
 import type { AppChannel } from './app-channel.ts'
 import type { LoadedComponent } from './load-components.ts'
 

@@ -1,4 +1,4 @@
-import type { CloudEvent } from '../event.ts'
+import type { CloudEvent } from '../core/event.ts'
 
 /** An event as read: in CloudEvents form whatever schema it came in, and the content type of its own bytes; or why it is none. */
 export type EventReading =

@@ -1,5 +1,5 @@
-import { createPlacedList, type Placed } from '../placed-list.ts'
-import type { Timers } from './timers.ts'
+import { createPlacedList, type Placed } from '../support/placed-list.ts'
+import type { Timers } from '../support/timers.ts'
 
 /** Something that ends at a time, by `now`. */
 export interface Expiring extends Placed {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { markAsUntransferable } from 'node:worker_threads'
-import type { CloudEvent } from '../event.ts'
+import type { CloudEvent } from '../core/event.ts'
 import { readEvent } from './cloud-event.ts'
 import { sliceBody } from './event-slices.ts'
 

@@ -1,4 +1,5 @@
-import type { EventHandler } from '../event.ts'
+import type { EventHandler } from '../core/event.ts'
+import type { Timers } from '../support/timers.ts'
 import { type Acknowledgement, decideAcknowledgement, type EventOutcome } from './acknowledgement.ts'
 import { createAdmission, type Waiter } from './admission.ts'
 import { createDeadlines, type Expiring } from './deadlines.ts'
@@ -7,7 +8,6 @@ import { printable, type QuietLog } from './quiet-log.ts'
 import { Deadline, DeliveredEvent } from './received-event.ts'
 import { createRedelivery, type RunningEvent } from './redelivery.ts'
 import { readThrown } from './thrown.ts'
-import type { Timers } from './timers.ts'
 
 /** One body whose events are to be handled. */
 interface Delivery {

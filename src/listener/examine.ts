@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Endpoints } from '../endpoints.ts'
+import type { Endpoints } from '../core/endpoints.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import type { Evidence } from './credential.ts'
 import type { QuietLog } from './quiet-log.ts'

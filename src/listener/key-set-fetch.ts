@@ -1,6 +1,6 @@
 import type { PipelineResponse } from '@azure/core-rest-pipeline'
 import type { JSONWebKeySet } from 'jose'
-import { trustOptions } from '../trust.ts'
+import { trustOptions } from '../core/trust.ts'
 import { isRecord } from './cloud-event.ts'
 
 export interface KeySetFetchOptions {

@@ -2,7 +2,7 @@ import { lookup as lookUp } from 'node:dns/promises'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { BindingError } from '../errors.ts'
+import { BindingError } from '../core/errors.ts'
 
 export interface ListenOptions {
   /** Makes a server; asked for each address. */

@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Endpoints } from '../endpoints.ts'
-import type { EventHandler } from '../event.ts'
-import type { LogFields, Logger } from '../logger.ts'
+import type { Endpoints } from '../core/endpoints.ts'
+import type { EventHandler } from '../core/event.ts'
+import type { LogFields, Logger } from '../core/logger.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
+import { nodeTimers, type Timers } from '../support/timers.ts'
 import { type Concern, concerns, harmless } from './concerns.ts'
 import { type Connection, createConnections } from './connections.ts'
 import { readDelivery } from './delivery.ts'
@@ -20,7 +21,6 @@ import { createQuietLog, printable } from './quiet-log.ts'
 import { createBodyReader } from './read-body.ts'
 import { declaredLength } from './representation.ts'
 import { createServer, type ServerLimits, serverDefaults } from './server.ts'
-import { nodeTimers, type Timers } from './timers.ts'
 
 export interface ListenerOptions {
   readonly input: InputMetadata

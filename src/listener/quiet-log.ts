@@ -1,4 +1,4 @@
-import type { LogFields, Logger } from '../logger.ts'
+import type { LogFields, Logger } from '../core/logger.ts'
 
 /** Writes a line now and counts the same line for a while after, so that no sender can flood the log. */
 export interface QuietLog {

@@ -1,4 +1,4 @@
-import type { CloudEvent, ReceivedEvent } from '../event.ts'
+import type { CloudEvent, ReceivedEvent } from '../core/event.ts'
 import type { DeliveryEvent } from './delivery.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createPlacedList, type Placed } from '../placed-list.ts'
+import { createPlacedList, type Placed } from '../support/placed-list.ts'
 import type { DeliveryEvent } from './delivery.ts'
 
 /** How an event ended that is not to be handled again. An event whose handler threw is, so it is not remembered. */

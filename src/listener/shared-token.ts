@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Secret } from '../secret.ts'
+import type { Secret } from '../core/secret.ts'
 import type { Evidence } from './credential.ts'
 
 /** A token that deliveries may present, and the public name by which they do. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { nearestName } from '../support/nearest-name.ts'
 import { BrokenRule } from './broken-rule.ts'
 import type { AdvancedFilter } from './metadata.ts'
-import { nearestName } from './nearest-name.ts'
 import { parseJson } from './parse-json.ts'
 
 /** Event Grid's limits of one event subscription (Event Grid: event-filtering, limitations). */

@@ -1,4 +1,4 @@
-import type { MetadataIssue } from '../errors.ts'
+import type { MetadataIssue } from '../core/errors.ts'
 import { checked } from './checked.ts'
 import { credentialMetadata } from './credential-metadata.ts'
 import {

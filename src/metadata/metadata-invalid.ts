@@ -1,4 +1,4 @@
-import { BindingError, type MetadataIssue } from '../errors.ts'
+import { BindingError, type MetadataIssue } from '../core/errors.ts'
 
 const mostListed = 50
 

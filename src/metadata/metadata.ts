@@ -1,4 +1,4 @@
-import type { Secret } from '../secret.ts'
+import type { Secret } from '../core/secret.ts'
 import type { AzureEnvironment } from './azure-environment.ts'
 import type { Scope } from './scope.ts'
 

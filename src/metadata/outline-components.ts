@@ -1,5 +1,5 @@
-import type { MetadataIssue } from '../errors.ts'
-import { isRecord } from './is-record.ts'
+import type { MetadataIssue } from '../core/errors.ts'
+import { isRecord } from '../support/is-record.ts'
 import { readYaml } from './read-yaml.ts'
 
 /** What a host must know of a component before its references can be resolved. */

@@ -1,5 +1,5 @@
+import { nearestName } from '../support/nearest-name.ts'
 import { BrokenRule } from './broken-rule.ts'
-import { nearestName } from './nearest-name.ts'
 
 /**
  * One of a few words, compared without regard to letter case; gives the word as we spell it.

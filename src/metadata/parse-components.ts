@@ -1,5 +1,8 @@
-import type { MetadataIssue } from '../errors.ts'
-import { type Logger, silentLogger } from '../logger.ts'
+import type { MetadataIssue } from '../core/errors.ts'
+import { type Logger, silentLogger } from '../core/logger.ts'
+import { isRecord } from '../support/is-record.ts'
+import { nearestName } from '../support/nearest-name.ts'
+import { checkLogger, checkValues, mustBe, type OptionCheck } from '../support/option-checks.ts'
 import { apiVersionRule, componentVersion, isApiVersion } from './component-definition.ts'
 import {
   type ComponentProperties,
@@ -7,10 +10,7 @@ import {
   type ReferenceSources,
   readComponentProperties,
 } from './component-properties.ts'
-import { isRecord } from './is-record.ts'
 import { metadataInvalid } from './metadata-invalid.ts'
-import { nearestName } from './nearest-name.ts'
-import { checkLogger, checkValues, mustBe, type OptionCheck } from './option-checks.ts'
 import { isForApp } from './outline-components.ts'
 import { notePositions } from './positions.ts'
 import { readYaml, type YamlDocument } from './read-yaml.ts'

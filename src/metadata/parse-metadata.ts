@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { MetadataIssue } from '../errors.ts'
+import type { MetadataIssue } from '../core/errors.ts'
 import { BrokenRule } from './broken-rule.ts'
 import { checked } from './checked.ts'
 import { configuredSides, fieldsRead, ownFields, parseDirection } from './configured-sides.ts'

@@ -1,5 +1,5 @@
 import { type Document, isCollection, isMap, isNode, isScalar, LineCounter, parseAllDocuments, visit } from 'yaml'
-import type { MetadataIssue } from '../errors.ts'
+import type { MetadataIssue } from '../core/errors.ts'
 
 const longestText = 262_144
 const mostDocuments = 1000

@@ -1,4 +1,4 @@
-import type { MetadataIssue } from '../errors.ts'
+import type { MetadataIssue } from '../core/errors.ts'
 import { credentialFields } from './configured-sides.ts'
 import { type FieldName, metadataFields, type Side } from './fields.ts'
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
-import { Secret } from '../secret.ts'
+import { Secret } from '../core/secret.ts'
 import { parseAdvancedFilters } from './advanced-filters.ts'
 import { parseAzureEnvironment } from './azure-environment.ts'
 import { BrokenRule } from './broken-rule.ts'

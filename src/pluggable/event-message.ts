@@ -1,4 +1,4 @@
-import type { ReceivedEvent } from '../event.ts'
+import type { ReceivedEvent } from '../core/event.ts'
 import type { EventMessage, Texts } from './contract.ts'
 
 /**

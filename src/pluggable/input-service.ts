@@ -1,6 +1,6 @@
 import type { ServerDuplexStream } from '@grpc/grpc-js'
-import { BindingError } from '../errors.ts'
-import type { Logger } from '../logger.ts'
+import { BindingError } from '../core/errors.ts'
+import type { Logger } from '../core/logger.ts'
 import type { AckMessage, Empty, EventMessage, InitRequest } from './contract.ts'
 import type { Instance } from './instance.ts'
 import type { Instances } from './instances.ts'

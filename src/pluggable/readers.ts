@@ -1,4 +1,4 @@
-import { createPlacedList, type Placed, type PlacedList } from '../placed-list.ts'
+import { createPlacedList, type Placed, type PlacedList } from '../support/placed-list.ts'
 import type { AckMessage, EventMessage } from './contract.ts'
 import { eventMessage, type SentEvent } from './event-message.ts'
 

@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js'
-import { BindingError, type BindingErrorCode } from '../errors.ts'
+import { BindingError, type BindingErrorCode } from '../core/errors.ts'
 
 /** The gRPC status for each code of a {@link BindingError} (README, "With Dapr"). */
 export const statusByCode: Readonly<Record<BindingErrorCode, keyof typeof status>> = {

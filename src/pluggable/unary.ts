@@ -1,6 +1,6 @@
 import { type handleUnaryCall, type Metadata, type ServerUnaryCall, status } from '@grpc/grpc-js'
-import { BindingError } from '../errors.ts'
-import type { Logger } from '../logger.ts'
+import { BindingError } from '../core/errors.ts'
+import type { Logger } from '../core/logger.ts'
 import { failureOf } from './status.ts'
 
 /** How a call ended. */

@@ -1,4 +1,4 @@
-import { BindingError, type BindingErrorCode } from '../errors.ts'
+import { BindingError, type BindingErrorCode } from '../core/errors.ts'
 import type { TopicAnswer } from './topic-answer.ts'
 
 /** What an explanation may name beside the answer. Nothing secret. */

@@ -1,6 +1,6 @@
-import { BindingError } from '../errors.ts'
+import { BindingError } from '../core/errors.ts'
 import type { EventSchema } from '../metadata/metadata.ts'
-import type { Placed } from '../placed-list.ts'
+import type { Placed } from '../support/placed-list.ts'
 import type { Clock } from './clock.ts'
 import { addLoads, type Load } from './plan-requests.ts'
 import type { WireEvent } from './to-events.ts'

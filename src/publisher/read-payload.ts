@@ -1,5 +1,5 @@
 import { types } from 'node:util'
-import { BindingError } from '../errors.ts'
+import { BindingError } from '../core/errors.ts'
 import { parseJson } from './exact-json.ts'
 
 /** A payload past the door: a copy, so that what the caller does to it afterwards changes nothing. */

@@ -1,4 +1,4 @@
-import type { Logger } from '../logger.ts'
+import type { Logger } from '../core/logger.ts'
 import { type Clock, pause } from './clock.ts'
 import type { PublisherLimits } from './limits.ts'
 import type { PublishCall } from './publish-call.ts'

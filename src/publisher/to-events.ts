@@ -1,4 +1,4 @@
-import { BindingError } from '../errors.ts'
+import { BindingError } from '../core/errors.ts'
 import type { EventSchema, OutputMetadata } from '../metadata/metadata.ts'
 import { faultsOfCloudEvent } from './cloud-event.ts'
 import { faultsOfEventGridEvent } from './event-grid-event.ts'

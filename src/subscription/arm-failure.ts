@@ -1,7 +1,7 @@
 import { isRestError } from '@azure/core-rest-pipeline'
-import { isRecord } from '../metadata/is-record.ts'
-import { NoTokenError } from '../no-token.ts'
-import { readRetryAfter } from '../retry-after.ts'
+import { NoTokenError } from '../core/no-token.ts'
+import { readRetryAfter } from '../core/retry-after.ts'
+import { isRecord } from '../support/is-record.ts'
 
 /** What became of a call to ARM that failed. */
 export type ArmFailureKind =

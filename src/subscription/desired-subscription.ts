@@ -1,6 +1,6 @@
+import type { Secret } from '../core/secret.ts'
 import type { InputMetadata, SubscriptionSettings } from '../metadata/metadata.ts'
 import { resetToDefault } from '../metadata/metadata.ts'
-import type { Secret } from '../secret.ts'
 
 /** The static, secret delivery attribute by which the listener knows a delivery of its own event subscription. */
 export const deliveryAttributeName = 'X-EventGrid-Binding-Token'

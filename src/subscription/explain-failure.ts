@@ -1,10 +1,10 @@
-import { certificateRemedy } from '../certificate-fault.ts'
-import type { BindingErrorCode, BindingErrorParts } from '../errors.ts'
+import { certificateRemedy } from '../core/certificate-fault.ts'
+import type { BindingErrorCode, BindingErrorParts } from '../core/errors.ts'
+import { scrub } from '../core/scrub.ts'
 import { showUrl } from '../metadata/redact.ts'
-import { shellWord } from '../metadata/shell-word.ts'
+import { shellWord } from '../support/shell-word.ts'
 import type { ArmFailure } from './arm-failure.ts'
 import { judgeFailure } from './judge-failure.ts'
-import { scrub } from './scrub.ts'
 
 /** What a failure's explanation names. */
 export interface FailureContext {

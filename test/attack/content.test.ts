@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { RejectEvent } from '../../src/event.ts'
+import { RejectEvent } from '../../src/core/event.ts'
 import { Binding, BindingError, parseComponents } from '../../src/index.ts'
 import { captureLog } from '../support/captured-log.ts'
 import {

@@ -1,11 +1,11 @@
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { deriveDeliveryToken } from '../../src/binding/delivery-token.ts'
+import { Secret } from '../../src/core/secret.ts'
 import { EventGridEmulator } from '../../src/emulator/index.ts'
 import { Binding, type BindingOptions, type ReceivedEvent } from '../../src/index.ts'
 import { formatDeliveryToken } from '../../src/listener/shared-token.ts'
 import { parseScope } from '../../src/metadata/scope.ts'
-import { Secret } from '../../src/secret.ts'
 import { credentialOf } from '../support/azure-clients.ts'
 import { captureLog } from '../support/captured-log.ts'
 

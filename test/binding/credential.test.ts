@@ -6,9 +6,9 @@ import { inspect } from 'node:util'
 import { ClientSecretCredential } from '@azure/identity'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createCredential } from '../../src/binding/credential.ts'
+import { Secret } from '../../src/core/secret.ts'
 import { azureEnvironments } from '../../src/metadata/azure-environment.ts'
 import type { CredentialMetadata } from '../../src/metadata/metadata.ts'
-import { Secret } from '../../src/secret.ts'
 import { type Answer, type Asked, startScripted } from '../subscription/support/scripted-arm.ts'
 
 const environment = azureEnvironments.AzurePublicCloud

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createSubscriptionKeeper, type SubscriptionKeeperOptions } from '../../src/binding/subscription-keeper.ts'
-import { BindingError } from '../../src/errors.ts'
+import { BindingError } from '../../src/core/errors.ts'
 import { captureLog } from '../support/captured-log.ts'
 
 type Upsert = SubscriptionKeeperOptions['upsert']

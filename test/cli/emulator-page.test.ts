@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, it } from 'vitest'
-import { namesAt } from '../../src/emulator/config-schema.ts'
+import { namesAt } from '../../src/emulator/config/config-schema.ts'
 import { startCommand } from '../support/command.ts'
 
 const root = resolve(import.meta.dirname, '../..')

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { closestName } from '../../src/emulator/closest-name.ts'
+import { closestName } from '../../src/emulator/model/closest-name.ts'
 
 const names = ['port', 'httpPort', 'topics', 'subscriptions', 'eventSubscriptions']
 

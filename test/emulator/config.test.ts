@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { makeAuthority } from '../../src/emulator/certificates.ts'
-import { EmulatorConfigError, type ParsedConfig, parseConfig } from '../../src/emulator/config.ts'
-import { configSchema } from '../../src/emulator/config-schema.ts'
+import { EmulatorConfigError, type ParsedConfig, parseConfig } from '../../src/emulator/config/config.ts'
+import { configSchema } from '../../src/emulator/config/config-schema.ts'
 import type { EventGridEmulatorOptions } from '../../src/emulator/index.ts'
+import { makeAuthority } from '../../src/emulator/server/certificates.ts'
 
 const certificate = makeAuthority().certificate
 const files: Readonly<Record<string, string>> = { 'ca.pem': certificate, 'letter.txt': 'Dear reader' }

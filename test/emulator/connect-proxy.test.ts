@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, it, onTestFinished } from 'vitest'
-import { answersFor, topicOfHost } from '../../src/emulator/connect-proxy.ts'
+import { answersFor, topicOfHost } from '../../src/emulator/server/connect-proxy.ts'
 import { startEmulator } from '../support/start-emulator.ts'
 import { openWebhook } from '../support/webhook.ts'
 

@@ -3,25 +3,25 @@ import type { ServerOptions } from 'node:https'
 import { fastify } from 'fastify'
 import { onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { ManualClock } from '../../src/emulator/clock.ts'
+import { resolveOptions } from '../../src/emulator/config/options.ts'
 import type { DeliveryEngine, EmulatorContext } from '../../src/emulator/context.ts'
-import { createDeliveryEngine } from '../../src/emulator/delivery-engine.ts'
-import type { DeliveryOptions } from '../../src/emulator/delivery-options.ts'
-import { createDirectory } from '../../src/emulator/directory.ts'
-import { createFaults } from '../../src/emulator/faults.ts'
-import type { Journal } from '../../src/emulator/journal.ts'
+import { createDeliveryEngine } from '../../src/emulator/delivery/delivery-engine.ts'
+import type { DeliveryOptions } from '../../src/emulator/delivery/delivery-options.ts'
+import { createDirectory } from '../../src/emulator/entra/directory.ts'
+import { createTokenIssuer, type SigningTokenIssuer } from '../../src/emulator/entra/token-issuer.ts'
+import { ManualClock } from '../../src/emulator/model/clock.ts'
 import type {
   EventSubscription,
   EventSubscriptionProperties,
   Topic,
   WebHookProperties,
-} from '../../src/emulator/model.ts'
-import { resolveOptions } from '../../src/emulator/options.ts'
-import type { Records } from '../../src/emulator/record-types.ts'
-import { RecordRing } from '../../src/emulator/records.ts'
-import { createMemoryStore } from '../../src/emulator/store.ts'
-import { createTokenIssuer, type SigningTokenIssuer } from '../../src/emulator/token-issuer.ts'
-import { registerTopicRoutes } from '../../src/emulator/topic-routes.ts'
+} from '../../src/emulator/model/model.ts'
+import { createMemoryStore } from '../../src/emulator/model/store.ts'
+import type { Records } from '../../src/emulator/records/record-types.ts'
+import { RecordRing } from '../../src/emulator/records/records.ts'
+import { createFaults } from '../../src/emulator/server/faults.ts'
+import type { Journal } from '../../src/emulator/state/journal.ts'
+import { registerTopicRoutes } from '../../src/emulator/topics/topic-routes.ts'
 import { type Subscriber, startSubscriber } from './subscriber.ts'
 
 /** The public address of the subscriber, which the ingress map sends to a local port. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { AcceptedEvent } from '../../src/emulator/accepted-event.ts'
-import { compileFilter } from '../../src/emulator/filters.ts'
-import type { AdvancedFilter, SubscriptionFilter } from '../../src/emulator/model.ts'
+import { compileFilter } from '../../src/emulator/delivery/filters.ts'
+import type { AcceptedEvent } from '../../src/emulator/model/accepted-event.ts'
+import type { AdvancedFilter, SubscriptionFilter } from '../../src/emulator/model/model.ts'
 
 const eventGridEvent: AcceptedEvent = {
   schema: 'EventGridSchema',

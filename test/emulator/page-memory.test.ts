@@ -1,11 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { AcceptedEvent } from '../../src/emulator/accepted-event.ts'
-import type { EventSubscription } from '../../src/emulator/model.ts'
+import type { AcceptedEvent } from '../../src/emulator/model/accepted-event.ts'
+import type { EventSubscription } from '../../src/emulator/model/model.ts'
 import { createEventTrail, fateLimit } from '../../src/emulator/page/event-trail.ts'
 import { createFigures, percentile, secondsRemembered } from '../../src/emulator/page/figures.ts'
 import { createPageStream, type PageStreamOptions } from '../../src/emulator/page/page-stream.ts'
 import { viewEvent, viewEventDetail } from '../../src/emulator/page/page-view.ts'
-import type { DeliveryRecord } from '../../src/emulator/record-types.ts'
+import type { DeliveryRecord } from '../../src/emulator/records/record-types.ts'
 
 const source = '/subscriptions/1/resourceGroups/rg/providers/Microsoft.EventGrid/topics/orders'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { RecordRing, recordLimit } from '../../src/emulator/records.ts'
+import { RecordRing, recordLimit } from '../../src/emulator/records/records.ts'
 
 function ring(count: number, limit = 3): RecordRing<number> {
   const records = new RecordRing<number>(limit)

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { sasProblem } from '../../src/emulator/sas-token.ts'
+import { sasProblem } from '../../src/emulator/topics/sas-token.ts'
 
 const key = Buffer.alloc(32, 1).toString('base64')
 const now = Date.UTC(2026, 0, 5, 14, 7, 9)

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import type { ReceivedEvent } from '../../src/event.ts'
+import type { ReceivedEvent } from '../../src/core/event.ts'
 import { createAppChannel } from '../../src/host/app-channel.ts'
 
 async function open(server: Server, maxConcurrency = 10, onGone = () => {}) {

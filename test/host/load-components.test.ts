@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { Secret } from '../../src/core/secret.ts'
 import { type Loaded, loadComponents } from '../../src/host/load-components.ts'
 import { createPlaceholders } from '../../src/host/placeholders.ts'
-import { Secret } from '../../src/secret.ts'
 import { makeComponentFolder } from '../support/component-folder.ts'
 
 const key = 'an-access-key-nobody-may-see'

@@ -1,7 +1,7 @@
 /** Whatever deliveries, handlers, connections and time do, and in whatever order, the promises of the listener hold. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type EventHandler, RejectEvent } from '../../src/event.ts'
+import { type EventHandler, RejectEvent } from '../../src/core/event.ts'
 import { DeliveryEvent, readDelivery } from '../../src/listener/delivery.ts'
 import { createDispatcher } from '../../src/listener/dispatch.ts'
 import { createQuietLog } from '../../src/listener/quiet-log.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { deriveDeliveryToken } from '../../src/binding/delivery-token.ts'
+import { Secret } from '../../src/core/secret.ts'
 import { type Evidence, refuseCredential } from '../../src/listener/credential.ts'
 import { formatDeliveryToken } from '../../src/listener/shared-token.ts'
-import { Secret } from '../../src/secret.ts'
 import { cloudEventText, inputMetadata, openListener, secretToken } from './open-listener.ts'
 
 const derive = (source: string, name = 'orders') => deriveDeliveryToken(new Secret(source), inputMetadata.scope, name)

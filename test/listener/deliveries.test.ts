@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { RejectEvent } from '../../src/event.ts'
+import { RejectEvent } from '../../src/core/event.ts'
 import { cloudEventText, eventGridText, openListener, proof } from './open-listener.ts'
 
 describe('a delivery', () => {

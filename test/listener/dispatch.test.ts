@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { type EventHandler, type ReceivedEvent, RejectEvent } from '../../src/event.ts'
+import { type EventHandler, type ReceivedEvent, RejectEvent } from '../../src/core/event.ts'
 import { type Acknowledgement, decideAcknowledgement, type EventOutcome } from '../../src/listener/acknowledgement.ts'
 import { readDelivery } from '../../src/listener/delivery.ts'
 import { createDispatcher } from '../../src/listener/dispatch.ts'

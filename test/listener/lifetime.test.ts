@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { BindingError } from '../../src/errors.ts'
+import { BindingError } from '../../src/core/errors.ts'
 import { createManualClock } from './manual-clock.ts'
 import { cloudEventText, openListener, proof, secretToken } from './open-listener.ts'
 

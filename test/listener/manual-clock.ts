@@ -1,4 +1,4 @@
-import type { Timers } from '../../src/listener/timers.ts'
+import type { Timers } from '../../src/support/timers.ts'
 
 /** Time that passes only when told to. */
 export function createManualClock(start = Date.UTC(2026, 10, 21)) {

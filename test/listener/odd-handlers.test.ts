@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type EventHandler, RejectEvent } from '../../src/event.ts'
+import { type EventHandler, RejectEvent } from '../../src/core/event.ts'
 import { cloudEventText, openListener } from './open-listener.ts'
 
 const hostile = <T extends object>(target: T): T =>

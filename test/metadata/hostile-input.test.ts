@@ -1,14 +1,13 @@
 /** No text, however long or odd, takes a parser more than its fair time, throws anything but its own error, or reaches a prototype. */
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
-import { BindingError } from '../../src/errors.ts'
+import { BindingError } from '../../src/core/errors.ts'
 import { parseAdvancedFilters } from '../../src/metadata/advanced-filters.ts'
 import { parseAzureEnvironment } from '../../src/metadata/azure-environment.ts'
 import { BrokenRule } from '../../src/metadata/broken-rule.ts'
 import { isApiVersion, readDefinition } from '../../src/metadata/component-definition.ts'
 import { parseDirection } from '../../src/metadata/configured-sides.ts'
 import { findField, metadataFields } from '../../src/metadata/fields.ts'
-import { nearestName } from '../../src/metadata/nearest-name.ts'
 import { parseChoice } from '../../src/metadata/parse-choice.ts'
 import { parseComponents } from '../../src/metadata/parse-components.ts'
 import { parseDuration } from '../../src/metadata/parse-duration.ts'
@@ -21,6 +20,7 @@ import { isPrintable, quote, showUrl, showValue } from '../../src/metadata/redac
 import { resolveEnvRef, resolveSecretKeyRef } from '../../src/metadata/resolve-reference.ts'
 import { parseScope } from '../../src/metadata/scope.ts'
 import { deriveSubscriptionName, parseSubscriptionName } from '../../src/metadata/subscription-name.ts'
+import { nearestName } from '../../src/support/nearest-name.ts'
 import { thrownBy } from '../support/thrown.ts'
 import { sampleInput, sampleOutput } from './sample.ts'
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { Secret } from '../../src/core/secret.ts'
 import { readDefinition } from '../../src/metadata/component-definition.ts'
 import { parseComponents } from '../../src/metadata/parse-components.ts'
 import { parseMetadata } from '../../src/metadata/parse-metadata.ts'
-import { Secret } from '../../src/secret.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { thrownBy } from '../support/thrown.ts'
 

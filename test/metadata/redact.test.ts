@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { Secret } from '../../src/core/secret.ts'
 import { everyFieldName, findField, metadataFields } from '../../src/metadata/fields.ts'
 import { showUrl, showValue } from '../../src/metadata/redact.ts'
-import { Secret } from '../../src/secret.ts'
 import { renderMetadataTable } from '../support/metadata-table.ts'
 
 describe('showValue', () => {

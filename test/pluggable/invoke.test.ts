@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { status } from '@grpc/grpc-js'
 import { expect, it, vi } from 'vitest'
-import { BindingError, bindingErrorCodes } from '../../src/errors.ts'
+import { BindingError, bindingErrorCodes } from '../../src/core/errors.ts'
 import { failureOf, statusByCode } from '../../src/pluggable/status.ts'
 import { startTopic } from '../publisher/scripted-topic.ts'
 import { openComponent } from './open-component.ts'

@@ -1,7 +1,7 @@
 /** Whatever streams, acknowledgements and time do, and in whatever order, each event has one end and the right one. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { ReceivedEvent } from '../../src/event.ts'
+import type { ReceivedEvent } from '../../src/core/event.ts'
 import type { EventMessage } from '../../src/pluggable/contract.ts'
 import { createReaders, type EventResult, type Reader } from '../../src/pluggable/readers.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ReceivedEvent } from '../../src/event.ts'
+import type { ReceivedEvent } from '../../src/core/event.ts'
 import type { EventMessage } from '../../src/pluggable/contract.ts'
 import { createReaders, type EventResult } from '../../src/pluggable/readers.ts'
 

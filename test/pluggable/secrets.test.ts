@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { expect, it } from 'vitest'
-import { silentLogger } from '../../src/logger.ts'
+import { silentLogger } from '../../src/core/logger.ts'
 import { createInstances } from '../../src/pluggable/instances.ts'
 import { createMetrics } from '../../src/pluggable/metrics.ts'
 import { openComponent } from './open-component.ts'

@@ -2,7 +2,7 @@ import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, statSync, utimesS
 import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { silentLogger } from '../../src/logger.ts'
+import { silentLogger } from '../../src/core/logger.ts'
 import { createPluggable, type PluggableOptions } from '../../src/pluggable/server.ts'
 import { claimSockets } from '../../src/pluggable/socket-files.ts'
 import { captureLog } from '../support/captured-log.ts'

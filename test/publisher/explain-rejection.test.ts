@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import type { BindingError } from '../../src/errors.ts'
+import type { BindingError } from '../../src/core/errors.ts'
 import { refusal } from '../support/refusal.ts'
 import { accessKey, openPublisher } from './open-publisher.ts'
 import { type Answer, event, problem, startTopic } from './scripted-topic.ts'

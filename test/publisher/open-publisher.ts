@@ -1,11 +1,11 @@
 import type { TokenCredential } from '@azure/core-auth'
 import { onTestFinished } from 'vitest'
+import { Secret } from '../../src/core/secret.ts'
 import { azureEnvironments } from '../../src/metadata/azure-environment.ts'
 import type { OutputMetadata } from '../../src/metadata/metadata.ts'
 import type { Clock } from '../../src/publisher/clock.ts'
 import type { PublisherLimits } from '../../src/publisher/limits.ts'
 import { createPublisher } from '../../src/publisher/publisher.ts'
-import { Secret } from '../../src/secret.ts'
 import { captureLog } from '../support/captured-log.ts'
 
 export const accessKey = 'bWFya2VkLWFjY2Vzcy1rZXk='

@@ -1,4 +1,4 @@
-import { BindingError } from '../../src/errors.ts'
+import { BindingError } from '../../src/core/errors.ts'
 import { toEvents } from '../../src/publisher/to-events.ts'
 
 export const context = {

@@ -1,5 +1,5 @@
 /**
- * Proves that the tests named in docs/specification.md can fail: makes each row's one-line change in a copy of the
+ * Proves that the tests named in test/specification/specification.md can fail: makes each row's one-line change in a copy of the
  * project, runs the row's test there and expects red, after all of them were green on the code as it stands.
  *
  *   npm run check:specification              every row
@@ -30,7 +30,7 @@ function readRows(text: string): Row[] {
     if (!/^\| \d.*→/.test(line)) continue
     const { section, sentence, test, file, before, after } = rowShape.exec(line)?.groups ?? {}
     if (!section || !sentence || !test || !file || before === undefined || after === undefined) {
-      throw new Error(`docs/specification.md: this row is not of the form the script reads:\n${line}`)
+      throw new Error(`test/specification/specification.md: this row is not of the form the script reads:\n${line}`)
     }
     // A bar inside a table's cell is written \|.
     rows.push({
@@ -100,7 +100,7 @@ async function checkRow(folder: string, row: Row): Promise<string | undefined> {
   }
 }
 
-const rows = readRows(readFileSync(join(root, 'docs/specification.md'), 'utf8'))
+const rows = readRows(readFileSync(join(root, 'test/specification/specification.md'), 'utf8'))
 const only = process.argv[2]
 const chosen = only ? rows.filter(({ section }) => section === only || section.startsWith(`${only}.`)) : rows
 const queue = [...chosen]

@@ -1,4 +1,4 @@
-/** One test for each sentence of the component specification that states behaviour: docs/specification.md lists them. */
+/** One test for each sentence of the component specification that states behaviour: test/specification/specification.md lists them. */
 import { expect, it } from 'vitest'
 import { Binding, type BindingError, component, parseComponents } from '../../src/index.ts'
 import { inputFields, openWorld, outputFields, outputOnly, publicUrl, without } from '../support/open-world.ts'

@@ -2,12 +2,12 @@
 import { createHttpHeaders, createPipelineRequest, RestError } from '@azure/core-rest-pipeline'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bindingErrorCodes } from '../../src/errors.ts'
-import { readRetryAfter } from '../../src/retry-after.ts'
+import { bindingErrorCodes } from '../../src/core/errors.ts'
+import { readRetryAfter } from '../../src/core/retry-after.ts'
+import { scrub } from '../../src/core/scrub.ts'
 import { readFailure, readOperationFailure } from '../../src/subscription/arm-failure.ts'
 import { carryOver, findUnknownSettings } from '../../src/subscription/carry-over.ts'
 import { explainFailure } from '../../src/subscription/explain-failure.ts'
-import { scrub } from '../../src/subscription/scrub.ts'
 
 const length = 400_000
 const fill = (text: string) => text.repeat(Math.ceil(length / text.length))

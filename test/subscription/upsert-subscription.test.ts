@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import type { TokenCredential } from '@azure/core-auth'
 import { expect, it } from 'vitest'
-import type { BindingError } from '../../src/errors.ts'
+import type { BindingError } from '../../src/core/errors.ts'
 import { resetToDefault } from '../../src/metadata/metadata.ts'
 import { createSubscriptionApi } from '../../src/subscription/subscription-api.ts'
 import {

@@ -1,4 +1,4 @@
-import type { LogFields, Logger } from '../../src/logger.ts'
+import type { LogFields, Logger } from '../../src/core/logger.ts'
 
 /** One line that a logger was given. */
 export interface LogLine {

@@ -1,4 +1,4 @@
-import { BindingError } from '../../src/errors.ts'
+import { BindingError } from '../../src/core/errors.ts'
 
 /** The BindingError that a promise is rejected with; anything else fails the test. */
 export async function refusal(work: Promise<unknown>): Promise<BindingError> {

@@ -1,4 +1,4 @@
-import { BindingError } from '../../src/errors.ts'
+import { BindingError } from '../../src/core/errors.ts'
 
 /** The BindingError that a call throws; fails where it throws none. */
 export function thrownBy(call: () => unknown): BindingError {

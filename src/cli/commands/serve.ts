@@ -1,4 +1,4 @@
-import type { Logger } from '../../logger.ts'
+import type { Logger } from '../../core/logger.ts'
 import { observe } from '../../pluggable/observation.ts'
 import { createPluggable, type Pluggable } from '../../pluggable/server.ts'
 import type { Command } from '../command.ts'

@@ -1,8 +1,8 @@
-import { type AcceptedEvent, eventId, eventSubject, eventType } from '../accepted-event.ts'
-import type { EventWatcher } from '../event-watcher.ts'
-import type { EventSubscription, InputSchema } from '../model.ts'
-import type { DeliveryRecord } from '../record-types.ts'
-import type { GiveUpReason } from '../retry-schedule.ts'
+import type { GiveUpReason } from '../delivery/retry-schedule.ts'
+import { type AcceptedEvent, eventId, eventSubject, eventType } from '../model/accepted-event.ts'
+import type { EventSubscription, InputSchema } from '../model/model.ts'
+import type { EventWatcher } from '../records/event-watcher.ts'
+import type { DeliveryRecord } from '../records/record-types.ts'
 import type { Figures } from './figures.ts'
 
 /** Where an event stands with one subscription. `given up`: it waits for its dead-lettering. */

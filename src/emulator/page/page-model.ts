@@ -1,5 +1,5 @@
 import type { DeliveryEngine, EmulatorContext } from '../context.ts'
-import type { HandshakeRecord } from '../record-types.ts'
+import type { HandshakeRecord } from '../records/record-types.ts'
 import type { EventTrail } from './event-trail.ts'
 import { type Figures, secondsRemembered } from './figures.ts'
 import { viewEvent, viewSubscription, viewTopic } from './page-view.ts'

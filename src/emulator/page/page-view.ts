@@ -1,13 +1,13 @@
-import { deadLetterDestinationOf } from '../dead-letter.ts'
-import { batchingOf, deliverySchemaOf, shownUrl, webhookOf } from '../delivery-request.ts'
+import { deadLetterDestinationOf } from '../delivery/dead-letter.ts'
+import { batchingOf, deliverySchemaOf, shownUrl, webhookOf } from '../delivery/delivery-request.ts'
 import {
   type DeliveryAttributeMapping,
   destinationOf,
   type EventSubscription,
   type SubscriptionFilter,
   type Topic,
-} from '../model.ts'
-import type { DeliveryRecord, HandshakeRecord } from '../record-types.ts'
+} from '../model/model.ts'
+import type { DeliveryRecord, HandshakeRecord } from '../records/record-types.ts'
 import type { Fate, TrailedEvent } from './event-trail.ts'
 
 // What the page is sent. All of it is text and numbers: the page itself makes them into

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '../json-object.ts'
-import type { InputSchema } from '../model.ts'
+import { isJsonObject, type JsonObject } from '../model/json-object.ts'
+import type { InputSchema } from '../model/model.ts'
 
 /** A publish request, as a client of the topic would send it. */
 export interface TopicRequest {

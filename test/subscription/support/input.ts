@@ -1,6 +1,6 @@
+import { Secret } from '../../../src/core/secret.ts'
 import { azureEnvironments } from '../../../src/metadata/azure-environment.ts'
 import type { InputMetadata } from '../../../src/metadata/metadata.ts'
-import { Secret } from '../../../src/secret.ts'
 
 const scopeId = '/subscriptions/s1/resourceGroups/rg1'
 

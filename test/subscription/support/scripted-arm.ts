@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import { onTestFinished } from 'vitest'
-import { createCertificateAuthority } from '../../../src/emulator/certificates.ts'
+import { createCertificateAuthority } from '../../../src/emulator/server/certificates.ts'
 
 export interface Asked {
   readonly method: string

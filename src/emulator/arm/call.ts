@@ -1,0 +1,142 @@
+import type { EmulatorContext, VerifiedToken } from '../context.ts'
+import type { AzureSubscription } from '../entra/directory.ts'
+import { type ArmError, armErrors } from './errors.ts'
+import type { ArmScope } from './path.ts'
+import { parseArmScope } from './path.ts'
+
+/** A request to Azure Resource Manager, past authentication. */
+export interface ArmCall {
+  readonly method: string
+  readonly apiVersion: string
+  readonly query: URLSearchParams
+  /** Path and query as sent. */
+  readonly url: string
+  /** The body's text; undefined if there was none. */
+  readonly content: string | undefined
+  readonly caller: VerifiedToken
+  /** `https://{host}:{port}` as the caller knows us, the port always written out. */
+  readonly baseUrl: string
+}
+
+/** An answer of Azure Resource Manager. */
+export interface ArmAnswer {
+  readonly status: number
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A scope that the caller may see, with the Azure subscription it lies in. */
+export interface ResolvedScope {
+  readonly azure: AzureSubscription
+  readonly parts: ArmScope
+}
+
+/**
+ * The stable versions of Microsoft.EventGrid and its previews that carry the same shapes (Azure:
+ * api-versions of the provider).
+ */
+const eventGridApiVersions: readonly string[] = [
+  '2018-01-01',
+  '2018-05-01-preview',
+  '2018-09-15-preview',
+  '2019-01-01',
+  '2019-02-01-preview',
+  '2019-06-01',
+  '2020-01-01-preview',
+  '2020-04-01-preview',
+  '2020-06-01',
+  '2020-10-15-preview',
+  '2021-06-01-preview',
+  '2021-10-15-preview',
+  '2021-12-01',
+  '2022-06-15',
+  '2023-06-01-preview',
+  '2023-12-15-preview',
+  '2024-06-01-preview',
+  '2024-12-15-preview',
+  '2025-02-15',
+  '2025-04-01-preview',
+  '2025-07-15-preview',
+]
+
+/** Finds the Azure subscription of a scope and checks that the token is of its tenant. Throws an ArmError. */
+export function resolveScope(context: EmulatorContext, call: ArmCall, scope: string, action: string): ResolvedScope {
+  const parts = parseArmScope(scope)
+  // Azure words a malformed scope as a lack of permission.
+  if (!parts) throw forbidden(call, action, scope)
+  const azure = context.directory.azureSubscription(parts.subscriptionId)
+  if (!azure) {
+    throw /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(parts.subscriptionId)
+      ? armErrors.subscriptionNotFound(parts.subscriptionId)
+      : armErrors.invalidSubscriptionId(parts.subscriptionId)
+  }
+  if (azure.tenantId.toLowerCase() !== call.caller.tenantId.toLowerCase()) {
+    throw armErrors.wrongTenant(`https://sts.windows.net/${call.caller.tenantId}/`, azure.tenantId)
+  }
+  return { azure, parts }
+}
+
+/** Checks that the caller may do this at a scope. Throws an ArmError. */
+export function requireAction(context: EmulatorContext, call: ArmCall, action: string, scope: string): void {
+  const allowed = context.directory.allows({ principalId: call.caller.objectId, action, scope })
+  if (!allowed) throw forbidden(call, action, scope)
+}
+
+function forbidden(call: ArmCall, action: string, scope: string): ArmError {
+  return armErrors.forbidden(call.caller.clientId, call.caller.objectId, action, scope)
+}
+
+/** Checks that the resource group and, if it is one of ours, the topic of a scope exist. Throws an ArmError. */
+export function requireExistence(context: EmulatorContext, { azure, parts }: ResolvedScope): void {
+  const { resourceGroup, resource } = parts
+  if (resourceGroup === undefined) return
+  if (!azure.resourceGroups.has(resourceGroup.toLowerCase())) throw armErrors.resourceGroupNotFound(resourceGroup)
+  const [type] = resource?.types ?? []
+  const [name] = resource?.names ?? []
+  // Of other providers' resources the emulator knows nothing; they count as there.
+  if (resource?.namespace.toLowerCase() !== 'microsoft.eventgrid' || type?.toLowerCase() !== 'topics' || !name) return
+  if (!context.store.topicById(topicId(azure.id, resourceGroup, name))) {
+    throw armErrors.resourceNotFound('Microsoft.EventGrid/topics', name, resourceGroup)
+  }
+}
+
+/** Checks that Event Grid is registered in the Azure subscription. Throws an ArmError. */
+export function requireRegistration({ azure }: ResolvedScope): void {
+  if (azure.registration !== 'Registered' && azure.registration !== 'Registering') throw armErrors.notRegistered()
+}
+
+/** Checks the version asked for against those of Microsoft.EventGrid. Throws an ArmError. */
+export function requireEventGridVersion(call: ArmCall, type: string): void {
+  if (!eventGridApiVersions.includes(call.apiVersion.toLowerCase())) {
+    throw armErrors.unsupportedApiVersion(type, call.apiVersion, eventGridApiVersions)
+  }
+}
+
+/** The resource id of a custom topic. */
+export function topicId(subscriptionId: string, resourceGroup: string, name: string): string {
+  return `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}/providers/Microsoft.EventGrid/topics/${name}`
+}
+
+/** The body as JSON. Throws an ArmError if it is missing or malformed. */
+export function jsonContent(call: ArmCall): unknown {
+  if (call.content === undefined || call.content.trim() === '') {
+    throw armErrors.invalidContent('The request body is empty')
+  }
+  try {
+    return JSON.parse(call.content)
+  } catch {
+    throw armErrors.invalidContent('Error parsing the request content as JSON')
+  }
+}
+
+/**
+ * The headers of a long-running operation (Event Grid: recorded answers): status URL with its port, result URL without.
+ */
+export function operationHeaders(call: ArmCall, subscriptionId: string, location: string, id: string) {
+  const path = (form: string) =>
+    `/subscriptions/${subscriptionId}/providers/Microsoft.EventGrid/locations/${location}/${form}/${id}?api-version=${call.apiVersion}`
+  return {
+    status: { 'azure-asyncoperation': `${call.baseUrl}${path('operationsStatus')}` },
+    result: { location: `${call.baseUrl.replace(/:443$/, '')}${path('operationResults')}` },
+  }
+}

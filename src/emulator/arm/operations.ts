@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../model/clock.ts'
+
+/** What became of a long-running operation. */
+export type OperationResult = { readonly status: 'Succeeded' } | { readonly status: 'Canceled' } | OperationFailure
+
+/** A failure, as the status body shows it. */
+export interface OperationFailure {
+  readonly status: 'Failed'
+  readonly error: { readonly code: string; readonly message: string }
+}
+
+/** A long-running operation: what is asked for by its status URL. */
+export interface Operation {
+  /** Letter case as Azure writes it in URLs: upper. */
+  readonly id: string
+  /** Its Azure subscription. */
+  readonly subscriptionId: string
+  /** Undefined while it runs. */
+  readonly result: OperationResult | undefined
+  /** Resolves when it has ended. */
+  readonly ended: Promise<void>
+}
+
+/** The operations under way and the latest that ended. */
+export interface Operations {
+  /** Starts one. `run` begins when the operation delay is over; its signal aborts on close. */
+  start(subscriptionId: string, run: (signal: AbortSignal) => Promise<OperationResult>): Operation
+  find(id: string): Operation | undefined
+  /** Resolves when none runs. Those in their delay, and those that wait for someone to act (`park`), don't count. */
+  idle(): Promise<void>
+  /** How many run, the parked ones left out. */
+  running(): number
+  /** Marks an operation as waiting for someone outside, until it ends. */
+  park(id: string): void
+  close(): Promise<void>
+}
+
+const operationsHeld = 10_000
+
+/** Makes the list of operations. `delayMs`: how long each takes at least, by the clock. */
+export function createOperations(clock: Clock, delayMs: number): Operations {
+  const operations = new Map<string, { -readonly [K in keyof Operation]: Operation[K] }>()
+  const running = new Map<string, PromiseWithResolvers<void>>()
+  const begin = (id: string) => void running.set(id, Promise.withResolvers())
+  const end = (id: string) => {
+    running.get(id)?.resolve()
+    running.delete(id)
+  }
+  const closing = new AbortController()
+
+  const delay = () =>
+    new Promise<void>((resolve) => {
+      if (delayMs <= 0) return resolve()
+      const cancel = clock.setTimer(delayMs, resolve)
+      closing.signal.addEventListener('abort', () => {
+        cancel()
+        resolve()
+      })
+    })
+
+  return {
+    start(subscriptionId, run) {
+      const id = randomUUID().toUpperCase()
+      const work = async () => {
+        await delay()
+        if (closing.signal.aborted) return
+        if (delayMs > 0) begin(id)
+        operation.result = await run(closing.signal).catch(
+          (): OperationResult => ({
+            status: 'Failed',
+            error: { code: 'Internal error', message: 'The operation failed due to an internal server error.' },
+          }),
+        )
+      }
+      const operation: { -readonly [K in keyof Operation]: Operation[K] } = {
+        id,
+        subscriptionId,
+        result: undefined,
+        ended: Promise.resolve(),
+      }
+      operation.ended = work().finally(() => end(id))
+      if (delayMs <= 0) begin(id)
+      operations.set(id, operation)
+      if (operations.size > operationsHeld) {
+        const [oldest] = operations.keys()
+        if (oldest) operations.delete(oldest)
+      }
+      return operation
+    },
+    find: (id) => operations.get(id.toUpperCase()),
+    running: () => running.size,
+    park: end,
+    async idle() {
+      while (running.size > 0) await Promise.race([...running.values()].map(({ promise }) => promise))
+    },
+    async close() {
+      closing.abort()
+      await Promise.all([...running.values()].map(({ promise }) => promise))
+    },
+  }
+}

@@ -1,0 +1,64 @@
+import type { Clock } from '../model/clock.ts'
+import { armErrors } from './errors.ts'
+
+/**
+ * Calls an hour for each principal, and the header that says how many are left. Writes of Event Grid's own have a
+ * counter of their own (Azure Resource Manager: request-limits-and-throttling; its hour is the emulator's choice).
+ */
+const limits = {
+  reads: 12_000,
+  writes: 1_200,
+  deletes: 15_000,
+  'resource-requests': 900,
+} as const
+
+type Counter = keyof typeof limits
+
+/** Counts the calls of each principal. */
+export interface ArmRequestLimits {
+  /** Counts one; returns the header of its answer. Throws an ArmError once none are left, where that is asked for. */
+  count(principalId: string, call: CountedCall): Readonly<Record<string, string>>
+}
+
+interface CountedCall {
+  readonly method: string
+  readonly path: string
+}
+
+const words: Readonly<Record<Counter, string>> = {
+  reads: 'read',
+  writes: 'write',
+  deletes: 'delete',
+  'resource-requests': 'write',
+}
+const hourMs = 3_600_000
+
+/** Starts counting. @param refuse whether calls beyond the limits are refused, or only counted down to nothing */
+export function createArmRequestLimits(clock: Clock, { refuse }: { readonly refuse: boolean }): ArmRequestLimits {
+  // One entry a client, of whom there are as many as the options name.
+  const windows = new Map<string, { readonly start: number; readonly used: Map<Counter, number> }>()
+  return {
+    count(principalId, call) {
+      const now = clock.now()
+      let window = windows.get(principalId)
+      if (!window || now - window.start >= hourMs) {
+        window = { start: now, used: new Map() }
+        windows.set(principalId, window)
+      }
+      const counter = counterOf(call)
+      const used = (window.used.get(counter) ?? 0) + 1
+      window.used.set(counter, used)
+      if (refuse && used > limits[counter]) {
+        const seconds = Math.max(Math.ceil((window.start + hourMs - now) / 1000), 1)
+        throw armErrors.throttled(call.path.split('/')[2] ?? '', words[counter], limits[counter], seconds)
+      }
+      return { [`x-ms-ratelimit-remaining-subscription-${counter}`]: String(Math.max(limits[counter] - used, 0)) }
+    },
+  }
+}
+
+function counterOf({ method, path }: CountedCall): Counter {
+  if (method === 'GET' || method === 'HEAD') return 'reads'
+  if (method === 'DELETE') return 'deletes'
+  return /\/providers\/microsoft\.eventgrid\/\w+\//i.test(path) ? 'resource-requests' : 'writes'
+}

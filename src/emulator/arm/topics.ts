@@ -1,0 +1,202 @@
+import { z } from 'zod'
+import { randomKey } from '../config/options.ts'
+import type { EmulatorContext } from '../context.ts'
+import type { Topic } from '../model/model.ts'
+import {
+  type ArmAnswer,
+  type ArmCall,
+  jsonContent,
+  operationHeaders,
+  requireAction,
+  requireEventGridVersion,
+  requireExistence,
+  requireRegistration,
+  resolveScope,
+  topicId,
+} from './call.ts'
+import { armErrors } from './errors.ts'
+import { pageOf } from './lists.ts'
+import type { Operations } from './operations.ts'
+import type { ArmTarget } from './path.ts'
+import type { Provisioning } from './provisioning.ts'
+
+const sourceField = z.object({ sourceField: z.exactOptional(z.string()) })
+const mappedField = sourceField.extend({ defaultValue: z.exactOptional(z.string()) })
+const topicBody = z.object({
+  location: z.string().min(1),
+  tags: z.record(z.string(), z.string()).nullish(),
+  properties: z
+    .object({
+      inputSchema: z.enum(['EventGridSchema', 'CustomEventSchema', 'CloudEventSchemaV1_0']).nullish(),
+      inputSchemaMapping: z
+        .object({
+          inputSchemaMappingType: z.literal('Json'),
+          properties: z.object({
+            id: z.exactOptional(sourceField),
+            topic: z.exactOptional(sourceField),
+            eventTime: z.exactOptional(sourceField),
+            eventType: z.exactOptional(mappedField),
+            subject: z.exactOptional(mappedField),
+            dataVersion: z.exactOptional(mappedField),
+          }),
+        })
+        .nullish(),
+      disableLocalAuth: z.boolean().nullish(),
+    })
+    .nullish(),
+})
+
+/** Custom topics of an Azure subscription in a region (Event Grid: quotas-limits). */
+const mostTopics = 100
+
+/** Everything there is to do with custom topics. `endpointOf` gives the URL that events are posted to. */
+export function createTopicHandler(
+  context: EmulatorContext,
+  operations: Operations,
+  provisioning: Provisioning,
+  endpointOf: (topic: Topic) => string,
+) {
+  const viewOf = (topic: Topic) => ({
+    properties: {
+      provisioningState: 'Succeeded',
+      endpoint: endpointOf(topic),
+      inputSchema: topic.inputSchema,
+      ...(topic.inputSchemaMapping ? { inputSchemaMapping: topic.inputSchemaMapping } : {}),
+      metricResourceId: topic.id,
+      publicNetworkAccess: 'Enabled',
+      disableLocalAuth: topic.disableLocalAuth,
+    },
+    location: topic.location,
+    tags: topic.tags ?? null,
+    id: topic.id,
+    name: topic.name,
+    type: 'Microsoft.EventGrid/topics',
+  })
+
+  const prepare = (call: ArmCall, scope: string, action: string, at: string) => {
+    const resolved = resolveScope(context, call, scope, action)
+    requireEventGridVersion(call, 'topics')
+    requireAction(context, call, action, at)
+    requireExistence(context, resolved)
+    requireRegistration(resolved)
+    return resolved
+  }
+
+  const put = (call: ArmCall, name: string, resolved: ReturnType<typeof prepare>): ArmAnswer => {
+    const { azure, parts } = resolved
+    const parsed = topicBody.safeParse(jsonContent(call))
+    if (!parsed.success) {
+      const path = parsed.error.issues[0]?.path.join('.')
+      if (path === 'location') {
+        throw armErrors.invalidRequest('The location property is required for this definition.')
+      }
+      throw armErrors.invalidRequest(`Invalid topic request: property '${path}' is invalid.`)
+    }
+    if (!/^[A-Za-z0-9-]{3,50}$/.test(name) || /^(microsoft|eventgrid|system)/i.test(name)) {
+      throw armErrors.invalidRequest('Invalid topic name.')
+    }
+    const id = topicId(azure.id, parts.resourceGroup ?? '', name)
+    const existing = context.store.topicById(id)
+    if (!existing && context.store.topic(name)) {
+      throw armErrors.conflict(
+        `Topic name '${name}' is taken already: it is unique in a region, as it is part of a host name.`,
+      )
+    }
+    const { location, tags, properties } = parsed.data
+    if (!existing && context.store.topics().filter((topic) => isNear(topic, azure.id, location)).length >= mostTopics) {
+      throw armErrors.quotaReached()
+    }
+    const topic: Topic = {
+      id: existing?.id ?? id,
+      name: existing?.name ?? name,
+      subscriptionId: azure.id,
+      resourceGroup: parts.resourceGroup ?? '',
+      location: existing?.location ?? location,
+      inputSchema: existing?.inputSchema ?? properties?.inputSchema ?? 'EventGridSchema',
+      ...(properties?.inputSchemaMapping ? { inputSchemaMapping: properties.inputSchemaMapping } : {}),
+      keys: existing?.keys ?? [randomKey(), randomKey()],
+      disableLocalAuth: properties?.disableLocalAuth ?? false,
+      ...(tags ? { tags } : {}),
+    }
+    context.store.putTopic(topic)
+    const operation = operations.start(azure.id, async () => ({ status: 'Succeeded' }))
+    const headers = operationHeaders(call, azure.id, regionOf(topic), operation.id)
+    const view = viewOf(topic)
+    return {
+      status: 201,
+      headers: headers.status,
+      body: { ...view, properties: { ...view.properties, provisioningState: existing ? 'Updating' : 'Creating' } },
+    }
+  }
+
+  const find = (target: { scope: string; name: string }): Topic => {
+    const topic = context.store.topicById(`${target.scope}/providers/Microsoft.EventGrid/topics/${target.name}`)
+    if (!topic) {
+      throw armErrors.resourceNotFound('Microsoft.EventGrid/topics', target.name, target.scope.split('/')[4] ?? '')
+    }
+    return topic
+  }
+
+  const remove = (call: ArmCall, topic: Topic, azureId: string): ArmAnswer => {
+    const operation = operations.start(azureId, async () => {
+      for (const subscription of context.store.subscriptionsOf(topic.id)) provisioning.remove(subscription, azureId)
+      context.store.deleteTopic(topic)
+      return { status: 'Succeeded' }
+    })
+    const headers = operationHeaders(call, azureId, regionOf(topic), operation.id)
+    return { status: 202, headers: { ...headers.status, ...headers.result } }
+  }
+
+  const keys = ({ keys: [key1, key2] }: Topic): ArmAnswer => ({ status: 200, body: { key1, key2 } })
+
+  const regenerate = (call: ArmCall, topic: Topic): ArmAnswer => {
+    const body = z.object({ keyName: z.enum(['key1', 'key2']) }).safeParse(jsonContent(call))
+    if (!body.success) throw armErrors.invalidRequest('Invalid key name. It must be key1 or key2.')
+    const [key1, key2] = topic.keys
+    const changed: Topic = { ...topic, keys: body.data.keyName === 'key1' ? [randomKey(), key2] : [key1, randomKey()] }
+    context.store.putTopic(changed)
+    return keys(changed)
+  }
+
+  return (call: ArmCall, target: Extract<ArmTarget, { kind: 'topic' | 'topics' }>): ArmAnswer => {
+    const { method } = call
+    if (target.kind === 'topics') {
+      prepare(call, target.scope, 'Microsoft.EventGrid/topics/read', target.scope)
+      if (method !== 'GET') throw armErrors.methodNotAllowed(method, 'GET')
+      const outer = `${target.scope.toLowerCase()}/`
+      const below = context.store.topics().filter(({ id }) => id.toLowerCase().startsWith(outer))
+      const page = pageOf(below, call)
+      return {
+        status: 200,
+        body: { value: page.items.map(viewOf), ...(page.nextLink ? { nextLink: page.nextLink } : {}) },
+      }
+    }
+    const id = `${target.scope}/providers/Microsoft.EventGrid/topics/${target.name}`
+    const resolved = prepare(call, target.scope, topicAction(method, target.action), id)
+    if (target.action !== undefined) {
+      if (method !== 'POST') throw armErrors.methodNotAllowed(method, 'POST')
+      if (target.action.toLowerCase() === 'listkeys') return keys(find(target))
+      if (target.action.toLowerCase() === 'regeneratekey') return regenerate(call, find(target))
+      throw armErrors.pathNotFound(method, call.url)
+    }
+    if (method === 'GET') return { status: 200, body: viewOf(find(target)) }
+    if (resolved.parts.resource || !resolved.parts.resourceGroup) throw armErrors.pathNotFound(method, call.url)
+    if (method === 'PUT') return put(call, target.name, resolved)
+    if (method === 'DELETE') {
+      const topic = context.store.topicById(id)
+      return topic ? remove(call, topic, resolved.azure.id) : { status: 204 }
+    }
+    throw armErrors.methodNotAllowed(method, 'GET, PUT, DELETE')
+  }
+}
+
+function topicAction(method: string, action: string | undefined): string {
+  if (action !== undefined) return `Microsoft.EventGrid/topics/${action}/action`
+  if (method === 'GET') return 'Microsoft.EventGrid/topics/read'
+  return `Microsoft.EventGrid/topics/${method === 'DELETE' ? 'delete' : 'write'}`
+}
+
+const isNear = (topic: Topic, subscriptionId: string, location: string) =>
+  topic.subscriptionId.toLowerCase() === subscriptionId.toLowerCase() && regionOf(topic) === regionOf({ location })
+
+const regionOf = ({ location }: Pick<Topic, 'location'>) => location.toLowerCase().replaceAll(' ', '')

@@ -1,0 +1,115 @@
+import {
+  type Destination,
+  destinationOf,
+  type EventSubscription,
+  type EventSubscriptionProperties,
+} from '../model/model.ts'
+
+/** How an event subscription is shown. */
+export interface ViewOptions {
+  readonly apiVersion: string
+  /** `sparse`: as the answer of a write shows it, only what was asked for. `filled`: with every default. */
+  readonly detail: 'sparse' | 'filled'
+  /** Whether secret delivery attributes are shown in clear, as the answer of a creating PUT does. */
+  readonly secrets: 'shown' | 'hidden'
+  /** The event types that the source has by default, where they are shown. */
+  readonly defaultEventTypes?: readonly string[] | undefined
+}
+
+type Json = Record<string, unknown>
+
+/** An event subscription as Azure Resource Manager shows it: the URL without its query, secrets as `Hidden`. */
+export function viewEventSubscription(subscription: EventSubscription, options: ViewOptions, type: string): Json {
+  const { id, name, properties, provisioningState, scope, createdAt } = subscription
+  const filled = options.detail === 'filled'
+  const delivery = properties.deliveryWithResourceIdentity
+  const retryPolicy = filled
+    ? { maxDeliveryAttempts: 30, eventTimeToLiveInMinutes: 1440, ...properties.retryPolicy }
+    : properties.retryPolicy
+  return {
+    properties: {
+      topic: sourceId(scope),
+      provisioningState,
+      labels: properties.labels ?? null,
+      ...(properties.destination ? { destination: viewDestination(properties.destination, options) } : {}),
+      ...(delivery
+        ? { deliveryWithResourceIdentity: { ...delivery, destination: viewDestination(delivery.destination, options) } }
+        : {}),
+      filter: viewFilter(properties, options),
+      ...(filled || properties.eventDeliverySchema ? { eventDeliverySchema: properties.eventDeliverySchema } : {}),
+      ...(retryPolicy ? { retryPolicy } : {}),
+      ...pick(properties, ['expirationTimeUtc', 'deadLetterDestination', 'deadLetterWithResourceIdentity']),
+    },
+    id,
+    name,
+    type,
+    ...(filled ? { systemData: { createdAt: new Date(createdAt).toISOString(), createdByType: 'Application' } } : {}),
+  }
+}
+
+/** The body of getDeliveryAttributes: secrets in clear. */
+export function viewDeliveryAttributes(properties: EventSubscriptionProperties): Json {
+  const mappings = destinationOf(properties)?.properties.deliveryAttributeMappings
+  return { value: Array.isArray(mappings) ? mappings.map((mapping: unknown) => withSecretFlag(mapping, 'shown')) : [] }
+}
+
+function viewDestination(destination: Destination, options: ViewOptions): Json {
+  const { endpointType, properties } = destination
+  if (endpointType !== 'WebHook') return { endpointType, properties }
+  const { endpointUrl, deliveryAttributeMappings, minimumTlsVersionAllowed, ...rest } = properties
+  const filled = options.detail === 'filled'
+  return {
+    endpointType,
+    properties: {
+      ...(filled ? { maxEventsPerBatch: 1, preferredBatchSizeInKilobytes: 64 } : {}),
+      ...rest,
+      endpointUrl: null,
+      endpointBaseUrl: withoutQuery(endpointUrl),
+      ...(deliveryAttributeMappings
+        ? { deliveryAttributeMappings: deliveryAttributeMappings.map((one) => withSecretFlag(one, options.secrets)) }
+        : {}),
+      ...(minimumTlsVersionAllowed && options.apiVersion >= firstVersionWithTls ? { minimumTlsVersionAllowed } : {}),
+    },
+  }
+}
+
+/** Versions are dates, so they compare as text. */
+const firstVersionWithTls = '2025-02-15'
+
+function viewFilter(properties: EventSubscriptionProperties, options: ViewOptions): Json {
+  const { isSubjectCaseSensitive, ...filter } = properties.filter ?? {}
+  const types = filter.includedEventTypes ?? options.defaultEventTypes
+  return {
+    ...(options.detail === 'filled' ? { subjectBeginsWith: '', subjectEndsWith: '' } : {}),
+    ...filter,
+    ...(types ? { includedEventTypes: types } : {}),
+    // False is never echoed.
+    ...(isSubjectCaseSensitive ? { isSubjectCaseSensitive } : {}),
+  }
+}
+
+function withSecretFlag(mapping: unknown, secrets: 'shown' | 'hidden'): unknown {
+  if (typeof mapping !== 'object' || mapping === null || !('properties' in mapping) || !('type' in mapping))
+    return mapping
+  const { properties } = mapping
+  if (mapping.type !== 'Static' || typeof properties !== 'object' || properties === null) return mapping
+  const isSecret = 'isSecret' in properties && properties.isSecret === true
+  const hidden = isSecret && secrets === 'hidden' ? { value: 'Hidden' } : {}
+  return { ...mapping, properties: { ...properties, isSecret, ...hidden } }
+}
+
+/** `properties.topic`: the source's id with provider and type in lower case. */
+function sourceId(scope: string): string {
+  return scope.replace(/\/providers\/([^/]+)\/(.*)$/i, (_all, namespace: string, rest: string) => {
+    const parts = rest.split('/').map((part, index) => (index % 2 === 0 ? part.toLowerCase() : part))
+    return `/providers/${namespace.toLowerCase()}/${parts.join('/')}`
+  })
+}
+
+const withoutQuery = (url: string) => url.replace(/[?#].*$/s, '')
+
+function pick<T extends object, K extends keyof T>(from: T, names: readonly K[]): Partial<T> {
+  const picked: Partial<T> = {}
+  for (const name of names) if (from[name] !== undefined) picked[name] = from[name]
+  return picked
+}

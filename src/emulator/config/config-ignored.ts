@@ -1,0 +1,61 @@
+import { closestName } from '../model/closest-name.ts'
+import { isJsonObject } from '../model/json-object.ts'
+import type { ConfigPath } from './config-yaml.ts'
+
+/** Fields of an event subscription that may be meant where another name stands. */
+const settings = [
+  'destination',
+  'endpointType',
+  'properties',
+  'endpointUrl',
+  'maxEventsPerBatch',
+  'preferredBatchSizeInKilobytes',
+  'azureActiveDirectoryTenantId',
+  'azureActiveDirectoryApplicationIdOrUri',
+  'deliveryAttributeMappings',
+  'minimumTlsVersionAllowed',
+  'deliveryWithResourceIdentity',
+  'filter',
+  'subjectBeginsWith',
+  'subjectEndsWith',
+  'includedEventTypes',
+  'isSubjectCaseSensitive',
+  'enableAdvancedFilteringOnArrays',
+  'advancedFilters',
+  'labels',
+  'expirationTimeUtc',
+  'eventDeliverySchema',
+  'retryPolicy',
+  'maxDeliveryAttempts',
+  'eventTimeToLiveInMinutes',
+  'deadLetterDestination',
+  'deadLetterWithResourceIdentity',
+  'resourceId',
+  'blobContainerName',
+] as const
+
+/**
+ * A field that Resource Manager leaves out without a word, as it does with all that it doesn't know: in a
+ * file that is a slip of the pen.
+ */
+export interface IgnoredField {
+  /** Of the mapping that it stands in. */
+  readonly path: ConfigPath
+  readonly name: string
+  readonly rule: string
+}
+
+/** Finds the fields of the settings given that are not among those that were kept. */
+export function* ignoredFields(given: unknown, kept: unknown, path: ConfigPath = []): Generator<IgnoredField> {
+  if (Array.isArray(given) && Array.isArray(kept)) {
+    for (const [index, item] of given.entries()) yield* ignoredFields(item, kept[index], [...path, index])
+  }
+  if (!isJsonObject(given) || !isJsonObject(kept)) return
+  for (const [name, value] of Object.entries(given)) {
+    if (Object.hasOwn(kept, name)) yield* ignoredFields(value, kept[name], [...path, name])
+    else if (value !== null) {
+      const meant = closestName(name, settings)
+      yield { path, name, rule: `is no field of Event Grid's${meant === undefined ? '' : `; did you mean ${meant}?`}` }
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import { ArmError } from '../arm/errors.ts'
+import { parseArmScope } from '../arm/path.ts'
+import { closestName } from '../model/closest-name.ts'
+import { isJsonObject, type JsonObject, ownField } from '../model/json-object.ts'
+import { ignoredFields } from './config-ignored.ts'
+import type { ConfigPath } from './config-yaml.ts'
+import { declaredProperties } from './declarations.ts'
+import { emulatorDefaults } from './options.ts'
+
+/** A fault that only shows when fields are held against each other. */
+export interface ReferenceFault {
+  readonly path: ConfigPath
+  readonly rule: string
+  /** A key of the mapping at the path, where it is the key that is wrong. */
+  readonly name?: string
+}
+
+/**
+ * Finds names that are given twice, or used and given nowhere. Takes what was parsed as it is, so that it can speak up
+ * beside faults in single fields.
+ */
+export function* referenceFaults(config: unknown, now: number): Generator<ReferenceFault> {
+  const topics = entries(config, 'topics')
+  const clients = entries(config, 'clients')
+  const subscriptions = entries(config, 'subscriptions')
+  const eventSubscriptions = entries(config, 'eventSubscriptions')
+  const port = ownField(config, 'port')
+
+  if (port !== 0 && port !== undefined && port === ownField(config, 'httpPort')) {
+    yield { path: ['httpPort'], rule: 'must be another port than port' }
+  }
+  yield* twice('topics', topics, ({ name }) => text(name), 'name')
+  yield* twice('subscriptions', subscriptions, ({ id }) => text(id) ?? emulatorDefaults.subscriptionId, 'id')
+  const clientKey = ({ tenantId, clientId }: JsonObject) =>
+    `${text(tenantId) ?? ''} ${text(clientId) ?? emulatorDefaults.clientId}`
+  yield* twice('clients', clients, clientKey, 'clientId')
+  const subscriptionKey = ({ topic, scope, name }: JsonObject) => `${text(topic) ?? text(scope) ?? ''} ${text(name)}`
+  yield* twice('eventSubscriptions', eventSubscriptions, subscriptionKey, 'name')
+
+  const only = text(ownField(config, 'subscriptionId')) ?? emulatorDefaults.subscriptionId
+  const ids = subscriptions.length > 0 ? subscriptions.map(([, { id }]) => text(id) ?? only) : [only]
+  for (const [index, { subscriptionId }] of topics) {
+    const fault = unknownName(subscriptionId, ids, 'subscriptions')
+    if (fault) yield { path: ['topics', index, 'subscriptionId'], rule: fault }
+  }
+
+  const given = topics.flatMap(([, { name }]) => text(name) ?? [])
+  const names = ownField(config, 'topics') === undefined ? [emulatorDefaults.topic] : given
+  const topicOf = new Map(topics.map(([, one]) => [text(one.name)?.toLowerCase(), one]))
+  for (const [index, one] of eventSubscriptions) {
+    const path = ['eventSubscriptions', index]
+    const fault = unknownName(one.topic, names, 'topics')
+    if (fault) yield { path: [...path, 'topic'], rule: fault }
+    if (one.topic !== undefined && one.scope !== undefined) {
+      yield { path: [...path, 'scope'], rule: 'must not stand beside topic' }
+    }
+    if (names.length === 0 && one.topic === undefined && one.scope === undefined) {
+      yield { path, rule: 'needs a scope, as there is no topic' }
+    }
+    const stray = scopeFault(one.scope, ids)
+    if (stray) yield { path: [...path, 'scope'], rule: stray }
+    const topic = one.topic === undefined ? topics[0]?.[1] : topicOf.get(text(one.topic)?.toLowerCase())
+    for (const fault of settingsFaults(one, topic, now)) yield { ...fault, path: [...path, ...fault.path] }
+  }
+}
+
+function scopeFault(scope: unknown, ids: readonly string[]): string | undefined {
+  if (typeof scope !== 'string' || !scope.startsWith('/')) return undefined
+  const parsed = parseArmScope(scope.replace(/\/$/, ''))
+  if (!parsed) return 'must be the id of a subscription, a resource group or a resource'
+  const { subscriptionId } = parsed
+  return ids.some((id) => same(id, subscriptionId)) ? undefined : `names a subscription that is not there: ${ids[0]} is`
+}
+
+/** What ARM would say of an event subscription. */
+function* settingsFaults(one: JsonObject, topic: JsonObject | undefined, now: number): Generator<ReferenceFault> {
+  const { name, endpoint, properties } = one
+  if (endpoint === undefined && ownField(properties, 'destination') === undefined) {
+    return yield { path: [], rule: 'needs an endpoint' }
+  }
+  // What is wrong with one field alone was said already.
+  if (typeof name !== 'string' || (properties !== undefined && !isJsonObject(properties))) return
+  if (
+    endpoint !== undefined &&
+    !(typeof endpoint === 'string' && /^https:/i.test(endpoint) && URL.canParse(endpoint))
+  ) {
+    return
+  }
+  const schema = topic?.inputSchema ?? (one.scope === undefined ? 'CloudEventSchemaV1_0' : undefined)
+  try {
+    const options = {
+      name,
+      ...(endpoint !== undefined && { endpoint }),
+      ...(properties !== undefined && { properties }),
+    }
+    const kept = declaredProperties(options, isInputSchema(schema) ? schema : undefined, now)
+    for (const { path, name, rule } of ignoredFields(properties, kept)) {
+      yield { path: ['properties', ...path], name, rule }
+    }
+  } catch (error) {
+    if (!(error instanceof ArmError)) throw error
+    const [, inside] = /property '([^']+)' is invalid/.exec(error.message) ?? []
+    const path = inside?.split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : part)) ?? []
+    yield {
+      path: inside === undefined ? [] : ['properties', ...path],
+      rule: `is refused by Event Grid: ${error.message}`,
+    }
+  }
+}
+
+function isInputSchema(value: unknown): value is 'CloudEventSchemaV1_0' | 'EventGridSchema' | 'CustomEventSchema' {
+  return value === 'CloudEventSchemaV1_0' || value === 'EventGridSchema' || value === 'CustomEventSchema'
+}
+
+function* twice(
+  kind: string,
+  list: readonly (readonly [number, JsonObject])[],
+  keyOf: (entry: JsonObject) => string | undefined,
+  field: string,
+): Generator<ReferenceFault> {
+  const seen = new Set<string>()
+  for (const [index, entry] of list) {
+    const key = keyOf(entry)?.toLowerCase()
+    if (key === undefined) continue
+    if (seen.has(key)) yield { path: [kind, index, field], rule: 'is given twice' }
+    seen.add(key)
+  }
+}
+
+function unknownName(value: unknown, names: readonly string[], kind: string): string | undefined {
+  if (typeof value !== 'string' || names.some((name) => same(name, value))) return undefined
+  const meant = closestName(value, names)
+  return `must be one of ${kind}${meant === undefined ? '' : `; did you mean ${meant}?`}`
+}
+
+function entries(config: unknown, name: string): (readonly [number, JsonObject])[] {
+  const list = ownField(config, name)
+  if (!Array.isArray(list)) return []
+  return list.flatMap((entry: unknown, index) => (isJsonObject(entry) ? [[index, entry] as const] : []))
+}
+
+const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
+const same = (one: unknown, other: unknown) =>
+  typeof one === 'string' && typeof other === 'string' && one.toLowerCase() === other.toLowerCase()

@@ -1,0 +1,165 @@
+import { isDeepStrictEqual } from 'node:util'
+import { topicId } from '../arm/call.ts'
+import { parseEventSubscription } from '../arm/validation.ts'
+import type { CancelTimer } from '../model/clock.ts'
+import { isJsonObject, ownField } from '../model/json-object.ts'
+import {
+  asResourceId,
+  type EventSubscription,
+  type EventSubscriptionProperties,
+  eventSubscriptionId,
+} from '../model/model.ts'
+import type { World } from '../world.ts'
+import {
+  type EventSubscriptionOptions,
+  emulatorDefaults,
+  type ResolvedOptions,
+  randomKey,
+  type TopicOptions,
+} from './options.ts'
+
+/**
+ * Pause before the handshake of a declared event subscription is tried again, in milliseconds by the emulator's clock:
+ * its subscriber may start after us.
+ */
+export const handshakeAgainMs = 5_000
+
+/**
+ * What options, or a configuration file, say there is: made when it is named first, taken away when it no longer is.
+ */
+export interface Declarations {
+  declare(options: ResolvedOptions): void
+  close(): void
+}
+
+/**
+ * Makes a custom topic, or gives one of that name new settings; it keeps its keys unless they are given. Throws a
+ * RangeError for an unknown Azure subscription.
+ */
+export function putTopic(world: World, options: TopicOptions): void {
+  const { store, directory } = world.context
+  const subscriptionId = options.subscriptionId ?? directory.azureSubscriptions()[0]?.id ?? ''
+  const azure = directory.azureSubscription(subscriptionId)
+  if (!azure) throw new RangeError(`there is no Azure subscription ${subscriptionId}`)
+  const resourceGroup = options.resourceGroup ?? [...azure.resourceGroups.values()][0] ?? emulatorDefaults.resourceGroup
+  azure.resourceGroups.set(resourceGroup.toLowerCase(), resourceGroup)
+  store.putTopic({
+    id: topicId(azure.id, resourceGroup, options.name),
+    name: options.name,
+    subscriptionId: azure.id,
+    resourceGroup,
+    location: options.location ?? emulatorDefaults.location,
+    inputSchema: options.inputSchema ?? 'CloudEventSchemaV1_0',
+    ...(options.inputSchemaMapping ? { inputSchemaMapping: options.inputSchemaMapping } : {}),
+    keys: options.keys ?? store.topic(options.name)?.keys ?? [randomKey(), randomKey()],
+    disableLocalAuth: options.disableLocalAuth ?? false,
+  })
+}
+
+/** Takes a custom topic away, its event subscriptions too. */
+export function removeTopic({ context: { store }, provisioning }: World, name: string): void {
+  const topic = store.topic(name)
+  if (!topic) return
+  for (const one of store.subscriptionsOf(topic.id)) provisioning.remove(one, topic.subscriptionId)
+  store.deleteTopic(topic)
+}
+
+/** The settings that a declared event subscription asks for. Throws an ArmError that says what is wrong with them. */
+export function declaredProperties(
+  options: EventSubscriptionOptions,
+  inputSchema: ResolvedOptions['topics'][number]['inputSchema'],
+  now: number,
+): EventSubscriptionProperties {
+  const { endpoint, name, properties = {} } = options
+  const destination = ownField(properties, 'destination')
+  const more = ownField(destination, 'properties')
+  const webhook = {
+    endpointType: 'WebHook',
+    properties: { ...(isJsonObject(more) && more), ...(endpoint !== undefined && { endpointUrl: endpoint }) },
+  }
+  const merged = { ...properties, destination: endpoint === undefined ? destination : webhook }
+  return parseEventSubscription('PUT', { properties: merged }, { name, inputSchema, now })
+}
+
+/** Makes the part that holds an emulator to its options. */
+export function createDeclarations(world: World): Declarations {
+  const { context, kept, provisioning } = world
+  const { store, clock } = context
+  const again = new Map<string, CancelTimer>()
+  let closed = false
+
+  const names = (kind: string): string[] => {
+    const known: unknown = JSON.parse(kept.get('declared', kind) ?? '[]')
+    return Array.isArray(known) ? known.map(String) : []
+  }
+
+  /** Calls back for what was declared before, by whichever process, and is no more. */
+  function sweep(kind: string, wanted: readonly string[], remove: (name: string) => void): void {
+    const present = new Set(wanted.map((name) => name.toLowerCase()))
+    for (const name of names(kind)) if (!present.has(name)) remove(name)
+    kept.put('declared', kind, JSON.stringify([...present]))
+  }
+
+  function idOf(options: EventSubscriptionOptions): { readonly id: string; readonly scope: string } {
+    const topic = options.topic === undefined ? store.topics()[0] : store.topic(options.topic)
+    const scope = options.scope === undefined ? topic?.id : asResourceId(options.scope)
+    if (scope === undefined) throw new RangeError(`there is no topic ${options.topic ?? ''}`)
+    return { scope, id: eventSubscriptionId(scope, options.name) }
+  }
+
+  function putEventSubscription(options: EventSubscriptionOptions): string {
+    const { id, scope } = idOf(options)
+    const properties = declaredProperties(options, store.topicById(scope)?.inputSchema, clock.now())
+    const stands = store.subscription(id)
+    if (stands && isDeepStrictEqual(stands.properties, properties) && stands.provisioningState === 'Succeeded')
+      return id
+    stopTrying(id)
+    write({
+      id: stands?.id ?? id,
+      scope: stands?.scope ?? scope,
+      name: stands?.name ?? options.name,
+      properties,
+      provisioningState: stands ? 'Updating' : 'Creating',
+      createdAt: stands?.createdAt ?? clock.now(),
+    })
+    return id
+  }
+
+  function write(subscription: EventSubscription): void {
+    const azureSubscriptionId = subscription.scope.split('/')[2] ?? ''
+    const operation = provisioning.write(subscription, azureSubscriptionId)
+    void operation.ended.then(() => {
+      const stands = store.subscription(subscription.id)
+      const failed = stands?.properties === subscription.properties && stands.provisioningState === 'Failed'
+      if (closed || !failed) return
+      const cancel = clock.setTimer(handshakeAgainMs, () => write({ ...stands, provisioningState: 'Updating' }))
+      again.set(subscription.id.toLowerCase(), cancel)
+    })
+  }
+
+  function stopTrying(id: string): void {
+    again.get(id.toLowerCase())?.()
+    again.delete(id.toLowerCase())
+  }
+
+  return {
+    declare({ topics, eventSubscriptions }) {
+      sweep(
+        'topics',
+        topics.map(({ name }) => name),
+        (name) => removeTopic(world, name),
+      )
+      for (const topic of topics) putTopic(world, topic)
+      const ids = eventSubscriptions.map(putEventSubscription)
+      sweep('event subscriptions', ids, (id) => {
+        stopTrying(id)
+        const stands = store.subscription(id)
+        if (stands) provisioning.remove(stands, stands.scope.split('/')[2] ?? '')
+      })
+    },
+    close() {
+      closed = true
+      for (const cancel of again.values()) cancel()
+    },
+  }
+}

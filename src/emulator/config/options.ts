@@ -1,0 +1,256 @@
+import { randomBytes } from 'node:crypto'
+import type { DeliveryOptions } from '../delivery/delivery-options.ts'
+import { type Ingress, type IngressRule, ingressOf } from '../delivery/ingress.ts'
+import { type Clock, realClock } from '../model/clock.ts'
+import type { InputSchema, InputSchemaMapping } from '../model/model.ts'
+import { stableGuid } from '../model/stable-guid.ts'
+import { type KeptValues, keptOrMade, valuesInMemory } from '../state/kept-values.ts'
+import { checkOptionNames } from './option-names.ts'
+
+/** A role given to an application at a scope. */
+export interface RoleGrant {
+  /**
+   * Name or id of a built-in role: any that Event Grid has, and Owner, Contributor, Reader, User Access Administrator.
+   */
+  readonly role: string
+  /** Where it holds, and below. @default `/`, everywhere */
+  readonly scope?: string
+}
+
+/** An application that may sign in. */
+export interface ClientOptions {
+  /** @default {@link emulatorDefaults.tenantId} */
+  readonly tenantId?: string
+  /** @default {@link emulatorDefaults.clientId} */
+  readonly clientId?: string
+  /** @default random */
+  readonly clientSecret?: string
+  /** The object id of its service principal. @default derived from the client id */
+  readonly objectId?: string
+  /** @default `EventGrid EventSubscription Contributor` and `EventGrid Data Sender`, everywhere */
+  readonly roles?: readonly RoleGrant[]
+}
+
+/** An Azure subscription. */
+export interface AzureSubscriptionOptions {
+  /** @default {@link emulatorDefaults.subscriptionId} */
+  readonly id?: string
+  /** @default that of the first client */
+  readonly tenantId?: string
+  /** Whether the provider Microsoft.EventGrid is registered. @default true */
+  readonly registered?: boolean
+  /** Names; a topic's group is added by itself. @default `['rg']` */
+  readonly resourceGroups?: readonly string[]
+}
+
+/** A custom topic that is there from the start. */
+export interface TopicOptions {
+  /** 3-50 letters, digits and `-`. */
+  readonly name: string
+  /** @default the first Azure subscription */
+  readonly subscriptionId?: string
+  /** @default the first resource group of the subscription */
+  readonly resourceGroup?: string
+  /** @default `westeurope` */
+  readonly location?: string
+  /** @default `CloudEventSchemaV1_0` (a topic made through ARM has Azure's default, `EventGridSchema`) */
+  readonly inputSchema?: InputSchema
+  /**
+   * Where the Event Grid fields are in events of `CustomEventSchema`, in ARM's shape.
+   * @default under Event Grid's own names
+   */
+  readonly inputSchemaMapping?: InputSchemaMapping
+  /** Two keys, base64. @default random */
+  readonly keys?: readonly [string, string]
+  /** Refuse keys and SAS tokens. @default false */
+  readonly disableLocalAuth?: boolean
+}
+
+/**
+ * An event subscription with a webhook that is there from the start, as soon as its endpoint has passed the handshake.
+ */
+export interface EventSubscriptionOptions {
+  /** 3-64 letters, digits and `-`. */
+  readonly name: string
+  /** The custom topic whose events it gets. @default the first */
+  readonly topic?: string
+  /** Resource id of another source, in place of `topic`. */
+  readonly scope?: string
+  /**
+   * The webhook's public https URL; `ingress` may send it to a local port. @default the one in `properties.destination`
+   */
+  readonly endpoint?: string
+  /**
+   * Anything else, in ARM's shape: `filter`, `retryPolicy`, `eventDeliverySchema`, `destination` ...
+   * @default Event Grid's defaults
+   */
+  readonly properties?: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Everything about an emulator that can be chosen. Each has a default:
+ * `EventGridEmulator.start()` is a whole small world.
+ */
+export interface EventGridEmulatorOptions extends DeliveryOptions {
+  /** Port of ARM, Entra and the topics, https. @default 0, a free one */
+  readonly port?: number
+  /** Port of the topics over http, which is a CONNECT proxy for Azure's host names too. @default 0, a free one */
+  readonly httpPort?: number
+  /** Address to listen on. @default `127.0.0.1` */
+  readonly host?: string
+  /** Tenant of the clients and Azure subscriptions that name none. @default {@link emulatorDefaults.tenantId} */
+  readonly tenantId?: string
+  /** The Azure subscription, where `subscriptions` is not given. @default {@link emulatorDefaults.subscriptionId} */
+  readonly subscriptionId?: string
+  /** Its resource group, where `subscriptions` is not given. @default `rg` */
+  readonly resourceGroup?: string
+  /** Who may sign in. @default one client */
+  readonly clients?: readonly ClientOptions[]
+  /** @default one, registered */
+  readonly subscriptions?: readonly AzureSubscriptionOptions[]
+  /** @default one, `orders` */
+  readonly topics?: readonly TopicOptions[]
+  /** A handshake that fails is tried again every 5 seconds. @default none */
+  readonly eventSubscriptions?: readonly EventSubscriptionOptions[]
+  /** Where public URLs are really served: rules, tried in order, or a function asked at each call. @default none */
+  readonly ingress?: readonly IngressRule[] | Ingress
+  /** PEM certificates to trust at subscribers' https endpoints beside Node's own. @default none */
+  readonly trustedCertificates?: readonly string[]
+  /** @default the machine's */
+  readonly clock?: Clock
+  /** From 0 to just under 1, for jitter. @default `Math.random` */
+  readonly random?: () => number
+  /** How long a long-running operation takes at least, by the clock. @default 0 */
+  readonly operationDelayMs?: number
+  /** Answer 409 Conflict to a change of an event subscription while another one runs. @default false */
+  readonly conflicts?: boolean
+  /**
+   * Answer 429 beyond Azure's rates: of a principal's calls to Resource Manager in an hour, and of a
+   * topic's events and bytes in a second.
+   * @default false, as tests do in a second what takes a day in Azure
+   */
+  readonly throttling?: boolean
+  /**
+   * Version of the Entra tokens of deliveries: what the webhook's application asks for in its manifest. @default `1.0`
+   */
+  readonly deliveryTokenVersion?: '1.0' | '2.0'
+  /** Life of the tokens given to clients, in seconds. @default 3599, as Entra's */
+  readonly tokenLifetimeSeconds?: number
+  /**
+   * File in which topics, event subscriptions, keys, generated secrets and undelivered events outlive
+   * the emulator, even when it is killed. Made where there is none; in the clear, so readable by its
+   * owner only. @default none: memory
+   */
+  readonly state?: string
+}
+
+/** The ids that are used where none are given; the same at every start. */
+export const emulatorDefaults = {
+  tenantId: '11111111-1111-4111-8111-111111111111',
+  clientId: '22222222-2222-4222-8222-222222222222',
+  subscriptionId: '33333333-3333-4333-8333-333333333333',
+  resourceGroup: 'rg',
+  topic: 'orders',
+  location: 'westeurope',
+  tokenLifetimeSeconds: 3599,
+} as const
+
+/** An application, with every default filled in. */
+export interface Client {
+  readonly tenantId: string
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly objectId: string
+  readonly roles: readonly Required<RoleGrant>[]
+}
+
+/** {@link EventGridEmulatorOptions} with every default filled in. */
+export interface ResolvedOptions {
+  readonly port: number
+  readonly httpPort: number
+  readonly host: string
+  /** One at least. */
+  readonly clients: readonly Client[]
+  readonly subscriptions: readonly Required<AzureSubscriptionOptions>[]
+  readonly topics: readonly TopicOptions[]
+  readonly eventSubscriptions: readonly EventSubscriptionOptions[]
+  readonly ingress: Ingress
+  readonly trustedCertificates: readonly string[]
+  readonly clock: Clock
+  readonly random: () => number
+  readonly operationDelayMs: number
+  readonly conflicts: boolean
+  readonly throttling: boolean
+  readonly deliveryTokenVersion: '1.0' | '2.0'
+  readonly delivery: DeliveryOptions
+  readonly tokenLifetimeSeconds: number
+}
+
+/**
+ * Fills in the defaults. Throws a TypeError for an option that there is not.
+ * @param kept where made-up secrets are kept. @default nowhere
+ */
+export function resolveOptions(
+  options: EventGridEmulatorOptions,
+  kept: KeptValues = valuesInMemory(),
+): ResolvedOptions {
+  checkOptionNames(options)
+  const tenantId = options.tenantId ?? emulatorDefaults.tenantId
+  const [first = {}, ...more] = options.clients ?? []
+  const clients = [first, ...more].map((client) => resolveClient(client, tenantId, kept))
+  const only: AzureSubscriptionOptions & { readonly id: string; readonly resourceGroups: readonly string[] } = {
+    id: options.subscriptionId ?? emulatorDefaults.subscriptionId,
+    resourceGroups: [options.resourceGroup ?? emulatorDefaults.resourceGroup],
+  }
+  return {
+    port: options.port ?? 0,
+    httpPort: options.httpPort ?? 0,
+    host: options.host ?? '127.0.0.1',
+    clients,
+    subscriptions: (options.subscriptions ?? [only]).map((subscription) => ({
+      id: subscription.id ?? only.id,
+      tenantId: subscription.tenantId ?? clients[0]?.tenantId ?? tenantId,
+      registered: subscription.registered ?? true,
+      resourceGroups: subscription.resourceGroups ?? only.resourceGroups,
+    })),
+    topics: options.topics ?? [{ name: emulatorDefaults.topic }],
+    eventSubscriptions: options.eventSubscriptions ?? [],
+    ingress: ingressOf(options.ingress ?? []),
+    trustedCertificates: options.trustedCertificates ?? [],
+    clock: options.clock ?? realClock,
+    random: options.random ?? Math.random,
+    operationDelayMs: options.operationDelayMs ?? 0,
+    conflicts: options.conflicts ?? false,
+    throttling: options.throttling ?? false,
+    deliveryTokenVersion: options.deliveryTokenVersion ?? '1.0',
+    delivery: options,
+    tokenLifetimeSeconds: options.tokenLifetimeSeconds ?? emulatorDefaults.tokenLifetimeSeconds,
+  }
+}
+
+function resolveClient(client: ClientOptions, defaultTenant: string, kept: KeptValues): Client {
+  const clientId = client.clientId ?? emulatorDefaults.clientId
+  const tenantId = client.tenantId ?? defaultTenant
+  return {
+    tenantId,
+    clientId,
+    clientSecret: client.clientSecret ?? keptOrMade(kept, 'client secret', `${tenantId} ${clientId}`, randomSecret),
+    objectId: client.objectId ?? stableGuid(`service principal ${clientId}`),
+    roles: (client.roles ?? defaultRoles).map(({ role, scope }) => ({ role, scope: scope ?? '/' })),
+  }
+}
+
+const defaultRoles: readonly RoleGrant[] = [
+  { role: 'EventGrid EventSubscription Contributor' },
+  { role: 'EventGrid Data Sender' },
+]
+
+/** A secret of the form that Entra makes. */
+function randomSecret(): string {
+  return `${randomBytes(3).toString('hex').slice(0, 3)}8Q~${randomBytes(26).toString('base64url').slice(0, 34)}`
+}
+
+/** A topic key of the form that Event Grid makes: 32 bytes, base64. */
+export function randomKey(): string {
+  return randomBytes(32).toString('base64')
+}

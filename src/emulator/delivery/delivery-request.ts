@@ -1,0 +1,147 @@
+import { type AcceptedEvent, eventDataVersion } from '../model/accepted-event.ts'
+import { fieldAt } from '../model/json-object.ts'
+import {
+  type DeliveryAttributeMapping,
+  type DeliverySchema,
+  destinationOf,
+  type EventSubscription,
+  type WebHookProperties,
+} from '../model/model.ts'
+import { filteredField } from './filters.ts'
+
+/** Most bytes of a delivery attribute's value (Event Grid: delivery-properties). */
+const attributeLimitBytes = 4096
+
+const secretText = '(redacted)'
+
+/** The webhook of a subscription, or undefined if it delivers to something else, which the emulator does not play. */
+export function webhookOf(subscription: EventSubscription): WebHookProperties | undefined {
+  const found = destinationOf(subscription.properties)
+  return found?.endpointType === 'WebHook' ? found.properties : undefined
+}
+
+/** The schema that a subscription's events go out in. */
+export function deliverySchemaOf(subscription: EventSubscription): DeliverySchema {
+  return subscription.properties.eventDeliverySchema ?? 'EventGridSchema'
+}
+
+/**
+ * How events are bundled: undefined where batching is off, which is so unless one of the settings
+ * is given and above its smallest.
+ */
+export function batchingOf(webhook: WebHookProperties): { maxEvents: number; preferredBytes: number } | undefined {
+  const { maxEventsPerBatch, preferredBatchSizeInKilobytes } = webhook
+  if (maxEventsPerBatch === undefined && preferredBatchSizeInKilobytes === undefined) return undefined
+  const maxEvents = maxEventsPerBatch ?? 1
+  return maxEvents > 1 ? { maxEvents, preferredBytes: (preferredBatchSizeInKilobytes ?? 64) * 1024 } : undefined
+}
+
+/**
+ * The body's media type. The batch one of CloudEvents is what their specification asks; no
+ * capture of a real batch was found.
+ */
+function contentTypeOf(schema: DeliverySchema, form: 'single' | 'batch'): string {
+  if (schema !== 'CloudEventSchemaV1_0') return 'application/json; charset=utf-8'
+  return `application/cloudevents${form === 'batch' ? '-batch' : ''}+json; charset=utf-8`
+}
+
+/** The body: an array, but for CloudEvents that go one by one. */
+export function bodyOf(schema: DeliverySchema, form: 'single' | 'batch', events: readonly string[]): string {
+  return form === 'single' && schema === 'CloudEventSchemaV1_0' ? events.join() : `[${events.join(',')}]`
+}
+
+/** The headers of a delivery, in the spelling of the captures (Event Grid: message-headers). */
+export function deliveryHeaders(delivery: {
+  readonly subscription: EventSubscription
+  readonly form: 'single' | 'batch'
+  /** The first of the bundle, which gives `aeg-data-version` and the dynamic attributes. */
+  readonly event: AcceptedEvent
+  /** Tries before this one. */
+  readonly deliveryCount: number
+  readonly bearerToken?: string | undefined
+}): Record<string, string> {
+  const { subscription, event, bearerToken } = delivery
+  const schema = deliverySchemaOf(subscription)
+  const cloudEvents = schema === 'CloudEventSchemaV1_0'
+  const headers: Record<string, string> = {
+    'content-type': contentTypeOf(schema, delivery.form),
+    'accept-encoding': 'gzip, deflate',
+    'aeg-subscription-name': subscription.name.toUpperCase(),
+    'aeg-delivery-count': String(delivery.deliveryCount),
+    'aeg-data-version': cloudEvents ? '' : eventDataVersion(event),
+    'aeg-metadata-version': '1',
+    'aeg-event-type': 'Notification',
+  }
+  if (cloudEvents) headers.origin = 'eventgrid.azure.net'
+  for (const mapping of webhookOf(subscription)?.deliveryAttributeMappings ?? []) {
+    const value = attributeValue(mapping, event)
+    if (value !== undefined) headers[mapping.name] = value
+  }
+  if (bearerToken !== undefined) headers.authorization = `Bearer ${bearerToken}`
+  return headers
+}
+
+/**
+ * A value for a header, or undefined: only strings, numbers and booleans of at most 4,096 bytes go out,
+ * and only what a header can hold.
+ */
+function attributeValue(mapping: DeliveryAttributeMapping, event: AcceptedEvent): string | undefined {
+  const value =
+    mapping.type === 'Static' ? mapping.properties.value : sourceField(event, mapping.properties.sourceField)
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return undefined
+  const text = String(value)
+  return Buffer.byteLength(text) <= attributeLimitBytes && /^[\t\x20-\x7e\x80-\xff]*$/.test(text) ? text : undefined
+}
+
+function sourceField(event: AcceptedEvent, field: string): unknown {
+  const path = field.split('.')
+  return fieldAt(event.body, path) ?? filteredField(event, path)
+}
+
+/**
+ * What of a subscription's delivery is the same for each event; worked out once, since
+ * thousands may go out in a second.
+ */
+export interface DeliveryPlan {
+  readonly webhook: WebHookProperties
+  readonly schema: DeliverySchema
+  readonly form: 'single' | 'batch'
+  readonly url: URL
+  /** The URL as it may be recorded. */
+  readonly shownUrl: string
+  /** Headers, in lower case, whose values may not be recorded. */
+  readonly secretHeaders: ReadonlySet<string>
+}
+
+/** The plan of a subscription; undefined if it delivers to no webhook. */
+export function deliveryPlan(subscription: EventSubscription): DeliveryPlan | undefined {
+  const webhook = webhookOf(subscription)
+  if (!webhook) return undefined
+  const url = new URL(webhook.endpointUrl)
+  const secrets = (webhook.deliveryAttributeMappings ?? []).flatMap((mapping) =>
+    mapping.type === 'Static' && mapping.properties.isSecret ? [mapping.name.toLowerCase()] : [],
+  )
+  return {
+    webhook,
+    schema: deliverySchemaOf(subscription),
+    form: batchingOf(webhook) ? 'batch' : 'single',
+    url,
+    shownUrl: shownUrl(url),
+    secretHeaders: new Set(['authorization', ...secrets]),
+  }
+}
+
+/** The headers as they may be recorded: without the token and the values of secret attributes. */
+export function shownHeaders(
+  headers: Readonly<Record<string, string>>,
+  secret: ReadonlySet<string>,
+): Record<string, string> {
+  const shown = { ...headers }
+  for (const name of Object.keys(shown)) if (secret.has(name.toLowerCase())) shown[name] = secretText
+  return shown
+}
+
+/** A URL as it may be recorded: its query may hold a key. */
+export function shownUrl(url: URL): string {
+  return url.search ? `${url.origin}${url.pathname}?${secretText}` : url.href
+}

@@ -1,0 +1,118 @@
+import { dotNetTime } from '../model/dot-net-time.ts'
+import { isJsonObject } from '../model/json-object.ts'
+import { preciseTime } from '../model/precise-time.ts'
+import { statusName } from '../model/status-name.ts'
+
+/** Event Grid's name for itself, in the public cloud (Event Grid: end-point-validation-cloud-events-schema). */
+const eventGridOrigin = 'eventgrid.azure.net'
+
+/** How long an endpoint has for its answer, in milliseconds of the emulator's clock. */
+export const handshakeTimeoutMs = 30_000
+
+/**
+ * Pause before a timed-out validation event is sent again, and how often it is sent in all. The
+ * number is the emulator's choice.
+ */
+export const validationRetry = { pauseMs: 5_000, tries: 2 } as const
+
+/** How long a validation URL is good (Event Grid: end-point-validation-event-grid-events-schema, 2024). */
+export const manualValidationMs = 10 * 60_000
+
+/** What an endpoint answered to its handshake. */
+export interface HandshakeAnswer {
+  /** Undefined: nothing. */
+  readonly status?: number | undefined
+  /** Lower-case names. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly body?: string | undefined
+}
+
+/** Granted, refused, or left open for somebody to call the validation URL. */
+export type HandshakeVerdict = 'validated' | 'awaiting-manual-action' | 'failed'
+
+/** Headers of the OPTIONS request. `callback` is the URL that grants the permission later. */
+export function optionsHeaders(callback: string): Record<string, string> {
+  return { 'webhook-request-origin': eventGridOrigin, 'webhook-request-callback': callback }
+}
+
+/**
+ * Judges the answer to OPTIONS: a status alone is no consent. Success without the header leaves it to the callback;
+ * a header that allows somebody else is a refusal (the emulator's reading: no source says).
+ */
+export function judgeOptionsAnswer(answer: HandshakeAnswer): HandshakeVerdict {
+  if (answer.status === undefined || answer.status < 200 || answer.status > 299) return 'failed'
+  const allowed = answer.headers?.['webhook-allowed-origin']?.trim()
+  if (!allowed) return 'awaiting-manual-action'
+  const names = allowed.split(',').map((name) => name.trim().toLowerCase())
+  return names.includes('*') || names.includes(eventGridOrigin) ? 'validated' : 'failed'
+}
+
+/** The validation event of the Event Grid and the custom schema, as the body of a POST. */
+export function validationEvent(event: {
+  readonly id: string
+  readonly topic: string
+  readonly validationCode: string
+  readonly validationUrl: string
+  readonly at: number
+}): string {
+  const { id, topic, validationCode, validationUrl } = event
+  return JSON.stringify([
+    {
+      id,
+      topic,
+      subject: '',
+      data: { validationCode, validationUrl },
+      eventType: 'Microsoft.EventGrid.SubscriptionValidationEvent',
+      eventTime: preciseTime(event.at),
+      metadataVersion: '1',
+      dataVersion: '2',
+    },
+  ])
+}
+
+/** Headers of that POST. */
+export function validationHeaders(subscriptionName: string): Record<string, string> {
+  return {
+    'content-type': 'application/json; charset=utf-8',
+    'aeg-subscription-name': subscriptionName.toUpperCase(),
+    'aeg-delivery-count': '0',
+    'aeg-data-version': '2',
+    'aeg-metadata-version': '1',
+    'aeg-event-type': 'SubscriptionValidation',
+  }
+}
+
+/**
+ * Judges the answer to the validation event: 200 with the code; 200 without it leaves it to the
+ * validation URL; 202 is a failure.
+ */
+export function judgeValidationAnswer(answer: HandshakeAnswer, validationCode: string): HandshakeVerdict {
+  if (answer.status !== 200) return 'failed'
+  return validationResponse(answer.body) === validationCode ? 'validated' : 'awaiting-manual-action'
+}
+
+function validationResponse(body: string | undefined): unknown {
+  try {
+    const answer: unknown = JSON.parse(body ?? '')
+    return isJsonObject(answer) ? answer.validationResponse : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The error of a failed handshake, in Event Grid's own words, spelling included. The URL comes without its query. */
+export function handshakeMessage(failure: {
+  readonly url: URL
+  readonly method: 'OPTIONS' | 'POST'
+  readonly status: number | undefined
+  readonly activityId: string
+  readonly at: number
+}): string {
+  const { url, method, status, activityId, at } = failure
+  const page = method === 'OPTIONS' ? 'esvalidationcloudevent' : 'esvalidation'
+  return (
+    `Webhook validation handshake failed for ${url.origin}${url.pathname}. Http ${method} request failed with response code ` +
+    `${statusName(status)}. For troublehooting, visit https://aka.ms/${page}. ` +
+    `Activity id:${activityId}, timestamp: ${dotNetTime(at)} (UTC).`
+  )
+}

@@ -1,0 +1,186 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { EmulatorContext, ValidationOutcome } from '../context.ts'
+import type { EventSubscription } from '../model/model.ts'
+import { preciseTime } from '../model/precise-time.ts'
+import { deliverySchemaOf, shownUrl, webhookOf } from './delivery-request.ts'
+import {
+  type HandshakeVerdict,
+  handshakeMessage,
+  handshakeTimeoutMs,
+  judgeOptionsAnswer,
+  judgeValidationAnswer,
+  manualValidationMs,
+  optionsHeaders,
+  validationEvent,
+  validationHeaders,
+  validationRetry,
+} from './handshake.ts'
+import type { WebhookClient, WebhookResult } from './webhook-client.ts'
+
+/** Runs handshakes, and remembers the validation URLs that nobody has called yet. */
+export interface Validator {
+  validate(subscription: EventSubscription, signal: AbortSignal): Promise<ValidationOutcome>
+  /** A call of a validation URL; false if there is no such one, or no longer. */
+  confirm(id: string | undefined, token: string | undefined): boolean
+  close(): void
+}
+
+interface OpenValidation {
+  readonly token: string
+  readonly settle: (outcome: 'validated' | 'expired') => void
+}
+
+interface Handshake {
+  readonly subscription: EventSubscription
+  readonly url: URL
+  readonly id: string
+  readonly validationUrl: string
+  readonly minimumTlsVersion: string | undefined
+  readonly signal: AbortSignal
+}
+
+/** Makes the validator of an emulator. */
+export function createValidator(context: EmulatorContext, client: WebhookClient): Validator {
+  const open = new Map<string, OpenValidation>()
+
+  /** Opens the validation URL before the request goes out, since an endpoint may call it as soon as it has answered. */
+  function openValidation(id: string, token: string): Promise<'validated' | 'expired'> {
+    return new Promise((resolve) => {
+      const settle = (outcome: 'validated' | 'expired') => {
+        cancelTimer()
+        open.delete(id)
+        resolve(outcome)
+      }
+      const cancelTimer = context.clock.setTimer(manualValidationMs, () => settle('expired'))
+      open.set(id, { token, settle })
+    })
+  }
+
+  async function once(handshake: Handshake, method: 'OPTIONS' | 'POST') {
+    const { subscription, url, id, validationUrl } = handshake
+    const headers = method === 'OPTIONS' ? optionsHeaders(validationUrl) : validationHeaders(subscription.name)
+    const at = context.clock.now()
+    const body =
+      method === 'POST'
+        ? validationEvent({ id: randomUUID(), topic: subscription.scope, validationCode: id, validationUrl, at })
+        : undefined
+    const result = await client.send({
+      method,
+      url,
+      headers,
+      timeoutMs: handshakeTimeoutMs,
+      readAnswer: true,
+      minimumTlsVersion: handshake.minimumTlsVersion,
+      signal: handshake.signal,
+      ...(body !== undefined && { body }),
+    })
+    const verdict = method === 'OPTIONS' ? judgeOptionsAnswer(result) : judgeValidationAnswer(result, id)
+    const message = verdict === 'failed' ? messageOf(handshake, method, result) : undefined
+    record({ handshake, method, at, headers, body, result, verdict, message })
+    return { result, verdict, message: message ?? '' }
+  }
+
+  function messageOf(handshake: Handshake, method: 'OPTIONS' | 'POST', result: WebhookResult): string {
+    const at = context.clock.now()
+    const said = handshakeMessage({ url: handshake.url, method, status: result.status, activityId: randomUUID(), at })
+    return result.failure?.hint === undefined ? said : `${said} Emulator: ${result.failure.hint}.`
+  }
+
+  function record(done: {
+    readonly handshake: Handshake
+    readonly method: 'OPTIONS' | 'POST'
+    readonly at: number
+    readonly headers: Readonly<Record<string, string>>
+    readonly body: string | undefined
+    readonly result: WebhookResult
+    readonly verdict: HandshakeVerdict
+    readonly message: string | undefined
+  }): void {
+    const { handshake, result, message, body } = done
+    const because = result.failure ? `${message} (${result.failure.message})` : message
+    context.records.handshakes.push({
+      at: done.at,
+      subscriptionId: handshake.subscription.id,
+      subscriptionName: handshake.subscription.name,
+      method: done.method,
+      url: shownUrl(handshake.url),
+      target: shownUrl(new URL(result.target)),
+      requestHeaders: done.headers,
+      ...(body !== undefined && { requestBody: body }),
+      ...(result.status !== undefined && { status: result.status }),
+      ...(result.headers && { responseHeaders: result.headers }),
+      ...(result.body !== undefined && { responseBody: result.body }),
+      outcome: done.verdict,
+      ...(because !== undefined && { message: because }),
+    })
+  }
+
+  return {
+    async validate(subscription, signal) {
+      const webhook = webhookOf(subscription)
+      if (!webhook) return { outcome: 'validated' }
+      const id = randomUUID().toUpperCase()
+      const token = randomBytes(32).toString('base64')
+      const url = new URL(webhook.endpointUrl)
+      const validationUrl = validationUrlOf(context, subscription.name, id, token)
+      const completed = openValidation(id, token)
+      const handshake = {
+        subscription,
+        url,
+        id,
+        validationUrl,
+        signal,
+        minimumTlsVersion: webhook.minimumTlsVersionAllowed,
+      }
+      const method = deliverySchemaOf(subscription) === 'CloudEventSchemaV1_0' ? 'OPTIONS' : 'POST'
+      let attempt = await once(handshake, method)
+      for (let tries = 1; shouldRepeat(method, attempt.result, tries) && !signal.aborted; tries++) {
+        await pause(context, validationRetry.pauseMs, signal)
+        attempt = await once(handshake, method)
+      }
+      if (attempt.verdict === 'awaiting-manual-action') {
+        return { outcome: 'awaiting-manual-action', validationUrl, completed }
+      }
+      open.get(id)?.settle('expired')
+      if (attempt.verdict === 'validated') return { outcome: 'validated' }
+      return { outcome: 'failed', code: 'Url validation', message: attempt.message }
+    },
+    confirm(id, token) {
+      const waiting = id === undefined ? undefined : open.get(id.toUpperCase())
+      if (!waiting || waiting.token !== token) return false
+      waiting.settle('validated')
+      return true
+    },
+    close() {
+      for (const waiting of [...open.values()]) waiting.settle('expired')
+    },
+  }
+}
+
+/**
+ * Only a validation event that nobody answered in time is sent again (Event Grid:
+ * end-point-validation-event-grid-events-schema).
+ */
+function shouldRepeat(method: 'OPTIONS' | 'POST', result: WebhookResult, tries: number): boolean {
+  return method === 'POST' && result.failure?.outcome === 'TimedOut' && tries < validationRetry.tries
+}
+
+function validationUrlOf(context: EmulatorContext, name: string, id: string, token: string): string {
+  const url = new URL(`/eventsubscriptions/${encodeURIComponent(name.toLowerCase())}/validate`, context.baseUrl())
+  url.search = String(
+    new URLSearchParams({ id, t: preciseTime(context.clock.now()), apiVersion: '2025-04-01-preview', token }),
+  )
+  return url.href
+}
+
+function pause(context: EmulatorContext, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      cancel()
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const cancel = context.clock.setTimer(ms, done)
+    signal.addEventListener('abort', done, { once: true })
+  })
+}

@@ -1,0 +1,231 @@
+import http from 'node:http'
+import https from 'node:https'
+import tls from 'node:tls'
+import type { Clock } from '../model/clock.ts'
+import { failureHint } from './failure-hint.ts'
+import type { Ingress } from './ingress.ts'
+
+/** A request to a subscriber. */
+interface WebhookRequest {
+  readonly method: 'OPTIONS' | 'POST'
+  /** The public URL, which the ingress map may send elsewhere. */
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  /** By the emulator's clock. */
+  readonly timeoutMs: number
+  /** Keep the answer's headers and body. @default they are read and thrown away */
+  readonly readAnswer?: boolean
+  /** Lowest TLS version that the endpoint may speak. @default 1.2 */
+  readonly minimumTlsVersion?: string | undefined
+  readonly signal?: AbortSignal | undefined
+  /**
+   * Told the status of an answer that comes after the time-out, but no later than this after it.
+   * @default nobody: the request is broken off
+   */
+  readonly late?: { readonly withinMs: number; readonly take: (status: number) => void } | undefined
+}
+
+/** What came of it. Never an exception. */
+export interface WebhookResult {
+  /** Where it really went. */
+  readonly target: string
+  /** Real milliseconds. */
+  readonly durationMs: number
+  /** Undefined: there was no answer, and `failure` says why. */
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly failure?: {
+    readonly outcome: 'TimedOut' | 'SocketError' | 'ResolutionError' | 'Aborted'
+    readonly message: string
+    /** What to do about it, where that can be told. */
+    readonly hint?: string | undefined
+  }
+}
+
+/** Sends requests to subscribers over kept-alive connections. */
+export interface WebhookClient {
+  send(request: WebhookRequest): Promise<WebhookResult>
+  close(): void
+}
+
+/** What {@link createWebhookClient} needs of the emulator. */
+export interface WebhookClientOptions {
+  readonly clock: Clock
+  readonly ingress: Ingress
+  /** PEM; trusted beside Node's own. Anything else is refused, a self-signed certificate first of all. */
+  readonly trustedCertificates: readonly string[]
+}
+
+/** Requests that may stay open after their time-out; more are broken off at once. */
+const mostLate = 256
+const answerLimitBytes = 64 * 1024
+const tlsVersions = { '1.2': 'TLSv1.2', '1.3': 'TLSv1.3' } as const
+
+/** Makes the client. It follows no redirect, and takes an answer's first 64 KiB. */
+export function createWebhookClient(options: WebhookClientOptions): WebhookClient {
+  // How many there are is bounded where the requests come from; a pool that queues them too could not be emptied.
+  const pool = { keepAlive: true, scheduling: 'lifo' } as const
+  const plain = new http.Agent(pool)
+  // Made at the first https request: parsing a few hundred certificates takes a while.
+  let secure: https.Agent | undefined
+  const secureAgent = () => {
+    secure ??= new https.Agent({ ...pool, ca: [...tls.getCACertificates('default'), ...options.trustedCertificates] })
+    return secure
+  }
+
+  const route = createRoute(options.ingress)
+  let late = 0
+
+  const exchange = async (request: WebhookRequest): Promise<WebhookResult> => {
+    const target = route(request.url)
+    const started = performance.now()
+    return new Promise((resolve) => {
+      const done = (result: Pick<WebhookResult, 'status' | 'headers' | 'body' | 'failure'>) => {
+        cancelTimer()
+        request.signal?.removeEventListener('abort', abort)
+        resolve({ target: target.href, durationMs: performance.now() - started, ...result })
+      }
+      const secured = target.protocol === 'https:'
+      const sending = (secured ? https : http).request({
+        agent: secured ? secureAgent() : plain,
+        method: request.method,
+        host: target.hostname.replace(/^\[|\]$/g, ''),
+        port: target.port || (secured ? 443 : 80),
+        path: target.pathname + target.search,
+        // What the subscriber sees is its public name, as behind a real ingress, and so must its certificate be.
+        servername: secured ? serverName(request.url) : '',
+        ...(secured && { minVersion: tlsVersion(request.minimumTlsVersion) }),
+        headers: {
+          host: request.url.host,
+          ...request.headers,
+          ...(request.body !== undefined && { 'content-length': Buffer.byteLength(request.body) }),
+        },
+      })
+      const fail = (outcome: NonNullable<WebhookResult['failure']>['outcome'], message: string) => {
+        done({ failure: { outcome, message } })
+        sending.destroy()
+      }
+      const abort = () => fail('Aborted', 'The request was given up.')
+      let endLate: (() => void) | undefined
+      const cancelTimer = options.clock.setTimer(request.timeoutMs, () => {
+        const message = `No answer within ${request.timeoutMs / 1000} s.`
+        if (!request.late || late >= mostLate) return fail('TimedOut', message)
+        late++
+        const cancel = options.clock.setTimer(request.late.withinMs, () => sending.destroy())
+        endLate = () => {
+          late--
+          cancel()
+          endLate = undefined
+        }
+        done({ failure: { outcome: 'TimedOut', message } })
+      })
+      sending.on('close', () => endLate?.())
+      request.signal?.addEventListener('abort', abort, { once: true })
+      sending.on('error', (error: NodeJS.ErrnoException) =>
+        done({
+          failure: {
+            outcome: failureOf(error),
+            message: error.message,
+            hint: failureHint({ url: request.url, target, error }),
+          },
+        }),
+      )
+      sending.on('response', (answer) => {
+        const status = answer.statusCode ?? 0
+        if (endLate) {
+          endLate()
+          answer.resume()
+          answer.on('error', () => {})
+          request.late?.take(status)
+          return
+        }
+        if (!request.readAnswer) {
+          answer.resume()
+          answer.on('error', () => {})
+          done({ status })
+          return
+        }
+        const headers = plainHeaders(answer.headers)
+        readText(answer).then((body) => done({ status, headers, body }))
+      })
+      if (request.signal?.aborted) abort()
+      else sending.end(request.body)
+    })
+  }
+
+  return {
+    // What can't be sent at all, for a header that HTTP doesn't allow say, is a failed request like any other.
+    send: (request) => exchange(request).catch((error: unknown) => unsent(request.url, error)),
+    close() {
+      plain.destroy()
+      secure?.destroy()
+    },
+  }
+}
+
+function unsent(url: URL, error: unknown): WebhookResult {
+  const message = error instanceof Error ? error.message : String(error)
+  return { target: url.href, durationMs: 0, failure: { outcome: 'Aborted', message } }
+}
+
+const routesRemembered = 1000
+
+/** Where a public URL is served. The ingress is asked each time; that its answer is parsed is remembered. */
+function createRoute(ingress: Ingress): (url: URL) => URL {
+  const known = new Map<string, URL>()
+  return (url) => {
+    const mapped = ingress(url)
+    if (mapped === undefined) return url
+    const key = `${mapped} ${url.href}`
+    const target = known.get(key) ?? routed(url, mapped)
+    if (known.size >= routesRemembered) known.clear()
+    known.set(key, target)
+    return target
+  }
+}
+
+/** An ingress that names no more than a host keeps path and query. */
+function routed(url: URL, mapped: string): URL {
+  const target = new URL(mapped)
+  return target.pathname !== '/' || target.search ? target : new URL(url.pathname + url.search, target)
+}
+
+/** A host name for SNI and the certificate's check; none for an address, which TLS knows no SNI for. */
+function serverName(url: URL): string {
+  return /^[\d.]+$|^\[/.test(url.hostname) ? '' : url.hostname
+}
+
+function tlsVersion(text: string | undefined): tls.SecureVersion {
+  return text === '1.3' ? tlsVersions[text] : tlsVersions['1.2']
+}
+
+function failureOf(error: NodeJS.ErrnoException): 'SocketError' | 'ResolutionError' {
+  return error.syscall === 'getaddrinfo' ? 'ResolutionError' : 'SocketError'
+}
+
+function plainHeaders(headers: http.IncomingHttpHeaders): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+    ),
+  )
+}
+
+/** The first 64 KiB as text; what breaks off counts as far as it came. */
+async function readText(answer: http.IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of answer) {
+      if (!Buffer.isBuffer(chunk)) break
+      chunks.push(chunk)
+      size += chunk.length
+      if (size > answerLimitBytes) break
+    }
+  } catch {
+    // A broken answer has its status and the part that arrived: enough to judge it by.
+  }
+  return Buffer.concat(chunks).toString('utf8', 0, answerLimitBytes)
+}

@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { Client, ResolvedOptions } from '../config/options.ts'
+import { allows, findRole, type RoleAssignment } from './roles.ts'
+
+/** Registration of the provider Microsoft.EventGrid in an Azure subscription. */
+export type RegistrationState = 'NotRegistered' | 'Unregistered' | 'Registering' | 'Registered' | 'Unregistering'
+
+/** An Azure subscription with its resource groups. */
+export interface AzureSubscription {
+  readonly id: string
+  readonly tenantId: string
+  registration: RegistrationState
+  /** By lower-case name, the name as it was given. */
+  readonly resourceGroups: Map<string, string>
+}
+
+/** Who there is, what they may do, and where: tenants, applications, Azure subscriptions and role assignments. */
+export interface Directory {
+  readonly clients: readonly Client[]
+  /**
+   * Takes over clients, their roles and Azure subscriptions as options describe them now. What was changed at runtime
+   * stays, where the options did not change.
+   */
+  declare(options: Pick<ResolvedOptions, 'clients' | 'subscriptions'>): void
+  hasTenant(tenantId: string): boolean
+  client(tenantId: string, clientId: string): Client | undefined
+  azureSubscription(id: string): AzureSubscription | undefined
+  azureSubscriptions(): readonly AzureSubscription[]
+  roleAssignments(): readonly RoleAssignment[]
+  /** Gives a role, or keeps it where it is held already. Throws a RangeError for an unknown role. */
+  assignRole(grant: {
+    readonly principalId: string
+    readonly role: string
+    readonly scope: string
+    readonly id?: string
+  }): RoleAssignment
+  /** Takes a role away; with no role, every role; with no scope, at every scope. */
+  removeRole(grant: { readonly principalId: string; readonly role?: string; readonly scope?: string }): void
+  /** Takes an assignment away by its resource id. */
+  removeAssignment(id: string): RoleAssignment | undefined
+  /** Whether a principal may do this. `data`: an action on data, such as publishing. */
+  allows(asked: {
+    readonly principalId: string
+    readonly action: string
+    readonly scope: string
+    readonly data?: boolean
+  }): boolean
+}
+
+/** The directory as the options describe it. */
+export function createDirectory(options: ResolvedOptions): Directory {
+  const subscriptions = new Map<string, AzureSubscription>()
+  let declared: Pick<ResolvedOptions, 'clients' | 'subscriptions'> = { clients: [], subscriptions: [] }
+  let assignments: RoleAssignment[] = []
+
+  function declareSubscriptions(wanted: ResolvedOptions['subscriptions']): void {
+    for (const { id } of declared.subscriptions) {
+      if (!wanted.some((one) => same(one.id, id))) subscriptions.delete(id.toLowerCase())
+    }
+    for (const { id, tenantId, registered, resourceGroups } of wanted) {
+      const former = declared.subscriptions.find((one) => same(one.id, id))
+      const stands = subscriptions.get(id.toLowerCase())
+      const groups = [...(stands?.resourceGroups.values() ?? []), ...resourceGroups]
+      const registration = registered ? 'Registered' : 'NotRegistered'
+      subscriptions.set(id.toLowerCase(), {
+        id,
+        tenantId,
+        registration: former?.registered === registered ? (stands?.registration ?? registration) : registration,
+        resourceGroups: new Map(groups.map((name) => [name.toLowerCase(), name])),
+      })
+    }
+  }
+
+  function declareRoles(wanted: readonly Client[]): void {
+    const grants = grantsOf(wanted)
+    const former = grantsOf(declared.clients)
+    for (const grant of former) if (!grants.some((one) => isDeepStrictEqual(one, grant))) directory.removeRole(grant)
+    for (const grant of grants) if (!former.some((one) => isDeepStrictEqual(one, grant))) directory.assignRole(grant)
+  }
+
+  const directory: Directory = {
+    get clients() {
+      return declared.clients
+    },
+    declare(wanted) {
+      declareSubscriptions(wanted.subscriptions)
+      declareRoles(wanted.clients)
+      declared = wanted
+    },
+    hasTenant: (tenantId) =>
+      [...declared.clients, ...subscriptions.values()].some((one) => same(one.tenantId, tenantId)),
+    client: (tenantId, clientId) =>
+      declared.clients.find((client) => same(client.tenantId, tenantId) && same(client.clientId, clientId)),
+    azureSubscription: (id) => subscriptions.get(id.toLowerCase()),
+    azureSubscriptions: () => [...subscriptions.values()],
+    roleAssignments: () => assignments,
+    assignRole({ principalId, role, scope, id }) {
+      const found = findRole(role)
+      if (!found) throw new RangeError(`'${role}' is no role that the emulator knows`)
+      const held = assignments.find(
+        (assignment) =>
+          same(assignment.principalId, principalId) && assignment.roleId === found.id && same(assignment.scope, scope),
+      )
+      if (held) return held
+      const base = scope === '/' ? '' : scope
+      const made = {
+        id: id ?? `${base}/providers/Microsoft.Authorization/roleAssignments/${randomUUID()}`,
+        principalId,
+        roleId: found.id,
+        scope,
+      }
+      assignments = [...assignments, made]
+      return made
+    },
+    removeRole({ principalId, role, scope }) {
+      const roleId = role === undefined ? undefined : findRole(role)?.id
+      assignments = assignments.filter(
+        (assignment) =>
+          !same(assignment.principalId, principalId) ||
+          (scope !== undefined && !same(assignment.scope, scope)) ||
+          (role !== undefined && assignment.roleId !== roleId),
+      )
+    },
+    removeAssignment(id) {
+      const found = assignments.find((assignment) => same(assignment.id, id))
+      assignments = assignments.filter((assignment) => assignment !== found)
+      return found
+    },
+    allows: (asked) => allows(assignments, asked),
+  }
+  directory.declare(options)
+  return directory
+}
+
+function grantsOf(clients: readonly Client[]) {
+  return clients.flatMap(({ objectId, roles }) =>
+    roles.map(({ role, scope }) => ({ principalId: objectId, role, scope })),
+  )
+}
+
+const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()

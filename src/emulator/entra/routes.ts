@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { EmulatorContext } from '../context.ts'
+import { type EntraFailure, entraErrorBody, entraFailures } from './errors.ts'
+import { issuerOf, type SigningTokenIssuer } from './token-issuer.ts'
+import { decideTokenRequest } from './token-request.ts'
+
+/** A form of client credentials is small; Entra itself refuses long ones too. */
+const longestFormBytes = 65_536
+
+interface TenantParams {
+  Params: { tenant: string }
+}
+
+/** What the Entra routes need beyond the common context. */
+export interface EntraRouteOptions {
+  readonly tokens: SigningTokenIssuer
+  readonly tokenLifetimeSeconds: number
+}
+
+/** Adds Entra's token, discovery and key endpoints. `app` is a Fastify scope of their own. */
+export function registerEntraRoutes(app: FastifyInstance, context: EmulatorContext, options: EntraRouteOptions): void {
+  const { tokens } = options
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: longestFormBytes }, (_request, body, done) => {
+    done(null, Object.fromEntries(new URLSearchParams(body.toString())))
+  })
+
+  const refuse = (request: FastifyRequest, reply: FastifyReply, failure: EntraFailure) => {
+    const correlationId = headerOf(request, 'client-request-id') ?? randomUUID()
+    request.outcome.code = `AADSTS${failure.code}`
+    return reply
+      .code(failure.status)
+      .send(entraErrorBody(failure, { traceId: request.id, correlationId }, new Date(context.clock.now())))
+  }
+
+  app.setErrorHandler((_error, request, reply) => refuse(request, reply, entraFailures.unreadable()))
+
+  const answerToken =
+    (names: 'resource' | 'scope') => async (request: FastifyRequest<TenantParams>, reply: FastifyReply) => {
+      const form = formOf(request.body)
+      if (form.client_secret !== undefined) request.outcome.body = { ...form, client_secret: '(redacted)' }
+      const verdict = decideTokenRequest(
+        {
+          tenant: request.params.tenant,
+          form,
+          authorization: request.headers.authorization,
+          names,
+        },
+        context.directory,
+        context.baseUrl(),
+      )
+      reply.header('cache-control', 'no-store, no-cache').header('pragma', 'no-cache')
+      if ('failure' in verdict) return refuse(request, reply, verdict.failure)
+      const { client, audience } = verdict
+      request.outcome.clientId = client.clientId
+      const { tokenLifetimeSeconds: life } = options
+      const token = await tokens.issueClientToken({ ...client, audience, lifetimeSeconds: life })
+      const expiry = Math.floor(context.clock.now() / 1000) + life
+      return names === 'scope'
+        ? { token_type: 'Bearer', expires_in: life, ext_expires_in: life, access_token: token }
+        : {
+            token_type: 'Bearer',
+            expires_in: String(life),
+            ext_expires_in: String(life),
+            expires_on: String(expiry),
+            not_before: String(expiry - life),
+            resource: audience,
+            access_token: token,
+          }
+    }
+  app.post<TenantParams>('/:tenant/oauth2/v2.0/token', answerToken('scope'))
+  app.post<TenantParams>('/:tenant/oauth2/token', answerToken('resource'))
+
+  app.get<TenantParams>('/:tenant/v2.0/.well-known/openid-configuration', (request, reply) => {
+    const { tenant } = request.params
+    if (!context.directory.hasTenant(tenant)) return refuseTenant(tenant, request, reply)
+    const base = `https://${request.host}/${tenant}`
+    return reply.send({
+      ...commonDiscovery(base),
+      token_endpoint: `${base}/oauth2/v2.0/token`,
+      jwks_uri: `${base}/discovery/v2.0/keys`,
+      issuer: issuerOf(tenant, '2.0'),
+      authorization_endpoint: `${base}/oauth2/v2.0/authorize`,
+      kerberos_endpoint: `${base}/kerberos`,
+    })
+  })
+  app.get<TenantParams>('/:tenant/.well-known/openid-configuration', (request, reply) => {
+    const { tenant } = request.params
+    if (!context.directory.hasTenant(tenant)) return refuseTenant(tenant, request, reply)
+    const base = `https://${request.host}/${tenant}`
+    return reply.send({
+      ...commonDiscovery(base),
+      token_endpoint: `${base}/oauth2/token`,
+      jwks_uri: `https://${request.host}/common/discovery/keys`,
+      issuer: issuerOf(tenant, '1.0'),
+      authorization_endpoint: `${base}/oauth2/authorize`,
+    })
+  })
+  const refuseTenant = (tenant: string, request: FastifyRequest, reply: FastifyReply) =>
+    refuse(request, reply, {
+      status: 400,
+      error: 'invalid_tenant',
+      code: 90002,
+      message: `Tenant '${tenant}' not found. Check to make sure you have the correct tenant ID and are signing into the correct cloud.`,
+    })
+
+  app.get<TenantParams>('/:tenant/discovery/v2.0/keys', (request) =>
+    tokens.keySet(issuerTemplate(request.params.tenant)),
+  )
+  app.get<TenantParams>('/:tenant/discovery/keys', () => tokens.keySet())
+  app.get('/common/discovery/instance', (request, reply) => {
+    const tenantEndpoint = `https://${request.host}/common/v2.0/.well-known/openid-configuration`
+    return reply.send({
+      tenant_discovery_endpoint: tenantEndpoint,
+      'api-version': '1.1',
+      metadata: [
+        {
+          preferred_network: 'login.microsoftonline.com',
+          preferred_cache: 'login.windows.net',
+          aliases: ['login.microsoftonline.com', 'login.windows.net', 'login.microsoft.com', 'sts.windows.net'],
+        },
+        { preferred_network: request.host, preferred_cache: request.host, aliases: [request.host] },
+      ],
+    })
+  })
+}
+
+/** The multi-tenant key endpoint shows a placeholder where a tenant's shows the tenant. */
+function issuerTemplate(tenant: string): string {
+  return issuerOf(['common', 'organizations', 'consumers'].includes(tenant) ? '{tenantid}' : tenant, '2.0')
+}
+
+function commonDiscovery(base: string) {
+  return {
+    token_endpoint_auth_methods_supported: ['client_secret_post', 'private_key_jwt', 'client_secret_basic'],
+    response_modes_supported: ['query', 'fragment', 'form_post'],
+    subject_types_supported: ['pairwise'],
+    id_token_signing_alg_values_supported: ['RS256'],
+    response_types_supported: ['code', 'id_token', 'code id_token', 'id_token token'],
+    scopes_supported: ['openid', 'profile', 'email', 'offline_access'],
+    request_uri_parameter_supported: false,
+    end_session_endpoint: `${base}/oauth2/v2.0/logout`,
+    tenant_region_scope: 'EU',
+    cloud_instance_name: 'microsoftonline.com',
+    cloud_graph_host_name: 'graph.windows.net',
+    msgraph_host: 'graph.microsoft.com',
+    rbac_url: 'https://pas.windows.net',
+  }
+}
+
+function formOf(body: unknown): Record<string, string> {
+  const form: Record<string, string> = {}
+  if (typeof body !== 'object' || body === null) return form
+  for (const [name, value] of Object.entries(body)) if (typeof value === 'string') form[name] = value
+  return form
+}
+
+function headerOf(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name]
+  return typeof value === 'string' && value.length <= 100 ? value : undefined
+}

@@ -1,0 +1,89 @@
+import type { Client } from '../config/options.ts'
+import type { Directory } from './directory.ts'
+import { type EntraFailure, entraFailures } from './errors.ts'
+
+/** A token request as it came in. */
+export interface TokenRequest {
+  readonly tenant: string
+  /** The form's fields. */
+  readonly form: Readonly<Record<string, string>>
+  /** The Authorization header, which may carry client id and secret. */
+  readonly authorization?: string | undefined
+  /** `resource` (v1 endpoint) or `scope` (v2 endpoint) names what the token is for. */
+  readonly names: 'resource' | 'scope'
+}
+
+/** What may be asked for: the audiences that some service of the emulator checks. */
+export const knownResources: readonly string[] = [
+  'https://management.azure.com',
+  'https://management.core.windows.net',
+  'https://management.usgovcloudapi.net',
+  'https://management.chinacloudapi.cn',
+  'https://eventgrid.azure.net',
+  'https://eventgrid.azure.us',
+  'https://eventgrid.azure.cn',
+  'https://storage.azure.com',
+]
+
+/**
+ * Decides a client-credentials request: who gets a token for what, or why not. `own` is the
+ * emulator's address, as an audience.
+ */
+export function decideTokenRequest(
+  request: TokenRequest,
+  directory: Directory,
+  own: string,
+): { readonly client: Client; readonly audience: string } | { readonly failure: EntraFailure } {
+  const { tenant, form } = request
+  if (!/^[\w.-]+$/.test(tenant)) return { failure: entraFailures.invalidTenant(tenant) }
+  if (!directory.hasTenant(tenant)) return { failure: entraFailures.unknownTenant(tenant) }
+  const grant = form.grant_type
+  if (!grant) return { failure: entraFailures.missingParameter('grant_type') }
+  if (grant !== 'client_credentials') return { failure: entraFailures.unsupportedGrant(grant) }
+  const { clientId, clientSecret } = credentialsOf(request)
+  if (!clientId) return { failure: entraFailures.missingParameter('client_id') }
+  const wanted = request.names === 'scope' ? resourceScope(form.scope) : form.resource
+  if (!wanted) return { failure: entraFailures.missingParameter(request.names) }
+  const client = directory.client(tenant, clientId)
+  if (!client) return { failure: entraFailures.unknownClient(clientId, tenant) }
+  if (!clientSecret) return { failure: entraFailures.missingSecret() }
+  if (clientSecret !== client.clientSecret) return { failure: entraFailures.wrongSecret(client.clientId) }
+  if (request.names === 'scope' && !/^\S+\/\.default$/.test(wanted))
+    return { failure: entraFailures.wrongScope(wanted) }
+  const audience = wanted.replace(/\/\.default$/, '')
+  // A client id, bare or in an application id URI, may be asked for too: a webhook's own application.
+  const application = audience.replace(/^api:\/\//, '')
+  const known = [...knownResources, own].some((one) => one === audience.replace(/\/+$/, '').toLowerCase())
+  if (!known && !directory.clients.some(({ clientId: id }) => id === application)) {
+    return { failure: entraFailures.unknownResource(audience, tenant) }
+  }
+  return { client, audience }
+}
+
+/**
+ * The scope that names the resource: MSAL for Go asks for those of OpenID Connect beside it, and
+ * Entra takes no notice of them.
+ */
+function resourceScope(scope: string | undefined): string | undefined {
+  const scopes = scope?.split(' ').filter((one) => one !== '') ?? []
+  return scopes.filter((one) => !openIdScopes.has(one)).join(' ') || scope
+}
+
+const openIdScopes: ReadonlySet<string> = new Set(['openid', 'profile', 'email', 'offline_access'])
+
+function credentialsOf({ form, authorization }: TokenRequest): { clientId?: string; clientSecret?: string } {
+  const basic = /^Basic\s+([\w+/=-]+)$/i.exec(authorization ?? '')?.[1]
+  if (!basic) return optional(form.client_id, form.client_secret)
+  const [id, secret] = Buffer.from(basic, 'base64').toString().split(/:(.*)/s)
+  return optional(decode(id), decode(secret))
+}
+
+const optional = (clientId: string | undefined, clientSecret: string | undefined) => ({
+  ...(clientId ? { clientId } : {}),
+  ...(clientSecret ? { clientSecret } : {}),
+})
+
+// RFC 6749, section 2.3.1: both halves are form-encoded before they are joined.
+function decode(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : (new URLSearchParams(`v=${text}`).get('v') ?? undefined)
+}

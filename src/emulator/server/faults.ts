@@ -1,0 +1,104 @@
+import { checkNames } from '../config/option-names.ts'
+import { closestName } from '../model/closest-name.ts'
+
+/**
+ * A part of the emulator that can be made to fail; `operation` is the long-running part of a
+ * change of an event subscription.
+ */
+export type FaultRoute = 'arm' | 'entra' | 'topic' | 'delivery' | 'operation'
+
+/** What goes wrong. */
+export interface Fault {
+  readonly route: FaultRoute
+  /**
+   * Only calls that this says yes to; `url` is path and query (for `delivery` the whole URL, for `operation` the event
+   * subscription's resource id). @default every call
+   */
+  readonly matches?: (call: { readonly method: string; readonly url: string }) => boolean
+  /** How many calls. @default 1 */
+  readonly times?: number
+  /**
+   * Answer with this status instead of the real answer. For `delivery`: behave as if the subscriber had answered so.
+   * Of no meaning for `operation`.
+   */
+  readonly status?: number
+  /** Error code of that answer's body, or of the operation. @default Azure's usual one for the status */
+  readonly code?: string
+  /** Error message of that answer's body. */
+  readonly message?: string
+  /** `Retry-After` of that answer, in seconds. */
+  readonly retryAfter?: number
+  /**
+   * Wait so long first, in milliseconds of the emulator's clock. Without `status` and `drop` the real answer follows.
+   */
+  readonly delayMs?: number
+  /** Close the connection without an answer. Of no meaning for `operation`. */
+  readonly drop?: boolean
+}
+
+const routes: Readonly<Record<FaultRoute, true>> = {
+  arm: true,
+  entra: true,
+  topic: true,
+  delivery: true,
+  operation: true,
+}
+const faultNames: Readonly<Record<keyof Fault, true>> = {
+  route: true,
+  matches: true,
+  times: true,
+  status: true,
+  code: true,
+  message: true,
+  retryAfter: true,
+  delayMs: true,
+  drop: true,
+}
+
+/**
+ * Throws a TypeError or RangeError for what could never happen: without types a slip of the pen would be passed over.
+ */
+export function checkFault(fault: Fault): void {
+  checkNames('the fault', fault, faultNames)
+  const { route, times = 1, status, delayMs, drop, matches } = fault
+  if (!Object.hasOwn(routes, route)) {
+    const known = Object.keys(routes)
+    const meant = closestName(String(route), known)
+    const there = meant === undefined ? `there are ${known.join(', ')}` : `did you mean ${meant}?`
+    throw new TypeError(`the fault: there is no route ${JSON.stringify(route)}; ${there}`)
+  }
+  if (!(times >= 1)) throw new RangeError(`the fault: times must be 1 or more, not ${String(times)}`)
+  if (matches !== undefined && typeof matches !== 'function')
+    throw new TypeError('the fault: matches must be a function')
+  if (route !== 'operation' && status === undefined && delayMs === undefined && !drop) {
+    throw new TypeError(`the fault says nothing that goes wrong at ${route}: give it status, delayMs or drop`)
+  }
+}
+
+/** The faults that wait to happen, in the order they were asked for. */
+export interface Faults {
+  /** Adds one. */
+  add(fault: Fault): void
+  /** The fault that hits this call, if any; counts it as used. */
+  take(route: FaultRoute, call: { readonly method: string; readonly url: string }): Fault | undefined
+  /** Forgets all. */
+  clear(): void
+}
+
+/** No faults yet. */
+export function createFaults(): Faults {
+  let waiting: { fault: Fault; left: number }[] = []
+  return {
+    add: (fault) => void waiting.push({ fault, left: fault.times ?? 1 }),
+    take(route, call) {
+      const hit = waiting.find(({ fault }) => fault.route === route && (fault.matches?.(call) ?? true))
+      if (!hit) return undefined
+      hit.left--
+      if (hit.left <= 0) waiting = waiting.filter((entry) => entry !== hit)
+      return hit.fault
+    },
+    clear: () => {
+      waiting = []
+    },
+  }
+}

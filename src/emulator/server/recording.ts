@@ -1,0 +1,106 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { EmulatorContext } from '../context.ts'
+import type { RequestRecord } from '../records/record-types.ts'
+import { recordedBodyLimit } from '../records/records.ts'
+import type { Fault } from './faults.ts'
+
+/** What a route has to say about a request beyond its answer; ends up in the request's record. */
+export interface RequestOutcome {
+  code?: string
+  clientId?: string
+  /** Set it to record another body than the one Fastify parsed. */
+  body?: unknown
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    outcome: RequestOutcome
+  }
+}
+
+/**
+ * Has the scope's requests recorded, and hit by the faults asked for.
+ * `refuse` makes the answer of a fault, in the words of the face.
+ */
+export function recordRequests(
+  scope: FastifyInstance,
+  face: RequestRecord['face'],
+  context: EmulatorContext,
+  refuse: (fault: Fault & { status: number }, requestId: string) => unknown,
+): void {
+  scope.addHook('onRequest', async (request, reply) => {
+    const fault = context.faults.take(face, { method: request.method, url: request.url })
+    if (!fault) return
+    const { delayMs, drop, status } = fault
+    const gone = delayMs ? await waited(request, delayMs, context) : false
+    if (gone) {
+      reply.hijack()
+      record(request, 0)
+      return reply
+    }
+    if (drop) {
+      reply.hijack()
+      request.raw.socket.destroy()
+      record(request, 0)
+      return reply
+    }
+    if (status === undefined) return
+    if (fault.code) request.outcome.code = fault.code
+    if (fault.retryAfter !== undefined) reply.header('retry-after', String(fault.retryAfter))
+    return reply.code(status).send(refuse({ ...fault, status }, request.id))
+  })
+  // Before the answer goes out: who has his answer finds its record.
+  scope.addHook('onSend', async (request, reply, payload) => {
+    if (!recorded.has(request)) record(request, reply.statusCode)
+    return payload
+  })
+
+  // A reply whose sending fails is sent once more, as an error.
+  const recorded = new WeakSet<FastifyRequest>()
+
+  function record(request: FastifyRequest, status: number): void {
+    recorded.add(request)
+    const { outcome } = request
+    const long = Number(request.headers['content-length'] ?? 0) > recordedBodyLimit
+    const body = outcome.body ?? (long ? undefined : request.body)
+    context.records.requests.push({
+      at: context.clock.now(),
+      face,
+      method: request.method,
+      url: request.url,
+      headers: shownHeaders(request.headers),
+      ...(body === undefined ? {} : { body }),
+      status,
+      ...(outcome.code === undefined ? {} : { code: outcome.code }),
+      ...(outcome.clientId === undefined ? {} : { clientId: outcome.clientId }),
+      requestId: request.id,
+    })
+  }
+}
+
+const credentialHeaders = ['authorization', 'aeg-sas-key', 'aeg-sas-token']
+
+/** Headers as they are recorded: that there was a credential shows, the credential does not. */
+function shownHeaders(headers: FastifyRequest['headers']): RequestRecord['headers'] {
+  if (!credentialHeaders.some((name) => name in headers)) return headers
+  const shown = { ...headers }
+  for (const name of credentialHeaders) {
+    const value = shown[name]
+    if (typeof value === 'string') shown[name] = value.replace(/^([A-Za-z]+ )?.*$/s, '$1(redacted)')
+  }
+  return shown
+}
+
+/** Waits by the clock; true if the client went away meanwhile. */
+function waited({ raw: { socket } }: FastifyRequest, ms: number, { clock }: EmulatorContext): Promise<boolean> {
+  return new Promise((resolve) => {
+    const done = (gone: boolean) => {
+      cancel()
+      socket.off('close', leave)
+      resolve(gone)
+    }
+    const leave = () => done(true)
+    const cancel = clock.setTimer(ms, () => done(false))
+    socket.once('close', leave)
+  })
+}

@@ -1,0 +1,137 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { AcceptedEvent } from '../model/accepted-event.ts'
+import { isJsonObject, ownField } from '../model/json-object.ts'
+import type { Journal, JournalEntry, TryState } from './journal.ts'
+
+/** A journal in a state file. */
+export interface FileJournal extends Journal {
+  /** Writes what is still to be written, and takes no more. */
+  close(): void
+}
+
+type Change = { readonly row: number; readonly subscription: string; readonly state?: TryState }
+
+/**
+ * Ends of tries are written together, this many milliseconds after the first: losing one to a kill costs
+ * a delivery too many, no event.
+ */
+const flushMs = 50
+
+/** Makes the journal. Events are written at once, one transaction for each call; ends of tries soon. */
+export function createFileJournal(database: DatabaseSync): FileJournal {
+  const addEvent = database.prepare('INSERT INTO event (accepted_at, body) VALUES (?, ?)')
+  const addWaiting = database.prepare('INSERT INTO waiting (event, subscription) VALUES (?, ?)')
+  const noteTry = database.prepare('UPDATE waiting SET state = ? WHERE event = ? AND subscription = ?')
+  const settle = database.prepare('DELETE FROM waiting WHERE event = ? AND subscription = ?')
+  const dropEvent = database.prepare(
+    'DELETE FROM event WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM waiting WHERE event = ?1)',
+  )
+  const forget = database.prepare('DELETE FROM waiting WHERE subscription = ?')
+  const dropEvents = database.prepare('DELETE FROM event WHERE id NOT IN (SELECT event FROM waiting)')
+  const all = database.prepare(
+    'SELECT event.id AS id, accepted_at, body, subscription, state FROM event JOIN waiting ON waiting.event = event.id ORDER BY event.id',
+  )
+  let changes: Change[] = []
+  let timer: NodeJS.Timeout | undefined
+  let closed = false
+
+  function inTransaction<T>(work: () => T): T {
+    database.exec('BEGIN IMMEDIATE')
+    try {
+      const written = changes
+      for (const { row, subscription, state } of written) {
+        if (state) noteTry.run(JSON.stringify(state), row, subscription)
+        else if (settle.run(row, subscription).changes) dropEvent.run(row)
+      }
+      const result = work()
+      database.exec('COMMIT')
+      changes = []
+      return result
+    } catch (error) {
+      // SQLite itself ends the transaction where the disk is full.
+      if (database.isTransaction) database.exec('ROLLBACK')
+      throw error
+    }
+  }
+
+  function flush(): void {
+    clearTimeout(timer)
+    timer = undefined
+    if (changes.length > 0) inTransaction(() => {})
+  }
+
+  function later(change: Change): void {
+    if (closed) return
+    changes.push(change)
+    timer ??= setTimeout(() => {
+      timer = undefined
+      try {
+        flush()
+      } catch (error) {
+        // The changes are kept and written with whatever is written next.
+        process.emitWarning(error instanceof Error ? error : String(error))
+      }
+    }, flushMs).unref()
+  }
+
+  return {
+    accepted(events, acceptedAt) {
+      if (events.every(({ subscriptionIds }) => subscriptionIds.length === 0)) return []
+      return inTransaction(() =>
+        events.map(({ event, subscriptionIds }) => {
+          if (subscriptionIds.length === 0) return undefined
+          const row = Number(addEvent.run(acceptedAt, JSON.stringify(event)).lastInsertRowid)
+          for (const id of subscriptionIds) addWaiting.run(row, id.toLowerCase())
+          return row
+        }),
+      )
+    },
+    tried(subscriptionId, row, state) {
+      if (row !== undefined) later({ row, subscription: subscriptionId.toLowerCase(), state })
+    },
+    settled(subscriptionId, row) {
+      if (row !== undefined) later({ row, subscription: subscriptionId.toLowerCase() })
+    },
+    forget(subscriptionId) {
+      if (closed) return
+      inTransaction(() => {
+        if (forget.run(subscriptionId.toLowerCase()).changes) dropEvents.run()
+      })
+    },
+    *entries() {
+      let last: { readonly row: number; readonly event: AcceptedEvent } | undefined
+      for (const { id, accepted_at, body, subscription, state } of all.iterate()) {
+        const row = Number(id)
+        // One object for all subscriptions of an event, as when it was accepted.
+        if (last?.row !== row) {
+          const event: unknown = JSON.parse(String(body))
+          last = isAcceptedEvent(event) ? { row, event } : undefined
+        }
+        if (last) yield entry(last, String(subscription), Number(accepted_at), state)
+      }
+    },
+    close() {
+      flush()
+      closed = true
+    },
+  }
+}
+
+function entry(
+  { row, event }: { readonly row: number; readonly event: AcceptedEvent },
+  subscriptionId: string,
+  acceptedAt: number,
+  state: unknown,
+): JournalEntry {
+  const known: unknown = typeof state === 'string' ? JSON.parse(state) : undefined
+  return { row, subscriptionId, event, acceptedAt, state: isTryState(known) ? known : { attempts: 0 } }
+}
+
+// The file is our own and was found whole, so that telling the kinds apart is enough.
+function isAcceptedEvent(value: unknown): value is AcceptedEvent {
+  return typeof ownField(value, 'schema') === 'string' && isJsonObject(ownField(value, 'body'))
+}
+
+function isTryState(value: unknown): value is TryState {
+  return typeof ownField(value, 'attempts') === 'number'
+}

@@ -1,0 +1,46 @@
+import { isJsonObject } from '../model/json-object.ts'
+import type { EventSubscription, Topic } from '../model/model.ts'
+import { createMemoryStore, type Store } from '../model/store.ts'
+import type { KeptValues } from './kept-values.ts'
+
+/** A store that begins with what was kept, and keeps every change before it returns. */
+export function createKeptStore(kept: KeptValues): Store {
+  const store = createMemoryStore()
+  for (const topic of kept.all('topic').map(parsed).filter(isTopic)) store.putTopic(topic)
+  const subscriptions = kept.all('event subscription').map(parsed).filter(isEventSubscription)
+  for (const subscription of subscriptions) store.putSubscription(subscription)
+  return {
+    ...store,
+    putTopic(topic) {
+      kept.put('topic', topic.name.toLowerCase(), JSON.stringify(topic))
+      store.putTopic(topic)
+    },
+    deleteTopic(topic) {
+      kept.delete('topic', topic.name.toLowerCase())
+      store.deleteTopic(topic)
+    },
+    putSubscription(subscription) {
+      kept.put('event subscription', subscription.id.toLowerCase(), JSON.stringify(subscription))
+      store.putSubscription(subscription)
+    },
+    deleteSubscription(subscription) {
+      kept.delete('event subscription', subscription.id.toLowerCase())
+      store.deleteSubscription(subscription)
+    },
+  }
+}
+
+function parsed(text: string): unknown {
+  return JSON.parse(text)
+}
+
+const isText = (value: unknown) => typeof value === 'string'
+
+// The file is our own and was found whole, so that telling the kinds apart is enough.
+function isTopic(value: unknown): value is Topic {
+  return isJsonObject(value) && isText(value.id) && isText(value.name) && Array.isArray(value.keys)
+}
+
+function isEventSubscription(value: unknown): value is EventSubscription {
+  return isJsonObject(value) && isText(value.id) && isText(value.scope) && isJsonObject(value.properties)
+}

@@ -1,0 +1,122 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { TokenVerdict } from '../context.ts'
+import type { Topic } from '../model/model.ts'
+import { type PublishFault, unauthorized } from './publish-fault.ts'
+import { type SasProblem, sasProblem } from './sas-token.ts'
+
+/** The audience of Event Grid's data plane. */
+export const publishAudience = 'https://eventgrid.azure.net'
+
+/** The action that `EventGrid Data Sender` allows. */
+export const sendAction = 'Microsoft.EventGrid/events/send/action'
+
+/**
+ * The credentials of a publish request; more than one may be there, then the first by Event Grid's own order counts.
+ */
+export interface PresentedCredentials {
+  /** Header `aeg-sas-key`, else the query's. */
+  readonly key: string | undefined
+  /** Header `aeg-sas-token`, else that of `Authorization: SharedAccessSignature`. */
+  readonly sas: string | undefined
+  readonly bearer: string | undefined
+  /** An `Authorization` header of a scheme that is neither. */
+  readonly otherScheme: boolean
+}
+
+/** Finds the credentials in a request. */
+export function presentedCredentials(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  query: URLSearchParams,
+): PresentedCredentials {
+  const text = (name: string) => {
+    const value = headers[name]
+    return Array.isArray(value) ? value[0] : value
+  }
+  const authorization = text('authorization')
+  const [, scheme = '', value = ''] = /^(\S+)\s*(.*)$/.exec(authorization ?? '') ?? []
+  const is = (name: string) => scheme.toLowerCase() === name
+  return {
+    key: text('aeg-sas-key') ?? query.get('aeg-sas-key') ?? undefined,
+    sas: text('aeg-sas-token') ?? (is('sharedaccesssignature') ? value : undefined),
+    bearer: is('bearer') ? value : undefined,
+    otherScheme: authorization !== undefined && !is('bearer') && !is('sharedaccesssignature'),
+  }
+}
+
+/** What deciding needs beyond the credentials. */
+export interface PublishAuthorization {
+  readonly topic: Topic
+  /** As the request's `Host` says it. */
+  readonly host: string
+  readonly path: string
+  readonly now: number
+  readonly verifyToken: (bearer: string) => Promise<TokenVerdict>
+  /** Whether the principal of a token may send to this topic. */
+  readonly maySend: (objectId: string) => boolean
+}
+
+/** Lets in who may publish, with the application's id if a token said so; else says why not, as Event Grid words it. */
+export async function authorizePublish(
+  presented: PresentedCredentials,
+  authorization: PublishAuthorization,
+): Promise<{ readonly clientId?: string } | { readonly fault: PublishFault }> {
+  const { topic, host } = authorization
+  const { key, sas, bearer } = presented
+  if (bearer !== undefined && key === undefined && sas === undefined) return authorizeBearer(bearer, authorization)
+  if (key === undefined && sas === undefined) {
+    return presented.otherScheme
+      ? refused('Request has an unsupported Authorization scheme (must be SharedAccessSignature or Bearer).')
+      : refused('Request must contain one of the following authorization signature: aeg-sas-token, aeg-sas-key.')
+  }
+  if (topic.disableLocalAuth) {
+    return refused(`Local authentication is disabled for ${host.toUpperCase()}: use a token of Microsoft Entra ID.`)
+  }
+  if (key !== undefined) {
+    return topic.keys.some((known) => isSame(known, key)) ? {} : refused(wrongKey(host, key))
+  }
+  const { keys } = topic
+  const problem = sasProblem(sas ?? '', { keys, host, path: authorization.path, now: authorization.now })
+  return problem ? refused(sasMessage(problem, host)) : {}
+}
+
+async function authorizeBearer(
+  bearer: string,
+  authorization: PublishAuthorization,
+): Promise<{ readonly clientId?: string } | { readonly fault: PublishFault }> {
+  const verdict = await authorization.verifyToken(bearer)
+  if ('problem' in verdict) return refused(`Unable to read access token. ${verdict.message}`.trim())
+  const { clientId, objectId } = verdict.token
+  if (authorization.maySend(objectId)) return { clientId }
+  return refused(
+    'The principal associated with access token presented with the incoming request does not have permission to send data to ' +
+      `${authorization.topic.id}.`,
+  )
+}
+
+function refused(message: string): { readonly fault: PublishFault } {
+  return { fault: unauthorized(message) }
+}
+
+function isSame(one: string, other: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(one), digest(other))
+}
+
+function wrongKey(host: string, key: string): string {
+  const reason = /^[A-Za-z0-9+/]+={0,2}$/.test(key)
+    ? 'The key does not match any key of the resource.'
+    : 'The input is not a valid Base-64 string as it contains a non-base 64 character, more than two padding characters, or an illegal character among the padding characters.'
+  return `The request authorization key is not authorized for ${host.toUpperCase()}. This is due to the reason: ${reason}`
+}
+
+function sasMessage(problem: SasProblem, host: string): string {
+  const endpoint = host.toUpperCase()
+  const words: Readonly<Record<SasProblem, string>> = {
+    format:
+      'Invalid key in aeg-sas-token. Valid format :r=UrlEncodedResource&e=UrlEncodedUtcExpiration&s=UrlEncodedSignature.',
+    signature: `The specified SAS token signature is invalid for topic '${endpoint}'.`,
+    expired: `The specified SAS token has expired for topic '${endpoint}'.`,
+    resource: `The specified SAS token is for another resource than topic '${endpoint}'.`,
+  }
+  return words[problem]
+}

@@ -1,0 +1,37 @@
+import type { EventGridEvent } from '../model/accepted-event.ts'
+import { fieldAt, type JsonObject } from '../model/json-object.ts'
+import type { MappedField, Topic } from '../model/model.ts'
+import { preciseTime } from '../model/precise-time.ts'
+
+/**
+ * Makes an Event Grid event of one in a topic's own schema: the mapped fields, else the mapping's defaults; what is not
+ * mapped is looked for under Event Grid's name. Id and time are made up, dataVersion is empty where there is none. The
+ * data is the whole original (Event Grid: input-mappings).
+ */
+export function mapCustomEvent(
+  event: JsonObject,
+  topic: Topic,
+  made: { readonly now: number; readonly id: string },
+): EventGridEvent | { readonly missing: string } {
+  const mapping = topic.inputSchemaMapping?.properties ?? {}
+  const field = (name: string, mapped: MappedField | undefined): string | undefined => {
+    const value = fieldAt(event, (mapped?.sourceField ?? name).split('.'))
+    if (typeof value === 'string' && value !== '') return value
+    if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+    return mapped?.defaultValue
+  }
+  const subject = field('subject', mapping.subject)
+  const eventType = field('eventType', mapping.eventType)
+  if (subject === undefined) return { missing: mapping.subject?.sourceField ?? 'subject' }
+  if (eventType === undefined) return { missing: mapping.eventType?.sourceField ?? 'eventType' }
+  return {
+    id: field('id', mapping.id) ?? made.id,
+    topic: field('topic', mapping.topic) ?? topic.id,
+    subject,
+    eventType,
+    eventTime: field('eventTime', mapping.eventTime) ?? preciseTime(made.now),
+    dataVersion: field('dataVersion', mapping.dataVersion) ?? '',
+    metadataVersion: '1',
+    data: event,
+  }
+}

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto'
+import { type AcceptedEvent, schemaNames } from '../model/accepted-event.ts'
+import { isEventGridEvent } from '../model/convert-schema.ts'
+import { isJsonObject, type JsonObject } from '../model/json-object.ts'
+import type { InputSchema, Topic } from '../model/model.ts'
+import { mapCustomEvent } from './input-mapping.ts'
+import { invalidInput, type PublishFault, unauthorized } from './publish-fault.ts'
+
+/** An event that the topic takes, or why it doesn't. */
+export type CheckedEvent = { readonly event: AcceptedEvent } | { readonly fault: PublishFault }
+
+const eventGridFields: ReadonlySet<string> = new Set([
+  'id',
+  'topic',
+  'subject',
+  'eventType',
+  'eventTime',
+  'data',
+  'dataVersion',
+  'metadataVersion',
+])
+
+/** Checks one published event and fills in what Event Grid fills in. */
+export function checkPublishedEvent(event: unknown, topic: Topic, now: number): CheckedEvent {
+  if (!isJsonObject(event)) return { fault: notConforming(topic.inputSchema, 'StartObject', tokenOf(event)) }
+  if (topic.inputSchema === 'CloudEventSchemaV1_0') return checkCloudEvent(event)
+  if (topic.inputSchema === 'EventGridSchema') return checkEventGridEvent(event, topic)
+  return checkCustomEvent(event, topic, now)
+}
+
+function checkCloudEvent(event: JsonObject): CheckedEvent {
+  const schema = 'CloudEventSchemaV1_0'
+  for (const name of ['id', 'source', 'type', 'specversion']) {
+    const fault = requiredText(event, name, schema)
+    if (fault) return { fault }
+  }
+  if (event.specversion !== '1.0') return { fault: badValue(schema, 'specversion') }
+  for (const name of ['subject', 'datacontenttype', 'dataschema', 'data_base64']) {
+    if (!isAbsent(event[name]) && typeof event[name] !== 'string') return { fault: badValue(schema, name) }
+  }
+  if (!isAbsent(event.time) && !isTime(event.time)) return { fault: badValue(schema, 'time') }
+  if (!isAbsent(event.data) && !isAbsent(event.data_base64)) return { fault: badValue(schema, 'data_base64') }
+  return { event: { schema, body: event } }
+}
+
+function checkEventGridEvent(event: JsonObject, topic: Topic): CheckedEvent {
+  const schema = 'EventGridSchema'
+  const unknown = Object.keys(event).find((name) => !eventGridFields.has(name))
+  if (unknown !== undefined) return { fault: unexpectedField(unknown) }
+  for (const name of ['id', 'subject', 'eventType', 'eventTime']) {
+    const fault = requiredText(event, name, schema)
+    if (fault) return { fault }
+  }
+  if (!isTime(event.eventTime)) return { fault: badValue(schema, 'eventTime') }
+  if (!isAbsent(event.dataVersion) && typeof event.dataVersion !== 'string')
+    return { fault: badValue(schema, 'dataVersion') }
+  if (!isAbsent(event.metadataVersion) && event.metadataVersion !== '1')
+    return { fault: badValue(schema, 'metadataVersion') }
+  if (!isAbsent(event.topic) && event.topic !== '' && !isTopic(event.topic, topic)) {
+    return { fault: unauthorized(`The topic '${String(event.topic)}' of the event is not the one it was sent to.`) }
+  }
+  const body = { ...event, topic: topic.id, dataVersion: event.dataVersion ?? '', metadataVersion: '1' }
+  return isEventGridEvent(body) ? { event: { schema, body } } : { fault: badValue(schema, 'id') }
+}
+
+function checkCustomEvent(event: JsonObject, topic: Topic, now: number): CheckedEvent {
+  const mapped = mapCustomEvent(event, topic, { now, id: randomUUID() })
+  if ('missing' in mapped) return { fault: requires('CustomEventSchema', mapped.missing) }
+  return { event: { schema: 'CustomEventSchema', body: event, mapped } }
+}
+
+function isAbsent(value: unknown): value is null | undefined {
+  return value === undefined || value === null
+}
+
+function isTopic(value: unknown, topic: Topic): boolean {
+  return typeof value === 'string' && value.toLowerCase() === topic.id.toLowerCase()
+}
+
+/** A date with a time, as RFC 3339 or .NET write one: the text itself goes on unchanged. */
+function isTime(value: unknown): boolean {
+  return typeof value === 'string' && !Number.isNaN(Date.parse(value))
+}
+
+function requiredText(event: JsonObject, name: string, schema: InputSchema): PublishFault | undefined {
+  const value = Object.hasOwn(event, name) ? event[name] : undefined
+  if (isAbsent(value) || value === '') return requires(schema, name)
+  return typeof value === 'string' ? undefined : badValue(schema, name)
+}
+
+function requires(schema: InputSchema, name: string): PublishFault {
+  return invalidInput(
+    `This resource is configured for '${schemaNames[schema]}' schema and requires '${name}' property to be set.`,
+  )
+}
+
+function badValue(schema: InputSchema, name: string): PublishFault {
+  return invalidInput(
+    `This resource is configured for '${schemaNames[schema]}' schema. The value of property '${name}' does not conform to the expected schema.`,
+  )
+}
+
+function unexpectedField(name: string): PublishFault {
+  return invalidInput(
+    `This resource is configured for '${schemaNames.EventGridSchema}' schema. Received unexpected property '${name}' in JSON which does not conform to the expected schema.`,
+  )
+}
+
+/** The JSON begins otherwise than it must. */
+export function notConforming(
+  schema: InputSchema,
+  expected: 'StartArray' | 'StartObject',
+  actual: string,
+): PublishFault {
+  return invalidInput(
+    `This resource is configured to receive event in '${schemaNames[schema]}' schema. The JSON received does not conform to ` +
+      `the expected schema. Token Expected: ${expected}, Actual Token Received: ${actual}.`,
+  )
+}
+
+/** What .NET's JSON reader calls the beginning of a value. */
+export function tokenOf(value: unknown): string {
+  if (Array.isArray(value)) return 'StartArray'
+  if (value === null) return 'Null'
+  if (typeof value === 'string') return 'String'
+  if (typeof value === 'boolean') return 'Boolean'
+  if (typeof value === 'number') return Number.isInteger(value) ? 'Integer' : 'Float'
+  return value === undefined ? 'None' : 'StartObject'
+}

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto'
+import type { AcceptedEvent } from '../model/accepted-event.ts'
+import { closestName } from '../model/closest-name.ts'
+import { asAcceptedEvent } from '../model/convert-schema.ts'
+import { isJsonObject, type JsonObject } from '../model/json-object.ts'
+import { preciseTime } from '../model/precise-time.ts'
+import type { Store } from '../model/store.ts'
+import { checkPublishedEvent } from './published-event.ts'
+
+/** Events and the source whose subscriptions they go to. */
+export interface RaisedEvents {
+  readonly source: string
+  readonly accepted: readonly AcceptedEvent[]
+}
+
+/**
+ * What Azure would raise: events of any source, which is the scope that subscriptions were made at. For a custom
+ * topic they are checked as if published. For other sources `id`, `topic` (or `source`), the time and the versions
+ * are filled in where they lack. A subscription and a resource group are sources of their own, and get what Azure
+ * Resource Manager says (`Microsoft.Resources.*`) about anything inside them; no other event travels upward. Throws
+ * `TypeError` for what is no event.
+ */
+export function raisedEvents(store: Store, sourceId: string, events: readonly unknown[], now: number): RaisedEvents[] {
+  const topic = store.topicById(sourceId)
+  if (topic) {
+    const accepted = events.map((event, index) => {
+      const checked = checkPublishedEvent(event, topic, now)
+      if ('fault' in checked) throw new TypeError(`event ${index}: ${checked.fault.message}`)
+      return checked.event
+    })
+    return [{ source: sourceId, accepted }]
+  }
+  const sources = new Map<string, AcceptedEvent[]>()
+  for (const event of events) {
+    if (!isJsonObject(event)) throw new TypeError('a raised event must be an object')
+    const above = typeOf(event).startsWith('Microsoft.Resources.') ? ancestors(sourceId) : []
+    for (const source of [sourceId, ...above]) {
+      const accepted = asAcceptedEvent(stamped(event, source, now))
+      if (!accepted) throw new TypeError('a raised event needs eventType and subject, or specversion, type and source')
+      sources.set(source, [...(sources.get(source) ?? []), accepted])
+    }
+  }
+  return [...sources].map(([source, accepted]) => ({ source, accepted }))
+}
+
+/**
+ * The id of the source that is meant: a resource id, with or without its leading slash, or the name of a custom topic.
+ * Throws a TypeError for what is no text, and a RangeError for what is neither.
+ */
+export function sourceIdOf(store: Store, source: string): string {
+  if (typeof source !== 'string') throw new TypeError(`the source must be a resource id or the name of a custom topic`)
+  if (source.startsWith('/')) return source
+  const topic = store.topic(source)
+  if (topic) return topic.id
+  if (/^(subscriptions|providers)\//i.test(source)) return `/${source}`
+  const names = store.topics().map(({ name }) => name)
+  const meant = closestName(source, names)
+  const there = meant === undefined ? `the topics are ${names.join(', ') || 'none'}` : `did you mean ${meant}?`
+  throw new RangeError(
+    `${JSON.stringify(source.slice(0, 200))} is neither a resource id, which begins with a slash, nor the name of a custom topic; ${there}`,
+  )
+}
+
+function typeOf(event: JsonObject): string {
+  return String(event.eventType ?? event.type ?? '')
+}
+
+function stamped(event: JsonObject, source: string, now: number): JsonObject {
+  const time = preciseTime(now)
+  if (event.specversion !== undefined) return { id: randomUUID(), source, time, ...event }
+  const known = { id: randomUUID(), eventTime: time, dataVersion: '', metadataVersion: '1', ...event }
+  return { ...known, topic: typeOf(event).startsWith('Microsoft.Resources.') ? source : (event.topic ?? source) }
+}
+
+/** The resource group and the subscription that a resource is in. */
+function ancestors(sourceId: string): string[] {
+  const parts = /^(\/subscriptions\/[^/]+)(\/resourceGroups\/[^/]+)?(\/.*)?$/i.exec(sourceId)
+  if (!parts) return []
+  const [, subscription = '', group = '', rest] = parts
+  if (group) return rest ? [`${subscription}${group}`, subscription] : [subscription]
+  return rest ? [subscription] : []
+}

@@ -1,0 +1,31 @@
+import type { Clock } from '../model/clock.ts'
+
+/** What a custom topic takes in a second; an event counts once for each 64 KB begun (Event Grid: quotas-limits). */
+export const topicRate = { events: 5000, bytes: 5 * 1024 * 1024, step: 64 * 1024 } as const
+
+/** Counts what topics take, second by second. */
+export interface TopicRates {
+  /** Whether the topic takes these bodies in this second; counts them if so. */
+  take(topicId: string, sizes: readonly number[]): boolean
+}
+
+/** Starts counting. */
+export function createTopicRates(clock: Clock): TopicRates {
+  const seconds = new Map<string, { readonly start: number; events: number; bytes: number }>()
+  return {
+    take(topicId, sizes) {
+      const now = clock.now()
+      let second = seconds.get(topicId)
+      if (!second || now - second.start >= 1000) {
+        second = { start: now, events: 0, bytes: 0 }
+        seconds.set(topicId, second)
+      }
+      const events = sizes.reduce((sum, size) => sum + Math.max(Math.ceil(size / topicRate.step), 1), 0)
+      const bytes = sizes.reduce((sum, size) => sum + size, 0)
+      if (second.events + events > topicRate.events || second.bytes + bytes > topicRate.bytes) return false
+      second.events += events
+      second.bytes += bytes
+      return true
+    },
+  }
+}

@@ -1,0 +1,145 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { DeliveryEngine, EmulatorContext } from '../context.ts'
+import type { AcceptedEvent } from '../model/accepted-event.ts'
+import { statusName } from '../model/status-name.ts'
+import { recordedBodyLimit } from '../records/records.ts'
+import { recordRequests } from '../server/recording.ts'
+import { authorizePublish, presentedCredentials, publishAudience, sendAction } from './authorize-publish.ts'
+import { parsePublished, publishLimits } from './parse-published.ts'
+import {
+  faultBody,
+  internalError,
+  invalidInput,
+  methodNotAllowed,
+  notFound,
+  type PublishFault,
+  throttled,
+  tooLarge,
+  unsupportedApiVersion,
+} from './publish-fault.ts'
+import { createTopicRates, topicRate } from './topic-rate.ts'
+
+/**
+ * The one version of the data plane (Event Grid: post-to-custom-topic). A request without one is taken for it, as
+ * Microsoft's quickstart sends it.
+ */
+export const publishApiVersion = '2018-01-01'
+
+/**
+ * Adds the publishing routes, `/topics/:name/api/events`, and those of the manual handshake,
+ * `/eventsubscriptions/:name/validate`. `app` is a Fastify scope of their own: content type parsers, hooks and the
+ * error handler set here concern no other part.
+ */
+export function registerTopicRoutes(app: FastifyInstance, context: EmulatorContext, engine: DeliveryEngine): void {
+  const { clock, store, tokens } = context
+  const rates = createTopicRates(clock)
+
+  recordRequests(app, 'topic', context, ({ status, code, message }, requestId) => {
+    const name = code ?? statusName(status)
+    const fault = { status, code: name, detailCode: name, message: message ?? `The request failed: ${name}.` }
+    return faultBody(fault, requestId, clock.now())
+  })
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: publishLimits.requestBytes }, (_request, body, done) =>
+    done(null, body),
+  )
+  app.addHook('onSend', async (request, reply, payload) => {
+    reply.header('x-ms-request-id', request.id)
+    if (typeof payload === 'string' && payload.startsWith('{"error"')) {
+      reply.type('application/json; charset=utf-8')
+    }
+    return payload
+  })
+  app.setErrorHandler((error, request, reply) => {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return refuse(request, reply, tooLarge(publishLimits.requestBytes))
+    const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
+    return refuse(request, reply, status < 500 ? invalidInput('The request could not be read.') : internalError)
+  })
+  app.setNotFoundHandler((request, reply) => refuse(request, reply, notFound(fullUrl(request))))
+
+  app.all<{ Params: { name: string } }>('/topics/:name/api/events', async (request, reply) => {
+    const url = fullUrl(request)
+    const topic = store.topic(request.params.name)
+    if (!topic) return refuse(request, reply, notFound(url))
+    if (request.method !== 'POST') {
+      reply.header('allow', 'POST')
+      return refuse(request, reply, methodNotAllowed(request.method))
+    }
+    const parsedUrl = URL.parse(request.url, 'http://localhost')
+    if (!parsedUrl) return refuse(request, reply, notFound(url))
+    const { pathname, searchParams } = parsedUrl
+    const version = searchParams.get('api-version') ?? publishApiVersion
+    if (version !== publishApiVersion) return refuse(request, reply, unsupportedApiVersion(url, version))
+    const authorized = await authorizePublish(presentedCredentials(request.headers, searchParams), {
+      topic,
+      host: request.host,
+      path: pathname,
+      now: clock.now(),
+      verifyToken: (bearer) => tokens.verifyToken(bearer, { audience: publishAudience }),
+      maySend: (principalId) =>
+        context.directory.allows({ principalId, action: sendAction, scope: topic.id, data: true }),
+    })
+    if ('fault' in authorized) return refuse(request, reply, authorized.fault)
+    if (authorized.clientId !== undefined) request.outcome.clientId = authorized.clientId
+    const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+    if (engine.full()) {
+      reply.header('retry-after', '1')
+      return refuse(request, reply, throttled)
+    }
+    const { headers } = request
+    const parsed = parsePublished({ contentType: headers['content-type'], headers, body }, topic, clock.now())
+    request.outcome.body = shownBody(body)
+    if ('fault' in parsed) return refuse(request, reply, parsed.fault)
+    if (context.throttling && !rates.take(topic.id, sizesOf(parsed.events, body.length))) {
+      reply.header('retry-after', '1')
+      return refuse(request, reply, throttled)
+    }
+    engine.accept(topic.id, parsed.events)
+    return reply.code(200).header('api-supported-versions', publishApiVersion).send()
+  })
+
+  app.route<{ Querystring: Record<string, string | undefined> }>({
+    method: ['GET', 'POST'],
+    url: '/eventsubscriptions/:name/validate',
+    async handler(request, reply) {
+      const { id, token } = request.query
+      if (!engine.confirmValidation(id, token)) {
+        return refuse(request, reply, {
+          ...invalidInput('The validation code is not known, or it has expired.'),
+          detailCode: 'BadRequest',
+        })
+      }
+      return reply
+        .code(200)
+        .type('application/json; charset=utf-8')
+        .send('"Webhook successfully validated as a subscription endpoint"')
+    },
+  })
+
+  function refuse(request: FastifyRequest, reply: FastifyReply, fault: PublishFault): FastifyReply {
+    request.outcome.code = fault.code
+    return reply.code(fault.status).send(faultBody(fault, request.id, clock.now()))
+  }
+}
+
+/** The bytes of each event; of small requests only their share, since no event of theirs counts twice. */
+function sizesOf(events: readonly AcceptedEvent[], bodyBytes: number): number[] {
+  const share = bodyBytes / events.length
+  return bodyBytes <= topicRate.step ? events.map(() => share) : events.map(({ body }) => JSON.stringify(body).length)
+}
+
+function fullUrl(request: FastifyRequest): string {
+  return `${request.protocol}://${request.host}${request.url}`
+}
+
+/** For the record: parsed where it is short enough. */
+function shownBody(body: Buffer): unknown {
+  if (body.length > recordedBodyLimit) return `(${body.length} bytes)`
+  const text = body.toString('utf8')
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
