@@ -1,10 +1,8 @@
+import { deriveDeliveryCredentials } from '../core/delivery-credential.ts'
 import type { EventHandler } from '../core/event.ts'
-import { Secret } from '../core/secret.ts'
 import type { ListenerAuthentication } from '../listener/examine.ts'
 import { createListener, type ListenerStatus } from '../listener/listener.ts'
-import { formatDeliveryToken } from '../listener/shared-token.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
-import { deriveDeliveryToken } from './delivery-token.ts'
 import { type InputFacts, type InputHealth, judgeInput, summarise } from './health.ts'
 import type { SideOptions } from './side-options.ts'
 import { createSubscriptionKeeper } from './subscription-keeper.ts'
@@ -28,12 +26,10 @@ export async function createInputSide(
   options: SideOptions & { handler: () => EventHandler | undefined },
 ): Promise<InputSide> {
   const { endpoints, logger, handler } = options
-  const { scope, eventSubscriptionName: name, deliveryAuthentication: delivery } = input
-  const tokens =
-    delivery.kind === 'secret' ? delivery.sources.map((source) => deriveDeliveryToken(source, scope, name)) : []
-  const authentication: ListenerAuthentication = delivery.kind === 'secret' ? { kind: 'secret', tokens } : delivery
-  const [written] = tokens
-  const deliveryHeader = written && new Secret(formatDeliveryToken(written))
+  const { deliveryAuthentication: delivery } = input
+  const credentials = delivery.kind === 'secret' ? deriveDeliveryCredentials(delivery.sources, input) : []
+  const authentication: ListenerAuthentication = delivery.kind === 'secret' ? { kind: 'secret', credentials } : delivery
+  const deliveryHeader = credentials[0]?.value
 
   let connecting: Promise<SubscriptionUpsert> | undefined
   const connect = () => {

@@ -1,13 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { type DeliveryCredential, deliveryTokenHeader } from '../core/delivery-credential.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import type { Evidence } from './credential.ts'
 import type { QuietLog } from './quiet-log.ts'
-import { type AcceptedToken, createSharedTokenCheck, deliveryTokenHeader } from './shared-token.ts'
+import { createSharedTokenCheck } from './shared-token.ts'
 
 /** How deliveries prove where they come from. */
 export type ListenerAuthentication =
-  | { readonly kind: 'secret'; readonly tokens: readonly AcceptedToken[] }
+  | { readonly kind: 'secret'; readonly credentials: readonly DeliveryCredential[] }
   /** The tenant by its id, as tokens name it. */
   | { readonly kind: 'entra'; readonly tenantId: string; readonly clientId: string; readonly eventGridClientId: string }
   | { readonly kind: 'none' }
@@ -39,7 +40,7 @@ export async function createExamine(options: ExamineOptions): Promise<Examine> {
     case 'none':
       return () => ({ kind: 'proven' })
     case 'secret': {
-      const check = createSharedTokenCheck(authentication.tokens)
+      const check = createSharedTokenCheck(authentication.credentials)
       const name = deliveryTokenHeader.toLowerCase()
       return (headers) => check(headers[name])
     }

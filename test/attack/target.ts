@@ -1,11 +1,9 @@
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
-import { deriveDeliveryToken } from '../../src/binding/delivery-token.ts'
+import { deriveDeliveryCredentials } from '../../src/core/delivery-credential.ts'
 import { Secret } from '../../src/core/secret.ts'
 import { EventGridEmulator } from '../../src/emulator/index.ts'
 import { Binding, type BindingOptions, type ReceivedEvent } from '../../src/index.ts'
-import { formatDeliveryToken } from '../../src/listener/shared-token.ts'
-import { parseScope } from '../../src/metadata/scope.ts'
 import { credentialOf } from '../support/azure-clients.ts'
 import { captureLog } from '../support/captured-log.ts'
 
@@ -103,9 +101,11 @@ export function expectOneLine(target: Target, secrets: readonly string[] = []): 
   expect(JSON.stringify(target.lines())).not.toMatch(/\\n|\\r|\\u00|\\u20/)
 }
 
-/** The delivery token that a secret gives. */
+/** The delivery credential that a secret gives. */
 export function tokenOf(secret: string, scope: string, name = 'orders'): string {
-  return formatDeliveryToken(deriveDeliveryToken(new Secret(secret), parseScope(scope), name))
+  const boundTo = { scope: { id: scope }, eventSubscriptionName: name }
+  const [credential] = deriveDeliveryCredentials([new Secret(secret)], boundTo)
+  return credential?.value.reveal() ?? ''
 }
 
 export const tokenHeader = 'X-EventGrid-Binding-Token'

@@ -1,26 +1,22 @@
 import { describe, expect, it } from 'vitest'
-import { deriveDeliveryToken } from '../../src/binding/delivery-token.ts'
-import { Secret } from '../../src/core/secret.ts'
 import { type Evidence, refuseCredential } from '../../src/listener/credential.ts'
-import { formatDeliveryToken } from '../../src/listener/shared-token.ts'
-import { cloudEventText, inputMetadata, openListener, secretToken } from './open-listener.ts'
+import { cloudEventText, credentialFrom, inputMetadata, openListener, ours } from './open-listener.ts'
 
-const derive = (source: string, name = 'orders') => deriveDeliveryToken(new Secret(source), inputMetadata.scope, name)
-const otherToken = derive('another secret')
+const other = credentialFrom('another secret')
 
 describe('a delivery under secret', () => {
   it.each([
-    { name: 'our token', token: formatDeliveryToken(secretToken), subscription: 'ORDERS', status: 200 },
+    { name: 'our token', token: ours.text, subscription: 'ORDERS', status: 200 },
     {
       name: 'our token and our name in another case',
-      token: formatDeliveryToken(secretToken),
+      token: ours.text,
       subscription: 'oRdErS',
       status: 200,
     },
     { name: 'no token, for our subscription', token: undefined, subscription: 'Orders', status: 503 },
     {
       name: 'an unknown key id, for our subscription',
-      token: formatDeliveryToken(otherToken),
+      token: other.text,
       subscription: 'ORDERS',
       status: 503,
     },
@@ -29,18 +25,18 @@ describe('a delivery under secret', () => {
     { name: 'no token and no subscription', token: undefined, subscription: undefined, status: 401 },
     {
       name: 'an unknown key id, for another subscription',
-      token: formatDeliveryToken(otherToken),
+      token: other.text,
       subscription: 'INVOICES',
       status: 401,
     },
     {
       name: 'our key id and another token',
-      token: `${secretToken.keyId}.${otherToken.token.reveal()}`,
+      token: `${ours.keyId}.${other.text.split('.')[1]}`,
       subscription: 'ORDERS',
       status: 401,
     },
-    { name: 'our key id and a shorter token', token: `${secretToken.keyId}.x`, subscription: 'ORDERS', status: 401 },
-    { name: 'our key id and no token', token: `${secretToken.keyId}.`, subscription: 'ORDERS', status: 401 },
+    { name: 'our key id and a shorter token', token: `${ours.keyId}.x`, subscription: 'ORDERS', status: 401 },
+    { name: 'our key id and no token', token: `${ours.keyId}.`, subscription: 'ORDERS', status: 401 },
   ])('with $name is answered $status', async ({ token, subscription, status }) => {
     const { deliver, events } = await openListener()
     const answer = await deliver(cloudEventText('1'), {
@@ -54,31 +50,68 @@ describe('a delivery under secret', () => {
   })
 
   it('takes any of several tokens, so that a secret can be rotated', async () => {
-    const { deliver } = await openListener({ authentication: { kind: 'secret', tokens: [secretToken, otherToken] } })
-    for (const token of [secretToken, otherToken]) {
-      const answer = await deliver(cloudEventText('1'), { 'X-EventGrid-Binding-Token': formatDeliveryToken(token) })
+    const { deliver } = await openListener({ authentication: { kind: 'secret', credentials: [ours, other] } })
+    for (const credential of [ours, other]) {
+      const answer = await deliver(cloudEventText('1'), { 'X-EventGrid-Binding-Token': credential.text })
       expect(answer.status).toBe(200)
     }
+  })
+
+  it.each([
+    { name: 'a newer one, unknown here, before ours', token: `${other.text},${ours.text}`, status: 200 },
+    { name: 'two unknown ones before ours', token: `${'0'.repeat(16)}.x , ${other.text},${ours.text}`, status: 200 },
+    { name: 'ours twice, as a proxy may double the header', token: `${ours.text}, ${ours.text}`, status: 200 },
+    { name: 'ours and empty places', token: `,,${ours.text},`, status: 200 },
+    {
+      name: 'ours behind one that has our key id and another token',
+      token: `${ours.keyId}.x,${ours.text}`,
+      status: 200,
+    },
+    { name: 'unknown ones only', token: `${other.text},${other.text}`, status: 503 },
+    { name: 'commas only', token: ',,,', status: 503 },
+    {
+      name: 'an unknown one and one of our key id with another token',
+      token: `${other.text},${ours.keyId}.x`,
+      status: 401,
+    },
+    { name: 'ours joined to another without a comma', token: `${ours.text} ${ours.text}`, status: 401 },
+    { name: 'ours behind twelve others', token: `${'x,'.repeat(12)}${ours.text}`, status: 503 },
+  ])('whose list of credentials holds $name is answered $status', async ({ token, status }) => {
+    const { deliver, events } = await openListener()
+    const answer = await deliver(cloudEventText('1'), { 'X-EventGrid-Binding-Token': token })
+    expect(answer.status).toBe(status)
+    expect(events).toHaveLength(status === 200 ? 1 : 0)
+  })
+
+  it('that carries the header twice is taken, as a proxy may send it', async () => {
+    const { raw, events } = await openListener()
+    const body = cloudEventText('1')
+    const header = `X-EventGrid-Binding-Token: ${ours.text}`
+    const lines = ['POST /api/events HTTP/1.1', 'host: x', header, header, 'content-type: application/json']
+    const answer = await raw(
+      `${[...lines, 'connection: close', `content-length: ${body.length}`].join('\r\n')}\r\n\r\n${body}`,
+    )
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+    expect(events).toHaveLength(1)
   })
 
   it('that seems ours without our credential is told to the binding and in the status', async () => {
     let told = 0
     const { deliver, listener } = await openListener({ onForeignDelivery: () => told++, now: () => 1_000 })
     await deliver(cloudEventText('1'), { 'X-EventGrid-Binding-Token': undefined, 'aeg-subscription-name': 'INVOICES' })
-    await deliver(cloudEventText('1'), { 'X-EventGrid-Binding-Token': `${secretToken.keyId}.x` })
+    await deliver(cloudEventText('1'), { 'X-EventGrid-Binding-Token': `${ours.keyId}.x` })
     expect(listener.status().foreign).toBeUndefined()
     await deliver(cloudEventText('1'), { 'X-EventGrid-Binding-Token': undefined })
-    await deliver(cloudEventText('1'), { 'X-EventGrid-Binding-Token': formatDeliveryToken(otherToken) })
+    await deliver(cloudEventText('1'), { 'X-EventGrid-Binding-Token': other.text })
     expect(told).toBe(2)
     expect(listener.status().foreign).toEqual({ count: 2, lastAt: 1_000 })
   })
 
   it('refused again and again takes one line of the log', async () => {
     const { deliver, log } = await openListener({ now: () => 1_000 })
-    for (let count = 0; count < 5; count++)
-      await deliver('x', { 'X-EventGrid-Binding-Token': `${secretToken.keyId}.x` })
+    for (let count = 0; count < 5; count++) await deliver('x', { 'X-EventGrid-Binding-Token': `${ours.keyId}.x` })
     expect(log.lines).toHaveLength(1)
-    expect(log.text()).not.toContain(secretToken.token.reveal())
+    expect(log.text()).not.toContain(ours.text)
   })
 })
 
@@ -94,7 +127,7 @@ describe('a delivery of an event subscription that a renamed component left behi
         },
       },
     })
-    const token = { 'X-EventGrid-Binding-Token': formatDeliveryToken(otherToken) }
+    const token = { 'X-EventGrid-Binding-Token': other.text }
     expect((await deliver(cloudEventText('1'), { ...from('INVOICES'), ...token })).status).toBe(401)
     expect(log.lines).toMatchObject([
       {
@@ -108,7 +141,7 @@ describe('a delivery of an event subscription that a renamed component left behi
         },
       },
     ])
-    expect(log.text()).not.toContain(otherToken.token.reveal())
+    expect(log.text()).not.toContain(other.text)
   })
 
   it.each([
@@ -156,35 +189,29 @@ it('takes every delivery under none, and warns of it', async () => {
   ])
 })
 
-describe('deriveDeliveryToken', () => {
-  const text = (token: ReturnType<typeof derive>) => formatDeliveryToken(token)
-
+describe('deriveDeliveryCredentials', () => {
   it('gives the same for the same secret, scope and name in any letter case', () => {
-    const shouting = { ...inputMetadata.scope, id: inputMetadata.scope.id.toUpperCase() }
-    expect(text(deriveDeliveryToken(new Secret('a'), shouting, 'ORDERS'))).toBe(text(derive('a')))
+    const shouting = credentialFrom('a', inputMetadata.scope.id.toUpperCase(), 'ORDERS')
+    expect(shouting.text).toBe(credentialFrom('a').text)
   })
 
   it.each([
-    { name: 'secret', other: derive('b') },
-    { name: 'name', other: derive('a', 'invoices') },
-    {
-      name: 'scope',
-      other: deriveDeliveryToken(new Secret('a'), { ...inputMetadata.scope, id: '/subscriptions/2' }, 'orders'),
-    },
-  ])('gives another key id and token for another $name', ({ other }) => {
-    expect(other.keyId).not.toBe(derive('a').keyId)
-    expect(other.token.reveal()).not.toBe(derive('a').token.reveal())
+    { name: 'secret', changed: credentialFrom('b') },
+    { name: 'name', changed: credentialFrom('a', inputMetadata.scope.id, 'invoices') },
+    { name: 'scope', changed: credentialFrom('a', '/subscriptions/2') },
+  ])('gives another key id and token for another $name', ({ changed }) => {
+    const [keyId, token] = credentialFrom('a').text.split('.')
+    expect(changed.keyId).not.toBe(keyId)
+    expect(changed.text.split('.')[1]).not.toBe(token)
   })
 
   it('fits a header, does not hold the secret, and takes a scope of any length', () => {
-    const scope = { ...inputMetadata.scope, id: `/subscriptions/${'x'.repeat(5_000)}` }
-    const header = text(deriveDeliveryToken(new Secret('client secret'), scope, 'orders'))
-    expect(header).toMatch(/^[0-9a-f]{16}\.[A-Za-z0-9_-]{43}$/)
+    const { text } = credentialFrom('client secret', `/subscriptions/${'x'.repeat(5_000)}`)
+    expect(text).toMatch(/^[0-9a-f]{16}\.[A-Za-z0-9_-]{43}$/)
   })
 
-  it('stays what it is, or replicas of two versions would refuse each other', () => {
-    expect(secretToken.keyId).toBe('a995aebd962901ae')
-    expect(secretToken.token.reveal()).toBe('ugYTjpEd_k6uI30Xd1nuK6eQS-QKL0oFd3ljufIsT10')
+  it('never changes, or replicas of two versions would refuse each other', () => {
+    expect(ours.text).toBe('a995aebd962901ae.ugYTjpEd_k6uI30Xd1nuK6eQS-QKL0oFd3ljufIsT10')
   })
 })
 

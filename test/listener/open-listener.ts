@@ -1,24 +1,30 @@
 import { connect } from 'node:net'
 import { onTestFinished } from 'vitest'
-import { deriveDeliveryToken } from '../../src/binding/delivery-token.ts'
+import { deliveryTokenHeader, deriveDeliveryCredentials } from '../../src/core/delivery-credential.ts'
 import type { EventHandler, ReceivedEvent } from '../../src/core/event.ts'
 import { Secret } from '../../src/core/secret.ts'
 import { createListener, type ListenerOptions } from '../../src/listener/listener.ts'
-import { deliveryTokenHeader, formatDeliveryToken } from '../../src/listener/shared-token.ts'
 import { azureEnvironments } from '../../src/metadata/azure-environment.ts'
 import type { InputMetadata } from '../../src/metadata/metadata.ts'
 import { captureLog } from '../support/captured-log.ts'
 
 const subscriptionId = '00000000-0000-0000-0000-000000000001'
 
-export const secretToken = deriveDeliveryToken(
-  new Secret('client secret'),
-  { kind: 'subscription', id: `/subscriptions/${subscriptionId}`, subscriptionId },
-  'orders',
-)
+/** The credential that a secret gives. */
+export function credentialFrom(secret: string, scopeId = `/subscriptions/${subscriptionId}`, name = 'orders') {
+  const [credential] = deriveDeliveryCredentials([new Secret(secret)], {
+    scope: { id: scopeId },
+    eventSubscriptionName: name,
+  })
+  if (!credential) throw new Error('one secret gives one credential')
+  return { keyId: credential.keyId, value: credential.value, text: credential.value.reveal() }
+}
+
+/** The listener's own credential. */
+export const ours = credentialFrom('client secret')
 
 /** The header that proves a delivery under `secret`. */
-export const proof = { [deliveryTokenHeader]: formatDeliveryToken(secretToken) }
+export const proof = { [deliveryTokenHeader]: ours.text }
 
 export const inputMetadata: InputMetadata = {
   credential: { kind: 'host' },
@@ -57,7 +63,7 @@ export async function openListener(opening: Opening = {}) {
       return handler(event)
     })
   const listener = await createListener({
-    authentication: { kind: 'secret', tokens: [secretToken] },
+    authentication: { kind: 'secret', credentials: [ours] },
     endpoints: {},
     logger: log,
     health: () => ({ status: 'healthy' }),

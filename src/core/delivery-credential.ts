@@ -1,0 +1,57 @@
+import { createHash, hkdfSync } from 'node:crypto'
+import { Secret } from './secret.ts'
+
+/** The delivery attribute that carries one to three credentials, newest first, separated by commas. Its value is secret. */
+export const deliveryTokenHeader = 'X-EventGrid-Binding-Token'
+
+/** A credential that deliveries may present. */
+export interface DeliveryCredential {
+  /** Tells which of several credentials is meant. Not secret. */
+  readonly keyId: string
+  /** The text that a delivery carries: `{keyId}.{token}`. */
+  readonly value: Secret
+}
+
+/** The event subscription that a credential is bound to. Azure compares scope and name without case. */
+interface BoundTo {
+  readonly scope: { readonly id: string }
+  readonly eventSubscriptionName: string
+}
+
+/**
+ * Derives one credential from each secret (`deliveryToken`, or `clientSecret`), in the order given: newest first. Every replica derives the
+ * same ones. HKDF-SHA256 (RFC 5869), bound to one event subscription, so that neither part reveals the secret or the other part.
+ */
+export function deriveDeliveryCredentials(
+  sources: readonly Secret[],
+  { scope, eventSubscriptionName }: BoundTo,
+): readonly DeliveryCredential[] {
+  const names = JSON.stringify([scope.id.toLowerCase(), eventSubscriptionName.toLowerCase()])
+  // Hashed, because Node takes at most 1,024 bytes of HKDF info.
+  const subscription = createHash('sha256').update(names).digest('hex')
+  return sources.map((source) => {
+    const keyId = derive(source, `key id ${subscription}`, 8).toString('hex')
+    const token = derive(source, `token ${subscription}`, 32).toString('base64url')
+    return { keyId, value: new Secret(`${keyId}.${token}`) }
+  })
+}
+
+function derive(source: Secret, purpose: string, bytes: number): Buffer {
+  return Buffer.from(hkdfSync('sha256', source.reveal(), 'eventgrid-binding delivery token', purpose, bytes))
+}
+
+/** The attribute holds at most 3 credentials. A proxy that repeats the header doubles them; what follows the 12th is ignored. */
+const maxCredentials = 12
+
+/** The credentials in a value of {@link deliveryTokenHeader}, in their order, as text. */
+export function splitDeliveryCredentials(value: string): readonly string[] {
+  return value
+    .split(',', maxCredentials)
+    .map((credential) => credential.trim())
+    .filter((credential) => credential !== '')
+}
+
+/** The key id of a credential in text form; empty where it has none. */
+export function keyIdOf(credential: string): string {
+  return credential.slice(0, Math.max(credential.indexOf('.'), 0))
+}
