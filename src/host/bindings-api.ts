@@ -4,6 +4,7 @@ import { type FastifyInstance, type FastifyReply, fastify } from 'fastify'
 import { z } from 'zod'
 import { BindingError } from '../core/errors.ts'
 import type { Secret } from '../core/secret.ts'
+import { type ClosableServer, closable } from '../support/closable-server.ts'
 import type { Host } from './host.ts'
 
 /** What the API shows and does. */
@@ -41,12 +42,17 @@ const invokeRequest = z.object({
 /** Dapr's HTTP API as far as bindings need it: bindings, health, metadata and shutdown. Does not listen yet. */
 export function createBindingsApi(options: BindingsApiOptions): FastifyInstance {
   const { host, notReady } = options
+  // One for each address of a name.
+  const servers: ClosableServer[] = []
   const server = fastify({
     bodyLimit,
     exposeHeadRoutes: false,
-    forceCloseConnections: 'idle',
-    // Without the last of it a connection that the system can't hand over would end the process; who asked asks again.
-    serverFactory: (handler) => createServer({ requestTimeout, keepAliveTimeout }, handler).on('error', () => {}),
+    serverFactory(handler) {
+      // Without the last of it a connection that the system can't hand over would end the process; who asked asks again.
+      const one = createServer({ requestTimeout, keepAliveTimeout }, handler).on('error', () => {})
+      servers.push(closable(one))
+      return one
+    },
     // A component's name, every character escaped.
     routerOptions: { maxParamLength: 3_072 },
     // What the router can't read never comes to the handlers of errors below.
@@ -57,6 +63,9 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
         'ERR_MALFORMED_REQUEST',
         'the path is too long, or a % in it does not begin an escaped character',
       ),
+  })
+  server.addHook('preClose', async () => {
+    for (const one of servers) one.endConnections()
   })
   const extended = new Map<string, string>()
 

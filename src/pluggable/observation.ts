@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
+import { closable } from '../support/closable-server.ts'
 import type { Pluggable } from './server.ts'
 
 /** The port for those who watch this process. */
@@ -23,6 +24,7 @@ export async function observe(pluggable: Pluggable, at: { host: string; port: nu
     else if (path === '/metrics') void sendMetrics(response, pluggable)
     else response.writeHead(404).end()
   })
+  const { close } = closable(server)
   server.listen(at.port, at.host)
   await once(server, 'listening')
   // Without this a connection that the system can't hand over would end the process; who asked asks again.
@@ -30,10 +32,7 @@ export async function observe(pluggable: Pluggable, at: { host: string; port: nu
   const address = server.address()
   return {
     address: typeof address === 'object' && address ? address : { address: at.host, port: at.port },
-    close() {
-      server.closeAllConnections()
-      return new Promise((resolve) => server.close(() => resolve()))
-    },
+    close,
   }
 }
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
-import { createServer, type Server, type Socket } from 'node:net'
+import { createServer } from 'node:net'
 import { type Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js'
+import { type ClosableServer, closable } from '../support/closable-server.ts'
 
 /** Who connects to a gRPC server by its Unix domain sockets. */
 export interface Peers {
@@ -18,33 +19,23 @@ interface PeersOptions {
 /** The gRPC server by itself waits for ever for a peer that does nothing any more: it asks for the end, and can't cut off. */
 export function createPeers(server: GrpcServer, { onRefused }: PeersOptions): Peers {
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure())
-  const listening: Server[] = []
-  const sockets = new Set<Socket>()
-
-  function take(socket: Socket): void {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-    injector.injectConnection(socket)
-  }
+  const listening: ClosableServer[] = []
 
   return {
     async listen(path) {
-      const one = createServer(take)
+      const one = createServer((socket) => injector.injectConnection(socket))
+      const closing = closable(one)
       one.listen(path)
       await once(one, 'listening')
       // Without this a connection that could not be handed over would end the process.
       one.on('error', onRefused)
-      listening.push(one)
+      listening.push(closing)
     },
     async close(patienceMs) {
-      const closed = listening.map((one) => new Promise((resolve) => one.close(resolve)))
+      const closed = listening.map((one) => one.close(patienceMs))
       // What it says of its end is too early, for it does not know of all connections.
       server.tryShutdown(() => {})
-      const timer = setTimeout(() => {
-        for (const socket of sockets) socket.destroy()
-      }, patienceMs)
       await Promise.all(closed)
-      clearTimeout(timer)
     },
   }
 }

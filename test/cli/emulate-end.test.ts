@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
 import { startSubscriber } from '../emulator/subscriber.ts'
 import { startCommand } from '../support/command.ts'
+import { openConnection } from '../support/open-connection.ts'
 import { auditConfig, configFile, publish, startEmulate } from './emulate-command.ts'
 
 /** A subscriber that leaves each delivery unanswered, for the test to answer. */
@@ -100,4 +101,15 @@ it('prints its help into a pipe that is closed early without a complaint', async
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   expect((await text(shell.stderr)).trim()).toBe('exit code 0')
+})
+
+it('ends though connections have brought nothing, or half a request', async () => {
+  const emulate = await startEmulate()
+  for (const url of [emulate.resourceManager, emulate.proxy]) {
+    const port = Number(new URL(url).port)
+    await openConnection(port)
+    await openConnection(port, 'POST / HTTP/1.1\r\nhost: ')
+  }
+  emulate.process.kill('SIGTERM')
+  expect(await emulate.ended).toBe(0)
 })

@@ -5,6 +5,7 @@ import { startCommand } from '../support/command.ts'
 import { makeComponentFolder } from '../support/component-folder.ts'
 import { openDaprApp } from '../support/dapr-app.ts'
 import { freePort } from '../support/free-port.ts'
+import { openConnection } from '../support/open-connection.ts'
 import { openHostWorld } from './open-host.ts'
 
 /** A port that is taken until the test's end. */
@@ -142,4 +143,34 @@ it('says what runs, and prints no secret, whatever goes wrong', async () => {
   for (const line of [/^orders: bindings\.azure\.eventgrid v1: input and output$/m, /^ready: http/m, capabilities])
     expect(texts).toMatch(line)
   for (const secret of ['marked-', key, world.emulator.clientSecret]) expect(texts).not.toContain(secret)
+})
+
+it.each([
+  { name: 'no byte', bytes: '' },
+  { name: 'half a head', bytes: 'POST /v1.0/bindings/orders HTTP/1.1\r\nhost: ' },
+  {
+    name: 'half a body',
+    bytes: 'POST /v1.0/bindings/orders HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n{',
+  },
+])('ends though a connection to its API has brought $name and stays open', async ({ bytes }) => {
+  const world = await openHostWorld()
+  const host = world.start()
+  const { port } = new URL(await host.api)
+  await openConnection(Number(port), bytes)
+  host.process.kill('SIGTERM')
+  expect(await host.ended).toBe(0)
+})
+
+it('ends at once at a signal that comes after a request to shut down', async () => {
+  const world = await openHostWorld()
+  const app = await openDaprApp()
+  app.answerWith(() => 'hang')
+  const host = world.start(['--app-port', String(app.port)])
+  await host.takesEvents('orders')
+  await host.invoke('orders', { operation: 'create', data: 'stuck' })
+  await app.received('POST', 1)
+  await fetch(`${await host.api}/v1.0/shutdown`, { method: 'POST' })
+  await host.line(/^shutdown: no more events/)
+  host.process.kill('SIGTERM')
+  expect(await host.ended).toBe(143)
 })

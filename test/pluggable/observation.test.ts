@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { observe } from '../../src/pluggable/observation.ts'
 import { failToAccept, listeningServers } from '../support/listening-servers.ts'
+import { openConnection } from '../support/open-connection.ts'
 import { openComponent } from './open-component.ts'
 
 async function openObserved() {
@@ -120,4 +121,17 @@ it('goes on after a connection that the system could not hand over', async () =>
   expect(servers).toHaveLength(1)
   failToAccept(servers)
   expect((await fetch(`http://127.0.0.1:${result.address.port}/healthz`)).status).toBe(200)
+})
+
+it('closes though a connection has brought nothing, half a head or half a request', async () => {
+  const { pluggable } = await openComponent()
+  const observation = await observe(pluggable, { host: '127.0.0.1', port: 0 })
+  for (const bytes of [
+    '',
+    'GET /metrics HTTP/1.1\r\nhost: ',
+    'POST /metrics HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\n{',
+  ]) {
+    await openConnection(observation.address.port, bytes)
+  }
+  await observation.close()
 })

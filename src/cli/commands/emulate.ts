@@ -14,7 +14,7 @@ import { readIngress } from '../ingress-option.ts'
 import { portRange, readNumber } from '../number-option.ts'
 import { parseOptions } from '../parse-options.ts'
 import { deadLetterLine, deliveryLine, figuresLine, handshakeLine } from '../record-lines.ts'
-import { firstSignal } from '../signals.ts'
+import { awaitEnd } from '../signals.ts'
 import type { Terminal } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 import { watchText } from '../watch-file.ts'
@@ -88,7 +88,7 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   const emulator = await start(settings)
   const undo: (() => void)[] = []
   try {
-    const ending = firstSignal()
+    const { asked } = awaitEnd()
     const ca = writeAuthority(emulator, options.ca)
     undo.push(ca.remove)
     // A second signal ends the process wherever it is.
@@ -98,7 +98,7 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
     if (terminal.live) undo.push(showFigures(emulator, terminal))
     if (loaded) undo.push(followConfig(emulator, loaded, options.ingress, terminal))
     terminal.line(`ready: ${emulator.endpoints.resourceManager} ${emulator.proxy}`)
-    await drain(emulator, await ending, settings.state, terminal)
+    await drain(emulator, await asked, settings.state, terminal)
     return 0
   } finally {
     for (const stop of undo.toReversed()) stop()

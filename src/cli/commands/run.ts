@@ -12,7 +12,7 @@ import { readSecretsFile } from '../../host/secret-stores.ts'
 import type { Command } from '../command.ts'
 import { listenFailure } from '../listen-failure.ts'
 import { type RunOptions, readRunOptions, runDefaults } from '../run-options.ts'
-import { firstSignal } from '../signals.ts'
+import { awaitEnd } from '../signals.ts'
 import type { Terminal } from '../terminal.ts'
 import { terminalLogger } from '../terminal-logger.ts'
 import { UsageError } from '../usage-error.ts'
@@ -63,7 +63,7 @@ async function runHost(args: readonly string[], terminal: Terminal): Promise<num
   const channel = app && createAppChannel({ ...app, token: secretOf(env.APP_API_TOKEN), onGone })
   const host = createHost({ channel, loggerOf: (component) => terminalLogger(terminal, component) })
   const waiting = new Set<'components' | 'app'>(channel ? ['components', 'app'] : ['components'])
-  const shutdown = Promise.withResolvers<string>()
+  const ending = awaitEnd()
   const api = createBindingsApi({
     host,
     app,
@@ -71,13 +71,12 @@ async function runHost(args: readonly string[], terminal: Terminal): Promise<num
     appId: options.appId,
     token: secretOf(env.DAPR_API_TOKEN),
     notReady: () => [...waiting],
-    onShutdown: () => shutdown.resolve('shutdown'),
+    onShutdown: () => ending.ask('shutdown'),
   })
   const undo: (() => unknown)[] = [() => channel?.close(), () => api.close(), () => host.close()]
   async function end(): Promise<void> {
     for (const stop of undo.splice(0).toReversed()) await stop()
   }
-  const ending = Promise.race([firstSignal(), shutdown.promise])
 
   let wasUp = false
   function appChanged(up: boolean): void {
@@ -135,7 +134,7 @@ async function runHost(args: readonly string[], terminal: Terminal): Promise<num
       undo.push(watch.stop)
     }
     terminal.line(`ready: ${url}/v1.0 speaks Dapr's HTTP API for bindings`)
-    const why = await ending
+    const why = await ending.asked
     waiting.add('components')
     terminal.line(`${why}: no more events are taken; waiting for those that the application has`)
     await end()

@@ -6,7 +6,7 @@ import { listenFailure } from '../listen-failure.ts'
 import { createLogWriter, type LogFormat, type LogLevel, logFormats, logLevels } from '../log-writer.ts'
 import { portRange, readNumber } from '../number-option.ts'
 import { parseOptions } from '../parse-options.ts'
-import { firstSignal } from '../signals.ts'
+import { awaitEnd } from '../signals.ts'
 import { UsageError } from '../usage-error.ts'
 
 const defaultFolder = '/tmp/dapr-components-sockets'
@@ -57,14 +57,14 @@ async function run(args: readonly string[]): Promise<number> {
     createLogWriter({ level, format, write, ...(component !== undefined && { fields: { component } }) })
   const logger = loggerOf()
 
-  const ending = firstSignal()
+  const { asked } = awaitEnd()
   const pluggable = await createPluggable({ folder, socketMode, loggerOf })
   // A second signal ends the process wherever it is.
   process.once('exit', pluggable.removeSockets)
   try {
     const observation = metrics && (await startObservation(pluggable, metrics, logger))
     logger.info('ready', { sockets: pluggable.sockets.join(' ') })
-    const signal = await ending
+    const signal = await asked
     logger.info(`${signal}: no more events are taken; waiting for what is under way`)
     await pluggable.close()
     await observation?.close()

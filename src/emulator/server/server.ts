@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer as createHttpServer, type Server as HttpServer, type ServerResponse } from 'node:http'
+import { createServer as createHttpServer, type ServerResponse } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import fastify, { type FastifyInstance } from 'fastify'
+import { type ClosableServer, closable } from '../../support/closable-server.ts'
 import { ArmError, armErrors } from '../arm/errors.ts'
 import { type CertificateAuthority, loopbackHosts } from './certificates.ts'
 import { addConnectProxy, topicOfHost } from './connect-proxy.ts'
@@ -37,7 +38,8 @@ export function createEmulatorServer(
   limits: ConnectionLimits = connectionLimits,
 ): EmulatorServer {
   const leaf = authority.issue(loopbackHosts)
-  const sockets = new Set<Socket>()
+  // One for each address of a name. They count connections that come through the proxy as well.
+  const secure: ClosableServer[] = []
   const app = fastify({
     logger: false,
     bodyLimit: longestBodyBytes,
@@ -64,6 +66,7 @@ export function createEmulatorServer(
       )
       guardServer(server, limits)
       refuseConnect(server)
+      secure.push(closable(server))
       return server
     },
   })
@@ -76,11 +79,10 @@ export function createEmulatorServer(
     return reply.code(known.status).send(known.body)
   })
 
-  let plain: HttpServer | undefined
-  const track = (socket: Socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-  }
+  app.addHook('preClose', async () => {
+    for (const server of secure) server.endConnections(0)
+  })
+  let plain: ClosableServer | undefined
 
   return {
     app,
@@ -96,13 +98,9 @@ export function createEmulatorServer(
       })
       guardServer(http, limits)
       http.on('clientError', answerClientError)
-      plain = http
+      plain = closable(http)
       const own = { https: 0 }
-      // Neither server knows of connections that come through the proxy, or that are still before their TLS
-      // handshake, hence our own list.
-      http.on('connection', track)
       const { server } = app
-      server.on('connection', track)
       addConnectProxy(http, server, () => loopbackHosts.map((name) => `${name}:${own.https}`))
       await app.listen({ host, port })
       own.https = portOf(server.address())
@@ -111,11 +109,7 @@ export function createEmulatorServer(
       return { port: own.https, httpPort: portOf(http.address()) }
     },
     async close() {
-      const http = plain
-      const closed = http ? new Promise<void>((resolve) => http.close(() => resolve())) : Promise.resolve()
-      http?.closeAllConnections()
-      for (const socket of sockets) socket.destroy()
-      await Promise.all([app.close(), closed])
+      await Promise.all([app.close(), plain?.close(0)])
     },
   }
 }
