@@ -1,10 +1,11 @@
+import { codeOf } from '../support/error-code.ts'
 /** What to do about a server that could not listen where the options `--<server>-address` and `--<server>-port` say. */
 export function listenFailure(
   cause: unknown,
   server: 'http' | 'metrics',
   { host, port }: { readonly host: string; readonly port: number },
 ): Error {
-  if (cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE') {
+  if (codeOf(cause) === 'EADDRINUSE') {
     return new Error(`port ${port} is in use; free it, or choose another by --${server}-port`, { cause })
   }
   return new Error(`--${server}-address ${host}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })

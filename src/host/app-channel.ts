@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { posix } from 'node:path'
 import type { ReceivedEvent } from '../core/event.ts'
 import type { Secret } from '../core/secret.ts'
+import { codeOf } from '../support/error-code.ts'
 
 /** Where the application is. */
 export interface AppChannelOptions {
@@ -71,7 +72,7 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
       answer = await responseOf(out, body)
     } catch (error) {
       // The application closed a kept connection just as we took it: it has not seen the request.
-      const wasClosed = out.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(codeOf(error))
+      const wasClosed = out.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(codeOf(error) ?? '')
       if (wasClosed && !isRetry && !signal.aborted) return send(call, true)
       throw error
     }
@@ -101,8 +102,8 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
         status = await send({ method: 'POST', path: pathOf(route), headers, body, signal })
       } catch (error) {
         if (signal.aborted) throw new Error('the application did not answer in time')
-        if (nobodyThere.has(codeOf(error))) options.onGone?.()
-        throw new Error(`the application could not be reached (${codeOf(error)})`)
+        if (nobodyThere.has(codeOf(error) ?? '')) options.onGone?.()
+        throw new Error(`the application could not be reached (${codeOf(error) ?? 'connection lost'})`)
       }
       if (!isSuccess(status)) throw new Error(`the application answered ${status}`)
     },
@@ -143,9 +144,6 @@ const nobodyThere: ReadonlySet<string> = new Set(['ECONNREFUSED', 'EHOSTUNREACH'
 const isSuccess = (status: number) => status >= 200 && status < 300
 
 const pathOf = (route: string) => encodeURI(posix.normalize(`/${route}`).toWellFormed())
-
-const codeOf = (error: unknown) =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'connection lost'
 
 const responseOf = (out: ClientRequest, body: Buffer | undefined) =>
   new Promise<IncomingMessage>((resolve, reject) => {

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { codeOf } from '../support/error-code.ts'
 
 /** The YAML files of a folder: their paths, and their texts or why they can't be read. */
 export type FolderTexts = ReadonlyMap<string, string | Error>
@@ -86,5 +87,3 @@ export function watchFolder<State>(options: WatchOptions<State>): () => Promise<
     await underWay
   }
 }
-
-const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? error.code : undefined)

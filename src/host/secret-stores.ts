@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import type { ComponentOutline } from '../metadata/outline-components.ts'
 import type { Secrets } from '../metadata/resolve-reference.ts'
+import { isRecord } from '../support/is-record.ts'
 import type { Told } from './told.ts'
 
 /** A secret store that could not be read. */
@@ -64,7 +65,7 @@ export function readSecretsFile(file: string): Secrets {
     throw new SecretStoreError(`${file} can't be read: ${reasonOf(error)}${counts}`, { cause: error })
   }
   const value = parsed(text)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isRecord(value)) {
     throw new SecretStoreError(`${file} must hold a JSON object`)
   }
   return Object.fromEntries(Object.entries(value))

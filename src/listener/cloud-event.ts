@@ -1,4 +1,5 @@
 import type { CloudEvent } from '../core/event.ts'
+import { isRecord, type UnknownRecord } from '../support/is-record.ts'
 
 /** An event as read: in CloudEvents form whatever schema it came in, and the content type of its own bytes; or why it is none. */
 export type EventReading =
@@ -13,16 +14,11 @@ export function readEvent(value: unknown): EventReading {
   return { invalid: 'it has neither specversion nor eventType' }
 }
 
-/** A JSON object. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 const optionalTexts = ['subject', 'time', 'datacontenttype', 'dataschema', 'data_base64'] as const
 const contentType = 'application/cloudevents+json'
 
 /** CloudEvents 1.x: minor versions are compatible. An attribute that is null counts as unset (CloudEvents JSON format, 2.2). */
-function readCloudEvent(value: Record<string, unknown>): EventReading {
+function readCloudEvent(value: UnknownRecord): EventReading {
   const { specversion, id, source, type } = value
   if (typeof specversion !== 'string' || !specversion.startsWith('1.')) return { invalid: 'its specversion is not 1.0' }
   if (typeof id !== 'string' || id === '') return { invalid: 'its id is missing or no text' }
@@ -38,18 +34,18 @@ function readCloudEvent(value: Record<string, unknown>): EventReading {
   return isCloudEvent(event) ? { cloudEvent: event, contentType } : { invalid: 'it is no CloudEvent' }
 }
 
-function withoutNullAttributes(value: Record<string, unknown>): Record<string, unknown> {
+function withoutNullAttributes(value: UnknownRecord): Record<string, unknown> {
   const unset = new Set<string>(optionalTexts.filter((name) => value[name] === null))
   return Object.fromEntries(Object.entries(value).filter(([name]) => !unset.has(name)))
 }
 
 /** Only the type checker's view: {@link readCloudEvent} has looked at the rest. */
-function isCloudEvent(value: Record<string, unknown>): value is CloudEvent {
+function isCloudEvent(value: UnknownRecord): value is CloudEvent {
   return typeof value.specversion === 'string'
 }
 
 /** Event Grid converts in the same way (cloud-event-schema): the versions vanish, no datacontenttype or dataschema is made up. */
-function readEventGridEvent(value: Record<string, unknown>): EventReading {
+function readEventGridEvent(value: UnknownRecord): EventReading {
   const { id, topic, subject, eventType, eventTime } = value
   if (typeof id !== 'string' || id === '') return { invalid: 'its id is missing or no text' }
   if (typeof eventType !== 'string' || eventType === '') return { invalid: 'its eventType is missing or no text' }

@@ -1,4 +1,4 @@
-import { isRecord } from './cloud-event.ts'
+import { isRecord } from '../support/is-record.ts'
 
 /** What a token of Event Grid's Entra-secured delivery must say. */
 export interface ExpectedToken {

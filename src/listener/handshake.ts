@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { isRecord } from './cloud-event.ts'
+import { isRecord } from '../support/is-record.ts'
 import { type Answer, answerWith, problemAnswer } from './problem.ts'
 
 /** The methods that the listener's paths know. */

@@ -1,7 +1,7 @@
 import type { PipelineResponse } from '@azure/core-rest-pipeline'
 import type { JSONWebKeySet } from 'jose'
 import { trustOptions } from '../core/trust.ts'
-import { isRecord } from './cloud-event.ts'
+import { isRecord } from '../support/is-record.ts'
 
 export interface KeySetFetchOptions {
   /** https address of the key set. */

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { BindingError } from '../core/errors.ts'
+import { codeOf } from '../support/error-code.ts'
 
 export interface ListenOptions {
   /** Makes a server; asked for each address. */
@@ -44,7 +45,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
       try {
         const bound = await open(server, candidate, address?.port ?? port)
         // Without this one connection that the system can't hand over would end the process.
-        server.on('error', (error) => onRefused(codeOf(error)))
+        server.on('error', (error) => onRefused(codeOf(error) ?? ''))
         servers.push(server)
         address ??= bound
         if (host === undefined) break
@@ -97,10 +98,10 @@ function closeServer(server: Server): Promise<void> {
 }
 
 /** The machine has no such address, or no addresses of that kind. */
-const isNotHere = (error: unknown) => ['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EINVAL'].includes(codeOf(error))
+const isNotHere = (error: unknown) => ['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EINVAL'].includes(codeOf(error) ?? '')
 
 function portUnavailable(cause: unknown, host: string, port: number): BindingError {
-  const code = codeOf(cause)
+  const code = codeOf(cause) ?? ''
   const { what, fix } = explanations.get(code) ?? {
     what: `cannot listen on ${host} port ${port}${code === '' ? '' : ` (${code})`}`,
     fix: 'check handshakePort and listenAddress',
@@ -140,7 +141,3 @@ const explanations: ReadonlyMap<string, { what: string; fix: string }> = new Map
     { what: 'listenAddress {host} is not known', fix: 'leave listenAddress out, or name an address of this machine' },
   ],
 ])
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
-}

@@ -53,7 +53,7 @@ export function isOurType(type: string): boolean {
  * names are near, such as `bindings.azure.eventhubs`.
  */
 export function typeMeantBy(type: string): string | undefined {
-  return nearestName(type, componentTypes, { mostEdits: 3 })
+  return nearestName(type, componentTypes, { maxEdits: 3 })
 }
 
 /** Is this an `apiVersion` of components: any domain name and `/v1alpha1` (specification, section 2.1)? */

@@ -1,3 +1,4 @@
+import { isLoopback } from '../support/loopback.ts'
 import { BrokenRule } from './broken-rule.ts'
 
 const longestUrl = 4096
@@ -45,8 +46,4 @@ function parseUrl(text: string): URL {
     )
   if (text.includes('#')) throw new BrokenRule('must not hold a fragment', 'take out the # and what follows')
   return url
-}
-
-export function isLoopback(hostname: string): boolean {
-  return /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
 }

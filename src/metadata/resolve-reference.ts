@@ -1,4 +1,5 @@
 import { Secret } from '../core/secret.ts'
+import { isRecord } from '../support/is-record.ts'
 import { BrokenRule } from './broken-rule.ts'
 
 /**
@@ -54,5 +55,4 @@ function descend(secrets: unknown, name: string): unknown {
   return step(secrets, name) ?? name.split(':').reduce(step, secrets)
 }
 
-const isHolder = (value: unknown): value is Secrets =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Secret)
+const isHolder = (value: unknown): value is Secrets => isRecord(value) && !(value instanceof Secret)

@@ -3,6 +3,7 @@ import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync, statSync } from 'n
 import { connect } from 'node:net'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { codeOf } from '../support/error-code.ts'
 
 /** Socket files that are ours. */
 export interface SocketFiles {
@@ -128,8 +129,4 @@ function answers(path: string): Promise<boolean> {
 
 function inodeOf(path: string): number | undefined {
   return lstatSync(path, { throwIfNoEntry: false })?.ino
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }

@@ -11,8 +11,3 @@ export function kindOf(value: unknown): string {
 export function isPlainText(text: string): boolean {
   return !/[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/u.test(text)
 }
-
-/** Is a JSON value an object, not an array and not null? */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

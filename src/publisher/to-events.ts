@@ -1,9 +1,10 @@
 import { BindingError } from '../core/errors.ts'
 import type { EventSchema, OutputMetadata } from '../metadata/metadata.ts'
+import { isRecord } from '../support/is-record.ts'
 import { faultsOfCloudEvent } from './cloud-event.ts'
 import { faultsOfEventGridEvent } from './event-grid-event.ts'
 import { exactJson } from './exact-json.ts'
-import { isObject, kindOf } from './json-kind.ts'
+import { kindOf } from './json-kind.ts'
 import { type NewEventContext, newEvent } from './new-event.ts'
 import { invalidPayload, readPayload } from './read-payload.ts'
 
@@ -79,7 +80,7 @@ const nameOf: Readonly<Record<EventSchema, string>> = {
 }
 
 function schemaOf(value: unknown): EventSchema | undefined {
-  if (!isObject(value)) return undefined
+  if (!isRecord(value)) return undefined
   if (Object.hasOwn(value, 'specversion')) return 'CloudEventSchemaV1_0'
   return Object.hasOwn(value, 'eventType') ? 'EventGridSchema' : undefined
 }
@@ -94,7 +95,7 @@ interface WholeEvents {
 function recognise(value: unknown): WholeEvents | undefined {
   if (!Array.isArray(value)) {
     const schema = schemaOf(value)
-    return schema !== undefined && isObject(value) ? { schema, isArray: false, events: [value] } : undefined
+    return schema !== undefined && isRecord(value) ? { schema, isArray: false, events: [value] } : undefined
   }
   if (value.length === 0) throw invalidPayload('the payload is an empty array', 'give at least one event')
   const schema = schemaOf(value[0])
@@ -111,7 +112,7 @@ function recognise(value: unknown): WholeEvents | undefined {
       'an array of events must hold events of one schema only',
     )
   }
-  return { schema, isArray: true, events: value.filter(isObject) }
+  return { schema, isArray: true, events: value.filter(isRecord) }
 }
 
 /** Throws PAYLOAD_INVALID with the faults of all events. */

@@ -1,4 +1,5 @@
 import type { PipelinePolicy } from '@azure/core-rest-pipeline'
+import { isRecord } from '../support/is-record.ts'
 import type { DesiredSubscription } from './desired-subscription.ts'
 
 /** A setting that ARM answered with and the SDK's model lacks, so that the SDK would lose it in a write. */
@@ -59,8 +60,6 @@ const operators: ReadonlySet<unknown> = new Set([
 ])
 
 /** As in metadata, but to be written to. */
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
  * Finds what an answer's `properties` hold beyond the SDK's model, for instance a web

@@ -2,6 +2,7 @@ import { certificateRemedy } from '../core/certificate-fault.ts'
 import type { BindingErrorCode, BindingErrorParts } from '../core/errors.ts'
 import { scrub } from '../core/scrub.ts'
 import { showUrl } from '../metadata/redact.ts'
+import { isLoopback } from '../support/loopback.ts'
 import { shellWord } from '../support/shell-word.ts'
 import type { ArmFailure } from './arm-failure.ts'
 import { judgeFailure } from './judge-failure.ts'
@@ -141,7 +142,7 @@ function explainHandshake(
 
 /** A Resource Manager on this machine is an emulator, which asks nobody on the internet. */
 function isOnThisMachine(resourceManager: string): boolean {
-  return URL.canParse(resourceManager) && /^(127\.[\d.]+|localhost|\[::1\])$/.test(new URL(resourceManager).hostname)
+  return URL.canParse(resourceManager) && isLoopback(new URL(resourceManager).hostname)
 }
 
 /** Not the endpoint but the way from it to the handshake port is what an emulator lacks. */

@@ -1,34 +1,45 @@
 /**
- * The name that somebody probably meant: few edits away, case aside.
+ * The name that was probably meant, by the number of edits: letters to add, remove, replace, or swap with their neighbour. Case does not count.
  *
- * @param options.mostEdits how many at most. @default a third of the name's length, two at least
+ * @param options.maxEdits the most edits. @default a third of the name's length, at least two
  */
 export function nearestName(
   written: string,
   names: readonly string[],
-  { mostEdits = Number.POSITIVE_INFINITY }: { readonly mostEdits?: number } = {},
+  { maxEdits = Number.POSITIVE_INFINITY }: { readonly maxEdits?: number } = {},
 ): string | undefined {
-  if (written.length > 64) return undefined
-  const scored = names
-    .map((name) => ({ name, edits: countEdits(written.toLowerCase(), name.toLowerCase()) }))
-    .filter(
-      ({ name, edits }) =>
-        edits <= Math.min(mostEdits, Math.max(2, Math.floor(name.length / 3))) && edits < name.length,
-    )
-    .sort((one, other) => one.edits - other.edits)
-  return scored[0]?.name
+  // A text much longer than any name is no typo, and would take long to compare.
+  if (written.length > 100) return undefined
+  let nearest: string | undefined
+  let fewest = Number.POSITIVE_INFINITY
+  for (const name of names) {
+    const edits = countEdits(written.toLowerCase(), name.toLowerCase())
+    const isNear = edits <= Math.min(maxEdits, Math.max(2, name.length / 3)) && edits < name.length
+    if (!isNear || edits >= fewest) continue
+    fewest = edits
+    nearest = name
+  }
+  return nearest
 }
 
-/** Levenshtein's distance, one row at a time. */
+/** Damerau and Levenshtein's distance (optimal string alignment). */
 function countEdits(from: string, to: string): number {
-  let above = Array.from({ length: to.length + 1 }, (_, column) => column)
+  const table: number[][] = [Array.from({ length: to.length + 1 }, (_, column) => column)]
+  const at = (row: number, column: number) => table[row]?.[column] ?? Number.POSITIVE_INFINITY
   for (let row = 1; row <= from.length; row++) {
-    const current = [row]
+    table[row] = [row]
     for (let column = 1; column <= to.length; column++) {
-      const swap = (above[column - 1] ?? 0) + (from[row - 1] === to[column - 1] ? 0 : 1)
-      current.push(Math.min(swap, (above[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1))
+      const replaced = from[row - 1] === to[column - 1] ? 0 : 1
+      const isSwapped = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1]
+      table[row]?.push(
+        Math.min(
+          at(row - 1, column) + 1,
+          at(row, column - 1) + 1,
+          at(row - 1, column - 1) + replaced,
+          isSwapped ? at(row - 2, column - 2) + 1 : Number.POSITIVE_INFINITY,
+        ),
+      )
     }
-    above = current
   }
-  return above[to.length] ?? 0
+  return at(from.length, to.length)
 }

@@ -7,6 +7,7 @@ import {
   type EventGridEmulatorOptions,
   type IngressRule,
 } from '../../emulator/index.ts'
+import { codeOf } from '../../support/error-code.ts'
 import type { Command } from '../command.ts'
 import { bannerLines, topicLines } from '../emulator-banner.ts'
 import { fieldsForRestart, type LoadedConfig, loadConfig, readConfig } from '../emulator-config.ts'
@@ -136,8 +137,7 @@ async function start(options: EventGridEmulatorOptions): Promise<EventGridEmulat
     return await EventGridEmulator.start(options)
   } catch (error) {
     if (error instanceof EmulatorStateError) throw new UsageError(error.message, { cause: error })
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    const trouble = typeof code === 'string' ? portTroubles[code] : undefined
+    const trouble = portTroubles[codeOf(error) ?? '']
     if (trouble !== undefined && error instanceof Error) {
       const port = 'port' in error ? error.port : 'its port'
       throw new Error(`port ${port} ${trouble}, or choose others by --port and --http-port`, { cause: error })

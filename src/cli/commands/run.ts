@@ -9,6 +9,7 @@ import { createHost } from '../../host/host.ts'
 import { type Loaded, loadComponents } from '../../host/load-components.ts'
 import { createPlaceholders } from '../../host/placeholders.ts'
 import { readSecretsFile } from '../../host/secret-stores.ts'
+import { isLoopback } from '../../support/loopback.ts'
 import type { Command } from '../command.ts'
 import { listenFailure } from '../listen-failure.ts'
 import { type RunOptions, readRunOptions, runDefaults } from '../run-options.ts'
@@ -200,6 +201,5 @@ function showAll(terminal: Terminal, texts: readonly string[]): void {
   for (const line of texts.flatMap((text) => text.split('\n'))) terminal.line(line)
 }
 
-const isLoopback = (host: string) => /^(127\.[\d.]+|::1|localhost)$/.test(host)
 const secretOf = (text: string | undefined) => (text ? new Secret(text) : undefined)
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { codeOf } from '../../support/error-code.ts'
 import type { EmulatorContext, VerifiedToken } from '../context.ts'
 import { knownResources } from '../entra/token-request.ts'
 import type { Topic } from '../model/model.ts'
@@ -184,8 +185,7 @@ async function holdBack(operation: Operation, ms: number): Promise<void> {
 
 function toArmError(error: unknown): ArmError {
   if (error instanceof ArmError) return error
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return armErrors.tooLarge()
+  if (codeOf(error) === 'FST_ERR_CTP_BODY_TOO_LARGE') return armErrors.tooLarge()
   const status = typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : undefined
   return typeof status === 'number' && status >= 400 && status < 500
     ? armErrors.invalidContent('The request could not be read')

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isRecord } from '../../support/is-record.ts'
 import { canConvert } from '../model/convert-schema.ts'
 import {
   type AdvancedFilter,
@@ -179,7 +180,7 @@ export function parseEventSubscription(
 
 function parseSettings(method: 'PUT' | 'PATCH', body: unknown): EventSubscriptionProperties {
   const clean = withoutNulls(body)
-  if (!isObject(clean))
+  if (!isRecord(clean))
     throw armErrors.invalidRequest('Invalid event subscription request: the request body is missing.')
   const wrapped = method === 'PUT' ? clean.properties : clean
   if (method === 'PATCH' && 'properties' in clean) {
@@ -187,7 +188,7 @@ function parseSettings(method: 'PUT' | 'PATCH', body: unknown): EventSubscriptio
       "Could not find member 'properties' on object of type 'EventSubscriptionUpdateParameters'",
     )
   }
-  if (!isObject(wrapped))
+  if (!isRecord(wrapped))
     throw armErrors.invalidRequest('Invalid event subscription request: properties cannot be null.')
   const parsed = settings.safeParse(wrapped)
   if (parsed.success) return parsed.data
@@ -251,10 +252,6 @@ function isHttpsUrl(value: string): boolean {
   return url?.protocol === 'https:' && url.hostname !== '' && !/\s/.test(value)
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** As deep as Azure reads JSON. */
 const deepestNest = 64
 
@@ -262,7 +259,7 @@ const deepestNest = 64
 function withoutNulls(value: unknown, depth = 0): unknown {
   if (depth > deepestNest) throw armErrors.invalidContent(`The reader's MaxDepth of ${deepestNest} has been exceeded`)
   if (Array.isArray(value)) return value.map((item) => withoutNulls(item, depth + 1))
-  if (!isObject(value)) return value
+  if (!isRecord(value)) return value
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, member]) => member !== null)

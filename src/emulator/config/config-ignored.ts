@@ -1,4 +1,4 @@
-import { closestName } from '../model/closest-name.ts'
+import { nearestName } from '../../support/nearest-name.ts'
 import { isJsonObject } from '../model/json-object.ts'
 import type { ConfigPath } from './config-yaml.ts'
 
@@ -54,7 +54,7 @@ export function* ignoredFields(given: unknown, kept: unknown, path: ConfigPath =
   for (const [name, value] of Object.entries(given)) {
     if (Object.hasOwn(kept, name)) yield* ignoredFields(value, kept[name], [...path, name])
     else if (value !== null) {
-      const meant = closestName(name, settings)
+      const meant = nearestName(name, settings)
       yield { path, name, rule: `is no field of Event Grid's${meant === undefined ? '' : `; did you mean ${meant}?`}` }
     }
   }

@@ -1,6 +1,6 @@
+import { nearestName } from '../../support/nearest-name.ts'
 import { ArmError } from '../arm/errors.ts'
 import { parseArmScope } from '../arm/path.ts'
-import { closestName } from '../model/closest-name.ts'
 import { isJsonObject, type JsonObject, ownField } from '../model/json-object.ts'
 import { ignoredFields } from './config-ignored.ts'
 import type { ConfigPath } from './config-yaml.ts'
@@ -129,7 +129,7 @@ function* twice(
 
 function unknownName(value: unknown, names: readonly string[], kind: string): string | undefined {
   if (typeof value !== 'string' || names.some((name) => same(name, value))) return undefined
-  const meant = closestName(value, names)
+  const meant = nearestName(value, names)
   return `must be one of ${kind}${meant === undefined ? '' : `; did you mean ${meant}?`}`
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { nearestName } from '../../support/nearest-name.ts'
 import { builtInRoles, findRole } from '../entra/roles.ts'
-import { closestName } from '../model/closest-name.ts'
 
 const text = z.string().min(1, 'must not be empty')
 const port = z
@@ -14,7 +14,7 @@ const list = <T extends z.ZodType>(item: T) => z.array(item).max(10_000, 'must h
 const role = text.refine((name) => findRole(name) !== undefined, {
   error: ({ input }) => {
     const names = builtInRoles.map(({ name }) => name)
-    const meant = closestName(String(input), names)
+    const meant = nearestName(String(input), names)
     return `must be a role that the emulator knows${meant === undefined ? `: ${names.join(', ')}` : `; did you mean ${meant}?`}`
   },
 })

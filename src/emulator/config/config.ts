@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import type { z } from 'zod'
+import { nearestName } from '../../support/nearest-name.ts'
 import { createBlobDeadLetterStore } from '../delivery/blob-dead-letter-store.ts'
-import { closestName } from '../model/closest-name.ts'
 import { ownField } from '../model/json-object.ts'
 import { referenceFaults } from './config-references.ts'
 import { type Config, configSchema, namesAt } from './config-schema.ts'
@@ -106,14 +106,14 @@ function ruleOf(issue: z.core.$ZodIssue, value: unknown): string {
   }
   if (issue.code === 'invalid_value') {
     const names = issue.values.map(String)
-    const meant = closestName(String(value), names)
+    const meant = nearestName(String(value), names)
     return `must be ${names.join(' or ')}${meant === undefined ? '' : `; did you mean ${meant}?`}`
   }
   return issue.message
 }
 
 function unknownRule(name: string, names: readonly string[]): string {
-  const meant = closestName(name, names)
+  const meant = nearestName(name, names)
   return `is no field${meant === undefined ? ` here; there are ${names.join(', ')}` : `; did you mean ${meant}?`}`
 }
 

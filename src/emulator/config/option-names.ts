@@ -1,5 +1,5 @@
+import { nearestName } from '../../support/nearest-name.ts'
 import type { IngressRule } from '../delivery/ingress.ts'
-import { closestName } from '../model/closest-name.ts'
 import { isJsonObject } from '../model/json-object.ts'
 import type {
   AzureSubscriptionOptions,
@@ -101,7 +101,7 @@ export function checkNames(what: string, value: unknown, names: Readonly<Record<
   if (!isJsonObject(value)) throw new TypeError(`${what} must be an object with ${known.join(', ')}`)
   for (const name of Object.keys(value)) {
     if (Object.hasOwn(names, name)) continue
-    const meant = closestName(name, known)
+    const meant = nearestName(name, known)
     const there = meant === undefined ? `there are ${known.join(', ')}` : `did you mean ${meant}?`
     throw new TypeError(`${what}: there is no ${JSON.stringify(name.slice(0, 100))}; ${there}`)
   }

@@ -1,13 +1,12 @@
+import { isRecord, type UnknownRecord } from '../../support/is-record.ts'
+
 /**
  * A JSON object, as parsed. Its keys are whatever the sender wrote, `__proto__` included:
  * read them as own properties only.
  */
-export type JsonObject = Readonly<Record<string, unknown>>
+export type JsonObject = UnknownRecord
 
-/** Whether a parsed JSON value is an object, neither null nor an array. */
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
+export const isJsonObject = isRecord
 
 /** An own property of a JSON value, or undefined where there is none. */
 export function ownField(value: unknown, name: string): unknown {

@@ -1,12 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { isLoopback } from '../../support/loopback.ts'
 
 /** A request to the page, as far as it decides who may ask. */
 export interface GuardedRequest {
   readonly protocol: string
   readonly headers: IncomingHttpHeaders
 }
-
-const loopbackNames = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /**
  * Whether the request names this machine as its host, or the address that the emulator was told to listen on. Anything
@@ -17,7 +16,7 @@ export function isOwnHost({ headers }: GuardedRequest, listeningOn: string): boo
   const name = /^(\[[\da-f:.]+\]|[^:[\]]+)(?::\d{1,5})?$/i.exec(headers.host ?? '')?.[1]?.toLowerCase()
   if (name === undefined) return false
   const own = listeningOn.includes(':') ? `[${listeningOn}]` : listeningOn
-  return loopbackNames.has(name) || name === own.toLowerCase()
+  return isLoopback(name) || name === own.toLowerCase()
 }
 
 /** Whether the browser says that another site makes the request. Clients that are no browsers say nothing. */

@@ -1,5 +1,5 @@
+import { nearestName } from '../../support/nearest-name.ts'
 import { checkNames } from '../config/option-names.ts'
-import { closestName } from '../model/closest-name.ts'
 
 /**
  * A part of the emulator that can be made to fail; `operation` is the long-running part of a
@@ -63,7 +63,7 @@ export function checkFault(fault: Fault): void {
   const { route, times = 1, status, delayMs, drop, matches } = fault
   if (!Object.hasOwn(routes, route)) {
     const known = Object.keys(routes)
-    const meant = closestName(String(route), known)
+    const meant = nearestName(String(route), known)
     const there = meant === undefined ? `there are ${known.join(', ')}` : `did you mean ${meant}?`
     throw new TypeError(`the fault: there is no route ${JSON.stringify(route)}; ${there}`)
   }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { nearestName } from '../../support/nearest-name.ts'
 import type { AcceptedEvent } from '../model/accepted-event.ts'
-import { closestName } from '../model/closest-name.ts'
 import { asAcceptedEvent } from '../model/convert-schema.ts'
 import { isJsonObject, type JsonObject } from '../model/json-object.ts'
 import { preciseTime } from '../model/precise-time.ts'
@@ -54,7 +54,7 @@ export function sourceIdOf(store: Store, source: string): string {
   if (topic) return topic.id
   if (/^(subscriptions|providers)\//i.test(source)) return `/${source}`
   const names = store.topics().map(({ name }) => name)
-  const meant = closestName(source, names)
+  const meant = nearestName(source, names)
   const there = meant === undefined ? `the topics are ${names.join(', ') || 'none'}` : `did you mean ${meant}?`
   throw new RangeError(
     `${JSON.stringify(source.slice(0, 200))} is neither a resource id, which begins with a slash, nor the name of a custom topic; ${there}`,

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { codeOf } from '../../support/error-code.ts'
 import type { DeliveryEngine, EmulatorContext } from '../context.ts'
 import type { AcceptedEvent } from '../model/accepted-event.ts'
 import { statusName } from '../model/status-name.ts'
@@ -51,8 +52,8 @@ export function registerTopicRoutes(app: FastifyInstance, context: EmulatorConte
     return payload
   })
   app.setErrorHandler((error, request, reply) => {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return refuse(request, reply, tooLarge(publishLimits.requestBytes))
+    if (codeOf(error) === 'FST_ERR_CTP_BODY_TOO_LARGE')
+      return refuse(request, reply, tooLarge(publishLimits.requestBytes))
     const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
     return refuse(request, reply, status < 500 ? invalidInput('The request could not be read.') : internalError)
   })

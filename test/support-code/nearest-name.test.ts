@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { closestName } from '../../src/emulator/model/closest-name.ts'
+import { nearestName } from '../../src/support/nearest-name.ts'
 
 const names = ['port', 'httpPort', 'topics', 'subscriptions', 'eventSubscriptions']
 
@@ -12,4 +12,4 @@ it.each([
   { written: 'x', meant: undefined },
   { written: '', meant: undefined },
   { written: 'topics'.repeat(100), meant: undefined },
-])('takes $written for $meant', ({ written, meant }) => expect(closestName(written, names)).toBe(meant))
+])('takes $written for $meant', ({ written, meant }) => expect(nearestName(written, names)).toBe(meant))
