@@ -8,6 +8,7 @@ import {
   ManagedIdentityCredential,
   WorkloadIdentityCredential,
 } from '@azure/identity'
+import { createAnswerLimitPolicy, maxAnswerBytes } from '../core/answer-limit.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import { readRetryAfter } from '../core/retry-after.ts'
@@ -137,6 +138,10 @@ function connect(
     additionalPolicies: [
       ...trustOptions(endpoints).additionalPolicies,
       { policy: observer, position: 'perRetry' as const },
+      {
+        policy: createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'fail' }),
+        position: 'perRetry' as const,
+      },
     ],
   }
   switch (metadata.kind) {

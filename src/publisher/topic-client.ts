@@ -1,9 +1,9 @@
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
-import { Readable } from 'node:stream'
 import type { TokenCredential } from '@azure/core-auth'
-import { isRestError, type PipelinePolicy, type PipelineRequest, RestError } from '@azure/core-rest-pipeline'
+import { isRestError, type PipelinePolicy, type PipelineRequest } from '@azure/core-rest-pipeline'
 import { AzureKeyCredential, EventGridPublisherClient } from '@azure/eventgrid'
+import { createAnswerLimitPolicy } from '../core/answer-limit.ts'
 import { certificateRemedy } from '../core/certificate-fault.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError, messageWithoutCode } from '../core/errors.ts'
@@ -84,7 +84,10 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
       // Our own retries decide; a redirect would carry the key elsewhere.
       retryOptions: { maxRetries: 0 },
       redirectOptions: { maxRetries: 0 },
-      additionalPolicies: [{ position: 'perRetry', policy: wirePolicy(contentTypes[schema], connect, bodies) }],
+      additionalPolicies: [
+        { position: 'perRetry', policy: wirePolicy(contentTypes[schema], connect, bodies) },
+        { position: 'perRetry', policy: createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'cut' }) },
+      ],
     })
   const clients = {
     CloudEventSchemaV1_0: clientOf('CloudEventSchemaV1_0'),
@@ -196,7 +199,7 @@ function bodyOf(events: readonly WireEvent[]): Buffer {
   return body
 }
 
-/** Sets body, content type and agent, and reads no more of an answer than is sane. */
+/** Sets body, content type and agent. */
 function wirePolicy(contentType: string, connect: (request: PipelineRequest) => void, bodies: Bodies): PipelinePolicy {
   return {
     name: 'eventgridBindingWirePolicy',
@@ -205,46 +208,10 @@ function wirePolicy(contentType: string, connect: (request: PipelineRequest) => 
       if (body === undefined) throw new Error('a request to the topic has no body')
       request.body = body
       request.headers.set('content-type', contentType)
-      // A compressed answer could not be bounded before it is unpacked.
-      request.headers.delete('accept-encoding')
       connect(request)
-      request.streamResponseStatusCodes = new Set([Number.POSITIVE_INFINITY])
-      const response = await next(request)
-      request.streamResponseStatusCodes = new Set()
-      const { readableStreamBody, ...rest } = response
-      return { ...rest, bodyAsText: readableStreamBody ? await readBounded(readableStreamBody) : '' }
+      return next(request)
     },
   }
-}
-
-/** No loop over the stream: its iterator costs more than the rest of an answer. */
-function readBounded(stream: NodeJS.ReadableStream): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
-    let ended = false
-    const end = () => {
-      ended = true
-      resolve(Buffer.concat(chunks).toString('utf8', 0, maxAnswerBytes))
-    }
-    stream.on('data', (chunk: Buffer) => {
-      chunks.push(chunk)
-      size += chunk.length
-      if (size <= maxAnswerBytes) return
-      end()
-      // And its connection with it.
-      if (stream instanceof Readable) stream.destroy()
-    })
-    stream.on('end', end)
-    const broken = () => {
-      // Comes after a good end, too, and an error takes its time to make.
-      if (ended) return
-      // As the SDK tells of a connection that broke before the answer.
-      reject(new RestError('the connection broke in the middle of the answer', { code: 'ECONNRESET' }))
-    }
-    stream.on('error', broken)
-    stream.on('close', broken)
-  })
 }
 
 function credentialOf({ output, credential }: TopicClientOptions): AzureKeyCredential | TokenCredential {

@@ -7,6 +7,7 @@ import {
 } from '@azure/arm-eventgrid'
 import type { TokenCredential } from '@azure/core-auth'
 import { isRestError } from '@azure/core-rest-pipeline'
+import { createAnswerLimitPolicy, maxAnswerBytes } from '../core/answer-limit.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import { readRetryAfter } from '../core/retry-after.ts'
@@ -18,6 +19,7 @@ import { isStatic, isWebHook } from './canonical-subscription.ts'
 import { createCarryOverPolicy, findUnknownSettings, type UnknownSetting } from './carry-over.ts'
 import type { StandingSubscription } from './decide-upsert.ts'
 import { isExpiredToken, judgeFailure } from './judge-failure.ts'
+import { createOwnHostPolicy } from './own-host.ts'
 import { createTimeLimitPolicy } from './time-limit.ts'
 
 /** What {@link createSubscriptionApi} needs. */
@@ -97,9 +99,11 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
       retryOptions: { maxRetries: 0 },
       userAgentOptions: { userAgentPrefix: 'eventgrid-binding' },
       additionalPolicies: [
-        ...trustOptions(endpoints).additionalPolicies,
         { policy: createCarryOverPolicy(carryOver), position: 'perCall' },
         { policy: createTimeLimitPolicy(), position: 'perCall' },
+        { policy: createOwnHostPolicy(resourceManager), position: 'perRetry' },
+        ...trustOptions(endpoints).additionalPolicies,
+        { policy: createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'fail' }), position: 'perRetry' },
       ],
     }).eventSubscriptions
   const calls = connect([])

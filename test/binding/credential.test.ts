@@ -129,6 +129,8 @@ it.each<{ name: string; answer: Answer; says: string }>([
     says: 'AADSTS90033',
   },
   { name: 'a cut connection', answer: 'cut', says: 'ECONNRESET' },
+  { name: 'an endless answer', answer: { endless: 200 }, says: 'ANSWER_TOO_LONG' },
+  { name: 'an endless refusal', answer: { endless: 401 }, says: 'ANSWER_TOO_LONG' },
   { name: 'no answer', answer: 'never', says: '' },
   {
     name: "somebody else's 200",
@@ -146,6 +148,13 @@ it.each<{ name: string; answer: Answer; says: string }>([
   expect(error).toMatchObject({ name: 'NoTokenError', message: expect.stringContaining(says), fix: undefined })
   expect(inspect(error, { depth: Infinity, showHidden: true })).not.toContain('secret-marked')
   expect(entra.asked.filter(({ method }) => method === 'POST')).toHaveLength(1)
+})
+
+it('ends the connection of an endless answer', async () => {
+  const entra = await startEntra(() => ({ endless: 200 }))
+  const credential = createCredential(metadata, { environment, endpoints: { authorityHost: entra.url, ca: entra.ca } })
+  await failure(credential.getToken(scope))
+  await entra.disconnected()
 })
 
 it('tells how long Entra wants to be left alone, also when asked again meanwhile', async () => {

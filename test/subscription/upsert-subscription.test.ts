@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import type { TokenCredential } from '@azure/core-auth'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { BindingError } from '../../src/core/errors.ts'
 import { resetToDefault } from '../../src/metadata/metadata.ts'
 import { createSubscriptionApi } from '../../src/subscription/subscription-api.ts'
@@ -11,7 +11,7 @@ import {
 } from '../../src/subscription/upsert-subscription.ts'
 import { startFakeArm } from './support/fake-arm.ts'
 import { header, inputMetadata, marked } from './support/input.ts'
-import type { Answer, Asked, Json } from './support/scripted-arm.ts'
+import { type Answer, type Asked, type Json, startScripted } from './support/scripted-arm.ts'
 
 const aToken = () => ({ token: 'token-marked', expiresOnTimestamp: Date.now() + 3_600_000 })
 const handshakeFailed = (answer: string) => ({
@@ -504,6 +504,66 @@ it('asks for a token of the environment, and shows it only to ARM', async () => 
   expect(asked.flat()).toEqual(['https://management.azure.com/.default'])
   expect(arm.asked.every(({ headers }) => headers.authorization === 'Bearer token-marked')).toBe(true)
   expect(arm.asked.every(({ query }) => query === 'api-version=2022-06-15')).toBe(true)
+})
+
+describe('the token goes to ARM alone', () => {
+  /** A host that ARM names in an answer, and that would see the token. */
+  async function otherHost(answer: Answer = { status: 200, body: { status: 'Succeeded' } }) {
+    return startScripted(() => answer)
+  }
+  const accepted = (headers: Record<string, string>): Answer => ({
+    ...{ status: 201, headers },
+    body: { properties: { provisioningState: 'Creating' } },
+  })
+
+  it.each(['azure-asyncoperation', 'operation-location', 'location'])(
+    'where %s names another host, which is not asked: the event subscription itself is read',
+    async (header) => {
+      const other = await otherHost()
+      const { arm, upsert, log } = await start({
+        once: ({ method, body }) => {
+          if (method !== 'PUT') return undefined
+          arm.write(body)
+          return accepted({ [header]: `${other.url}/operationsStatus/1` })
+        },
+      })
+      expect(await upsert()).toMatchObject({ action: 'created' })
+      expect(other.asked).toEqual([])
+      expect(arm.writes()).toHaveLength(1)
+      expect(log.join('\n')).toContain(`it names another host, ${new URL(other.url).host}`)
+    },
+  )
+
+  it('where it redirects to another host', async () => {
+    const other = await otherHost()
+    const { upsert } = await start({
+      once: first('GET', { status: 307, headers: { location: `${other.url}/elsewhere` } }),
+    })
+    await upsert()
+    expect(other.asked).toEqual([])
+  })
+
+  it('follows an address of its own that writes out the port, in whatever letter case', async () => {
+    const { arm, upsert, failed } = await start({
+      once: ({ method, body }) => {
+        if (method !== 'PUT') return undefined
+        arm.write(body)
+        return accepted({ 'azure-asyncoperation': `${arm.url.replace('https', 'HTTPS')}/operationsStatus/none` })
+      },
+    })
+    await upsert()
+    expect(arm.asked.filter(({ path }) => path === '/operationsStatus/none')).not.toEqual([])
+    expect(failed).toEqual([])
+  })
+})
+
+it.each(['GET', 'PUT'])('reads no more of an endless answer to %s than is sane, and tries again', async (method) => {
+  const { arm, upsert, failed } = await start({ once: first(method, { endless: 200 }) })
+  await upsert()
+  expect(failed.map(({ error }) => error.message)).toEqual([
+    expect.stringContaining('ANSWER_TOO_LONG: the answer has more than 1048576 bytes'),
+  ])
+  await arm.disconnected()
 })
 
 it('shows no secret in errors, log lines, reports or objects, even when Azure repeats them all', async () => {

@@ -78,6 +78,11 @@ export async function startFakeArm(options: { once?: (asked: Asked) => Answer | 
     }
   }
 
+  /** Takes the body of a PUT, as if its operation had succeeded. */
+  const write = (body: Json) => {
+    state.properties = { ...fill(record(record(body).properties)), provisioningState: 'Succeeded' }
+  }
+
   const server = await startScripted(async (asked) => {
     const scripted = options.once?.(asked)
     if (scripted) return scripted
@@ -87,7 +92,7 @@ export async function startFakeArm(options: { once?: (asked: Asked) => Answer | 
       return { status: 200, body: { id, name: id, ...under.get(id) } }
     }
     if (method === 'PUT') {
-      state.properties = fill(record(record(body).properties))
+      write(body)
       return begin(server.url)
     }
     if (!state.properties) {
@@ -108,5 +113,5 @@ export async function startFakeArm(options: { once?: (asked: Asked) => Answer | 
   })
 
   const writes = () => server.asked.filter(({ method }) => method === 'PUT' || method === 'PATCH')
-  return { ...server, state, operations, writes }
+  return { ...server, state, operations, write, writes }
 }

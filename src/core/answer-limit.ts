@@ -1,0 +1,65 @@
+import { Readable } from 'node:stream'
+import { type PipelinePolicy, RestError } from '@azure/core-rest-pipeline'
+
+/** The most bytes of an answer of ARM or Entra that are read. Theirs have a few thousand. */
+export const maxAnswerBytes = 1_048_576
+
+/** How {@link createAnswerLimitPolicy} treats a long answer. */
+export interface AnswerLimit {
+  readonly maxBytes: number
+  /** `fail` rejects the request; `cut` keeps the first `maxBytes`. Both end the connection. */
+  readonly longer: 'fail' | 'cut'
+}
+
+/** The code of the RestError for an answer that is too long. */
+const tooLongCode = 'ANSWER_TOO_LONG'
+
+/** A pipeline policy that bounds the body of each answer. Add it last: the policies before it read `bodyAsText` as usual. */
+export function createAnswerLimitPolicy(limit: AnswerLimit): PipelinePolicy {
+  return {
+    name: 'eventgrid-binding-answer-limit',
+    async sendRequest(request, next) {
+      // The bound is on bytes as they arrive. The SDK's decompression hides them, and hangs when the connection breaks.
+      request.headers.delete('accept-encoding')
+      request.streamResponseStatusCodes = new Set([Number.POSITIVE_INFINITY])
+      const response = await next(request)
+      request.streamResponseStatusCodes = new Set()
+      const { readableStreamBody, ...rest } = response
+      return { ...rest, bodyAsText: readableStreamBody ? await readBounded(readableStreamBody, limit) : '' }
+    },
+  }
+}
+
+/** Uses listeners: the iterator of a stream costs more than the rest of a small answer. */
+function readBounded(stream: NodeJS.ReadableStream, { maxBytes, longer }: AnswerLimit): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    let settled = false
+    const settle = (how: () => void) => {
+      if (settled) return
+      settled = true
+      how()
+    }
+    const finish = () => settle(() => resolve(Buffer.concat(chunks).toString('utf8', 0, maxBytes)))
+    stream.on('data', (chunk: Buffer) => {
+      if (settled) return
+      chunks.push(chunk)
+      size += chunk.length
+      if (size <= maxBytes) return
+      if (longer === 'cut') finish()
+      else settle(() => reject(new RestError(`the answer has more than ${maxBytes} bytes`, { code: tooLongCode })))
+      // Ends the connection too.
+      if (stream instanceof Readable) stream.destroy()
+    })
+    stream.on('end', finish)
+    // `close` follows a good end as well, and an error takes time to make: hence the function.
+    const broken = () =>
+      settle(() =>
+        // The SDK reports a connection that breaks before the answer in the same way.
+        reject(new RestError('the connection broke in the middle of the answer', { code: 'ECONNRESET' })),
+      )
+    stream.on('error', broken)
+    stream.on('close', broken)
+  })
+}
