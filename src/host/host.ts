@@ -1,7 +1,7 @@
 import { BindingError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
+import type { Loaded, LoadedComponent } from '../metadata/load-components.ts'
 import type { AppChannel } from './app-channel.ts'
-import type { Loaded, LoadedComponent } from './load-components.ts'
 import { openComponent, type RunningComponent } from './running-component.ts'
 
 /** What {@link createHost} needs. */

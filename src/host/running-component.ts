@@ -3,9 +3,9 @@ import type { ReceivedEvent } from '../core/event.ts'
 import { type Logger, withoutWarnings } from '../core/logger.ts'
 import { Secret } from '../core/secret.ts'
 import type { Side } from '../metadata/fields.ts'
+import type { LoadedComponent } from '../metadata/load-components.ts'
 import { oneSide } from '../metadata/one-side.ts'
 import type { AppChannel } from './app-channel.ts'
-import type { LoadedComponent } from './load-components.ts'
 
 /** A component whose binding is up. */
 export interface RunningComponent {

@@ -1,7 +1,8 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { otherFiles, readFolder, watchFolder } from '../../src/host/component-folder.ts'
+import { watchFolder } from '../../src/host/watch-folder.ts'
+import { otherFiles, readFolder } from '../../src/metadata/component-folder.ts'
 import { makeComponentFolder } from '../support/component-folder.ts'
 
 it('reads the YAML files of a folder in the order of their names, and nothing else', async () => {

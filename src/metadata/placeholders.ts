@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { BrokenRule } from '../metadata/broken-rule.ts'
+import { BrokenRule } from './broken-rule.ts'
 
 /** What {@link createPlaceholders} fills in from. */
 export interface PlaceholderOptions {

@@ -1,8 +1,8 @@
-import { type ComponentOutline, isForApp } from '../metadata/outline-components.ts'
-import type { ReadComponentsOptions } from '../metadata/parse-components.ts'
-import { quote } from '../metadata/redact.ts'
-import type { Secrets } from '../metadata/resolve-reference.ts'
 import { findHolders } from './holders.ts'
+import { type ComponentOutline, isForApp } from './outline-components.ts'
+import type { ReadComponentsOptions } from './parse-components.ts'
+import { quote } from './redact.ts'
+import type { Secrets } from './resolve-reference.ts'
 import { readSecretStore, SecretStoreError } from './secret-stores.ts'
 import type { Told } from './told.ts'
 

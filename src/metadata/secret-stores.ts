@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
-import type { ComponentOutline } from '../metadata/outline-components.ts'
-import type { Secrets } from '../metadata/resolve-reference.ts'
 import { isRecord } from '../support/is-record.ts'
+import type { ComponentOutline } from './outline-components.ts'
+import type { Secrets } from './resolve-reference.ts'
 import type { Told } from './told.ts'
 
 /** A secret store that could not be read. */

@@ -1,20 +1,15 @@
 import { createHash } from 'node:crypto'
 import { BindingError, type MetadataIssue } from '../core/errors.ts'
 import { Secret } from '../core/secret.ts'
-import { isOurType, readDefinition, typeMeantBy } from '../metadata/component-definition.ts'
-import type { Metadata } from '../metadata/metadata.ts'
-import { describeIssue } from '../metadata/metadata-invalid.ts'
-import { isForApp, outlineComponents } from '../metadata/outline-components.ts'
-import {
-  type Component,
-  type ReadComponent,
-  type ReadComponentsOptions,
-  readComponents,
-} from '../metadata/parse-components.ts'
-import { metadataFaults, parseMetadata } from '../metadata/parse-metadata.ts'
-import type { Secrets } from '../metadata/resolve-reference.ts'
+import { isOurType, readDefinition, typeMeantBy } from './component-definition.ts'
 import type { FolderTexts } from './component-folder.ts'
 import { findHolders } from './holders.ts'
+import type { Metadata } from './metadata.ts'
+import { describeIssue } from './metadata-invalid.ts'
+import { isForApp, outlineComponents } from './outline-components.ts'
+import { type Component, type ReadComponent, type ReadComponentsOptions, readComponents } from './parse-components.ts'
+import { metadataFaults, parseMetadata } from './parse-metadata.ts'
+import type { Secrets } from './resolve-reference.ts'
 import { createSecretSources, type StoreFiles, type StoresByFile } from './secret-sources.ts'
 import { isSecretStore } from './secret-stores.ts'
 import type { Told } from './told.ts'
