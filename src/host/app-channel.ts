@@ -1,9 +1,10 @@
-import { Agent, type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http'
+import { Agent, type OutgoingHttpHeaders, request } from 'node:http'
 import { connect } from 'node:net'
 import { posix } from 'node:path'
 import type { ReceivedEvent } from '../core/event.ts'
 import type { Secret } from '../core/secret.ts'
 import { codeOf } from '../support/error-code.ts'
+import { exchange } from './exchange.ts'
 
 /** Where the application is. */
 export interface AppChannelOptions {
@@ -44,8 +45,6 @@ const probeTimeoutMs = 3_000
 const healthTimeoutMs = 500
 /** Dapr hands on the whole metadata; a credential or a length among it would do harm, so these alone. */
 const passedOn = /^(aeg-(?!sas-)|traceparent$|tracestate$)/
-/** Longest answer that is read to its end, so that the connection can be used again. Its content is of no interest. */
-const mostDrained = 65_536
 
 /** Opens nothing yet: connections come with the first call. */
 export function createAppChannel(options: AppChannelOptions): AppChannel {
@@ -66,18 +65,15 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
   async function send(call: Call, isRetry = false): Promise<number> {
     const { method, path, headers, body, signal } = call
     const by = method === 'POST' ? agent : asking
-    const out = request({ agent: by, host, port, method, path, headers: { ...headers, ...authorization }, signal })
-    let answer: IncomingMessage
-    try {
-      answer = await responseOf(out, body)
-    } catch (error) {
-      // The application closed a kept connection just as we took it: it has not seen the request.
-      const wasClosed = out.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(codeOf(error) ?? '')
-      if (wasClosed && !isRetry && !signal.aborted) return send(call, true)
-      throw error
-    }
-    await drain(answer)
-    return answer.statusCode ?? 0
+    signal.throwIfAborted()
+    const out = request({ agent: by, host, port, method, path, headers: { ...headers, ...authorization } })
+    const outcome = await exchange(out, body, signal)
+    if ('status' in outcome) return outcome.status
+    const { error, isAnswered } = outcome
+    // The application closed a kept connection just as we took it: it has not seen the request.
+    const wasClosed = out.reusedSocket && !isAnswered && ['ECONNRESET', 'EPIPE'].includes(codeOf(error) ?? '')
+    if (wasClosed && !isRetry && !signal.aborted) return send(call, true)
+    throw error
   }
 
   return {
@@ -145,16 +141,5 @@ const isSuccess = (status: number) => status >= 200 && status < 300
 
 const pathOf = (route: string) => encodeURI(posix.normalize(`/${route}`).toWellFormed())
 
-const responseOf = (out: ClientRequest, body: Buffer | undefined) =>
-  new Promise<IncomingMessage>((resolve, reject) => {
-    out.on('response', resolve).on('error', reject).end(body)
-  })
-
-async function drain(answer: IncomingMessage): Promise<void> {
-  let length = 0
-  for await (const chunk of answer) {
-    length += chunk.length
-    // Leaving the loop ends the connection.
-    if (length > mostDrained) break
-  }
-}
+const codeOf = (error: unknown) =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'connection lost'

@@ -33,16 +33,16 @@ it('posts an event to the path of the component, as Dapr does, and none of the c
   expect(Object.keys(posts[0]?.headers ?? {})).not.toContain('x-eventgrid-binding-token')
 })
 
-it('has an event delivered again that the application answers 500, cuts off, or leaves unanswered', async () => {
+it('has an event delivered again that the application answers 500 or 101, cuts off, or leaves unanswered', async () => {
   const world = await openHostWorld()
   world.write('orders.yaml', { fields: { handlerTimeout: '300ms' } })
   const app = await openDaprApp()
-  app.answerWith((_call, index) => ([500, 'drop', 'hang'] as const)[index] ?? 200)
+  app.answerWith((_call, index) => ([500, 'upgrade', 'drop', 'hang'] as const)[index] ?? 200)
   const host = world.start(['--app-port', String(app.port)])
   await host.takesEvents('orders')
   await host.invoke('orders', create('once'))
   await world.emulator.settled()
-  expect(dataOf(await app.received('POST', 4))).toEqual(Array(4).fill('once'))
+  expect(dataOf(await app.received('POST', 5))).toEqual(Array(5).fill('once'))
   expect(world.emulator.figures()).toMatchObject({ delivered: 1, deadLettered: 0 })
 })
 

@@ -11,8 +11,8 @@ export interface AppCall {
   readonly body: string
 }
 
-/** What the application answers: a status, `'hang'` for nothing at all, `'drop'` for a connection that ends. */
-export type AppAnswer = number | 'hang' | 'drop'
+/** What the application answers: a status, `'hang'` for nothing at all, `'drop'` for a connection that ends, `'upgrade'` for a 101. */
+export type AppAnswer = number | 'hang' | 'drop' | 'upgrade'
 
 /**
  * An application as Dapr calls it over HTTP, for every door: the embedded host, and daprd with the pluggable component. It takes events at each
@@ -52,6 +52,8 @@ export async function openDaprApp({
     const status = method === 'POST' ? await answer(call, posted.indexOf(call)) : well ? 200 : 500
     if (status === 'hang') return
     if (status === 'drop') request.socket.destroy()
+    else if (status === 'upgrade')
+      request.socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: tea\r\n\r\n')
     else response.writeHead(status).end()
   })
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
