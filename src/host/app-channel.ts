@@ -140,6 +140,3 @@ const nobodyThere: ReadonlySet<string> = new Set(['ECONNREFUSED', 'EHOSTUNREACH'
 const isSuccess = (status: number) => status >= 200 && status < 300
 
 const pathOf = (route: string) => encodeURI(posix.normalize(`/${route}`).toWellFormed())
-
-const codeOf = (error: unknown) =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'connection lost'
