@@ -73,3 +73,13 @@ it('keeps each outside package in the rooms that are made for it', () => {
   )
   expect(wrong).toEqual([])
 })
+
+it('keeps the words of Azure and Event Grid out of support', () => {
+  const wrong = globSync('support/**/*.ts', { cwd: root }).filter((file) =>
+    /aeg-|\/api\/events|Microsoft\.EventGrid|azure|event ?grid/i.test(
+      // The name of this package may be said.
+      readFileSync(resolve(root, file), 'utf8').replaceAll('eventgrid-binding', ''),
+    ),
+  )
+  expect(wrong).toEqual([])
+})

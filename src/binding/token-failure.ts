@@ -3,7 +3,7 @@ import { certificateRemedy } from '../core/certificate-fault.ts'
 import { BindingError } from '../core/errors.ts'
 import { NoTokenError } from '../core/no-token.ts'
 import type { CredentialMetadata } from '../metadata/metadata.ts'
-import { shellWord } from '../support/shell-word.ts'
+import { shellWord } from '../support/text.ts'
 
 /** How a request to Entra went: answered, with the body where it was an error; or not answered, and why. */
 export type Exchange =

@@ -1,4 +1,5 @@
 import type { EventGridEmulator, TopicView } from '../emulator/index.ts'
+import { shellWord } from '../support/text.ts'
 
 /**
  * What somebody needs to use a started emulator: endpoints, keys, and lines for a shell. Its keys
@@ -22,7 +23,7 @@ export function bannerLines(emulator: EventGridEmulator, caFile: string): string
         ...roles.map(({ role, scope }) => `  role    ${role} at ${scope}`),
       ]),
     '',
-    ...environmentOf(emulator, caFile).map(([name, value]) => `export ${name}=${quoted(value)}`),
+    ...environmentOf(emulator, caFile).map(([name, value]) => `export ${name}=${shellWord(value)}`),
     '',
   ]
 }
@@ -49,8 +50,4 @@ function environmentOf(emulator: EventGridEmulator, caFile: string): (readonly [
     ['AZURE_CLIENT_SECRET', emulator.clientSecret],
     ['AZURE_SUBSCRIPTION_ID', emulator.subscriptionId],
   ]
-}
-
-function quoted(value: string): string {
-  return /^[\w@%+=:,./-][\w@%+=:,./~-]*$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`
 }

@@ -1,4 +1,5 @@
 import type { LogFields, Logger } from '../core/logger.ts'
+import { printable } from '../support/text.ts'
 
 /** From the least to the most important. */
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
@@ -45,13 +46,13 @@ function textLine(time: Date, level: LogLevel, message: string, fields: LogField
   const shown = Object.entries(fields).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${/^[\w@:./-]+$/.test(String(value)) ? value : JSON.stringify(value)}`],
   )
-  return `${[time.toISOString(), level.padEnd(5), printable(message), ...shown].join(' ')}\n`
+  return `${[time.toISOString(), level.padEnd(5), indented(message), ...shown].join(' ')}\n`
 }
 
 /**
  * Further lines of a message are indented, so that each line without is a message; other control
  * characters would move the cursor.
  */
-function printable(text: string): string {
-  return text.replace(/\r?\n/g, '\n  ').replace(/(?!\n)\p{Cc}/gu, ' ')
+function indented(text: string): string {
+  return text.split(/\r?\n/).map(printable).join('\n  ')
 }

@@ -1,6 +1,7 @@
 import { nearestName } from '../support/nearest-name.ts'
+import { printable } from '../support/text.ts'
 import type { Command } from './command.ts'
-import { createTerminal, printable } from './terminal.ts'
+import { createTerminal } from './terminal.ts'
 import { UsageError } from './usage-error.ts'
 import { packageVersion } from './version.ts'
 

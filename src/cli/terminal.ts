@@ -1,3 +1,4 @@
+import { printable } from '../support/text.ts'
 /** Where lines are written: a terminal, a file or a pipe. */
 export interface OutputStream {
   readonly isTTY?: boolean
@@ -41,9 +42,4 @@ export function createTerminal(out: OutputStream): Terminal {
       shown = ''
     },
   }
-}
-
-/** The text without control characters, so that it can't move the cursor or begin a line. */
-export function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, ' ')
 }

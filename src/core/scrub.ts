@@ -1,4 +1,6 @@
-const longest = 1_000
+import { oneLine } from '../support/text.ts'
+
+const maxLength = 1_000
 const hidden = '(redacted)'
 
 /**
@@ -19,9 +21,7 @@ export function scrub(text: string, secrets: readonly string[] = []): string {
     // A URL whole, query or not: a pattern that looked for the query would look through a long
     // text once for each of its URLs.
     .replaceAll(/https?:\/\/[^\s"'<>]*/gi, hideQuery)
-    .replaceAll(/\s+/g, ' ')
-    .trim()
-  return shown.length > longest ? `${shown.slice(0, longest)}…` : shown
+  return oneLine(shown, maxLength)
 }
 
 function hideQuery(url: string): string {

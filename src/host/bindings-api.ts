@@ -48,8 +48,7 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
     bodyLimit,
     exposeHeadRoutes: false,
     serverFactory(handler) {
-      // Without the last of it a connection that the system can't hand over would end the process; who asked asks again.
-      const one = createServer({ requestTimeout, keepAliveTimeout }, handler).on('error', () => {})
+      const one = createServer({ requestTimeout, keepAliveTimeout }, handler)
       servers.push(closable(one))
       return one
     },

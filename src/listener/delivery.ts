@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { markAsUntransferable } from 'node:worker_threads'
 import type { CloudEvent } from '../core/event.ts'
+import { sliceTopLevel } from '../support/json-text.ts'
 import { readEvent } from './cloud-event.ts'
-import { sliceBody } from './event-slices.ts'
 
 /**
  * One event of a body, read. What it was parsed to is kept until somebody takes it or says that it has to wait: brackets take thirty times
@@ -63,7 +63,7 @@ export function readDelivery(received: Buffer): DeliveryReading {
   const text = body.toString()
   // What is no UTF-8 was decoded to this character; most texts have none, which is known at once.
   if (text.includes('\ufffd') && !isUtf8(body)) return { problem: 'The body is not UTF-8.' }
-  const shape = sliceBody(body, maxEvents)
+  const shape = sliceTopLevel(body, maxEvents)
   if (shape.kind === 'tooMany') return { problem: `The body holds more than ${maxEvents} events.` }
   let parsed: unknown
   try {

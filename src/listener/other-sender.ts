@@ -1,5 +1,5 @@
 import type { Scope } from '../metadata/scope.ts'
-import { shellWord } from '../support/shell-word.ts'
+import { shellWord } from '../support/text.ts'
 import { printable } from './quiet-log.ts'
 
 /** What a line of the log says of an event subscription that is not ours and delivers here. */

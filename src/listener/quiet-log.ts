@@ -1,4 +1,5 @@
 import type { LogFields, Logger } from '../core/logger.ts'
+import { oneLine } from '../support/text.ts'
 
 /** Writes a line now and counts the same line for a while after, so that no sender can flood the log. */
 export interface QuietLog {
@@ -62,8 +63,7 @@ export function createQuietLog({ logger, now, intervalMs = 30_000 }: QuietLogOpt
   }
 }
 
-/** A sender's text for a log line: printable ASCII only, so that it can't forge a line, and at most `length` characters. */
-export function printable(text: string, length = 120): string {
-  const safe = text.slice(0, length).replace(/[^\x20-\x7e]/g, '?')
-  return text.length > length ? `${safe}...` : safe
+/** A sender's text for a log line: one printable line, so that it can't forge another. */
+export function printable(text: string, maxLength = 120): string {
+  return oneLine(text, maxLength)
 }

@@ -1,10 +1,10 @@
 import type { MetadataIssue } from '../core/errors.ts'
 import { isRecord, type UnknownRecord } from '../support/is-record.ts'
 import { nearestName } from '../support/nearest-name.ts'
+import { quote } from '../support/text.ts'
 import { metadataInvalid } from './metadata-invalid.ts'
 import { positionOf } from './positions.ts'
 import type { MetadataProperties } from './read-properties.ts'
-import { quote } from './redact.ts'
 
 /** The types this component answers to, without regard to case: the specification's, and Dapr's name for it. */
 export const componentTypes = ['bindings.cloud.eventrouter', 'bindings.azure.eventgrid'] as const

@@ -1,11 +1,12 @@
 import type { MetadataIssue } from '../core/errors.ts'
 import { Secret } from '../core/secret.ts'
 import { isRecord, type UnknownRecord } from '../support/is-record.ts'
+import { quote } from '../support/text.ts'
 import { BrokenRule } from './broken-rule.ts'
 import { isOurType } from './component-definition.ts'
 import { findField } from './fields.ts'
 import { notePositions } from './positions.ts'
-import { isPrintable, quote } from './redact.ts'
+import { isPrintable } from './redact.ts'
 import { resolveEnvRef, resolveSecretKeyRef, type SecretAdvice, type Secrets } from './resolve-reference.ts'
 import { UnknownValue } from './unknown-value.ts'
 

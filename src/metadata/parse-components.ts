@@ -3,6 +3,7 @@ import { type Logger, silentLogger } from '../core/logger.ts'
 import { isRecord } from '../support/is-record.ts'
 import { nearestName } from '../support/nearest-name.ts'
 import { checkLogger, checkValues, mustBe, type OptionCheck } from '../support/option-checks.ts'
+import { quote } from '../support/text.ts'
 import { apiVersionRule, componentVersion, isApiVersion } from './component-definition.ts'
 import {
   type ComponentProperties,
@@ -14,7 +15,6 @@ import { metadataInvalid } from './metadata-invalid.ts'
 import { isForApp } from './outline-components.ts'
 import { notePositions } from './positions.ts'
 import { readYaml, type YamlDocument } from './read-yaml.ts'
-import { quote } from './redact.ts'
 import type { Secrets } from './resolve-reference.ts'
 
 /** What {@link parseComponents} takes from around the text. */

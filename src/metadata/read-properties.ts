@@ -1,9 +1,10 @@
 import type { MetadataIssue } from '../core/errors.ts'
 import { Secret } from '../core/secret.ts'
 import { nearestName } from '../support/nearest-name.ts'
+import { quote } from '../support/text.ts'
 import { everyFieldName, type FieldName, findField } from './fields.ts'
 import { positionOf } from './positions.ts'
-import { quote, showValue } from './redact.ts'
+import { showValue } from './redact.ts'
 import { UnknownValue } from './unknown-value.ts'
 
 const mostEntries = 256

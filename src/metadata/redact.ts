@@ -1,8 +1,8 @@
 import { Secret } from '../core/secret.ts'
+import { quote } from '../support/text.ts'
 import { findField } from './fields.ts'
 
 const redacted = '(redacted)'
-const longestShown = 200
 
 /**
  * The value of a metadata field as it may be printed: quoted, or `(redacted)`.
@@ -16,11 +16,6 @@ export function showValue(name: string, value: unknown): string {
   if (typeof value === 'object' && value !== null) return '(an object)'
   if (typeof value !== 'string') return String(value)
   return quote(shown === 'url' ? showUrl(value) : value)
-}
-
-/** A text in quotes, control characters escaped, cut at 200 characters. For names and values that are no secret. */
-export function quote(text: string): string {
-  return JSON.stringify(text.length > longestShown ? `${text.slice(0, longestShown)}…` : text)
 }
 
 /** A URL without what may be secret in it: user info and query become `(redacted)`, a fragment is left out. */

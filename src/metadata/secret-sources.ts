@@ -1,7 +1,7 @@
+import { quote } from '../support/text.ts'
 import { findHolders } from './holders.ts'
 import { type ComponentOutline, isForApp } from './outline-components.ts'
 import type { ReadComponentsOptions } from './parse-components.ts'
-import { quote } from './redact.ts'
 import type { Secrets } from './resolve-reference.ts'
 import { readSecretStore, SecretStoreError } from './secret-stores.ts'
 import type { Told } from './told.ts'

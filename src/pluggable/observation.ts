@@ -27,8 +27,6 @@ export async function observe(pluggable: Pluggable, at: { host: string; port: nu
   const { close } = closable(server)
   server.listen(at.port, at.host)
   await once(server, 'listening')
-  // Without this a connection that the system can't hand over would end the process; who asked asks again.
-  server.on('error', () => {})
   const address = server.address()
   return {
     address: typeof address === 'object' && address ? address : { address: at.host, port: at.port },

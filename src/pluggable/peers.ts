@@ -24,11 +24,9 @@ export function createPeers(server: GrpcServer, { onRefused }: PeersOptions): Pe
   return {
     async listen(path) {
       const one = createServer((socket) => injector.injectConnection(socket))
-      const closing = closable(one)
+      const closing = closable(one, { onRefused })
       one.listen(path)
       await once(one, 'listening')
-      // Without this a connection that could not be handed over would end the process.
-      one.on('error', onRefused)
       listening.push(closing)
     },
     async close(patienceMs) {

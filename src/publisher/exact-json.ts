@@ -1,3 +1,4 @@
+import { nestsDeeper } from '../support/json-text.ts'
 /** Deepest nesting that is taken: far below what exhausts the stack where a value is turned into JSON again. */
 export const maxDepth = 1_000
 
@@ -16,7 +17,7 @@ const json: JSON & { rawJSON?(text: string): unknown } = JSON
  */
 export function parseJson(text: string): unknown {
   // Each level takes two characters at least.
-  if (text.length > 2 * maxDepth && nestsDeeper(text, maxDepth)) {
+  if (text.length > 2 * maxDepth && nestsDeeper(Buffer.from(text), maxDepth)) {
     throw new RangeError(`nested deeper than ${maxDepth} levels`)
   }
   return JSON.parse(text)
@@ -53,31 +54,4 @@ function lengthWithoutZeros(digits: string): number {
   let length = digits.length
   while (digits.charCodeAt(length - 1) === 0x30) length -= 1
   return length
-}
-
-/** Does a JSON text nest deeper than so many brackets? Brackets within strings do not count. */
-function nestsDeeper(text: string, levels: number): boolean {
-  let depth = 0
-  for (let at = 0; at < text.length; at++) {
-    const character = text.charCodeAt(at)
-    if (character === 0x22) at = endOfString(text, at)
-    else if (character === 0x5b || character === 0x7b) {
-      depth += 1
-      if (depth > levels) return true
-    } else if (character === 0x5d || character === 0x7d) depth -= 1
-  }
-  return false
-}
-
-/** Where the string that begins at a quote ends: its closing quote, or the end of the text. */
-function endOfString(text: string, quote: number): number {
-  let end = text.indexOf('"', quote + 1)
-  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
-  return end === -1 ? text.length : end
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let backslashes = 0
-  while (text.charCodeAt(at - 1 - backslashes) === 0x5c) backslashes += 1
-  return backslashes % 2 === 1
 }

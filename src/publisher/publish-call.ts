@@ -1,7 +1,7 @@
 import { BindingError } from '../core/errors.ts'
 import type { EventSchema } from '../metadata/metadata.ts'
+import type { SteadyClock } from '../support/clock.ts'
 import type { Placed } from '../support/placed-list.ts'
-import type { Clock } from './clock.ts'
 import { addLoads, type Load } from './plan-requests.ts'
 import type { WireEvent } from './to-events.ts'
 import type { TopicAnswer } from './topic-answer.ts'
@@ -39,7 +39,7 @@ export interface PublishCall extends Placed {
 export interface PublishCallOptions {
   readonly schema: EventSchema
   readonly requests: readonly (readonly WireEvent[])[]
-  readonly clock: Clock
+  readonly clock: SteadyClock
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
   /** The time is over: the call has to be rejected. */
@@ -89,7 +89,7 @@ export function createCall(options: PublishCallOptions): PublishCall {
     call.reject(abortedError())
     options.onAborted(call)
   }
-  const callOff = clock.after(timeoutMs, () => {
+  const callOff = clock.setTimer(timeoutMs, () => {
     call.abandoned = true
     options.onDeadline(call)
   })

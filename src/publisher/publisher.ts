@@ -3,8 +3,8 @@ import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { OutputMetadata } from '../metadata/metadata.ts'
+import { type SteadyClock, systemClock } from '../support/clock.ts'
 import { createPlacedList } from '../support/placed-list.ts'
-import { type Clock, systemClock } from './clock.ts'
 import { explainRejection } from './explain-rejection.ts'
 import { type PublisherLimits, publisherDefaults } from './limits.ts'
 import { fits, type Load, splitCall } from './plan-requests.ts'
@@ -51,7 +51,7 @@ export interface PublisherOptions {
   /** @default publisherDefaults */
   readonly limits?: Partial<PublisherLimits>
   /** @default the time of this machine */
-  readonly clock?: Clock
+  readonly clock?: SteadyClock
   /** From 0 up to 1: spreads retries. @default Math.random */
   readonly random?: () => number
   /** Makes ids of events. @default random UUIDs */
@@ -141,7 +141,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
 
   const flush = async () => {
     const { promise: timeout, resolve } = Promise.withResolvers<void>()
-    const callOff = clock.after(limits.closeTimeoutMs, resolve)
+    const callOff = clock.setTimer(limits.closeTimeoutMs, resolve)
     await Promise.race([queue.idle(), timeout])
     callOff()
     const { members } = open

@@ -1,3 +1,4 @@
+import { backOff } from '../support/back-off.ts'
 /** What a wait is made of. */
 export interface RetryDelayOptions {
   /** Failed attempts so far, from 1. */
@@ -17,6 +18,6 @@ export interface RetryDelayOptions {
  */
 export function retryDelay(options: RetryDelayOptions): number {
   const { attempt, retryAfterMs = 0, retryBaseMs, retryCapMs, retryAfterCapMs, random } = options
-  const ceiling = Math.min(retryCapMs, retryBaseMs * 2 ** Math.min(attempt - 1, 30))
-  return Math.min(retryAfterMs, retryAfterCapMs) + Math.floor(random() * ceiling)
+  const jitter = backOff({ attempt, baseMs: retryBaseMs, maxMs: retryCapMs, random: random() })
+  return Math.min(retryAfterMs, retryAfterCapMs) + Math.floor(jitter)
 }

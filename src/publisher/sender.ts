@@ -1,5 +1,5 @@
 import type { Logger } from '../core/logger.ts'
-import { type Clock, pause } from './clock.ts'
+import { pause, type SteadyClock } from '../support/clock.ts'
 import type { PublisherLimits } from './limits.ts'
 import type { PublishCall } from './publish-call.ts'
 import type { SendOutcome } from './request-queue.ts'
@@ -15,7 +15,7 @@ export type FailedAnswer = NonNullable<PublishCall['lastFailure']>
 export interface SenderOptions {
   readonly client: TopicClient
   readonly limits: PublisherLimits
-  readonly clock: Clock
+  readonly clock: SteadyClock
   readonly logger: Logger
   readonly random: () => number
   /** Ends requests and waits at once. */
@@ -40,7 +40,7 @@ export function createSender(options: SenderOptions) {
     const ending = new AbortController()
     const end = () => ending.abort()
     const left = Math.max(...calls.map(({ deadline }) => deadline)) - clock.elapsed()
-    const callOff = clock.after(Math.max(0, Math.min(limits.attemptTimeoutMs, left)), end)
+    const callOff = clock.setTimer(Math.max(0, Math.min(limits.attemptTimeoutMs, left)), end)
     // AbortSignal.any would keep each request in memory, body and all, for as long as the publisher lives: a listener on a signal that lasts keeps what is joined with it.
     signal.addEventListener('abort', end, { once: true })
     try {

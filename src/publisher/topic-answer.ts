@@ -1,3 +1,4 @@
+import { oneLine } from '../support/text.ts'
 /** How one request to the topic ended, as data. Texts in it are cleaned: no query, no key, no control characters. */
 export type TopicAnswer =
   | { readonly kind: 'accepted'; readonly requestId: string | undefined }
@@ -46,9 +47,5 @@ export function judgeAnswer(answer: TopicAnswer): Verdict {
 
 /** A text from outside as a message may hold it: one line, 400 characters, no query of any URL. */
 export function cleanText(text: string): string {
-  const line = text
-    .replace(/\?[^\s'"<>]*/g, '')
-    .replace(/[\p{Cc}\p{Cs}\s]+/gu, ' ')
-    .trim()
-  return line.length > 400 ? `${line.slice(0, 400)}…` : line
+  return oneLine(text.replace(/\?[^\s'"<>]*/g, ''), 400)
 }

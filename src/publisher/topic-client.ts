@@ -11,8 +11,8 @@ import { NoTokenError } from '../core/no-token.ts'
 import { readRetryAfter } from '../core/retry-after.ts'
 import { secureContextOf, sendBy } from '../core/trust.ts'
 import type { EventSchema, OutputMetadata } from '../metadata/metadata.ts'
+import type { SteadyClock } from '../support/clock.ts'
 import { isLoopback } from '../support/loopback.ts'
-import type { Clock } from './clock.ts'
 import type { WireEvent } from './to-events.ts'
 import { cleanText, type TopicAnswer } from './topic-answer.ts'
 
@@ -32,7 +32,7 @@ export interface TopicClientOptions {
    */
   readonly credential: (TokenCredential & { renew?(): void }) | undefined
   readonly endpoints: Endpoints
-  readonly clock: Clock
+  readonly clock: SteadyClock
 }
 
 /** Most bytes of an answer that are read; Event Grid's errors take a few hundred. */
@@ -143,7 +143,7 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
 async function sendOnce(
   client: EventGridPublisherClient<'Custom'>,
   signal: AbortSignal,
-  { clock, clean }: { clock: Clock; clean: (text: string) => string },
+  { clock, clean }: { clock: SteadyClock; clean: (text: string) => string },
 ): Promise<TopicAnswer> {
   let requestId: string | undefined
   let retryAfterMs: number | undefined

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { EventSubscription, EventSubscriptionUpdateParameters } from '@azure/arm-eventgrid'
+import { deliveryTokenHeader } from '../core/delivery-credential.ts'
 import { type Canonical, canonicalSubscription, isStatic, isWebHook, writableFields } from './canonical-subscription.ts'
 import { carriedByPatch, carriedByPut, type UnknownSetting } from './carry-over.ts'
-import { type DesiredSubscription, deliveryAttributeName } from './desired-subscription.ts'
+import type { DesiredSubscription } from './desired-subscription.ts'
 import { mergeSubscription } from './merge-subscription.ts'
 
 /** An event subscription as it stands in Azure, with what ARM hides in its plain answer joined in. */
@@ -150,7 +151,7 @@ function hiddenAttribute({ destination }: EventSubscription): string | undefined
   if (!isWebHook(destination)) return undefined
   const unreadable = destination.deliveryAttributeMappings?.find(
     (mapping) =>
-      mapping.name !== deliveryAttributeName &&
+      mapping.name !== deliveryTokenHeader &&
       isStatic(mapping) &&
       mapping.isSecret === true &&
       (mapping.value === undefined || mapping.value === null || mapping.value === hiddenValue),

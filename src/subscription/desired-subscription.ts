@@ -2,9 +2,6 @@ import type { Secret } from '../core/secret.ts'
 import type { InputMetadata, SubscriptionSettings } from '../metadata/metadata.ts'
 import { resetToDefault } from '../metadata/metadata.ts'
 
-/** The static, secret delivery attribute by which the listener knows a delivery of its own event subscription. */
-export const deliveryAttributeName = 'X-EventGrid-Binding-Token'
-
 /** What the metadata asks of the event subscription. */
 export interface DesiredSubscription {
   readonly endpointUrl: string

@@ -3,7 +3,7 @@ import type { BindingErrorCode, BindingErrorParts } from '../core/errors.ts'
 import { scrub } from '../core/scrub.ts'
 import { showUrl } from '../metadata/redact.ts'
 import { isLoopback } from '../support/loopback.ts'
-import { shellWord } from '../support/shell-word.ts'
+import { shellWord } from '../support/text.ts'
 import type { ArmFailure } from './arm-failure.ts'
 import { judgeFailure } from './judge-failure.ts'
 

@@ -5,9 +5,10 @@ import type {
   EventSubscriptionFilter,
   WebHookEventSubscriptionDestination,
 } from '@azure/arm-eventgrid'
+import { deliveryTokenHeader } from '../core/delivery-credential.ts'
 import { type AdvancedFilter, resetToDefault, type Setting } from '../metadata/metadata.ts'
 import { areAllEventTypes, isWebHook } from './canonical-subscription.ts'
-import { type DesiredSubscription, deliveryAttributeName } from './desired-subscription.ts'
+import type { DesiredSubscription } from './desired-subscription.ts'
 
 /**
  * The event subscription whole, ready to be written: what metadata asks for laid over what stands.
@@ -43,12 +44,12 @@ function mergeWebHook(
   standing: WebHookEventSubscriptionDestination | undefined,
   { endpointUrl, deliveryHeader, entra, settings }: DesiredSubscription,
 ): WebHookEventSubscriptionDestination {
-  const ours = deliveryAttributeName.toLowerCase()
+  const ours = deliveryTokenHeader.toLowerCase()
   const mappings: DeliveryAttributeMappingUnion[] = (standing?.deliveryAttributeMappings ?? []).filter(
     ({ name }) => name?.toLowerCase() !== ours,
   )
   if (deliveryHeader) {
-    mappings.push({ name: deliveryAttributeName, type: 'Static', value: deliveryHeader.reveal(), isSecret: true })
+    mappings.push({ name: deliveryTokenHeader, type: 'Static', value: deliveryHeader.reveal(), isSecret: true })
   }
   return {
     endpointType: 'WebHook',

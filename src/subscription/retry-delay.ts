@@ -1,3 +1,4 @@
+import { backOff } from '../support/back-off.ts'
 import type { Verdict } from './judge-failure.ts'
 
 /** What {@link decideRetryDelay} decides from. */
@@ -25,7 +26,7 @@ const longestAskedMs = 3_600_000
 export function decideRetryDelay({ verdict, attempt, retryAfterMs, random }: FailedTry): number {
   const asked = Math.min(retryAfterMs, longestAskedMs)
   if (verdict !== 'passing' && verdict !== 'handshake') return Math.max(asked, lastingMs * (1 + random))
-  const jittered = random * Math.min(longestMs, firstMs * 2 ** Math.min(attempt - 1, 20))
+  const jittered = backOff({ attempt, baseMs: firstMs, maxMs: longestMs, random })
   // Jitter on top of what was asked for, or all the replicas would come back in the same second.
   return asked === 0 ? jittered : asked + random * firstMs
 }

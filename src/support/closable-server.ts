@@ -15,17 +15,29 @@ export interface ClosableServer {
   endConnections(graceMs?: number): void
 }
 
+export interface ClosableOptions {
+  /** Called for a connection that the system could not hand over, with `EMFILE` for instance. The client sees it closed. @default does nothing */
+  readonly onRefused?: (error: Error) => void
+}
+
 const defaultGraceMs = 1_000
 const idlePollMs = 50
 
 /**
- * Makes a server end in bounded time, whatever its clients do. Call it before the server listens. Node alone waits for
- * ever: closing a server also stops the time limits of its connections, and an HTTP server does not know connections
+ * Makes a server end in bounded time, whatever its clients do, and go on after a connection that the system could not hand
+ * over, which would end the process otherwise. Call it before the server listens. Node alone waits for ever: closing a server also stops the time limits of its connections, and an HTTP server does not know connections
  * that were upgraded or are still before their TLS handshake.
  */
-export function closable(server: Server | HttpServer | HttpsServer): ClosableServer {
+export function closable(
+  server: Server | HttpServer | HttpsServer,
+  { onRefused = () => {} }: ClosableOptions = {},
+): ClosableServer {
   const sockets = new Set<Socket>()
   let isOver = false
+  server.on('error', (error) => {
+    // Whoever awaits `listening` gets the error of a server that can't listen.
+    if (server.listening) onRefused(error)
+  })
   server.on('connection', (socket: Socket) => {
     if (isOver) return void socket.destroy()
     sockets.add(socket)

@@ -3,9 +3,9 @@ import { onTestFinished } from 'vitest'
 import { Secret } from '../../src/core/secret.ts'
 import { azureEnvironments } from '../../src/metadata/azure-environment.ts'
 import type { OutputMetadata } from '../../src/metadata/metadata.ts'
-import type { Clock } from '../../src/publisher/clock.ts'
 import type { PublisherLimits } from '../../src/publisher/limits.ts'
 import { createPublisher } from '../../src/publisher/publisher.ts'
+import type { SteadyClock } from '../../src/support/clock.ts'
 import { captureLog } from '../support/captured-log.ts'
 
 export const accessKey = 'bWFya2VkLWFjY2Vzcy1rZXk='
@@ -13,7 +13,7 @@ export const accessKey = 'bWFya2VkLWFjY2Vzcy1rZXk='
 export interface OpenOptions {
   readonly topicSchema?: OutputMetadata['topicSchema']
   readonly limits?: Partial<PublisherLimits>
-  readonly clock?: Clock
+  readonly clock?: SteadyClock
   readonly output?: Partial<OutputMetadata>
   readonly credential?: TokenCredential
   readonly ca?: string
@@ -48,10 +48,10 @@ export function createManualClock(start = Date.parse('2026-03-11T08:00:00Z')) {
   let timers: { at: number; run: () => void }[] = []
   let waiters: { matches: (delayMs: number) => boolean; resolve: (delayMs: number) => void }[] = []
   const delays: number[] = []
-  const clock: Clock = {
+  const clock: SteadyClock = {
     now: () => now,
     elapsed: () => elapsed,
-    after(delayMs, run) {
+    setTimer(delayMs, run) {
       const timer = { at: elapsed + delayMs, run }
       timers.push(timer)
       delays.push(delayMs)

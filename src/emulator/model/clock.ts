@@ -1,34 +1,9 @@
-/** Stops a timer; of no effect once it has fired. */
-export type CancelTimer = () => void
+import { type CancelTimer, type Clock, createClock } from '../../support/clock.ts'
 
-/** Where the emulator takes the time from: the machine's clock, or one that a test moves by hand. */
-export interface Clock {
-  /** Milliseconds since 1970, as `Date.now()`. */
-  now(): number
-  /** Calls back once, `ms` from now; never at once, even for 0. */
-  setTimer(ms: number, callback: () => void): CancelTimer
-}
-
-// setTimeout takes a signed 32-bit number and fires at once for more, but a subscription may expire in years.
-const longestTimeoutMs = 2 ** 31 - 1
+export type { CancelTimer, Clock }
 
 /** The machine's clock. Its timers do not keep the process alive: the emulator's servers do. */
-export const realClock: Clock = {
-  now: () => Date.now(),
-  setTimer(ms, callback) {
-    const due = Date.now() + ms
-    let timer: NodeJS.Timeout
-    const arm = () => {
-      const left = due - Date.now()
-      timer = setTimeout(
-        left > longestTimeoutMs ? arm : callback,
-        Math.min(Math.max(left, 0), longestTimeoutMs),
-      ).unref()
-    }
-    arm()
-    return () => clearTimeout(timer)
-  },
-}
+export const realClock: Clock = createClock({ keepsAlive: false })
 
 interface Timer {
   readonly due: number

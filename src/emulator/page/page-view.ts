@@ -1,3 +1,4 @@
+import { cut } from '../../support/text.ts'
 import { deadLetterDestinationOf } from '../delivery/dead-letter.ts'
 import { batchingOf, deliverySchemaOf, shownUrl, webhookOf } from '../delivery/delivery-request.ts'
 import {
@@ -149,4 +150,4 @@ export function viewEventDetail(event: TrailedEvent) {
 }
 
 /** Ids, types and subjects may be as long as the publisher likes. */
-const shortened = (text: string) => (text.length > 300 ? `${text.slice(0, 299)}…` : text)
+const shortened = (text: string) => cut(text, 300)

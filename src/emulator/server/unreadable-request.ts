@@ -67,8 +67,6 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex):
 /** Bounds a server's connections, and has it answer in Azure's form where Node would by itself. */
 export function guardServer(server: HttpServer | HttpsServer, limits: ConnectionLimits): void {
   server.maxConnections = limits.connections
-  // Without this a connection that the system can't hand over would end the process; who asked asks again.
-  server.on('error', () => {})
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     request.resume()
     const body = bodyOf(expectation)

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { sliceBody } from '../../src/listener/event-slices.ts'
+import { sliceTopLevel } from '../../src/support/json-text.ts'
 
 function texts(body: string): readonly string[] {
   const bytes = Buffer.from(body)
-  const shape = sliceBody(bytes, 100)
+  const shape = sliceTopLevel(bytes, 100)
   return 'slices' in shape ? shape.slices.map(({ start, end }) => bytes.subarray(start, end).toString()) : []
 }
 
-describe('sliceBody', () => {
+describe('sliceTopLevel', () => {
   it.each([
     { body: '[]', expected: [] },
     { body: ' [ \n ] ', expected: [] },
@@ -20,8 +20,8 @@ describe('sliceBody', () => {
   ])('finds the events of $body', ({ body, expected }) => expect(texts(body)).toEqual(expected))
 
   it('stops at the most events that are allowed', () => {
-    expect(sliceBody(Buffer.from('[1,2,3]'), 3)).toMatchObject({ kind: 'array' })
-    expect(sliceBody(Buffer.from('[1,2,3,4]'), 3)).toEqual({ kind: 'tooMany' })
+    expect(sliceTopLevel(Buffer.from('[1,2,3]'), 3)).toMatchObject({ kind: 'array' })
+    expect(sliceTopLevel(Buffer.from('[1,2,3,4]'), 3)).toEqual({ kind: 'tooMany' })
   })
 
   it('cuts any array of JSON values, however it is written, where JSON.parse does', () => {
@@ -36,9 +36,9 @@ describe('sliceBody', () => {
   })
 
   it('ends on any bytes', () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => sliceBody(bytes, 100) !== undefined))
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => sliceTopLevel(bytes, 100) !== undefined))
     for (const body of ['', '[', '{', '["', '["\\', '[,,,]', ']]]', '[}]}']) {
-      expect(() => sliceBody(Buffer.from(body), 100)).not.toThrow()
+      expect(() => sliceTopLevel(Buffer.from(body), 100)).not.toThrow()
     }
   })
 })

@@ -1,11 +1,11 @@
-/** Where one event stands in a body: bytes from `start` up to `end`. */
+/** Where a value is in a text: bytes from `start` up to `end`. */
 interface Slice {
   readonly start: number
   readonly end: number
 }
 
-/** What a body holds on its top level. `other`: neither object nor array. */
-export type BodyShape =
+/** What a JSON text holds at its top level. `other`: neither object nor array. */
+export type TopLevel =
   | { readonly kind: 'object' | 'array'; readonly slices: readonly Slice[] }
   | { readonly kind: 'tooMany' }
   | { readonly kind: 'other' }
@@ -19,17 +19,31 @@ const openBrace = 0x7b
 const closeBrace = 0x7d
 
 /**
- * Finds the events of a JSON text without parsing it: one pass over the bytes, no recursion. Only bytes below 0x80 have a meaning
- * to it, so UTF-8 needs no decoding. A text that is no JSON gives some answer or other: whoever calls parses it as well.
+ * Finds the object, or the items of the array, of a JSON text without parsing it: one pass over the bytes, no recursion. Only bytes below 0x80
+ * have a meaning to it, so UTF-8 needs no decoding. A text that is no JSON gives some answer or other, so the caller parses it as well.
  */
-export function sliceBody(bytes: Uint8Array, maxEvents: number): BodyShape {
+export function sliceTopLevel(bytes: Uint8Array, maxItems: number): TopLevel {
   const first = skipSpace(bytes, 0, bytes.length)
-  if (bytes[first] === openBracket) return sliceArray(bytes, first, maxEvents)
+  if (bytes[first] === openBracket) return sliceArray(bytes, first, maxItems)
   if (bytes[first] !== openBrace) return { kind: 'other' }
   return { kind: 'object', slices: [{ start: first, end: skipSpaceBack(bytes, first, bytes.length) }] }
 }
 
-function sliceArray(bytes: Uint8Array, open: number, maxEvents: number): BodyShape {
+/** Whether a JSON text nests deeper than so many brackets. Brackets within strings do not count. */
+export function nestsDeeper(bytes: Uint8Array, levels: number): boolean {
+  let depth = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === quote) at = endOfString(bytes, at)
+    else if (byte === openBrace || byte === openBracket) {
+      depth++
+      if (depth > levels) return true
+    } else if (byte === closeBrace || byte === closeBracket) depth--
+  }
+  return false
+}
+
+function sliceArray(bytes: Uint8Array, open: number, maxItems: number): TopLevel {
   const slices: Slice[] = []
   let depth = 0
   let start = open + 1
@@ -42,7 +56,7 @@ function sliceArray(bytes: Uint8Array, open: number, maxEvents: number): BodySha
     } else if (byte === comma || byte === closeBracket) {
       const from = skipSpace(bytes, start, at)
       if (from < at) {
-        if (slices.length === maxEvents) return { kind: 'tooMany' }
+        if (slices.length === maxItems) return { kind: 'tooMany' }
         slices.push({ start: from, end: skipSpaceBack(bytes, from, at) })
       }
       if (byte === closeBracket) break
