@@ -88,5 +88,9 @@ export class BindingError extends Error {
   }
 }
 
+/** What an error says without its code and its remedy. */
+export const whatIsWrong = ({ code, message, fix }: BindingError): string =>
+  message.slice(`${code}: `.length, fix === undefined ? undefined : -`; ${fix}`.length)
+
 /** What an error says behind its code. */
 export const messageWithoutCode = ({ code, message }: BindingError): string => message.slice(`${code}: `.length)

@@ -80,7 +80,7 @@ export function createGate(options: GateOptions): Gate {
   return ({ method, version, target, headers }) => {
     // Node's parser takes a line without a version for HTTP/0.9, which has no headers; a proxy in front may think otherwise.
     if (version !== 1) return answer(problemAnswer(505, 'Only HTTP/1.1 is spoken here.'), 'otherVersion')
-    if (!isOurPath(target)) return answer(problemAnswer(404, 'There is nothing here.'), 'otherPath')
+    if (!isOurPath(target)) return answer(problemAnswer(404, nothingAt(target)), 'otherPath')
     if (method === 'OPTIONS') {
       const answered = answerOptions(headers, { allowedOrigin, draining: draining(), health })
       return answer(answered, isRefusedHandshake(headers, answered) ? 'otherOrigin' : undefined)
@@ -100,6 +100,10 @@ export function createGate(options: GateOptions): Gate {
       : decideDelivery(headers, evidence, namesUs)
   }
 }
+
+/** Names the path that arrived, for an ingress may have rewritten it. Its query may be secret. */
+const nothingAt = (target: string) =>
+  `There is nothing at ${JSON.stringify(target.replace(/\?.*$/s, '').slice(0, 256))}.`
 
 /** Does a POST belong to a handshake? All others are deliveries, or would be. */
 export function isValidation(headers: IncomingHttpHeaders): boolean {

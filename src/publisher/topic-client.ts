@@ -6,7 +6,7 @@ import { AzureKeyCredential, EventGridPublisherClient } from '@azure/eventgrid'
 import { createAnswerLimitPolicy } from '../core/answer-limit.ts'
 import { certificateRemedy } from '../core/certificate-fault.ts'
 import type { Endpoints } from '../core/endpoints.ts'
-import { BindingError, messageWithoutCode } from '../core/errors.ts'
+import { BindingError, whatIsWrong } from '../core/errors.ts'
 import { NoTokenError } from '../core/no-token.ts'
 import { readRetryAfter } from '../core/retry-after.ts'
 import { secureContextOf, sendBy } from '../core/trust.ts'
@@ -188,6 +188,7 @@ type Bodies = WeakMap<object, Buffer>
 
 /** Events as a JSON array. Bytes from the start: V8 would join the texts, copy what it has joined to count its bytes, and make bytes of the copy. */
 function bodyOf(events: readonly WireEvent[]): Buffer {
+  if (events.length === 0) return Buffer.from('[]')
   // A bracket or a comma before each, and the last bracket.
   const body = Buffer.allocUnsafe(events.reduce((sum, { bytes }) => sum + bytes + 1, 1))
   let end = 0
@@ -228,9 +229,7 @@ function readTokenFailure(error: unknown): TopicAnswer | undefined {
     return { kind: 'no-token', reason: cleanText(reason), fix, permanent: fix !== undefined, retryAfterMs }
   }
   if (error instanceof BindingError) {
-    // Its message is "CODE: what; fix".
-    const what = messageWithoutCode(error)
-    const reason = cleanText(error.fix ? what.slice(0, -error.fix.length - 2) : what)
+    const reason = cleanText(whatIsWrong(error))
     return { kind: 'no-token', reason, fix: error.fix, permanent: true, retryAfterMs: undefined }
   }
   return undefined

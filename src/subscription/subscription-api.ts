@@ -1,26 +1,21 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import {
-  type DeliveryAttributeMappingUnion,
-  EventGridManagementClient,
-  type EventSubscription,
-  type EventSubscriptionUpdateParameters,
+import type {
+  DeliveryAttributeMappingUnion,
+  EventSubscription,
+  EventSubscriptionUpdateParameters,
 } from '@azure/arm-eventgrid'
 import type { TokenCredential } from '@azure/core-auth'
 import { isRestError } from '@azure/core-rest-pipeline'
-import { createAnswerLimitPolicy, maxAnswerBytes } from '../core/answer-limit.ts'
 import type { Endpoints } from '../core/endpoints.ts'
-import { BindingError } from '../core/errors.ts'
 import { readRetryAfter } from '../core/retry-after.ts'
-import { trustOptions } from '../core/trust.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import { isRecord } from '../support/is-record.ts'
+import { connectArm, resourceManagerOf } from './arm-client.ts'
 import { ArmFailureError, readFailure, readOperationFailure } from './arm-failure.ts'
 import { isStatic, isWebHook } from './canonical-subscription.ts'
 import { createCarryOverPolicy, findUnknownSettings, type UnknownSetting } from './carry-over.ts'
 import type { StandingSubscription } from './decide-upsert.ts'
 import { isExpiredToken, judgeFailure } from './judge-failure.ts'
-import { createOwnHostPolicy } from './own-host.ts'
-import { createTimeLimitPolicy } from './time-limit.ts'
 
 /** What {@link createSubscriptionApi} needs. */
 export interface SubscriptionApiOptions {
@@ -81,31 +76,14 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
   const { input, credential, endpoints, requestTimeoutMs = 30_000, pollIntervalMs = 2_000 } = options
   const { now = Date.now, elapsed = () => performance.now() } = options
   const sleep = options.sleep ?? ((ms: number, signal: AbortSignal) => wait(ms, undefined, { signal }))
-  const resourceManager = (endpoints.resourceManager ?? input.environment.resourceManager).replace(/(?<!\/)\/+$/, '')
-  if (!/^https:\/\//i.test(resourceManager)) {
-    throw new BindingError('METADATA_INVALID', {
-      what: 'the endpoint of Azure Resource Manager is not https',
-      fix: 'give endpoints.resourceManager, or AZURE_RESOURCE_MANAGER_URL, as an https URL',
-    })
-  }
+  const resourceManager = resourceManagerOf(endpoints, input.environment)
   // With a leading slash the SDK would ask for //subscriptions/...
   const scope = input.scope.id.replace(/^\/+|(?<!\/)\/+$/g, '')
   const name = input.eventSubscriptionName
 
+  const client = { environment: input.environment, subscriptionId: input.subscriptionId, credential, endpoints }
   const connect = (carryOver: readonly UnknownSetting[]) =>
-    new EventGridManagementClient(credential, input.subscriptionId, {
-      endpoint: resourceManager,
-      credentialScopes: input.environment.resourceManagerScope,
-      retryOptions: { maxRetries: 0 },
-      userAgentOptions: { userAgentPrefix: 'eventgrid-binding' },
-      additionalPolicies: [
-        { policy: createCarryOverPolicy(carryOver), position: 'perCall' },
-        { policy: createTimeLimitPolicy(), position: 'perCall' },
-        { policy: createOwnHostPolicy(resourceManager), position: 'perRetry' },
-        ...trustOptions(endpoints).additionalPolicies,
-        { policy: createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'fail' }), position: 'perRetry' },
-      ],
-    }).eventSubscriptions
+    connectArm(client, [createCarryOverPolicy(carryOver)]).eventSubscriptions
   const calls = connect([])
   const callsFor = (carryOver: readonly UnknownSetting[]) => (carryOver.length === 0 ? calls : connect(carryOver))
 

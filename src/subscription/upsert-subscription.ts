@@ -244,7 +244,14 @@ interface Attempt {
 const aborted = (name: string) =>
   new BindingError('ABORTED', { what: `bringing up the event subscription ${name} was ended before it stood` })
 
-function failureContext({ api, input, deliveryHeader }: UpsertOptions): FailureContext {
+/** What the explanation of a failure names, and what it must not show. */
+export function failureContext({
+  api,
+  input,
+  deliveryHeader,
+}: Pick<UpsertOptions, 'input' | 'deliveryHeader'> & {
+  readonly api: Pick<SubscriptionApi, 'resourceManager'>
+}): FailureContext {
   const { credential, deliveryAuthentication: delivery, subscriberEndpoint, scope } = input
   const secrets = [
     deliveryHeader?.reveal(),

@@ -56,9 +56,15 @@ describe('the listener', () => {
       const answer = await deliver(cloudEventText('1'), {}, path)
       expect(answer.status).toBe(404)
       expect(answer.headers.get('content-type')).toBe('application/problem+json')
-      expect(await answer.text()).not.toContain(path.slice(1) || 'GET')
+      expect(await answer.json()).toMatchObject({ detail: `There is nothing at "${path}".` })
     },
   )
+
+  it('names the path that arrived in its 404, cut, and without the query', async () => {
+    const { request } = await openListener({ input })
+    const answer = await request({ method: 'OPTIONS' }, `/${'a'.repeat(400)}?code=secret`)
+    expect(await answer.json()).toMatchObject({ detail: `There is nothing at "/${'a'.repeat(255)}".` })
+  })
 
   it.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'QUERY'])(
     'answers 405 with Allow to %s',
