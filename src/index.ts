@@ -3,13 +3,29 @@ import './support/require-node.ts'
 export {
   Binding,
   type BindingOptions,
+  type GivenOperation,
   type InitOptions,
   type InvokeAnswer,
   type InvokeOptions,
   type ListenAddress,
 } from './binding/binding.ts'
 export { type ComponentDescriptor, component } from './binding/component.ts'
+export type {
+  ComponentDocument,
+  GivenMetadata,
+  Metadata,
+  MetadataFields,
+  NamedMetadata,
+} from './binding/given-metadata.ts'
 export type { Health, HealthStatus, InputHealth, SideHealth } from './binding/health.ts'
+export {
+  type EventRouter,
+  type Fallback,
+  type RouteOptions,
+  routeEvents,
+  type SystemEventName,
+} from './binding/route-events.ts'
+export type { SchemaIssue, SchemaResult, StandardSchema } from './binding/standard-schema.ts'
 export type { Endpoints } from './core/endpoints.ts'
 export { BindingError, type BindingErrorCode, bindingErrorCodes, type MetadataIssue } from './core/errors.ts'
 export { type CloudEvent, type EventHandler, type ReceivedEvent, RejectEvent } from './core/event.ts'

@@ -28,7 +28,8 @@ const packageRooms: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['pluggable'],
   protobufjs: ['pluggable'],
   '@azure/arm-eventgrid': ['subscription'],
-  '@azure/eventgrid': ['publisher'],
+  // In binding the types of system events alone.
+  '@azure/eventgrid': ['publisher', 'binding'],
   '@azure/identity': ['binding'],
   jose: ['listener', 'emulator'],
   yaml: ['metadata', 'emulator'],

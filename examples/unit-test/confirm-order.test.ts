@@ -22,19 +22,7 @@ beforeEach(async () => {
     },
   }
   binding = new Binding({ endpoints: emulator.endpoints, onEvent: confirmOrder(confirmed, stock) })
-  emulator.setIngress(({ pathname }) => `http://127.0.0.1:${binding.address()?.port}${pathname}`)
-  const topic = emulator.topic('orders')
-  await binding.init({
-    tenantId: emulator.tenantId,
-    subscriptionId: emulator.subscriptionId,
-    clientId: emulator.clientId,
-    clientSecret: emulator.clientSecret,
-    subscriberEndpoint: 'https://orders.example.com/api/events',
-    handshakePort: '0',
-    scope: topic.id,
-    topicEndpoint: topic.endpoint,
-    accessKey: topic.key,
-  })
+  await emulator.connect(binding, { topic: 'orders' })
 })
 
 afterEach(async () => {

@@ -7,6 +7,7 @@ import { readDefinition } from '../metadata/component-definition.ts'
 import { metadataInvalid } from '../metadata/metadata-invalid.ts'
 import { parseMetadata } from '../metadata/parse-metadata.ts'
 import { checkHandler, checkInitOptions, checkInvokeOptions, checkOptions } from './check-options.ts'
+import type { GivenMetadata } from './given-metadata.ts'
 import { type Health, judge } from './health.ts'
 import type { InputSide } from './input-side.ts'
 import type { OutputSide } from './output-side.ts'
@@ -65,6 +66,9 @@ export interface ListenAddress {
   readonly port: number
 }
 
+/** The operation, `create`. A misspelt literal does not compile; a string that is known at run time does. */
+export type GivenOperation<Operation extends string> = string extends Operation ? Operation : 'create'
+
 type State = 'new' | 'initializing' | 'ready' | 'closed'
 
 /**
@@ -102,7 +106,7 @@ export class Binding {
    *   PROVIDER_NOT_REGISTERED, SCOPE_NOT_FOUND, HANDSHAKE_FAILED, SUBSCRIPTION_REJECTED or TIMEOUT; a TypeError for an
    *   option that is none. After any of these but ALREADY_INITIALIZED nothing is left running.
    */
-  async init(metadata: unknown, options: InitOptions = {}): Promise<void> {
+  async init<Given>(metadata: GivenMetadata<Given>, options: InitOptions = {}): Promise<void> {
     checkInitOptions(options)
     if (this.#state === 'closed') throw closedError()
     if (this.#state !== 'new') {
@@ -195,7 +199,11 @@ export class Binding {
    *   PUBLISH_REJECTED, PUBLISH_UNAVAILABLE, CREDENTIALS_REJECTED, PERMISSION_DENIED, OVERLOADED or ABORTED; a TypeError for an option
    *   that is none
    */
-  async invoke(operation: string, payload: unknown, options: InvokeOptions = {}): Promise<InvokeAnswer> {
+  async invoke<Operation extends string>(
+    operation: GivenOperation<Operation>,
+    payload: unknown,
+    options: InvokeOptions = {},
+  ): Promise<InvokeAnswer> {
     checkInvokeOptions(options)
     if (this.#state === 'closed') throw closedError()
     if (!this.operations().includes(operation)) {

@@ -1,5 +1,5 @@
-/** A CloudEvent as it is handed on: the required attributes, and whatever else it came with. */
-export interface CloudEvent {
+/** The attributes of a CloudEvent, and whatever else it came with. */
+interface CloudEventAttributes {
   readonly specversion: string
   readonly id: string
   readonly source: string
@@ -9,38 +9,53 @@ export interface CloudEvent {
   readonly time?: string
   readonly datacontenttype?: string
   readonly dataschema?: string
-  readonly data?: unknown
   readonly data_base64?: string
   readonly [extension: string]: unknown
 }
 
 /**
- * One delivered event, as a handler gets it.
+ * A CloudEvent as a handler gets it.
  *
- * `{ ...event }` has all of it but `signal`, which is made when it is asked for: hand on `{ ...event, signal: event.signal }`. It is declared as a class, though none can be
- * made of it, so that TypeScript knows this too; any object of this shape is one.
+ * @typeParam Data the type of `data`. The binding does not check it: {@link routeEvents} does, with a schema.
  */
-export declare class ReceivedEvent {
+export interface CloudEvent<Data = unknown> extends CloudEventAttributes {
+  /** Absent where the event has none, so `undefined`. */
+  readonly data: Data
+}
+
+/** What a handler gets beside the parsed event. */
+interface ReceivedBytes {
   /**
-   * The event's own bytes (JSON): in a batch the exact slice of the body, never serialised anew. The memory under it is shared with the rest of the request, so it can't be
-   * transferred to another thread (DataCloneError): post it without, which copies. Change a copy, not these: a redelivery is known by them.
+   * The event's own bytes (JSON): in a batch the exact slice of the body, never serialised anew.
+   * The events of a batch share one block of memory, so it can't be transferred to another thread: post a copy.
    */
   readonly data: Buffer
   /** `application/cloudevents+json`, or `application/json` for the Event Grid schema. */
   readonly contentType: string
-  /** The event parsed; converted where it came in the Event Grid schema. It lives as long as the handler holds the event, and may take up to 30 times the bytes of `data`. */
-  readonly cloudEvent: CloudEvent
   /** Lower-case names: `aeg-*`, trace context and the subscription's other delivery attributes; never a credential. */
   readonly metadata: Readonly<Record<string, string>>
   /** Aborts when `handlerTimeout` is over. */
-  get signal(): AbortSignal
+  readonly signal: AbortSignal
+}
+
+/**
+ * One delivered event, as a handler gets it: a plain object, so that a spread copies all of it.
+ *
+ * @typeParam Data the type of `cloudEvent.data`
+ */
+export type ReceivedEvent<Data = unknown> = ReceivedBytes & {
+  /** The event parsed; converted where it came in the Event Grid schema. */
+  readonly cloudEvent: CloudEvent<Data>
 }
 
 /**
  * Resolves when the event is handled, which acknowledges it. Throws to have it redelivered,
  * {@link RejectEvent} to have it dead-lettered.
  */
-export type EventHandler = (event: ReceivedEvent) => unknown
+export type EventHandler<Data = unknown> = {
+  // A method's parameter is compared both ways: a handler of one type of data fits where any handler is taken.
+  handle(event: ReceivedEvent<Data>): unknown
+}['handle']
 
 /**
  * Thrown by a handler whose event can never succeed: it is not delivered again, and Event

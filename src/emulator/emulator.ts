@@ -1,6 +1,7 @@
 import { createDeclarations, type Declarations, putTopic, removeTopic } from './config/declarations.ts'
 import { checkTopicNames } from './config/option-names.ts'
 import { type Client, type EventGridEmulatorOptions, resolveOptions, type TopicOptions } from './config/options.ts'
+import type { Connectable, ConnectOptions } from './connect.ts'
 import { type Ingress, type IngressRule, ingressOf } from './delivery/ingress.ts'
 import { asResourceId, type EventSubscription, eventSubscriptionId } from './model/model.ts'
 import type { FigureName } from './page/figures.ts'
@@ -277,6 +278,35 @@ export class EventGridEmulator implements AsyncDisposable {
   /** Sends the public URLs that begin with `from` to `to`; they come before what the map said so far. */
   useIngress(from: string, to: string): void {
     this.#world.prependIngress(ingressOf([{ from, to }]))
+  }
+
+  /**
+   * Initialises a binding, made with `endpoints: emulator.endpoints`, for a custom topic: as the emulator's first client,
+   * on a free port, with an ingress rule from `https://{name}.example.com/` to that port. Resolves with the topic.
+   * Throws a RangeError if there is no such topic, and rejects as the binding's `init` does.
+   */
+  async connect(binding: Connectable, options: ConnectOptions = {}): Promise<TopicView> {
+    const topic = this.topic(options.topic)
+    const { name = topic.name, metadata } = options
+    const host = `${name.toLowerCase()}.example.com`
+    this.#world.prependIngress(({ hostname, pathname, search }) => {
+      const port = hostname === host ? binding.address()?.port : undefined
+      return port === undefined ? undefined : `http://127.0.0.1:${port}${pathname}${search}`
+    })
+    const properties = {
+      tenantId: this.tenantId,
+      subscriptionId: this.subscriptionId,
+      clientId: this.clientId,
+      clientSecret: this.clientSecret,
+      scope: topic.id,
+      subscriberEndpoint: `https://${host}/api/events`,
+      handshakePort: '0',
+      topicEndpoint: topic.endpoint,
+      accessKey: topic.key,
+      ...metadata,
+    }
+    await binding.init({ name, properties })
+    return topic
   }
 
   /** Ends servers, requests and timers. Of no effect the second time. */

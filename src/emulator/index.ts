@@ -10,6 +10,7 @@ export {
   type RoleGrant,
   type TopicOptions,
 } from './config/options.ts'
+export type { Connectable, ConnectOptions } from './connect.ts'
 export { createBlobDeadLetterStore } from './delivery/blob-dead-letter-store.ts'
 export type { DeadLetterStore } from './delivery/dead-letter.ts'
 export type { DeliveryOptions } from './delivery/delivery-options.ts'

@@ -61,7 +61,7 @@ function readEventGridEvent(value: UnknownRecord): EventReading {
       // CloudEvents knows no empty subject; Event Grid's own system events have one.
       ...(subject === '' ? {} : { subject }),
       time: eventTime,
-      ...(Object.hasOwn(value, 'data') ? { data: value.data } : {}),
+      data: value.data,
     },
     contentType: 'application/json',
   }

@@ -255,6 +255,11 @@ const rows = {
 /** The name of a metadata field, as the table spells it. */
 export type FieldName = keyof typeof rows
 
+/** Another name of a metadata field, as the table spells it. */
+export type FieldAlias = {
+  [Name in FieldName]: (typeof rows)[Name] extends { readonly aliases: readonly (infer Alias)[] } ? Alias : never
+}[FieldName]
+
 /** A row of the table, whose name is one of {@link FieldName}. */
 type KnownField = MetadataField & { readonly name: FieldName }
 

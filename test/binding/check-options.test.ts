@@ -94,7 +94,12 @@ it('goes on where the logger of the host fails', async () => {
   }
   const binding = new Binding({ logger: { debug: fail, info: fail, warn: fail, error: fail } })
   onTestFinished(() => binding.close())
-  await binding.init({ topicEndpoint: 'http://127.0.0.1:1/', accessKey: 'key', unknown: 'makes a warning' })
+  const fields: Record<string, string> = {
+    topicEndpoint: 'http://127.0.0.1:1/',
+    accessKey: 'key',
+    unknown: 'makes a warning',
+  }
+  await binding.init(fields)
   expect(binding.health().status).toBe('healthy')
 })
 

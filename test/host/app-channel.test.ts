@@ -23,7 +23,7 @@ const eventWith = (
 ): ReceivedEvent => ({
   data: Buffer.from('{"id":"1"}'),
   contentType: 'application/cloudevents+json',
-  cloudEvent: { specversion: '1.0', id: '1', source: '/tests', type: 'test' },
+  cloudEvent: { specversion: '1.0', id: '1', source: '/tests', type: 'test', data: undefined },
   metadata,
   signal,
 })

@@ -202,7 +202,13 @@ it('acknowledges what was handled and nothing else, each body once, and ends wit
 })
 
 const eventOf = (id: string, text: string) =>
-  new DeliveryEvent(Buffer.from(text), 'application/json', { specversion: '1.0', id, source: '/shop', type: 't' })
+  new DeliveryEvent(Buffer.from(text), 'application/json', {
+    specversion: '1.0',
+    id,
+    source: '/shop',
+    type: 't',
+    data: undefined,
+  })
 
 it('remembers as many settled events as it may, the latest, and forgets no event that runs', () => {
   const events = Array.from({ length: 8 }, (_, index) => eventOf(`${index % 3}`, cloudEventText(`${index}`)))

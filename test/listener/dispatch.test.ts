@@ -116,7 +116,6 @@ describe('handlerTimeout', () => {
     deliver(['1'])
     const [event] = calls.map((call) => call.event)
     if (!event) throw new Error('nothing was handled')
-    // @ts-expect-error: signal is missing
     const without: ReceivedEvent = { ...event }
     const whole: ReceivedEvent = { ...event, signal: event.signal }
     expect([without.signal, whole.signal]).toEqual([undefined, event.signal])

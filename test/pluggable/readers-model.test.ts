@@ -184,7 +184,7 @@ const idleReader: Reader = { acknowledge() {}, drained() {}, end() {} }
 const received = (id: string): ReceivedEvent => ({
   data: Buffer.from(id),
   contentType: 'application/cloudevents+json',
-  cloudEvent: { specversion: '1.0', id, source: '/s', type: 't' },
+  cloudEvent: { specversion: '1.0', id, source: '/s', type: 't', data: undefined },
   metadata: {},
   signal: new AbortController().signal,
 })

@@ -6,7 +6,7 @@ import { createReaders, type EventResult } from '../../src/pluggable/readers.ts'
 const event = (id: string): ReceivedEvent => ({
   data: Buffer.from(id),
   contentType: 'application/cloudevents+json',
-  cloudEvent: { specversion: '1.0', id, source: '/s', type: 't' },
+  cloudEvent: { specversion: '1.0', id, source: '/s', type: 't', data: undefined },
   metadata: {},
   signal: new AbortController().signal,
 })

@@ -167,7 +167,7 @@ const invoke = (payload: unknown, metadata: Record<string, string> = {}) =>
 show('an answer of create', await invoke({ hello: 'world' }))
 for (const id of ['fail', 'reject']) await invoke(rejecting, { id })
 await emulator.settled()
-await showRefusal('another operation', () => binding.invoke('get', {}))
+await showRefusal('another operation', () => binding.invoke(String('get'), {}))
 await showRefusal('no payload', () => invoke(undefined))
 emulator.failNext({ route: 'topic', times: 1, status: 401 })
 await showRefusal('a topic that refuses', () => invoke({}))

@@ -103,7 +103,7 @@ it('offers create and nothing else', async () => {
   const world = await openWorld()
   await world.init(outputOnly)
   expect(world.binding.operations()).toEqual(['create'])
-  expect((await refusal(world.binding.invoke('get', {}))).code).toBe('OPERATION_UNSUPPORTED')
+  expect((await refusal(world.binding.invoke(String('get'), {}))).code).toBe('OPERATION_UNSUPPORTED')
 })
 
 it('works with the output side alone', async () => {

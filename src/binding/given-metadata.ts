@@ -1,0 +1,49 @@
+import type { Secret } from '../core/secret.ts'
+import type { FieldAlias, FieldName } from '../metadata/fields.ts'
+
+/**
+ * Metadata fields by name. Each value is a string, as in component YAML; `undefined` and `''` count as absent.
+ * The compiler wants the documented spelling; `init` itself also takes names in another letter case.
+ */
+export type MetadataFields = { readonly [Name in FieldName | FieldAlias]?: string | Secret | undefined }
+
+/** Metadata fields with the component's name, from which the event subscription takes its default name. */
+export interface NamedMetadata {
+  readonly name?: string | undefined
+  /** `bindings.azure.eventgrid` or `bindings.cloud.eventrouter`. */
+  readonly type?: string | undefined
+  /** `v1`. */
+  readonly version?: string | undefined
+  readonly properties: MetadataFields | readonly { readonly name: string; readonly value?: string | Secret }[]
+}
+
+/** A component document (specification, section 2.1), as a YAML parser gives it. */
+export interface ComponentDocument {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: { readonly name: string; readonly namespace?: string }
+  readonly spec: {
+    readonly type: string
+    readonly version?: string
+    readonly metadata?: readonly { readonly name: string; readonly value?: string }[]
+  }
+}
+
+/** What `init` takes where the compiler knows its shape. */
+export type Metadata = (MetadataFields | NamedMetadata | ComponentDocument) & object
+
+/**
+ * The type of `init`'s first parameter. Given `unknown`, `any` or a record of any strings (parsed YAML, a component of
+ * `parseComponents`), `init` checks it as it runs. A literal is checked by the compiler too.
+ */
+export type GivenMetadata<Given> =
+  IsOpen<Given> extends true
+    ? Given
+    : NonNullable<Given> extends { readonly properties: infer Properties }
+      ? IsOpen<Properties> extends true
+        ? Given
+        : Metadata
+      : Metadata
+
+/** Does the compiler not know the keys? */
+type IsOpen<Value> = unknown extends Value ? true : string extends keyof NonNullable<Value> ? true : false

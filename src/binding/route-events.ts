@@ -1,0 +1,166 @@
+import type { SystemEventNameToEventData } from '@azure/eventgrid'
+import { type EventHandler, type ReceivedEvent, RejectEvent } from '../core/event.ts'
+import type { SchemaIssue, StandardSchema } from './standard-schema.ts'
+
+/** Names of Azure's own events, `Microsoft.Storage.BlobCreated` for instance. */
+export type SystemEventName = keyof SystemEventNameToEventData
+
+/** How a router treats events whose data its schema refuses. */
+export interface RouteOptions {
+  /**
+   * `reject`: never delivered again (Event Grid dead-letters or drops the event).
+   * `retry`: delivered again. @default 'reject'
+   */
+  readonly onInvalid?: 'reject' | 'retry'
+}
+
+/** What happens to events that match no pattern: `ignore` acknowledges them. */
+export type Fallback = EventHandler | 'reject' | 'retry' | 'ignore'
+
+/** An {@link EventHandler} made of several: see {@link routeEvents}. */
+export interface EventRouter extends EventHandler {
+  /**
+   * Handles one of Azure's own events; `data` has the type of @azure/eventgrid. The data is not validated.
+   *
+   * @throws TypeError where the type has a handler already
+   */
+  on<Name extends SystemEventName>(type: Name, handler: EventHandler<SystemEventNameToEventData[Name]>): EventRouter
+  /**
+   * Handles events of a type, or of all types that begin with the text before a trailing star (`order.*`).
+   * The most specific pattern handles an event. Types are compared with regard to case.
+   *
+   * @throws TypeError for a star elsewhere, and where the pattern has a handler already
+   */
+  on(pattern: string, handler: EventHandler): EventRouter
+  /**
+   * The same with a schema: the handler gets the parsed value as `event.cloudEvent.data`.
+   *
+   * @param schema any Standard Schema: zod, valibot, arktype
+   */
+  on<Output>(
+    pattern: string,
+    schema: StandardSchema<Output>,
+    handler: EventHandler<Output>,
+    options?: RouteOptions,
+  ): EventRouter
+  /**
+   * Handles the events that no pattern matches. Without it they are rejected, and the log names their type.
+   *
+   * @throws TypeError where it was called before
+   */
+  otherwise(fallback: Fallback): EventRouter
+}
+
+/**
+ * Makes one {@link EventHandler} out of several, by the `type` of the event.
+ *
+ * ```ts
+ * const onEvent = routeEvents()
+ *   .on('Microsoft.Storage.BlobCreated', ({ cloudEvent }) => console.log(cloudEvent.data?.url))
+ *   .on('order.placed', z.object({ order: z.string() }), ({ cloudEvent }) => place(cloudEvent.data.order))
+ *   .otherwise('ignore')
+ * ```
+ */
+export function routeEvents(): EventRouter {
+  const routes = new Map<string, EventHandler>()
+  // The longest prefix first.
+  let prefixes: readonly string[] = []
+  let fallback: EventHandler | undefined
+
+  function on(pattern: string, second: unknown, third?: unknown, options?: RouteOptions): EventRouter {
+    checkPattern(pattern)
+    if (routes.has(pattern)) throw new TypeError(`${quote(pattern)} has a handler already`)
+    routes.set(
+      pattern,
+      third === undefined ? checkedHandler(second) : validating(checkedSchema(second), checkedHandler(third), options),
+    )
+    if (pattern.endsWith('*')) {
+      const longestFirst = (one: string, other: string) => other.length - one.length
+      prefixes = [...prefixes, pattern.slice(0, -1)].sort(longestFirst)
+    }
+    return router
+  }
+
+  function otherwise(choice: Fallback): EventRouter {
+    if (fallback !== undefined) throw new TypeError('otherwise was called already')
+    fallback = fallbackHandler(choice)
+    return router
+  }
+
+  function handle(event: ReceivedEvent): unknown {
+    const { type } = event.cloudEvent
+    const prefix = prefixes.find((start) => type.startsWith(start))
+    const handler =
+      routes.get(type) ?? (prefix === undefined ? undefined : routes.get(`${prefix}*`)) ?? fallback ?? rejectUnrouted
+    return handler(event)
+  }
+
+  const router: EventRouter = Object.assign(handle, { on, otherwise })
+  return router
+}
+
+/** Runs the handler with the value that the schema made of `data`. */
+function validating(schema: StandardSchema, handler: EventHandler, options: RouteOptions = {}): EventHandler {
+  const { onInvalid = 'reject' } = options
+  if (onInvalid !== 'reject' && onInvalid !== 'retry') throw new TypeError("onInvalid must be 'reject' or 'retry'")
+  return async (event) => {
+    const { type, data } = event.cloudEvent
+    const result = await schema['~standard'].validate(data)
+    if (result.issues === undefined)
+      return handler({ ...event, signal: event.signal, cloudEvent: { ...event.cloudEvent, data: result.value } })
+    const message = `the data of an event of type ${quote(type)} is invalid: ${wordIssues(result.issues)}`
+    throw onInvalid === 'retry' ? new Error(message) : new RejectEvent(message)
+  }
+}
+
+function fallbackHandler(choice: Fallback): EventHandler {
+  if (choice === 'ignore') return () => {}
+  if (choice === 'reject') return rejectUnrouted
+  if (choice !== 'retry') return checkedHandler(choice)
+  return ({ cloudEvent }) => {
+    throw new Error(unrouted(cloudEvent.type))
+  }
+}
+
+function rejectUnrouted({ cloudEvent }: ReceivedEvent): never {
+  throw new RejectEvent(unrouted(cloudEvent.type))
+}
+
+const unrouted = (type: string) => `no handler for events of type ${quote(type)}`
+
+/** Issues that an error names: more would not fit in a log line. */
+const maxIssues = 5
+
+function wordIssues(issues: readonly SchemaIssue[]): string {
+  const words = issues.slice(0, maxIssues).map(({ message, path = [] }) => {
+    const keys = path.map((step) => String(typeof step === 'object' ? step.key : step))
+    return [keys.join('.'), message].filter((part) => part !== '').join(': ')
+  })
+  return issues.length > maxIssues ? `${words.join('; ')}; and ${issues.length - maxIssues} more` : words.join('; ')
+}
+
+function checkPattern(pattern: unknown): asserts pattern is string {
+  if (typeof pattern === 'string' && /^([^*]+\*?|\*)$/.test(pattern)) return
+  throw new TypeError(
+    `${quote(String(pattern))} is not a pattern: write an event type, or the begin of types and a star (order.*)`,
+  )
+}
+
+function checkedHandler(handler: unknown): EventHandler {
+  if (isFunction(handler)) return handler
+  throw new TypeError('the handler must be a function')
+}
+
+// Any function can be called with an event; what else it takes is the caller's affair.
+const isFunction = (value: unknown): value is EventHandler => typeof value === 'function'
+
+function checkedSchema(schema: unknown): StandardSchema {
+  if (isSchema(schema)) return schema
+  throw new TypeError('the schema must be a Standard Schema, for instance of zod, valibot or arktype')
+}
+
+// The schemas of arktype are functions.
+const isSchema = (value: unknown): value is StandardSchema =>
+  ((typeof value === 'object' && value !== null) || typeof value === 'function') && '~standard' in value
+
+const quote = (text: string) => JSON.stringify(text.slice(0, 256))

@@ -1,0 +1,136 @@
+import { type } from 'arktype'
+import * as v from 'valibot'
+import { expect, it, onTestFinished } from 'vitest'
+import { z } from 'zod'
+import { EventGridEmulator } from '../../src/emulator/index.ts'
+import { Binding, type EventRouter, routeEvents } from '../../src/index.ts'
+import { captureLog } from '../support/captured-log.ts'
+
+/** An emulator with a binding whose handler is the router. */
+async function openRouted(router: EventRouter) {
+  const emulator = await EventGridEmulator.start({ retrySchedule: [5], deadLetterDelay: 0 })
+  const log = captureLog()
+  const binding = new Binding({ endpoints: emulator.endpoints, logger: log, onEvent: router })
+  onTestFinished(async () => {
+    await binding.close()
+    await emulator.close()
+  })
+  await emulator.connect(binding, { topic: 'orders', metadata: { maxDeliveryAttempts: '2' } })
+  return {
+    log,
+    /** Publishes an event and gives the status of each try to deliver it. */
+    async statuses(eventType: string, data: unknown): Promise<(number | undefined)[]> {
+      const before = emulator.records.deliveries.all().length
+      await binding.invoke('create', data, { metadata: { type: eventType } })
+      await emulator.settled()
+      return emulator.records.deliveries
+        .all()
+        .slice(before)
+        .map(({ status }) => status)
+    },
+  }
+}
+
+it('calls the handler of the most specific pattern', async () => {
+  const called: string[] = []
+  const noting = (name: string) => () => void called.push(name)
+  const router = routeEvents()
+    .on('*', noting('all'))
+    .on('order.*', noting('order'))
+    .on('order.placed', noting('placed'))
+    .on('order.placed.*', noting('variants of placed'))
+  const { statuses } = await openRouted(router)
+  const types = ['order.placed', 'order.placed.late', 'order.paid', 'Order.paid', 'shop.opened']
+  for (const each of types) expect(await statuses(each, {})).toEqual([200])
+  expect(called).toEqual(['placed', 'variants of placed', 'order', 'all', 'all'])
+})
+
+it.each([
+  { library: 'zod', schema: z.object({ count: z.coerce.number() }) },
+  { library: 'valibot', schema: v.object({ count: v.pipe(v.string(), v.transform(Number)) }) },
+  { library: 'arktype', schema: type({ count: 'string.numeric.parse' }) },
+])('hands on the value that a schema of $library parsed, and rejects what it refuses', async ({ schema }) => {
+  const counts: number[] = []
+  const router = routeEvents().on('stock.counted', schema, ({ cloudEvent, signal, data }) => {
+    counts.push(cloudEvent.data.count)
+    expect(signal.aborted).toBe(false)
+    expect(JSON.parse(data.toString()).data).toEqual({ count: '7' })
+  })
+  const { statuses, log } = await openRouted(router)
+  expect(await statuses('stock.counted', { count: '7' })).toEqual([200])
+  expect(counts).toEqual([7])
+  expect(await statuses('stock.counted', { count: {} })).toEqual([400])
+  expect(log.text()).toContain('the data of an event of type \\"stock.counted\\" is invalid: count: ')
+})
+
+it('has what a schema refuses delivered again where onInvalid is retry', async () => {
+  const router = routeEvents().on('stock.counted', z.object({ count: z.number() }), () => {}, { onInvalid: 'retry' })
+  const { statuses } = await openRouted(router)
+  expect(await statuses('stock.counted', {})).toEqual([500, 500])
+})
+
+it('rejects an event that no pattern matches, and the log names its type', async () => {
+  const { statuses, log } = await openRouted(routeEvents().on('order.placed', () => {}))
+  expect(await statuses('order.paid', {})).toEqual([400])
+  const warnings = log.lines.filter(({ level }) => level === 'warn').map(({ fields }) => String(fields?.error))
+  expect(warnings).toContainEqual(expect.stringContaining('no handler for events of type "order.paid"'))
+})
+
+it.each([
+  { fallback: 'reject', expected: [400] },
+  { fallback: 'retry', expected: [500, 500] },
+  { fallback: 'ignore', expected: [200] },
+] as const)('answers $expected where otherwise is $fallback', async ({ fallback, expected }) => {
+  const { statuses } = await openRouted(routeEvents().otherwise(fallback))
+  expect(await statuses('order.paid', {})).toEqual(expected)
+})
+
+it('hands what no pattern matches to the handler of otherwise', async () => {
+  const types: string[] = []
+  const { statuses } = await openRouted(routeEvents().otherwise(({ cloudEvent }) => void types.push(cloudEvent.type)))
+  expect(await statuses('order.paid', {})).toEqual([200])
+  expect(types).toEqual(['order.paid'])
+})
+
+const noText: string = JSON.parse('7')
+
+it.each([
+  {
+    fault: 'two handlers for a pattern',
+    make: () =>
+      routeEvents()
+        .on('a.*', () => {})
+        .on('a.*', () => {}),
+    says: '"a.*" has a handler already',
+  },
+  {
+    fault: 'a star that is not the last',
+    make: () => routeEvents().on('a.*.b', () => {}),
+    says: '"a.*.b" is not a pattern',
+  },
+  { fault: 'an empty pattern', make: () => routeEvents().on('', () => {}), says: '"" is not a pattern' },
+  { fault: 'a pattern that is a number', make: () => routeEvents().on(noText, () => {}), says: '"7" is not a pattern' },
+  {
+    fault: 'a handler that is a text',
+    make: () => routeEvents().on('a', JSON.parse('"b"')),
+    says: 'the handler must be a function',
+  },
+  {
+    fault: 'a schema that is an object',
+    make: () => routeEvents().on('a', JSON.parse('{}'), () => {}),
+    says: 'must be a Standard Schema',
+  },
+  {
+    fault: 'an unknown onInvalid',
+    make: () => routeEvents().on('a', z.any(), () => {}, JSON.parse('{"onInvalid":"drop"}')),
+    says: "onInvalid must be 'reject' or 'retry'",
+  },
+  {
+    fault: 'otherwise twice',
+    make: () => routeEvents().otherwise('ignore').otherwise('ignore'),
+    says: 'otherwise was called already',
+  },
+])('refuses $fault', ({ make, says }) => {
+  expect(make).toThrow(TypeError)
+  expect(make).toThrow(says)
+})

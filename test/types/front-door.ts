@@ -1,0 +1,70 @@
+/** What compiles and what does not: compiled by front-door.test.ts, never run. */
+import { Binding, type EventHandler, parseComponents, routeEvents } from 'eventgrid-binding'
+import { parse } from 'yaml'
+import { z } from 'zod'
+
+interface Order {
+  readonly order: string
+}
+
+declare const given: unknown
+declare const strings: Record<string, string>
+declare const operation: string
+declare const takesText: (text: string) => void
+
+const binding = new Binding({
+  onEvent: async ({ cloudEvent, metadata, signal }) => [cloudEvent.type, metadata, signal.aborted],
+})
+
+await binding.init({ tenantId: 'x', azureClientId: 'y', handshakePort: '9000', clientSecret: process.env.SECRET })
+await binding.init({ name: 'orders', properties: { topicEndpoint: 'https://orders.example.com', accessKey: 'k' } })
+await binding.init({ name: 'orders', properties: [{ name: 'accessKey', value: 'k' }] })
+await binding.init(given)
+await binding.init(strings)
+await binding.init(parse('a: 1'))
+for (const component of parseComponents('')) await binding.init(component, { subscription: 'background' })
+await binding.init({
+  apiVersion: 'dapr.io/v1alpha1',
+  kind: 'Component',
+  metadata: { name: 'orders' },
+  spec: { type: 'bindings.azure.eventgrid', version: 'v1', metadata: [{ name: 'accessKey', value: 'k' }] },
+})
+// @ts-expect-error: the field is tenantId
+await binding.init({ tenantID: 'x' })
+// @ts-expect-error: the field is handshakePort
+await binding.init({ tenantId: 'x', handshakePrt: '9000' })
+// @ts-expect-error: a value is a string
+await binding.init({ handshakePort: 9000 })
+// @ts-expect-error: the field is tenantId
+await binding.init({ name: 'orders', properties: { tenantID: 'x' } })
+// @ts-expect-error: a text is no component; parseComponents reads it
+await binding.init('apiVersion: dapr.io/v1alpha1')
+
+const answer = await binding.invoke('create', 1)
+takesText(answer.metadata.ids)
+await binding.invoke(operation, 1)
+// @ts-expect-error: the operation is create
+await binding.invoke('crate', 1)
+
+const ofOrders: EventHandler<Order> = ({ cloudEvent }) => takesText(cloudEvent.data.order)
+binding.read(ofOrders)
+binding.read(undefined)
+
+const router = routeEvents()
+  .on('Microsoft.Storage.BlobCreated', ({ cloudEvent }) => {
+    const url: string | undefined = cloudEvent.data.url
+    // @ts-expect-error: a created blob has no such field
+    return [url, cloudEvent.data.nothing]
+  })
+  .on('order.placed', z.object({ order: z.string() }), ({ cloudEvent }) => takesText(cloudEvent.data.order))
+  .on('order.placed.late', z.object({ order: z.string() }), ofOrders, { onInvalid: 'retry' })
+  // @ts-expect-error: the schema says string
+  .on('order.paid', z.object({ order: z.string() }), ({ cloudEvent }) => cloudEvent.data.order * 2)
+  .on('order.*', ({ cloudEvent }) => {
+    // @ts-expect-error: without a schema the data is unknown
+    return cloudEvent.data.order
+  })
+  .otherwise('ignore')
+new Binding({ onEvent: router })
+// @ts-expect-error: there is no such choice
+routeEvents().otherwise('drop')
