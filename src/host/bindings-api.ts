@@ -1,10 +1,11 @@
 import { timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
-import { type FastifyInstance, type FastifyReply, fastify } from 'fastify'
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { z } from 'zod'
 import { BindingError } from '../core/errors.ts'
 import type { Secret } from '../core/secret.ts'
 import { type ClosableServer, closable } from '../support/closable-server.ts'
+import { isForeignFetch, isOwnHost, isOwnOrigin } from '../support/request-origin.ts'
 import type { Host } from './host.ts'
 
 /** What the API shows and does. */
@@ -15,6 +16,8 @@ export interface BindingsApiOptions {
   readonly app: { readonly address: string; readonly port: number; readonly maxConcurrency: number } | undefined
   /** This program's version. */
   readonly version: string
+  /** The address that the API listens on: a loopback name, an IP address, or `0.0.0.0` or `::` for all. */
+  readonly listeningOn: string
   /** What every request but those for health must bring as `dapr-api-token`. */
   readonly token?: Secret | undefined
   /** What is not ready yet, nothing once all is. */
@@ -73,11 +76,9 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 
   server.addHook('onRequest', async (request, reply) => {
-    // A page of the web must not reach what listens on this machine; programs do not send this.
-    if (request.headers['sec-fetch-site'] === 'cross-site') {
-      return sendError(reply, 403, 'ERR_PERMISSION_DENIED', 'requests of web pages of other sites are not taken')
-    }
     const { token } = options
+    const refusal = refusalOf(request, options)
+    if (refusal !== undefined) return sendError(reply, 403, 'ERR_PERMISSION_DENIED', refusal)
     const isHealth = request.url.startsWith('/v1.0/healthz')
     if (token && !isHealth && !isSame(String(request.headers['dapr-api-token'] ?? ''), token.reveal())) {
       return reply.code(401).send('invalid api token')
@@ -159,6 +160,16 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
       : sendError(reply, error.statusCode ?? 500, 'ERR_INTERNAL', 'the request could not be handled'),
   )
   return server
+}
+
+/** A page in a browser on this machine must not publish, read or shut down. Undefined: no page makes this request. */
+function refusalOf(request: FastifyRequest, { token, listeningOn }: BindingsApiOptions): string | undefined {
+  if (isForeignFetch(request) || (request.headers.origin !== undefined && !isOwnOrigin(request))) {
+    return 'requests of web pages are refused'
+  }
+  // No page knows the token, so with one the host may have any name.
+  if (token || isOwnHost(request, listeningOn)) return undefined
+  return 'the Host header does not name this machine: use localhost or an IP address, or set DAPR_API_TOKEN'
 }
 
 function sendError(reply: FastifyReply, status: number, errorCode: string, message: string): FastifyReply {

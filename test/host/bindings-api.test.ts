@@ -1,63 +1,8 @@
 import { connect } from 'node:net'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { Secret } from '../../src/core/secret.ts'
-import { type BindingsApiOptions, createBindingsApi } from '../../src/host/bindings-api.ts'
-import { createHost } from '../../src/host/host.ts'
-import { loadComponents } from '../../src/metadata/load-components.ts'
-import { captureLog } from '../support/captured-log.ts'
 import { failToAccept, listeningServers } from '../support/listening-servers.ts'
-import { startEmulator } from '../support/start-emulator.ts'
-
-/** A custom topic as its publisher knows it. */
-interface Topic {
-  readonly httpEndpoint: string
-  readonly key: string
-}
-
-/** One that nothing is published to. */
-const nowhere: Topic = { httpEndpoint: 'http://127.0.0.1:1/api/events', key: 'a-key' }
-
-/** The API over a component `orders` that publishes only. */
-async function openApi(options: Partial<BindingsApiOptions> = {}, topic: Topic = nowhere) {
-  const yaml = `
-apiVersion: dapr.io/v1alpha1
-kind: Component
-metadata: { name: orders }
-spec:
-  type: bindings.azure.eventgrid
-  metadata:
-    - { name: topicEndpoint, value: "${topic.httpEndpoint}" }
-    - { name: accessKey, value: "${topic.key}" }`
-  const loaded = loadComponents(new Map([['orders.yaml', yaml]]), {
-    appId: '',
-    env: {},
-    fill: (text) => text,
-    secrets: () => ({}),
-  })
-  const host = createHost({ channel: undefined, loggerOf: captureLog })
-  await host.start(loaded)
-  const api = createBindingsApi({
-    host,
-    appId: 'shop',
-    app: undefined,
-    version: '1.2.3',
-    notReady: () => [],
-    onShutdown() {},
-    ...options,
-  })
-  onTestFinished(async () => {
-    await api.close()
-    await host.close()
-  })
-  return api
-}
-
-/** The same with a topic of the emulator's, and what that was sent. */
-async function openPublishing() {
-  const emulator = await startEmulator({ topics: [{ name: 'orders' }] })
-  const api = await openApi({}, emulator.topic('orders'))
-  return { api, published: () => emulator.records.requests.all().flatMap(({ body }) => body) }
-}
+import { openApi, openPublishing } from './open-api.ts'
 
 const failed = (errorCode: string, message: string) => JSON.stringify({ errorCode, message })
 const notInvoked = (name: string, why: string) =>

@@ -174,3 +174,15 @@ it('ends at once at a signal that comes after a request to shut down', async () 
   host.process.kill('SIGTERM')
   expect(await host.ended).toBe(143)
 })
+
+it.each([
+  { env: {}, warns: true },
+  { env: { DAPR_API_TOKEN: 'the-token' }, warns: false },
+])('warns of an API that listens on every address without a token, with $env: $warns', async ({ env, warns }) => {
+  const host = startCommand(
+    ['run', '--components', makeComponentFolder().path, '--http-port', '0', '--http-address', '0.0.0.0'],
+    env,
+  )
+  await host.line(/^ready/)
+  expect(host.lines.some((line) => line.includes('--http-address 0.0.0.0 without DAPR_API_TOKEN'))).toBe(warns)
+})

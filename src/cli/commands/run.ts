@@ -71,6 +71,7 @@ async function runHost(args: readonly string[], terminal: Terminal): Promise<num
     app,
     version: packageVersion(),
     appId: options.appId,
+    listeningOn: options.http.host,
     token: secretOf(env.DAPR_API_TOKEN),
     notReady: () => [...waiting],
     onShutdown: () => ending.ask('shutdown'),
@@ -121,7 +122,9 @@ async function runHost(args: readonly string[], terminal: Terminal): Promise<num
   try {
     const url = await listen(api, options.http)
     if (!isLoopback(options.http.host) && !env.DAPR_API_TOKEN) {
-      terminal.line(`warning: whoever reaches ${url} may publish; set DAPR_API_TOKEN to keep strangers out`)
+      terminal.line(
+        `warning: --http-address ${options.http.host} without DAPR_API_TOKEN: every client that reaches ${url} may publish and shut this process down`,
+      )
     }
     showAll(terminal, [...loaded.notes, ...unread])
     if (loaded.components.size === 0) terminal.line(`${options.components} holds no component of ours yet`)
