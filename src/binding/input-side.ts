@@ -29,12 +29,12 @@ export async function createInputSide(
   const { deliveryAuthentication: delivery } = input
   const credentials = delivery.kind === 'secret' ? deriveDeliveryCredentials(delivery.sources, input) : []
   const authentication: ListenerAuthentication = delivery.kind === 'secret' ? { kind: 'secret', credentials } : delivery
-  const deliveryHeader = credentials[0]?.value
+  const deliveryCredential = credentials[0]?.value
 
   let connecting: Promise<SubscriptionUpsert> | undefined
   const connect = () => {
     connecting ??= import('./subscription-upsert.ts').then(({ createSubscriptionUpsert }) =>
-      createSubscriptionUpsert({ ...options, input, deliveryHeader }),
+      createSubscriptionUpsert({ ...options, input, deliveryCredential }),
     )
     return connecting
   }

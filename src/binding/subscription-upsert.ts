@@ -13,8 +13,8 @@ export type SubscriptionUpsert = (
 /** What {@link createSubscriptionUpsert} needs. */
 export interface SubscriptionUpsertOptions extends SideOptions {
   readonly input: InputMetadata
-  /** Value of the delivery attribute, where deliveries prove themselves by a secret. */
-  readonly deliveryHeader: Secret | undefined
+  /** Our credential in the delivery attribute, for `deliveryAuthentication: secret`. */
+  readonly deliveryCredential: Secret | undefined
 }
 
 /**
@@ -23,8 +23,8 @@ export interface SubscriptionUpsertOptions extends SideOptions {
  * @throws BindingError where endpoint or credential can't be used
  */
 export function createSubscriptionUpsert(options: SubscriptionUpsertOptions): SubscriptionUpsert {
-  const { input, endpoints, logger, deliveryHeader } = options
+  const { input, endpoints, logger, deliveryCredential } = options
   const credential = createCredential(input.credential, { ...options, environment: input.environment })
   const api = createSubscriptionApi({ input, credential, endpoints })
-  return (how) => upsertSubscription({ api, input, logger, ...(deliveryHeader && { deliveryHeader }), ...how })
+  return (how) => upsertSubscription({ api, input, logger, ...(deliveryCredential && { deliveryCredential }), ...how })
 }

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { EventSubscription, EventSubscriptionUpdateParameters } from '@azure/arm-eventgrid'
-import { deliveryTokenHeader } from '../core/delivery-credential.ts'
 import { type Canonical, canonicalSubscription, isStatic, isWebHook, writableFields } from './canonical-subscription.ts'
 import { carriedByPatch, carriedByPut, type UnknownSetting } from './carry-over.ts'
 import type { DesiredSubscription } from './desired-subscription.ts'
-import { mergeSubscription } from './merge-subscription.ts'
+import { type MergedCredentials, maxCredentials, mergeCredentials } from './merge-credentials.ts'
+import { credentialsOf, isDeliveryAttribute, mergeSubscription } from './merge-subscription.ts'
 
 /** An event subscription as it stands in Azure, with what ARM hides in its plain answer joined in. */
 export interface StandingSubscription {
@@ -65,13 +65,15 @@ export function decideUpsert(standing: StandingSubscription | undefined, desired
       fix: `let the client read it (action Microsoft.EventGrid/eventSubscriptions/getDeliveryAttributes/action), or remove the attribute`,
     }
   }
+  const credentials = mergedCredentials(subscription, desired)
   const because = [
     ...(state === 'Succeeded' ? [] : [`it is ${state}`]),
+    ...(credentials?.added ? ['our delivery credential is missing'] : []),
     ...(differing.length > 0
       ? [`other ${differing.map((field) => withParts(field, before[field], after[field])).join(', ')}`]
       : []),
   ].join(', ')
-  const warnings = movedHost(subscription, desired)
+  const warnings = [...movedHost(subscription, desired), ...removedCredentials(credentials)]
   if (put) {
     return { action: 'replace', body, carryOver: carriedByPut(standing.unknownSettings, desired), because, warnings }
   }
@@ -151,12 +153,27 @@ function hiddenAttribute({ destination }: EventSubscription): string | undefined
   if (!isWebHook(destination)) return undefined
   const unreadable = destination.deliveryAttributeMappings?.find(
     (mapping) =>
-      mapping.name !== deliveryTokenHeader &&
+      !isDeliveryAttribute(mapping) &&
       isStatic(mapping) &&
       mapping.isSecret === true &&
       (mapping.value === undefined || mapping.value === null || mapping.value === hiddenValue),
   )
   return unreadable?.name
+}
+
+function mergedCredentials(
+  { destination }: EventSubscription,
+  { deliveryCredential }: DesiredSubscription,
+): MergedCredentials | undefined {
+  if (!deliveryCredential || !isWebHook(destination)) return undefined
+  return mergeCredentials(credentialsOf(destination), deliveryCredential.reveal())
+}
+
+function removedCredentials(credentials: MergedCredentials | undefined): string[] {
+  if (!credentials || credentials.removed === 0) return []
+  return [
+    `the event subscription holds at most ${maxCredentials} delivery credentials, so the oldest is removed; replicas with more secrets than that use the same event subscription`,
+  ]
 }
 
 function movedHost({ destination }: EventSubscription, { endpointUrl }: DesiredSubscription): string[] {

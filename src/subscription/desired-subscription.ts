@@ -5,11 +5,8 @@ import { resetToDefault } from '../metadata/metadata.ts'
 /** What the metadata asks of the event subscription. */
 export interface DesiredSubscription {
   readonly endpointUrl: string
-  /**
-   * Value of our delivery attribute; `undefined` where deliveries prove themselves
-   * otherwise, and then the attribute goes.
-   */
-  readonly deliveryHeader: Secret | undefined
+  /** Our credential in the delivery attribute. `undefined` with another authentication: then the attribute is removed. */
+  readonly deliveryCredential: Secret | undefined
   /** Entra-secured delivery; `undefined` where deliveries prove themselves otherwise, and then it is switched off. */
   readonly entra: { readonly tenantId: string; readonly applicationIdOrUri: string } | undefined
   readonly settings: SubscriptionSettings
@@ -18,19 +15,19 @@ export interface DesiredSubscription {
 }
 
 /**
- * What the event subscription shall be. `deliveryHeader` is needed where deliveries carry
- * a secret, and unused elsewhere.
- * @throws TypeError without the header that `deliveryAuthentication: secret` needs.
+ * What the event subscription shall be. Only `deliveryAuthentication: secret` uses `deliveryCredential`.
+ * @throws TypeError without the credential that `deliveryAuthentication: secret` needs
  */
 export function desiredSubscription(
   input: Pick<InputMetadata, 'subscriberEndpoint' | 'deliveryAuthentication' | 'settings' | 'replaceDestination'>,
-  deliveryHeader: Secret | undefined,
+  deliveryCredential: Secret | undefined,
 ): DesiredSubscription {
   const { subscriberEndpoint: endpointUrl, deliveryAuthentication: delivery, settings, replaceDestination } = input
-  if (delivery.kind === 'secret' && !deliveryHeader) throw new TypeError('a delivery secret needs its header value')
+  if (delivery.kind === 'secret' && !deliveryCredential)
+    throw new TypeError('deliveryAuthentication secret needs a credential')
   return {
     endpointUrl,
-    deliveryHeader: delivery.kind === 'secret' ? deliveryHeader : undefined,
+    deliveryCredential: delivery.kind === 'secret' ? deliveryCredential : undefined,
     entra:
       delivery.kind === 'entra' ? { tenantId: delivery.tenantId, applicationIdOrUri: delivery.clientId } : undefined,
     settings,

@@ -7,8 +7,9 @@ import type {
 } from '@azure/arm-eventgrid'
 import { deliveryTokenHeader } from '../core/delivery-credential.ts'
 import { type AdvancedFilter, resetToDefault, type Setting } from '../metadata/metadata.ts'
-import { areAllEventTypes, isWebHook } from './canonical-subscription.ts'
+import { areAllEventTypes, isStatic, isWebHook } from './canonical-subscription.ts'
 import type { DesiredSubscription } from './desired-subscription.ts'
+import { mergeCredentials } from './merge-credentials.ts'
 
 /**
  * The event subscription whole, ready to be written: what metadata asks for laid over what stands.
@@ -40,16 +41,24 @@ export function mergeSubscription(
   }
 }
 
+/** Is it the attribute that carries our credentials? */
+export const isDeliveryAttribute = ({ name }: DeliveryAttributeMappingUnion): boolean =>
+  name?.toLowerCase() === deliveryTokenHeader.toLowerCase()
+
+/** The value of our delivery attribute as it exists in Azure. */
+export function credentialsOf(destination: WebHookEventSubscriptionDestination | undefined): string | undefined {
+  const mapping = destination?.deliveryAttributeMappings?.find(isDeliveryAttribute)
+  return mapping && isStatic(mapping) ? (mapping.value ?? undefined) : undefined
+}
+
 function mergeWebHook(
   standing: WebHookEventSubscriptionDestination | undefined,
-  { endpointUrl, deliveryHeader, entra, settings }: DesiredSubscription,
+  { endpointUrl, deliveryCredential, entra, settings }: DesiredSubscription,
 ): WebHookEventSubscriptionDestination {
-  const ours = deliveryTokenHeader.toLowerCase()
-  const mappings: DeliveryAttributeMappingUnion[] = (standing?.deliveryAttributeMappings ?? []).filter(
-    ({ name }) => name?.toLowerCase() !== ours,
-  )
-  if (deliveryHeader) {
-    mappings.push({ name: deliveryTokenHeader, type: 'Static', value: deliveryHeader.reveal(), isSecret: true })
+  const mappings = (standing?.deliveryAttributeMappings ?? []).filter((mapping) => !isDeliveryAttribute(mapping))
+  if (deliveryCredential) {
+    const { value } = mergeCredentials(credentialsOf(standing), deliveryCredential.reveal())
+    mappings.push({ name: deliveryTokenHeader, type: 'Static', value, isSecret: true })
   }
   return {
     endpointType: 'WebHook',

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { splitDeliveryCredentials } from '../core/delivery-credential.ts'
 import { BindingError, messageWithoutCode } from '../core/errors.ts'
 import { type Logger, silentLogger } from '../core/logger.ts'
 import type { Secret } from '../core/secret.ts'
@@ -33,8 +34,8 @@ export interface FailedAttempt {
 export interface UpsertOptions {
   readonly api: SubscriptionApi
   readonly input: InputMetadata
-  /** Value of the delivery attribute, where deliveries prove themselves by a secret. */
-  readonly deliveryHeader?: Secret
+  /** Our credential in the delivery attribute, for `deliveryAuthentication: secret`. */
+  readonly deliveryCredential?: Secret
   readonly signal: AbortSignal
   /** @default silent */
   readonly logger?: Logger
@@ -89,7 +90,7 @@ export async function upsertSubscription(options: UpsertOptions): Promise<Upsert
   } = options
   const sleep = options.sleep ?? ((ms: number, abort: AbortSignal) => wait(ms, undefined, { signal: abort }))
   const started = elapsed()
-  const desired = desiredSubscription(input, options.deliveryHeader)
+  const desired = desiredSubscription(input, options.deliveryCredential)
   const name = input.eventSubscriptionName
   const known = failureContext(options)
   let context = known
@@ -248,13 +249,13 @@ const aborted = (name: string) =>
 export function failureContext({
   api,
   input,
-  deliveryHeader,
-}: Pick<UpsertOptions, 'input' | 'deliveryHeader'> & {
+  deliveryCredential,
+}: Pick<UpsertOptions, 'input' | 'deliveryCredential'> & {
   readonly api: Pick<SubscriptionApi, 'resourceManager'>
 }): FailureContext {
   const { credential, deliveryAuthentication: delivery, subscriberEndpoint, scope } = input
   const secrets = [
-    deliveryHeader?.reveal(),
+    deliveryCredential?.reveal(),
     credential.kind === 'clientSecret' ? credential.clientSecret.reveal() : undefined,
     ...(delivery.kind === 'secret' ? delivery.sources.map((source) => source.reveal()) : []),
     ...new URL(subscriberEndpoint).searchParams.values(),
@@ -267,15 +268,18 @@ export function failureContext({
     subscriberEndpoint,
     handshakePort: input.handshakePort,
     resourceManager: api.resourceManager,
-    // A word of a few letters hides nothing and would riddle the message.
-    secrets: secrets.flatMap((secret) => (secret !== undefined && secret.length >= 4 ? secret : [])),
+    secrets: secrets.flatMap((secret) => (secret !== undefined && secret.length >= minSecretLength ? secret : [])),
   }
 }
+
+/** A shorter text is not hidden: it would blot out parts of every word of a message. */
+const minSecretLength = 4
 
 function secretsOf(standing: StandingSubscription | undefined): string[] {
   const destination = standing?.subscription.destination
   if (!isWebHook(destination)) return []
-  return (destination.deliveryAttributeMappings ?? []).flatMap((mapping) =>
-    isStatic(mapping) && mapping.isSecret === true && mapping.value && mapping.value.length >= 4 ? mapping.value : [],
-  )
+  return (destination.deliveryAttributeMappings ?? [])
+    .filter(isStatic)
+    .flatMap(({ isSecret, value }) => (isSecret && value ? [value, ...splitDeliveryCredentials(value)] : []))
+    .filter((value) => value.length >= minSecretLength)
 }

@@ -131,9 +131,9 @@ describe('patches', () => {
 
   it.each<{ name: string; there: Partial<EventSubscription>; because: string }>([
     {
-      name: 'a credential that was renewed',
+      name: 'our credential is missing',
       there: { destination: webHook({ deliveryAttributeMappings: [{ ...ours, value: 'key2.other' }] }) },
-      because: 'other destination (attributes)',
+      because: 'our delivery credential is missing, other destination (attributes)',
     },
     {
       name: 'an endpoint that moves, with another filter',
@@ -209,7 +209,6 @@ describe('patches', () => {
   })
 
   it.each([
-    { name: 'another token', mappings: [theirs, { ...ours, value: 'key0.old' }] },
     { name: 'a token that cannot be read', mappings: [theirs, { ...ours, value: 'Hidden' }] },
     { name: 'no token', mappings: [theirs] },
     { name: 'a token in clear', mappings: [theirs, { ...ours, isSecret: false }] },
@@ -232,6 +231,36 @@ describe('patches', () => {
       warnings: [],
     })
   })
+
+  const held = (value: string) =>
+    standing({ destination: webHook({ deliveryAttributeMappings: [theirs, { ...ours, value }] }) })
+
+  it.each([
+    { name: 'one of another replica', there: 'key0.old', written: 'key1.header-marked,key0.old', removed: false },
+    {
+      name: 'two of other replicas',
+      there: 'key3.c, key2.b',
+      written: 'key1.header-marked,key3.c,key2.b',
+      removed: false,
+    },
+    {
+      name: 'three of other replicas, of which the oldest goes',
+      there: 'key4.d,key3.c,key2.b',
+      written: 'key1.header-marked,key4.d,key3.c',
+      removed: true,
+    },
+  ])('our credential in front of $name', ({ there, written, removed }) => {
+    expect(decideUpsert(held(there), desire())).toMatchObject({
+      action: 'patch',
+      body: { destination: { deliveryAttributeMappings: [theirs, { ...ours, value: written }] } },
+      warnings: removed ? [expect.stringContaining('at most 3 delivery credentials')] : [],
+    })
+  })
+
+  it.each(['key1.header-marked,key0.old', 'key2.new,key1.header-marked', 'key3.c , key2.b , key1.header-marked'])(
+    'nothing where ours is among those of other replicas: %s',
+    (value) => expect(decideUpsert(held(value), desire())).toEqual({ action: 'keep' }),
+  )
 
   it('and warns with both hosts, but no query, when it moves the event subscription', () => {
     const there = { destination: webHook({ endpointUrl: 'https://old.example.com/x?code=query-marked' }) }

@@ -70,7 +70,7 @@ async function start(
         ...(requestTimeoutMs && { requestTimeoutMs }),
       }),
       input,
-      deliveryHeader: header,
+      deliveryCredential: header,
       signal: new AbortController().signal,
       logger,
       patience: 'timeout',
