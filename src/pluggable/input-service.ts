@@ -18,7 +18,7 @@ export function createInputService({ instances, logger }: ServiceOptions) {
     Init: unary<InitRequest, Empty>(
       logger,
       async ({ request, metadata }) => {
-        await instances.obtain(instanceName(metadata)).input.init(request.metadata?.properties ?? {})
+        await instances.init(instanceName(metadata), 'input', request.metadata?.properties ?? {})
         return {}
       },
       ({ metadata }, end) => noteInit(instances.find(instanceName(metadata)), 'input', end),

@@ -29,6 +29,8 @@ export interface Instance {
   readonly counters: ComponentCounters
   /** One of its sides has had its `Init`. */
   readonly initialized: boolean
+  /** One of its sides is initialised, or an `Init` runs. */
+  readonly inUse: boolean
   /** Attaches one more reader to whatever input side there is or will be. */
   read(stream: ReadStream): Reader
   /**
@@ -105,6 +107,9 @@ export function createInstance(options: InstanceOptions): Instance {
     counters,
     get initialized() {
       return input.initialized || output.initialized
+    },
+    get inUse() {
+      return input.inUse || output.inUse
     },
     read(stream) {
       clearTimeout(readWarning)

@@ -2,6 +2,7 @@ import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Side as SideName } from '../metadata/fields.ts'
+import type { Texts } from './contract.ts'
 import { createInstance, type Instance } from './instance.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -16,7 +17,18 @@ export interface InstancesOptions {
 
 /** The components that this process serves, by name. */
 export interface Instances {
-  /** The component of that name, made where there is none yet. Throws OVERLOADED where there are too many, CLOSED for a new one once this closes. */
+  /**
+   * Initialises one side of a component.
+   *
+   * @throws BindingError of {@link PluggableSide.init}; OVERLOADED when too many components are initialised, CLOSED after `close`
+   */
+  init(name: string, side: SideName, properties: Texts): Promise<void>
+  /**
+   * The component of that name; made where there is none. Only initialised components last: of the others the oldest is forgotten
+   * when there are too many, so that calls with made-up names take no room from them.
+   *
+   * @throws BindingError CLOSED after `close`, for a new name
+   */
   obtain(name: string): Instance
   /** The component of that name, if there is one. */
   find(name: string): Instance | undefined
@@ -25,8 +37,11 @@ export interface Instances {
   close(): Promise<void>
 }
 
-/** More components than a sidecar ever has; a name is all it takes to make one. */
-const most = 1_000
+/** More components than a sidecar ever has. */
+const maxInitialized = 1_000
+
+/** Of components that nobody has initialised: they show in health and metrics which calls fail after a restart of this process. */
+const maxUninitialized = 100
 
 const sweepMs = 1_000
 
@@ -60,20 +75,39 @@ export function createInstances(options: InstancesOptions): Instances {
 
   const closeAll = (side: SideName) => Promise.all([...instances.values()].map((instance) => instance[side].close()))
 
+  function obtain(name: string): Instance {
+    const found = instances.get(name)
+    if (found) return found
+    if (closing) {
+      // Nobody would close what its sides open.
+      throw new BindingError('CLOSED', { what: 'the process is ending', fix: 'call it once it runs again' })
+    }
+    const uninitialized = [...instances.values()].filter(({ inUse }) => !inUse)
+    if (uninitialized[0] && uninitialized.length >= maxUninitialized) forget(uninitialized[0])
+    const instance = createInstance({ name, logger: loggerOf(name), metrics, endpoints, readWarningMs, freePort })
+    instances.set(name, instance)
+    return instance
+  }
+
+  function forget(instance: Instance): void {
+    instances.delete(instance.name)
+    instance.stop()
+    metrics.forget(instance.name)
+  }
+
+  function refuseTooMany(): void {
+    const initialized = [...instances.values()].filter(({ inUse }) => inUse).length
+    if (initialized < maxInitialized) return
+    const what = `${maxInitialized} components are initialised`
+    throw new BindingError('OVERLOADED', { what, fix: 'restart this process' })
+  }
+
   return {
-    obtain(name) {
-      const found = instances.get(name)
-      if (found) return found
-      if (closing) {
-        // Nobody would close what its sides open.
-        throw new BindingError('CLOSED', { what: 'the process is ending', fix: 'call it once it runs again' })
-      }
-      if (instances.size >= most) {
-        throw new BindingError('OVERLOADED', { what: `${most} components are served`, fix: 'restart this process' })
-      }
-      const instance = createInstance({ name, logger: loggerOf(name), metrics, endpoints, readWarningMs, freePort })
-      instances.set(name, instance)
-      return instance
+    obtain,
+    async init(name, side, properties) {
+      const instance = obtain(name)
+      if (!instance.inUse) refuseTooMany()
+      await instance[side].init(properties)
     },
     find: (name) => instances.get(name),
     all: () => instances.values(),

@@ -1,3 +1,4 @@
+import { status as grpcStatus } from '@grpc/grpc-js'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { HealthStatus } from '../binding/health.ts'
 import type { EventResult } from './readers.ts'
@@ -26,6 +27,8 @@ export interface ComponentCounters {
 /** Figures of this process in Prometheus' form. */
 export interface Metrics {
   component(name: string): ComponentCounters
+  /** Removes the counts of a component. */
+  forget(name: string): void
   /** Asked each time that the figures are read. */
   watch(components: () => Iterable<ComponentFigures>): void
   readonly contentType: string
@@ -34,6 +37,8 @@ export interface Metrics {
 
 /** From a handler that answers at once to one that takes the whole of `handlerTimeout`. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 100]
+
+const results = ['acknowledged', 'failed', 'abandoned'] as const satisfies readonly EventResult[]
 
 const statuses = ['healthy', 'degraded', 'unhealthy'] as const satisfies readonly HealthStatus[]
 
@@ -137,6 +142,15 @@ export function createMetrics(): Metrics {
         },
         init: (side, code) => inits.labels({ component, side, code }).inc(),
       }
+    },
+    forget(component) {
+      for (const result of results) events.remove({ component, result })
+      for (const code of Object.keys(grpcStatus)) {
+        invokes.remove({ component, code })
+        for (const side of ['input', 'output']) inits.remove({ component, side, code })
+      }
+      eventSeconds.remove({ component })
+      invokeSeconds.remove({ component })
     },
     watch(asked) {
       components = asked

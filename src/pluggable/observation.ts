@@ -9,12 +9,20 @@ export interface Observation {
   close(): Promise<void>
 }
 
+export interface ObservationOptions {
+  readonly host: string
+  /** 0 takes a free port. */
+  readonly port: number
+  /** Cancels the start, which then rejects. */
+  readonly signal?: AbortSignal
+}
+
 /**
  * Serves over http: `/healthz` (200 as long as the process runs: a restart helps nothing that Azure or the host lacks, and a host that
  * runs on would not read events from the new process), `/readyz` (503 while it drains, and until the host has initialised a component), both with the health of each component, and
  * `/metrics`. Throws where the port is taken.
  */
-export async function observe(pluggable: Pluggable, at: { host: string; port: number }): Promise<Observation> {
+export async function observe(pluggable: Pluggable, at: ObservationOptions): Promise<Observation> {
   const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
     const path = request.url?.split('?')[0]
     if (request.method !== 'GET' && request.method !== 'HEAD') {
@@ -25,8 +33,14 @@ export async function observe(pluggable: Pluggable, at: { host: string; port: nu
     else response.writeHead(404).end()
   })
   const { close } = closable(server)
-  server.listen(at.port, at.host)
-  await once(server, 'listening')
+  const { host, port, signal } = at
+  server.listen({ host, port })
+  try {
+    await once(server, 'listening', { signal })
+  } catch (error) {
+    server.close()
+    throw error
+  }
   const address = server.address()
   return {
     address: typeof address === 'object' && address ? address : { address: at.host, port: at.port },

@@ -13,7 +13,7 @@ export function createOutputService({ instances, logger }: ServiceOptions) {
     Init: unary<InitRequest, Empty>(
       logger,
       async ({ request, metadata }) => {
-        await instances.obtain(instanceName(metadata)).output.init(request.metadata?.properties ?? {})
+        await instances.init(instanceName(metadata), 'output', request.metadata?.properties ?? {})
         return {}
       },
       ({ metadata }, end) => noteInit(instances.find(instanceName(metadata)), 'output', end),

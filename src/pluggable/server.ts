@@ -25,6 +25,10 @@ export interface PluggableOptions {
   readonly endpoints?: Endpoints
   /** How long a component without a `Read` is no cause for a warning. @default 60_000 */
   readonly readWarningMs?: number
+  /** Ends the start, which then rejects with the signal's reason. */
+  readonly signal?: AbortSignal
+  /** The longest wait for other processes that start in the same folder. @default 10_000 */
+  readonly lockTimeoutMs?: number
 }
 
 /** The pluggable component, while it is served. */
@@ -56,10 +60,10 @@ const lastAnswersMs = 1_000
 /**
  * Serves both component types on Unix domain sockets, for any number of components.
  *
- * @throws SocketError when somebody serves one of the sockets
+ * @throws SocketError when the sockets can't be served; the reason of `signal` when it aborts
  */
 export async function createPluggable(options: PluggableOptions): Promise<Pluggable> {
-  const { socketMode = 0o660, loggerOf, endpoints, readWarningMs } = options
+  const { socketMode = 0o660, loggerOf, endpoints, readWarningMs, signal, lockTimeoutMs } = options
   const folder = resolve(options.folder)
   const logger = loggerOf()
   const metrics = createMetrics()
@@ -83,7 +87,16 @@ export async function createPluggable(options: PluggableOptions): Promise<Plugga
   })
   let files: SocketFiles
   try {
-    files = await claimSockets(folder, socketNames, socketMode, peers.listen)
+    files = await claimSockets({
+      folder,
+      names: socketNames,
+      mode: socketMode,
+      bind: peers.listen,
+      onWarning: (warning) => logger.warn(warning),
+      onWait: (path) => logger.debug(`waits for the lock ${path} of another process`),
+      signal,
+      lockTimeoutMs,
+    })
   } catch (error) {
     await peers.close(0)
     await instances.close()

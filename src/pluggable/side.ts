@@ -33,6 +33,8 @@ export interface PluggableSide {
    */
   init(properties: Texts): Promise<void>
   readonly initialized: boolean
+  /** It is initialised, or an `init` runs. */
+  readonly inUse: boolean
   /** `undefined` before `init`, and where the side is not configured. */
   readonly binding: Binding | undefined
   readonly metadata: Metadata | undefined
@@ -55,6 +57,7 @@ export function createSide(options: SideOptions): PluggableSide {
   /** Bindings that were replaced and still publish what they had. */
   const leaving = new Set<Promise<void>>()
   let turn: Promise<unknown> = Promise.resolve()
+  let runningInits = 0
 
   /** One at a time, in the order of the calls. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -117,10 +120,18 @@ export function createSide(options: SideOptions): PluggableSide {
     async init(properties) {
       if (closed)
         throw new BindingError('CLOSED', { what: 'the component is closing', fix: 'call it once it runs again' })
-      await inTurn(() => init(properties))
+      runningInits++
+      try {
+        await inTurn(() => init(properties))
+      } finally {
+        runningInits--
+      }
     },
     get initialized() {
       return current !== undefined
+    },
+    get inUse() {
+      return current !== undefined || runningInits > 0
     },
     get binding() {
       return current?.binding

@@ -1,122 +1,136 @@
-import { randomBytes } from 'node:crypto'
-import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { basename, dirname, join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { codeOf } from '../support/error-code.ts'
+import { type FolderLock, type LockOptions, takeFolderLock } from './folder-lock.ts'
+import { judgeFolder, pathSteps } from './folder-trust.ts'
+import { SocketError } from './socket-error.ts'
 
-/** Socket files that are ours. */
+export interface SocketOptions extends LockOptions {
+  /** Absolute path of the folder; made where it does not exist. */
+  readonly folder: string
+  /** File names of the sockets. */
+  readonly names: readonly string[]
+  /** Permissions of the sockets. */
+  readonly mode: number
+  /** Listens at a path. */
+  readonly bind: (path: string) => Promise<void>
+  readonly onWarning?: (warning: string) => void
+}
+
+/** Sockets that this process serves. */
 export interface SocketFiles {
   readonly paths: readonly string[]
-  /** Whether they took the place of those of a process that was killed. */
+  /** A killed process had left sockets of these names. */
   readonly replaced: boolean
-  /** Takes the files away, each only if it is still the one that was put there. */
+  /** Removes the sockets, but none that another process has put in their place. */
   remove(): void
 }
 
-/** The sockets can't be had; the message says why and what to do. */
-export class SocketError extends Error {
-  override readonly name = 'SocketError'
-}
+/** The kernel limits the path of a socket; macOS allows fewer bytes than Linux. */
+const maxPathBytes = 103
 
-/** Sockets have a short field for their path in the kernel, on macOS shorter than on Linux. */
-const longestPath = 103
+/** Another process removes the lock of a process that was suspended for seconds. */
+const maxAttempts = 3
 
 /**
- * Serves sockets of these names in a folder. `bind` listens at the path it is given, which is another one: only when it listens, with the
- * right mode, a socket gets its name, so nobody ever finds one there that nobody serves. What a process that died has left is replaced; a
- * socket that somebody serves is never taken over, not even by processes that start at the same moment.
+ * Serves sockets in a folder. Each is made elsewhere and gets its name when it listens with the right mode, so a socket under
+ * its name is always served. Sockets of a killed process are replaced; those of a running one never, even when several processes
+ * start at once.
  *
- * @throws SocketError when somebody serves one of them, a path is too long, something else lies there or the folder can't be written to; none is served then
+ * @throws SocketError when another process serves one of the sockets, a path is too long or taken by another file, or the folder
+ *   can't be written to or belongs to another user; no socket is served then
  */
-export async function claimSockets(
-  folder: string,
-  names: readonly string[],
-  mode: number,
-  bind: (path: string) => Promise<void>,
-): Promise<SocketFiles> {
+export async function claimSockets(options: SocketOptions): Promise<SocketFiles> {
+  const { folder, names } = options
   const paths = names.map((name) => join(folder, name))
-  for (const path of paths) {
-    if (Buffer.byteLength(path) <= longestPath) continue
-    throw new SocketError(`the path of the socket ${path} is too long; choose a folder with a shorter one`)
+  const tooLong = paths.find((path) => Buffer.byteLength(path) > maxPathBytes)
+  if (tooLong !== undefined) {
+    throw new SocketError(`the path of the socket ${tooLong} is too long; choose a folder with a shorter one`)
   }
-  const lock = await openFolder(folder)
+  prepareFolder(options)
+  for (let attempt = 1; ; attempt++) {
+    const lock = await lockFolder(options)
+    try {
+      return await claim(paths, lock, options)
+    } catch (error) {
+      if (!lock.lost || attempt === maxAttempts) throw error
+    } finally {
+      lock.release()
+    }
+  }
+}
+
+async function claim(paths: readonly string[], lock: FolderLock, options: SocketOptions): Promise<SocketFiles> {
+  const { mode, bind } = options
   const claimed = new Map<string, number>()
-  let replaced = false
   const remove = () => {
-    for (const [path, ino] of claimed) if (inodeOf(path) === ino) rmSync(path, { force: true })
+    for (const [path, inode] of claimed) if (inodeOf(path) === inode) rmSync(path, { force: true })
   }
   try {
     for (const path of paths) await refuseLive(path)
-    replaced = paths.some((path) => inodeOf(path) !== undefined)
-    for (const path of paths) {
-      // A server that ends takes away what stands at the path that it was bound to, so nobody else may have had this one.
-      const fresh = join(lock, randomBytes(4).toString('hex'))
+    const replaced = paths.some((path) => inodeOf(path) !== undefined)
+    for (const [index, path] of paths.entries()) {
+      // At its end a server removes the path that it was bound to. No other process has ever used this one.
+      const fresh = join(lock.room, String(index))
       await bind(fresh)
       chmodSync(fresh, mode)
       renameSync(fresh, path)
       claimed.set(path, inodeOf(path) ?? 0)
     }
+    return { paths, replaced, remove }
   } catch (error) {
     remove()
     throw error
-  } finally {
-    rmSync(lock, { recursive: true, force: true })
   }
-  return { paths, replaced, remove }
 }
 
-/** Makes the folder where it is not there yet; gives back its lock. */
-async function openFolder(folder: string): Promise<string> {
+/** Makes the folder, and judges whether other users can replace what is in it. */
+function prepareFolder({ folder, onWarning = () => {} }: SocketOptions): void {
+  const uid = process.getuid?.()
   try {
     mkdirSync(folder, { recursive: true })
-    return await takeLock(folder)
+    if (uid === undefined) return
+    const { refusal, warnings } = judgeFolder(pathSteps(folder), uid)
+    if (refusal !== undefined) throw new SocketError(refusal)
+    for (const warning of warnings) onWarning(warning)
   } catch (error) {
-    throw new SocketError(
-      `no socket can be made in ${folder} (${codeOf(error) ?? 'unknown'}); choose a folder that user ${process.getuid?.() ?? ''} may write to, ` +
-        'by --sockets-folder or DAPR_COMPONENTS_SOCKETS_FOLDER, as for daprd',
-    )
+    throw folderError(folder, error)
   }
 }
 
-const lockLifeMs = 5_000
-const lockPollMs = 25
-
-/**
- * Makes the folder that says that somebody looks at the sockets and replaces them. A folder, since the runtime looks at every socket beside
- * ours but into no folder, so it is also where new sockets are made. Whoever holds it needs milliseconds; an old one was left by a process that was killed.
- */
-async function takeLock(folder: string): Promise<string> {
-  const lock = join(folder, '.eb')
-  for (;;) {
-    try {
-      mkdirSync(lock)
-      return lock
-    } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error
-    }
-    const made = statSync(lock, { throwIfNoEntry: false })?.mtimeMs
-    // Of the future it is where the clock was set back since.
-    if (made !== undefined && Math.abs(Date.now() - made) > lockLifeMs) rmSync(lock, { recursive: true, force: true })
-    else await delay(lockPollMs)
+async function lockFolder(options: SocketOptions): Promise<FolderLock> {
+  try {
+    return await takeFolderLock(options.folder, options)
+  } catch (error) {
+    options.signal?.throwIfAborted()
+    throw folderError(options.folder, error)
   }
+}
+
+function folderError(folder: string, error: unknown): SocketError {
+  if (error instanceof SocketError) return error
+  return new SocketError(
+    `no socket can be made in ${folder} (${codeOf(error) ?? 'unknown'}); choose a folder that user ${process.getuid?.() ?? ''} may write to, ` +
+      'by --sockets-folder or DAPR_COMPONENTS_SOCKETS_FOLDER, as for daprd',
+    { cause: error },
+  )
 }
 
 async function refuseLive(path: string): Promise<void> {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (!found) return
-  if (!found.isSocket()) throw new SocketError(`${path} is there and is no socket; take it away`)
-  if (!(await answers(path))) return
+  if (!found.isSocket()) throw new SocketError(`${path} is not a socket; remove it`)
+  if (!(await isServed(path))) return
   throw new SocketError(
     `${basename(path)} in ${dirname(path)} is served by another process; give each daprd a folder of its own, with one "serve"`,
   )
 }
 
-/** Nobody serves it, or it is gone meanwhile. */
+/** A socket that nobody serves, or that has vanished. Other errors, such as a full queue of connections, prove nothing. */
 const deadCodes: ReadonlySet<string | undefined> = new Set(['ECONNREFUSED', 'ENOENT'])
 
-/** Does somebody serve it? Anything else, such as no permission or a full queue of connections, is no proof of the contrary. */
-function answers(path: string): Promise<boolean> {
+function isServed(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path)
     socket.once('connect', () => {

@@ -54,6 +54,8 @@ export function connectHost(socket: string): GrpcHost {
   const client = new Client(`unix:${socket}`, credentials.createInsecure(), {
     'grpc.max_receive_message_length': limit,
     'grpc.max_send_message_length': limit,
+    // A later process at the same path gets a connection of its own.
+    'grpc.use_local_subchannel_pool': 1,
   })
 
   const unary = <Response>(

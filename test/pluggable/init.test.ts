@@ -205,13 +205,33 @@ it('leaves the port to a component that somebody reads', async () => {
   })
 })
 
-it('refuses one component too many, and ends its Read', async () => {
+it('refuses one component too many', async () => {
   const { host, fields } = await openComponent()
-  const call = (n: number) => host.invoke(`component-${n}`, { operation: 'create' })
-  await Promise.allSettled(Array.from({ length: 1_000 }, (_, n) => call(n)))
-  await expect(host.init('output', 'more', fields)).rejects.toMatchObject({ code: status.RESOURCE_EXHAUSTED })
-  const reading = await host.read('more')
-  await reading.ended
+  // Initialises nothing but the name: the metadata configure no output side.
+  const init = (name: string) => host.init('output', name, { ...fields, direction: 'input' })
+  await Promise.all(Array.from({ length: 1_000 }, (_, n) => init(`component-${n}`)))
+  await expect(init('more')).rejects.toMatchObject({ code: status.RESOURCE_EXHAUSTED })
+  await init('component-7')
+})
+
+it('keeps its room for components that are initialised, whatever calls come with made-up names', async () => {
+  const { host, fields, pluggable } = await openComponent()
+  await host.init('output', 'orders', fields)
+  const first = await host.read('made-up')
+  await vi.waitFor(() => expect(Object.keys(pluggable.health())).toContain('made-up'))
+  const create = (name: string) => host.invoke(name, { operation: 'create', data: Buffer.from('{}') })
+  const broken = (name: string) => host.init('input', name, { scope: 'nowhere' })
+  const calls = Array.from({ length: 150 }, (_, n) => [create(`made-up-${n}`), broken(`made-up-too-${n}`)])
+  const outcomes = await Promise.allSettled(calls.flat())
+  expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(['rejected']))
+
+  await host.init('output', 'payments', fields)
+  for (const name of ['orders', 'payments']) expect(await create(name)).toMatchObject({ metadata: { count: '1' } })
+  await first.ended
+  const names = Object.keys(pluggable.health())
+  expect(names.length).toBeLessThanOrEqual(102)
+  const counted = [...(await pluggable.metrics.text()).matchAll(/component="([^"]+)"/g)].map(([, name]) => name)
+  expect(new Set(counted)).toEqual(new Set(names))
 })
 
 it('takes nothing from a component that nobody reads where the port that is asked for is not its own', async () => {

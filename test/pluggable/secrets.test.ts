@@ -1,8 +1,5 @@
 import { inspect } from 'node:util'
 import { expect, it } from 'vitest'
-import { silentLogger } from '../../src/core/logger.ts'
-import { createInstances } from '../../src/pluggable/instances.ts'
-import { createMetrics } from '../../src/pluggable/metrics.ts'
 import { openComponent } from './open-component.ts'
 
 it('tells no secret: not in logs, errors, health, metrics, nor in the objects that it hands out', async () => {
@@ -23,11 +20,4 @@ it('tells no secret: not in logs, errors, health, metrics, nor in the objects th
   told.push(log.text(), pluggable.health(), await pluggable.metrics.text())
   told.push(inspect(pluggable, { depth: Number.POSITIVE_INFINITY, showHidden: true }))
   expect(JSON.stringify(told)).not.toMatch(/marked-|bWFya2Vk/)
-})
-
-it('serves a bounded number of components', () => {
-  const instances = createInstances({ loggerOf: () => silentLogger, metrics: createMetrics() })
-  for (let n = 0; n < 1_000; n++) instances.obtain(`component-${n}`)
-  expect(() => instances.obtain('one-more')).toThrow('OVERLOADED')
-  expect(instances.obtain('component-1').name).toBe('component-1')
 })

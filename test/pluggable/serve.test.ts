@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { serve } from '../../src/cli/commands/serve.ts'
@@ -17,9 +17,14 @@ async function start(folder: string, args: readonly string[] = []): Promise<Comm
   return serving
 }
 
+type Serving = Awaited<ReturnType<typeof startBeside>>
+
 /** Starts `serve` for a world with an emulator, with a host connected to it. */
-async function startBeside({ emulator }: OpenComponent, env: Readonly<Record<string, string>> = {}) {
-  const folder = makeSocketFolder()
+async function startBeside(
+  { emulator }: OpenComponent,
+  env: Readonly<Record<string, string>> = {},
+  folder = makeSocketFolder(),
+) {
   const serving = startCommand(['serve', '--sockets-folder', folder], {
     AZURE_RESOURCE_MANAGER_URL: emulator.endpoints.resourceManager,
     AZURE_AUTHORITY_HOST: emulator.endpoints.authorityHost,
@@ -53,6 +58,71 @@ it('replaces the sockets of a process that was killed', async () => {
   expect(await host.ping('output')).toEqual({})
   expect(next.lines.join('\n')).toContain('daprd that has run since then must be restarted')
   expect(killed.lines.join('\n')).not.toContain('must be restarted')
+})
+
+it('serves once where two processes start at the same moment', async () => {
+  const folder = makeSocketFolder()
+  const both = [1, 2].map(() => startCommand(['serve', '--sockets-folder', folder]))
+  const loser = await Promise.race(both.map(async (one) => ({ one, code: await one.ended })))
+  expect(loser.code).toBe(1)
+  expect(loser.one.lines.join('\n')).toContain('is served by another process')
+  const winner = both.find((one) => one !== loser.one)
+  await winner?.line(/\bready\b/)
+  const host = connectHost(join(folder, 'cloud.eventrouter.sock'))
+  onTestFinished(() => host.close())
+  expect(await host.ping('input')).toEqual({})
+})
+
+it.each([
+  { moment: 'before it listens', until: (_: OpenComponent, { host }: Serving) => host.ping('input') },
+  { moment: 'when it listens', until: (_: OpenComponent, { serving }: Serving) => serving.line(/listening/) },
+  {
+    moment: 'when it has asked Azure',
+    until: ({ emulator }: OpenComponent) => emulator.records.requests.waitFor(({ face }) => face === 'arm'),
+  },
+  {
+    moment: 'in the handshake',
+    until: ({ emulator }: OpenComponent) => emulator.records.handshakes.waitFor(() => true),
+  },
+])('hinders no later process when it is killed in the middle of Init: $moment', async ({ until }) => {
+  const world = await openComponent()
+  const { emulator, fields } = world
+  const killed = await startBeside(world)
+  const init = killed.host.init('input', 'orders', fields).catch(() => {})
+  await until(world, killed)
+  killed.serving.process.kill('SIGKILL')
+  await Promise.all([killed.serving.ended, init])
+
+  const { host } = await startBeside(world, {}, killed.folder)
+  await host.init('input', 'orders', fields)
+  await emulator.records.handshakes.waitFor(({ outcome }) => outcome === 'validated')
+  await emulator.idle()
+  const subscription = emulator.eventSubscription(emulator.topic('orders').id, 'orders')
+  expect(subscription).toMatchObject({ provisioningState: 'Succeeded' })
+})
+
+it('ends with 0 on SIGTERM in the middle of Init, while Entra does not answer', async () => {
+  const world = await openComponent()
+  world.emulator.failNext({ route: 'entra', delayMs: 600_000, times: 100 })
+  const { serving, host, folder } = await startBeside(world)
+  const init = host.init('input', 'orders', world.fields).catch(() => {})
+  await serving.line(/listening/)
+  serving.process.kill('SIGTERM')
+  expect(await serving.ended).toBe(0)
+  await init
+  expect(readdirSync(folder)).toEqual([])
+})
+
+it.each(['SIGTERM', 'SIGINT'] as const)('ends with 0 on %s while it waits for another process', async (signal) => {
+  const folder = makeSocketFolder()
+  const lock = join(folder, '.eb')
+  mkdirSync(lock)
+  const starting = startCommand(['serve', '--sockets-folder', folder, '--log-level', 'debug'])
+  await starting.line(/waits for the lock/)
+  starting.process.kill(signal)
+  expect(await starting.ended).toBe(0)
+  expect(starting.lines.join('\n')).toContain(`${signal}: the start is cancelled`)
+  expect(readdirSync(folder)).toEqual(['.eb'])
 })
 
 it('ends with 1 and says why where another process serves that folder', async () => {

@@ -1,5 +1,17 @@
-import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../src/core/logger.ts'
@@ -18,9 +30,16 @@ async function serve(folder: string, options: Partial<PluggableOptions> = {}) {
 
 async function listen(path: string, backlog?: number): Promise<Server> {
   const server = createServer((socket) => void socket.destroy())
-  await new Promise<void>((resolve) => server.listen({ path, backlog }, resolve))
+  server.listen({ path, backlog })
+  await once(server, 'listening')
   onTestFinished(() => void server.close())
   return server
+}
+
+/** @param made seconds since 1970 */
+function abandonLock(folder: string, made: number): void {
+  mkdirSync(join(folder, '.eb'))
+  utimesSync(join(folder, '.eb'), made, made)
 }
 
 const names = ['azure.eventgrid.sock', 'cloud.eventrouter.sock']
@@ -95,7 +114,8 @@ it('leaves nothing behind where it gets the first of the sockets only', async ()
     if (existsSync(join(folder, 'first.sock'))) throw new Error('the second can not be had')
     await listen(path)
   }
-  await expect(claimSockets(folder, ['first.sock', 'second.sock'], 0o660, bind)).rejects.toThrow('the second')
+  const names = ['first.sock', 'second.sock']
+  await expect(claimSockets({ folder, names, mode: 0o660, bind })).rejects.toThrow('the second')
   expect(readdirSync(folder)).toEqual([])
 })
 
@@ -117,6 +137,18 @@ it('lets one of several win that start at the same moment, stale sockets or not'
   expect(readdirSync(folder)).toEqual([])
 })
 
+it('lets one of two win that start at the same moment, in each of 50 rounds, whatever a killed process has left', async () => {
+  for (let round = 0; round < 50; round++) {
+    const folder = makeSocketFolder()
+    if (round % 2 === 0) abandonLock(folder, 0)
+    const bind = async (path: string) => void (await listen(path))
+    const claims = [1, 2].map(() => claimSockets({ folder, names, mode: 0o660, bind }))
+    const outcomes = await Promise.allSettled(claims)
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect(readdirSync(folder).sort()).toEqual(names)
+  }
+})
+
 it('waits for another process that is about to put its sockets there', async () => {
   const folder = makeSocketFolder()
   mkdirSync(join(folder, '.eb'))
@@ -133,16 +165,60 @@ it.each([
   { when: 'before the clock was set back', made: Date.now() / 1000 + 86_400 },
 ])('waits for no process that was killed over that, $when', async ({ made }) => {
   const folder = makeSocketFolder()
-  mkdirSync(join(folder, '.eb'))
-  utimesSync(join(folder, '.eb'), made, made)
+  abandonLock(folder, made)
   await serve(folder)
   expect(readdirSync(folder).sort()).toEqual(names)
+})
+
+it.each([
+  { what: 'a symbolic link to nothing', make: (path: string) => symlinkSync('/nowhere', path) },
+  { what: 'a symbolic link to a folder', make: (path: string) => symlinkSync(tmpdir(), path) },
+  { what: 'a file', make: (path: string) => writeFileSync(path, '') },
+])('refuses $what in place of its lock, and names the path', async ({ make }) => {
+  const folder = makeSocketFolder()
+  make(join(folder, '.eb'))
+  await expect(serve(folder)).rejects.toThrow(`${join(folder, '.eb')} is not a folder; remove it`)
+  expect(readdirSync(folder)).toEqual(['.eb'])
+})
+
+it('waits for a lock that never becomes old for a limited time, and names its path', async () => {
+  const folder = makeSocketFolder()
+  mkdirSync(join(folder, '.eb'))
+  await expect(serve(folder, { lockTimeoutMs: 1 })).rejects.toThrow(
+    `another process keeps the lock ${join(folder, '.eb')}; remove it`,
+  )
+  expect(readdirSync(folder)).toEqual(['.eb'])
+})
+
+it('starts again where another process removes its lock, as after a suspension of seconds', async () => {
+  const folder = makeSocketFolder()
+  let suspended = true
+  const bind = async (path: string) => {
+    if (suspended) rmSync(join(folder, '.eb'), { recursive: true })
+    suspended = false
+    await listen(path)
+  }
+  const { paths } = await claimSockets({ folder, names: ['azure.eventgrid.sock'], mode: 0o660, bind })
+  expect(paths.map((path) => existsSync(path))).toEqual([true])
+  expect(readdirSync(folder)).toEqual(['azure.eventgrid.sock'])
+})
+
+it('leaves the lock of another process alone that took its place', async () => {
+  const folder = makeSocketFolder()
+  const bind = async () => {
+    rmSync(join(folder, '.eb'), { recursive: true })
+    mkdirSync(join(folder, '.eb', 'other'), { recursive: true })
+    throw new Error('the path is gone')
+  }
+  const claimed = claimSockets({ folder, names: ['azure.eventgrid.sock'], mode: 0o660, bind, lockTimeoutMs: 1 })
+  await expect(claimed).rejects.toThrow('another process keeps the lock')
+  expect(readdirSync(join(folder, '.eb'))).toEqual(['other'])
 })
 
 it('leaves a file alone that is no socket', async () => {
   const folder = makeSocketFolder()
   writeFileSync(join(folder, 'azure.eventgrid.sock'), 'mine')
-  await expect(serve(folder)).rejects.toThrow(/is no socket/)
+  await expect(serve(folder)).rejects.toThrow(/is not a socket; remove it/)
   expect(statSync(join(folder, 'azure.eventgrid.sock')).size).toBe(4)
 })
 
@@ -175,7 +251,7 @@ it('gets its sockets though the process before it ends at that moment', async ()
     await new Promise<void>((resolve) => server.listen(path, resolve))
     await before.close()
   }
-  const { paths } = await claimSockets(folder, ['azure.eventgrid.sock'], 0o660, bind)
+  const { paths } = await claimSockets({ folder, names: ['azure.eventgrid.sock'], mode: 0o660, bind })
   expect(paths).toEqual([join(folder, 'azure.eventgrid.sock')])
 })
 

@@ -51,36 +51,63 @@ export const serve: Command = { help, run }
 
 /** Runs until a signal. Throws a UsageError for wrong options. */
 async function run(args: readonly string[]): Promise<number> {
-  const { folder, socketMode, metrics, level, format } = readOptions(args)
+  const options = readOptions(args)
+  const { level, format } = options
   const write = (line: string) => void process.stderr.write(line)
   const loggerOf = (component?: string): Logger =>
     createLogWriter({ level, format, write, ...(component !== undefined && { fields: { component } }) })
   const logger = loggerOf()
 
   const { asked } = awaitEnd()
-  const pluggable = await createPluggable({ folder, socketMode, loggerOf })
-  // A second signal ends the process wherever it is.
-  process.once('exit', pluggable.removeSockets)
+  const serving = await cancellable(asked, (signal) => start(options, loggerOf, signal))
+  if (serving) {
+    // A second signal ends the process at once.
+    process.once('exit', serving.pluggable.removeSockets)
+    logger.info('ready', { sockets: serving.pluggable.sockets.join(' ') })
+    logger.info(`${await asked}: no more events are taken; waiting for what is under way`)
+    await serving.close()
+  } else logger.info(`${await asked}: the start is cancelled`)
+  logger.info('ended')
+  return 0
+}
+
+/** Resolves with the result of `work`, or with `undefined` where the end of the process was asked for meanwhile. */
+async function cancellable<T>(asked: Promise<string>, work: (signal: AbortSignal) => Promise<T>) {
+  const cancel = new AbortController()
+  void asked.then(() => cancel.abort())
   try {
-    const observation = metrics && (await startObservation(pluggable, metrics, logger))
-    logger.info('ready', { sockets: pluggable.sockets.join(' ') })
-    const signal = await asked
-    logger.info(`${signal}: no more events are taken; waiting for what is under way`)
-    await pluggable.close()
-    await observation?.close()
-    logger.info('ended')
-    return 0
-  } finally {
-    await pluggable.close()
+    return await work(cancel.signal)
+  } catch (error) {
+    if (cancel.signal.aborted) return undefined
+    throw error
   }
 }
 
-async function startObservation(pluggable: Pluggable, at: { host: string; port: number }, logger: Logger) {
+/** Serves the sockets and, where asked for, the metrics. */
+async function start(options: ServeOptions, loggerOf: (component?: string) => Logger, signal: AbortSignal) {
+  const { folder, socketMode, metrics } = options
+  const pluggable = await createPluggable({ folder, socketMode, loggerOf, signal })
   try {
-    const observation = await observe(pluggable, at)
-    logger.info('health and metrics are served', observation.address)
-    return observation
+    const observation = metrics && (await startObservation(pluggable, metrics, signal))
+    if (observation) loggerOf().info('health and metrics are served', observation.address)
+    return {
+      pluggable,
+      async close() {
+        await pluggable.close()
+        await observation?.close()
+      },
+    }
   } catch (error) {
+    await pluggable.close()
+    throw error
+  }
+}
+
+async function startObservation(pluggable: Pluggable, at: { host: string; port: number }, signal: AbortSignal) {
+  try {
+    return await observe(pluggable, { ...at, signal })
+  } catch (error) {
+    signal.throwIfAborted()
     throw listenFailure(error, 'metrics', at)
   }
 }
