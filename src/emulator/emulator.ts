@@ -1,322 +1,169 @@
-import { createDeclarations, type Declarations, putTopic, removeTopic } from './config/declarations.ts'
-import { checkTopicNames } from './config/option-names.ts'
-import { type Client, type EventGridEmulatorOptions, resolveOptions, type TopicOptions } from './config/options.ts'
-import type { Connectable, ConnectOptions } from './connect.ts'
-import { type Ingress, type IngressRule, ingressOf } from './delivery/ingress.ts'
-import { asResourceId, type EventSubscription, eventSubscriptionId } from './model/model.ts'
-import type { FigureName } from './page/figures.ts'
+import { createOperations } from './arm/operations.ts'
+import { createProvisioning, type Provisioning } from './arm/provisioning.ts'
+import { registerArmRoutes } from './arm/routes.ts'
+import type { ResolvedOptions } from './config/options.ts'
+import { createDeliveryEngine, type DeliveryEngine } from './delivery/delivery-engine.ts'
+import type { Ingress } from './delivery/ingress.ts'
+import { createDirectory, type Directory } from './entra/directory.ts'
+import { registerEntraRoutes } from './entra/routes.ts'
+import { createTokenIssuer, type TokenIssuer } from './entra/token-issuer.ts'
+import { type Clock, ManualClock } from './model/clock.ts'
+import type { Store } from './model/store.ts'
+import { createEventTrail } from './page/event-trail.ts'
+import { createFigures, type Figures } from './page/figures.ts'
+import { isPagePath, registerPageRoutes } from './page/page-routes.ts'
 import type { Records } from './records/record-types.ts'
-import { checkFault, type Fault } from './server/faults.ts'
-import { openState } from './state/state.ts'
-import { sourceIdOf } from './topics/raise.ts'
-import { createWorld, type World } from './world.ts'
+import { RecordRing } from './records/records.ts'
+import { createCertificateAuthority, makeAuthority, readAuthority } from './server/certificates.ts'
+import { createFaults, type Faults } from './server/faults.ts'
+import { createEmulatorServer } from './server/server.ts'
+import { type KeptValues, keptOrMade } from './state/kept-values.ts'
+import type { State } from './state/state.ts'
+import { registerTopicRoutes } from './topics/topic-routes.ts'
 
-/** Where clients find the emulator. */
-export interface EmulatorEndpoints {
-  /** Base URL of Azure Resource Manager. */
-  readonly resourceManager: string
-  /** Entra's authority host. */
-  readonly authorityHost: string
-  /** The emulator's certificate authority (PEM): clients must trust it. */
-  readonly ca: string
-}
-
-/** A custom topic, as a publisher needs it. */
-export interface TopicView {
-  readonly name: string
-  /** Resource id, which is the scope of its event subscriptions. */
-  readonly id: string
-  /** Where events are posted to, over https. */
-  readonly endpoint: string
-  /** The same over http. */
-  readonly httpEndpoint: string
-  /** The first key. */
-  readonly key: string
-  readonly keys: readonly [string, string]
-}
-
-/**
- * A local Azure Event Grid, with as much of Azure Resource Manager and Entra as its clients call, in this process.
- * Made by {@link EventGridEmulator.start}; ended by `close()` or `await using`.
- */
-export class EventGridEmulator implements AsyncDisposable {
-  readonly #world: World
-  readonly #declarations: Declarations
-  /** Where clients find it; fits the binding's option `endpoints`. */
-  readonly endpoints: EmulatorEndpoints
-  /** The emulator's certificate authority, PEM. */
-  readonly ca: string
-  /** `http://{host}:{port}` of the topics over http, which is also the CONNECT proxy for Azure's host names. */
-  readonly proxy: string
-  /** Tenant of the first client. */
-  readonly tenantId: string
-  /** Application id of the first client. */
-  readonly clientId: string
-  /** Secret of the first client. */
-  readonly clientSecret: string
-  /** The first Azure subscription. */
-  readonly subscriptionId: string
-  /** What went through: the requests answered, the handshakes and deliveries tried, the events given up. */
+/** The parts of a running emulator. */
+export interface RunningEmulator {
+  readonly clock: Clock
+  readonly store: Store
+  readonly directory: Directory
   readonly records: Records
+  readonly faults: Faults
+  readonly tokens: TokenIssuer
+  readonly engine: DeliveryEngine
+  readonly provisioning: Provisioning
+  readonly figures: Figures
+  readonly kept: KeptValues
+  /** The certificate of the authority, PEM. */
+  readonly ca: string
+  /** Without a trailing slash. */
+  readonly addresses: { readonly https: string; readonly http: string }
+  setIngress(ingress: Ingress): void
+  /** Adds an ingress that is asked before the others. */
+  prependIngress(ingress: Ingress): void
+  /** Resolves when no operation, handshake or due delivery is under way. */
+  idle(): Promise<void>
+  close(): Promise<void>
+}
 
-  private constructor(world: World) {
-    this.#world = world
-    this.#declarations = createDeclarations(world)
-    const { context, addresses, ca } = world
-    const [client] = context.directory.clients
-    this.endpoints = { resourceManager: addresses.https, authorityHost: addresses.https, ca }
-    this.ca = ca
-    this.proxy = addresses.http
-    this.tenantId = client?.tenantId ?? ''
-    this.clientId = client?.clientId ?? ''
-    this.clientSecret = client?.clientSecret ?? ''
-    this.subscriptionId = context.directory.azureSubscriptions()[0]?.id ?? ''
-    this.records = context.records
+/** Makes the parts of an emulator, connects them and listens. */
+export async function runEmulator(options: ResolvedOptions, state: State): Promise<RunningEmulator> {
+  const { clock } = options
+  const { store, kept } = state
+  const makeText = () => JSON.stringify(makeAuthority())
+  const authority = createCertificateAuthority(
+    readAuthority(keptOrMade(kept, 'identity', 'certificate authority', makeText)),
+  )
+  const addresses = { https: '', http: '' }
+  let { ingress } = options
+  const figures = createFigures(() => clock.now())
+  const trail = createEventTrail({ now: () => clock.now(), figures })
+  const shared = {
+    clock,
+    store,
+    directory: createDirectory(options),
+    tokens: createTokenIssuer(clock, kept),
+    records: {
+      requests: new RecordRing(),
+      deliveries: new RecordRing(),
+      handshakes: new RecordRing(),
+      deadLetters: new RecordRing(),
+    } satisfies Records,
+    faults: createFaults(),
+    watcher: trail,
+    baseUrl: () => addresses.https,
   }
+  const operations = createOperations(clock, options.operationDelayMs)
+  const engine = createDeliveryEngine({
+    ...shared,
+    ...options,
+    ingress: (url) => ingress(url),
+    journal: state.journal,
+  })
+  const provisioning = createProvisioning({ ...shared, delivery: engine, operations })
+  const server = createEmulatorServer(
+    authority,
+    (path) => isPagePath(path) || /^\/(topics|eventsubscriptions)\//.test(path),
+  )
+  server.app.register(async (app) =>
+    registerTopicRoutes(app, { ...shared, throttling: options.throttling, intake: engine }),
+  )
+  server.app.register(async (app) =>
+    registerPageRoutes(app, {
+      ...shared,
+      trail,
+      figures,
+      addresses,
+      pending: () => engine.pending(),
+      host: options.host,
+    }),
+  )
+  server.app.register(async (app) =>
+    registerEntraRoutes(app, { ...shared, tokenLifetimeSeconds: options.tokenLifetimeSeconds }),
+  )
+  server.app.register(async (app) =>
+    registerArmRoutes(app, {
+      ...shared,
+      operations,
+      provisioning,
+      conflicts: options.conflicts,
+      throttling: options.throttling,
+      // With an operation delay, its length must be visible to clients.
+      statusHoldMs: options.operationDelayMs > 0 ? 0 : 1000,
+    }),
+  )
+  const bound = await server.listen(options.host, options.port, options.httpPort).catch(async (error: unknown) => {
+    await Promise.all([server.close(), engine.close()])
+    throw error
+  })
+  const host = options.host.includes(':') ? `[${options.host}]` : options.host
+  addresses.https = `https://${host}:${bound.port}`
+  addresses.http = `http://${host}:${bound.httpPort}`
+  for (const { subscriptionId, resourceGroup } of store.topics()) {
+    shared.directory.azureSubscription(subscriptionId)?.resourceGroups.set(resourceGroup.toLowerCase(), resourceGroup)
+  }
+  for (const subscription of store.subscriptions()) engine.subscriptionChanged(subscription)
+  provisioning.resume()
+  engine.restore()
 
-  /**
-   * Starts one. Without options it has a tenant with one client, an Azure subscription, and the custom topic `orders`.
-   * Rejects, and leaves nothing running, with a TypeError or RangeError for an option that can't be, Resource Manager's
-   * own words for an event subscription that can't be, an EmulatorStateError for a state file that can't be used, and
-   * Node's error for a port that can't be bound.
-   */
-  static async start(options: EventGridEmulatorOptions = {}): Promise<EventGridEmulator> {
-    const state = await openState(options.state)
-    let emulator: EventGridEmulator | undefined
-    try {
-      const settings = resolveOptions(options, state.kept)
-      emulator = new EventGridEmulator(await createWorld(settings, state))
-      emulator.#declarations.declare(settings)
-      return emulator
-    } catch (error) {
-      if (emulator) await emulator.close()
-      else state.close()
-      throw error
+  const quiet = async () => {
+    while ((await engine.quiet()) === 'idle' && operations.running() > 0) {
+      await new Promise((resolve) => setImmediate(resolve))
     }
   }
-
-  /**
-   * Takes over clients and their roles, Azure subscriptions, topics, event subscriptions and ingress of other options:
-   * what they no longer name goes. All else (ports, state, clock, how events are delivered) stays as it was at the
-   * start. Throws as {@link start} rejects.
-   */
-  reconfigure(options: EventGridEmulatorOptions): void {
-    const settings = resolveOptions(options, this.#world.kept)
-    this.#world.context.directory.declare(settings)
-    this.#world.setIngress(settings.ingress)
-    this.#declarations.declare(settings)
+  const releaseClock = clock instanceof ManualClock ? clock.settleWith(quiet) : () => {}
+  let closing: Promise<void> | undefined
+  const close = async () => {
+    releaseClock()
+    provisioning.close()
+    state.freeze()
+    await Promise.all([operations.close(), engine.close(), server.close()])
+    state.close()
   }
-
-  /**
-   * Makes a custom topic, as if through ARM but at once, or replaces one of that name, whose keys it keeps if it is
-   * given none. Throws a TypeError for an option that there is not, and a RangeError for an unknown Azure subscription.
-   */
-  addTopic(options: TopicOptions): TopicView {
-    checkTopicNames(options)
-    putTopic(this.#world, { subscriptionId: this.subscriptionId, ...options })
-    return this.topic(options.name)
-  }
-
-  /** A custom topic. @param name @default the first. Throws a RangeError if there is none of that name. */
-  topic(name?: string): TopicView {
-    const { context, addresses } = this.#world
-    const topic = name === undefined ? context.store.topics()[0] : context.store.topic(name)
-    if (!topic) throw new RangeError(name === undefined ? 'there is no topic' : `there is no topic ${name}`)
-    const path = `/topics/${topic.name}/api/events`
-    return {
-      name: topic.name,
-      id: topic.id,
-      endpoint: `${addresses.https}${path}`,
-      httpEndpoint: `${addresses.http}${path}`,
-      key: topic.keys[0],
-      keys: topic.keys,
-    }
-  }
-
-  /**
-   * An event subscription as it stands, secrets and all; undefined if there is none. Throws a RangeError for what is no source.
-   *
-   * @param scope a resource id, or the name of a custom topic
-   */
-  eventSubscription(scope: string, name: string): EventSubscription | undefined {
-    const { store } = this.#world.context
-    return store.subscription(eventSubscriptionId(asResourceId(sourceIdOf(store, scope)), name))
-  }
-
-  /** All event subscriptions. */
-  eventSubscriptions(): readonly EventSubscription[] {
-    return this.#world.context.store.subscriptions()
-  }
-
-  /**
-   * Raises events at any source, as Azure's services do: its subscriptions get them. For a custom topic this is as if
-   * they were published. Throws a TypeError for what is no event, and a RangeError for what is no source.
-   *
-   * @param source a resource id, or the name of a custom topic
-   */
-  raise(source: string, events: readonly unknown[]): void {
-    const sourceId = sourceIdOf(this.#world.context.store, source)
-    if (!Array.isArray(events)) throw new TypeError('raise takes a list of events')
-    this.#world.engine.raise(sourceId, events)
-  }
-
-  /** Takes a custom topic and its event subscriptions away; of no effect if there is none of that name. */
-  removeTopic(name: string): void {
-    removeTopic(this.#world, name)
-  }
-
-  /** All custom topics. */
-  topics(): readonly TopicView[] {
-    return this.#world.context.store.topics().map(({ name }) => this.topic(name))
-  }
-
-  /** Who may sign in, secrets and all. */
-  clients(): readonly Client[] {
-    return this.#world.context.directory.clients
-  }
-
-  /** Counts since the start: events, but for `failed`, which are tries. */
-  figures(): Readonly<Record<FigureName, number>> {
-    return this.#world.figures.totals()
-  }
-
-  /** Events taken in and neither delivered, dead-lettered nor dropped yet. */
-  get pending(): number {
-    return this.#world.engine.pending()
-  }
-
-  /**
-   * Resolves when nothing is under way: no operation, no handshake, no delivery that is due.
-   * Events that wait for a later try, and endpoints that wait for a manual validation, don't count.
-   */
-  idle(): Promise<void> {
-    return this.#world.idle()
-  }
-
-  /** Resolves when no event is pending at all: later tries and dead-letters count too. */
-  settled(): Promise<void> {
-    return this.#world.engine.settled()
-  }
-
-  /**
-   * Makes the next calls of a part of the emulator fail. Throws a TypeError or RangeError for a
-   * fault that could never happen.
-   */
-  failNext(fault: Fault): void {
-    checkFault(fault)
-    this.#world.context.faults.add(fault)
-  }
-
-  /** Forgets the faults that have not happened yet. */
-  clearFaults(): void {
-    this.#world.context.faults.clear()
-  }
-
-  /**
-   * Gives an application a role at a scope and below.
-   * @param scope @default `/`, everywhere. Throws a RangeError for an unknown role or client.
-   */
-  assignRole(clientId: string, role: string, scope = '/'): void {
-    this.#world.context.directory.assignRole({ principalId: this.#principal(clientId), role, scope })
-  }
-
-  /**
-   * Takes a role from an application at a scope.
-   * @param scope @default `/`. Throws a RangeError for an unknown client.
-   */
-  removeRole(clientId: string, role: string, scope = '/'): void {
-    this.#world.context.directory.removeRole({ principalId: this.#principal(clientId), role, scope })
-  }
-
-  /** Takes every role from an application, wherever it holds them. Throws a RangeError for an unknown client. */
-  removeRoles(clientId: string): void {
-    this.#world.context.directory.removeRole({ principalId: this.#principal(clientId) })
-  }
-
-  /** The object id by which role assignments name an application: that of its service principal. */
-  #principal(clientId: string): string {
-    const client = this.#world.context.directory.clients.find((one) => one.clientId === clientId)
-    if (!client) throw new RangeError(`there is no client ${clientId}`)
-    return client.objectId
-  }
-
-  /**
-   * Registers the provider Microsoft.EventGrid. Of no effect for an unknown id.
-   * @param subscriptionId @default the first Azure subscription
-   */
-  registerProvider(subscriptionId: string = this.subscriptionId): void {
-    const azure = this.#world.context.directory.azureSubscription(subscriptionId)
-    if (azure) azure.registration = 'Registered'
-  }
-
-  /**
-   * Takes the registration of Microsoft.EventGrid back. Of no effect for an unknown id.
-   * @param subscriptionId @default the first Azure subscription
-   */
-  unregisterProvider(subscriptionId: string = this.subscriptionId): void {
-    const azure = this.#world.context.directory.azureSubscription(subscriptionId)
-    if (azure) azure.registration = 'Unregistered'
-  }
-
-  /** Signs tokens with a new key. The former keys stay published, unless `forget`: then older tokens are void. */
-  rotateKeys(options?: { readonly forget?: boolean }): Promise<void> {
-    return this.#world.tokens.rotateKeys(options)
-  }
-
-  /** Every token issued so far counts as expired from now on at ARM and at the topics. */
-  expireTokens(): void {
-    this.#world.tokens.expireTokens()
-  }
-
-  /**
-   * Replaces the ingress map: rules, the first that fits counts, or a function asked at each handshake and delivery.
-   */
-  setIngress(ingress: Ingress | readonly IngressRule[]): void {
-    this.#world.setIngress(ingressOf(ingress))
-  }
-
-  /** Sends the public URLs that begin with `from` to `to`; they come before what the map said so far. */
-  useIngress(from: string, to: string): void {
-    this.#world.prependIngress(ingressOf([{ from, to }]))
-  }
-
-  /**
-   * Initialises a binding, made with `endpoints: emulator.endpoints`, for a custom topic: as the emulator's first client,
-   * on a free port, with an ingress rule from `https://{name}.example.com/` to that port. Resolves with the topic.
-   * Throws a RangeError if there is no such topic, and rejects as the binding's `init` does.
-   */
-  async connect(binding: Connectable, options: ConnectOptions = {}): Promise<TopicView> {
-    const topic = this.topic(options.topic)
-    const { name = topic.name, metadata } = options
-    const host = `${name.toLowerCase()}.example.com`
-    this.#world.prependIngress(({ hostname, pathname, search }) => {
-      const port = hostname === host ? binding.address()?.port : undefined
-      return port === undefined ? undefined : `http://127.0.0.1:${port}${pathname}${search}`
-    })
-    const properties = {
-      tenantId: this.tenantId,
-      subscriptionId: this.subscriptionId,
-      clientId: this.clientId,
-      clientSecret: this.clientSecret,
-      scope: topic.id,
-      subscriberEndpoint: `https://${host}/api/events`,
-      handshakePort: '0',
-      topicEndpoint: topic.endpoint,
-      accessKey: topic.key,
-      ...metadata,
-    }
-    await binding.init({ name, properties })
-    return topic
-  }
-
-  /** Ends servers, requests and timers. Of no effect the second time. */
-  close(): Promise<void> {
-    this.#declarations.close()
-    return this.#world.close()
-  }
-
-  /** The same as {@link close}, for `await using`. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
+  return {
+    ...shared,
+    engine,
+    provisioning,
+    figures,
+    kept,
+    ca: authority.certificate,
+    addresses,
+    setIngress: (wanted) => {
+      ingress = wanted
+    },
+    prependIngress: (first) => {
+      const rest = ingress
+      ingress = (url) => first(url) ?? rest(url)
+    },
+    async idle() {
+      // Operations and deliveries start each other, so both must be idle at the same time.
+      do {
+        await operations.idle()
+        await engine.idle()
+      } while (operations.running() > 0)
+    },
+    close: () => {
+      closing ??= close()
+      return closing
+    },
   }
 }

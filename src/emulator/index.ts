@@ -1,13 +1,11 @@
-import './require-node.ts'
+import '../support/require-node.ts'
 
 export {
   type AzureSubscriptionOptions,
-  type Client,
   type ClientOptions,
   type EventGridEmulatorOptions,
   type EventSubscriptionOptions,
   emulatorDefaults,
-  type RoleGrant,
   type TopicOptions,
 } from './config/options.ts'
 export type { Connectable, ConnectOptions } from './connect.ts'
@@ -16,7 +14,8 @@ export type { DeadLetterStore } from './delivery/dead-letter.ts'
 export type { DeliveryOptions } from './delivery/delivery-options.ts'
 export type { Ingress, IngressRule } from './delivery/ingress.ts'
 export type { ProbationOptions } from './delivery/probation.ts'
-export { type EmulatorEndpoints, EventGridEmulator, type TopicView } from './emulator.ts'
+export { type EmulatorEndpoints, EventGridEmulator, type TopicView } from './event-grid-emulator.ts'
+export type { Client, RoleGrant } from './model/client.ts'
 export { type CancelTimer, type Clock, ManualClock, realClock } from './model/clock.ts'
 export type {
   EventSubscription,

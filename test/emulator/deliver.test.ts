@@ -114,7 +114,7 @@ describe('a delivery', () => {
     await publish(grid, [cloudEvent()])
     await grid.engine.idle()
     const [, token] = /^Bearer (\S+)$/.exec(grid.subscriber.deliveries()[0]?.headers.authorization ?? '') ?? []
-    const verdict = await grid.context.tokens.verifyToken(token, { audience: 'api://orders' })
+    const verdict = await grid.tokens.verifyToken(token, { audience: 'api://orders' })
     expect(verdict).toMatchObject({ token: { tenantId, clientId: '4962773b-9cdb-44cf-a8bf-237846a00ab7' } })
   })
 })

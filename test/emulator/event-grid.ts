@@ -4,11 +4,11 @@ import { fastify } from 'fastify'
 import { onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { resolveOptions } from '../../src/emulator/config/options.ts'
-import type { DeliveryEngine, EmulatorContext } from '../../src/emulator/context.ts'
-import { createDeliveryEngine } from '../../src/emulator/delivery/delivery-engine.ts'
+import { createDeliveryEngine, type DeliveryEngine } from '../../src/emulator/delivery/delivery-engine.ts'
 import type { DeliveryOptions } from '../../src/emulator/delivery/delivery-options.ts'
-import { createDirectory } from '../../src/emulator/entra/directory.ts'
-import { createTokenIssuer, type SigningTokenIssuer } from '../../src/emulator/entra/token-issuer.ts'
+import type { Ingress } from '../../src/emulator/delivery/ingress.ts'
+import { createDirectory, type Directory } from '../../src/emulator/entra/directory.ts'
+import { createTokenIssuer, type TokenIssuer } from '../../src/emulator/entra/token-issuer.ts'
 import { ManualClock } from '../../src/emulator/model/clock.ts'
 import type {
   EventSubscription,
@@ -16,11 +16,12 @@ import type {
   Topic,
   WebHookProperties,
 } from '../../src/emulator/model/model.ts'
-import { createMemoryStore } from '../../src/emulator/model/store.ts'
+import { createMemoryStore, type Store } from '../../src/emulator/model/store.ts'
 import type { Records } from '../../src/emulator/records/record-types.ts'
 import { RecordRing } from '../../src/emulator/records/records.ts'
-import { createFaults } from '../../src/emulator/server/faults.ts'
+import { createFaults, type Faults } from '../../src/emulator/server/faults.ts'
 import type { Journal } from '../../src/emulator/state/journal.ts'
+import { raisedEvents } from '../../src/emulator/topics/raise.ts'
 import { registerTopicRoutes } from '../../src/emulator/topics/topic-routes.ts'
 import { type Subscriber, startSubscriber } from './subscriber.ts'
 
@@ -32,14 +33,18 @@ const keys = [Buffer.alloc(32, 1).toString('base64'), Buffer.alloc(32, 2).toStri
 /** The delivery half of the emulator, without ARM and Entra's routes. */
 export interface EventGrid {
   readonly clock: ManualClock
-  readonly context: EmulatorContext
+  readonly store: Store
+  readonly directory: Directory
+  readonly faults: Faults
   readonly records: Records
   readonly engine: DeliveryEngine
-  readonly tokens: SigningTokenIssuer
+  readonly tokens: TokenIssuer
   readonly topic: Topic
   /** Where events are published, by http. */
   readonly endpoint: string
   readonly subscriber: Subscriber
+  /** Raises events as the emulator's `raise` does. */
+  raise(sourceId: string, events: readonly unknown[]): void
   /** Stores a subscription as ARM does once its handshake is done. */
   subscribe(
     properties?: Omit<EventSubscriptionProperties, 'destination'> & { readonly webhook?: Partial<WebHookProperties> },
@@ -53,7 +58,7 @@ export interface EventGridOptions {
   readonly delivery?: DeliveryOptions
   readonly journal?: Journal
   readonly random?: () => number
-  readonly ingress?: EmulatorContext['ingress']
+  readonly ingress?: Ingress
   readonly trustedCertificates?: readonly string[]
   /** Has the subscriber served by https. */
   readonly tls?: ServerOptions
@@ -70,28 +75,31 @@ export async function openEventGrid(options: EventGridOptions = {}): Promise<Eve
     deadLetters: new RecordRing(),
   }
   const tokens = lateTokenIssuer(clock)
-  const context: EmulatorContext = {
+  const shared = {
     clock,
-    random: options.random ?? (() => 0),
     store: createMemoryStore(),
     directory: createDirectory(resolveOptions({})),
     tokens,
     records,
     faults: createFaults(),
+    baseUrl: () => baseUrl,
+  }
+  const engine = createDeliveryEngine({
+    ...shared,
+    random: options.random ?? (() => 0),
     ingress: options.ingress ?? ((url) => (url.hostname === 'subscriber.example' ? subscriber.url : undefined)),
     trustedCertificates: options.trustedCertificates ?? [],
     deliveryTokenVersion: '1.0',
-    baseUrl: () => baseUrl,
     ...(options.delivery && { delivery: options.delivery }),
-  }
-  const engine = createDeliveryEngine(context, options.journal)
+    ...(options.journal && { journal: options.journal }),
+  })
   clock.settleWith(async () => void (await engine.quiet()))
   const app = fastify({ genReqId: () => randomUUID() })
   app.decorateRequest('outcome')
   app.addHook('onRequest', async (request) => {
     request.outcome = {}
   })
-  registerTopicRoutes(app, context, engine)
+  registerTopicRoutes(app, { ...shared, intake: engine })
   const baseUrl = await app.listen({ port: 0, host: '127.0.0.1' })
   onTestFinished(async () => {
     await engine.close()
@@ -110,16 +118,18 @@ export async function openEventGrid(options: EventGridOptions = {}): Promise<Eve
     disableLocalAuth: false,
     ...options.topic,
   }
-  context.store.putTopic(topic)
+  shared.store.putTopic(topic)
   return {
-    clock,
-    context,
-    records,
+    ...shared,
     engine,
-    tokens,
     topic,
     endpoint: `${baseUrl}/topics/${topic.name}/api/events`,
     subscriber,
+    raise(sourceId, events) {
+      for (const { source, accepted } of raisedEvents(shared.store, sourceId, events, clock.now())) {
+        engine.accept(source, accepted)
+      }
+    },
     subscribe({ webhook, ...properties } = {}, { scope = topic.id, name = 'Sub1' } = {}) {
       const subscription: EventSubscription = {
         id: `${scope}/providers/Microsoft.EventGrid/eventSubscriptions/${name}`,
@@ -133,7 +143,7 @@ export async function openEventGrid(options: EventGridOptions = {}): Promise<Eve
           ...properties,
         },
       }
-      context.store.putSubscription(subscription)
+      shared.store.putSubscription(subscription)
       engine.subscriptionChanged(subscription)
       return subscription
     },
@@ -141,8 +151,8 @@ export async function openEventGrid(options: EventGridOptions = {}): Promise<Eve
 }
 
 /** An issuer that makes its key, which takes a while, only for a test that needs a token. */
-function lateTokenIssuer(clock: ManualClock): SigningTokenIssuer {
-  let made: SigningTokenIssuer | undefined
+function lateTokenIssuer(clock: ManualClock): TokenIssuer {
+  let made: TokenIssuer | undefined
   const issuer = () => {
     made ??= createTokenIssuer(clock)
     return made

@@ -21,7 +21,7 @@ describe('an Event Grid event', () => {
     const grid = await openEventGrid()
     const source = '/SUBSCRIPTIONS/X/RESOURCEGROUPS/RG/PROVIDERS/MICROSOFT.DEVICES/IOTHUBS/HUB'
     grid.subscribe({}, { scope: source.toLowerCase() })
-    grid.engine.raise(source, [gridEvent({ topic: source })])
+    grid.raise(source, [gridEvent({ topic: source })])
     await grid.engine.idle()
     expect(JSON.parse(grid.subscriber.deliveries()[0]?.body ?? '')).toMatchObject({
       source,

@@ -71,7 +71,7 @@ describe('the section for test authors', () => {
     },
   )
 
-  const source = read('src/emulator/emulator.ts').split('\n')
+  const source = read('src/emulator/event-grid-emulator.ts').split('\n')
   const members = source.flatMap((line, at) => {
     const [, name = ''] = /^ {2}(?:static |async |readonly |get )*(\[?[A-Za-z.]+\]?)(?:[(:?]| =)/.exec(line) ?? []
     const inClass = source.slice(0, at).some((before) => before.startsWith('export class'))

@@ -85,11 +85,11 @@ describe('the CloudEvents handshake', () => {
     expect(grid.records.handshakes.last?.message).toContain(message)
   })
 
-  it('that finds no host says that no ingress rule fits, in the error and in its record, without the query', async () => {
+  it('that finds no host says that no ingress rule matches, in the error and in its record, without the query', async () => {
     const grid = await openEventGrid({ ingress: () => undefined })
     const outcome = await validate(grid, cloud)
     const hint =
-      'no ingress rule fits https://subscriber.example/hook, and its host is not known here: give an ingress rule from https://subscriber.example/ to http://127.0.0.1:PORT/'
+      'no ingress rule matches https://subscriber.example/hook, and its host is unknown here: give an ingress rule from https://subscriber.example/ to http://127.0.0.1:PORT/'
     expect(outcome).toMatchObject({ message: expect.stringContaining(`(UTC). Emulator: ${hint}`) })
     const record = grid.records.handshakes.last?.message
     expect(record).toContain(hint)

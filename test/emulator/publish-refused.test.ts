@@ -338,7 +338,7 @@ describe('a publish request is refused as Event Grid does it', () => {
 
   it('when a fault was asked for', async () => {
     const world = await openEventGrid()
-    world.context.faults.add({ route: 'topic', status: 503, retryAfter: 7 })
+    world.faults.add({ route: 'topic', status: 503, retryAfter: 7 })
     const answer = await publish(world, [cloudEvent()])
     expect(answer.status).toBe(503)
     expect(answer.headers.get('retry-after')).toBe('7')

@@ -12,11 +12,8 @@ const insecure = { allowInsecureConnection: true, retryOptions: { maxRetries: 0 
 const inAnHour = (grid: EventGrid) => new Date(grid.clock.now() + 3_600_000)
 
 /** A token of the emulator's own issuer, by default for the principal of its only client. */
-async function issueToken(
-  grid: EventGrid,
-  objectId = grid.context.directory.clients[0]?.objectId ?? '',
-): Promise<string> {
-  const { tenantId = '', clientId = '' } = grid.context.directory.clients[0] ?? {}
+async function issueToken(grid: EventGrid, objectId = grid.directory.clients[0]?.objectId ?? ''): Promise<string> {
+  const { tenantId = '', clientId = '' } = grid.directory.clients[0] ?? {}
   return grid.tokens.issueClientToken({
     tenantId,
     clientId,
@@ -157,7 +154,7 @@ describe('the JavaScript SDK', () => {
     await expect(send(other)).rejects.toMatchObject({ statusCode: 401 })
     const sas = await generateSharedAccessSignature(grid.endpoint, key, inAnHour(grid))
     await send(sas)
-    grid.context.store.putTopic({ ...grid.topic, keys: [Buffer.alloc(32, 9).toString('base64'), grid.topic.keys[1]] })
+    grid.store.putTopic({ ...grid.topic, keys: [Buffer.alloc(32, 9).toString('base64'), grid.topic.keys[1]] })
     await expect(send(sas)).rejects.toMatchObject({ statusCode: 401 })
   })
 

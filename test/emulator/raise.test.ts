@@ -24,28 +24,28 @@ async function openScopes() {
 
 it("a resource's event goes to the subscriptions at that resource, in any letter case, and no further", async () => {
   const grid = await openScopes()
-  grid.engine.raise(account.toUpperCase(), [blobCreated])
+  grid.raise(account.toUpperCase(), [blobCreated])
   await grid.engine.idle()
   expect(received(grid)).toEqual({ ACCOUNT: account.toUpperCase() })
 })
 
 it('what Azure Resource Manager says about a resource is an event of its group and its subscription', async () => {
   const grid = await openScopes()
-  grid.engine.raise(account, [resourceWritten])
+  grid.raise(account, [resourceWritten])
   await grid.engine.idle()
   expect(received(grid)).toEqual({ ACCOUNT: account, GROUP: group, ALL: subscriptionScope })
 })
 
 it('a group that is raised for is not repeated', async () => {
   const grid = await openScopes()
-  grid.engine.raise(group, [resourceWritten])
+  grid.raise(group, [resourceWritten])
   await grid.engine.idle()
   expect(received(grid)).toEqual({ GROUP: group, ALL: subscriptionScope })
 })
 
 it('a source may raise CloudEvents', async () => {
   const grid = await openScopes()
-  grid.engine.raise(account, [cloudEvent()])
+  grid.raise(account, [cloudEvent()])
   await grid.engine.idle()
   expect(JSON.parse(grid.subscriber.deliveries()[0]?.body ?? '')).toMatchObject(cloudEvent())
 })
@@ -53,24 +53,24 @@ it('a source may raise CloudEvents', async () => {
 it('an event raised at a custom topic is checked as if it were published', async () => {
   const grid = await openEventGrid()
   grid.subscribe()
-  grid.engine.raise(grid.topic.id, [cloudEvent()])
+  grid.raise(grid.topic.id, [cloudEvent()])
   await grid.engine.idle()
   expect(grid.subscriber.deliveries()).toHaveLength(1)
-  expect(() => grid.engine.raise(grid.topic.id, [{ specversion: '1.0' }])).toThrow(TypeError)
+  expect(() => grid.raise(grid.topic.id, [{ specversion: '1.0' }])).toThrow(TypeError)
 })
 
 it.each([{ event: null }, { event: 'text' }, { event: {} }, { event: { eventType: 'T' } }])(
   'refuses $event, which is no event',
   async ({ event }) => {
     const grid = await openScopes()
-    expect(() => grid.engine.raise(account, [event])).toThrow(TypeError)
+    expect(() => grid.raise(account, [event])).toThrow(TypeError)
   },
 )
 
 it('a CloudEvent is not delivered to a subscription of the Event Grid schema, which it cannot be turned into', async () => {
   const grid = await openEventGrid()
   grid.subscribe({ eventDeliverySchema: 'EventGridSchema' }, { scope: account })
-  grid.engine.raise(account, [cloudEvent(), blobCreated])
+  grid.raise(account, [cloudEvent(), blobCreated])
   await grid.engine.idle()
   expect(grid.subscriber.deliveries().map(({ body }) => JSON.parse(body)[0].eventType)).toEqual([blobCreated.eventType])
 })

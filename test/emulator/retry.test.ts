@@ -128,7 +128,7 @@ describe('a failed delivery', () => {
     grid.subscriber.answer({ status: 500 })
     await publish(grid, [cloudEvent()])
     await grid.engine.idle()
-    grid.context.store.deleteSubscription(subscription)
+    grid.store.deleteSubscription(subscription)
     grid.engine.subscriptionDeleted(subscription)
     await grid.clock.advance(60 * minute)
     expect(counts(grid)).toEqual([0])
@@ -175,13 +175,17 @@ describe('a subscription', () => {
     const grid = await openEventGrid()
     const expirationTimeUtc = new Date(grid.clock.now() + minute).toISOString()
     const { id } = grid.subscribe({ expirationTimeUtc })
-    const provisioning = createProvisioning(grid.context, grid.engine, createOperations(grid.clock, 0))
+    const provisioning = createProvisioning({
+      ...grid,
+      delivery: grid.engine,
+      operations: createOperations(grid.clock, 0),
+    })
     onTestFinished(provisioning.close)
     provisioning.resume()
     await grid.clock.advance(minute - 1)
-    expect(grid.context.store.subscription(id)).toBeDefined()
+    expect(grid.store.subscription(id)).toBeDefined()
     await grid.clock.advance(1)
-    expect(grid.context.store.subscription(id)).toBeUndefined()
+    expect(grid.store.subscription(id)).toBeUndefined()
     await publish(grid, [cloudEvent()])
     await grid.engine.idle()
     expect(grid.subscriber.requests).toHaveLength(0)

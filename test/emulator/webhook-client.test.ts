@@ -123,7 +123,7 @@ describe('a fault asked for', () => {
   it('stands in for an answer, once', async () => {
     const grid = await openEventGrid()
     grid.subscribe()
-    grid.context.faults.add({ route: 'delivery', status: 503 })
+    grid.faults.add({ route: 'delivery', status: 503 })
     await publish(grid, [cloudEvent()])
     await grid.clock.advance(30_000)
     expect(grid.records.deliveries.all().map(({ status, outcome }) => [status, outcome])).toEqual([
@@ -136,8 +136,8 @@ describe('a fault asked for', () => {
   it('may close the connection, or make the subscriber slow', async () => {
     const grid = await openEventGrid()
     grid.subscribe()
-    grid.context.faults.add({ route: 'delivery', drop: true })
-    grid.context.faults.add({ route: 'delivery', delayMs: 5000 })
+    grid.faults.add({ route: 'delivery', drop: true })
+    grid.faults.add({ route: 'delivery', delayMs: 5000 })
     await publish(grid, [cloudEvent()])
     await grid.clock.advance(14_999)
     expect(grid.records.deliveries.all().map(({ error }) => error)).toEqual([expect.stringMatching(/^SocketError/)])

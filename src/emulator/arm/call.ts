@@ -1,10 +1,20 @@
-import type { EmulatorContext, VerifiedToken } from '../context.ts'
-import type { AzureSubscription } from '../entra/directory.ts'
+import type { AzureSubscription, Directory } from '../entra/directory.ts'
+import type { VerifiedToken } from '../entra/token-issuer.ts'
+import type { Clock } from '../model/clock.ts'
+import { topicId } from '../model/model.ts'
+import type { Store } from '../model/store.ts'
 import { type ArmError, armErrors } from './errors.ts'
 import type { ArmScope } from './path.ts'
 import { parseArmScope } from './path.ts'
 
-/** A request to Azure Resource Manager, past authentication. */
+/** What Azure Resource Manager answers from. */
+export interface ArmResources {
+  readonly clock: Clock
+  readonly store: Store
+  readonly directory: Directory
+}
+
+/** An authenticated request to Azure Resource Manager. */
 export interface ArmCall {
   readonly method: string
   readonly apiVersion: string
@@ -60,11 +70,16 @@ const eventGridApiVersions: readonly string[] = [
 ]
 
 /** Finds the Azure subscription of a scope and checks that the token is of its tenant. Throws an ArmError. */
-export function resolveScope(context: EmulatorContext, call: ArmCall, scope: string, action: string): ResolvedScope {
+export function resolveScope(
+  { directory }: Pick<ArmResources, 'directory'>,
+  call: ArmCall,
+  scope: string,
+  action: string,
+): ResolvedScope {
   const parts = parseArmScope(scope)
   // Azure words a malformed scope as a lack of permission.
   if (!parts) throw forbidden(call, action, scope)
-  const azure = context.directory.azureSubscription(parts.subscriptionId)
+  const azure = directory.azureSubscription(parts.subscriptionId)
   if (!azure) {
     throw /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(parts.subscriptionId)
       ? armErrors.subscriptionNotFound(parts.subscriptionId)
@@ -77,8 +92,13 @@ export function resolveScope(context: EmulatorContext, call: ArmCall, scope: str
 }
 
 /** Checks that the caller may do this at a scope. Throws an ArmError. */
-export function requireAction(context: EmulatorContext, call: ArmCall, action: string, scope: string): void {
-  const allowed = context.directory.allows({ principalId: call.caller.objectId, action, scope })
+export function requireAction(
+  { directory }: Pick<ArmResources, 'directory'>,
+  call: ArmCall,
+  action: string,
+  scope: string,
+): void {
+  const allowed = directory.allows({ principalId: call.caller.objectId, action, scope })
   if (!allowed) throw forbidden(call, action, scope)
 }
 
@@ -87,15 +107,15 @@ function forbidden(call: ArmCall, action: string, scope: string): ArmError {
 }
 
 /** Checks that the resource group and, if it is one of ours, the topic of a scope exist. Throws an ArmError. */
-export function requireExistence(context: EmulatorContext, { azure, parts }: ResolvedScope): void {
+export function requireExistence({ store }: Pick<ArmResources, 'store'>, { azure, parts }: ResolvedScope): void {
   const { resourceGroup, resource } = parts
   if (resourceGroup === undefined) return
   if (!azure.resourceGroups.has(resourceGroup.toLowerCase())) throw armErrors.resourceGroupNotFound(resourceGroup)
   const [type] = resource?.types ?? []
   const [name] = resource?.names ?? []
-  // Of other providers' resources the emulator knows nothing; they count as there.
+  // The emulator does not know other providers' resources, and takes them as existing.
   if (resource?.namespace.toLowerCase() !== 'microsoft.eventgrid' || type?.toLowerCase() !== 'topics' || !name) return
-  if (!context.store.topicById(topicId(azure.id, resourceGroup, name))) {
+  if (!store.topicById(topicId(azure.id, resourceGroup, name))) {
     throw armErrors.resourceNotFound('Microsoft.EventGrid/topics', name, resourceGroup)
   }
 }
@@ -110,11 +130,6 @@ export function requireEventGridVersion(call: ArmCall, type: string): void {
   if (!eventGridApiVersions.includes(call.apiVersion.toLowerCase())) {
     throw armErrors.unsupportedApiVersion(type, call.apiVersion, eventGridApiVersions)
   }
-}
-
-/** The resource id of a custom topic. */
-export function topicId(subscriptionId: string, resourceGroup: string, name: string): string {
-  return `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}/providers/Microsoft.EventGrid/topics/${name}`
 }
 
 /** The body as JSON. Throws an ArmError if it is missing or malformed. */

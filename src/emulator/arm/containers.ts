@@ -1,12 +1,11 @@
-import type { EmulatorContext } from '../context.ts'
 import type { AzureSubscription } from '../entra/directory.ts'
-import { type ArmAnswer, type ArmCall, jsonContent, requireAction, resolveScope } from './call.ts'
+import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, requireAction, resolveScope } from './call.ts'
 import { armErrors } from './errors.ts'
 import type { ArmTarget } from './path.ts'
 
 /** Azure subscriptions and resource groups: enough to look and to make a group. */
 export function answerContainer(
-  context: EmulatorContext,
+  resources: ArmResources,
   call: ArmCall,
   target: Extract<ArmTarget, { kind: 'container' }>,
 ): ArmAnswer {
@@ -15,7 +14,7 @@ export function answerContainer(
     throw armErrors.pathNotFound(call.method, call.url)
   if (id === undefined) {
     if (call.method !== 'GET') throw armErrors.methodNotAllowed(call.method, 'GET')
-    const own = context.directory.azureSubscriptions().filter(({ tenantId }) => tenantId === call.caller.tenantId)
+    const own = resources.directory.azureSubscriptions().filter(({ tenantId }) => tenantId === call.caller.tenantId)
     return { status: 200, body: { value: own.map(viewSubscription), count: { type: 'Total', value: own.length } } }
   }
   const scope = name === undefined ? `/subscriptions/${id}` : target.scope
@@ -23,8 +22,8 @@ export function answerContainer(
   if (groups !== undefined && groups.toLowerCase() !== 'resourcegroups')
     throw armErrors.pathNotFound(call.method, call.url)
   const action = `Microsoft.Resources/${type}/${call.method === 'PUT' ? 'write' : 'read'}`
-  const { azure } = resolveScope(context, call, scope, action)
-  requireAction(context, call, action, scope)
+  const { azure } = resolveScope(resources, call, scope, action)
+  requireAction(resources, call, action, scope)
   if (call.method === 'GET' && groups === undefined) return { status: 200, body: viewSubscription(azure) }
   if (call.method === 'GET' && name === undefined) {
     return { status: 200, body: { value: [...azure.resourceGroups.values()].map((group) => viewGroup(azure, group)) } }

@@ -48,8 +48,6 @@ export const armErrors = {
       'InvalidRequest',
       'Invalid event subscription request: Supplied URL is invalid. It cannot be null or empty and should be a proper HTTPS URL like https://www.example.com.',
     ),
-  badUrl: () => new ArmError(400, 'BadRequest', 'The request URI is malformed.'),
-  httpsRequired: () => new ArmError(403, 'HttpsRequired', 'The resource can only be reached over https.'),
   missingApiVersion: () =>
     new ArmError(
       400,

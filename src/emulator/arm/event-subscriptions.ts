@@ -1,8 +1,8 @@
-import type { EmulatorContext } from '../context.ts'
-import { destinationOf, type EventSubscription, eventSubscriptionId, type Topic } from '../model/model.ts'
+import { destinationOf, type EventSubscription, eventSubscriptionId, type Topic, topicId } from '../model/model.ts'
 import {
   type ArmAnswer,
   type ArmCall,
+  type ArmResources,
   jsonContent,
   operationHeaders,
   type ResolvedScope,
@@ -11,7 +11,6 @@ import {
   requireExistence,
   requireRegistration,
   resolveScope,
-  topicId,
 } from './call.ts'
 import { armErrors } from './errors.ts'
 import { defaultEventTypesOf, unknownEventType } from './event-types.ts'
@@ -34,7 +33,7 @@ const busy: readonly string[] = ['Creating', 'Updating', 'Deleting']
 
 /** Everything there is to do with one event subscription. */
 export function createEventSubscriptionHandler(
-  context: EmulatorContext,
+  resources: ArmResources,
   provisioning: Provisioning,
   conflicts: boolean,
 ) {
@@ -59,14 +58,14 @@ export function createEventSubscriptionHandler(
 
   const write = (call: ArmCall, target: Target, resolved: ResolvedScope): ArmAnswer => {
     const id = idOf(target)
-    const existing = context.store.subscription(id)
+    const existing = resources.store.subscription(id)
     if (call.method === 'PATCH' && !existing) throw armErrors.eventSubscriptionNotFound()
     const method = call.method === 'PATCH' ? 'PATCH' : 'PUT'
     const properties = parseEventSubscription(method, jsonContent(call), {
       name: target.name,
       existing: existing?.properties,
-      inputSchema: topicOf(context, resolved)?.inputSchema,
-      now: context.clock.now(),
+      inputSchema: topicOf(resources, resolved)?.inputSchema,
+      now: resources.clock.now(),
     })
     refuseWhileBusy(existing)
     const unknown = unknownEventType(target.scope, properties.filter?.includedEventTypes ?? [])
@@ -77,17 +76,17 @@ export function createEventSubscriptionHandler(
     }
     const most =
       nestedType(target.scope).toLowerCase() === 'microsoft.eventgrid/domains' ? mostPerDomain : mostPerSource
-    if (!existing && context.store.subscriptionsOf(target.scope).length >= most) throw armErrors.quotaReached()
+    if (!existing && resources.store.subscriptionsOf(target.scope).length >= most) throw armErrors.quotaReached()
     const subscription: EventSubscription = {
       id: existing?.id ?? id,
       scope: existing?.scope ?? target.scope,
       name: existing?.name ?? target.name,
       properties,
       provisioningState: existing ? 'Updating' : 'Creating',
-      createdAt: existing?.createdAt ?? context.clock.now(),
+      createdAt: existing?.createdAt ?? resources.clock.now(),
     }
     const operation = provisioning.write(subscription, resolved.azure.id)
-    const headers = operationHeaders(call, resolved.azure.id, locationOf(context, resolved), operation.id)
+    const headers = operationHeaders(call, resolved.azure.id, locationOf(resources, resolved), operation.id)
     // What was asked for, as it was: the schema filled in meanwhile is not echoed.
     const asked = echoOf(subscription, call)
     const secrets = method === 'PUT' && !existing ? 'shown' : 'hidden'
@@ -95,11 +94,11 @@ export function createEventSubscriptionHandler(
   }
 
   const remove = (call: ArmCall, target: Target, resolved: ResolvedScope): ArmAnswer => {
-    const existing = context.store.subscription(idOf(target))
+    const existing = resources.store.subscription(idOf(target))
     if (!existing) return { status: 204 }
     refuseWhileBusy(existing)
     const operation = provisioning.remove(existing, resolved.azure.id)
-    const headers = operationHeaders(call, resolved.azure.id, locationOf(context, resolved), operation.id)
+    const headers = operationHeaders(call, resolved.azure.id, locationOf(resources, resolved), operation.id)
     return { status: 202, headers: { ...headers.status, ...headers.result } }
   }
 
@@ -111,7 +110,7 @@ export function createEventSubscriptionHandler(
   }
 
   const find = (target: Target): EventSubscription => {
-    const found = context.store.subscription(idOf(target))
+    const found = resources.store.subscription(idOf(target))
     if (!found) throw armErrors.eventSubscriptionNotFound()
     return found
   }
@@ -119,13 +118,13 @@ export function createEventSubscriptionHandler(
   return (call: ArmCall, target: Target): ArmAnswer => {
     const { method } = call
     const action = actionOf(method, target)
-    const resolved = resolveScope(context, call, target.scope, action)
+    const resolved = resolveScope(resources, call, target.scope, action)
     requireEventGridVersion(call, 'eventSubscriptions')
     if (target.action !== undefined && !knownActions.includes(target.action.toLowerCase())) {
       throw armErrors.pathNotFound(method, call.url)
     }
-    requireAction(context, call, action, method === 'GET' ? target.scope : idOf(target))
-    requireExistence(context, resolved)
+    requireAction(resources, call, action, method === 'GET' ? target.scope : idOf(target))
+    requireExistence(resources, resolved)
     requireRegistration(resolved)
     if (!target.nested && resolved.parts.resource?.types[0]?.toLowerCase() === 'systemtopics') {
       throw armErrors.invalidRequest(
@@ -176,18 +175,18 @@ function nestedType(scope: string): string {
 }
 
 /** The custom topic that a scope is, if it is one. */
-function topicOf(context: EmulatorContext, { azure, parts }: ResolvedScope): Topic | undefined {
+function topicOf(resources: ArmResources, { azure, parts }: ResolvedScope): Topic | undefined {
   const { resource, resourceGroup } = parts
   const [name] = resource?.names ?? []
   if (resource?.namespace.toLowerCase() !== 'microsoft.eventgrid' || resource.types.length !== 1 || !name)
     return undefined
-  return resourceGroup === undefined ? undefined : context.store.topicById(topicId(azure.id, resourceGroup, name))
+  return resourceGroup === undefined ? undefined : resources.store.topicById(topicId(azure.id, resourceGroup, name))
 }
 
 /** The region that operations run in: the topic's, or `global` for what lies in none. */
-function locationOf(context: EmulatorContext, resolved: ResolvedScope): string {
+function locationOf(resources: ArmResources, resolved: ResolvedScope): string {
   if (!resolved.parts.resource) return 'global'
-  return (topicOf(context, resolved)?.location ?? 'westeurope').toLowerCase().replaceAll(' ', '')
+  return (topicOf(resources, resolved)?.location ?? 'westeurope').toLowerCase().replaceAll(' ', '')
 }
 
 function echoOf(subscription: EventSubscription, call: ArmCall): EventSubscription {

@@ -1,8 +1,8 @@
-import type { EmulatorContext } from '../context.ts'
 import type { EventSubscription } from '../model/model.ts'
 import {
   type ArmAnswer,
   type ArmCall,
+  type ArmResources,
   requireAction,
   requireEventGridVersion,
   requireExistence,
@@ -21,18 +21,18 @@ type Target = Extract<ArmTarget, { kind: 'eventSubscriptions' }>
 const mostPerPage = 100
 
 /** The lists of event subscriptions: of a source, or of all sources below a subscription or a resource group. */
-export function listEventSubscriptions(context: EmulatorContext, call: ArmCall, target: Target): ArmAnswer {
+export function listEventSubscriptions(resources: ArmResources, call: ArmCall, target: Target): ArmAnswer {
   const type = eventSubscriptionType(target)
   const action = actionOf(target, type)
-  const resolved = resolveScope(context, call, target.scope, action)
+  const resolved = resolveScope(resources, call, target.scope, action)
   requireEventGridVersion(call, 'eventSubscriptions')
   if (call.method !== 'GET') throw armErrors.methodNotAllowed(call.method, 'GET')
-  requireAction(context, call, action, target.scope)
-  requireExistence(context, resolved)
+  requireAction(resources, call, action, target.scope)
+  requireExistence(resources, resolved)
   requireRegistration(resolved)
   const found = resolved.parts.resource
-    ? context.store.subscriptionsOf(target.scope)
-    : context.store.subscriptions().filter((subscription) => isBelow(context, subscription, target))
+    ? resources.store.subscriptionsOf(target.scope)
+    : resources.store.subscriptions().filter((subscription) => isBelow(resources, subscription, target))
   const page = pageOf(found.filter(filterOf(call.query.get('$filter'))), call)
   const views = page.items.map((subscription) =>
     viewEventSubscription(
@@ -58,12 +58,12 @@ function actionOf({ location, topicType }: Target, type: string): string {
  * Whether a list that goes over several sources shows this one: global ones without a
  * location, regional ones with theirs.
  */
-function isBelow(context: EmulatorContext, subscription: EventSubscription, target: Target): boolean {
+function isBelow(resources: ArmResources, subscription: EventSubscription, target: Target): boolean {
   const scope = subscription.scope.toLowerCase()
   const outer = target.scope.toLowerCase()
   if (scope !== outer && !scope.startsWith(`${outer}/`)) return false
   const resource = parseArmScope(subscription.scope)?.resource
-  const location = resource ? (context.store.topicById(subscription.scope)?.location ?? 'westeurope') : 'global'
+  const location = resource ? (resources.store.topicById(subscription.scope)?.location ?? 'westeurope') : 'global'
   if (!sameText(location, target.location ?? 'global')) return false
   return target.topicType === undefined || sameText(topicTypeOf(subscription.scope), target.topicType)
 }

@@ -1,5 +1,4 @@
-import type { EmulatorContext } from '../context.ts'
-import { type ArmAnswer, type ArmCall, requireAction, resolveScope } from './call.ts'
+import { type ArmAnswer, type ArmCall, type ArmResources, requireAction, resolveScope } from './call.ts'
 import { armErrors } from './errors.ts'
 import type { ArmTarget } from './path.ts'
 
@@ -10,15 +9,15 @@ const passing = new Map<string | undefined, string>([
 
 /** The resource provider Microsoft.EventGrid of an Azure subscription: its registration, and register or unregister. */
 export function answerProvider(
-  context: EmulatorContext,
+  resources: ArmResources,
   call: ArmCall,
   target: Extract<ArmTarget, { kind: 'provider' }>,
 ): ArmAnswer {
   const action = target.action
     ? `${target.namespace}/${target.action}/action`
     : 'Microsoft.Resources/subscriptions/providers/read'
-  const { azure } = resolveScope(context, call, target.scope, action)
-  requireAction(context, call, action, target.scope)
+  const { azure } = resolveScope(resources, call, target.scope, action)
+  requireAction(resources, call, action, target.scope)
   if (target.namespace.toLowerCase() !== 'microsoft.eventgrid') {
     const message = `The resource namespace '${target.namespace}' is invalid.`
     throw armErrors.invalidNamespace(message)

@@ -1,13 +1,13 @@
-import type { DeliveryEngine, EmulatorContext, ValidationOutcome } from '../context.ts'
-import type { CancelTimer } from '../model/clock.ts'
+import type { CancelTimer, Clock } from '../model/clock.ts'
+import type { ValidationOutcome } from '../model/delivery-outcome.ts'
 import { destinationOf, type EventSubscription, type ProvisioningState } from '../model/model.ts'
+import type { Store } from '../model/store.ts'
+import type { Faults } from '../server/faults.ts'
 import { armErrors } from './errors.ts'
 import type { Operation, OperationResult, Operations } from './operations.ts'
 import { parseArmScope } from './path.ts'
 
-/**
- * States that end in another one by themselves. Of a manual validation the URL is gone with the process that made it.
- */
+/** States with an operation under way. A validation URL ends with the process that made it. */
 const unsettled: readonly ProvisioningState[] = ['Creating', 'Updating', 'AwaitingManualAction']
 
 /** Carries changes of event subscriptions through their states, in the background. */
@@ -17,32 +17,46 @@ export interface Provisioning {
   /** Takes the subscription out of the store. */
   remove(subscription: EventSubscription, azureSubscriptionId: string): Operation
   /**
-   * Takes up what a store from before holds: expiries run on, interrupted changes are carried out. To be called once.
+   * Continues after a restart: watches the expiries of stored subscriptions and repeats interrupted changes. To be
+   * called once.
    */
   resume(): void
   /** Ends the timers. */
   close(): void
 }
 
-/** Makes the part that moves subscriptions from state to state. */
-export function createProvisioning(
-  context: EmulatorContext,
-  engine: DeliveryEngine,
-  operations: Operations,
-): Provisioning {
+/** What delivers to event subscriptions: it validates their endpoints, and is told of each change. */
+export interface SubscriptionDelivery {
+  /** Runs the handshake of the subscription's schema. Never rejects. Fails early when the signal aborts. */
+  validate(subscription: EventSubscription, signal: AbortSignal): Promise<ValidationOutcome>
+  subscriptionChanged(subscription: EventSubscription): void
+  subscriptionDeleted(subscription: EventSubscription): void
+}
+
+/** What {@link createProvisioning} needs. */
+export interface ProvisioningOptions {
+  readonly clock: Clock
+  readonly store: Store
+  readonly faults: Faults
+  readonly delivery: SubscriptionDelivery
+  readonly operations: Operations
+}
+
+/** Makes the part that changes provisioning states. */
+export function createProvisioning({ clock, store, faults, delivery, operations }: ProvisioningOptions): Provisioning {
   const expiries = new Map<string, CancelTimer>()
 
-  const store = (subscription: EventSubscription) => {
-    context.store.putSubscription(subscription)
-    engine.subscriptionChanged(subscription)
+  const put = (subscription: EventSubscription) => {
+    store.putSubscription(subscription)
+    delivery.subscriptionChanged(subscription)
   }
 
-  /** Moves on the settings that `written` holds, unless newer ones have taken their place. Returns what stands. */
+  /** Changes the state of the settings in `written`, unless newer settings have replaced them. */
   const move = (written: EventSubscription, provisioningState: ProvisioningState): EventSubscription => {
-    const stands = context.store.subscription(written.id)
-    if (stands?.properties !== written.properties) return written
-    const moved = { ...stands, provisioningState }
-    store(moved)
+    const existing = store.subscription(written.id)
+    if (existing?.properties !== written.properties) return written
+    const moved = { ...existing, provisioningState }
+    put(moved)
     return moved
   }
 
@@ -71,10 +85,10 @@ export function createProvisioning(
   const forget = (subscription: EventSubscription) => {
     expiries.get(subscription.id.toLowerCase())?.()
     expiries.delete(subscription.id.toLowerCase())
-    const stands = context.store.subscription(subscription.id)
-    if (!stands) return
-    context.store.deleteSubscription(stands)
-    engine.subscriptionDeleted(stands)
+    const existing = store.subscription(subscription.id)
+    if (!existing) return
+    store.deleteSubscription(existing)
+    delivery.subscriptionDeleted(existing)
   }
 
   // An event subscription is gone once its expiration time is over (Event Grid: subscription-creation-schema).
@@ -84,16 +98,16 @@ export function createProvisioning(
     expiries.delete(key)
     const { expirationTimeUtc } = subscription.properties
     if (expirationTimeUtc === undefined) return
-    const left = Date.parse(expirationTimeUtc) - context.clock.now()
+    const left = Date.parse(expirationTimeUtc) - clock.now()
     expiries.set(
       key,
-      context.clock.setTimer(left, () => forget(subscription)),
+      clock.setTimer(left, () => forget(subscription)),
     )
   }
 
   const validate = (subscription: EventSubscription, azureSubscriptionId: string): Operation => {
     const operation = operations.start(azureSubscriptionId, async (signal) => {
-      const fault = context.faults.take('operation', { method: 'PUT', url: subscription.id })
+      const fault = faults.take('operation', { method: 'PUT', url: subscription.id })
       if (fault) {
         move(subscription, 'Failed')
         const { code = 'Internal error', message = armErrors.internal().message } = fault
@@ -101,7 +115,7 @@ export function createProvisioning(
       }
       // Only webhooks prove that they want the events.
       const validated = destinationOf(subscription.properties)?.endpointType !== 'WebHook'
-      const outcome = validated ? { outcome: 'validated' as const } : await engine.validate(subscription, signal)
+      const outcome = validated ? { outcome: 'validated' as const } : await delivery.validate(subscription, signal)
       return settle(subscription, outcome, () => operation.id)
     })
     return operation
@@ -109,12 +123,12 @@ export function createProvisioning(
 
   return {
     write(subscription, azureSubscriptionId) {
-      store(subscription)
+      put(subscription)
       watchExpiry(subscription)
       return validate(subscription, azureSubscriptionId)
     },
     resume() {
-      for (const subscription of context.store.subscriptions()) {
+      for (const subscription of store.subscriptions()) {
         const azureSubscriptionId = parseArmScope(subscription.scope)?.subscriptionId ?? ''
         watchExpiry(subscription)
         if (subscription.provisioningState === 'Deleting') forget(subscription)
@@ -123,10 +137,10 @@ export function createProvisioning(
     },
     remove(subscription, azureSubscriptionId) {
       const leaving: EventSubscription = { ...subscription, provisioningState: 'Deleting' }
-      store(leaving)
+      put(leaving)
       return operations.start(azureSubscriptionId, async () => {
         // A PUT may have made it anew meanwhile.
-        if (context.store.subscription(leaving.id) === leaving) forget(leaving)
+        if (store.subscription(leaving.id) === leaving) forget(leaving)
         return { status: 'Succeeded' }
       })
     },

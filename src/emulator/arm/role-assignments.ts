@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import type { EmulatorContext } from '../context.ts'
 import type { AzureSubscription } from '../entra/directory.ts'
 import { findRole, type RoleAssignment } from '../entra/roles.ts'
-import { type ArmAnswer, type ArmCall, jsonContent, requireAction, resolveScope } from './call.ts'
+import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, requireAction, resolveScope } from './call.ts'
 import { armErrors } from './errors.ts'
 import type { ArmTarget } from './path.ts'
 
@@ -18,16 +17,16 @@ const verbs = new Map([
 
 /** Role assignments: list, get, put and delete. */
 export function answerRoleAssignments(
-  context: EmulatorContext,
+  resources: ArmResources,
   call: ArmCall,
   target: Extract<ArmTarget, { kind: 'roleAssignment' | 'roleAssignments' }>,
 ): ArmAnswer {
   const verb = verbs.get(call.method)
   if (!verb) throw armErrors.methodNotAllowed(call.method, 'GET, PUT, DELETE')
   const action = `Microsoft.Authorization/roleAssignments/${verb}`
-  const { azure } = resolveScope(context, call, target.scope, action)
-  requireAction(context, call, action, target.scope)
-  const { directory } = context
+  const { azure } = resolveScope(resources, call, target.scope, action)
+  requireAction(resources, call, action, target.scope)
+  const { directory } = resources
   if (target.kind === 'roleAssignments') {
     if (call.method !== 'GET') throw armErrors.methodNotAllowed(call.method, 'GET')
     const principal = /(?:principalId eq|assignedTo\()\s*'([^']+)'/i.exec(call.query.get('$filter') ?? '')?.[1]

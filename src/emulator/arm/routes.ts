@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { codeOf } from '../../support/error-code.ts'
-import type { EmulatorContext, VerifiedToken } from '../context.ts'
+import type { TokenIssuer, VerifiedToken } from '../entra/token-issuer.ts'
 import { knownResources } from '../entra/token-request.ts'
 import type { Topic } from '../model/model.ts'
 import { recordedBodyLimit } from '../records/records.ts'
-import { type ArmAnswer, type ArmCall, resolveScope } from './call.ts'
+import { type RecordingOptions, recordRequests } from '../server/recording.ts'
+import { type ArmAnswer, type ArmCall, type ArmResources, resolveScope } from './call.ts'
 import { answerContainer } from './containers.ts'
-import { ArmError, armErrors } from './errors.ts'
+import { ArmError, armErrors, usualArmCode } from './errors.ts'
 import { createEventSubscriptionHandler } from './event-subscriptions.ts'
 import { listEventSubscriptions } from './lists.ts'
 import type { Operation, Operations } from './operations.ts'
@@ -18,12 +19,14 @@ import { createArmRequestLimits } from './request-limits.ts'
 import { answerRoleAssignments } from './role-assignments.ts'
 import { createTopicHandler } from './topics.ts'
 
-/** Azure Resource Manager takes no longer bodies. */
-const longestBodyBytes = 4 * 1024 * 1024
-const longestPath = 2048
+const maxBodyBytes = 4 * 1024 * 1024
+const maxPath = 2048
 
-/** What the ARM routes need beyond the common context. */
-export interface ArmRouteOptions {
+/** What {@link registerArmRoutes} needs. */
+export interface ArmRouteOptions extends RecordingOptions, ArmResources {
+  readonly tokens: Pick<TokenIssuer, 'verifyToken'>
+  /** `https://127.0.0.1:{port}`, without a trailing slash. Known once the server listens, hence a function. */
+  readonly baseUrl: () => string
   readonly operations: Operations
   readonly provisioning: Provisioning
   /** Answer 409 to a change while another one runs. */
@@ -31,23 +34,25 @@ export interface ArmRouteOptions {
   /** Refuse calls beyond the hourly limits. */
   readonly throttling: boolean
   /**
-   * How long a question for a running operation may be held back, so that a client that polls each
-   * 2 s learns of the end at once.
+   * How long the answer about a running operation may be delayed, in real milliseconds, so that a client that polls
+   * every 2 s learns of the end at once.
    */
   readonly statusHoldMs: number
-  /** The URL that a topic's events are posted to. */
-  readonly endpointOf: (topic: Topic) => string
 }
 
 /** Adds Azure Resource Manager: every path that no other part has. `app` is a Fastify scope of its own. */
-export function registerArmRoutes(app: FastifyInstance, context: EmulatorContext, options: ArmRouteOptions): void {
-  const { operations, provisioning } = options
-  const eventSubscription = createEventSubscriptionHandler(context, provisioning, options.conflicts)
-  const topic = createTopicHandler(context, operations, provisioning, options.endpointOf)
-  const limits = createArmRequestLimits(context.clock, { refuse: options.throttling })
+export function registerArmRoutes(app: FastifyInstance, options: ArmRouteOptions): void {
+  const { clock, directory, operations, provisioning } = options
+  const endpointOf = (topic: Topic) => `${options.baseUrl()}/topics/${topic.name}/api/events`
+  const eventSubscription = createEventSubscriptionHandler(options, provisioning, options.conflicts)
+  const topic = createTopicHandler(options, operations, provisioning, endpointOf)
+  const limits = createArmRequestLimits(clock, { refuse: options.throttling })
 
+  recordRequests(app, 'arm', options, ({ status, code, message = 'The request failed.' }) => ({
+    error: { code: code ?? usualArmCode(status), message },
+  }))
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: longestBodyBytes }, (_request, body, done) =>
+  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: maxBodyBytes }, (_request, body, done) =>
     done(null, body),
   )
 
@@ -55,7 +60,7 @@ export function registerArmRoutes(app: FastifyInstance, context: EmulatorContext
     const known = toArmError(error)
     request.outcome.code = known.code
     if (known.status === 401) {
-      const tenant = context.directory.clients[0]?.tenantId ?? 'common'
+      const tenant = directory.clients[0]?.tenantId ?? 'common'
       reply.header(
         'www-authenticate',
         `Bearer authorization_uri="https://login.windows.net/${tenant}", error="invalid_token", error_description="${known.message}"`,
@@ -66,7 +71,7 @@ export function registerArmRoutes(app: FastifyInstance, context: EmulatorContext
   })
   app.addHook('onRequest', async (request, reply) => {
     const correlation = headerOf(request, 'x-ms-correlation-request-id') ?? randomUUID()
-    const stamp = new Date(context.clock.now()).toISOString().replace(/[-:]|\.\d+/g, '')
+    const stamp = new Date(clock.now()).toISOString().replace(/[-:]|\.\d+/g, '')
     reply.headers({
       'cache-control': 'no-cache',
       pragma: 'no-cache',
@@ -84,19 +89,19 @@ export function registerArmRoutes(app: FastifyInstance, context: EmulatorContext
       case 'eventSubscription':
         return eventSubscription(call, target)
       case 'eventSubscriptions':
-        return listEventSubscriptions(context, call, target)
+        return listEventSubscriptions(options, call, target)
       case 'topic':
       case 'topics':
         return topic(call, target)
       case 'operation':
         return answerOperation(call, target)
       case 'provider':
-        return answerProvider(context, call, target)
+        return answerProvider(options, call, target)
       case 'roleAssignment':
       case 'roleAssignments':
-        return answerRoleAssignments(context, call, target)
+        return answerRoleAssignments(options, call, target)
       case 'container':
-        return answerContainer(context, call, target)
+        return answerContainer(options, call, target)
     }
   }
 
@@ -105,10 +110,10 @@ export function registerArmRoutes(app: FastifyInstance, context: EmulatorContext
     target: Extract<ArmTarget, { kind: 'operation' }>,
   ): Promise<ArmAnswer> => {
     if (call.method !== 'GET') throw armErrors.methodNotAllowed(call.method, 'GET')
-    const { azure } = resolveScope(context, call, target.scope, 'Microsoft.EventGrid/locations/operationsStatus/read')
+    const { azure } = resolveScope(options, call, target.scope, 'Microsoft.EventGrid/locations/operationsStatus/read')
     const operation = operations.find(target.id)
     if (!operation || operation.subscriptionId !== azure.id) throw armErrors.operationNotFound(target.id.slice(0, 100))
-    await holdBack(operation, options.statusHoldMs)
+    await waitForEnd(operation, options.statusHoldMs)
     const { result } = operation
     if (target.form === 'operationResults') {
       if (result?.status === 'Failed') throw new ArmError(400, result.error.code, result.error.message)
@@ -130,10 +135,10 @@ export function registerArmRoutes(app: FastifyInstance, context: EmulatorContext
     const query = new URLSearchParams(search)
     const apiVersion = query.get('api-version')
     if (apiVersion === null || apiVersion === '') throw armErrors.missingApiVersion()
-    const caller = await authenticate(context, request)
+    const caller = await authenticate(options, request)
     request.outcome.clientId = caller.clientId
     if (!/^\d{4}-\d{2}-\d{2}(-\w{1,30})?$/.test(apiVersion)) throw armErrors.invalidApiVersion(apiVersion)
-    const target = path.length > longestPath || path.includes('//') ? undefined : parseArmPath(path)
+    const target = path.length > maxPath || path.includes('//') ? undefined : parseArmPath(path)
     if (!target) throw armErrors.pathNotFound(request.method, path)
     const { host } = request
     const call: ArmCall = {
@@ -153,33 +158,30 @@ export function registerArmRoutes(app: FastifyInstance, context: EmulatorContext
   })
 }
 
-async function authenticate(context: EmulatorContext, request: FastifyRequest): Promise<VerifiedToken> {
+async function authenticate(
+  { tokens, baseUrl }: Pick<ArmRouteOptions, 'tokens' | 'baseUrl'>,
+  request: FastifyRequest,
+): Promise<VerifiedToken> {
   const { authorization } = request.headers
   if (!authorization) throw armErrors.missingToken()
   const bearer = /^Bearer\s+(\S+)$/i.exec(authorization)?.[1]
   if (!bearer) throw armErrors.wrongScheme()
-  const audience = [
-    context.baseUrl(),
-    `https://${request.host}`,
-    ...knownResources.filter((one) => one.includes('management')),
-  ]
-  const verdict = await context.tokens.verifyToken(bearer, { audience })
+  const audience = [baseUrl(), `https://${request.host}`, ...knownResources.filter((one) => one.includes('management'))]
+  const verdict = await tokens.verifyToken(bearer, { audience })
   if ('token' in verdict) return verdict.token
   if (verdict.problem === 'expired') throw armErrors.expiredToken(verdict.message)
   if (verdict.problem === 'invalid-audience') throw armErrors.wrongAudience(verdict.message.slice(0, 200))
   throw armErrors.invalidToken()
 }
 
-/**
- * Waits for the operation's end, but no longer than this. Real time: it is about the wire, not about the emulated day.
- */
-async function holdBack(operation: Operation, ms: number): Promise<void> {
+/** Waits for the operation's end, but at most `ms`. In real time, as the client polls in real time. */
+async function waitForEnd(operation: Operation, ms: number): Promise<void> {
   if (operation.result !== undefined || ms <= 0) return
   let timer: NodeJS.Timeout | undefined
-  const patience = new Promise<void>((resolve) => {
+  const timeout = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms)
   })
-  await Promise.race([operation.ended, patience])
+  await Promise.race([operation.ended, timeout])
   clearTimeout(timer)
 }
 

@@ -1,10 +1,9 @@
 import { z } from 'zod'
-import { randomKey } from '../config/options.ts'
-import type { EmulatorContext } from '../context.ts'
-import type { Topic } from '../model/model.ts'
+import { randomKey, type Topic, topicId } from '../model/model.ts'
 import {
   type ArmAnswer,
   type ArmCall,
+  type ArmResources,
   jsonContent,
   operationHeaders,
   requireAction,
@@ -12,7 +11,6 @@ import {
   requireExistence,
   requireRegistration,
   resolveScope,
-  topicId,
 } from './call.ts'
 import { armErrors } from './errors.ts'
 import { pageOf } from './lists.ts'
@@ -51,7 +49,7 @@ const mostTopics = 100
 
 /** Everything there is to do with custom topics. `endpointOf` gives the URL that events are posted to. */
 export function createTopicHandler(
-  context: EmulatorContext,
+  resources: ArmResources,
   operations: Operations,
   provisioning: Provisioning,
   endpointOf: (topic: Topic) => string,
@@ -74,10 +72,10 @@ export function createTopicHandler(
   })
 
   const prepare = (call: ArmCall, scope: string, action: string, at: string) => {
-    const resolved = resolveScope(context, call, scope, action)
+    const resolved = resolveScope(resources, call, scope, action)
     requireEventGridVersion(call, 'topics')
-    requireAction(context, call, action, at)
-    requireExistence(context, resolved)
+    requireAction(resources, call, action, at)
+    requireExistence(resources, resolved)
     requireRegistration(resolved)
     return resolved
   }
@@ -96,14 +94,17 @@ export function createTopicHandler(
       throw armErrors.invalidRequest('Invalid topic name.')
     }
     const id = topicId(azure.id, parts.resourceGroup ?? '', name)
-    const existing = context.store.topicById(id)
-    if (!existing && context.store.topic(name)) {
+    const existing = resources.store.topicById(id)
+    if (!existing && resources.store.topic(name)) {
       throw armErrors.conflict(
         `Topic name '${name}' is taken already: it is unique in a region, as it is part of a host name.`,
       )
     }
     const { location, tags, properties } = parsed.data
-    if (!existing && context.store.topics().filter((topic) => isNear(topic, azure.id, location)).length >= mostTopics) {
+    if (
+      !existing &&
+      resources.store.topics().filter((topic) => isNear(topic, azure.id, location)).length >= mostTopics
+    ) {
       throw armErrors.quotaReached()
     }
     const topic: Topic = {
@@ -118,7 +119,7 @@ export function createTopicHandler(
       disableLocalAuth: properties?.disableLocalAuth ?? false,
       ...(tags ? { tags } : {}),
     }
-    context.store.putTopic(topic)
+    resources.store.putTopic(topic)
     const operation = operations.start(azure.id, async () => ({ status: 'Succeeded' }))
     const headers = operationHeaders(call, azure.id, regionOf(topic), operation.id)
     const view = viewOf(topic)
@@ -130,7 +131,7 @@ export function createTopicHandler(
   }
 
   const find = (target: { scope: string; name: string }): Topic => {
-    const topic = context.store.topicById(`${target.scope}/providers/Microsoft.EventGrid/topics/${target.name}`)
+    const topic = resources.store.topicById(`${target.scope}/providers/Microsoft.EventGrid/topics/${target.name}`)
     if (!topic) {
       throw armErrors.resourceNotFound('Microsoft.EventGrid/topics', target.name, target.scope.split('/')[4] ?? '')
     }
@@ -139,8 +140,8 @@ export function createTopicHandler(
 
   const remove = (call: ArmCall, topic: Topic, azureId: string): ArmAnswer => {
     const operation = operations.start(azureId, async () => {
-      for (const subscription of context.store.subscriptionsOf(topic.id)) provisioning.remove(subscription, azureId)
-      context.store.deleteTopic(topic)
+      for (const subscription of resources.store.subscriptionsOf(topic.id)) provisioning.remove(subscription, azureId)
+      resources.store.deleteTopic(topic)
       return { status: 'Succeeded' }
     })
     const headers = operationHeaders(call, azureId, regionOf(topic), operation.id)
@@ -154,7 +155,7 @@ export function createTopicHandler(
     if (!body.success) throw armErrors.invalidRequest('Invalid key name. It must be key1 or key2.')
     const [key1, key2] = topic.keys
     const changed: Topic = { ...topic, keys: body.data.keyName === 'key1' ? [randomKey(), key2] : [key1, randomKey()] }
-    context.store.putTopic(changed)
+    resources.store.putTopic(changed)
     return keys(changed)
   }
 
@@ -164,7 +165,7 @@ export function createTopicHandler(
       prepare(call, target.scope, 'Microsoft.EventGrid/topics/read', target.scope)
       if (method !== 'GET') throw armErrors.methodNotAllowed(method, 'GET')
       const outer = `${target.scope.toLowerCase()}/`
-      const below = context.store.topics().filter(({ id }) => id.toLowerCase().startsWith(outer))
+      const below = resources.store.topics().filter(({ id }) => id.toLowerCase().startsWith(outer))
       const page = pageOf(below, call)
       return {
         status: 200,
@@ -183,7 +184,7 @@ export function createTopicHandler(
     if (resolved.parts.resource || !resolved.parts.resourceGroup) throw armErrors.pathNotFound(method, call.url)
     if (method === 'PUT') return put(call, target.name, resolved)
     if (method === 'DELETE') {
-      const topic = context.store.topicById(id)
+      const topic = resources.store.topicById(id)
       return topic ? remove(call, topic, resolved.azure.id) : { status: 204 }
     }
     throw armErrors.methodNotAllowed(method, 'GET, PUT, DELETE')

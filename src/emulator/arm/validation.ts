@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { isRecord } from '../../support/is-record.ts'
 import { canConvert } from '../model/convert-schema.ts'
+import { ownField } from '../model/json-object.ts'
 import {
   type AdvancedFilter,
   type DeliverySchema,
@@ -147,6 +148,15 @@ const settings = z.object({
   ),
 })
 
+/** An event subscription as options declare it. */
+export interface DeclaredEventSubscription {
+  readonly name: string
+  /** The URL of its webhook. @default the one in `properties.destination` */
+  readonly endpoint?: string
+  /** All other settings, in ARM's shape. */
+  readonly properties?: Readonly<Record<string, unknown>>
+}
+
 /** What a request to write an event subscription is checked against. */
 export interface WriteContext {
   readonly name: string
@@ -176,6 +186,22 @@ export function parseEventSubscription(
   const fault = faultOf(merged, given, context)
   if (fault) throw fault
   return { ...merged, eventDeliverySchema: merged.eventDeliverySchema ?? defaultDeliverySchema(context.inputSchema) }
+}
+
+/** The settings of an event subscription that options declare. Throws an ArmError that says what is wrong with them. */
+export function declaredProperties(
+  { name, endpoint, properties = {} }: DeclaredEventSubscription,
+  inputSchema: InputSchema | undefined,
+  now: number,
+): EventSubscriptionProperties {
+  const destination = ownField(properties, 'destination')
+  const more = ownField(destination, 'properties')
+  const webhook = {
+    endpointType: 'WebHook',
+    properties: { ...(isRecord(more) && more), ...(endpoint !== undefined && { endpointUrl: endpoint }) },
+  }
+  const merged = { ...properties, destination: endpoint === undefined ? destination : webhook }
+  return parseEventSubscription('PUT', { properties: merged }, { name, inputSchema, now })
 }
 
 function parseSettings(method: 'PUT' | 'PATCH', body: unknown): EventSubscriptionProperties {

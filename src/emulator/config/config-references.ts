@@ -1,10 +1,10 @@
 import { nearestName } from '../../support/nearest-name.ts'
 import { ArmError } from '../arm/errors.ts'
 import { parseArmScope } from '../arm/path.ts'
+import { declaredProperties } from '../arm/validation.ts'
 import { isJsonObject, type JsonObject, ownField } from '../model/json-object.ts'
 import { ignoredFields } from './config-ignored.ts'
 import type { ConfigPath } from './config-yaml.ts'
-import { declaredProperties } from './declarations.ts'
 import { emulatorDefaults } from './options.ts'
 
 /** A fault that only shows when fields are held against each other. */

@@ -1,22 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { topicId } from '../arm/call.ts'
-import { parseEventSubscription } from '../arm/validation.ts'
-import type { CancelTimer } from '../model/clock.ts'
-import { isJsonObject, ownField } from '../model/json-object.ts'
-import {
-  asResourceId,
-  type EventSubscription,
-  type EventSubscriptionProperties,
-  eventSubscriptionId,
-} from '../model/model.ts'
-import type { World } from '../world.ts'
-import {
-  type EventSubscriptionOptions,
-  emulatorDefaults,
-  type ResolvedOptions,
-  randomKey,
-  type TopicOptions,
-} from './options.ts'
+import type { Provisioning } from '../arm/provisioning.ts'
+import { declaredProperties } from '../arm/validation.ts'
+import type { Directory } from '../entra/directory.ts'
+import type { CancelTimer, Clock } from '../model/clock.ts'
+import { asResourceId, type EventSubscription, eventSubscriptionId, randomKey, topicId } from '../model/model.ts'
+import type { Store } from '../model/store.ts'
+import type { KeptValues } from '../state/kept-values.ts'
+import { type EventSubscriptionOptions, emulatorDefaults, type ResolvedOptions, type TopicOptions } from './options.ts'
 
 /**
  * Pause before the handshake of a declared event subscription is tried again, in milliseconds by the emulator's clock:
@@ -32,12 +22,20 @@ export interface Declarations {
   close(): void
 }
 
+/** What the declarations change. */
+export interface DeclarationTargets {
+  readonly store: Store
+  readonly directory: Directory
+  readonly provisioning: Provisioning
+  readonly clock: Clock
+  readonly kept: KeptValues
+}
+
 /**
  * Makes a custom topic, or gives one of that name new settings; it keeps its keys unless they are given. Throws a
  * RangeError for an unknown Azure subscription.
  */
-export function putTopic(world: World, options: TopicOptions): void {
-  const { store, directory } = world.context
+export function putTopic({ store, directory }: DeclarationTargets, options: TopicOptions): void {
   const subscriptionId = options.subscriptionId ?? directory.azureSubscriptions()[0]?.id ?? ''
   const azure = directory.azureSubscription(subscriptionId)
   if (!azure) throw new RangeError(`there is no Azure subscription ${subscriptionId}`)
@@ -57,34 +55,16 @@ export function putTopic(world: World, options: TopicOptions): void {
 }
 
 /** Takes a custom topic away, its event subscriptions too. */
-export function removeTopic({ context: { store }, provisioning }: World, name: string): void {
+export function removeTopic({ store, provisioning }: DeclarationTargets, name: string): void {
   const topic = store.topic(name)
   if (!topic) return
   for (const one of store.subscriptionsOf(topic.id)) provisioning.remove(one, topic.subscriptionId)
   store.deleteTopic(topic)
 }
 
-/** The settings that a declared event subscription asks for. Throws an ArmError that says what is wrong with them. */
-export function declaredProperties(
-  options: EventSubscriptionOptions,
-  inputSchema: ResolvedOptions['topics'][number]['inputSchema'],
-  now: number,
-): EventSubscriptionProperties {
-  const { endpoint, name, properties = {} } = options
-  const destination = ownField(properties, 'destination')
-  const more = ownField(destination, 'properties')
-  const webhook = {
-    endpointType: 'WebHook',
-    properties: { ...(isJsonObject(more) && more), ...(endpoint !== undefined && { endpointUrl: endpoint }) },
-  }
-  const merged = { ...properties, destination: endpoint === undefined ? destination : webhook }
-  return parseEventSubscription('PUT', { properties: merged }, { name, inputSchema, now })
-}
-
 /** Makes the part that holds an emulator to its options. */
-export function createDeclarations(world: World): Declarations {
-  const { context, kept, provisioning } = world
-  const { store, clock } = context
+export function createDeclarations(targets: DeclarationTargets): Declarations {
+  const { store, clock, kept, provisioning } = targets
   const again = new Map<string, CancelTimer>()
   let closed = false
 
@@ -147,9 +127,9 @@ export function createDeclarations(world: World): Declarations {
       sweep(
         'topics',
         topics.map(({ name }) => name),
-        (name) => removeTopic(world, name),
+        (name) => removeTopic(targets, name),
       )
-      for (const topic of topics) putTopic(world, topic)
+      for (const topic of topics) putTopic(targets, topic)
       const ids = eventSubscriptions.map(putEventSubscription)
       sweep('event subscriptions', ids, (id) => {
         stopTrying(id)

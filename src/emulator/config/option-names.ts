@@ -1,12 +1,12 @@
 import { nearestName } from '../../support/nearest-name.ts'
 import type { IngressRule } from '../delivery/ingress.ts'
+import type { RoleGrant } from '../model/client.ts'
 import { isJsonObject } from '../model/json-object.ts'
 import type {
   AzureSubscriptionOptions,
   ClientOptions,
   EventGridEmulatorOptions,
   EventSubscriptionOptions,
-  RoleGrant,
   TopicOptions,
 } from './options.ts'
 

@@ -1,21 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { DeliveryOptions } from '../delivery/delivery-options.ts'
 import { type Ingress, type IngressRule, ingressOf } from '../delivery/ingress.ts'
+import type { Client, DeclaredSubscription, RoleGrant } from '../model/client.ts'
 import { type Clock, realClock } from '../model/clock.ts'
 import type { InputSchema, InputSchemaMapping } from '../model/model.ts'
 import { stableGuid } from '../model/stable-guid.ts'
 import { type KeptValues, keptOrMade, valuesInMemory } from '../state/kept-values.ts'
 import { checkOptionNames } from './option-names.ts'
-
-/** A role given to an application at a scope. */
-export interface RoleGrant {
-  /**
-   * Name or id of a built-in role: any that Event Grid has, and Owner, Contributor, Reader, User Access Administrator.
-   */
-  readonly role: string
-  /** Where it holds, and below. @default `/`, everywhere */
-  readonly scope?: string
-}
 
 /** An application that may sign in. */
 export interface ClientOptions {
@@ -155,15 +146,6 @@ export const emulatorDefaults = {
   tokenLifetimeSeconds: 3599,
 } as const
 
-/** An application, with every default filled in. */
-export interface Client {
-  readonly tenantId: string
-  readonly clientId: string
-  readonly clientSecret: string
-  readonly objectId: string
-  readonly roles: readonly Required<RoleGrant>[]
-}
-
 /** {@link EventGridEmulatorOptions} with every default filled in. */
 export interface ResolvedOptions {
   readonly port: number
@@ -171,7 +153,7 @@ export interface ResolvedOptions {
   readonly host: string
   /** One at least. */
   readonly clients: readonly Client[]
-  readonly subscriptions: readonly Required<AzureSubscriptionOptions>[]
+  readonly subscriptions: readonly DeclaredSubscription[]
   readonly topics: readonly TopicOptions[]
   readonly eventSubscriptions: readonly EventSubscriptionOptions[]
   readonly ingress: Ingress
@@ -248,9 +230,4 @@ const defaultRoles: readonly RoleGrant[] = [
 /** A secret of the form that Entra makes. */
 function randomSecret(): string {
   return `${randomBytes(3).toString('hex').slice(0, 3)}8Q~${randomBytes(26).toString('base64url').slice(0, 34)}`
-}
-
-/** A topic key of the form that Event Grid makes: 32 bytes, base64. */
-export function randomKey(): string {
-  return randomBytes(32).toString('base64')
 }

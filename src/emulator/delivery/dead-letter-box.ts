@@ -1,5 +1,7 @@
-import type { EmulatorContext } from '../context.ts'
+import type { Clock } from '../model/clock.ts'
 import type { EventSubscription } from '../model/model.ts'
+import type { EventWatcher } from '../records/event-watcher.ts'
+import type { Records } from '../records/record-types.ts'
 import type { Journal } from '../state/journal.ts'
 import {
   deadLetterDestinationOf,
@@ -16,32 +18,42 @@ import type { WorkCounter } from './work-counter.ts'
 interface Letter {
   readonly subscription: EventSubscription
   readonly given: GivenUpEvent
-  /** When the store was first found away. */
-  readonly awaySince?: number
+  /** When writing failed first. */
+  readonly failingSince?: number
 }
 
-/** Takes events that are given up and writes them, after a while, to their subscription's container. */
+/** Writes events that are given up to the container of their subscription, after a delay. */
 export interface DeadLetterBox {
   add(subscription: EventSubscription, given: GivenUpEvent): void
-  /** Writes what is due: one blob for all events of a subscription that are due together. */
+  /** Writes what is due: one blob for all due events of a subscription. */
   pump(): void
   readonly size: number
 }
 
-/** Makes the box. Without a destination events are dropped at once, and recorded as such. */
-export function createDeadLetterBox(
-  context: EmulatorContext,
-  settings: DeliverySettings,
-  work: WorkCounter,
-  wakeAt: (due: number) => void,
-  journal: Journal,
-  hooks: { readonly release: (given: GivenUpEvent) => void; readonly written: () => void },
-): DeadLetterBox {
+/** What {@link createDeadLetterBox} needs. */
+export interface DeadLetterBoxOptions {
+  readonly clock: Clock
+  readonly records: Pick<Records, 'deadLetters'>
+  readonly watcher?: EventWatcher
+  readonly settings: DeliverySettings
+  readonly work: WorkCounter
+  readonly journal: Journal
+  /** Asks for a call of `pump` at this time. */
+  readonly wakeAt: (due: number) => void
+  /** The event is no longer pending. */
+  readonly release: (event: GivenUpEvent) => void
+  /** Called after each write. */
+  readonly written: () => void
+}
+
+/** Makes the box. Events of a subscription without a dead-letter destination are dropped and recorded at once. */
+export function createDeadLetterBox(options: DeadLetterBoxOptions): DeadLetterBox {
+  const { clock, records, watcher, settings, work, journal, wakeAt } = options
   const waiting = new DueQueue<Letter>()
   let writing = 0
 
   async function write(subscription: EventSubscription, letters: readonly Letter[]): Promise<void> {
-    const at = context.clock.now()
+    const at = clock.now()
     const destination = deadLetterDestinationOf(subscription)
     if (!destination) return drop(letters)
     const { resourceId, blobContainerName } = destination.properties
@@ -57,7 +69,7 @@ export function createDeadLetterBox(
         content,
       })
     } catch {
-      // Event Grid tells nobody either: it tries again, and drops the events after four hours.
+      // Like Event Grid, without a report: it tries again, and drops the events after four hours.
       return postpone(letters, at)
     }
     record(subscription, letters, events, `${blobContainerName}/${path}`)
@@ -66,9 +78,9 @@ export function createDeadLetterBox(
   function postpone(letters: readonly Letter[], now: number): void {
     const lost: Letter[] = []
     for (const letter of letters) {
-      const awaySince = letter.awaySince ?? now
-      if (now - awaySince >= deadLetterTimes.giveUpMs) lost.push(letter)
-      else waiting.add(now + deadLetterTimes.retryMs, { ...letter, awaySince })
+      const failingSince = letter.failingSince ?? now
+      if (now - failingSince >= deadLetterTimes.giveUpMs) lost.push(letter)
+      else waiting.add(now + deadLetterTimes.retryMs, { ...letter, failingSince })
     }
     drop(lost)
     if (waiting.nextDue !== undefined) wakeAt(waiting.nextDue)
@@ -87,8 +99,8 @@ export function createDeadLetterBox(
     events: readonly unknown[],
     blobPath: string | undefined,
   ): void {
-    context.records.deadLetters.push({
-      at: context.clock.now(),
+    records.deadLetters.push({
+      at: clock.now(),
       subscriptionId: subscription.id,
       subscriptionName: subscription.name,
       ...(blobPath !== undefined && { blobPath }),
@@ -96,9 +108,9 @@ export function createDeadLetterBox(
     })
     for (const { given } of letters) {
       journal.settled(subscription.id, given.row)
-      hooks.release(given)
+      options.release(given)
     }
-    context.watcher?.deadLettered(
+    watcher?.deadLettered(
       subscription,
       letters.map(({ given }) => given.event),
       blobPath,
@@ -108,12 +120,12 @@ export function createDeadLetterBox(
   return {
     add(subscription, given) {
       if (!deadLetterDestinationOf(subscription)) return drop([{ subscription, given }])
-      const due = (given.lastAttemptAt ?? context.clock.now()) + settings.deadLetterDelay
+      const due = (given.lastAttemptAt ?? clock.now()) + settings.deadLetterDelay
       waiting.add(due, { subscription, given })
       wakeAt(due)
     },
     pump() {
-      const now = context.clock.now()
+      const now = clock.now()
       const due = new Map<string, Letter[]>()
       for (let letter = waiting.take(now); letter; letter = waiting.take(now)) {
         const letters = due.get(letter.subscription.id) ?? []
@@ -127,7 +139,7 @@ export function createDeadLetterBox(
         writing += letters.length
         void write(subscription, letters).finally(() => {
           writing -= letters.length
-          hooks.written()
+          options.written()
           work.end()
         })
       }

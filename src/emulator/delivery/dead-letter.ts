@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import type { AcceptedEvent } from '../model/accepted-event.ts'
 import { toCloudEvent } from '../model/convert-schema.ts'
+import type { DeliveryOutcome, GiveUpReason } from '../model/delivery-outcome.ts'
 import type { JsonObject } from '../model/json-object.ts'
 import type { DeadLetterDestination, DeliverySchema, EventSubscription } from '../model/model.ts'
 import { preciseTime } from '../model/precise-time.ts'
-import type { Hold } from './pending-bytes.ts'
-import type { DeliveryOutcome, GiveUpReason } from './retry-schedule.ts'
+import type { PendingEvent } from './pending-event.ts'
 
-/** Where dead-lettered events are put: a blob container, or something like one. */
+/** Where dead-lettered events are written: a blob container, or something like one. */
 export interface DeadLetterStore {
-  /** Writes one blob; rejects if the store is away, then Event Grid tries again. `path` is inside the container. */
+  /** Writes one blob; rejects if the store is unavailable, then Event Grid tries again. `path` is inside the container. */
   write(blob: {
     readonly storageAccountId: string
     readonly container: string
@@ -18,24 +17,17 @@ export interface DeadLetterStore {
   }): Promise<void>
 }
 
-/** A store that keeps nothing: the emulator's records show what was written. */
+/** A store that writes nothing: the emulator's records show the dead-lettered events. */
 export const memoryDeadLetterStore: DeadLetterStore = { write: async () => {} }
 
 /** Pauses around dead-lettering, in milliseconds (Event Grid: delivery-and-retry). */
 export const deadLetterTimes = { delayMs: 5 * 60_000, retryMs: 5 * 60_000, giveUpMs: 4 * 3_600_000 } as const
 
 /** An event that is given up, and why. */
-export interface GivenUpEvent {
-  readonly event: AcceptedEvent
-  /** Its number in the journal; undefined where none is kept. */
-  readonly row?: number | undefined
-  readonly hold?: Hold | undefined
+export interface GivenUpEvent extends PendingEvent {
   readonly reason: GiveUpReason
-  readonly attempts: number
+  /** The outcome of the last attempt. */
   readonly outcome: DeliveryOutcome
-  readonly lastStatus?: number | undefined
-  readonly acceptedAt: number
-  readonly lastAttemptAt?: number | undefined
 }
 
 /** The container of a subscription, if it has one. */
@@ -52,8 +44,8 @@ export function deadLetterPath(subscriptionName: string, at: number, id: string 
 }
 
 /**
- * The event as it is written: with the reasons added in the schema it would have been delivered in.
- * An event of a custom schema is wrapped into an Event Grid one, whose data it is.
+ * The event in its delivery schema, with the reasons for dead-lettering added. An event of a custom schema becomes the
+ * data of an Event Grid event.
  */
 export function deadLetteredForm(given: GivenUpEvent, schema: DeliverySchema): JsonObject {
   const { event } = given

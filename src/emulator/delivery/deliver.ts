@@ -1,39 +1,47 @@
-import type { EmulatorContext } from '../context.ts'
 import { eventId } from '../model/accepted-event.ts'
 import type { EventSubscription, WebHookProperties } from '../model/model.ts'
-import type { DeliveryRecord } from '../records/record-types.ts'
+import type { EventWatcher } from '../records/event-watcher.ts'
+import type { DeliveryRecord, Records } from '../records/record-types.ts'
 import { recordedBodyLimit } from '../records/records.ts'
+import type { Faults } from '../server/faults.ts'
 import { deadLetterDestinationOf } from './dead-letter.ts'
 import { bodyOf, type DeliveryPlan, deliveryHeaders, deliveryPlan, shownHeaders, shownUrl } from './delivery-request.ts'
-import { createDeliveryTokens } from './delivery-tokens.ts'
+import { createDeliveryTokens, type DeliveryTokenOptions } from './delivery-tokens.ts'
 import type { EventTexts } from './event-texts.ts'
-import type { PendingEvent, Sent } from './subscription-queue.ts'
+import type { PendingEvent } from './pending-event.ts'
+import type { DeliveryAttempt } from './subscription-queue.ts'
 import type { WebhookClient, WebhookResult } from './webhook-client.ts'
 import type { WorkCounter } from './work-counter.ts'
 
-/** How long a subscriber has for its answer, by the emulator's clock (Event Grid: delivery-and-retry). */
+/** A subscriber must answer within this time of the emulator's clock (Event Grid: delivery-and-retry). */
 const deliveryTimeoutMs = 30_000
 
-/**
- * An answer that comes within three minutes of the request may still spare the next try
- * (Event Grid: delivery-and-retry).
- */
+/** An answer within three minutes of the request may still cancel the next attempt (Event Grid: delivery-and-retry). */
 const lateAnswerMs = 180_000 - deliveryTimeoutMs
 
-/** Sends one bundle of events to its subscriber and records the try. */
-export type Deliver = (subscription: EventSubscription, bundle: readonly PendingEvent[], sent: Sent) => Promise<void>
+/** What {@link createDeliver} needs of the emulator. */
+export interface DeliverOptions extends DeliveryTokenOptions {
+  readonly faults: Faults
+  readonly records: Pick<Records, 'deliveries'>
+  readonly watcher?: EventWatcher
+}
 
-/** Makes the function that does one try. */
+/** Sends a batch of events to its subscriber once, and records the attempt. */
+export type Deliver = (
+  subscription: EventSubscription,
+  batch: readonly PendingEvent[],
+  attempt: DeliveryAttempt,
+) => Promise<void>
+
+/** Makes the function that delivers. */
 export function createDeliver(
-  context: EmulatorContext,
-  client: WebhookClient,
-  texts: EventTexts,
-  work: WorkCounter,
+  options: DeliverOptions,
+  { client, texts, work }: { readonly client: WebhookClient; readonly texts: EventTexts; readonly work: WorkCounter },
 ): Deliver {
-  const { clock, faults, records, watcher } = context
-  const bearerToken = createDeliveryTokens(context)
+  const { clock, faults, records, watcher } = options
+  const bearerToken = createDeliveryTokens(options)
 
-  /** Waiting for the clock is nothing under way: a clock moved by hand waits until nothing is. */
+  /** This wait is not counted as work under way: a manual clock advances only when nothing is under way. */
   async function delayed(ms: number): Promise<void> {
     work.end()
     await new Promise<void>((resolve) => clock.setTimer(ms, resolve))
@@ -65,7 +73,7 @@ export function createDeliver(
     })
   }
 
-  // A subscription is a value: another one comes with each change.
+  // A subscription is immutable: each change makes a new object.
   const plans = new WeakMap<EventSubscription, DeliveryPlan>()
   const planOf = (subscription: EventSubscription): DeliveryPlan | undefined => {
     const plan = plans.get(subscription) ?? deliveryPlan(subscription)
@@ -74,8 +82,8 @@ export function createDeliver(
   }
   const shownTarget = createShownTarget()
 
-  return async (subscription, bundle, sent) => {
-    const [first] = bundle
+  return async (subscription, batch, attempt) => {
+    const [first] = batch
     const plan = planOf(subscription)
     if (!first || !plan) return
     const { webhook, schema, form, url } = plan
@@ -90,15 +98,15 @@ export function createDeliver(
       body = bodyOf(
         schema,
         form,
-        bundle.map(({ event }) => texts.text(event, schema)),
+        batch.map(({ event }) => texts.text(event, schema)),
       )
       result = await request(webhook, url, headers, body, answeredLate)
     } catch (error) {
-      // Whatever can't be sent must not stop the queue: it is a failed try like any other.
+      // A request that can't be sent must not stop the queue: it is a failed attempt.
       const message = error instanceof Error ? error.message : String(error)
       result = { target: url.href, durationMs: 0, failure: { outcome: 'Aborted', message } }
     }
-    const next = sent.settle(result)
+    const next = attempt.finish(result)
     const givenUp = deadLetterDestinationOf(subscription) ? 'dead-lettered' : 'dropped'
     const record: DeliveryRecord = {
       at,
@@ -108,7 +116,7 @@ export function createDeliver(
       target: shownTarget(result.target),
       headers: shownHeaders(headers, plan.secretHeaders),
       body: body.length > recordedBodyLimit ? firstPart(body, recordedBodyLimit) : body,
-      eventIds: bundle.map(({ event }) => eventId(event)),
+      eventIds: batch.map(({ event }) => eventId(event)),
       deliveryCount,
       outcome: next.outcome === 'given up' ? givenUp : next.outcome,
       durationMs: result.durationMs,
@@ -116,23 +124,23 @@ export function createDeliver(
       ...(result.failure && { error: reasonOf(result.failure) }),
       ...(next.nextTryAt !== undefined && { nextTryAt: next.nextTryAt }),
     }
-    const events = bundle.map(({ event }) => event)
-    tell(record)
+    const events = batch.map(({ event }) => event)
+    report(record)
 
     function answeredLate(status: number): void {
-      if (!sent.answeredLate(status)) return
-      const { error: _timedOut, nextTryAt: _spared, ...rest } = record
-      tell({ ...rest, at: clock.now(), status, outcome: 'delivered' })
+      if (!attempt.answeredLate(status)) return
+      const { error: _timedOut, nextTryAt: _cancelled, ...rest } = record
+      report({ ...rest, at: clock.now(), status, outcome: 'delivered' })
     }
 
-    function tell(news: DeliveryRecord): void {
-      records.deliveries.push(news)
-      watcher?.tried(subscription, events, news)
+    function report(attempted: DeliveryRecord): void {
+      records.deliveries.push(attempted)
+      watcher?.tried(subscription, events, attempted)
     }
   }
 }
 
-/** Most deliveries go where the last one went. */
+/** Remembers the last URL: most deliveries go to the same one. */
 function createShownTarget(): (target: string) => string {
   let last = { target: '', shown: '' }
   return (target) => {
@@ -141,7 +149,7 @@ function createShownTarget(): (target: string) => string {
   }
 }
 
-/** A copy: V8 keeps the whole of a text alive for as long as there is a slice of it. */
+/** The first part of a text as a copy: V8 keeps the whole text in memory while a slice of it exists. */
 function firstPart(text: string, length: number): string {
   return Buffer.from(text.slice(0, length)).toString()
 }

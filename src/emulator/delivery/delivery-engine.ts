@@ -1,93 +1,106 @@
-import type { DeliveryEngine, EmulatorContext } from '../context.ts'
 import type { AcceptedEvent } from '../model/accepted-event.ts'
-import type { CancelTimer } from '../model/clock.ts'
+import type { GiveUpReason, ValidationOutcome } from '../model/delivery-outcome.ts'
 import type { EventSubscription } from '../model/model.ts'
-import { type Journal, type JournalEntry, noJournal } from '../state/journal.ts'
-import { raisedEvents } from '../topics/raise.ts'
+import type { Store } from '../model/store.ts'
+import type { Records } from '../records/record-types.ts'
+import { type Journal, noJournal } from '../state/journal.ts'
 import { createDeadLetterBox } from './dead-letter-box.ts'
-import { createDeliver } from './deliver.ts'
-import { deliverySettings } from './delivery-options.ts'
+import { createDeliver, type DeliverOptions } from './deliver.ts'
+import { type DeliveryOptions, deliverySettings } from './delivery-options.ts'
 import { deliverySchemaOf, webhookOf } from './delivery-request.ts'
 import { createEventTexts } from './event-texts.ts'
-import { createPendingBytes } from './pending-bytes.ts'
-import type { GiveUpReason } from './retry-schedule.ts'
-import { createSubscriptionQueue, type PendingEvent, type SubscriptionQueue } from './subscription-queue.ts'
-import { createValidator } from './validation.ts'
-import { createWebhookClient } from './webhook-client.ts'
+import { createIntake } from './intake.ts'
+import { createPendingBytes, type PendingEvent } from './pending-event.ts'
+import { createPump } from './pump.ts'
+import { createSubscriptionQueue, type SubscriptionQueue } from './subscription-queue.ts'
+import { createSubscriptionQueues } from './subscription-queues.ts'
+import { createValidator, type ValidatorOptions } from './validation.ts'
+import { createWebhookClient, type WebhookClientOptions } from './webhook-client.ts'
 import { createWorkCounter } from './work-counter.ts'
 
-interface Lane {
-  readonly queue: SubscriptionQueue
-  /** The newest that is stored, whatever its state. */
-  subscription: EventSubscription
+/** What {@link createDeliveryEngine} needs. */
+export interface DeliveryEngineOptions extends DeliverOptions, ValidatorOptions, WebhookClientOptions {
+  /** From 0 to just under 1; for jitter. */
+  readonly random: () => number
+  readonly store: Store
+  readonly records: Records
+  readonly delivery?: DeliveryOptions
+  /** Where pending events are persisted. @default nowhere */
+  readonly journal?: Journal
 }
 
-/**
- * Makes the half of Event Grid that talks to subscribers.
- * @param journal where what waits is written down. @default nowhere
- */
-export function createDeliveryEngine(context: EmulatorContext, journal: Journal = noJournal): DeliveryEngine {
-  const { clock, store, watcher } = context
-  const settings = deliverySettings(context.delivery)
+/** The half of Event Grid that talks to subscribers. */
+export interface DeliveryEngine {
+  /** Runs the handshake of the subscription's schema. Never rejects. Fails early when the signal aborts. */
+  validate(subscription: EventSubscription, signal: AbortSignal): Promise<ValidationOutcome>
+  /**
+   * Accepts events of a source (its resource id) for each subscription whose filter matches. The events are already
+   * checked and stamped. Throws if the state file cannot be written: then no event is accepted.
+   */
+  accept(sourceId: string, events: readonly AcceptedEvent[]): void
+  /** Whether the limit of pending events is reached. */
+  full(): boolean
+  /** Handles a call of a validation URL; false if the URL is unknown or expired. */
+  confirmValidation(id: string | undefined, token: string | undefined): boolean
+  /** To be called each time a subscription is stored: settings or provisioning state differ. */
+  subscriptionChanged(subscription: EventSubscription): void
+  /** To be called after a subscription left the store: its pending events are dropped. */
+  subscriptionDeleted(subscription: EventSubscription): void
+  /** Loads the events that were pending when the emulator ended. To be called once, after the stored subscriptions. */
+  restore(): void
+  /** Events accepted and neither delivered, dead-lettered nor dropped yet. */
+  pending(): number
+  /** Resolves when nothing is under way or due now. Events that wait for a later attempt don't count. */
+  idle(): Promise<void>
+  /** As `idle`, but `stalled` soon if a subscriber is silent: a manual clock must advance to reach its time-out. */
+  quiet(): Promise<'idle' | 'stalled'>
+  /** Resolves when no event is pending; later attempts and dead-letters count too. */
+  settled(): Promise<void>
+  /** Ends all requests and timers. */
+  close(): Promise<void>
+}
+
+/** Makes the engine. */
+export function createDeliveryEngine(options: DeliveryEngineOptions): DeliveryEngine {
+  const { clock, watcher, journal = noJournal } = options
+  const settings = deliverySettings(options.delivery)
   const work = createWorkCounter()
   const texts = createEventTexts()
-  const client = createWebhookClient({ ...context })
-  const validator = createValidator(context, {
+  const bytes = createPendingBytes()
+  const client = createWebhookClient(options)
+  const validator = createValidator(options, {
     close: client.close,
     send(request) {
       work.begin()
       return client.send(request).finally(work.end)
     },
   })
-  const deliver = createDeliver(context, client, texts, work)
-  const lanes = new Map<string, Lane>()
-  const bySource = new Map<string, Set<Lane>>()
+  const deliver = createDeliver(options, { client, texts, work })
+  const queues = createSubscriptionQueues(makeQueue)
   const settledWaiters: (() => void)[] = []
-  let wake: { readonly due: number; readonly cancel: CancelTimer } | undefined
-  let pumping = false
   let closed = false
 
-  const bytes = createPendingBytes()
-  const release = ({ hold }: Pick<PendingEvent, 'hold'>) => bytes.release(hold)
-  const deadLetters = createDeadLetterBox(context, settings, work, wakeAt, journal, { release, written: tellSettled })
-
-  function wakeAt(due: number): void {
-    if (closed || (wake && wake.due <= due)) return
-    wake?.cancel()
-    const cancel = clock.setTimer(Math.max(due - clock.now(), 0), () => {
-      wake = undefined
-      pumpAll()
-    })
-    wake = { due, cancel }
-  }
-
-  function pumpAll(): void {
+  const pump = createPump(clock, work, () => {
     deadLetters.pump()
-    for (const { queue } of lanes.values()) queue.pump()
-    tellSettled()
-  }
+    for (const { queue } of queues.all()) queue.pump()
+    checkSettled()
+  })
+  const release = ({ hold }: Pick<PendingEvent, 'hold'>) => bytes.release(hold)
+  const deadLetters = createDeadLetterBox({
+    ...options,
+    settings,
+    work,
+    journal,
+    wakeAt: pump.wakeAt,
+    release,
+    written: checkSettled,
+  })
+  const intake = createIntake({ ...options, journal, queues, bytes, sizeOf, giveUp })
+  const pending = () => deadLetters.size + queues.size
 
-  /** Soon, not at once: the publisher's answer goes first, and events of one tick can share a bundle. */
-  function pumpSoon(): void {
-    if (pumping || closed) return
-    pumping = true
-    work.begin()
-    setImmediate(() => {
-      pumping = false
-      if (!closed) pumpAll()
-      work.end()
-    })
-  }
-
-  function pending(): number {
-    let sum = deadLetters.size
-    for (const { queue } of lanes.values()) sum += queue.size
-    return sum
-  }
-
-  function tellSettled(): void {
+  function checkSettled(): void {
     if (settledWaiters.length === 0 || (!closed && pending() > 0)) return
-    for (const tell of settledWaiters.splice(0)) tell()
+    for (const resolve of settledWaiters.splice(0)) resolve()
   }
 
   function sizeOf(event: AcceptedEvent, subscription: EventSubscription): number {
@@ -97,156 +110,91 @@ export function createDeliveryEngine(context: EmulatorContext, journal: Journal 
   function makeQueue(subscription: EventSubscription): SubscriptionQueue {
     return createSubscriptionQueue(subscription, {
       clock,
-      random: context.random,
+      random: options.random,
       settings,
       work,
       journal,
-      wakeAt,
+      wakeAt: pump.wakeAt,
       release,
       sizeOf,
-      async send(current, bundle, sent) {
-        await deliver(current, bundle, {
-          settle: (result) => (closed ? { outcome: 'given up' } : sent.settle(result)),
+      giveUp,
+      async send(current, batch, attempt) {
+        await deliver(current, batch, {
+          finish: (result) => (closed ? { outcome: 'given up' } : attempt.finish(result)),
           answeredLate(status) {
-            const spared = !closed && sent.answeredLate(status)
-            if (spared) setImmediate(tellSettled)
-            return spared
+            const cancelled = !closed && attempt.answeredLate(status)
+            if (cancelled) setImmediate(checkSettled)
+            return cancelled
           },
         })
-        tellSettled()
-      },
-      giveUp(current, events, reason) {
-        for (const pending of events) {
-          const { row, attempts, lastAttemptAt, lastOutcome, lastStatus } = pending
-          journal.tried(current.id, row, { attempts, lastAttemptAt, lastOutcome, lastStatus, givenUp: reason })
-          giveUp(current, pending, reason)
-        }
+        checkSettled()
       },
     })
   }
 
-  function giveUp(subscription: EventSubscription, pending: PendingEvent, reason: GiveUpReason): void {
-    watcher?.givenUp(subscription, pending.event, reason)
-    deadLetters.add(subscription, { ...pending, reason, outcome: pending.lastOutcome ?? 'Probation' })
+  function giveUp(subscription: EventSubscription, event: PendingEvent, reason: GiveUpReason): void {
+    watcher?.givenUp(subscription, event.event, reason)
+    deadLetters.add(subscription, { ...event, reason, outcome: event.lastOutcome ?? 'Probation' })
   }
 
-  function addLane(subscription: EventSubscription): Lane {
-    const lane: Lane = { queue: makeQueue(subscription), subscription }
-    lanes.set(subscription.id.toLowerCase(), lane)
-    const source = subscription.scope.toLowerCase()
-    bySource.set(source, (bySource.get(source) ?? new Set()).add(lane))
-    return lane
-  }
-
-  function removeLane(subscription: EventSubscription): void {
-    const lane = lanes.get(subscription.id.toLowerCase())
-    if (!lane) return
+  function removeQueue(subscription: EventSubscription): void {
+    const removed = queues.find(subscription.id)
+    if (!removed) return
     if (!closed) journal.forget(subscription.id)
-    lane.queue.drop()
+    removed.queue.drop()
     watcher?.forgotten(subscription)
-    lanes.delete(subscription.id.toLowerCase())
-    bySource.get(subscription.scope.toLowerCase())?.delete(lane)
-    tellSettled()
-  }
-
-  function accept(sourceId: string, events: readonly AcceptedEvent[]): void {
-    if (closed) return
-    const open = [...(bySource.get(sourceId.toLowerCase()) ?? [])].filter(({ subscription: { provisioningState } }) =>
-      ['Succeeded', 'Updating'].includes(provisioningState),
-    )
-    const wanted = events.map((event) => ({ event, lanes: open.filter(({ queue }) => queue.wants(event)) }))
-    const acceptedAt = clock.now()
-    const rows = journal.accepted(
-      wanted.map((one) => ({
-        event: one.event,
-        subscriptionIds: one.lanes.map(({ subscription }) => subscription.id),
-      })),
-      acceptedAt,
-    )
-    watcher?.accepted(sourceId, events)
-    for (const [index, { event, lanes: takers }] of wanted.entries()) {
-      const [first] = takers
-      const hold = first && bytes.hold(sizeOf(event, first.subscription), takers.length)
-      for (const { queue, subscription } of takers) {
-        queue.add({ event, row: rows[index], hold, acceptedAt, attempts: 0 })
-        watcher?.queued(subscription, event)
-      }
-    }
-    pumpSoon()
-  }
-
-  function restore({ row, subscriptionId, event, acceptedAt, state }: JournalEntry): void {
-    const subscription = store.subscription(subscriptionId)
-    if (!subscription || !webhookOf(subscription)) {
-      journal.settled(subscriptionId, row)
-      return
-    }
-    const { due, givenUp, ...tries } = state
-    const hold = bytes.hold(sizeOf(event, subscription), 1)
-    const pending = { event, row, hold, acceptedAt, ...tries }
-    if (givenUp) {
-      giveUp(subscription, pending, givenUp)
-      return
-    }
-    // Without a finished set-up too: events taken in before it was changed are delivered all the same.
-    const { queue } = lanes.get(subscriptionId) ?? addLane(subscription)
-    queue.add(pending, due)
-    watcher?.queued(subscription, event)
+    queues.remove(subscription)
+    checkSettled()
   }
 
   return {
     validate: validator.validate,
     confirmValidation: validator.confirm,
-    accept,
-    raise(sourceId, events) {
-      for (const { source, accepted } of raisedEvents(store, sourceId, events, clock.now())) accept(source, accepted)
+    accept(sourceId, events) {
+      if (closed) return
+      intake.accept(sourceId, events)
+      pump.soon()
     },
     full: () => pending() >= settings.maxPending || bytes.total >= settings.maxPendingBytes,
     subscriptionChanged(subscription) {
-      if (closed || !webhookOf(subscription)) return removeLane(subscription)
-      const known = lanes.get(subscription.id.toLowerCase())
-      // Until it has been set up once there is nothing to deliver by; while it is updated the settings before are.
-      if (!known && subscription.provisioningState !== 'Succeeded') return
-      const lane = known ?? addLane(subscription)
-      lane.subscription = subscription
-      if (subscription.provisioningState !== 'Succeeded') return
-      lane.queue.use(subscription)
-      pumpSoon()
+      if (closed || !webhookOf(subscription)) return removeQueue(subscription)
+      const ready = subscription.provisioningState === 'Succeeded'
+      const known = queues.find(subscription.id)
+      // Before the first success there are no settings to deliver by; during an update the previous ones are used.
+      if (!known && !ready) return
+      const changed = known ?? queues.add(subscription)
+      changed.subscription = subscription
+      if (!ready) return
+      changed.queue.use(subscription)
+      pump.soon()
     },
-    subscriptionDeleted: removeLane,
+    subscriptionDeleted: removeQueue,
     restore() {
-      let last: AcceptedEvent | undefined
-      for (const entry of journal.entries()) {
-        // An event of several subscriptions comes once for each.
-        if (entry.event !== last)
-          watcher?.accepted(store.subscription(entry.subscriptionId)?.scope ?? '', [entry.event])
-        last = entry.event
-        restore(entry)
-      }
-      pumpSoon()
+      intake.restore()
+      pump.soon()
     },
     pending,
     async idle() {
-      if (!closed) pumpSoon()
+      pump.soon()
       await work.idle()
     },
     async quiet() {
-      if (!closed) pumpSoon()
+      pump.soon()
       return work.quiet()
     },
     settled() {
       return new Promise((resolve) => {
         settledWaiters.push(resolve)
-        tellSettled()
+        checkSettled()
       })
     },
     async close() {
       closed = true
-      wake?.cancel()
-      for (const lane of [...lanes.values()]) removeLane(lane.subscription)
+      pump.close()
+      for (const { subscription } of [...queues.all()]) removeQueue(subscription)
       validator.close()
       client.close()
-      tellSettled()
+      checkSettled()
       await work.idle()
     },
   }

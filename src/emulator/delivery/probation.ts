@@ -1,4 +1,4 @@
-import type { DeliveryOutcome } from './retry-schedule.ts'
+import type { DeliveryOutcome } from '../model/delivery-outcome.ts'
 
 const second = 1000
 const minute = 60 * second

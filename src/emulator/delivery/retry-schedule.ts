@@ -1,20 +1,4 @@
-/** How a try ended, in the words that Event Grid writes into dead-lettered events (Event Grid: delivery-and-retry). */
-export type DeliveryOutcome =
-  | 'Delivered'
-  | 'NotFound'
-  | 'Unauthorized'
-  | 'Forbidden'
-  | 'BadRequest'
-  | 'TimedOut'
-  | 'Busy'
-  | 'PayloadTooLarge'
-  | 'SocketError'
-  | 'ResolutionError'
-  | 'Aborted'
-  | 'Probation'
-
-/** Why an event is given up. Only the first is on Event Grid's page; the other two words are the emulator's own. */
-export type GiveUpReason = 'MaxDeliveryAttemptsExceeded' | 'TimeToLiveExceeded' | 'UndeliverableDueToClientError'
+import type { DeliveryOutcome, GiveUpReason } from '../model/delivery-outcome.ts'
 
 const second = 1000
 const minute = 60 * second

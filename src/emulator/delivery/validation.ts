@@ -1,7 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { EmulatorContext, ValidationOutcome } from '../context.ts'
+import type { Clock } from '../model/clock.ts'
+import type { ValidationOutcome } from '../model/delivery-outcome.ts'
 import type { EventSubscription } from '../model/model.ts'
 import { preciseTime } from '../model/precise-time.ts'
+import type { Records } from '../records/record-types.ts'
 import { deliverySchemaOf, shownUrl, webhookOf } from './delivery-request.ts'
 import {
   type HandshakeVerdict,
@@ -17,10 +19,10 @@ import {
 } from './handshake.ts'
 import type { WebhookClient, WebhookResult } from './webhook-client.ts'
 
-/** Runs handshakes, and remembers the validation URLs that nobody has called yet. */
+/** Runs handshakes, and holds the validation URLs that were not called yet. */
 export interface Validator {
   validate(subscription: EventSubscription, signal: AbortSignal): Promise<ValidationOutcome>
-  /** A call of a validation URL; false if there is no such one, or no longer. */
+  /** Handles a call of a validation URL; false if the URL is unknown or expired. */
   confirm(id: string | undefined, token: string | undefined): boolean
   close(): void
 }
@@ -39,11 +41,20 @@ interface Handshake {
   readonly signal: AbortSignal
 }
 
+/** What {@link createValidator} needs of the emulator. */
+export interface ValidatorOptions {
+  readonly clock: Clock
+  readonly records: Pick<Records, 'handshakes'>
+  /** `https://127.0.0.1:{port}`, without a trailing slash. Known once the server listens, hence a function. */
+  readonly baseUrl: () => string
+}
+
 /** Makes the validator of an emulator. */
-export function createValidator(context: EmulatorContext, client: WebhookClient): Validator {
+export function createValidator(options: ValidatorOptions, client: WebhookClient): Validator {
+  const { clock, records } = options
   const open = new Map<string, OpenValidation>()
 
-  /** Opens the validation URL before the request goes out, since an endpoint may call it as soon as it has answered. */
+  /** To be called before the request is sent: an endpoint may call the URL as soon as it has the request. */
   function openValidation(id: string, token: string): Promise<'validated' | 'expired'> {
     return new Promise((resolve) => {
       const settle = (outcome: 'validated' | 'expired') => {
@@ -51,7 +62,7 @@ export function createValidator(context: EmulatorContext, client: WebhookClient)
         open.delete(id)
         resolve(outcome)
       }
-      const cancelTimer = context.clock.setTimer(manualValidationMs, () => settle('expired'))
+      const cancelTimer = clock.setTimer(manualValidationMs, () => settle('expired'))
       open.set(id, { token, settle })
     })
   }
@@ -59,7 +70,7 @@ export function createValidator(context: EmulatorContext, client: WebhookClient)
   async function once(handshake: Handshake, method: 'OPTIONS' | 'POST') {
     const { subscription, url, id, validationUrl } = handshake
     const headers = method === 'OPTIONS' ? optionsHeaders(validationUrl) : validationHeaders(subscription.name)
-    const at = context.clock.now()
+    const at = clock.now()
     const body =
       method === 'POST'
         ? validationEvent({ id: randomUUID(), topic: subscription.scope, validationCode: id, validationUrl, at })
@@ -81,7 +92,7 @@ export function createValidator(context: EmulatorContext, client: WebhookClient)
   }
 
   function messageOf(handshake: Handshake, method: 'OPTIONS' | 'POST', result: WebhookResult): string {
-    const at = context.clock.now()
+    const at = clock.now()
     const said = handshakeMessage({ url: handshake.url, method, status: result.status, activityId: randomUUID(), at })
     return result.failure?.hint === undefined ? said : `${said} Emulator: ${result.failure.hint}.`
   }
@@ -98,7 +109,7 @@ export function createValidator(context: EmulatorContext, client: WebhookClient)
   }): void {
     const { handshake, result, message, body } = done
     const because = result.failure ? `${message} (${result.failure.message})` : message
-    context.records.handshakes.push({
+    records.handshakes.push({
       at: done.at,
       subscriptionId: handshake.subscription.id,
       subscriptionName: handshake.subscription.name,
@@ -122,7 +133,7 @@ export function createValidator(context: EmulatorContext, client: WebhookClient)
       const id = randomUUID().toUpperCase()
       const token = randomBytes(32).toString('base64')
       const url = new URL(webhook.endpointUrl)
-      const validationUrl = validationUrlOf(context, subscription.name, id, token)
+      const validationUrl = validationUrlOf(options, subscription.name, id, token)
       const completed = openValidation(id, token)
       const handshake = {
         subscription,
@@ -135,7 +146,7 @@ export function createValidator(context: EmulatorContext, client: WebhookClient)
       const method = deliverySchemaOf(subscription) === 'CloudEventSchemaV1_0' ? 'OPTIONS' : 'POST'
       let attempt = await once(handshake, method)
       for (let tries = 1; shouldRepeat(method, attempt.result, tries) && !signal.aborted; tries++) {
-        await pause(context, validationRetry.pauseMs, signal)
+        await pause(clock, validationRetry.pauseMs, signal)
         attempt = await once(handshake, method)
       }
       if (attempt.verdict === 'awaiting-manual-action') {
@@ -165,22 +176,22 @@ function shouldRepeat(method: 'OPTIONS' | 'POST', result: WebhookResult, tries: 
   return method === 'POST' && result.failure?.outcome === 'TimedOut' && tries < validationRetry.tries
 }
 
-function validationUrlOf(context: EmulatorContext, name: string, id: string, token: string): string {
-  const url = new URL(`/eventsubscriptions/${encodeURIComponent(name.toLowerCase())}/validate`, context.baseUrl())
+function validationUrlOf(options: ValidatorOptions, name: string, id: string, token: string): string {
+  const url = new URL(`/eventsubscriptions/${encodeURIComponent(name.toLowerCase())}/validate`, options.baseUrl())
   url.search = String(
-    new URLSearchParams({ id, t: preciseTime(context.clock.now()), apiVersion: '2025-04-01-preview', token }),
+    new URLSearchParams({ id, t: preciseTime(options.clock.now()), apiVersion: '2025-04-01-preview', token }),
   )
   return url.href
 }
 
-function pause(context: EmulatorContext, ms: number, signal: AbortSignal): Promise<void> {
+function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       cancel()
       signal.removeEventListener('abort', done)
       resolve()
     }
-    const cancel = context.clock.setTimer(ms, done)
+    const cancel = clock.setTimer(ms, done)
     signal.addEventListener('abort', done, { once: true })
   })
 }

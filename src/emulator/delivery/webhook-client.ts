@@ -2,7 +2,6 @@ import http from 'node:http'
 import https from 'node:https'
 import tls from 'node:tls'
 import type { Clock } from '../model/clock.ts'
-import { failureHint } from './failure-hint.ts'
 import type { Ingress } from './ingress.ts'
 
 /** A request to a subscriber. */
@@ -128,7 +127,7 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
           failure: {
             outcome: failureOf(error),
             message: error.message,
-            hint: failureHint({ url: request.url, target, error }),
+            hint: failureHint(request.url, target, error),
           },
         }),
       )
@@ -228,4 +227,16 @@ async function readText(answer: http.IncomingMessage): Promise<string> {
     // A broken answer has its status and the part that arrived: enough to judge it by.
   }
   return Buffer.concat(chunks).toString('utf8', 0, answerLimitBytes)
+}
+
+/** Advice for the emulator's user where the network's error does not say what to do. Contains no query. */
+function failureHint(url: URL, target: URL, error: NodeJS.ErrnoException): string | undefined {
+  const rule = (to: string) => `an ingress rule from ${url.origin}/ to ${to} (emulate --ingress ${url.origin}/=${to})`
+  if (/wrong version number|packet length too long/i.test(error.message)) {
+    return `${target.origin} speaks plain http there: use ${rule(`http://${target.host}/`)}`
+  }
+  if (error.syscall === 'getaddrinfo' && url.href === target.href) {
+    return `no ingress rule matches ${url.origin}${url.pathname}, and its host is unknown here: give ${rule('http://127.0.0.1:PORT/')}`
+  }
+  return undefined
 }

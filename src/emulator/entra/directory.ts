@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import type { Client, ResolvedOptions } from '../config/options.ts'
+import type { Client, DeclaredSubscription } from '../model/client.ts'
 import { allows, findRole, type RoleAssignment } from './roles.ts'
 
 /** Registration of the provider Microsoft.EventGrid in an Azure subscription. */
@@ -15,6 +15,12 @@ export interface AzureSubscription {
   readonly resourceGroups: Map<string, string>
 }
 
+/** The clients with their roles, and the Azure subscriptions, as the options declare them. */
+export interface DeclaredDirectory {
+  readonly clients: readonly Client[]
+  readonly subscriptions: readonly DeclaredSubscription[]
+}
+
 /** Who there is, what they may do, and where: tenants, applications, Azure subscriptions and role assignments. */
 export interface Directory {
   readonly clients: readonly Client[]
@@ -22,7 +28,7 @@ export interface Directory {
    * Takes over clients, their roles and Azure subscriptions as options describe them now. What was changed at runtime
    * stays, where the options did not change.
    */
-  declare(options: Pick<ResolvedOptions, 'clients' | 'subscriptions'>): void
+  declare(options: DeclaredDirectory): void
   hasTenant(tenantId: string): boolean
   client(tenantId: string, clientId: string): Client | undefined
   azureSubscription(id: string): AzureSubscription | undefined
@@ -49,12 +55,12 @@ export interface Directory {
 }
 
 /** The directory as the options describe it. */
-export function createDirectory(options: ResolvedOptions): Directory {
+export function createDirectory(options: DeclaredDirectory): Directory {
   const subscriptions = new Map<string, AzureSubscription>()
-  let declared: Pick<ResolvedOptions, 'clients' | 'subscriptions'> = { clients: [], subscriptions: [] }
+  let declared: DeclaredDirectory = { clients: [], subscriptions: [] }
   let assignments: RoleAssignment[] = []
 
-  function declareSubscriptions(wanted: ResolvedOptions['subscriptions']): void {
+  function declareSubscriptions(wanted: readonly DeclaredSubscription[]): void {
     for (const { id } of declared.subscriptions) {
       if (!wanted.some((one) => same(one.id, id))) subscriptions.delete(id.toLowerCase())
     }

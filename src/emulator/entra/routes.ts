@@ -1,28 +1,38 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { EmulatorContext } from '../context.ts'
+import type { Clock } from '../model/clock.ts'
+import { type RecordingOptions, recordRequests } from '../server/recording.ts'
+import type { Directory } from './directory.ts'
 import { type EntraFailure, entraErrorBody, entraFailures } from './errors.ts'
-import { issuerOf, type SigningTokenIssuer } from './token-issuer.ts'
+import { issuerOf, type TokenIssuer } from './token-issuer.ts'
 import { decideTokenRequest } from './token-request.ts'
 
 /** A form of client credentials is small; Entra itself refuses long ones too. */
-const longestFormBytes = 65_536
+const maxFormBytes = 65_536
 
 interface TenantParams {
   Params: { tenant: string }
 }
 
-/** What the Entra routes need beyond the common context. */
-export interface EntraRouteOptions {
-  readonly tokens: SigningTokenIssuer
+/** What {@link registerEntraRoutes} needs. */
+export interface EntraRouteOptions extends RecordingOptions {
+  readonly clock: Clock
+  readonly directory: Directory
+  readonly tokens: TokenIssuer
   readonly tokenLifetimeSeconds: number
+  /** `https://127.0.0.1:{port}`, without a trailing slash. Known once the server listens, hence a function. */
+  readonly baseUrl: () => string
 }
 
 /** Adds Entra's token, discovery and key endpoints. `app` is a Fastify scope of their own. */
-export function registerEntraRoutes(app: FastifyInstance, context: EmulatorContext, options: EntraRouteOptions): void {
-  const { tokens } = options
+export function registerEntraRoutes(app: FastifyInstance, options: EntraRouteOptions): void {
+  const { clock, directory, tokens } = options
+  recordRequests(app, 'entra', options, ({ code, message = 'The request failed.' }, id) => {
+    const failure = { status: 400, error: code ?? 'temporarily_unavailable', code: 90033, message } as const
+    return entraErrorBody(failure, { traceId: id, correlationId: id }, new Date(clock.now()))
+  })
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: longestFormBytes }, (_request, body, done) => {
+  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: maxFormBytes }, (_request, body, done) => {
     done(null, Object.fromEntries(new URLSearchParams(body.toString())))
   })
 
@@ -31,7 +41,7 @@ export function registerEntraRoutes(app: FastifyInstance, context: EmulatorConte
     request.outcome.code = `AADSTS${failure.code}`
     return reply
       .code(failure.status)
-      .send(entraErrorBody(failure, { traceId: request.id, correlationId }, new Date(context.clock.now())))
+      .send(entraErrorBody(failure, { traceId: request.id, correlationId }, new Date(clock.now())))
   }
 
   app.setErrorHandler((_error, request, reply) => refuse(request, reply, entraFailures.unreadable()))
@@ -47,8 +57,8 @@ export function registerEntraRoutes(app: FastifyInstance, context: EmulatorConte
           authorization: request.headers.authorization,
           names,
         },
-        context.directory,
-        context.baseUrl(),
+        directory,
+        options.baseUrl(),
       )
       reply.header('cache-control', 'no-store, no-cache').header('pragma', 'no-cache')
       if ('failure' in verdict) return refuse(request, reply, verdict.failure)
@@ -56,7 +66,7 @@ export function registerEntraRoutes(app: FastifyInstance, context: EmulatorConte
       request.outcome.clientId = client.clientId
       const { tokenLifetimeSeconds: life } = options
       const token = await tokens.issueClientToken({ ...client, audience, lifetimeSeconds: life })
-      const expiry = Math.floor(context.clock.now() / 1000) + life
+      const expiry = Math.floor(clock.now() / 1000) + life
       return names === 'scope'
         ? { token_type: 'Bearer', expires_in: life, ext_expires_in: life, access_token: token }
         : {
@@ -74,7 +84,7 @@ export function registerEntraRoutes(app: FastifyInstance, context: EmulatorConte
 
   app.get<TenantParams>('/:tenant/v2.0/.well-known/openid-configuration', (request, reply) => {
     const { tenant } = request.params
-    if (!context.directory.hasTenant(tenant)) return refuseTenant(tenant, request, reply)
+    if (!directory.hasTenant(tenant)) return refuseTenant(tenant, request, reply)
     const base = `https://${request.host}/${tenant}`
     return reply.send({
       ...commonDiscovery(base),
@@ -87,7 +97,7 @@ export function registerEntraRoutes(app: FastifyInstance, context: EmulatorConte
   })
   app.get<TenantParams>('/:tenant/.well-known/openid-configuration', (request, reply) => {
     const { tenant } = request.params
-    if (!context.directory.hasTenant(tenant)) return refuseTenant(tenant, request, reply)
+    if (!directory.hasTenant(tenant)) return refuseTenant(tenant, request, reply)
     const base = `https://${request.host}/${tenant}`
     return reply.send({
       ...commonDiscovery(base),

@@ -2,14 +2,14 @@ import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, ran
 import { promisify } from 'node:util'
 import { exportJWK, errors as joseErrors, jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
-import type { TokenIssuer, TokenVerdict } from '../context.ts'
 import type { Clock } from '../model/clock.ts'
+import { type KeptValues, valuesInMemory } from '../state/kept-values.ts'
 
 /** Event Grid's own application in the public cloud (Event Grid: secure-webhook-delivery). */
 export const eventGridClientId = '4962773b-9cdb-44cf-a8bf-237846a00ab7'
 
-/** Keys that stay published after a rotation, newest first; Entra too keeps the former ones for a while. */
-const keysPublished = 3
+/** Keys published after rotations, newest first. Entra too publishes former keys for a while. */
+const maxPublishedKeys = 3
 const deliveryLifetimeSeconds = 86_700
 
 /**
@@ -19,25 +19,52 @@ const deliveryLifetimeSeconds = 86_700
 export const issuerOf = (tenantId: string, version: '1.0' | '2.0') =>
   version === '1.0' ? `https://sts.windows.net/${tenantId}/` : `https://login.microsoftonline.com/${tenantId}/v2.0`
 
-/** What a client's token says. */
+/** What the token of a client shall say. */
 export interface ClientTokenRequest {
   readonly tenantId: string
   readonly clientId: string
   readonly objectId: string
-  /** The resource that it is for. */
+  /** The resource it is meant for. */
   readonly audience: string
   readonly lifetimeSeconds: number
 }
 
-/** The emulated Entra's keys and signature. */
-export interface SigningTokenIssuer extends TokenIssuer {
-  /** A token for a client that has proved itself (v1, as ARM's and Event Grid's are). */
+/** What a valid token says. */
+export interface VerifiedToken {
+  readonly tenantId: string
+  readonly clientId: string
+  readonly objectId: string
+  readonly roles: readonly string[]
+}
+
+/** A valid token, or why it is refused. */
+export type TokenVerdict =
+  | { readonly token: VerifiedToken }
+  | { readonly problem: 'missing' | 'expired' | 'invalid-audience' | 'invalid'; readonly message: string }
+
+/** The emulated Entra's keys and tokens. */
+export interface TokenIssuer {
+  /** A token for an authenticated client (v1, as ARM's and Event Grid's are). */
   issueClientToken(request: ClientTokenRequest): Promise<string>
+  /**
+   * The bearer token of an Entra-secured delivery, signed by the current key. `audience` is the client id or
+   * application id URI in the subscription; lifetime 24 h 5 min by the emulator's clock.
+   */
+  issueDeliveryToken(request: {
+    readonly tenantId: string
+    readonly audience: string
+    readonly version?: '1.0' | '2.0'
+  }): Promise<string>
+  /** Checks a token that this emulator issued. `audience` may be given with or without a trailing slash. */
+  verifyToken(
+    bearer: string | undefined,
+    expected: { readonly audience: string | readonly string[] },
+  ): Promise<TokenVerdict>
   /** The public keys, as the key endpoint shows them for a tenant. */
   keySet(issuer?: string): Promise<{ keys: Readonly<Record<string, unknown>>[] }>
-  /** Signs with a new key from now on. The former keys stay published unless `forget`, which voids all tokens. */
+  /** Signs with a new key from now on. The former keys stay published, or with `forget` become invalid. */
   rotateKeys(options?: { readonly forget?: boolean }): Promise<void>
-  /** Every token issued so far counts as expired from now on, here at the emulator. */
+  /** Makes every token issued so far count as expired at the emulator. */
   expireTokens(): void
 }
 
@@ -47,26 +74,20 @@ interface SigningKey {
   readonly publicKey: KeyObject
 }
 
-/** Where signing keys outlive the issuer: a text of its own form. */
-export interface KeyRing {
-  read(): string | undefined
-  write(keys: string): void
-}
-
 /**
  * Makes the issuer. The first key is made in the background, as it takes longer than a server's start.
- * @param ring @default none
+ * @param persisted where signing keys are persisted. @default in memory
  */
-export function createTokenIssuer(clock: Clock, ring?: KeyRing): SigningTokenIssuer {
-  const kept = ring?.read()
+export function createTokenIssuer(clock: Clock, persisted: KeptValues = valuesInMemory()): TokenIssuer {
+  const known = persisted.get('identity', 'signing keys')
   let keys: Promise<readonly SigningKey[]> =
-    kept === undefined ? createKey().then((key) => keep([key])) : Promise.resolve(readKeys(kept))
-  // Begins where no earlier run of the same keys has been, so that `expireTokens` knows old tokens from new ones.
+    known === undefined ? createKey().then((key) => persist([key])) : Promise.resolve(readKeys(known))
+  // Higher than any number of an earlier run with the same keys, so that `expireTokens` can tell old tokens from new.
   let issued = clock.now()
   let expiredBelow = 0
 
-  function keep(signingKeys: readonly SigningKey[]): readonly SigningKey[] {
-    ring?.write(writeKeys(signingKeys))
+  function persist(signingKeys: readonly SigningKey[]): readonly SigningKey[] {
+    persisted.put('identity', 'signing keys', writeKeys(signingKeys))
     return signingKeys
   }
 
@@ -160,7 +181,9 @@ export function createTokenIssuer(clock: Clock, ring?: KeyRing): SigningTokenIss
 
     async rotateKeys({ forget = false } = {}) {
       const former = keys
-      keys = createKey().then(async (key) => keep([key, ...(forget ? [] : (await former).slice(0, keysPublished - 1))]))
+      keys = createKey().then(async (key) =>
+        persist([key, ...(forget ? [] : (await former).slice(0, maxPublishedKeys - 1))]),
+      )
       await keys
     },
 
@@ -170,7 +193,7 @@ export function createTokenIssuer(clock: Clock, ring?: KeyRing): SigningTokenIss
   }
 }
 
-/** Any id will do: in Azure it is the service principal of Event Grid in the webhook's tenant. */
+/** An arbitrary id: in Azure it is the service principal of Event Grid in the webhook's tenant. */
 const eventGridPrincipal = '44444444-4444-4444-8444-444444444444'
 
 const generate = promisify(generateKeyPair)

@@ -1,4 +1,4 @@
-import type { Client } from '../config/options.ts'
+import type { Client } from '../model/client.ts'
 import type { Directory } from './directory.ts'
 import { type EntraFailure, entraFailures } from './errors.ts'
 

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto'
+
 /** What a topic takes in. */
 export type InputSchema = 'EventGridSchema' | 'CustomEventSchema' | 'CloudEventSchemaV1_0'
 
@@ -174,6 +176,16 @@ export interface EventSubscription {
 /** A resource id with its leading slash and without a trailing one, however it was written. */
 export function asResourceId(id: string): string {
   return `/${id.replace(/^\/|\/$/g, '')}`
+}
+
+/** The resource id of a custom topic. */
+export function topicId(subscriptionId: string, resourceGroup: string, name: string): string {
+  return `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}/providers/Microsoft.EventGrid/topics/${name}`
+}
+
+/** A new topic key in Event Grid's form: 32 random bytes, base64. */
+export function randomKey(): string {
+  return randomBytes(32).toString('base64')
 }
 
 /** The resource id of an event subscription. @param scope the source's resource id */

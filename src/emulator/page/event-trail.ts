@@ -1,5 +1,5 @@
-import type { GiveUpReason } from '../delivery/retry-schedule.ts'
 import { type AcceptedEvent, eventId, eventSubject, eventType } from '../model/accepted-event.ts'
+import type { GiveUpReason } from '../model/delivery-outcome.ts'
 import type { EventSubscription, InputSchema } from '../model/model.ts'
 import type { EventWatcher } from '../records/event-watcher.ts'
 import type { DeliveryRecord } from '../records/record-types.ts'

@@ -1,13 +1,17 @@
-import type { DeliveryEngine, EmulatorContext } from '../context.ts'
-import type { HandshakeRecord } from '../records/record-types.ts'
+import type { Clock } from '../model/clock.ts'
+import type { Store } from '../model/store.ts'
+import type { HandshakeRecord, Records } from '../records/record-types.ts'
 import type { EventTrail } from './event-trail.ts'
 import { type Figures, secondsRemembered } from './figures.ts'
 import { viewEvent, viewSubscription, viewTopic } from './page-view.ts'
 
-/** What the page is made from. */
+/** What the page shows. */
 export interface PageSources {
-  readonly context: EmulatorContext
-  readonly engine: DeliveryEngine
+  readonly clock: Clock
+  readonly store: Store
+  readonly records: Pick<Records, 'handshakes'>
+  /** The number of pending events. */
+  readonly pending: () => number
   readonly trail: EventTrail
   readonly figures: Figures
   /** Without a trailing slash; known once the server listens. */
@@ -35,8 +39,8 @@ export const shownResources = 200
 const rememberedHandshakes = 1000
 
 /** Makes the model. */
-export function createPageModel({ context, engine, trail, figures, addresses }: PageSources): PageModel {
-  const { clock, records, store } = context
+export function createPageModel(sources: PageSources): PageModel {
+  const { clock, records, store, trail, figures, addresses } = sources
   const handshakes = new Map<string, HandshakeRecord>()
   records.handshakes.listen((handshake) => {
     const id = handshake.subscriptionId.toLowerCase()
@@ -68,7 +72,7 @@ export function createPageModel({ context, engine, trail, figures, addresses }: 
       const seconds = Math.min(Math.ceil((now - since) / 1000) + 2, secondsRemembered)
       return {
         now,
-        totals: { ...figures.totals(), pending: engine.pending(), evicted: trail.evicted },
+        totals: { ...figures.totals(), pending: sources.pending(), evicted: trail.evicted },
         series: figures.series(seconds),
       }
     },

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isForeignFetch, isOwnHost } from '../../support/request-origin.ts'
-import type { SigningTokenIssuer } from '../entra/token-issuer.ts'
+import type { Directory } from '../entra/directory.ts'
+import type { TokenIssuer } from '../entra/token-issuer.ts'
 import { isJsonObject, ownField } from '../model/json-object.ts'
 import type { Topic } from '../model/model.ts'
 import { publishAudience } from '../topics/authorize-publish.ts'
@@ -16,7 +17,8 @@ import { topicRequest } from './publish-from-page.ts'
 
 /** What the page's routes need. */
 export interface PageOptions extends PageSources {
-  readonly tokens: SigningTokenIssuer
+  readonly directory: Directory
+  readonly tokens: Pick<TokenIssuer, 'issueClientToken'>
   /** The address that the emulator listens on. */
   readonly host: string
   readonly stream?: PageStreamOptions
@@ -47,7 +49,7 @@ const safeHeaders = {
 } as const
 
 /** The topic's own limit, and some room for quoting. */
-const longestBodyBytes = 2 * publishLimits.requestBytes
+const maxBodyBytes = 2 * publishLimits.requestBytes
 
 /** Whether a path belongs to the page, which is there over plain http too. */
 export function isPagePath(path: string): boolean {
@@ -59,13 +61,13 @@ export function isPagePath(path: string): boolean {
  * of Azure's, so they are not recorded; what is published by the form goes through the topic's route and is.
  */
 export function registerPageRoutes(app: FastifyInstance, options: PageOptions): void {
-  const { context, trail } = options
+  const { clock, store, directory, trail } = options
   const stream = createPageStream(createPageModel(options), options.stream)
   trail.listen(stream.changed)
   app.addHook('onClose', async () => stream.close())
 
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: longestBodyBytes }, (_request, body, done) =>
+  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: maxBodyBytes }, (_request, body, done) =>
     done(null, body),
   )
   app.addHook('onRequest', async (request, reply) => {
@@ -113,10 +115,10 @@ export function registerPageRoutes(app: FastifyInstance, options: PageOptions): 
     const form = parsed(request.body)
     const name = ownField(form, 'topic')
     const events = parsed(ownField(form, 'event'))
-    const topic = typeof name === 'string' ? context.store.topic(name) : undefined
+    const topic = typeof name === 'string' ? store.topic(name) : undefined
     if (!topic) return refuse(reply, 404, 'There is no such topic.')
     if (events === undefined) return refuse(reply, 400, 'The event is not valid JSON.')
-    const time = new Date(context.clock.now()).toISOString()
+    const time = new Date(clock.now()).toISOString()
     const { contentType, body } = topicRequest(events, topic.inputSchema, { id: randomUUID, time })
     const answer = await app.inject({
       method: 'POST',
@@ -133,7 +135,7 @@ export function registerPageRoutes(app: FastifyInstance, options: PageOptions): 
 
   /** The topic's key; for a topic that takes none, a token of the first client. */
   async function credential(topic: Topic): Promise<Record<string, string>> {
-    const [client] = context.directory.clients
+    const [client] = directory.clients
     if (!topic.disableLocalAuth || !client) return { 'aeg-sas-key': topic.keys[0] }
     const { tenantId, clientId, objectId } = client
     const token = await options.tokens.issueClientToken({

@@ -150,4 +150,4 @@ export function viewEventDetail(event: TrailedEvent) {
 }
 
 /** Ids, types and subjects may be as long as the publisher likes. */
-const shortened = (text: string) => cut(text, 300)
+const shortened = (text: string) => cut(text, 299)

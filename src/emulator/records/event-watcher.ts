@@ -1,5 +1,5 @@
-import type { GiveUpReason } from '../delivery/retry-schedule.ts'
 import type { AcceptedEvent } from '../model/accepted-event.ts'
+import type { GiveUpReason } from '../model/delivery-outcome.ts'
 import type { EventSubscription } from '../model/model.ts'
 import type { DeliveryRecord } from './record-types.ts'
 

@@ -35,7 +35,7 @@ export interface DeliveryRecord {
   readonly subscriptionName: string
   /** As the event subscription has it, a query redacted. */
   readonly url: string
-  /** Where it really went: the same URL where no ingress rule fits. */
+  /** Where it really went: the same URL where no ingress rule matches. */
   readonly target: string
   /** As sent; the token and secret attributes redacted. */
   readonly headers: Readonly<Record<string, string>>
@@ -66,7 +66,7 @@ export interface HandshakeRecord {
   readonly method: 'OPTIONS' | 'POST'
   /** As the event subscription has it, a query redacted. */
   readonly url: string
-  /** Where it really went: the same URL where no ingress rule fits. */
+  /** Where it really went: the same URL where no ingress rule matches. */
   readonly target: string
   readonly requestHeaders: Readonly<Record<string, string>>
   readonly requestBody?: string

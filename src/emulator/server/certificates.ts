@@ -9,6 +9,7 @@ import {
 } from 'node:crypto'
 import { isIP } from 'node:net'
 import { createSecureContext, type SecureContext } from 'node:tls'
+import { z } from 'zod'
 import {
   derBits,
   derContext,
@@ -66,7 +67,14 @@ export function makeAuthority(): CertificateAndKey {
   return { certificate, key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() }
 }
 
-/** An authority that issues certificates by what {@link makeAuthority} made, now or in an earlier run. */
+const authorityText = z.object({ certificate: z.string(), key: z.string() })
+
+/** Reads what {@link makeAuthority} made, from JSON. */
+export function readAuthority(json: string): CertificateAndKey {
+  return authorityText.parse(JSON.parse(json))
+}
+
+/** Makes an authority that issues certificates. @param made @default a new one */
 export function createCertificateAuthority(made: CertificateAndKey = makeAuthority()): CertificateAuthority {
   const { certificate } = made
   const key = createPrivateKey(made.key)

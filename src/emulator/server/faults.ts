@@ -1,5 +1,5 @@
 import { nearestName } from '../../support/nearest-name.ts'
-import { checkNames } from '../config/option-names.ts'
+import { checkNames } from '../../support/option-checks.ts'
 
 /**
  * A part of the emulator that can be made to fail; `operation` is the long-running part of a
@@ -59,7 +59,7 @@ const faultNames: Readonly<Record<keyof Fault, true>> = {
  * Throws a TypeError or RangeError for what could never happen: without types a slip of the pen would be passed over.
  */
 export function checkFault(fault: Fault): void {
-  checkNames('the fault', fault, faultNames)
+  checkNames('the fault', fault, Object.keys(faultNames))
   const { route, times = 1, status, delayMs, drop, matches } = fault
   if (!Object.hasOwn(routes, route)) {
     const known = Object.keys(routes)

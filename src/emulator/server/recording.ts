@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { EmulatorContext } from '../context.ts'
-import type { RequestRecord } from '../records/record-types.ts'
+import type { Clock } from '../model/clock.ts'
+import type { Records, RequestRecord } from '../records/record-types.ts'
 import { recordedBodyLimit } from '../records/records.ts'
-import type { Fault } from './faults.ts'
+import type { Fault, Faults } from './faults.ts'
 
-/** What a route has to say about a request beyond its answer; ends up in the request's record. */
+/** What a route adds to the record of a request. */
 export interface RequestOutcome {
   code?: string
   clientId?: string
@@ -18,21 +18,28 @@ declare module 'fastify' {
   }
 }
 
+/** What {@link recordRequests} needs. */
+export interface RecordingOptions {
+  readonly clock: Clock
+  readonly faults: Faults
+  readonly records: Pick<Records, 'requests'>
+}
+
 /**
- * Has the scope's requests recorded, and hit by the faults asked for.
- * `refuse` makes the answer of a fault, in the words of the face.
+ * Records the requests of a Fastify scope, and applies the injected faults to them.
+ * `refuse` makes the body of a fault's answer, in the words of the emulated service.
  */
 export function recordRequests(
   scope: FastifyInstance,
   face: RequestRecord['face'],
-  context: EmulatorContext,
+  { clock, faults, records }: RecordingOptions,
   refuse: (fault: Fault & { status: number }, requestId: string) => unknown,
 ): void {
   scope.addHook('onRequest', async (request, reply) => {
-    const fault = context.faults.take(face, { method: request.method, url: request.url })
+    const fault = faults.take(face, { method: request.method, url: request.url })
     if (!fault) return
     const { delayMs, drop, status } = fault
-    const gone = delayMs ? await waited(request, delayMs, context) : false
+    const gone = delayMs ? await waited(request, delayMs, clock) : false
     if (gone) {
       reply.hijack()
       record(request, 0)
@@ -49,7 +56,7 @@ export function recordRequests(
     if (fault.retryAfter !== undefined) reply.header('retry-after', String(fault.retryAfter))
     return reply.code(status).send(refuse({ ...fault, status }, request.id))
   })
-  // Before the answer goes out: who has his answer finds its record.
+  // Before the answer is sent: a client that has its answer finds the record.
   scope.addHook('onSend', async (request, reply, payload) => {
     if (!recorded.has(request)) record(request, reply.statusCode)
     return payload
@@ -63,8 +70,8 @@ export function recordRequests(
     const { outcome } = request
     const long = Number(request.headers['content-length'] ?? 0) > recordedBodyLimit
     const body = outcome.body ?? (long ? undefined : request.body)
-    context.records.requests.push({
-      at: context.clock.now(),
+    records.requests.push({
+      at: clock.now(),
       face,
       method: request.method,
       url: request.url,
@@ -80,7 +87,7 @@ export function recordRequests(
 
 const credentialHeaders = ['authorization', 'aeg-sas-key', 'aeg-sas-token']
 
-/** Headers as they are recorded: that there was a credential shows, the credential does not. */
+/** The headers for the record, with credentials redacted. */
 function shownHeaders(headers: FastifyRequest['headers']): RequestRecord['headers'] {
   if (!credentialHeaders.some((name) => name in headers)) return headers
   const shown = { ...headers }
@@ -91,8 +98,8 @@ function shownHeaders(headers: FastifyRequest['headers']): RequestRecord['header
   return shown
 }
 
-/** Waits by the clock; true if the client went away meanwhile. */
-function waited({ raw: { socket } }: FastifyRequest, ms: number, { clock }: EmulatorContext): Promise<boolean> {
+/** Waits by the clock; true if the client disconnected meanwhile. */
+function waited({ raw: { socket } }: FastifyRequest, ms: number, clock: Clock): Promise<boolean> {
   return new Promise((resolve) => {
     const done = (gone: boolean) => {
       cancel()

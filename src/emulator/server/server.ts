@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer as createHttpServer, type ServerResponse } from 'node:http'
+import { createServer as createHttpServer } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import fastify, { type FastifyInstance } from 'fastify'
 import { type ClosableServer, closable } from '../../support/closable-server.ts'
-import { ArmError, armErrors } from '../arm/errors.ts'
 import { type CertificateAuthority, loopbackHosts } from './certificates.ts'
 import { addConnectProxy, topicOfHost } from './connect-proxy.ts'
 import {
@@ -13,7 +12,9 @@ import {
   type ConnectionLimits,
   connectionLimits,
   guardServer,
+  refusals,
   refuseConnect,
+  sendRefusal,
   serverOptions,
 } from './unreadable-request.ts'
 
@@ -25,12 +26,12 @@ export interface EmulatorServer {
   close(): Promise<void>
 }
 
-/** Room for the longest Event Grid request, and for Fastify's own routes to set less. */
-const longestBodyBytes = 4 * 1024 * 1024
+/** The largest body of any route; each scope sets its own, lower limit. */
+const maxBodyBytes = 4 * 1024 * 1024
 
 /**
- * Makes the https server (everything) and the http one (topics, and the CONNECT proxy). Routes are added to `app`
- * before `listen`. ARM and Entra are not there over plain http: a request for them is told so.
+ * Makes the https server (all routes) and the http server (topics, page and the CONNECT proxy). Routes are added to
+ * `app` before `listen`. A request for ARM or Entra over plain http is answered 403.
  */
 export function createEmulatorServer(
   authority: CertificateAuthority,
@@ -42,7 +43,7 @@ export function createEmulatorServer(
   const secure: ClosableServer[] = []
   const app = fastify({
     logger: false,
-    bodyLimit: longestBodyBytes,
+    bodyLimit: maxBodyBytes,
     genReqId: () => randomUUID(),
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 4096 },
@@ -50,8 +51,8 @@ export function createEmulatorServer(
       const topic = topicOfHost(request.headers.host)
       return topic === undefined ? (request.url ?? '/') : `/topics/${topic}${request.url ?? '/'}`
     },
-    // Fastify types this reply by the route that was not found, hence the detour over the raw answer.
-    frameworkErrors: (_error, _request, reply) => sendRaw(reply.raw, armErrors.badUrl()),
+    // Fastify types this reply by the route that was not found, hence the raw answer.
+    frameworkErrors: (_error, _request, reply) => sendRefusal(reply.raw, 'badUrl'),
     clientErrorHandler: answerClientError,
     serverFactory: (handler) => {
       const server = createHttpsServer(
@@ -74,9 +75,9 @@ export function createEmulatorServer(
   app.addHook('onRequest', async (request) => {
     request.outcome = {}
   })
-  app.setErrorHandler((error, _request, reply) => {
-    const known = error instanceof ArmError ? error : armErrors.internal()
-    return reply.code(known.status).send(known.body)
+  app.setErrorHandler((_error, _request, reply) => {
+    const { status, ...error } = refusals.internal
+    return reply.code(status).send({ error })
   })
 
   app.addHook('preClose', async () => {
@@ -93,7 +94,7 @@ export function createEmulatorServer(
         if (isPlainPath(path) || topicOfHost(request.headers.host)) app.routing(request, response)
         else {
           request.resume()
-          sendRaw(response, armErrors.httpsRequired())
+          sendRefusal(response, 'httpsRequired')
         }
       })
       guardServer(http, limits)
@@ -112,15 +113,6 @@ export function createEmulatorServer(
       await Promise.all([app.close(), plain?.close(0)])
     },
   }
-}
-
-function sendRaw(response: ServerResponse, { status, body }: ArmError): void {
-  const text = JSON.stringify(body)
-  response.writeHead(status, {
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(text),
-  })
-  response.end(text)
 }
 
 function portOf(address: AddressInfo | string | null): number {

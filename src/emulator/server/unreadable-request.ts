@@ -2,11 +2,11 @@ import { type Server as HttpServer, type IncomingMessage, type ServerResponse, S
 import type { Server as HttpsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 
-/** How many connections a port takes, and how long one may keep it waiting. Times are real milliseconds. */
+/** Limits of a port's connections. Times are real milliseconds. */
 export interface ConnectionLimits {
-  /** More are closed at once. */
+  /** Further connections are closed at once. */
   readonly connections: number
-  /** For the TLS handshake, and for a request's headers; a connection that has never sent anything ends then. */
+  /** For the TLS handshake, and for a request's headers. */
   readonly headersMs: number
   /** For a whole request. */
   readonly requestMs: number
@@ -14,7 +14,7 @@ export interface ConnectionLimits {
   readonly idleMs: number
 }
 
-/** What the emulator's ports take. */
+/** The limits of the emulator's ports. */
 export const connectionLimits: ConnectionLimits = {
   connections: 4096,
   headersMs: 30_000,
@@ -27,9 +27,9 @@ export const serverOptions = ({ headersMs, requestMs, idleMs }: ConnectionLimits
   headersTimeout: headersMs,
   requestTimeout: requestMs,
   keepAliveTimeout: idleMs,
-  // How often Node looks for who is late.
+  // How often Node checks these limits.
   connectionsCheckingInterval: Math.min(headersMs, 5000),
-  // A request without a host is answered like any other, in Azure's form.
+  // A route refuses a request without a host, in Azure's form.
   requireHostHeader: false,
 })
 
@@ -39,47 +39,67 @@ interface Refusal {
   readonly message: string
 }
 
-const unreadable: Refusal = { status: 400, code: 'BadRequest', message: 'The request could not be read.' }
-const refusals: Readonly<Record<string, Refusal>> = {
-  HPE_HEADER_OVERFLOW: { status: 400, code: 'BadRequest', message: 'The size of the request headers is too long.' },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'RequestTimeout', message: 'The request did not come in time.' },
-}
-const expectation: Refusal = {
-  status: 417,
-  code: 'ExpectationFailed',
-  message: 'The expectation in the Expect header cannot be met.',
-}
-const noProxy: Refusal = {
-  status: 405,
-  code: 'MethodNotAllowed',
-  message: "The requested resource does not support http method 'CONNECT'.",
+/** Answers that no route gives, in the words of Azure. */
+export const refusals = {
+  unreadable: { status: 400, code: 'BadRequest', message: 'The request could not be read.' },
+  longHeaders: { status: 400, code: 'BadRequest', message: 'The size of the request headers is too long.' },
+  badUrl: { status: 400, code: 'BadRequest', message: 'The request URI is malformed.' },
+  httpsRequired: { status: 403, code: 'HttpsRequired', message: 'The resource can only be reached over https.' },
+  noProxy: {
+    status: 405,
+    code: 'MethodNotAllowed',
+    message: "The requested resource does not support http method 'CONNECT'.",
+  },
+  late: { status: 408, code: 'RequestTimeout', message: 'The request did not come in time.' },
+  expectation: {
+    status: 417,
+    code: 'ExpectationFailed',
+    message: 'The expectation in the Expect header cannot be met.',
+  },
+  internal: {
+    status: 500,
+    code: 'InternalServerError',
+    message:
+      'The operation failed due to an internal server error. The initial state of the impacted resources (if any) are restored.',
+  },
+} as const satisfies Readonly<Record<string, Refusal>>
+
+const refusalOfError: Readonly<Record<string, Refusal>> = {
+  HPE_HEADER_OVERFLOW: refusals.longHeaders,
+  ERR_HTTP_REQUEST_TIMEOUT: refusals.late,
 }
 
-/** Answers bytes that are no request, in Azure's form, and closes: a listener for `clientError`. */
+/** Answers an unreadable request in Azure's form and closes the connection: a listener for `clientError`. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
   const { code = '' } = error
-  // Anything else is about the connection; what is written before a TLS handshake would wait for it for ever.
+  // All other errors are connection errors; bytes written before a TLS handshake would wait for it forever.
   const answerable = /^(HPE|ERR_HTTP)_/.test(code) && socket.writable
-  if (answerable) socket.end(rawAnswer(refusals[code] ?? unreadable))
+  if (answerable) socket.end(rawAnswer(refusalOfError[code] ?? refusals.unreadable))
   else socket.destroy()
 }
 
-/** Bounds a server's connections, and has it answer in Azure's form where Node would by itself. */
+/** Bounds a server's connections, and makes it refuse in Azure's form where Node has an answer of its own. */
 export function guardServer(server: HttpServer | HttpsServer, limits: ConnectionLimits): void {
   server.maxConnections = limits.connections
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     request.resume()
-    const body = bodyOf(expectation)
-    response.writeHead(expectation.status, { ...headersOf(body), connection: 'close' }).end(body)
+    response.setHeader('connection', 'close')
+    sendRefusal(response, 'expectation')
   })
 }
 
-/** Has a server that is no proxy say so. */
+/** Makes a server refuse CONNECT. */
 export function refuseConnect(server: HttpServer | HttpsServer): void {
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     socket.on('error', () => socket.destroy())
-    socket.end(rawAnswer(noProxy))
+    socket.end(rawAnswer(refusals.noProxy))
   })
+}
+
+/** Answers a request that no route handles, in Azure's form. */
+export function sendRefusal(response: ServerResponse, name: keyof typeof refusals): void {
+  const body = bodyOf(refusals[name])
+  response.writeHead(refusals[name].status, headersOf(body)).end(body)
 }
 
 const bodyOf = ({ code, message }: Refusal) => JSON.stringify({ error: { code, message } })

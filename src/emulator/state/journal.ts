@@ -1,5 +1,5 @@
-import type { DeliveryOutcome, GiveUpReason } from '../delivery/retry-schedule.ts'
 import type { AcceptedEvent } from '../model/accepted-event.ts'
+import type { DeliveryOutcome, GiveUpReason } from '../model/delivery-outcome.ts'
 
 /**
  * What is known of an event's tries for one subscription. Times are milliseconds since 1970 by the emulator's clock.

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { TokenVerdict } from '../context.ts'
+import type { TokenVerdict } from '../entra/token-issuer.ts'
 import type { Topic } from '../model/model.ts'
 import { type PublishFault, unauthorized } from './publish-fault.ts'
 import { type SasProblem, sasProblem } from './sas-token.ts'

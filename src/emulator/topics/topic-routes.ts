@@ -1,10 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { codeOf } from '../../support/error-code.ts'
-import type { DeliveryEngine, EmulatorContext } from '../context.ts'
+import type { Directory } from '../entra/directory.ts'
+import type { TokenIssuer } from '../entra/token-issuer.ts'
 import type { AcceptedEvent } from '../model/accepted-event.ts'
 import { statusName } from '../model/status-name.ts'
+import type { Store } from '../model/store.ts'
 import { recordedBodyLimit } from '../records/records.ts'
-import { recordRequests } from '../server/recording.ts'
+import { type RecordingOptions, recordRequests } from '../server/recording.ts'
 import { authorizePublish, presentedCredentials, publishAudience, sendAction } from './authorize-publish.ts'
 import { parsePublished, publishLimits } from './parse-published.ts'
 import {
@@ -26,16 +28,35 @@ import { createTopicRates, topicRate } from './topic-rate.ts'
  */
 export const publishApiVersion = '2018-01-01'
 
+/** Takes published events, and the calls of validation URLs. */
+export interface EventIntake {
+  /** Takes events of a source (its resource id). Throws if they cannot be persisted: then no event is taken. */
+  accept(sourceId: string, events: readonly AcceptedEvent[]): void
+  /** Whether the limit of pending events is reached. */
+  full(): boolean
+  /** False if the validation URL is unknown or expired. */
+  confirmValidation(id: string | undefined, token: string | undefined): boolean
+}
+
+/** What {@link registerTopicRoutes} needs. */
+export interface TopicRouteOptions extends RecordingOptions {
+  readonly store: Store
+  readonly directory: Directory
+  readonly tokens: Pick<TokenIssuer, 'verifyToken'>
+  readonly intake: EventIntake
+  /** Whether requests beyond Azure's rates are refused. @default false */
+  readonly throttling?: boolean
+}
+
 /**
  * Adds the publishing routes, `/topics/:name/api/events`, and those of the manual handshake,
- * `/eventsubscriptions/:name/validate`. `app` is a Fastify scope of their own: content type parsers, hooks and the
- * error handler set here concern no other part.
+ * `/eventsubscriptions/:name/validate`. `app` is a Fastify scope of their own.
  */
-export function registerTopicRoutes(app: FastifyInstance, context: EmulatorContext, engine: DeliveryEngine): void {
-  const { clock, store, tokens } = context
+export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOptions): void {
+  const { clock, store, tokens, directory, intake } = options
   const rates = createTopicRates(clock)
 
-  recordRequests(app, 'topic', context, ({ status, code, message }, requestId) => {
+  recordRequests(app, 'topic', options, ({ status, code, message }, requestId) => {
     const name = code ?? statusName(status)
     const fault = { status, code: name, detailCode: name, message: message ?? `The request failed: ${name}.` }
     return faultBody(fault, requestId, clock.now())
@@ -78,13 +99,12 @@ export function registerTopicRoutes(app: FastifyInstance, context: EmulatorConte
       path: pathname,
       now: clock.now(),
       verifyToken: (bearer) => tokens.verifyToken(bearer, { audience: publishAudience }),
-      maySend: (principalId) =>
-        context.directory.allows({ principalId, action: sendAction, scope: topic.id, data: true }),
+      maySend: (principalId) => directory.allows({ principalId, action: sendAction, scope: topic.id, data: true }),
     })
     if ('fault' in authorized) return refuse(request, reply, authorized.fault)
     if (authorized.clientId !== undefined) request.outcome.clientId = authorized.clientId
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-    if (engine.full()) {
+    if (intake.full()) {
       reply.header('retry-after', '1')
       return refuse(request, reply, throttled)
     }
@@ -92,11 +112,11 @@ export function registerTopicRoutes(app: FastifyInstance, context: EmulatorConte
     const parsed = parsePublished({ contentType: headers['content-type'], headers, body }, topic, clock.now())
     request.outcome.body = shownBody(body)
     if ('fault' in parsed) return refuse(request, reply, parsed.fault)
-    if (context.throttling && !rates.take(topic.id, sizesOf(parsed.events, body.length))) {
+    if (options.throttling && !rates.take(topic.id, sizesOf(parsed.events, body.length))) {
       reply.header('retry-after', '1')
       return refuse(request, reply, throttled)
     }
-    engine.accept(topic.id, parsed.events)
+    intake.accept(topic.id, parsed.events)
     return reply.code(200).header('api-supported-versions', publishApiVersion).send()
   })
 
@@ -105,7 +125,7 @@ export function registerTopicRoutes(app: FastifyInstance, context: EmulatorConte
     url: '/eventsubscriptions/:name/validate',
     async handler(request, reply) {
       const { id, token } = request.query
-      if (!engine.confirmValidation(id, token)) {
+      if (!intake.confirmValidation(id, token)) {
         return refuse(request, reply, {
           ...invalidInput('The validation code is not known, or it has expired.'),
           detailCode: 'BadRequest',

@@ -1,0 +1,88 @@
+import type { AcceptedEvent } from '../model/accepted-event.ts'
+import type { Clock } from '../model/clock.ts'
+import type { GiveUpReason } from '../model/delivery-outcome.ts'
+import type { EventSubscription } from '../model/model.ts'
+import type { Store } from '../model/store.ts'
+import type { EventWatcher } from '../records/event-watcher.ts'
+import type { Journal, JournalEntry } from '../state/journal.ts'
+import { webhookOf } from './delivery-request.ts'
+import type { PendingBytes, PendingEvent } from './pending-event.ts'
+import type { SubscriptionQueues } from './subscription-queues.ts'
+
+/** What {@link createIntake} needs. */
+export interface IntakeOptions {
+  readonly clock: Clock
+  readonly store: Store
+  readonly journal: Journal
+  readonly watcher?: EventWatcher
+  readonly queues: SubscriptionQueues
+  readonly bytes: PendingBytes
+  readonly sizeOf: (event: AcceptedEvent, subscription: EventSubscription) => number
+  readonly giveUp: (subscription: EventSubscription, event: PendingEvent, reason: GiveUpReason) => void
+}
+
+/** Puts events into the queues of the subscriptions that want them. */
+export interface Intake {
+  /** Takes new events of a source. Throws if the journal cannot be written: then no event is taken. */
+  accept(sourceId: string, events: readonly AcceptedEvent[]): void
+  /** Takes the events that the journal has from an earlier run. */
+  restore(): void
+}
+
+/** Makes the intake. */
+export function createIntake(options: IntakeOptions): Intake {
+  const { clock, store, journal, watcher, queues, bytes, sizeOf } = options
+
+  function restoreEntry({ row, subscriptionId, event, acceptedAt, state }: JournalEntry): void {
+    const subscription = store.subscription(subscriptionId)
+    if (!subscription || !webhookOf(subscription)) {
+      journal.settled(subscriptionId, row)
+      return
+    }
+    const { due, givenUp, ...attempts } = state
+    const restored = { event, row, hold: bytes.hold(sizeOf(event, subscription), 1), acceptedAt, ...attempts }
+    if (givenUp) {
+      options.giveUp(subscription, restored, givenUp)
+      return
+    }
+    // In every provisioning state: events accepted before a change are still delivered.
+    const { queue } = queues.find(subscriptionId) ?? queues.add(subscription)
+    queue.add(restored, due)
+    watcher?.queued(subscription, event)
+  }
+
+  return {
+    accept(sourceId, events) {
+      const open = queues.openOf(sourceId)
+      const routed = events.map((event) => ({ event, takers: open.filter(({ queue }) => queue.matches(event)) }))
+      const acceptedAt = clock.now()
+      const rows = journal.accepted(
+        routed.map(({ event, takers }) => ({
+          event,
+          subscriptionIds: takers.map(({ subscription }) => subscription.id),
+        })),
+        acceptedAt,
+      )
+      watcher?.accepted(sourceId, events)
+      for (const [index, { event, takers }] of routed.entries()) {
+        const [first] = takers
+        const hold = first && bytes.hold(sizeOf(event, first.subscription), takers.length)
+        for (const { queue, subscription } of takers) {
+          queue.add({ event, row: rows[index], hold, acceptedAt, attempts: 0 })
+          watcher?.queued(subscription, event)
+        }
+      }
+    },
+    restore() {
+      let last: AcceptedEvent | undefined
+      for (const entry of journal.entries()) {
+        // The journal lists an event once for each of its subscriptions, one after the other.
+        if (entry.event !== last) {
+          watcher?.accepted(store.subscription(entry.subscriptionId)?.scope ?? '', [entry.event])
+        }
+        last = entry.event
+        restoreEntry(entry)
+      }
+    },
+  }
+}

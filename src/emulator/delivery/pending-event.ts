@@ -1,0 +1,54 @@
+import type { AcceptedEvent } from '../model/accepted-event.ts'
+import type { DeliveryOutcome } from '../model/delivery-outcome.ts'
+
+/** An event on its way to one subscription. */
+export interface PendingEvent {
+  readonly event: AcceptedEvent
+  /** Its number in the journal; undefined without a journal. */
+  readonly row?: number | undefined
+  /** Its bytes, which count as pending until it is released. */
+  readonly hold?: Hold | undefined
+  readonly acceptedAt: number
+  /** Delivery attempts so far. */
+  attempts: number
+  lastAttemptAt?: number | undefined
+  lastOutcome?: DeliveryOutcome | undefined
+  lastStatus?: number | undefined
+  /** Whether it waits for its next attempt. */
+  waits?: boolean
+  /** The subscriber answered late while the event waited: there is no next attempt. */
+  answered?: boolean
+}
+
+/** The bytes of one event, held as long as it is pending for any subscription. */
+export interface Hold {
+  readonly bytes: number
+  holders: number
+}
+
+/** Counts the bytes of pending events; an event counts once, however many subscriptions it is pending for. */
+export interface PendingBytes {
+  readonly total: number
+  /** Counts an event that is pending for this number of subscriptions. */
+  hold(bytes: number, holders: number): Hold
+  /** The event is no longer pending for one of them. */
+  release(hold: Hold | undefined): void
+}
+
+/** Makes a counter at zero. */
+export function createPendingBytes(): PendingBytes {
+  let total = 0
+  return {
+    get total() {
+      return total
+    },
+    hold(bytes, holders) {
+      total += bytes
+      return { bytes, holders }
+    },
+    release(hold) {
+      if (!hold || --hold.holders !== 0) return
+      total -= hold.bytes
+    },
+  }
+}

@@ -1,0 +1,55 @@
+import type { EventSubscription } from '../model/model.ts'
+import type { SubscriptionQueue } from './subscription-queue.ts'
+
+/** A subscription that is delivered to, and its queue. */
+export interface QueuedSubscription {
+  readonly queue: SubscriptionQueue
+  /** The newest version in the store, in any provisioning state. */
+  subscription: EventSubscription
+}
+
+/** The queues of all subscriptions, by subscription and by source. Ids compare without regard to case. */
+export interface SubscriptionQueues {
+  find(subscriptionId: string): QueuedSubscription | undefined
+  /** Those that take new events of a source (its resource id). */
+  openOf(sourceId: string): QueuedSubscription[]
+  add(subscription: EventSubscription): QueuedSubscription
+  remove(subscription: EventSubscription): void
+  all(): Iterable<QueuedSubscription>
+  /** Events in all queues. */
+  readonly size: number
+}
+
+/** Makes the collection. @param makeQueue makes the queue of a subscription */
+export function createSubscriptionQueues(
+  makeQueue: (subscription: EventSubscription) => SubscriptionQueue,
+): SubscriptionQueues {
+  const byId = new Map<string, QueuedSubscription>()
+  const bySource = new Map<string, Set<QueuedSubscription>>()
+  return {
+    find: (subscriptionId) => byId.get(subscriptionId.toLowerCase()),
+    openOf: (sourceId) =>
+      [...(bySource.get(sourceId.toLowerCase()) ?? [])].filter(({ subscription: { provisioningState } }) =>
+        ['Succeeded', 'Updating'].includes(provisioningState),
+      ),
+    add(subscription) {
+      const added: QueuedSubscription = { queue: makeQueue(subscription), subscription }
+      byId.set(subscription.id.toLowerCase(), added)
+      const source = subscription.scope.toLowerCase()
+      bySource.set(source, (bySource.get(source) ?? new Set()).add(added))
+      return added
+    },
+    remove({ id, scope }) {
+      const removed = byId.get(id.toLowerCase())
+      if (!removed) return
+      byId.delete(id.toLowerCase())
+      bySource.get(scope.toLowerCase())?.delete(removed)
+    },
+    all: () => byId.values(),
+    get size() {
+      let sum = 0
+      for (const { queue } of byId.values()) sum += queue.size
+      return sum
+    },
+  }
+}
