@@ -5,8 +5,8 @@ import { complaintAboutNode } from '../support/node-version.ts'
 // know before any line of ours runs.
 const complaint = complaintAboutNode(process.versions.node)
 if (complaint === undefined) {
-  const { main } = await import('./program.ts')
-  process.exitCode = await main(process.argv.slice(2))
+  const [{ main }, { endProcessSoon }] = await Promise.all([import('./program.ts'), import('./end-process.ts')])
+  endProcessSoon(await main(process.argv.slice(2)))
 } else {
   process.stderr.write(`${complaint}\n`)
   process.exitCode = 1

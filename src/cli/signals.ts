@@ -1,3 +1,5 @@
+import { endProcess } from './end-process.ts'
+
 const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 
 /** The end of a process, once somebody asks for it. */
@@ -21,7 +23,7 @@ export function awaitEnd(): EndRequest {
   }
   for (const [signal, code] of Object.entries(exitCodes)) {
     process.on(signal, () => {
-      if (isAsked) process.exit(code)
+      if (isAsked) endProcess(code)
       ask(signal)
     })
   }

@@ -1,6 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { codeOf } from '../support/error-code.ts'
+import { readRegularFile } from '../support/regular-file.ts'
 
 /** The YAML files of a folder: their paths, and their texts or why they can't be read. */
 export type FolderTexts = ReadonlyMap<string, string | Error>
@@ -9,7 +10,7 @@ const mostFiles = 1_000
 const yamlName = /\.ya?ml$/i
 
 /**
- * Reads the YAML files of a folder, neither hidden ones nor those of folders in it, sorted by name. Rejects where
+ * Reads the YAML files of a folder, regular ones only, neither hidden ones nor those of folders in it, sorted by name. Rejects where
  * the folder itself can't be read.
  */
 export async function readFolder(folder: string): Promise<FolderTexts> {
@@ -19,7 +20,7 @@ export async function readFolder(folder: string): Promise<FolderTexts> {
   for (const name of names) {
     const file = join(folder, name)
     try {
-      texts.set(file, await readFile(file, 'utf8'))
+      texts.set(file, await readRegularFile(file))
     } catch (error) {
       if (codeOf(error) === 'EISDIR') continue
       texts.set(file, error instanceof Error ? error : new Error(String(error)))

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { isRecord } from '../support/is-record.ts'
+import { readRegularFileSync } from '../support/regular-file.ts'
 import type { ComponentOutline } from './outline-components.ts'
 import type { Secrets } from './resolve-reference.ts'
 import type { Told } from './told.ts'
@@ -59,7 +59,7 @@ export function readSecretsFile(file: string): Secrets {
   if (file === '') throw new SecretStoreError('secretsFile is missing')
   let text: string
   try {
-    text = readFileSync(file, 'utf8')
+    text = readRegularFileSync(file)
   } catch (error) {
     const counts = isAbsolute(file) ? '' : `; a relative path counts from the working folder, ${process.cwd()}`
     throw new SecretStoreError(`${file} can't be read: ${reasonOf(error)}${counts}`, { cause: error })

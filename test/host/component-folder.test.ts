@@ -1,4 +1,7 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, symlinkSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { watchFolder } from '../../src/host/watch-folder.ts'
@@ -19,6 +22,25 @@ it('says why a file cannot be read, and reads the others', async () => {
   folder.write('b.yaml', 'b')
   const texts = await readFolder(folder.path)
   expect([...texts.values()]).toEqual([expect.objectContaining({ code: 'ENOENT' }), 'b'])
+})
+
+it('says of a pipe that it is no file to read, and reads the others', async () => {
+  const folder = makeComponentFolder()
+  execFileSync('mkfifo', [join(folder.path, 'a.yaml')])
+  folder.write('b.yaml', 'b')
+  const texts = await readFolder(folder.path)
+  const isPipe = expect.objectContaining({ message: 'it is a pipe, a socket or a device, not a regular file' })
+  expect([...texts.values()]).toEqual([isPipe, 'b'])
+})
+
+it('says of a device and of a socket that they are no files to read', async () => {
+  const folder = makeComponentFolder()
+  symlinkSync('/dev/zero', join(folder.path, 'a.yaml'))
+  const socket = createServer().listen(join(folder.path, 'b.yaml'))
+  await once(socket, 'listening')
+  onTestFinished(() => void socket.close())
+  const texts = await readFolder(folder.path)
+  expect([...texts.values()]).toEqual([expect.any(Error), expect.any(Error)])
 })
 
 it('reads a thousand files, and no more', async () => {

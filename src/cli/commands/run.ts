@@ -55,7 +55,10 @@ export const run: Command = { help, run: runHost }
 async function runHost(args: readonly string[], terminal: Terminal): Promise<number> {
   const options = readRunOptions(args)
   const { env } = process
-  const texts = await textsOf(options)
+  const ending = awaitEnd()
+  // The folder may be on a network mount that hangs.
+  const texts = await Promise.race([textsOf(options), ending.asked])
+  if (typeof texts === 'string') return 0
   const load = loader(options)
   const unread = await unreadNotes(options)
   let loaded = firstLoad(() => load(texts), unread)
@@ -65,7 +68,6 @@ async function runHost(args: readonly string[], terminal: Terminal): Promise<num
   const channel = app && createAppChannel({ ...app, token: secretOf(env.APP_API_TOKEN), onGone })
   const host = createHost({ channel, loggerOf: (component) => terminalLogger(terminal, component) })
   const waiting = new Set<'components' | 'app'>(channel ? ['components', 'app'] : ['components'])
-  const ending = awaitEnd()
   const api = createBindingsApi({
     host,
     app,
