@@ -1,17 +1,23 @@
 import type { BlobServiceClient } from '@azure/storage-blob'
 import type { DeadLetterStore } from './dead-letter.ts'
 
+/** The Azure SDK for blobs: an optional peer dependency, since it is a quarter of what an installation would weigh. */
+const storagePackage = '@azure/storage-blob'
+
 /**
  * Writes dead-lettered events to blobs of one storage account, Azurite's or a real one, whichever accounts the
- * subscriptions name. A container that isn't there is made, which Event Grid itself does not do. The connection string
- * stays in here, and is first read when there is something to write: with one that can't be, every `write` rejects.
+ * subscriptions name. A container that does not exist is created, which Event Grid itself does not do. The connection
+ * string stays in here, and is parsed at the first write: a malformed one rejects every `write`.
+ *
+ * @throws Error that says what to install, where the package `@azure/storage-blob` is missing
  */
 export function createBlobDeadLetterStore(connectionString: string): DeadLetterStore {
+  requireStoragePackage()
   let service: Promise<BlobServiceClient> | undefined
   const containers = new Set<string>()
 
   async function connect(): Promise<BlobServiceClient> {
-    // Loaded at the first dead-letter: most emulators never see one, and the client takes a while to load.
+    // Loaded at the first dead-letter: most emulators never write one, and the client takes a while to load.
     const { BlobServiceClient } = await import('@azure/storage-blob')
     // No retries of its own: Event Grid tries again by its own clock.
     return BlobServiceClient.fromConnectionString(connectionString, { retryOptions: { maxTries: 1 } })
@@ -30,5 +36,15 @@ export function createBlobDeadLetterStore(connectionString: string): DeadLetterS
         blobHTTPHeaders: { blobContentType: 'application/json' },
       })
     },
+  }
+}
+
+/** A missing package is reported at the start, not at the first dead-letter minutes later. */
+function requireStoragePackage(): void {
+  try {
+    import.meta.resolve(storagePackage)
+  } catch (cause) {
+    const reason = `dead-letters to blobs need the package ${storagePackage}: npm install ${storagePackage}`
+    throw new Error(reason, { cause })
   }
 }
