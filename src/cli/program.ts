@@ -23,6 +23,14 @@ const commands: Readonly<Record<string, Entry>> = {
     about: "components beside an application, with Dapr's HTTP API for bindings",
     load: async () => (await import('./commands/run.ts')).run,
   },
+  init: {
+    about: 'writes a component, the emulator configuration and secrets to start from',
+    load: async () => (await import('./commands/init.ts')).init,
+  },
+  schema: {
+    about: 'prints the JSON Schema of a component or of the emulator configuration',
+    load: async () => (await import('./commands/schema.ts')).schema,
+  },
 }
 
 const help = `Usage: eventgrid-binding <command> [options]

@@ -13,7 +13,7 @@ it('lists the commands and the exit codes by --help', async () => {
   expect(await command.ended).toBe(0)
   const text = command.lines.join('\n')
   expect(text).toContain('Usage: eventgrid-binding <command>')
-  for (const name of ['serve', 'emulate', 'run']) expect(text).toMatch(new RegExp(`^  ${name} `, 'm'))
+  for (const name of ['serve', 'emulate', 'run', 'init', 'schema']) expect(text).toMatch(new RegExp(`^  ${name} `, 'm'))
   expect(text).toContain('130 or 143 a second signal')
 })
 

@@ -1,10 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { createInterface } from 'node:readline'
 import { expect, it, onTestFinished } from 'vitest'
 import { freePort } from '../support/free-port.ts'
+import { paste } from '../support/shell.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const local = 'examples/local'
@@ -28,47 +27,6 @@ async function checkout(): Promise<string> {
     writeFileSync(file, text.replace('--app-port', `--http-port ${ports.get('3500')} --app-port`))
   }
   return folder
-}
-
-/** A shell in a folder, into which a block of the page is pasted; the test's end kills it and what it started. */
-function paste(block: string, cwd: string) {
-  const shell: ChildProcess = spawn('sh', ['-c', block], { cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
-  const lines: string[] = []
-  const { promise, resolve: ended } = Promise.withResolvers<void>()
-  let look = () => {}
-  for (const stream of [shell.stdout, shell.stderr]) {
-    if (!stream) continue
-    createInterface({ input: stream }).on('line', (line) => {
-      lines.push(line)
-      look()
-    })
-  }
-  shell.on('close', () => {
-    ended()
-    look()
-  })
-  onTestFinished(async () => {
-    try {
-      if (shell.pid !== undefined) process.kill(-shell.pid, 'SIGKILL')
-    } catch {
-      // It has ended by itself.
-    }
-    await promise
-  })
-  return {
-    lines,
-    ended: promise,
-    /** Resolves once so many lines fit; rejects when the shell ends before. */
-    said: (pattern: RegExp, count = 1) =>
-      new Promise<string[]>((found, failed) => {
-        look = () => {
-          const fitting = lines.filter((line) => pattern.test(line))
-          if (fitting.length >= count) found(fitting)
-          else if (shell.exitCode !== null) failed(new Error(`it ended without ${pattern}:\n${lines.join('\n')}`))
-        }
-        look()
-      }),
-  }
 }
 
 it('brings an event published by the binding, and one published to the topic, to the application, by the lines of its page alone', async () => {

@@ -1,0 +1,38 @@
+import type { Command } from '../command.ts'
+import { UsageError } from '../usage-error.ts'
+
+const help = `Usage: eventgrid-binding schema [component | emulator]
+
+Prints a JSON Schema (draft 7), for editors and validators.
+
+  component  a component's YAML file (the default)
+  emulator   the configuration file of emulate
+
+The package holds both as files. An editor that knows the YAML language server takes one by the first line of a YAML file:
+  # yaml-language-server: $schema=./node_modules/eventgrid-binding/dist/component.schema.json
+  # yaml-language-server: $schema=./node_modules/eventgrid-binding/dist/emulator.schema.json
+
+Options:
+  -h, --help     this text
+`
+
+const schemas: Readonly<Record<string, () => Promise<object>>> = {
+  component: async () => (await import('../../metadata/component-schema.ts')).componentSchema(),
+  emulator: async () => (await import('../../emulator/config/config-json-schema.ts')).configJsonSchema(),
+}
+
+/** `eventgrid-binding schema`. */
+export const schema: Command = {
+  help,
+  async run(args) {
+    const [name = 'component', ...more] = args
+    const make = Object.hasOwn(schemas, name) ? schemas[name] : undefined
+    if (!make || more.length > 0) {
+      throw new UsageError(`schema takes component or emulator, not ${JSON.stringify(args.join(' '))}`, {
+        showHelp: true,
+      })
+    }
+    process.stdout.write(`${JSON.stringify(await make(), null, 2)}\n`)
+    return 0
+  },
+}
