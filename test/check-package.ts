@@ -1,16 +1,30 @@
 /**
- * Packs the project, installs the tarball into an empty one with the oldest Node that package.json allows, and does the
- * main job there on the emulator, on that Node and on this one; then compiles a TypeScript user of the types.
+ * Packs the project and installs the tarball into an empty one, as a user does: what it weighs, whether the links of its pages lead somewhere, whether the
+ * main job is done on the oldest Node that package.json allows and on this one, how the command starts, and whether a TypeScript user's code compiles.
  */
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, globSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { delimiter, dirname, join, resolve } from 'node:path'
+
+/** Most that an installation may bring: packages, and mebibytes on the disk. CONTRIBUTING.md says what each dependency weighs. */
+const limits = { packages: 146, mebibytes: 112 } as const
+const oldestNode = '22.18.0'
 
 const root = resolve(import.meta.dirname, '..')
 const folder = mkdtempSync(join(tmpdir(), 'eventgrid-binding-'))
-const run = (command: string, args: readonly string[], cwd = folder) =>
-  execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
+const installed = join(folder, 'node_modules/eventgrid-binding')
+const bin = join(folder, 'node_modules/.bin/eventgrid-binding')
+
+/** Runs a program in the user's project. `node`: the folder of the Node that scripts find. */
+function run(command: string, args: readonly string[], { cwd = folder, node = dirname(process.execPath) } = {}) {
+  const env = { ...process.env, PATH: `${node}${delimiter}${process.env.PATH}` }
+  return execFileSync(command, args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
+}
+
+function check(holds: boolean, complaint: string): void {
+  if (!holds) throw new Error(complaint)
+}
 
 const job = `
 import { Binding } from 'eventgrid-binding'
@@ -43,13 +57,20 @@ console.log('delivered on Node', process.version)
 const served = `
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
 
-const cli = 'node_modules/eventgrid-binding/dist/cli/main.js'
-const serving = spawn(process.execPath, [cli, 'serve', '--sockets-folder', 'sockets'], { stdio: ['ignore', 'inherit', 'pipe'] })
+const serving = spawn('node_modules/.bin/eventgrid-binding', ['serve', '--sockets-folder', 'sockets'], { stdio: ['ignore', 'inherit', 'pipe'] })
 const ended = once(serving, 'exit')
-for await (const lines of serving.stderr) if (/ ready /.test(lines)) serving.kill('SIGTERM')
+let commandLine = ''
+for await (const lines of serving.stderr) {
+  if (!/ ready /.test(lines)) continue
+  const file = \`/proc/\${serving.pid}/cmdline\`
+  if (existsSync(file)) commandLine = readFileSync(file, 'utf8')
+  serving.kill('SIGTERM')
+}
 const [code] = await ended
 if (code !== 0) throw new Error(\`serve ended with \${code}\`)
+if (process.platform === 'linux' && !commandLine.includes('--max-semi-space-size=4')) throw new Error('serve runs without its flag: ' + commandLine)
 console.log('served on Node', process.version)
 `
 
@@ -63,22 +84,78 @@ export const start = (): Promise<EventGridEmulator> => EventGridEmulator.start()
 export const code = (error: BindingError): string => error.code
 `
 
-try {
-  const tarball = run('npm', ['pack', '--silent', '--pack-destination', folder], root).trim().split('\n').at(-1) ?? ''
+function install(): void {
+  const tarball = run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: root })
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module", "allowScripts": { "node": true } }')
-  run('npm', ['install', '--silent', '--no-audit', `./${tarball}`, 'node@22.18.0'])
+  run('npm', ['install', '--silent', '--no-audit', `./${tarball.trim().split('\n').at(-1)}`])
+}
+
+function weigh(): void {
+  const modules = join(folder, 'node_modules')
+  const packages = run('npm', ['ls', '--all', '--parseable']).trim().split('\n').length - 1
+  // As du counts: in blocks of the file system, which is where the disk goes.
+  const sizeOf = (path: string) => (lstatSync(join(modules, path)).blocks ?? 0) * 512
+  const bytes = globSync('**', { cwd: modules }).reduce((sum, path) => sum + sizeOf(path), 0)
+  const mebibytes = bytes / 2 ** 20
+  console.log(`${packages} packages, ${mebibytes.toFixed(1)} MiB`)
+  check(packages <= limits.packages, `an installation brings over ${limits.packages} packages`)
+  check(mebibytes < limits.mebibytes, `an installation weighs ${limits.mebibytes} MiB or more`)
+}
+
+/** The pages that are packed link to nothing that only the repository has. */
+function followLinks(): void {
+  for (const page of globSync(['*.md', 'docs/*.md'], { cwd: installed })) {
+    const links = readFileSync(join(installed, page), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g)
+    const broken = [...links]
+      .map(([, path = '']) => path)
+      .filter((path) => !existsSync(resolve(installed, dirname(page), path)))
+    check(broken.length === 0, `${page} links to what is not packed: ${broken.join(', ')}`)
+  }
+  console.log('the links of the packed pages lead somewhere')
+}
+
+function work(): void {
   writeFileSync(join(folder, 'job.js'), job)
   writeFileSync(join(folder, 'served.js'), served)
-  for (const node of [join(folder, 'node_modules/.bin/node'), process.execPath]) {
-    for (const script of ['job.js', 'served.js']) process.stdout.write(run(node, [script]))
+  const oldest = join(folder, 'oldest')
+  mkdirSync(oldest)
+  writeFileSync(join(oldest, 'package.json'), '{ "private": true, "allowScripts": { "node": true } }')
+  run('npm', ['install', '--silent', '--no-audit', `node@${oldestNode}`], { cwd: oldest })
+  for (const node of [join(oldest, 'node_modules/.bin'), dirname(process.execPath)]) {
+    for (const script of ['job.js', 'served.js']) process.stdout.write(run('node', [script], { node }))
   }
-  process.stdout.write(run(join(folder, 'node_modules/.bin/eventgrid-binding'), ['--version']))
+  process.stdout.write(run(bin, ['--version']))
+}
 
+/** The Azure SDK for blobs is not installed: whoever asks for it is told what to install. */
+function askForBlobs(): void {
+  writeFileSync(join(folder, 'blobs.yaml'), 'deadLetterConnectionString: UseDevelopmentStorage=true\n')
+  const { status, stderr } = spawnSync(bin, ['emulate', '--config', 'blobs.yaml'], { cwd: folder, encoding: 'utf8' })
+  check(status === 2 && stderr.includes('npm install @azure/storage-blob'), `without the SDK for blobs: ${stderr}`)
+  console.log('an emulator that needs the SDK for blobs says what to install')
+}
+
+/** An editor finds the schema where the files of `init` say that it is. */
+function findSchemas(): void {
+  run(bin, ['init'])
+  for (const file of ['components/orders.yaml', 'emulator.yaml']) {
+    const [, schema = ''] =
+      /^# yaml-language-server: \$schema=(.*)$/m.exec(readFileSync(join(folder, file), 'utf8')) ?? []
+    check(schema !== '' && existsSync(resolve(folder, dirname(file), schema)), `${file} names no schema that is there`)
+  }
+  console.log('the files of init name schemas that are there')
+}
+
+function compile(): void {
   writeFileSync(join(folder, 'typed.ts'), typed)
   run('npm', ['install', '--silent', '--no-audit', 'typescript@7', '@types/node@22'])
   const strict = ['--strict', '--exactOptionalPropertyTypes', '--noEmit', '--types', 'node']
   run(join(folder, 'node_modules/.bin/tsc'), [...strict, '--module', 'nodenext', '--target', 'es2023', 'typed.ts'])
   console.log('the types compile in a strict project')
+}
+
+try {
+  for (const step of [install, weigh, followLinks, work, askForBlobs, findSchemas, compile]) step()
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
