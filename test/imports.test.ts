@@ -42,7 +42,7 @@ const packageRooms: Readonly<Record<string, readonly string[]>> = {
   '@grpc/grpc-js': ['pluggable'],
   '@grpc/proto-loader': ['pluggable'],
   '@grpc/reflection': ['pluggable'],
-  'prom-client': ['pluggable'],
+  'prom-client': ['binding'],
   protobufjs: ['pluggable'],
   '@azure/arm-eventgrid': ['subscription'],
   // In binding the types of system events alone.

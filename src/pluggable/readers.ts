@@ -1,9 +1,7 @@
+import type { EventResult } from '../binding/metrics.ts'
 import { createPlacedList, type Placed, type PlacedList } from '../support/placed-list.ts'
 import type { AckMessage, EventMessage } from './contract.ts'
 import { eventMessage, type SentEvent } from './event-message.ts'
-
-/** What became of an event: acknowledged, acknowledged with an error, or given up without an answer. */
-export type EventResult = 'acknowledged' | 'failed' | 'abandoned'
 
 export interface ReadersOptions {
   /** How long the delivery of an event is kept open. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { observe } from '../../src/pluggable/observation.ts'
+import { observe } from '../../src/binding/observation.ts'
 import { failToAccept, listeningServers } from '../support/listening-servers.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { openComponent } from './open-component.ts'

@@ -1,9 +1,10 @@
 /** Whatever streams, acknowledgements and time do, and in whatever order, each event has one end and the right one. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import type { EventResult } from '../../src/binding/metrics.ts'
 import type { ReceivedEvent } from '../../src/core/event.ts'
 import type { EventMessage } from '../../src/pluggable/contract.ts'
-import { createReaders, type EventResult, type Reader } from '../../src/pluggable/readers.ts'
+import { createReaders, type Reader } from '../../src/pluggable/readers.ts'
 
 const handlerTimeoutMs = 100
 const patienceMs = 400

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import type { EventResult } from '../../src/binding/metrics.ts'
 import type { ReceivedEvent } from '../../src/core/event.ts'
 import type { EventMessage } from '../../src/pluggable/contract.ts'
-import { createReaders, type EventResult } from '../../src/pluggable/readers.ts'
+import { createReaders } from '../../src/pluggable/readers.ts'
 
 const event = (id: string): ReceivedEvent => ({
   data: Buffer.from(id),

@@ -1,5 +1,5 @@
+import { observe } from '../../binding/observation.ts'
 import type { Logger } from '../../core/logger.ts'
-import { observe } from '../../pluggable/observation.ts'
 import { createPluggable, type Pluggable } from '../../pluggable/server.ts'
 import type { Command } from '../command.ts'
 import { listenFailure } from '../listen-failure.ts'

@@ -1,7 +1,18 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { closable } from '../support/closable-server.ts'
-import type { Pluggable } from './server.ts'
+import type { Health } from './health.ts'
+
+/** What is observed. */
+export interface Observed {
+  readonly draining: boolean
+  /** The status of `/readyz`. */
+  readonly ready: boolean
+  /** Health of each component, by name. */
+  health(): Readonly<Record<string, Health>>
+  /** Figures for Prometheus. */
+  readonly metrics: { readonly contentType: string; text(): Promise<string> }
+}
 
 /** The port for those who watch this process. */
 export interface Observation {
@@ -18,18 +29,20 @@ export interface ObservationOptions {
 }
 
 /**
- * Serves over http: `/healthz` (200 as long as the process runs: a restart helps nothing that Azure or the host lacks, and a host that
- * runs on would not read events from the new process), `/readyz` (503 while it drains, and until the host has initialised a component), both with the health of each component, and
- * `/metrics`. Throws where the port is taken.
+ * Serves `/healthz`, `/readyz` and `/metrics` over http. `/healthz` is 200 as long as the process runs: a restart does
+ * not help where Azure or the host is out of reach, and a host that runs on would not read events from a new process.
+ * `/readyz` is 503 unless `ready`. Both show the health of each component.
+ *
+ * @throws the error of `listen`, where the port is taken for instance
  */
-export async function observe(pluggable: Pluggable, at: ObservationOptions): Promise<Observation> {
+export async function observe(observed: Observed, at: ObservationOptions): Promise<Observation> {
   const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
     const path = request.url?.split('?')[0]
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.writeHead(405, { allow: 'GET, HEAD' }).end()
-    } else if (path === '/healthz') sendHealth(response, 200, pluggable)
-    else if (path === '/readyz') sendHealth(response, pluggable.ready ? 200 : 503, pluggable)
-    else if (path === '/metrics') void sendMetrics(response, pluggable)
+    } else if (path === '/healthz') sendHealth(response, 200, observed)
+    else if (path === '/readyz') sendHealth(response, observed.ready ? 200 : 503, observed)
+    else if (path === '/metrics') void sendMetrics(response, observed)
     else response.writeHead(404).end()
   })
   const { close } = closable(server)
@@ -48,12 +61,12 @@ export async function observe(pluggable: Pluggable, at: ObservationOptions): Pro
   }
 }
 
-function sendHealth(response: ServerResponse, status: number, { draining, ready, health }: Pluggable): void {
+function sendHealth(response: ServerResponse, status: number, { draining, ready, health }: Observed): void {
   response.writeHead(status, { 'content-type': 'application/json' })
   response.end(JSON.stringify({ ready, draining, components: health() }))
 }
 
-async function sendMetrics(response: ServerResponse, { metrics }: Pluggable): Promise<void> {
+async function sendMetrics(response: ServerResponse, { metrics }: Observed): Promise<void> {
   try {
     const text = await metrics.text()
     response.writeHead(200, { 'content-type': metrics.contentType }).end(text)

@@ -1,14 +1,18 @@
 import { status as grpcStatus } from '@grpc/grpc-js'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { HealthStatus } from '../binding/health.ts'
-import type { EventResult } from './readers.ts'
+import type { HealthStatus } from './health.ts'
+
+/** What became of an event: acknowledged, acknowledged with an error, or given up without an answer. */
+export type EventResult = 'acknowledged' | 'failed' | 'abandoned'
 
 /** How a component does at the moment when somebody asks. */
 export interface ComponentFigures {
   readonly name: string
   readonly inFlight: number
-  readonly waiting: number
-  readonly readers: number
+  /** Absent where events never wait for room in a stream. */
+  readonly waiting?: number
+  /** Open `Read` streams; absent where there are none by design. */
+  readonly readers?: number
   /** Deliveries since its listener came up, by the status of the answer. */
   readonly answered: Readonly<Record<string, number>>
   /** Absent: that side is not set up. */
@@ -19,7 +23,7 @@ export interface ComponentFigures {
 /** What is counted for one component. */
 export interface ComponentCounters {
   event(result: EventResult, durationMs: number): void
-  /** @param code name of the gRPC status */
+  /** @param code `OK`, or the name of a gRPC status (`serve`) or the code of a BindingError (`run`) */
   invoke(code: string, durationMs: number): void
   init(side: 'input' | 'output', code: string): void
 }
@@ -75,7 +79,7 @@ export function createMetrics(): Metrics {
   })
   const invokes = new Counter({
     name: 'eventgrid_binding_invokes_total',
-    help: 'Calls of the output, by gRPC status',
+    help: 'Calls of the output, by gRPC status or, for run, by error code',
     labelNames: ['component', 'code'],
     registers,
   })
@@ -92,7 +96,7 @@ export function createMetrics(): Metrics {
     labelNames: ['component', 'side', 'code'],
     registers,
   })
-  const gauge = (name: string, help: string, figure: (component: ComponentFigures) => number) =>
+  const gauge = (name: string, help: string, figure: (component: ComponentFigures) => number | undefined) =>
     new Gauge({
       name,
       help,
@@ -100,7 +104,10 @@ export function createMetrics(): Metrics {
       registers,
       collect() {
         this.reset()
-        for (const component of components()) this.set({ component: component.name }, figure(component))
+        for (const component of components()) {
+          const value = figure(component)
+          if (value !== undefined) this.set({ component: component.name }, value)
+        }
       },
     })
   gauge('eventgrid_binding_events_in_flight', 'Events sent and not acknowledged', ({ inFlight }) => inFlight)
