@@ -1,4 +1,3 @@
-import { status as grpcStatus } from '@grpc/grpc-js'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { HealthStatus } from './health.ts'
 
@@ -51,6 +50,8 @@ export function createMetrics(): Metrics {
   const registers = [registry]
   let components: () => Iterable<ComponentFigures> = () => []
   let observed = false
+  /** The codes that a component has been counted with. */
+  const codesOf = new Map<string, Set<string>>()
 
   new Counter({
     name: 'eventgrid_binding_deliveries_total',
@@ -131,6 +132,8 @@ export function createMetrics(): Metrics {
 
   return {
     component(component) {
+      const codes = codesOf.get(component) ?? new Set()
+      codesOf.set(component, codes)
       const seconds = eventSeconds.labels({ component })
       const invokedSeconds = invokeSeconds.labels({ component })
       const byResult: Readonly<Record<EventResult, Counter.Internal>> = {
@@ -144,18 +147,23 @@ export function createMetrics(): Metrics {
           seconds.observe(durationMs / 1000)
         },
         invoke(code, durationMs) {
+          codes.add(code)
           invokes.labels({ component, code }).inc()
           invokedSeconds.observe(durationMs / 1000)
         },
-        init: (side, code) => inits.labels({ component, side, code }).inc(),
+        init(side, code) {
+          codes.add(code)
+          inits.labels({ component, side, code }).inc()
+        },
       }
     },
     forget(component) {
       for (const result of results) events.remove({ component, result })
-      for (const code of Object.keys(grpcStatus)) {
+      for (const code of codesOf.get(component) ?? []) {
         invokes.remove({ component, code })
         for (const side of ['input', 'output']) inits.remove({ component, side, code })
       }
+      codesOf.delete(component)
       eventSeconds.remove({ component })
       invokeSeconds.remove({ component })
     },
