@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type DeliveryCredential, deliveryTokenHeader } from '../core/delivery-credential.ts'
 import type { Endpoints } from '../core/endpoints.ts'
+import type { QuietLog } from '../core/quiet-log.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import type { Evidence } from './credential.ts'
-import type { QuietLog } from './quiet-log.ts'
 import { createSharedTokenCheck } from './shared-token.ts'
 
 /** How deliveries prove where they come from. */

@@ -1,6 +1,6 @@
+import { printable } from '../core/quiet-log.ts'
 import type { Scope } from '../metadata/scope.ts'
 import { shellWord } from '../support/text.ts'
-import { printable } from './quiet-log.ts'
 
 /** What a line of the log says of an event subscription that is not ours and delivers here. */
 interface OtherSender {

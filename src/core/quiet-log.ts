@@ -1,5 +1,5 @@
-import type { LogFields, Logger } from '../core/logger.ts'
 import { oneLine } from '../support/text.ts'
+import type { LogFields, Logger } from './logger.ts'
 
 /** Writes a line now and counts the same line for a while after, so that no sender can flood the log. */
 export interface QuietLog {
