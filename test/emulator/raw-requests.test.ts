@@ -39,11 +39,12 @@ function checkAnswers(text: string): number[] {
   const statuses: number[] = []
   let rest = text
   while (rest !== '') {
-    const [, status = '', head = ''] = /^HTTP\/1\.1 (\d{3})[^\r]*\r\n(.*?)\r\n\r\n/s.exec(rest) ?? []
+    const [, status = '', head = ''] = /^HTTP\/1\.1 (\d{3})[^\r]*((?:\r\n[^\r]+)*)\r\n\r\n/.exec(rest) ?? []
     const code = Number(status)
     expect(code, rest.slice(0, 200)).toBeGreaterThanOrEqual(100)
     expect(code).toBeLessThan(500)
     const after = rest.indexOf('\r\n\r\n') + 4
+    // It may be the last: Node drops an answer that is not ready when the client ends its side.
     if (code === 100) {
       rest = rest.slice(after)
       continue
@@ -125,6 +126,20 @@ describe.each(['http', 'https'] as const)('over %s, bytes that are no proper req
     const { ports } = await openPorts()
     expect(checkAnswers(await exchange(ports, port, bytes))).toEqual([status])
   })
+})
+
+it.each(['http', 'https'] as const)('over %s, a client that waits for "100 Continue" gets its answer too', async (port) => {
+  const { emulator, ports } = await openPorts()
+  const socket = await open(ports, port)
+  let answer = ''
+  socket.on('data', (chunk) => {
+    answer += chunk
+  })
+  const head = ['Host: a', 'Expect: 100-continue', 'Content-Length: 2', `aeg-sas-key: ${emulator.topic().key}`]
+  socket.write(text('POST', topic, [...head, 'Content-Type: application/cloudevents-batch+json'], '[]'))
+  await once(socket, 'close')
+  expect(answer).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /)
+  expect(checkAnswers(answer)).toEqual([400])
 })
 
 it('tells a client that takes the https port for a proxy', async () => {

@@ -1,4 +1,6 @@
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,8 +8,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { AzureKeyCredential } from '@azure/core-auth'
 import { EventGridPublisherClient } from '@azure/eventgrid'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { EventGridEmulator, type EventGridEmulatorOptions, ManualClock } from '../../src/emulator/index.ts'
+import { EmulatorStateError, EventGridEmulator, type EventGridEmulatorOptions, ManualClock } from '../../src/emulator/index.ts'
 import { noJournal } from '../../src/emulator/state/journal.ts'
+import { openState } from '../../src/emulator/state/state.ts'
 import { credentialOf, managementOf, send } from '../support/azure-clients.ts'
 import { startEmulator } from '../support/start-emulator.ts'
 import { errorOf, openEventGrid, publish as publishTo } from './event-grid.ts'
@@ -260,6 +263,44 @@ describe('a state file', () => {
     expect(answer.status).toBe(500)
     expect(await errorOf(answer)).toMatchObject({ code: 'InternalServerError' })
     expect(grid.engine.pending()).toBe(0)
+  })
+
+  it('that a full disk keeps from growing says so, and holds what it held', async () => {
+    const file = stateFile()
+    const state = await openState(file, { maxPages: 16 })
+    const grid = await openEventGrid({ journal: state.journal })
+    grid.subscribe()
+    grid.faults.add({ route: 'delivery', status: 503, times: Number.POSITIVE_INFINITY })
+    const warned = once(process, 'warning')
+    const statuses: number[] = []
+    while (statuses.at(-1) !== 500 && statuses.length < 100) {
+      const event = { id: String(statuses.length), source: '/shop', type: 'order', specversion: '1.0' }
+      statuses.push((await publishTo(grid, [{ ...event, data: 'x'.repeat(4000) }])).status)
+    }
+    const said = `${file} can't be written: the disk is full. Nothing was lost. Free some space, or name another file.`
+    expect(await warned).toMatchObject([{ name: 'EmulatorStateError', message: said }])
+    expect(statuses.at(-1)).toBe(500)
+    expect(() => state.kept.put('text', 'a', 'x'.repeat(100_000))).toThrow(new EmulatorStateError(said))
+    state.close()
+    const later = await openState(file)
+    onTestFinished(later.close)
+    const ids = [...later.journal.entries()].map(({ event }) => event.body.id)
+    expect(ids).toEqual(statuses.slice(0, -1).map((_, index) => String(index)))
+  })
+
+  it('that cannot be written at the start is not called damaged', async () => {
+    const file = stateFile()
+    const command = 'ulimit -f 20; exec "$0" --disable-warning=ExperimentalWarning "$@"'
+    const main = join(import.meta.dirname, '../../src/cli/main.ts')
+    const ports = ['--port', '0', '--http-port', '0']
+    const emulate = spawn('sh', ['-c', command, process.execPath, main, 'emulate', ...ports, '--state', file])
+    onTestFinished(() => void emulate.kill())
+    const ended = once(emulate, 'exit')
+    const output = await emulate.stderr.setEncoding('utf8').toArray()
+    expect(output.join('')).toBe(
+      `eventgrid-binding emulate: ${file} can't be read or written: disk I/O error. Check the disk, or name another file.\n`,
+    )
+    expect((await ended)[0]).toBe(2)
   })
 
   const broken: readonly { name: string; make: (file: string) => void | Promise<void>; says: RegExp }[] = [

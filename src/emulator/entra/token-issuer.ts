@@ -82,6 +82,8 @@ export function createTokenIssuer(clock: Clock, persisted: KeptValues = valuesIn
   const known = persisted.get('identity', 'signing keys')
   let keys: Promise<readonly SigningKey[]> =
     known === undefined ? createKey().then((key) => persist([key])) : Promise.resolve(readKeys(known))
+  // A key that can't be persisted is reported to each caller that needs it.
+  keys.catch(() => {})
   // Higher than any number of an earlier run with the same keys, so that `expireTokens` can tell old tokens from new.
   let issued = clock.now()
   let expiredBelow = 0

@@ -1,24 +1,24 @@
-import type { DatabaseSync } from 'node:sqlite'
 import type { AcceptedEvent } from '../model/accepted-event.ts'
 import { isJsonObject, ownField } from '../model/json-object.ts'
 import type { Journal, JournalEntry, TryState } from './journal.ts'
+import type { StateFile } from './state-file.ts'
 
 /** A journal in a state file. */
 export interface FileJournal extends Journal {
-  /** Writes what is still to be written, and takes no more. */
+  /** Writes the last changes, and ignores further ones. */
   close(): void
 }
 
 type Change = { readonly row: number; readonly subscription: string; readonly state?: TryState }
 
 /**
- * Ends of tries are written together, this many milliseconds after the first: losing one to a kill costs
- * a delivery too many, no event.
+ * Results of attempts are written together, this many milliseconds after the first. If the process is killed before,
+ * an event may be delivered twice; none is lost.
  */
 const flushMs = 50
 
-/** Makes the journal. Events are written at once, one transaction for each call; ends of tries soon. */
-export function createFileJournal(database: DatabaseSync): FileJournal {
+/** Makes the journal. Events are written at once, in one transaction per call; results of attempts soon. */
+export function createFileJournal({ database, run }: StateFile): FileJournal {
   const addEvent = database.prepare('INSERT INTO event (accepted_at, body) VALUES (?, ?)')
   const addWaiting = database.prepare('INSERT INTO waiting (event, subscription) VALUES (?, ?)')
   const noteTry = database.prepare('UPDATE waiting SET state = ? WHERE event = ? AND subscription = ?')
@@ -33,9 +33,23 @@ export function createFileJournal(database: DatabaseSync): FileJournal {
   )
   let changes: Change[] = []
   let timer: NodeJS.Timeout | undefined
+  let failing = false
   let closed = false
 
+  /** Writes the collected changes, and more. Warns once when writing begins to fail. */
   function inTransaction<T>(work: () => T): T {
+    try {
+      const result = run(() => transaction(work))
+      failing = false
+      return result
+    } catch (error) {
+      if (!failing) process.emitWarning(error instanceof Error ? error : String(error))
+      failing = true
+      throw error
+    }
+  }
+
+  function transaction<T>(work: () => T): T {
     database.exec('BEGIN IMMEDIATE')
     try {
       const written = changes
@@ -48,7 +62,7 @@ export function createFileJournal(database: DatabaseSync): FileJournal {
       changes = []
       return result
     } catch (error) {
-      // SQLite itself ends the transaction where the disk is full.
+      // On a full disk SQLite itself ends the transaction.
       if (database.isTransaction) database.exec('ROLLBACK')
       throw error
     }
@@ -67,9 +81,8 @@ export function createFileJournal(database: DatabaseSync): FileJournal {
       timer = undefined
       try {
         flush()
-      } catch (error) {
-        // The changes are kept and written with whatever is written next.
-        process.emitWarning(error instanceof Error ? error : String(error))
+      } catch {
+        // The warning was given. The changes stay in memory and are written with the next ones.
       }
     }, flushMs).unref()
   }
@@ -127,7 +140,7 @@ function entry(
   return { row, subscriptionId, event, acceptedAt, state: isTryState(known) ? known : { attempts: 0 } }
 }
 
-// The file is our own and was found whole, so that telling the kinds apart is enough.
+// The file is our own and was checked when it was opened.
 function isAcceptedEvent(value: unknown): value is AcceptedEvent {
   return typeof ownField(value, 'schema') === 'string' && isJsonObject(ownField(value, 'body'))
 }

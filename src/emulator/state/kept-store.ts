@@ -3,7 +3,7 @@ import type { EventSubscription, Topic } from '../model/model.ts'
 import { createMemoryStore, type Store } from '../model/store.ts'
 import type { KeptValues } from './kept-values.ts'
 
-/** A store that begins with what was kept, and keeps every change before it returns. */
+/** A store that begins with the persisted topics and subscriptions, and persists every change before it returns. */
 export function createKeptStore(kept: KeptValues): Store {
   const store = createMemoryStore()
   for (const topic of kept.all('topic').map(parsed).filter(isTopic)) store.putTopic(topic)
@@ -36,7 +36,7 @@ function parsed(text: string): unknown {
 
 const isText = (value: unknown) => typeof value === 'string'
 
-// The file is our own and was found whole, so that telling the kinds apart is enough.
+// The file is our own and was checked when it was opened.
 function isTopic(value: unknown): value is Topic {
   return isJsonObject(value) && isText(value.id) && isText(value.name) && Array.isArray(value.keys)
 }

@@ -1,6 +1,6 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { StateFile } from './state-file.ts'
 
-/** Texts that outlive the process, by kind and id. */
+/** Persisted texts, by kind and id. */
 export interface KeptValues {
   get(kind: string, id: string): string | undefined
   all(kind: string): readonly string[]
@@ -8,7 +8,7 @@ export interface KeptValues {
   delete(kind: string, id: string): void
 }
 
-/** Keeps them as long as the process. */
+/** Values in memory: they end with the process. */
 export function valuesInMemory(): KeptValues {
   const kinds = new Map<string, Map<string, string>>()
   return {
@@ -19,8 +19,8 @@ export function valuesInMemory(): KeptValues {
   }
 }
 
-/** Keeps them in a state file; each is written at once. */
-export function createKeptValues(database: DatabaseSync): KeptValues {
+/** Values in a state file; each is written at once. */
+export function createKeptValues({ database, run }: StateFile): KeptValues {
   const one = database.prepare('SELECT value FROM kept WHERE kind = ? AND id = ?')
   const all = database.prepare('SELECT value FROM kept WHERE kind = ? ORDER BY id')
   const put = database.prepare('INSERT OR REPLACE INTO kept (kind, id, value) VALUES (?, ?, ?)')
@@ -28,8 +28,8 @@ export function createKeptValues(database: DatabaseSync): KeptValues {
   return {
     get: (kind, id) => textOf(one.get(kind, id)),
     all: (kind) => all.all(kind).flatMap((row) => textOf(row) ?? []),
-    put: (kind, id, value) => void put.run(kind, id, value),
-    delete: (kind, id) => void remove.run(kind, id),
+    put: (kind, id, value) => void run(() => put.run(kind, id, value)),
+    delete: (kind, id) => void run(() => remove.run(kind, id)),
   }
 }
 
@@ -37,7 +37,7 @@ function textOf(row: Record<string, unknown> | undefined): string | undefined {
   return typeof row?.value === 'string' ? row.value : undefined
 }
 
-/** The value kept, or the one made now, which is kept from here on. */
+/** The persisted value, or a new one, which is persisted. */
 export function keptOrMade(kept: KeptValues, kind: string, id: string, make: () => string): string {
   const known = kept.get(kind, id)
   if (known !== undefined) return known

@@ -2,7 +2,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 
-/** A state file that can't be used, and why. The file was not changed. */
+/** A state file that can't be used, or not be written, and why. What it holds is not changed. */
 export class EmulatorStateError extends Error {
   override readonly name = 'EmulatorStateError'
 }
@@ -17,17 +17,30 @@ const tables = `
   CREATE TABLE waiting (event INTEGER NOT NULL, subscription TEXT NOT NULL, state TEXT, PRIMARY KEY (event, subscription)) STRICT, WITHOUT ROWID;
 `
 
+/** An open state file. */
+export interface StateFile {
+  readonly database: DatabaseSync
+  /** Runs work on the database. Throws an {@link EmulatorStateError} where SQLite fails. */
+  run<T>(work: () => T): T
+}
+
+/** Limits of a state file. */
+export interface StateFileOptions {
+  /** Size in pages of 4 KiB, beyond which writing fails as on a full disk. @default that of SQLite, 16 TiB */
+  readonly maxPages?: number
+}
+
 /**
- * Opens the emulator's database, makes it where there is none, and keeps every other process out of it until it is
- * closed. Throws an {@link EmulatorStateError} for a file that is damaged, in use, or something else.
+ * Opens the emulator's database, makes it where there is none, and locks it against other processes until it is
+ * closed. Throws an {@link EmulatorStateError} for a file that can't be used.
  */
-export async function openStateFile(path: string): Promise<DatabaseSync> {
+export async function openStateFile(path: string, { maxPages }: StateFileOptions = {}): Promise<StateFile> {
   const file = resolve(path)
-  // Only on demand: until Node 24 the module prints a warning when it loads.
+  // Loaded on demand: before Node 24 the module prints a warning when it loads.
   const { DatabaseSync: Database } = await import('node:sqlite')
   const isNew = prepareFile(file)
   if (!isNew) {
-    // Read first by a connection that can't write, so that what turns out to be damaged stays as it is.
+    // Checked by a read-only connection, so that a damaged file is not changed.
     attempt(file, () => {
       const reader = new Database(file, { readOnly: true })
       try {
@@ -42,16 +55,16 @@ export async function openStateFile(path: string): Promise<DatabaseSync> {
     const database = new Database(file)
     try {
       database.exec('PRAGMA locking_mode = EXCLUSIVE')
+      if (maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${maxPages}`)
       if (isNew) {
         const make = `${tables} PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${formatVersion};`
         database.exec(`BEGIN EXCLUSIVE; ${make} COMMIT;`)
       }
-      // A commit outlives the process at once; it outlives the machine's power soon after,
-      // which is enough for an emulator.
+      // A commit survives the end of the process at once, and a power failure soon after.
       database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;')
-      // The exclusive lock is taken by the first write, and then kept.
+      // The first write takes the exclusive lock and keeps it.
       database.exec('BEGIN IMMEDIATE; COMMIT;')
-      return database
+      return { database, run: (work) => attempt(file, work) }
     } catch (error) {
       database.close()
       throw error
@@ -59,7 +72,7 @@ export async function openStateFile(path: string): Promise<DatabaseSync> {
   })
 }
 
-/** Whether the file has yet to be filled. It is readable by its owner only, as it holds keys. */
+/** Whether the file is new or empty. A new one is readable by its owner only, as it holds keys. */
 function prepareFile(file: string): boolean {
   if (!existsSync(dirname(file))) mkdirSync(dirname(file), { recursive: true })
   const header = attempt(file, () => {
@@ -94,15 +107,26 @@ function attempt<T>(file: string, work: () => T): T {
   }
 }
 
-const sqliteBusy = 5
+/** Primary result codes (SQLite: rescode). */
+const busy = 5
+const corrupt = 11
+const full = 13
+const noDatabase = 26
 
 function explain(file: string, error: Error): string {
-  if ('errcode' in error && error.errcode === sqliteBusy) {
-    return `${file} is in use by another emulator. End that one, or name another file.`
-  }
-  // What is no fault of SQLite's is one of the file system, whose message says what is wrong.
+  // An error without a code of SQLite is one of the file system.
   if (!('errcode' in error)) return `${file} can't be opened: ${error.message}`
-  return damaged(file, error.message)
+  switch (Number(error.errcode) & 0xff) {
+    case busy:
+      return `${file} is in use by another emulator. End that one, or name another file.`
+    case full:
+      return `${file} can't be written: the disk is full. Nothing was lost. Free some space, or name another file.`
+    case corrupt:
+    case noDatabase:
+      return damaged(file, error.message)
+    default:
+      return `${file} can't be read or written: ${error.message}. Check the disk, or name another file.`
+  }
 }
 
 function damaged(file: string, detail?: string): string {

@@ -3,27 +3,27 @@ import { createFileJournal } from './file-journal.ts'
 import { type Journal, noJournal } from './journal.ts'
 import { createKeptStore } from './kept-store.ts'
 import { createKeptValues, type KeptValues, valuesInMemory } from './kept-values.ts'
-import { openStateFile } from './state-file.ts'
+import { openStateFile, type StateFileOptions } from './state-file.ts'
 
-/** What an emulator remembers: in memory, or in a file that outlives it. */
+/** The state of an emulator, in memory or persisted in a file. */
 export interface State {
   readonly store: Store
   readonly journal: Journal
-  /** Keys, secrets, and what was declared. */
+  /** Keys, secrets, and the names of declared topics and subscriptions. */
   readonly kept: KeptValues
-  /** From here on changes are part of the emulator's end: an interrupted handshake, say, is to be found as it stood. */
+  /** Ignores further changes: the end of the emulator interrupts handshakes, which the next start repeats. */
   freeze(): void
   close(): void
 }
 
-/** Opens the state. @param file @default in memory. Throws an EmulatorStateError for a file that can't be used. */
-export async function openState(file: string | undefined): Promise<State> {
-  if (file === undefined) {
+/** Opens the state. @param path @default in memory. Throws an EmulatorStateError for a file that can't be used. */
+export async function openState(path: string | undefined, options?: StateFileOptions): Promise<State> {
+  if (path === undefined) {
     return { store: createMemoryStore(), journal: noJournal, kept: valuesInMemory(), freeze: () => {}, close: () => {} }
   }
-  const database = await openStateFile(file)
-  const written = createKeptValues(database)
-  const journal = createFileJournal(database)
+  const file = await openStateFile(path, options)
+  const written = createKeptValues(file)
+  const journal = createFileJournal(file)
   let frozen = false
   const kept: KeptValues = {
     ...written,
@@ -42,10 +42,13 @@ export async function openState(file: string | undefined): Promise<State> {
       frozen = true
     },
     close() {
-      // The signing key is made in the background, and may be done only after a failed start.
+      // The signing key is made in the background, perhaps until after a failed start.
       frozen = true
-      journal.close()
-      database.close()
+      try {
+        journal.close()
+      } finally {
+        file.database.close()
+      }
     },
   }
 }
