@@ -54,7 +54,7 @@ describe('the table of facts', () => {
   })
 
   it.each(rows.filter(({ there }) => there === 'yes'))('names a test that is there: $fact', ({ test }) => {
-    const [, file, name = '', row] = /^`([\w-]+)` › (.+?)(?: › (.+))?$/.exec(test) ?? []
+    const [, file, name = '', row] = /^`([\w/-]+)` › (.+?)(?: › (.+))?$/.exec(test) ?? []
     const source = read(`test/emulator/${file}.test.ts`)
     expect([...testsOf(source)]).toContain(name)
     if (row !== undefined) expect(holds(source, row), row).toBe(true)

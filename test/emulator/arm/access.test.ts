@@ -1,0 +1,310 @@
+import { describe, expect, it } from 'vitest'
+import type { EventGridEmulator } from '../../../src/emulator/index.ts'
+import { credentialOf, managementOf, send, sendArm } from '../../support/azure-clients.ts'
+import { startEmulator } from '../../support/start-emulator.ts'
+
+const pathOf = (emulator: EventGridEmulator) =>
+  `${emulator.topic().id}/providers/Microsoft.EventGrid/eventSubscriptions/shop`
+
+describe('authentication', () => {
+  it.each([
+    { name: 'no token', headers: {}, code: 'AuthenticationFailed' },
+    { name: 'another scheme', headers: { authorization: 'Basic eDp5' }, code: 'AuthenticationFailedInvalidHeader' },
+    { name: 'no JWT', headers: { authorization: 'Bearer nonsense' }, code: 'InvalidAuthenticationToken' },
+    {
+      name: 'an unsigned JWT',
+      headers: { authorization: 'Bearer eyJhbGciOiJub25lIn0.eyJhdWQiOiJodHRwczovL21hbmFnZW1lbnQuYXp1cmUuY29tIn0.' },
+      code: 'InvalidAuthenticationToken',
+    },
+  ])('refuses $name with 401, the code $code and a challenge', async ({ headers, code }) => {
+    const emulator = await startEmulator()
+    const answer = await send(emulator, `${pathOf(emulator)}?api-version=2022-06-15`, { headers })
+    expect(answer).toMatchObject({ status: 401, body: { error: { code, message: expect.any(String) } } })
+    expect(answer.headers['www-authenticate']).toMatch(/^Bearer authorization_uri="https:\/\/login\.windows\.net\//)
+    expect(emulator.records.requests.last).toMatchObject({ status: 401, code })
+  })
+
+  it('refuses a token for another audience', async () => {
+    const emulator = await startEmulator()
+    const { token } = await credentialOf(emulator).getToken('https://eventgrid.azure.net/.default')
+    const answer = await send(emulator, `${pathOf(emulator)}?api-version=2022-06-15`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    expect(answer).toMatchObject({ status: 401, body: { error: { code: 'InvalidAuthenticationTokenAudience' } } })
+  })
+
+  it('refuses a token of another tenant than the subscription’s', async () => {
+    const emulator = await startEmulator({ subscriptions: [{ tenantId: 'c0000000-0000-4000-8000-000000000000' }] })
+    const answer = await sendArm(emulator, pathOf(emulator))
+    expect(answer).toMatchObject({ status: 401, body: { error: { code: 'InvalidAuthenticationTokenTenant' } } })
+  })
+})
+
+describe('a role', () => {
+  const role = 'EventGrid EventSubscription Contributor'
+  /** A write that reaches as far as validation, which it fails: an http URL goes to nobody. */
+  const attempt = async (emulator: EventGridEmulator) => {
+    const http = { endpointType: 'WebHook' as const, endpointUrl: 'http://webhook.example.com' }
+    const { eventSubscriptions } = managementOf(emulator)
+    return eventSubscriptions.beginCreateOrUpdate(emulator.topic().id.slice(1), 'shop', { destination: http })
+  }
+  const granted = { code: 'InvalidRequest' }
+
+  it('that is missing is named in Azure’s words, with the action and the scope', async () => {
+    const emulator = await startEmulator({ clients: [{ roles: [] }] })
+    const id = pathOf(emulator)
+    await expect(attempt(emulator)).rejects.toMatchObject({
+      statusCode: 403,
+      code: 'AuthorizationFailed',
+      message: expect.stringMatching(
+        new RegExp(
+          `^The client '${emulator.clientId}' with object id '[\\da-f-]{36}' does not have authorization to perform action 'Microsoft.EventGrid/eventSubscriptions/write' over scope '${id}' or the scope is invalid. If access was recently granted, please refresh your credentials.$`,
+        ),
+      ),
+    })
+  })
+
+  it.each([
+    { name: 'everywhere', scope: () => '/' },
+    {
+      name: 'at the subscription',
+      scope: ({ subscriptionId }: EventGridEmulator) => `/subscriptions/${subscriptionId}`,
+    },
+    { name: 'at the topic', scope: (emulator: EventGridEmulator) => emulator.topic().id },
+    { name: 'in another letter case', scope: (emulator: EventGridEmulator) => emulator.topic().id.toUpperCase() },
+  ])('held $name is enough', async ({ scope }) => {
+    const emulator = await startEmulator({ clients: [{ roles: [] }] })
+    emulator.assignRole(emulator.clientId, role, scope(emulator))
+    await expect(attempt(emulator)).rejects.toMatchObject(granted)
+  })
+
+  it.each([
+    { name: 'at another group', role, scope: 'resourceGroups/other' },
+    { name: 'at a group whose name begins alike', role, scope: 'resourceGroups/r' },
+    { name: 'that only reads', role: 'EventGrid EventSubscription Reader', scope: '' },
+    { name: 'to publish', role: 'EventGrid Data Sender', scope: '' },
+  ])('$name is not enough', async ({ role: held, scope }) => {
+    const emulator = await startEmulator({ clients: [{ roles: [] }] })
+    emulator.assignRole(emulator.clientId, held, `/subscriptions/${emulator.subscriptionId}/${scope}`)
+    await expect(attempt(emulator)).rejects.toMatchObject({ statusCode: 403 })
+  })
+
+  it('can be taken away again', async () => {
+    const emulator = await startEmulator()
+    await expect(attempt(emulator)).rejects.toMatchObject(granted)
+    emulator.removeRole(emulator.clientId, role)
+    await expect(attempt(emulator)).rejects.toMatchObject({ code: 'AuthorizationFailed' })
+    emulator.assignRole(emulator.clientId, role)
+    await expect(attempt(emulator)).rejects.toMatchObject(granted)
+    emulator.removeRoles(emulator.clientId)
+    await expect(attempt(emulator)).rejects.toMatchObject({ code: 'AuthorizationFailed' })
+  })
+
+  it('that nobody knows is a RangeError', async () => {
+    const emulator = await startEmulator()
+    expect(() => emulator.assignRole(emulator.clientId, 'Emperor')).toThrow(RangeError)
+    expect(() => emulator.assignRole('nobody', role)).toThrow(RangeError)
+  })
+
+  it('is assigned, listed and removed through ARM by who may', async () => {
+    const emulator = await startEmulator({ clients: [{ roles: [{ role: 'Owner' }] }] })
+    const scope = `/subscriptions/${emulator.subscriptionId}`
+    const name = 'd0000000-0000-4000-8000-000000000000'
+    const path = `${scope}/providers/Microsoft.Authorization/roleAssignments`
+    const version = '?api-version=2022-04-01'
+    const roleDefinitionId = `${scope}/providers/Microsoft.Authorization/roleDefinitions/428e0ff0-5e57-4d9c-a221-2c70d0e0a443`
+    const put = (id: string) =>
+      sendArm(emulator, `${path}/${id}${version}`, {
+        method: 'PUT',
+        body: JSON.stringify({ properties: { roleDefinitionId, principalId: 'somebody' } }),
+      })
+    expect(await put(name)).toMatchObject({
+      status: 201,
+      body: { properties: { principalId: 'somebody', roleDefinitionId } },
+    })
+    expect(await put(name.replace('d', 'e'))).toMatchObject({
+      status: 409,
+      body: { error: { code: 'RoleAssignmentExists' } },
+    })
+    const listed = await sendArm(emulator, `${path}${version}&$filter=principalId%20eq%20'somebody'`)
+    expect(listed).toMatchObject({ body: { value: [{ name }] } })
+    expect(await sendArm(emulator, `${path}/${name}${version}`, { method: 'DELETE' })).toMatchObject({ status: 200 })
+    expect(await sendArm(emulator, `${path}/${name}${version}`)).toMatchObject({ status: 404 })
+    emulator.removeRoles(emulator.clientId)
+    expect(await put(name)).toMatchObject({ status: 403 })
+  })
+})
+
+describe('what is not there', () => {
+  const put = { method: 'PUT', body: JSON.stringify({ properties: {} }) }
+  const at = '/providers/Microsoft.EventGrid/eventSubscriptions/shop'
+  it.each([
+    {
+      name: 'an unknown subscription',
+      path: '/subscriptions/e0000000-0000-4000-8000-000000000000',
+      status: 404,
+      code: 'SubscriptionNotFound',
+    },
+    { name: 'no subscription id', path: '/subscriptions/mine', status: 400, code: 'InvalidSubscriptionId' },
+    { name: 'an unknown group', path: '{}/resourceGroups/nowhere', status: 404, code: 'ResourceGroupNotFound' },
+    {
+      name: 'an unknown topic',
+      path: '{}/resourceGroups/rg/providers/Microsoft.EventGrid/topics/none',
+      status: 404,
+      code: 'ResourceNotFound',
+    },
+    { name: 'a malformed scope', path: '{}/resourceGroups', status: 403, code: 'AuthorizationFailed' },
+    {
+      name: 'a resource without a name',
+      path: '{}/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts',
+      status: 403,
+      code: 'AuthorizationFailed',
+    },
+    {
+      name: 'a system topic by this path',
+      path: '{}/resourceGroups/rg/providers/Microsoft.EventGrid/systemTopics/sys',
+      status: 400,
+      code: 'InvalidRequest',
+    },
+  ])('is answered $status $code for $name', async ({ path, status, code }) => {
+    const emulator = await startEmulator()
+    const scope = path.replace('{}', `/subscriptions/${emulator.subscriptionId}`)
+    expect(await sendArm(emulator, `${scope}${at}`, put)).toMatchObject({ status, body: { error: { code } } })
+  })
+
+  it('is an event subscription to patch', async () => {
+    const emulator = await startEmulator()
+    const answer = await sendArm(emulator, pathOf(emulator), { method: 'PATCH', body: '{"labels":[]}' })
+    expect(answer).toMatchObject({ status: 404, body: { error: { message: "Event subscription doesn't exist." } } })
+  })
+})
+
+describe('the resource provider', () => {
+  it('that is not registered is named with its target', async () => {
+    const emulator = await startEmulator()
+    emulator.unregisterProvider()
+    expect(await sendArm(emulator, pathOf(emulator))).toMatchObject({
+      status: 409,
+      body: { error: { code: 'MissingSubscriptionRegistration', details: [{ target: 'Microsoft.EventGrid' }] } },
+    })
+    emulator.registerProvider()
+    expect((await sendArm(emulator, pathOf(emulator))).status).toBe(404)
+  })
+
+  it('shows its state and is registered through ARM', async () => {
+    const emulator = await startEmulator({
+      clients: [{ roles: [{ role: 'Contributor' }] }],
+      subscriptions: [{ registered: false }],
+    })
+    const path = `/subscriptions/${emulator.subscriptionId}/providers/Microsoft.EventGrid`
+    const version = '?api-version=2021-04-01'
+    const state = async () => Object((await sendArm(emulator, `${path}${version}`)).body).registrationState
+    expect(await state()).toBe('NotRegistered')
+    expect(await sendArm(emulator, `${path}/register${version}`, { method: 'POST' })).toMatchObject({ status: 200 })
+    expect(await state()).toBe('Registered')
+  })
+})
+
+describe('a request', () => {
+  it.each([
+    {
+      name: 'without an api-version',
+      path: (path: string) => `${path}?api-version=`,
+      status: 400,
+      code: 'MissingApiVersionParameter',
+    },
+    {
+      name: 'with no date for it',
+      path: (path: string) => `${path}?api-version=latest`,
+      status: 400,
+      code: 'InvalidApiVersionParameter',
+    },
+    {
+      name: 'with an unknown one',
+      path: (path: string) => `${path}?api-version=2016-01-01`,
+      status: 400,
+      code: 'NoRegisteredProviderFound',
+    },
+    { name: 'with doubled slashes', path: (path: string) => `/${path}`, status: 404, code: 'InvalidResourceType' },
+    {
+      name: 'for an unknown action',
+      path: (path: string) => `${path}/getMagic`,
+      method: 'POST',
+      status: 404,
+      code: 'InvalidResourceType',
+    },
+    {
+      name: 'for an action by GET',
+      path: (path: string) => `${path}/getFullUrl`,
+      status: 405,
+      code: 'MethodNotAllowed',
+    },
+    {
+      name: 'by an unknown method',
+      path: (path: string) => path,
+      method: 'POST',
+      status: 405,
+      code: 'MethodNotAllowed',
+    },
+    {
+      name: 'to an unknown provider',
+      path: () => '/subscriptions/{}/providers/Microsoft.Nothing/things',
+      status: 404,
+      code: 'InvalidResourceType',
+    },
+    { name: 'to nowhere', path: () => '/nowhere', status: 404, code: 'InvalidResourceType' },
+    { name: 'with a broken escape', path: () => '/subscriptions/%zz', status: 400, code: 'BadRequest' },
+    { name: 'with a broken sequence', path: () => '/subscriptions/%ff', status: 400, code: 'BadRequest' },
+    {
+      name: 'with a huge path',
+      path: () => `/subscriptions/${'a'.repeat(9000)}`,
+      status: 404,
+      code: 'InvalidResourceType',
+    },
+  ])('$name is answered $status $code', async ({ path, method = 'GET', status, code }) => {
+    const emulator = await startEmulator({
+      clients: [{ roles: [{ role: 'EventGrid EventSubscription Contributor' }] }],
+    })
+    const url = path(pathOf(emulator)).replace('{}', emulator.subscriptionId)
+    const answer = await sendArm(emulator, url, { method })
+    expect(answer).toMatchObject({ status, body: { error: { code, message: expect.any(String) } } })
+    expect(JSON.stringify(answer.body)).not.toMatch(/\bat .*\.[jt]s:\d+/)
+  })
+
+  it.each([
+    { name: 'no body', body: '' },
+    { name: 'half a body', body: '{"properties":' },
+    { name: 'a list', body: '[]' },
+    { name: 'a number', body: '1' },
+    { name: 'null', body: 'null' },
+    { name: 'no properties', body: '{}' },
+    { name: 'other properties', body: '{"properties":{"__proto__":{"destination":1},"constructor":2}}' },
+    { name: 'a deep nest', body: `{"properties":${'['.repeat(5000)}${']'.repeat(5000)}}` },
+    {
+      name: 'more than 4 MB',
+      body: '',
+      headers: { 'content-length': '4194305' },
+      status: 413,
+      code: 'RequestEntityTooLarge',
+    },
+  ])('to write with $name is refused in Azure’s form', async ({ body, headers = {}, status = 400, code }) => {
+    const emulator = await startEmulator()
+    const answer = await sendArm(emulator, pathOf(emulator), { method: 'PUT', headers, body })
+    expect(answer).toMatchObject({
+      status,
+      body: { error: { code: code ?? expect.stringMatching(/^InvalidRequest/) } },
+    })
+    expect(emulator.eventSubscriptions()).toEqual([])
+  })
+
+  it('accepts every version of the provider that has these shapes', async () => {
+    const emulator = await startEmulator()
+    for (const version of ['2020-06-01', '2021-12-01', '2022-06-15', '2025-02-15', '2025-04-01-preview']) {
+      const { eventSubscriptions } = managementOf(emulator, version)
+      await expect(eventSubscriptions.get(emulator.topic().id.slice(1), 'shop')).rejects.toMatchObject({
+        code: 'ResourceNotFound',
+      })
+      expect(emulator.records.requests.last?.url).toContain(`api-version=${version}`)
+    }
+  })
+})

@@ -1,0 +1,326 @@
+import { expect, it } from 'vitest'
+import { EmulatorConfigError, type ParsedConfig, parseConfig } from '../../../src/emulator/config/config.ts'
+import { configSchema } from '../../../src/emulator/config/config-schema.ts'
+import type { EventGridEmulatorOptions } from '../../../src/emulator/index.ts'
+import { makeAuthority } from '../../../src/emulator/server/certificates.ts'
+
+const certificate = makeAuthority().certificate
+const files: Readonly<Record<string, string>> = { 'ca.pem': certificate, 'letter.txt': 'Dear reader' }
+
+function parse(text: string): ParsedConfig {
+  return parseConfig(text, {
+    file: 'e.yaml',
+    now: Date.UTC(2026, 0, 5),
+    readFile(path) {
+      const content = files[path]
+      if (content === undefined) throw new Error("can't be read: there is no such file")
+      return content
+    },
+  })
+}
+
+/** What is said of a configuration, line by line. */
+function faults(text: string): string[] {
+  try {
+    parse(text)
+  } catch (error) {
+    if (error instanceof EmulatorConfigError) return error.message.split('\n')
+    throw error
+  }
+  return []
+}
+
+const subscription = (settings: string) => `eventSubscriptions:\n  - name: audit\n${settings}`
+
+it.each([
+  { name: 'syntax', text: 'topics:\n  - name: "orders', fault: /^e\.yaml:2:\d+: is no YAML: Missing closing "quote/ },
+  { name: 'a tab', text: 'topics:\n\t- name: orders', fault: /^e\.yaml:2:1: is no YAML: / },
+  {
+    name: 'a key that stands twice',
+    text: 'port: 1\nport: 2',
+    fault: /^e\.yaml:2:1: is no YAML: Map keys must be unique/,
+  },
+  { name: 'an alias of nothing', text: 'host: *nowhere', fault: /^e\.yaml:1:7: can't be expanded: .*nowhere/ },
+  {
+    name: 'a second document',
+    text: 'port: 1\n---\nport: 2',
+    fault: 'e.yaml:2:1: must be one document: nothing may follow ---',
+  },
+  { name: 'nothing', text: '# to be written\n', fault: 'e.yaml:1:1: is empty' },
+  { name: 'a list', text: '- port: 1', fault: 'e.yaml:1:1: must be a mapping' },
+  { name: 'a text', text: 'orders', fault: 'e.yaml:1:1: must be a mapping' },
+  {
+    name: 'an unknown field',
+    text: 'port: 0\nTopic: []',
+    fault: 'e.yaml:2:1: Topic is no field; did you mean topics?',
+  },
+  {
+    name: 'an unknown field deep inside',
+    text: 'topics:\n  - name: orders\n    inputSchemaMaping: {}',
+    fault: 'e.yaml:3:5: topics[0].inputSchemaMaping is no field; did you mean inputSchemaMapping?',
+  },
+  {
+    name: 'a field like no other',
+    text: 'ingress:\n  - { from: "https://a/", to: "https://b/", colour: red }',
+    fault: 'e.yaml:2:45: ingress[0].colour is no field here; there are from, to',
+  },
+  {
+    name: 'a key of every prototype',
+    text: '__proto__: { port: 1 }',
+    fault: /^e\.yaml:1:1: __proto__ is no field here/,
+  },
+  { name: 'another of them', text: 'constructor: 1', fault: /^e\.yaml:1:1: constructor is no field here/ },
+  {
+    name: 'one inside what goes to Resource Manager',
+    text: subscription('    endpoint: https://a.example/\n    properties: { __proto__: { filter: 1 } }'),
+    fault: "e.yaml:4:19: eventSubscriptions[0].properties.__proto__ is no field of Event Grid's",
+  },
+  {
+    name: 'a number for a text',
+    text: 'tenantId: 12',
+    fault: 'e.yaml:1:11: tenantId must be a text: put it in quotes',
+  },
+  { name: 'a text for a number', text: 'concurrency: many', fault: 'e.yaml:1:14: concurrency must be a number' },
+  { name: 'a text for a switch', text: 'conflicts: "yes"', fault: 'e.yaml:1:12: conflicts must be true or false' },
+  { name: 'a mapping for a list', text: 'topics: { name: orders }', fault: 'e.yaml:1:9: topics must be a list' },
+  { name: 'a text for a mapping', text: 'topics: [orders]', fault: 'e.yaml:1:10: topics[0] must be a mapping' },
+  { name: 'nothing for a list', text: 'topics:', fault: /^e\.yaml:1:\d: topics must be a list/ },
+  { name: 'a missing field', text: 'topics:\n  - location: here', fault: 'e.yaml:2:5: topics[0].name is required' },
+  { name: 'an empty text', text: 'tenantId: ""', fault: 'e.yaml:1:11: tenantId must not be empty' },
+  { name: 'a port out of range', text: 'port: 65536', fault: 'e.yaml:1:7: port must be a port, 0 to 65535' },
+  { name: 'a negative port', text: 'httpPort: -1', fault: 'e.yaml:1:11: httpPort must be a port, 0 to 65535' },
+  { name: 'half a port', text: 'port: 80.5', fault: 'e.yaml:1:7: port must be a whole number' },
+  { name: 'a port in quotes', text: 'port: "4430"', fault: 'e.yaml:1:7: port must be a number' },
+  {
+    name: 'one port for both',
+    text: 'port: 1\nhttpPort: 1',
+    fault: 'e.yaml:2:11: httpPort must be another port than port',
+  },
+  {
+    name: 'a time that is past',
+    text: 'retrySchedule: [-1]',
+    fault: 'e.yaml:1:17: retrySchedule[0] must be 0 or more milliseconds',
+  },
+  {
+    name: 'no pause at all',
+    text: 'retrySchedule: []',
+    fault: 'e.yaml:1:16: retrySchedule must hold one pause at least',
+  },
+  {
+    name: 'a topic name',
+    text: 'topics: [{ name: my_topic }]',
+    fault: /^e\.yaml:1:18: topics\[0\]\.name must be 3 to 50/,
+  },
+  {
+    name: 'one key',
+    text: 'topics: [{ name: orders, keys: [abcd] }]',
+    fault: /^e\.yaml:1:32: topics\[0\]\.keys(\[1\])? /,
+  },
+  {
+    name: 'a key that is no base64',
+    text: 'topics: [{ name: orders, keys: [abcd, "?"] }]',
+    fault: 'e.yaml:1:39: topics[0].keys[1] must be base64',
+  },
+  {
+    name: 'an unknown input schema',
+    text: 'topics: [{ name: orders, inputSchema: CloudEventSchema }]',
+    fault: /^e\.yaml:1:39: topics\[0\]\.inputSchema must be .*; did you mean CloudEventSchemaV1_0\?$/,
+  },
+  {
+    name: 'a topic twice',
+    text: 'topics:\n  - name: orders\n  - name: Orders',
+    fault: 'e.yaml:3:11: topics[1].name is given twice',
+  },
+  {
+    name: 'a client twice',
+    text: 'clients:\n  - clientId: a\n  - clientId: a',
+    fault: 'e.yaml:3:15: clients[1].clientId is given twice',
+  },
+  {
+    name: 'an Azure subscription twice',
+    text: 'subscriptions:\n  - id: a\n  - id: A',
+    fault: 'e.yaml:3:9: subscriptions[1].id is given twice',
+  },
+  {
+    name: 'an event subscription twice',
+    text: `${subscription('    endpoint: https://a.example/')}\n  - name: Audit\n    endpoint: https://a.example/`,
+    fault: 'e.yaml:4:11: eventSubscriptions[1].name is given twice',
+  },
+  {
+    name: 'an unknown Azure subscription',
+    text: 'subscriptions: [{ id: shop }]\ntopics: [{ name: orders, subscriptionId: shpo }]',
+    fault: 'e.yaml:2:42: topics[0].subscriptionId must be one of subscriptions; did you mean shop?',
+  },
+  {
+    name: 'an unknown topic',
+    text: subscription('    topic: order\n    endpoint: https://a.example/'),
+    fault: 'e.yaml:3:12: eventSubscriptions[0].topic must be one of topics; did you mean orders?',
+  },
+  {
+    name: 'a topic and a scope',
+    text: subscription(
+      '    topic: orders\n    scope: /subscriptions/33333333-3333-4333-8333-333333333333\n    endpoint: https://a.example/',
+    ),
+    fault: 'e.yaml:4:12: eventSubscriptions[0].scope must not stand beside topic',
+  },
+  {
+    name: 'neither, where there is no topic',
+    text: `topics: []\n${subscription('    endpoint: https://a.example/')}`,
+    fault: 'e.yaml:3:5: eventSubscriptions[0] needs a scope, as there is no topic',
+  },
+  {
+    name: 'a scope without a slash',
+    text: subscription('    scope: subscriptions/1\n    endpoint: https://a.example/'),
+    fault: 'e.yaml:3:12: eventSubscriptions[0].scope must begin with a slash',
+  },
+  {
+    name: 'a scope of no form',
+    text: subscription('    scope: /topics/orders\n    endpoint: https://a.example/'),
+    fault: 'e.yaml:3:12: eventSubscriptions[0].scope must be the id of a subscription, a resource group or a resource',
+  },
+  {
+    name: 'a scope in another Azure subscription',
+    text: subscription('    scope: /subscriptions/1/resourceGroups/rg\n    endpoint: https://a.example/'),
+    fault: /^e\.yaml:3:12: eventSubscriptions\[0\]\.scope names a subscription that is not there: 33333333-/,
+  },
+  { name: 'no endpoint', text: subscription(''), fault: 'e.yaml:2:5: eventSubscriptions[0] needs an endpoint' },
+  {
+    name: 'an endpoint without TLS',
+    text: subscription('    endpoint: http://a.example/'),
+    fault: 'e.yaml:3:15: eventSubscriptions[0].endpoint must be an https URL',
+  },
+  {
+    name: 'a field that Resource Manager would leave out',
+    text: subscription('    endpoint: https://a.example/\n    properties: { filter: { subjectBeginWith: a } }'),
+    fault:
+      "e.yaml:4:29: eventSubscriptions[0].properties.filter.subjectBeginWith is no field of Event Grid's; did you mean subjectBeginsWith?",
+  },
+  {
+    name: 'an unknown filter operator',
+    text: subscription(
+      '    endpoint: https://a.example/\n    properties:\n      filter:\n        advancedFilters:\n          - operatorType: StringIs\n            key: a\n            values: [b]',
+    ),
+    fault: /^e\.yaml:7:27: .*advancedFilters\[0\]\.operatorType is refused by Event Grid: .*operatorType' is invalid/,
+  },
+  {
+    name: 'too many tries',
+    text: subscription(
+      '    endpoint: https://a.example/\n    properties: { retryPolicy: { maxDeliveryAttempts: 31 } }',
+    ),
+    fault: /^e\.yaml:(4:\d+|2:5): eventSubscriptions\[0\].* is refused by Event Grid: /,
+  },
+  {
+    name: 'a name that Event Grid refuses',
+    text: 'eventSubscriptions:\n  - name: a!\n    endpoint: https://a.example/',
+    fault: /^e\.yaml:2:5: eventSubscriptions\[0\] is refused by Event Grid: /,
+  },
+  {
+    name: 'an unknown role',
+    text: 'clients:\n  - roles: [EventGrid Data Sendr]',
+    fault: /^e\.yaml:2:13: clients\[0\]\.roles\[0\]\.role must be a role .*; did you mean EventGrid Data Sender\?$/,
+  },
+  {
+    name: 'no URL to send to',
+    text: 'ingress: [{ from: "https://a.example/", to: "localhost" }]',
+    fault: 'e.yaml:1:45: ingress[0].to must be a URL',
+  },
+  {
+    name: 'a certificate that is not there',
+    text: 'trustedCertificates: [none.pem]',
+    fault: "e.yaml:1:23: trustedCertificates[0] (none.pem) can't be read: there is no such file",
+  },
+  {
+    name: 'a certificate that is none',
+    text: 'trustedCertificates: [ca.pem, letter.txt]',
+    fault: 'e.yaml:1:31: trustedCertificates[1] (letter.txt) holds no PEM certificate',
+  },
+])('refuses $name, and names the place', ({ text, fault }) => {
+  const said = faults(text)
+  expect(said).toHaveLength(1)
+  if (typeof fault === 'string') expect(said[0]).toBe(fault)
+  else expect(said[0]).toMatch(fault)
+})
+
+/** Functions and other things that no file can hold; a connection string stands for the store. */
+type InCodeOnly = 'clock' | 'random' | 'deadLetterStore' | 'probation'
+
+it('knows every option of the emulator that is data', () => {
+  // A new option makes this a type error until it is listed, and then a failure until the configuration has it.
+  const options: Record<Exclude<keyof EventGridEmulatorOptions, InCodeOnly>, true> = {
+    port: true,
+    httpPort: true,
+    host: true,
+    state: true,
+    tenantId: true,
+    subscriptionId: true,
+    resourceGroup: true,
+    clients: true,
+    subscriptions: true,
+    topics: true,
+    eventSubscriptions: true,
+    ingress: true,
+    trustedCertificates: true,
+    retrySchedule: true,
+    deadLetterDelay: true,
+    concurrency: true,
+    maxPending: true,
+    maxPendingBytes: true,
+    operationDelayMs: true,
+    conflicts: true,
+    throttling: true,
+    deliveryTokenVersion: true,
+    tokenLifetimeSeconds: true,
+  }
+  expect(Object.keys(configSchema.shape)).toEqual(expect.arrayContaining(Object.keys(options)))
+})
+
+it('names every fault at once', () => {
+  expect(
+    faults('port: no\nhots: a\ntopics:\n  - name: orders\n  - name: orders').map((line) => line.slice(0, 12)),
+  ).toEqual(['e.yaml:1:7: ', 'e.yaml:2:1: ', 'e.yaml:5:11:'])
+})
+
+it('names thirty faults of a thousand', () => {
+  expect(faults(`topics:\n${'  - nme: orders\n'.repeat(1000)}`)).toHaveLength(30)
+})
+
+it('refuses an anchor bomb, and names its first alias', () => {
+  const levels = [...'bcdefghi'].map((name, index) => {
+    const before = 'abcdefgh'[index]
+    return `${name}: &${name} [${Array(10).fill(`*${before}`).join(', ')}]`
+  })
+  expect(faults(['a: &a [x, x, x, x]', ...levels].join('\n'))).toEqual([
+    expect.stringMatching(/^e\.yaml:2:8: can't be expanded: Excessive alias count/),
+  ])
+})
+
+it.each([
+  { name: 'brackets', text: `topics: ${'['.repeat(20_000)}${']'.repeat(20_000)}` },
+  { name: 'dashes', text: '- '.repeat(20_000) },
+])('refuses $name that are nested too deeply', ({ text }) => {
+  expect(faults(text)).toEqual(['e.yaml:1:1: is nested too deeply'])
+})
+
+it('refuses a text of more than a mebibyte', () => {
+  expect(faults(`#${' '.repeat(1_048_576)}`)).toEqual(['e.yaml:1:1: is longer than 1048576 characters'])
+})
+
+it('never repeats a connection string', () => {
+  const [line = ''] = faults('deadLetterConnectionString: AccountNme=a;Key=s3cret')
+  expect(line).toMatch(/^e\.yaml:1:29: deadLetterConnectionString must be a connection string/)
+  expect(line).not.toContain('s3cret')
+})
+
+it('takes anchors, and a role by its name alone', () => {
+  const { options } = parse(`
+topics: [{ name: &name orders }]
+eventSubscriptions: [{ name: audit, topic: *name, endpoint: 'https://a.example/' }]
+clients: [{ roles: [Contributor, { role: Reader, scope: /subscriptions/1 }] }]
+trustedCertificates: [ca.pem]
+deadLetterConnectionString: UseDevelopmentStorage=true
+`)
+  expect(options.eventSubscriptions?.[0]?.topic).toBe('orders')
+  expect(options.clients).toEqual([{ roles: [{ role: 'Contributor' }, { role: 'Reader', scope: '/subscriptions/1' }] }])
+  expect(options.trustedCertificates).toEqual([certificate])
+  expect(options.deadLetterStore).toBeDefined()
+})

@@ -1,0 +1,366 @@
+import { describe, expect, it } from 'vitest'
+import { cloudEvent, errorOf, gridEvent, openEventGrid, publish } from '../event-grid.ts'
+
+interface Refusal {
+  readonly name: string
+  readonly schema?: 'EventGridSchema' | 'CloudEventSchemaV1_0' | 'CustomEventSchema'
+  readonly body?: unknown
+  readonly headers?: Record<string, string>
+  readonly query?: string
+  readonly method?: string
+  readonly status: number
+  readonly code: string
+  readonly detail?: string
+  readonly message: string | RegExp
+}
+
+const json = { 'content-type': 'application/json' }
+const single = { 'content-type': 'application/cloudevents+json' }
+const grid = 'EventGridSchema'
+const cloud = 'CloudEventSchemaV1_0'
+const bad = { status: 400, code: 'BadRequest', detail: 'InputJsonInvalid' } as const
+const without = (event: Record<string, unknown>, name: string) =>
+  Object.fromEntries(Object.entries(event).filter(([key]) => key !== name))
+const requires = (schema: string, name: string) =>
+  `This resource is configured for '${schema}' schema and requires '${name}' property to be set.`
+const token = (schema: string, expected: string, actual: string) =>
+  `This resource is configured to receive event in '${schema}' schema. The JSON received does not conform to the expected schema. Token Expected: ${expected}, Actual Token Received: ${actual}.`
+
+const refusals: Refusal[] = [
+  { name: 'a broken body', body: '[{', ...bad, message: /does not conform to the expected schema/ },
+  { name: 'an empty body', body: '', ...bad, message: /does not conform to the expected schema/ },
+  { name: 'bytes that are no UTF-8', body: '["\ud800"]', ...bad, message: /./ },
+  { name: 'an empty batch', body: [], ...bad, message: /does not conform to the expected schema/ },
+  {
+    name: 'an object for a batch',
+    body: cloudEvent(),
+    ...bad,
+    message: token('CloudEventV10', 'StartArray', 'StartObject'),
+  },
+  {
+    name: 'a batch for one event',
+    headers: single,
+    body: [cloudEvent()],
+    ...bad,
+    message: token('CloudEventV10', 'StartObject', 'StartArray'),
+  },
+  { name: 'a number in a batch', body: [1], ...bad, message: token('CloudEventV10', 'StartObject', 'Integer') },
+  { name: 'null', headers: single, body: 'null', ...bad, message: token('CloudEventV10', 'StartObject', 'Null') },
+  ...['id', 'source', 'type', 'specversion'].map(
+    (name): Refusal => ({
+      name: `a CloudEvent without ${name}`,
+      body: [without(cloudEvent(), name)],
+      ...bad,
+      message: requires('CloudEventV10', name),
+    }),
+  ),
+  { name: 'an empty id', body: [cloudEvent({ id: '' })], ...bad, message: requires('CloudEventV10', 'id') },
+  { name: 'a number as id', body: [cloudEvent({ id: 1 })], ...bad, message: /property 'id'/ },
+  {
+    name: 'another specversion',
+    body: [cloudEvent({ specversion: '0.3' })],
+    ...bad,
+    message: /property 'specversion'/,
+  },
+  { name: 'a time that is none', body: [cloudEvent({ time: 'yesterday' })], ...bad, message: /property 'time'/ },
+  { name: 'a subject that is no text', body: [cloudEvent({ subject: {} })], ...bad, message: /property 'subject'/ },
+  { name: 'data twice', body: [cloudEvent({ data_base64: 'AA==' })], ...bad, message: /property 'data_base64'/ },
+  {
+    name: 'one bad event among good ones',
+    body: [cloudEvent(), without(cloudEvent(), 'type')],
+    ...bad,
+    message: requires('CloudEventV10', 'type'),
+  },
+  {
+    name: 'binary mode without a type',
+    headers: { ...json, 'ce-id': '1', 'ce-source': '/s', 'ce-specversion': '1.0' },
+    body: {},
+    ...bad,
+    message: requires('CloudEventV10', 'type'),
+  },
+  {
+    name: 'an Event Grid event alone',
+    schema: grid,
+    headers: json,
+    body: gridEvent(),
+    ...bad,
+    message: token('EventGridEvent', 'StartArray', 'StartObject'),
+  },
+  ...['id', 'subject', 'eventType', 'eventTime'].map(
+    (name): Refusal => ({
+      name: `an Event Grid event without ${name}`,
+      schema: grid,
+      headers: json,
+      body: [without(gridEvent(), name)],
+      ...bad,
+      message: requires('EventGridEvent', name),
+    }),
+  ),
+  {
+    name: 'an unknown field',
+    schema: grid,
+    headers: json,
+    body: [gridEvent({ sas_url: 'x' })],
+    ...bad,
+    message:
+      "This resource is configured for 'EventGridEvent' schema. Received unexpected property 'sas_url' in JSON which does not conform to the expected schema.",
+  },
+  {
+    name: 'an unknown field of the prototype',
+    schema: grid,
+    headers: json,
+    body: '[{"__proto__":1}]',
+    ...bad,
+    message: /unexpected property '__proto__'/,
+  },
+  {
+    name: 'a CloudEvent at an Event Grid topic',
+    schema: grid,
+    headers: json,
+    body: [cloudEvent()],
+    ...bad,
+    message: /unexpected property 'specversion'/,
+  },
+  {
+    name: 'a metadataVersion other than 1',
+    schema: grid,
+    headers: json,
+    body: [gridEvent({ metadataVersion: '2' })],
+    ...bad,
+    message: /property 'metadataVersion'/,
+  },
+  {
+    name: 'an eventTime that is none',
+    schema: grid,
+    headers: json,
+    body: [gridEvent({ eventTime: 'now' })],
+    ...bad,
+    message: /property 'eventTime'/,
+  },
+  {
+    name: 'the topic of somebody else',
+    schema: grid,
+    headers: json,
+    body: [gridEvent({ topic: '/subscriptions/x' })],
+    status: 401,
+    code: 'Unauthorized',
+    message: /topic '\/subscriptions\/x'/,
+  },
+  {
+    name: 'a custom event without a type',
+    schema: 'CustomEventSchema',
+    headers: json,
+    body: [{ subject: 's' }],
+    ...bad,
+    message: requires('CustomEvent', 'eventType'),
+  },
+  {
+    name: 'plain text',
+    headers: { 'content-type': 'text/plain' },
+    body: [cloudEvent()],
+    status: 415,
+    code: 'UnsupportedMediaType',
+    message: /^The Content-Type header is either missing or it doesn't have a valid value\./,
+  },
+  {
+    name: 'another charset',
+    headers: { 'content-type': 'application/cloudevents-batch+json; charset=latin1' },
+    body: [cloudEvent()],
+    status: 415,
+    code: 'UnsupportedMediaType',
+    message: /./,
+  },
+  {
+    name: 'binary mode of something else than JSON',
+    headers: {
+      'content-type': 'application/octet-stream',
+      'ce-id': '1',
+      'ce-specversion': '1.0',
+      'ce-type': 't',
+      'ce-source': '/s',
+    },
+    body: 'x',
+    status: 415,
+    code: 'UnsupportedMediaType',
+    message: /./,
+  },
+  {
+    name: 'an event over the limit',
+    body: [cloudEvent({ data: 'x'.repeat(1_049_600) })],
+    status: 413,
+    code: 'RequestEntityTooLarge',
+    detail: 'PayloadTooLarge',
+    message: 'The maximum size (1049600) has been exceeded.',
+  },
+  {
+    name: 'a request over the limit',
+    body: [cloudEvent({ data: 'x'.repeat(800_000) }), cloudEvent({ data: 'x'.repeat(800_000) })],
+    status: 413,
+    code: 'RequestEntityTooLarge',
+    detail: 'PayloadTooLarge',
+    message: 'The maximum size (1536000) has been exceeded.',
+  },
+  {
+    name: 'too many events',
+    body: Array.from({ length: 5001 }, () => cloudEvent()),
+    status: 413,
+    code: 'RequestEntityTooLarge',
+    detail: 'PayloadTooLarge',
+    message: /\(5000\)/,
+  },
+  {
+    name: 'no credentials',
+    headers: { 'aeg-sas-key': '' },
+    body: [cloudEvent()],
+    status: 401,
+    code: 'Unauthorized',
+    message: /^The request authorization key is not authorized for/,
+  },
+  {
+    name: 'a key that is no base64',
+    headers: { 'aeg-sas-key': '***' },
+    body: [cloudEvent()],
+    status: 401,
+    code: 'Unauthorized',
+    message: /not a valid Base-64 string/,
+  },
+  {
+    name: 'an unknown api-version',
+    query: '?api-version=2017-01-01',
+    body: [cloudEvent()],
+    status: 400,
+    code: 'UnsupportedApiVersion',
+    message: /does not support the API version '2017-01-01'/,
+  },
+  {
+    name: 'another method',
+    method: 'PUT',
+    body: [cloudEvent()],
+    status: 405,
+    code: 'MethodNotAllowed',
+    message: /does not support http method 'PUT'/,
+  },
+]
+
+describe('a publish request is refused as Event Grid does it', () => {
+  it.each(refusals)(
+    '$name: $status',
+    async ({ schema = cloud, body, headers, query, method, status, code, detail, message }) => {
+      const world = await openEventGrid({ topic: { inputSchema: schema } })
+      world.subscribe({ eventDeliverySchema: schema === cloud ? cloud : 'EventGridSchema' })
+      const answer = await publish(world, body, {
+        ...(headers && { headers }),
+        ...(query && { query }),
+        ...(method && { method }),
+      })
+      expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+      const error = await errorOf(answer)
+      expect({ status: answer.status, code: error.code, detail: error.details[0].code }).toEqual({
+        status,
+        code,
+        detail: detail ?? code,
+      })
+      const [, text = '', requestId] =
+        /^(.*) Report '([^:]+):0:1\/5\/2026 2:07:09 PM \(UTC\)' to our forums for assistance or raise a support ticket\.$/s.exec(
+          error.message,
+        ) ?? []
+      if (typeof message === 'string') expect(text).toBe(message)
+      else expect(text).toMatch(message)
+      expect(requestId).toBe(answer.headers.get('x-ms-request-id'))
+      expect(error.details[0].message).toBe(error.message)
+      await world.engine.idle()
+      expect(world.subscriber.requests).toHaveLength(0)
+      expect(world.records.requests.last).toMatchObject({ status, code })
+    },
+  )
+
+  it('what nests deeper than it can be written again: 400', async () => {
+    const world = await openEventGrid({ topic: { inputSchema: grid } })
+    const answer = await publish(
+      world,
+      JSON.stringify([gridEvent({ data: 0 })]).replace(
+        '"data":0',
+        `"data":${'['.repeat(100_000)}${']'.repeat(100_000)}`,
+      ),
+    )
+    expect(answer.status).toBe(400)
+    expect((await errorOf(answer)).message).toMatch(/^The JSON received is nested too deeply\./)
+  })
+
+  it('without any credential', async () => {
+    const world = await openEventGrid()
+    const answer = await fetch(world.endpoint, { method: 'POST', body: '[]' })
+    expect(answer.status).toBe(401)
+    expect((await errorOf(answer)).message).toMatch(
+      /^Request must contain one of the following authorization signature: aeg-sas-token, aeg-sas-key\. Report '/,
+    )
+  })
+
+  it.each(['/topics/orders/api/event', '/topics/unknown/api/events'])('at %s: 404', async (path) => {
+    const world = await openEventGrid()
+    const answer = await fetch(new URL(path, world.endpoint), { method: 'POST', body: '[]' })
+    expect(answer.status).toBe(404)
+    const error = await errorOf(answer)
+    expect(error.code).toBe('NotFound')
+    expect(error.details[0].code).toBe('ResourceNotFound')
+    expect(error.message).toMatch(
+      /^No HTTP resource was found that matches the request URI 'http:\/\/127\.0\.0\.1:\d+\/topics\//,
+    )
+  })
+
+  it('when too many events are pending', async () => {
+    const world = await openEventGrid({ delivery: { maxPending: 1 } })
+    world.subscribe()
+    world.subscriber.answer({ status: 500 })
+    expect((await publish(world, [cloudEvent()])).status).toBe(200)
+    await world.engine.idle()
+    const answer = await publish(world, [cloudEvent()])
+    expect(answer.status).toBe(429)
+    expect(answer.headers.get('retry-after')).toBe('1')
+  })
+
+  it('when too many bytes are pending, each event counted once, until they are delivered or given up', async () => {
+    const world = await openEventGrid({ delivery: { maxPendingBytes: 2000, retrySchedule: [1000] } })
+    for (const name of ['one', 'two', 'none']) {
+      world.subscribe(name === 'none' ? { filter: { includedEventTypes: ['Other'] } } : {}, { name })
+    }
+    const half = () => publish(world, [cloudEvent({ data: 'x'.repeat(1200) })])
+    world.subscriber.answer({ status: 500 }, { status: 500 }, { status: 500 }, { status: 400 })
+    expect((await half()).status).toBe(200)
+    await world.engine.idle()
+    expect((await half()).status).toBe(200)
+    await world.engine.idle()
+    expect((await half()).status).toBe(429)
+    await world.clock.advance(1000)
+    expect(world.engine.pending()).toBe(0)
+    expect((await half()).status).toBe(200)
+  })
+
+  it('when a fault was asked for', async () => {
+    const world = await openEventGrid()
+    world.faults.add({ route: 'topic', status: 503, retryAfter: 7 })
+    const answer = await publish(world, [cloudEvent()])
+    expect(answer.status).toBe(503)
+    expect(answer.headers.get('retry-after')).toBe('7')
+    expect((await errorOf(answer)).code).toBe('ServiceUnavailable')
+    expect((await publish(world, [cloudEvent()])).status).toBe(200)
+  })
+
+  it('takes an event and a request that are just within the limits', async () => {
+    const world = await openEventGrid()
+    const bare = JSON.stringify(cloudEvent({ data: '' })).length
+    const largest = cloudEvent({ data: 'x'.repeat(1_049_600 - bare) })
+    expect((await publish(world, [largest])).status).toBe(200)
+    const rest = 'x'.repeat(1_536_000 - 1_049_600 - bare - '[,]'.length)
+    expect((await publish(world, [largest, cloudEvent({ data: rest })])).status).toBe(200)
+    expect((await publish(world, [largest, cloudEvent({ data: `${rest}x` })])).status).toBe(413)
+    expect(
+      (
+        await publish(
+          world,
+          Array.from({ length: 5000 }, () => cloudEvent()),
+        )
+      ).status,
+    ).toBe(200)
+  })
+})

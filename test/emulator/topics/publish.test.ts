@@ -1,0 +1,316 @@
+import { AzureKeyCredential } from '@azure/core-auth'
+import {
+  AzureSASCredential,
+  EventGridDeserializer,
+  EventGridPublisherClient,
+  generateSharedAccessSignature,
+} from '@azure/eventgrid'
+import { describe, expect, it } from 'vitest'
+import { cloudEvent, type EventGrid, errorOf, gridEvent, openEventGrid, publish } from '../event-grid.ts'
+
+const insecure = { allowInsecureConnection: true, retryOptions: { maxRetries: 0 } }
+const inAnHour = (grid: EventGrid) => new Date(grid.clock.now() + 3_600_000)
+
+/** A token of the emulator's own issuer, by default for the principal of its only client. */
+async function issueToken(grid: EventGrid, objectId = grid.directory.clients[0]?.objectId ?? ''): Promise<string> {
+  const { tenantId = '', clientId = '' } = grid.directory.clients[0] ?? {}
+  return grid.tokens.issueClientToken({
+    tenantId,
+    clientId,
+    objectId,
+    audience: 'https://eventgrid.azure.net',
+    lifetimeSeconds: 3600,
+  })
+}
+
+describe('the JavaScript SDK', () => {
+  it('publishes CloudEvents with a key, and reads back what was delivered attribute by attribute', async () => {
+    const grid = await openEventGrid()
+    grid.subscribe()
+    const client = new EventGridPublisherClient(
+      grid.endpoint,
+      'CloudEvent',
+      new AzureKeyCredential(grid.topic.keys[1]),
+      insecure,
+    )
+    const time = new Date(grid.clock.now())
+    await client.send([
+      {
+        id: 'e1',
+        source: '/orders/1',
+        type: 'Order.Placed',
+        subject: 'orders',
+        time,
+        dataschema: 'https://schema.example/1',
+        data: { amount: 5, none: null },
+        extensionAttributes: { tenant: 'a', count: 3, hot: true },
+      },
+    ])
+    await grid.engine.idle()
+    const [received] = await new EventGridDeserializer().deserializeCloudEvents(
+      grid.subscriber.deliveries()[0]?.body ?? '',
+    )
+    expect(received).toMatchObject({
+      id: 'e1',
+      source: '/orders/1',
+      type: 'Order.Placed',
+      subject: 'orders',
+      dataschema: 'https://schema.example/1',
+      data: { amount: 5, none: null },
+      extensionAttributes: { tenant: 'a', count: 3, hot: true },
+    })
+    expect(received?.time).toEqual(time)
+  })
+
+  it('publishes binary data, which arrives byte by byte', async () => {
+    const grid = await openEventGrid()
+    grid.subscribe()
+    const client = new EventGridPublisherClient(
+      grid.endpoint,
+      'CloudEvent',
+      new AzureKeyCredential(grid.topic.keys[0]),
+      insecure,
+    )
+    const data = Uint8Array.from([0, 255, 128, 10])
+    await client.send([{ source: '/s', type: 't', data, datacontenttype: 'application/octet-stream' }])
+    await grid.engine.idle()
+    const [received] = await new EventGridDeserializer().deserializeCloudEvents(
+      grid.subscriber.deliveries()[0]?.body ?? '',
+    )
+    expect(received?.data).toEqual(Buffer.from(data))
+    expect(received?.datacontenttype).toBe('application/octet-stream')
+  })
+
+  it('publishes Event Grid events, delivered in their own schema', async () => {
+    const grid = await openEventGrid({ topic: { inputSchema: 'EventGridSchema' } })
+    grid.subscribe({ eventDeliverySchema: 'EventGridSchema' })
+    const client = new EventGridPublisherClient(
+      grid.endpoint,
+      'EventGrid',
+      new AzureKeyCredential(grid.topic.keys[0]),
+      insecure,
+    )
+    await client.send([{ eventType: 'T', subject: 's', dataVersion: '2.0', data: { a: 1 } }])
+    await grid.engine.idle()
+    const [received] = await new EventGridDeserializer().deserializeEventGridEvents(
+      grid.subscriber.deliveries()[0]?.body ?? '',
+    )
+    expect(received).toMatchObject({
+      topic: grid.topic.id,
+      eventType: 'T',
+      subject: 's',
+      dataVersion: '2.0',
+      data: { a: 1 },
+    })
+  })
+
+  it('publishes Event Grid events, delivered as CloudEvents', async () => {
+    const grid = await openEventGrid({ topic: { inputSchema: 'EventGridSchema' } })
+    grid.subscribe()
+    const client = new EventGridPublisherClient(
+      grid.endpoint,
+      'EventGrid',
+      new AzureKeyCredential(grid.topic.keys[0]),
+      insecure,
+    )
+    await client.send([{ id: 'x', eventType: 'T', subject: 's', dataVersion: '2.0', data: { a: 1 } }])
+    await grid.engine.idle()
+    const body = JSON.parse(grid.subscriber.deliveries()[0]?.body ?? '')
+    expect(body).toMatchObject({
+      specversion: '1.0',
+      id: 'x',
+      source: grid.topic.id,
+      type: 'T',
+      subject: 's',
+      data: { a: 1 },
+    })
+    for (const name of ['dataVersion', 'metadataVersion', 'dataschema', 'topic']) expect(body).not.toHaveProperty(name)
+    const [received] = await new EventGridDeserializer().deserializeCloudEvents(body)
+    expect(received?.data).toEqual({ a: 1 })
+  })
+
+  it('publishes with a SAS token that it made itself', async () => {
+    const grid = await openEventGrid()
+    const key = new AzureKeyCredential(grid.topic.keys[0])
+    const sas = await generateSharedAccessSignature(grid.endpoint, key, inAnHour(grid))
+    const client = new EventGridPublisherClient(grid.endpoint, 'CloudEvent', new AzureSASCredential(sas), insecure)
+    await client.send([{ source: '/s', type: 't' }])
+    await grid.clock.advance(3_600_001)
+    await expect(client.send([{ source: '/s', type: 't' }])).rejects.toMatchObject({
+      statusCode: 401,
+      code: 'Unauthorized',
+      message: expect.stringContaining('has expired'),
+    })
+  })
+
+  it('gets no further with a SAS token for another topic, or one of a key that was replaced', async () => {
+    const grid = await openEventGrid()
+    const key = new AzureKeyCredential(grid.topic.keys[0])
+    const other = await generateSharedAccessSignature(grid.endpoint.replace('orders', 'others'), key, inAnHour(grid))
+    const send = (sas: string) =>
+      new EventGridPublisherClient(grid.endpoint, 'CloudEvent', new AzureSASCredential(sas), insecure).send([
+        { source: '/s', type: 't' },
+      ])
+    await expect(send(other)).rejects.toMatchObject({ statusCode: 401 })
+    const sas = await generateSharedAccessSignature(grid.endpoint, key, inAnHour(grid))
+    await send(sas)
+    grid.store.putTopic({ ...grid.topic, keys: [Buffer.alloc(32, 9).toString('base64'), grid.topic.keys[1]] })
+    await expect(send(sas)).rejects.toMatchObject({ statusCode: 401 })
+  })
+
+  it('publishes with an Entra token only if the principal has the role', async () => {
+    const grid = await openEventGrid()
+    expect((await publishWithout(grid, await issueToken(grid))).status).toBe(200)
+    const refused = await publishWithout(grid, await issueToken(grid, '99999999-9999-4999-8999-999999999999'))
+    expect(refused.status).toBe(401)
+    expect((await errorOf(refused)).message).toContain(`does not have permission to send data to ${grid.topic.id}`)
+  })
+
+  it('is refused with the code and the words of the service', async () => {
+    const grid = await openEventGrid()
+    const wrong = new AzureKeyCredential(Buffer.alloc(32, 7).toString('base64'))
+    const client = new EventGridPublisherClient(grid.endpoint, 'CloudEvent', wrong, insecure)
+    await expect(client.send([{ source: '/s', type: 't' }])).rejects.toMatchObject({
+      name: 'RestError',
+      statusCode: 401,
+      code: 'Unauthorized',
+      message: expect.stringMatching(
+        /^The request authorization key is not authorized for 127\.0\.0\.1:\d+\. This is due to the reason: .+ Report '[0-9a-f-]{36}:0:1\/5\/2026 2:07:09 PM \(UTC\)' to our forums for assistance or raise a support ticket\.$/,
+      ),
+    })
+  })
+})
+
+function publishWithout(grid: EventGrid, token: string): Promise<Response> {
+  return fetch(grid.endpoint, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/cloudevents+json' },
+    body: JSON.stringify(cloudEvent()),
+  })
+}
+
+describe('credentials', () => {
+  it('may stand in the query', async () => {
+    const grid = await openEventGrid()
+    const key = encodeURIComponent(grid.topic.keys[0])
+    const answer = await fetch(`${grid.endpoint}?aeg-sas-key=${key}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/cloudevents+json' },
+      body: JSON.stringify(cloudEvent()),
+    })
+    expect(answer.status).toBe(200)
+  })
+
+  it('may be a SAS token in the Authorization header', async () => {
+    const grid = await openEventGrid()
+    const key = new AzureKeyCredential(grid.topic.keys[0])
+    const sas = await generateSharedAccessSignature(grid.endpoint, key, inAnHour(grid))
+    const send = (authorization: string) =>
+      fetch(grid.endpoint, {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/cloudevents+json' },
+        body: JSON.stringify(cloudEvent()),
+      })
+    expect((await send(`SharedAccessSignature ${sas}`)).status).toBe(200)
+    const scheme = await send('Basic abc')
+    expect(scheme.status).toBe(401)
+    expect((await errorOf(scheme)).message).toContain('unsupported Authorization scheme')
+  })
+
+  it('other than tokens are refused where local authentication is off', async () => {
+    const grid = await openEventGrid({ topic: { disableLocalAuth: true } })
+    expect((await publish(grid, [cloudEvent()])).status).toBe(401)
+    expect((await publishWithout(grid, await issueToken(grid))).status).toBe(200)
+  })
+})
+
+describe('an accepted request', () => {
+  it('is answered 200 with nothing in it, and names its version', async () => {
+    const grid = await openEventGrid()
+    const answer = await publish(grid, [cloudEvent()])
+    expect(answer.status).toBe(200)
+    expect(await answer.text()).toBe('')
+    expect(answer.headers.get('api-supported-versions')).toBe('2018-01-01')
+    expect(answer.headers.get('x-ms-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+    expect(grid.records.requests.last).toMatchObject({
+      face: 'topic',
+      method: 'POST',
+      status: 200,
+      body: [cloudEvent()],
+    })
+  })
+
+  it.each([
+    { name: 'one CloudEvent', headers: { 'content-type': 'application/cloudevents+json' }, body: cloudEvent() },
+    { name: 'a batch', headers: { 'content-type': 'application/cloudevents-batch+json' }, body: [cloudEvent()] },
+    { name: 'one CloudEvent under plain JSON', headers: { 'content-type': 'application/json' }, body: cloudEvent() },
+    {
+      name: 'binary mode',
+      headers: {
+        'content-type': 'application/json',
+        'ce-id': 'e1',
+        'ce-source': '/orders/1',
+        'ce-type': 'Order.Placed',
+        'ce-specversion': '1.0',
+        'ce-subject': 'caf%C3%A9',
+      },
+      body: { amount: 5 },
+      extra: { datacontenttype: 'application/json', subject: 'café' },
+    },
+  ])('holds $name', async ({ headers, body, extra = {} }) => {
+    const grid = await openEventGrid()
+    grid.subscribe()
+    expect((await publish(grid, body, { headers })).status).toBe(200)
+    await grid.engine.idle()
+    expect(JSON.parse(grid.subscriber.deliveries()[0]?.body ?? '')).toEqual({ ...cloudEvent(), ...extra })
+  })
+
+  it("may say no version, and no media type for the Event Grid schema, as Microsoft's quickstart does", async () => {
+    const grid = await openEventGrid({ topic: { inputSchema: 'EventGridSchema' } })
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    expect((await publish(grid, [gridEvent()], { query: '', headers: form })).status).toBe(200)
+  })
+
+  it('keeps keys of the prototype as data', async () => {
+    const grid = await openEventGrid()
+    grid.subscribe()
+    const body =
+      '[{"specversion":"1.0","id":"1","source":"/s","type":"t","__proto__":"p","data":{"__proto__":{"a":1},"constructor":2}}]'
+    expect((await publish(grid, body)).status).toBe(200)
+    await grid.engine.idle()
+    expect(grid.subscriber.deliveries()[0]?.body).toBe(body.slice(1, -1))
+  })
+
+  it('in a custom schema is mapped for Event Grid, and passed on as it is', async () => {
+    const inputSchemaMapping = {
+      inputSchemaMappingType: 'Json',
+      properties: {
+        id: { sourceField: 'nr' },
+        subject: { sourceField: 'about.what', defaultValue: 'nothing' },
+        eventType: { defaultValue: 'Custom.Type' },
+        dataVersion: { defaultValue: '3' },
+      },
+    } as const
+    const grid = await openEventGrid({ topic: { inputSchema: 'CustomEventSchema', inputSchemaMapping } })
+    grid.subscribe({ eventDeliverySchema: 'EventGridSchema' }, { name: 'grid' })
+    grid.subscribe({ eventDeliverySchema: 'CloudEventSchemaV1_0' }, { name: 'cloud' })
+    grid.subscribe({ eventDeliverySchema: 'CustomInputSchema' }, { name: 'custom' })
+    const event = { nr: '7', about: { what: 'tea' }, anything: [1] }
+    expect((await publish(grid, [event], { headers: { 'content-type': 'application/json' } })).status).toBe(200)
+    await grid.engine.idle()
+    const bodyOf = (name: string) => {
+      const found = grid.subscriber.deliveries().find(({ headers }) => headers['aeg-subscription-name'] === name)
+      return JSON.parse(found?.body ?? '')
+    }
+    const mapped = { id: '7', subject: 'tea', eventType: 'Custom.Type', dataVersion: '3', topic: grid.topic.id }
+    expect(bodyOf('GRID')).toMatchObject([{ ...mapped, metadataVersion: '1', data: event }])
+    expect(bodyOf('CLOUD')).toMatchObject({
+      id: '7',
+      subject: 'tea',
+      type: 'Custom.Type',
+      source: grid.topic.id,
+      data: event,
+    })
+    expect(bodyOf('CUSTOM')).toEqual([event])
+  })
+})
