@@ -49,7 +49,7 @@ const packageRooms: Readonly<Record<string, readonly string[]>> = {
   '@azure/eventgrid': ['publisher', 'binding'],
   '@azure/identity': ['binding'],
   jose: ['listener', 'emulator'],
-  yaml: ['metadata', 'emulator'],
+  yaml: ['support', 'emulator'],
 }
 
 interface Import {

@@ -3,7 +3,6 @@ import { isRecord, type UnknownRecord } from '../support/is-record.ts'
 import { nearestName } from '../support/nearest-name.ts'
 import { quote } from '../support/text.ts'
 import { metadataInvalid } from './metadata-invalid.ts'
-import { positionOf } from './positions.ts'
 import type { MetadataProperties } from './read-properties.ts'
 
 /** The types this component answers to, without regard to case: the specification's, and Dapr's name for it. */
@@ -104,12 +103,23 @@ function readParts(component: UnknownRecord, issues: MetadataIssue[]): Component
   if (name !== undefined && typeof name !== 'string') {
     issues.push({ field: 'name', ...shown(name), rule: 'must be a string' })
   }
-  const at = (part: string) => positionOf(component, part)
-  if (type !== undefined) checkType('type', type, issues, at('type'))
-  checkVersion('version', version, issues, at('version'))
+  const places = isRecord(component.places) ? component.places : {}
+  if (type !== undefined) checkType('type', type, issues, textIn(places, 'type'))
+  checkVersion('version', version, issues, textIn(places, 'version'))
   const usable = isRecord(properties) || Array.isArray(properties)
   if (!usable) issues.push({ field: 'properties', rule: 'must be a record or a list of { name, value }' })
-  return { name: typeof name === 'string' ? name : undefined, properties: usable ? properties : {} }
+  return { name: typeof name === 'string' ? name : undefined, properties: usable ? located(properties, places) : {} }
+}
+
+/** A record of properties as a list with their places, where a component of `parseComponents` has them. */
+function located(properties: MetadataProperties, { properties: places }: UnknownRecord): MetadataProperties {
+  if (!isRecord(places) || Array.isArray(properties)) return properties
+  return Object.entries(properties).map(([name, value]) => ({ name, value, at: textIn(places, name) }))
+}
+
+function textIn(places: UnknownRecord, name: string): string | undefined {
+  const text = Object.hasOwn(places, name) ? places[name] : undefined
+  return typeof text === 'string' ? text : undefined
 }
 
 function checkType(field: string, type: unknown, issues: MetadataIssue[], at?: string): void {
@@ -120,7 +130,8 @@ function checkType(field: string, type: unknown, issues: MetadataIssue[], at?: s
   issues.push({ field, ...shown(type), rule, ...(fix && { fix }), ...(at !== undefined && { at }) })
 }
 
-function checkVersion(field: string, version: unknown, issues: MetadataIssue[], at?: string): void {
+/** Reports a version that is not ours. */
+export function checkVersion(field: string, version: unknown, issues: MetadataIssue[], at?: string): void {
   if (version === undefined || version === '' || version === componentVersion) return
   const rule = `must be ${componentVersion}, the only version there is`
   issues.push({ field, ...shown(version), rule, ...(at !== undefined && { at }) })

@@ -1,10 +1,7 @@
 /** The two sides of the binding (specification, section 1). */
 export type Side = 'input' | 'output'
 
-/**
- * What is said of one metadata field. Whatever else speaks of fields (schema, README,
- * descriptor, redaction) reads it here.
- */
+/** One metadata field. Schema, README, descriptor and redaction all read this table. */
 export interface MetadataField {
   /** As it is documented; it matches in any letter case. */
   readonly name: string
@@ -12,20 +9,22 @@ export interface MetadataField {
   readonly aliases: readonly string[]
   /** The sides that read it. A field of one side alone configures that side. */
   readonly sides: readonly Side[]
-  /** Must a configured side have it? With a credential in its place it need not: README, "Credentials". */
+  /** Must a configured side have it? Another credential can replace it: README, "Credentials". */
   readonly required: boolean
-  /** What stands for it where it is left out, as one would write it. */
+  /** The value of a field that is left out, as a user would write it. */
   readonly default: string | undefined
-  /** What is done without it where that is no fixed value. */
+  /** The behaviour without it, where that is no fixed value. */
   readonly otherwise: string | undefined
-  /** Its value is never printed, and a component holds it as a `Secret`. */
+  /** Whether its value is never printed, and a component holds it as a `Secret`. */
   readonly secret: boolean
   /** How its value may be printed; a row that does not say is redacted. */
   readonly shown: 'plain' | 'url' | 'redacted'
-  /** Does the value `default` take the setting of the event subscription back to Event Grid's own? */
+  /** Whether the value `default` resets the setting of the event subscription to Event Grid's own default. */
   readonly resettable: boolean
   /** Its format, in words. */
   readonly type: string
+  /** A value to start from, for a field that a user may have to add. */
+  readonly example: string | undefined
   /** What it is for. */
   readonly about: string
 }
@@ -38,7 +37,7 @@ const both = { sides: ['input', 'output'] } as const
 const plain = { shown: 'plain' } as const
 const secret = { secret: true } as const
 const required = { required: true } as const
-/** A setting of the event subscription: absent, what stands in Azure is kept. */
+/** A setting of the event subscription: without it the existing setting in Azure is kept. */
 const setting = { ...input, ...plain, resettable: true, otherwise: 'what stands in Azure' } as const
 
 const rows = {
@@ -49,6 +48,7 @@ const rows = {
     ...plain,
     aliases: ['azureTenantId'],
     type: 'string: an id or a domain name',
+    example: 'contoso.onmicrosoft.com',
     about:
       'Tenant in which the event subscription is created. The output reads it too with `topicAuthentication: entra`.',
   },
@@ -58,6 +58,7 @@ const rows = {
     ...plain,
     aliases: ['azureSubscriptionId'],
     type: 'string',
+    example: '00000000-0000-0000-0000-000000000000',
     about: 'Cloud subscription in which the event subscription is created.',
   },
   clientId: {
@@ -66,6 +67,7 @@ const rows = {
     ...plain,
     aliases: ['azureClientId'],
     type: 'string',
+    example: '00000000-0000-0000-0000-000000000000',
     about:
       'Client that creates or updates the event subscription. The output reads it too with `topicAuthentication: entra`.',
   },
@@ -82,6 +84,7 @@ const rows = {
     ...required,
     shown: 'url',
     type: 'https URL; without a path, `/api/events`',
+    example: 'https://orders.example.com/api/events',
     about: 'Public HTTPS endpoint at which Event Grid performs the handshake and delivers events.',
   },
   handshakePort: {
@@ -89,6 +92,7 @@ const rows = {
     ...required,
     ...plain,
     type: 'string holding a port number, 1-65535',
+    example: '8080',
     about: 'Container port on which the binding listens for handshakes and events.',
   },
   scope: {
@@ -96,6 +100,7 @@ const rows = {
     ...required,
     ...plain,
     type: 'resource id path',
+    example: '/subscriptions/SUBSCRIPTION/resourceGroups/GROUP/providers/Microsoft.EventGrid/topics/TOPIC',
     about: 'Resource for which the event subscription is created or updated.',
   },
   eventSubscriptionName: {
@@ -117,6 +122,7 @@ const rows = {
     ...required,
     shown: 'url',
     type: 'https URL; http for loopback only',
+    example: 'https://TOPIC.westeurope-1.eventgrid.azure.net/api/events',
     about: 'Endpoint of the custom topic to which events are published.',
   },
   // Optional additions.
@@ -135,11 +141,13 @@ const rows = {
   deadLetterStorageAccountId: {
     ...setting,
     type: 'resource id of a storage account',
+    example: '/subscriptions/SUBSCRIPTION/resourceGroups/GROUP/providers/Microsoft.Storage/storageAccounts/ACCOUNT',
     about: 'Where undeliverable events go. Needs `deadLetterContainer`.',
   },
   deadLetterContainer: {
     ...setting,
     type: 'name of a blob container',
+    example: 'dead-letters',
     about: 'Container for undeliverable events. Needs `deadLetterStorageAccountId`.',
   },
   labels: { ...setting, type: 'list', about: 'Labels of the event subscription.' },
@@ -273,6 +281,7 @@ const complete = (name: FieldName, row: Row): KnownField => ({
   secret: false,
   shown: 'redacted',
   resettable: false,
+  example: undefined,
   ...row,
   name,
 })
@@ -293,3 +302,10 @@ export function findField(name: string): KnownField | undefined {
 
 /** Every name and alias, for a did-you-mean. */
 export const everyFieldName: readonly string[] = metadataFields.flatMap(({ name, aliases }) => [name, ...aliases])
+
+/** What to write for a field that is missing, as an entry of a component's metadata. */
+export function entryToWrite(name: FieldName): string {
+  const { secret, example } = complete(name, rows[name])
+  if (secret) return `{ name: ${name}, secretKeyRef: { name: event-grid, key: ${name} } }`
+  return `{ name: ${name}, value: "${example ?? '…'}" }`
+}

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
-import { BindingError, type MetadataIssue } from '../core/errors.ts'
+import type { MetadataIssue } from '../core/errors.ts'
 import { Secret } from '../core/secret.ts'
-import { isOurType, readDefinition, typeMeantBy } from './component-definition.ts'
+import { checkVersion, isOurType, typeMeantBy } from './component-definition.ts'
+import { type ComponentFile, isForApp, readComponentFile } from './component-file.ts'
 import type { FolderTexts } from './component-folder.ts'
 import { findHolders } from './holders.ts'
 import type { Metadata } from './metadata.ts'
-import { describeIssue } from './metadata-invalid.ts'
-import { isForApp, outlineComponents } from './outline-components.ts'
-import { type Component, type ReadComponent, type ReadComponentsOptions, readComponents } from './parse-components.ts'
-import { metadataFaults, parseMetadata } from './parse-metadata.ts'
+import { byPlace, describeIssues } from './metadata-invalid.ts'
+import { type Component, type ResolvedComponent, type ResolveOptions, resolveComponents } from './parse-components.ts'
+import { readMetadata } from './parse-metadata.ts'
 import type { Secrets } from './resolve-reference.ts'
 import { createSecretSources, type StoreFiles, type StoresByFile } from './secret-sources.ts'
-import { isSecretStore } from './secret-stores.ts'
+import { isSecretStore, secretStoreOf } from './secret-stores.ts'
 import type { Told } from './told.ts'
 
 /** A component that can be run: its metadata is valid. */
@@ -50,6 +50,8 @@ export interface LoadOptions {
   readonly secrets: () => Secrets
   /** What was loaded before; a broken file keeps what it held. */
   readonly before?: Loaded | undefined
+  /** Columns of the excerpt of the file below each fault: the line and a caret, secret values masked. @default no excerpts */
+  readonly excerptWidth?: number | undefined
 }
 
 /**
@@ -60,13 +62,13 @@ export function loadComponents(texts: FolderTexts, options: LoadOptions): Loaded
   const faults: string[] = []
   const notes: string[] = []
   const { before } = options
-  const outlines = new Map(
-    [...texts].map(([file, text]) => [file, text instanceof Error ? undefined : outlineComponents(text)] as const),
+  const files = new Map(
+    [...texts].map(([file, text]) => [file, text instanceof Error ? text : readComponentFile(text, file)] as const),
   )
   const storesByFile: StoresByFile = new Map(
-    [...outlines].map(([file, outlined]) => [
+    [...files].map(([file, read]) => [
       file,
-      outlined?.filter(({ type }) => isSecretStore(type)) ?? before?.storesByFile.get(file),
+      read instanceof Error || read.isBroken ? before?.storesByFile.get(file) : read.drafts.flatMap(secretStoreOf),
     ]),
   )
   const { sourcesOf, storeFiles } = createSecretSources(
@@ -75,8 +77,8 @@ export function loadComponents(texts: FolderTexts, options: LoadOptions): Loaded
     { faults, notes },
   )
   const byFile = new Map<string, readonly LoadedComponent[]>()
-  for (const [file, text] of texts) {
-    const loaded = loadFile(file, text, { appId: options.appId, sourcesOf }, { faults, notes })
+  for (const [file, read] of files) {
+    const loaded = loadFile(file, read, { ...options, sourcesOf }, { faults, notes })
     byFile.set(file, loaded ?? before?.byFile.get(file) ?? [])
   }
   const holders = findHolders(
@@ -92,30 +94,29 @@ export function loadComponents(texts: FolderTexts, options: LoadOptions): Loaded
   return { components, byFile, storesByFile, storeFiles, faults, notes }
 }
 
-const mostListed = 50
-
 interface LoadContext {
   readonly appId: string
-  readonly sourcesOf: ReadComponentsOptions['sourcesOf']
+  readonly excerptWidth?: number | undefined
+  readonly sourcesOf: ResolveOptions['sourcesOf']
 }
 
 /** `undefined` where the file is broken, or needs secrets that can't be read. */
 function loadFile(
   file: string,
-  text: string | Error,
-  { appId, sourcesOf }: LoadContext,
+  read: ComponentFile | Error,
+  { appId, excerptWidth, sourcesOf }: LoadContext,
   { faults, notes }: Told,
 ): readonly LoadedComponent[] | undefined {
-  if (text instanceof Error) {
-    faults.push(`${file} can't be read: ${text.message}`)
+  if (read instanceof Error) {
+    faults.push(`${file} can't be read: ${read.message}`)
     return undefined
   }
-  const read = readComponents(text, file, { sourcesOf, appId })
-  notes.push(...read.leftOut.map((one) => one.text))
-  const taken = read.components.filter(({ component: { name, type }, scopes }) => {
-    if (!isForApp({ scopes }, appId)) {
+  const { components, issues } = resolveComponents(read, { sourcesOf, appId })
+  notes.push(...read.leftOut.map(({ text }) => text))
+  const taken = components.filter(({ component: { name, type }, draft }) => {
+    if (!isForApp(draft, appId)) {
       const notUs = appId === '' ? 'and there is no --app-id' : `not for ${appId}`
-      notes.push(`${file}: component ${name} is for ${scopes.join(', ')}, ${notUs}: left out`)
+      notes.push(`${file}: component ${name} is for ${draft.scopes.join(', ')}, ${notUs}: left out`)
       return false
     }
     if (isOurType(type) || isSecretStore(type)) return true
@@ -125,28 +126,27 @@ function loadFile(
     return false
   })
   const judged = taken.filter(({ component }) => isOurType(component.type)).map(judge)
-  // What is left out may be wrong as it likes.
-  const others = new Set(read.components.filter((one) => !taken.includes(one)).flatMap((one) => one.issues))
-  const issues = [...read.issues.filter((issue) => !others.has(issue)), ...judged.flatMap((one) => one.issues)]
-  if (issues.length > 0) {
-    const lines = issues.slice(0, mostListed).map(describeIssue)
-    if (issues.length > mostListed) lines.push(`${file}: and ${issues.length - mostListed} more`)
-    faults.push(lines.join('\n'))
+  // The faults of a component that is left out do not matter.
+  const others = new Set(components.filter((one) => !taken.includes(one)).flatMap((one) => one.issues))
+  const own = [...issues.filter((issue) => !others.has(issue)), ...judged.flatMap((one) => one.issues)]
+  if (own.length > 0) {
+    const excerptOf = excerptWidth === undefined ? () => undefined : (at: string) => read.excerpt(at, excerptWidth)
+    faults.push(describeIssues(own.toSorted(byPlace), excerptOf).join('\n'))
   }
   const loaded = judged.flatMap((one) => one.loaded ?? [])
-  return issues.length > 0 || loaded.length < judged.length ? undefined : loaded
+  return own.length > 0 || loaded.length < judged.length ? undefined : loaded
 }
 
 /** A component with its metadata, or with all that is wrong with it; with neither where a secret could not be read. */
-function judge({ component, known, at }: ReadComponent): {
+function judge({ component, entries, draft }: ResolvedComponent): {
   readonly loaded?: LoadedComponent
   readonly issues: readonly MetadataIssue[]
 } {
   const { name, type, version, properties } = component
-  const options = { componentName: name }
-  const issues = [...definitionFaults(component), ...metadataFaults(known, options)].map((one) => ({ at, ...one }))
-  if (issues.length > 0 || Object.keys(known).length > Object.keys(properties).length) return { issues }
-  const metadata = parseMetadata(properties, options)
+  const reading = readMetadata(entries, { componentName: name })
+  const issues = reading.issues.map((issue) => ({ at: draft.places.metadata, ...issue }))
+  checkVersion('version', version, issues, draft.places.version)
+  if (issues.length > 0 || !reading.metadata) return { issues }
   const values = Object.entries(properties).map(([key, value]) => [
     key,
     value instanceof Secret ? value.reveal() : value,
@@ -154,15 +154,5 @@ function judge({ component, known, at }: ReadComponent): {
   const fingerprint = createHash('sha256')
     .update(JSON.stringify([type, version, values]))
     .digest('hex')
-  return { loaded: { component, metadata, fingerprint }, issues }
-}
-
-function definitionFaults(component: Component): readonly MetadataIssue[] {
-  try {
-    readDefinition(component)
-    return []
-  } catch (error) {
-    if (error instanceof BindingError) return error.issues
-    throw error
-  }
+  return { loaded: { component, metadata: reading.metadata, fingerprint }, issues }
 }

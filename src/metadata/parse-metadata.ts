@@ -5,7 +5,7 @@ import { BrokenRule } from './broken-rule.ts'
 import { checked } from './checked.ts'
 import { configuredSides, fieldsRead, ownFields, parseDirection } from './configured-sides.ts'
 import { credentialMetadata } from './credential-metadata.ts'
-import { type FieldName, findField, metadataFields, type Side } from './fields.ts'
+import { entryToWrite, type FieldName, findField, metadataFields, type Side } from './fields.ts'
 import { inputConflicts, inputMetadata } from './input-metadata.ts'
 import type { Metadata, OutputMetadata } from './metadata.ts'
 import { describeIssue, metadataInvalid } from './metadata-invalid.ts'
@@ -13,7 +13,7 @@ import { type GivenFields, type MetadataProperties, readProperties } from './rea
 import { missingFields, type RequiredBy } from './required-fields.ts'
 import { inputSchema, type OutputValues, outputSchema } from './schema.ts'
 
-/** How {@link parseMetadata} goes about it. */
+/** What {@link parseMetadata} goes by besides the fields. */
 export interface ParseMetadataOptions {
   /** The component's name, from which the name of the event subscription is made where none is given. */
   readonly componentName?: string
@@ -29,31 +29,24 @@ export interface ParseMetadataOptions {
  * @throws BindingError METADATA_INVALID, whose `issues` hold every fault of every side that is configured
  */
 export function parseMetadata(properties: MetadataProperties, options: ParseMetadataOptions = {}): Metadata {
-  const { componentName, credentialGiven = false } = options
-  const { given, sides, input, output, faults } = examine(properties, options)
-  if (faults.length > 0) {
-    const subject = componentName ? `the metadata of component ${quote(componentName)}` : 'the metadata'
-    throw metadataInvalid(`${subject} is not valid`, faults)
-  }
-  return {
-    input: input && inputMetadata(checked('input', input.whole), { componentName, credentialGiven }),
-    output: output && outputMetadata(checked('output', output.whole), { credentialGiven }),
-    warnings: warnings(given, sides),
-  }
+  const { componentName } = options
+  const { metadata, issues } = readMetadata(properties, options)
+  if (metadata) return metadata
+  const subject = componentName ? `the metadata of component ${quote(componentName)}` : 'the metadata'
+  throw metadataInvalid(`${subject} is not valid`, issues)
 }
 
-/**
- * The faults that {@link parseMetadata} would throw; with an `UnknownValue` among the properties, those of all else.
- */
-export function metadataFaults(
-  properties: MetadataProperties,
-  options: ParseMetadataOptions = {},
-): readonly MetadataIssue[] {
-  return examine(properties, options).faults
+/** Metadata fields as data, right or wrong. */
+export interface MetadataReading {
+  /** Undefined where there are issues, or a value that is not known. */
+  readonly metadata: Metadata | undefined
+  /** What {@link parseMetadata} throws; with an `UnknownValue` among the properties, the issues of the others. */
+  readonly issues: readonly MetadataIssue[]
 }
 
-function examine(properties: MetadataProperties, options: ParseMetadataOptions) {
-  const { credentialGiven = false, allowAnyPort = false } = options
+/** Reads metadata fields as {@link parseMetadata} does, and throws nothing. */
+export function readMetadata(properties: MetadataProperties, options: ParseMetadataOptions = {}): MetadataReading {
+  const { componentName, credentialGiven = false, allowAnyPort = false } = options
   const given = readProperties(properties)
   const { sides, issues } = readSides(given)
   const texts = withDefaults(given)
@@ -63,9 +56,12 @@ function examine(properties: MetadataProperties, options: ParseMetadataOptions) 
   const input = sides.has('input') ? judge(inputSchema(allowAnyPort ? 0 : 1), pick(texts, read('input'))) : undefined
   const output = sides.has('output') ? judge(outputSchema, pick(texts, read('output'))) : undefined
   for (const side of sides) {
-    const fix = reasonOf(side, given)
-    const missing = missingFields(side, by).map((issue) => withValue(issue, given))
-    issues.push(...missing.map((issue) => (fix === undefined ? issue : { fix, ...issue })))
+    const reason = reasonOf(side, given)
+    for (const { field, ...issue } of missingFields(side, by)) {
+      const write = `write ${entryToWrite(field)}`
+      const fix = reason === undefined ? write : `${write} (${reason})`
+      issues.push({ fix, ...withValue({ field, ...issue }, given) })
+    }
   }
   if (input) issues.push(...input.issues, ...inputConflicts(input.partly))
   if (output) issues.push(...output.issues, ...outputConflicts(output.partly))
@@ -74,8 +70,18 @@ function examine(properties: MetadataProperties, options: ParseMetadataOptions) 
     ...given.issues.filter(({ field }) => concerns(field, [...read('input'), ...read('output')])),
     ...issues.map((issue) => withValue(issue, given)),
   ]
-  const faults = found.length === 0 ? [] : [...inTableOrder(unique(found)), ...given.unknown.map(({ issue }) => issue)]
-  return { given, sides, input, output, faults }
+  if (found.length > 0)
+    return {
+      metadata: undefined,
+      issues: [...inTableOrder(unique(found)), ...given.unknown.map(({ issue }) => issue)],
+    }
+  if (given.isIncomplete) return { metadata: undefined, issues: [] }
+  const metadata: Metadata = {
+    input: input && inputMetadata(checked('input', input.whole), { componentName, credentialGiven }),
+    output: output && outputMetadata(checked('output', output.whole), { credentialGiven }),
+    warnings: warnings(given, sides),
+  }
+  return { metadata, issues: [] }
 }
 
 type Texts = Partial<Record<FieldName, string>>

@@ -1,23 +1,29 @@
 import type { MetadataIssue } from '../core/errors.ts'
 import { Secret } from '../core/secret.ts'
+import { isRecord } from '../support/is-record.ts'
 import { nearestName } from '../support/nearest-name.ts'
 import { quote } from '../support/text.ts'
 import { everyFieldName, type FieldName, findField } from './fields.ts'
-import { positionOf } from './positions.ts'
 import { showValue } from './redact.ts'
 import { UnknownValue } from './unknown-value.ts'
 
-const mostEntries = 256
-const longestName = 256
-const longestValue = 65_536
+const maxEntries = 256
+const maxNameLength = 256
+const maxValueLength = 65_536
 
-/** What the sidecar keeps in the properties for itself, besides `direction`. */
+/** Properties that the sidecar itself reads, besides `direction`. */
 const sidecarNames = new Set(['route'])
 
-/** The properties of a component: a record, or the list form of YAML. Values are texts, or secret texts. */
-export type MetadataProperties =
-  | Readonly<Record<string, unknown>>
-  | readonly { readonly name: string; readonly value?: unknown }[]
+/** One property, with its place in a file where that is known. */
+export interface PropertyEntry {
+  readonly name: string
+  readonly value?: unknown
+  /** `file:line:column`. */
+  readonly at?: string | undefined
+}
+
+/** The properties of a component: a record, or a list. Values are texts, or secret texts. */
+export type MetadataProperties = Readonly<Record<string, unknown>> | readonly PropertyEntry[]
 
 /** One field that was given. */
 interface GivenField {
@@ -35,16 +41,12 @@ export interface GivenFields {
   readonly fields: ReadonlyMap<FieldName, GivenField>
   /** Names that are no field of ours; with what was probably meant. */
   readonly unknown: readonly { readonly issue: MetadataIssue; readonly meant: FieldName | undefined }[]
+  /** Has an entry a value that could not be found out? */
+  readonly isIncomplete: boolean
   readonly issues: readonly MetadataIssue[]
 }
 
-interface Entry {
-  readonly name: string
-  readonly value: unknown
-  readonly at: string | undefined
-}
-
-/** Stands for the value of an entry that only refers to one. */
+/** The value of an entry that only refers to a value. */
 class UnresolvedReference {
   readonly kind: string
 
@@ -53,13 +55,14 @@ class UnresolvedReference {
   }
 }
 
-/** Sorts properties by field: names and aliases in any letter case; empty ones count as absent; twice is a fault. */
+/** Sorts properties by field. Names and aliases match in any letter case; empty values count as absent; a field given twice is a fault. */
 export function readProperties(properties: MetadataProperties): GivenFields {
   const issues: MetadataIssue[] = []
   const unknown: { issue: MetadataIssue; meant: FieldName | undefined }[] = []
   const fields = new Map<FieldName, GivenField>()
   const seen = new Set<string>()
-  for (const entry of readEntries(properties, issues)) {
+  const entries = readEntries(properties, issues)
+  for (const entry of entries) {
     if (isEmpty(entry.value)) continue
     const { name, at } = entry
     const field = findField(name)
@@ -83,52 +86,49 @@ export function readProperties(properties: MetadataProperties): GivenFields {
     seen.add(name.toLowerCase())
     if (!earlier) fields.set(field.name, given)
   }
-  return { fields, unknown, issues }
+  return { fields, unknown, issues, isIncomplete: entries.some(({ value }) => value instanceof UnknownValue) }
 }
 
-function readEntries(properties: MetadataProperties, issues: MetadataIssue[]): readonly Entry[] {
-  const place = (name: string) => positionOf(properties, name)
-  const entries: Entry[] = []
+function readEntries(properties: MetadataProperties, issues: MetadataIssue[]): readonly PropertyEntry[] {
+  const entries: PropertyEntry[] = []
   if (!Array.isArray(properties)) {
-    for (const [name, value] of Object.entries(properties)) entries.push({ name, value, at: place(name) })
+    for (const [name, value] of Object.entries(properties)) entries.push({ name, value })
   } else {
-    // One more than there may be, so that it shows below that there are too many.
-    for (const [index, item] of properties.slice(0, mostEntries + 1).entries()) {
+    // One more than the limit, so that the check below notices.
+    for (const [index, item] of properties.slice(0, maxEntries + 1).entries()) {
       const entry = readItem(item, `entry ${index + 1} of the list`, issues)
-      if (entry) entries.push({ ...entry, at: place(entry.name) })
+      if (entry) entries.push(entry)
     }
   }
-  if (Math.max(entries.length, Array.isArray(properties) ? properties.length : 0) > mostEntries) {
-    issues.push({ rule: `must hold at most ${mostEntries} entries` })
+  if (Math.max(entries.length, Array.isArray(properties) ? properties.length : 0) > maxEntries) {
+    issues.push({ rule: `must hold at most ${maxEntries} entries` })
   }
-  return entries.slice(0, mostEntries).filter(({ name, at }) => {
-    if (name.length <= longestName) return true
+  return entries.slice(0, maxEntries).filter(({ name, at }) => {
+    if (name.length <= maxNameLength) return true
     issues.push({
       field: `${name.slice(0, 32)}…`,
-      rule: `must have a name of at most ${longestName} characters`,
+      rule: `must have a name of at most ${maxNameLength} characters`,
       ...located(at),
     })
     return false
   })
 }
 
-function readItem(item: unknown, place: string, issues: MetadataIssue[]): { name: string; value: unknown } | undefined {
-  if (
-    typeof item !== 'object' ||
-    item === null ||
-    !('name' in item) ||
-    typeof item.name !== 'string' ||
-    item.name === ''
-  ) {
-    issues.push({ rule: `${place} must be an object with a name and a value` })
+function readItem(item: unknown, position: string, issues: MetadataIssue[]): PropertyEntry | undefined {
+  if (!isRecord(item) || typeof item.name !== 'string' || item.name === '') {
+    issues.push({ rule: `${position} must be an object with a name and a value` })
     return undefined
   }
   const reference = ['secretKeyRef', 'envRef'].find((key) => Object.hasOwn(item, key))
-  if (reference) return { name: item.name, value: new UnresolvedReference(reference) }
-  return { name: item.name, value: 'value' in item ? item.value : undefined }
+  const value = reference ? new UnresolvedReference(reference) : item.value
+  return { name: item.name, value, at: typeof item.at === 'string' ? item.at : undefined }
 }
 
-function readField(entry: Entry, field: { name: FieldName; secret: boolean }, issues: MetadataIssue[]): GivenField {
+function readField(
+  entry: PropertyEntry,
+  field: { name: FieldName; secret: boolean },
+  issues: MetadataIssue[],
+): GivenField {
   const { name: spelled, value, at } = entry
   const shown = showValue(field.name, value)
   const raw = value instanceof Secret ? value.reveal() : value
@@ -143,8 +143,8 @@ function readField(entry: Entry, field: { name: FieldName; secret: boolean }, is
     issues.push({ ...common, rule: 'must be a string', fix: howToQuote(field, raw) })
     return { spelled, text: undefined, shown, at }
   }
-  if (raw.length > longestValue) {
-    issues.push({ ...common, rule: `must be at most ${longestValue} characters long` })
+  if (raw.length > maxValueLength) {
+    issues.push({ ...common, rule: `must be at most ${maxValueLength} characters long` })
     return { spelled, text: undefined, shown, at }
   }
   return { spelled, text: field.secret ? raw : raw.trim(), shown, at }
@@ -168,7 +168,7 @@ const ofDapr: ReadonlyMap<string, string> = new Map([
   ['spnclientsecret', 'write clientSecret'],
 ])
 
-function unknownName({ name, at }: Entry): { issue: MetadataIssue; meant: FieldName | undefined } {
+function unknownName({ name, at }: PropertyEntry): { issue: MetadataIssue; meant: FieldName | undefined } {
   const nearest = nearestName(name, everyFieldName)
   const meant = nearest === undefined ? undefined : findField(nearest)?.name
   const guess = nearest === undefined ? 'it is ignored' : `did you mean ${nearest}?`

@@ -2,24 +2,26 @@ import type { MetadataIssue } from '../core/errors.ts'
 import { credentialFields } from './configured-sides.ts'
 import { type FieldName, metadataFields, type Side } from './fields.ts'
 
-/** What the choice of required fields goes by; values as they were written, or their defaults. */
+/** What decides which fields are required; values as they were written, or their defaults. */
 export interface RequiredBy {
   readonly has: (name: FieldName) => boolean
   readonly textOf: (name: FieldName) => string | undefined
-  /** Did the host hand over a credential? Then no field of one is needed. */
+  /** Did the host pass a credential? Then no credential field is needed. */
   readonly credentialGiven: boolean
 }
 
 /**
- * The faults of fields that a side needs and does not have. A field is needed while the authentication it
- * serves is the default; another `azureCredential` or `topicAuthentication`, or the host's credential,
- * lifts exactly those it replaces.
+ * A fault for each required field that a side does not have. A field is required while the authentication that uses it is the
+ * default. Another `azureCredential` or `topicAuthentication`, or the host's credential, lifts exactly the fields it replaces.
  */
-export function missingFields(side: Side, by: RequiredBy): readonly MetadataIssue[] {
+export function missingFields(side: Side, by: RequiredBy): readonly MissingField[] {
   const missing = (side === 'input' ? neededByInput(by) : neededByOutput(by)).filter(({ field }) => !by.has(field))
-  const issues: MetadataIssue[] = missing.map(({ field, why }) => ({ field, rule: `is required ${why}` }))
+  const issues: MissingField[] = missing.map(({ field, why }) => ({ field, rule: `is required ${why}` }))
   return side === 'input' ? [...issues, ...missingDeliverySource(by, missing), ...missingHalf(by)] : issues
 }
+
+/** The fault of a field that is missing. */
+type MissingField = MetadataIssue & { readonly field: FieldName }
 
 type Need = { readonly field: FieldName; readonly why: string }
 
@@ -48,7 +50,7 @@ const credentialIsClientSecret = ({ credentialGiven, textOf }: RequiredBy) =>
   !credentialGiven && textOf('azureCredential')?.toLowerCase() === 'clientsecret'
 
 /** `secret` deliveries need something to derive their token from. */
-function missingDeliverySource(by: RequiredBy, missing: readonly Need[]): readonly MetadataIssue[] {
+function missingDeliverySource(by: RequiredBy, missing: readonly Need[]): readonly MissingField[] {
   const bySecret = by.textOf('deliveryAuthentication')?.toLowerCase() === 'secret'
   if (!bySecret || by.has('clientSecret') || by.has('deliveryToken')) return []
   if (missing.some(({ field }) => field === 'clientSecret')) return []
@@ -57,7 +59,7 @@ function missingDeliverySource(by: RequiredBy, missing: readonly Need[]): readon
 }
 
 /** The two fields of dead-lettering: both or none. */
-function missingHalf({ has }: RequiredBy): readonly MetadataIssue[] {
+function missingHalf({ has }: RequiredBy): readonly MissingField[] {
   const pair = ['deadLetterStorageAccountId', 'deadLetterContainer'] as const
   const [present] = pair.filter((field) => has(field))
   const [absent] = pair.filter((field) => !has(field))

@@ -1,5 +1,6 @@
 import { Secret } from '../core/secret.ts'
 import { isRecord } from '../support/is-record.ts'
+import { nearestName } from '../support/nearest-name.ts'
 import { BrokenRule } from './broken-rule.ts'
 
 /**
@@ -9,8 +10,10 @@ import { BrokenRule } from './broken-rule.ts'
  */
 export type Secrets = Readonly<Record<string, unknown>>
 
-/** Says where a secret that is missing belongs; `shape` is the JSON that holds it. */
+/** The place where a missing secret belongs; `shape` is the JSON that holds it. */
 export type SecretAdvice = (shape: string) => string
+
+const maxNames = 1_000
 
 const adviceToCallers: SecretAdvice = (shape) => `give parseComponents the option secrets, such as ${shape}`
 
@@ -27,11 +30,20 @@ export function resolveSecretKeyRef(
   const found = descend(secrets, name)
   const text = key === name && isText(found) ? found : typeof found === 'object' ? descend(found, key) : undefined
   if (isText(text)) return text instanceof Secret ? text.reveal() : text
+  const typo = key === name ? nearestIn(secrets, name) : (nearestIn(secrets, name) ?? nearestIn(found, key))
   const which = key === name ? name : `${name} with key ${key}`
   const rule = `is a secretKeyRef to ${JSON.stringify(which.slice(0, 200))}, which the secrets do not hold as text`
   const [outer, inner] = [name, key].map((part) => JSON.stringify(part.slice(0, 100)))
   const shape = key === name ? `{ ${outer}: "…" }` : `{ ${outer}: { ${inner}: "…" } }`
-  throw new BrokenRule(rule, `${advice(shape)}; or correct the reference`)
+  const meant = typo === undefined ? '' : `did you mean ${JSON.stringify(typo)}? If not: `
+  throw new BrokenRule(rule, `${meant}${advice(shape)}; or correct the reference`)
+}
+
+/** A name like the one that is missing. Names of secrets are no secrets. */
+function nearestIn(holder: unknown, name: string): string | undefined {
+  return isHolder(holder) && !Object.hasOwn(holder, name)
+    ? nearestName(name, Object.keys(holder).slice(0, maxNames))
+    : undefined
 }
 
 /**
@@ -48,7 +60,7 @@ export function resolveEnvRef(name: string, env: Readonly<Record<string, string 
 
 const isText = (value: unknown): value is string | Secret => typeof value === 'string' || value instanceof Secret
 
-/** The value under a name as it stands, or under its parts between colons. */
+/** The value under a name, or under the parts of the name between colons. */
 function descend(secrets: unknown, name: string): unknown {
   const step = (holder: unknown, part: string): unknown =>
     isHolder(holder) && Object.hasOwn(holder, part) ? holder[part] : undefined

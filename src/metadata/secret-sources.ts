@@ -1,13 +1,13 @@
 import { quote } from '../support/text.ts'
+import { isForApp } from './component-file.ts'
 import { findHolders } from './holders.ts'
-import { type ComponentOutline, isForApp } from './outline-components.ts'
-import type { ReadComponentsOptions } from './parse-components.ts'
+import type { ResolveOptions } from './parse-components.ts'
 import type { Secrets } from './resolve-reference.ts'
-import { readSecretStore, SecretStoreError } from './secret-stores.ts'
+import { readSecretStore, type SecretStore, SecretStoreError } from './secret-stores.ts'
 import type { Told } from './told.ts'
 
 /** The secret stores of each file; `undefined` for a file that is broken and has never been whole. */
-export type StoresByFile = ReadonlyMap<string, readonly ComponentOutline[] | undefined>
+export type StoresByFile = ReadonlyMap<string, readonly SecretStore[] | undefined>
 
 /** The file that each secret store stands in, by the store's name. */
 export type StoreFiles = ReadonlyMap<string, string>
@@ -24,7 +24,7 @@ interface SecretSourcesOptions {
 
 /** Where references lead. */
 interface SecretSources {
-  readonly sourcesOf: ReadComponentsOptions['sourcesOf']
+  readonly sourcesOf: ResolveOptions['sourcesOf']
   readonly storeFiles: StoreFiles
 }
 

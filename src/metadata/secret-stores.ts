@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path'
 import { isRecord } from '../support/is-record.ts'
 import { readRegularFileSync } from '../support/regular-file.ts'
-import type { ComponentOutline } from './outline-components.ts'
+import type { ComponentDraft } from './component-file.ts'
 import type { Secrets } from './resolve-reference.ts'
 import type { Told } from './told.ts'
 
@@ -18,6 +18,25 @@ const stores: Readonly<Record<string, (values: ReadonlyMap<string, string>, env:
 
 type Environment = Readonly<Record<string, string | undefined>>
 
+/** A secret store of a component file. */
+export interface SecretStore {
+  readonly name: string
+  readonly type: string
+  /** The applications that it is for; empty: every one. */
+  readonly scopes: readonly string[]
+  /** Its values as text; references are left out. */
+  readonly values: ReadonlyMap<string, string>
+}
+
+/** The secret store that a component describes, if it is one that this host reads itself. */
+export function secretStoreOf({ name, type, scopes, entries }: ComponentDraft): SecretStore[] {
+  if (name === undefined || type === undefined || !isSecretStore(type)) return []
+  const values = entries.flatMap(({ name, source }) =>
+    source.kind === 'value' ? [[name, String(source.value)] as const] : [],
+  )
+  return [{ name, type, scopes, values: new Map(values) }]
+}
+
 /** Is this a secret store that this host reads itself? */
 export function isSecretStore(type: string): boolean {
   return Object.hasOwn(stores, type.toLowerCase())
@@ -32,7 +51,7 @@ interface StoreContext {
 
 /** The secrets of a store; `undefined` where it can't be read. Tells why, and what daprd would take otherwise. */
 export function readSecretStore(
-  { name, type, values }: ComponentOutline,
+  { name, type, values }: SecretStore,
   { env, fill }: StoreContext,
   { faults, notes }: Told,
 ): Secrets | undefined {

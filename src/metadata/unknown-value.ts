@@ -1,7 +1,4 @@
-/**
- * Stands for a value that could not be found out, such as that of a reference to nothing: its field is there, and
- * nothing can be said of what it holds. The fault itself has been reported.
- */
+/** A value that is not known, such as that of a reference that does not resolve: its field is present. The fault itself is reported already. */
 export class UnknownValue {
   readonly isUnknown = true
 }

@@ -45,7 +45,9 @@ it('names everything that is wrong in one go, what was left out, and what is not
   expect(await command.ended).toBe(2)
   expect(command.lines.map((line) => line.replaceAll(`${folder.path}/`, ''))).toEqual([
     `eventgrid-binding run: --secrets: gone.json can't be read: ENOENT: no such file or directory, open 'gone.json'; a relative path counts from the working folder, ${process.cwd()}`,
-    'c.yaml:7:5: topicEndpoint is required on the output side; the output side is configured because accessKey is set',
+    'c.yaml:7:5: topicEndpoint is required on the output side; write { name: topicEndpoint, value: "https://TOPIC.westeurope-1.eventgrid.azure.net/api/events" } (the output side is configured because accessKey is set)',
+    '  7 |     - { name: accessKey, secretKeyRef: { name: event-grid, key: key } }',
+    '    |     ^',
     'a.yaml: component a is a bindings.azure.eventgird, which is not ours: left out; did you mean bindings.azure.eventgrid?',
     'b.yaml:1:7: kind "Componet" is left out; did you mean Component?',
     'ok.yaml.txt is not read as a component: its name does not end with .yaml or .yml',

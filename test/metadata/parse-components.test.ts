@@ -81,27 +81,6 @@ describe('parseComponents', () => {
     ])
   })
 
-  it('warns of a key that is nearly one of a component, wherever it stands, and of no other', () => {
-    const log = captureLog()
-    const text = `
-apiVersion: dapr.io/v1alpha1
-kind: Component
-metadata: { name: orders, uid: 7f1c, lables: {} }
-spec: { type: bindings.azure.eventgrid, verison: v1, metdata: [] }
-auht: { secretStore: vault }
-scope: [shop]
-status: {}
-`
-    parseComponents(text, { file: 'f.yaml', logger: log })
-    expect(log.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
-      'warn f.yaml:6:7: key "auht" is left out; did you mean auth?',
-      'warn f.yaml:7:8: key "scope" is left out; did you mean scopes?',
-      'warn f.yaml:4:46: key "metadata.lables" is left out; did you mean labels?',
-      'warn f.yaml:5:50: key "spec.verison" is left out; did you mean version?',
-      'warn f.yaml:5:63: key "spec.metdata" is left out; did you mean metadata?',
-    ])
-  })
-
   it.each(['shop', '[1]', '{ shop: }'])(
     'refuses scopes: %s, for a component for one application would be one for all',
     (scopes) => {
@@ -118,6 +97,34 @@ status: {}
   ])('says where the secret of $reference goes', ({ reference, shape }) => {
     const [issue] = faultsOf(component(`name: clientSecret, secretKeyRef: ${reference}`))
     expect(issue?.fix).toBe(`give parseComponents the option secrets, such as ${shape}; or correct the reference`)
+  })
+
+  it.each([
+    { reference: '{ name: event-grid, key: clientsecret }', meant: 'clientSecret' },
+    { reference: '{ name: eventgrid, key: clientSecret }', meant: 'event-grid' },
+    { reference: '{ name: tokn }', meant: 'token' },
+  ])('says what secret $reference probably means', ({ reference, meant }) => {
+    const held = { 'event-grid': { clientSecret: 'MARKED' }, token: 'MARKED' }
+    const [issue] = faultsOf(component(`name: clientSecret, secretKeyRef: ${reference}`), { secrets: held })
+    expect(issue?.fix).toMatch(`did you mean "${meant}"? If not: give parseComponents the option secrets`)
+    expect(JSON.stringify(issue)).not.toContain('MARKED')
+  })
+
+  it('reports the first syntax error only, and the faults of the documents before it', () => {
+    const issues = faultsOf('kind: 5\n---\na: [1\nb: "x\n c: }\n---\n}{\n: :')
+    expect(issues.map(({ at, rule }) => `${at} ${rule}`)).toEqual([
+      'f.yaml:1:7 must be a string',
+      expect.stringMatching(/^f\.yaml:[3-5]:\d+ is not valid YAML here/),
+    ])
+  })
+
+  it('gives the places of values as data, which a copy keeps', () => {
+    const [orders] = parseComponents(component('name: scope, value: 5'), { file: 'f.yaml' })
+    expect(orders?.places).toEqual({ type: 'f.yaml:5:9', version: 'f.yaml:5:3', properties: { scope: 'f.yaml:7:27' } })
+    const { properties } = readDefinition(structuredClone({ ...orders }))
+    expect(thrownBy(() => parseMetadata(properties)).issues).toContainEqual(
+      expect.objectContaining({ field: 'scope', at: 'f.yaml:7:27' }),
+    )
   })
 
   it.each(['', '# nothing\n', '---\n'])('finds no component in %j', (text) => expect(parseComponents(text)).toEqual([]))
@@ -146,11 +153,10 @@ status: {}
     const error = thrownBy(() => parseFixture('many-faults', { secrets, env: {} }))
     const places = error.issues.map(({ at, field }) => [at?.replace('many-faults.yaml:', ''), field])
     expect(places).toEqual([
-      ['31:14', undefined],
-      ['8:3', undefined],
       ['1:13', 'apiVersion'],
       ['4:3', 'metadata.name'],
       ['6:12', 'spec.version'],
+      ['8:3', undefined],
       ['12:13', 'scope'],
       ['14:7', 'spec.metadata[2]'],
       ['16:14', 'accessKey'],
@@ -160,6 +166,7 @@ status: {}
       ['25:14', 'deliveryToken'],
       ['26:13', 'clientId'],
       ['29:15', 'tenantId'],
+      ['31:14', undefined],
     ])
     expect(error.message).toContain('many-faults.yaml:19:21: clientSecret is a secretKeyRef to "nowhere"')
     expect(inspect(error, { depth: null })).not.toContain('MARKED')
@@ -170,7 +177,7 @@ status: {}
     { name: 'a tab as indentation', text: 'a:\n\t- b', at: 'f.yaml:2:1', rule: 'not valid YAML' },
     { name: 'a bracket that is not closed', text: '{kind: Component', at: 'f.yaml:1:17', rule: 'missing' },
     { name: 'an alias without an anchor', text: 'kind: *nope', at: 'f.yaml:1:', rule: 'alias without an anchor' },
-    { name: 'an anchor bomb', text: fixture('anchor-bomb'), at: 'f.yaml:1:1', rule: 'aliases that stand for too much' },
+    { name: 'an anchor bomb', text: fixture('anchor-bomb'), at: 'f.yaml:2:8', rule: 'aliases that expand to too much' },
     { name: 'deep nesting', text: '['.repeat(50_000), at: 'f.yaml:1:', rule: 'nested too deep' },
     { name: 'too long a text', text: '#'.repeat(262_145), at: 'f.yaml:1:1', rule: '262144' },
     { name: 'too many documents', text: '---\n'.repeat(1001), at: 'f.yaml:1:1', rule: '1000 documents' },

@@ -184,6 +184,7 @@ function loader({ appId, secrets }: RunOptions) {
       before,
       env,
       fill,
+      excerptWidth: process.stderr.columns || 120,
       secrets: () => (secrets === undefined ? {} : readSecretsFile(secrets)),
     })
 }

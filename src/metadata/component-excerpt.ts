@@ -1,0 +1,57 @@
+import { isRecord } from '../support/is-record.ts'
+import type { LocatedDocument, LocatedScalar, Place } from '../support/located-yaml.ts'
+import { drawExcerpt } from '../support/source-excerpt.ts'
+import { everyFieldName } from './fields.ts'
+import { isPrintable } from './redact.ts'
+
+/** A component's YAML and what it was read to; no documents where it could not be read. */
+interface ComponentSource {
+  readonly text: string
+  readonly file: string
+  readonly documents: readonly LocatedDocument[]
+}
+
+/** Words of the envelope that are no secret. */
+const words: ReadonlySet<string> = new Set([
+  ...['apiVersion', 'kind', 'Component', 'metadata', 'namespace', 'spec', 'type', 'version', 'scopes'],
+  ...['name', 'value', 'secretKeyRef', 'key', 'envRef', 'auth', 'secretStore', 'v1', 'dapr.io/v1alpha1'],
+  ...everyFieldName,
+])
+
+/** The line of a fault with a caret under it. Only what is known to be no secret is shown; in a text with a syntax error that is little. */
+export function componentExcerpt(
+  { text, file, documents }: ComponentSource,
+  at: string,
+  maxWidth: number,
+): string | undefined {
+  const place = placeIn(file, at)
+  if (!place) return undefined
+  const scalars = documents.flatMap((document) =>
+    document.scalars().map((scalar) => ({ span: scalar.span, isShown: isShown(scalar, document.value) })),
+  )
+  return drawExcerpt(text, place, {
+    shown: scalars.filter((scalar) => scalar.isShown).map(({ span }) => span),
+    hidden: scalars.filter((scalar) => !scalar.isShown).map(({ span }) => span),
+    words,
+    maxWidth,
+  })
+}
+
+function placeIn(file: string, at: string): Place | undefined {
+  const [, line, column] = at.startsWith(`${file}:`) ? (/^(\d+):(\d+)$/.exec(at.slice(file.length + 1)) ?? []) : []
+  return line === undefined ? undefined : { line: Number(line), column: Number(column) }
+}
+
+/** Scalars that name something: those of an envelope, and of an entry all but its value. */
+const shownPaths =
+  /^(apiVersion|kind|metadata\.(name|namespace)|spec\.(type|version)|auth\.secretStore|scopes\.\d+|spec\.metadata\.\d+\.(name|envRef|secretKeyRef\.(name|key)))$/
+
+function isShown({ path, isKey, text }: LocatedScalar, document: unknown): boolean {
+  if (isKey) return words.has(text) || /^[a-z]{1,40}$/i.test(text)
+  if (shownPaths.test(path.join('.'))) return true
+  const [spec, metadata, index, value] = path
+  if (path.length !== 4 || spec !== 'spec' || metadata !== 'metadata' || value !== 'value') return false
+  const list = isRecord(document) && isRecord(document.spec) ? document.spec.metadata : undefined
+  const entry: unknown = Array.isArray(list) ? list[Number(index)] : undefined
+  return isRecord(entry) && typeof entry.name === 'string' && isPrintable(entry.name, text)
+}

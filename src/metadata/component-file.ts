@@ -1,0 +1,216 @@
+import type { MetadataIssue } from '../core/errors.ts'
+import { isRecord, type UnknownRecord } from '../support/is-record.ts'
+import { type Place, readLocatedYaml, type YamlFault, type YamlPath } from '../support/located-yaml.ts'
+import { nearestName } from '../support/nearest-name.ts'
+import { quote } from '../support/text.ts'
+import { apiVersionRule, componentVersion, isApiVersion } from './component-definition.ts'
+import { componentExcerpt } from './component-excerpt.ts'
+
+/** The value of an entry, as the file gives it. */
+export type EntrySource =
+  | { readonly kind: 'value'; readonly value: string | number | boolean }
+  | { readonly kind: 'secretKeyRef'; readonly name: string; readonly key: string | undefined }
+  | { readonly kind: 'envRef'; readonly variable: string }
+  /** It has a fault, which is reported: nothing is known of its value. */
+  | { readonly kind: 'faulty' }
+
+/** One entry of `spec.metadata`, its reference not resolved yet. */
+export interface ComponentEntry {
+  readonly name: string
+  readonly source: EntrySource
+  /** The place of its value: `file:line:column`. */
+  readonly at: string
+}
+
+/** A component of a file, its references not resolved yet. */
+export interface ComponentDraft {
+  /** Undefined where it is missing or wrong, which is reported. */
+  readonly name: string | undefined
+  readonly type: string | undefined
+  readonly version: string
+  /** The applications that it is for; empty: every one. */
+  readonly scopes: readonly string[]
+  /** The secret store that its references lead to, where it names one. */
+  readonly secretStore: string | undefined
+  readonly entries: readonly ComponentEntry[]
+  readonly issues: readonly MetadataIssue[]
+  /** Places in the file: `file:line:column`. */
+  readonly places: { readonly name: string; readonly type: string; readonly version: string; readonly metadata: string }
+}
+
+/** A YAML text of components, read once. */
+export interface ComponentFile {
+  readonly drafts: readonly ComponentDraft[]
+  /** Faults outside of components; those of a component are in its draft. */
+  readonly issues: readonly MetadataIssue[]
+  /** A text for each document of another kind. */
+  readonly leftOut: readonly { readonly text: string; readonly isTypo: boolean }[]
+  /** Why the text is no YAML, which is among the issues too. Components before the fault are still there. */
+  readonly isBroken: boolean
+  /**
+   * The line of a place with a caret under it, secret values masked.
+   *
+   * @param at `file:line:column`, as in an issue
+   * @returns undefined for a place that is not in this file
+   */
+  excerpt(at: string, maxWidth: number): string | undefined
+}
+
+const limits = { maxLength: 262_144, maxDocuments: 1_000 }
+
+/** Reads a YAML text of components (specification, section 2.1). Throws for no text: everything wrong is among the issues. */
+export function readComponentFile(text: string, file: string): ComponentFile {
+  const { documents, fault } = readLocatedYaml(text, limits)
+  const show = ({ line, column }: Place) => `${file}:${line}:${column}`
+  const toIssue = ({ rule, place }: YamlFault): MetadataIssue => ({ rule, at: show(place) })
+  const drafts: ComponentDraft[] = []
+  const issues: MetadataIssue[] = fault ? [toIssue(fault)] : []
+  const leftOut: { text: string; isTypo: boolean }[] = []
+  for (const document of documents) {
+    const at = (path: YamlPath) => show(document.placeOf(path))
+    const { value } = document
+    if (value === null || value === undefined) continue
+    if (!isRecord(value)) {
+      issues.push({ rule: 'must be a mapping with apiVersion, kind, metadata and spec', at: at([]) })
+    } else if (typeof value.kind !== 'string') {
+      issues.push({ field: 'kind', rule: 'must be a string', fix: 'write kind: Component', at: at(['kind']) })
+    } else if (value.kind.trim().toLowerCase() !== 'component') {
+      leftOut.push(otherKind(value.kind, at(['kind'])))
+    } else {
+      drafts.push(readDraft(value, at, document.oddities.map(toIssue)))
+    }
+  }
+  return {
+    drafts,
+    issues,
+    leftOut,
+    isBroken: fault !== undefined,
+    excerpt: (at, maxWidth) => componentExcerpt({ text, file, documents }, at, maxWidth),
+  }
+}
+
+/** Is a component for an application? */
+export const isForApp = ({ scopes }: Pick<ComponentDraft, 'scopes'>, appId: string): boolean =>
+  scopes.length === 0 || scopes.includes(appId)
+
+function otherKind(kind: string, at: string): ComponentFile['leftOut'][number] {
+  const isTypo = nearestName(kind, ['Component']) !== undefined
+  return { isTypo, text: `${at}: kind ${quote(kind)} is left out${isTypo ? '; did you mean Component?' : ''}` }
+}
+
+type At = (path: YamlPath) => string
+
+function readDraft(value: UnknownRecord, at: At, oddities: readonly MetadataIssue[]): ComponentDraft {
+  const issues: MetadataIssue[] = [...oddities]
+  const fault = (path: YamlPath, issue: MetadataIssue): undefined => void issues.push({ ...issue, at: at(path) })
+  const metadata = isRecord(value.metadata) ? value.metadata : {}
+  const spec = isRecord(value.spec) ? value.spec : {}
+  const text = (given: unknown, path: readonly string[]) => {
+    if (typeof given === 'string' && given.trim() !== '' && given.length <= 256) return given
+    return fault(path, { field: path.join('.'), rule: 'must be a string of 1 to 256 characters' })
+  }
+  if (value.kind !== 'Component') {
+    fault(['kind'], { field: 'kind', value: quote(String(value.kind)), rule: 'must be Component' })
+  }
+  if (!isApiVersion(value.apiVersion)) {
+    const given = typeof value.apiVersion === 'string' && { value: quote(value.apiVersion) }
+    fault(['apiVersion'], { field: 'apiVersion', ...given, ...apiVersionRule })
+  }
+  return {
+    name: text(metadata.name, ['metadata', 'name']),
+    type: text(spec.type, ['spec', 'type']),
+    version: readVersion(spec.version, fault),
+    scopes: readScopes(value.scopes, fault),
+    secretStore: readSecretStore(value.auth, fault),
+    entries: readEntries(spec.metadata, at, fault),
+    issues,
+    places: {
+      name: at(['metadata', 'name']),
+      type: at(['spec', 'type']),
+      version: at(['spec', 'version']),
+      metadata: at(['spec', 'metadata']),
+    },
+  }
+}
+
+type Fault = (path: YamlPath, issue: MetadataIssue) => undefined
+
+/** A component for one application must not become one for all because of a typo. */
+function readScopes(scopes: unknown, fault: Fault): readonly string[] {
+  if (scopes === undefined || scopes === null) return []
+  if (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string')) return scopes
+  fault(['scopes'], { field: 'scopes', rule: 'must be a list of application ids', fix: 'write scopes: [my-app]' })
+  return []
+}
+
+function readSecretStore(auth: unknown, fault: Fault): string | undefined {
+  const store = isRecord(auth) ? (auth.secretStore ?? undefined) : undefined
+  if (typeof store === 'string') return store
+  if (store !== undefined || !(isRecord(auth) || auth === undefined || auth === null))
+    fault(['auth'], { field: 'auth', rule: 'must name a store as text', fix: 'write auth: { secretStore: my-store }' })
+  return undefined
+}
+
+function readVersion(version: unknown, fault: Fault): string {
+  if (typeof version === 'string') return version || componentVersion
+  if (version !== undefined && version !== null) {
+    const fix = `write version: ${componentVersion}`
+    fault(['spec', 'version'], { field: 'spec.version', rule: 'must be a string', fix })
+  }
+  return componentVersion
+}
+
+const sourceKeys = ['value', 'secretKeyRef', 'envRef'] as const
+
+function readEntries(list: unknown, at: At, fault: Fault): readonly ComponentEntry[] {
+  const path = ['spec', 'metadata']
+  if (list === undefined || list === null) return []
+  if (!Array.isArray(list)) {
+    fault(path, { field: 'spec.metadata', rule: 'must be a list of entries with name and value' })
+    return []
+  }
+  const names = new Set<string>()
+  return list.flatMap((entry: unknown, index) => {
+    const here = [...path, index]
+    if (!isRecord(entry) || typeof entry.name !== 'string' || entry.name === '') {
+      fault(here, { field: `spec.metadata[${index}]`, rule: 'must be an entry with a name and a value' })
+      return []
+    }
+    const { name } = entry
+    const field = name.slice(0, 256)
+    const valuePath = [...here, sourceKeys.find((key) => Object.hasOwn(entry, key)) ?? 'name']
+    if (names.has(name)) fault([...here, 'name'], { field, rule: 'is given twice', fix: 'keep one of them' })
+    names.add(name)
+    const source = readSource(entry)
+    if ('rule' in source) fault(valuePath, { field, ...source })
+    return [{ name, at: at(valuePath), source: 'rule' in source ? ({ kind: 'faulty' } as const) : source }]
+  })
+}
+
+function readSource(entry: UnknownRecord): EntrySource | { readonly rule: string; readonly fix?: string } {
+  const given = sourceKeys.filter((key) => Object.hasOwn(entry, key))
+  const odd = Object.keys(entry).find((key) => key !== 'name' && !sourceKeys.some((known) => known === key))
+  if (odd !== undefined) {
+    const fix = `an entry has name and one of ${sourceKeys.join(', ')}`
+    return { rule: `has the unknown key ${quote(odd)}`, fix }
+  }
+  if (given.length > 1) return { rule: `has ${given.join(' and ')}`, fix: 'keep one of them' }
+  const { value = '', secretKeyRef, envRef } = entry
+  if (given[0] === 'secretKeyRef') {
+    const { name, key } = isRecord(secretKeyRef) ? secretKeyRef : {}
+    if (typeof name === 'string' && name !== '' && (key === undefined || typeof key === 'string'))
+      return { kind: 'secretKeyRef', name, key }
+    return {
+      rule: 'must have a secretKeyRef with a name and a key',
+      fix: 'write secretKeyRef: { name: NAME, key: KEY }',
+    }
+  }
+  if (given[0] === 'envRef') {
+    if (typeof envRef === 'string' && envRef !== '') return { kind: 'envRef', variable: envRef }
+    return { rule: 'must have an envRef that names a variable', fix: 'write envRef: NAME' }
+  }
+  if (value === null) return { kind: 'value', value: '' }
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+    return { kind: 'value', value }
+  return { rule: 'must be a string, not a list or a mapping' }
+}

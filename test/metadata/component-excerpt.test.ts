@@ -1,0 +1,86 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { readComponentFile } from '../../src/metadata/component-file.ts'
+
+const text = `
+apiVersion: dapr.io/v1alpha1
+kind: Component
+metadata: { name: orders }
+spec:
+  type: bindings.azure.eventgrid
+  metadata:
+    - { name: handshakePort, value: 9000 } # MARKED comment
+    - { name: clientSecret, value: "MARKED: a, secret" }
+    - { name: accessKey, value: MARKED, valeu: x }
+    - name: topicEndpoint
+      value: https://orders.example/api/events?code=MARKED
+    - { name: MARKED1, value: other }
+    - { name: scope, secretKeyRef: { name: store, key: scope } }
+`
+
+const draw = (at: string, width = 100, yaml = text) => readComponentFile(yaml, 'f.yaml').excerpt(at, width)
+
+describe('the line of a fault', () => {
+  it.each([
+    {
+      at: 'f.yaml:8:37',
+      lines: [
+        '  8 |     - { name: handshakePort, value: 9000 } # *** ***',
+        '    |                                     ^',
+      ],
+    },
+    {
+      at: 'f.yaml:9:36',
+      lines: ['  9 |     - { name: clientSecret, value: *** }', '    |                                    ^'],
+    },
+    {
+      at: 'f.yaml:10:39',
+      lines: [
+        '  10 |     - { name: accessKey, value: ***, valeu: *** }',
+        '     |                                    ^',
+      ],
+    },
+    { at: 'f.yaml:12:14', lines: ['  12 |       value: ***', '     |              ^'] },
+    {
+      at: 'f.yaml:14:51',
+      lines: [
+        '  14 |     - { name: scope, secretKeyRef: { name: store, key: scope } }',
+        '     |                                                   ^',
+      ],
+    },
+  ])('of $at has a caret under it, and shows no secret', ({ at, lines }) => {
+    expect(draw(at)?.split('\n')).toEqual(lines)
+  })
+
+  it('keeps the place in view where the line is wider than the terminal', () => {
+    const [line = '', caret = ''] = draw('f.yaml:8:37', 40)?.split('\n') ?? []
+    expect(line.length).toBeLessThanOrEqual(40)
+    expect(line.slice(caret.indexOf('^'))).toMatch(/^9000/)
+  })
+
+  it('shows of a text with a syntax error the words of its envelope only', () => {
+    const broken = 'kind: Component\nspec:\n  metadata:\n    - { name: clientSecret, value: "MARKED x, MARKED }\n'
+    const { issues } = readComponentFile(broken, 'f.yaml')
+    const shown = draw(issues[0]?.at ?? '', 100, broken)
+    expect(shown).toMatch(/\^$/)
+    expect(draw('f.yaml:4:20', 100, broken)).toContain('- { name: clientSecret, value: "*** ***, *** }')
+  })
+
+  it('is not drawn for a place of another file', () => expect(draw('g.yaml:1:1')).toBeUndefined())
+
+  it('never shows a secret, wherever the place and however the file is cut off', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(text.length),
+        fc.nat(16),
+        fc.nat(80),
+        fc.integer({ min: 0, max: 120 }),
+        (cut, line, column, width) => {
+          const shown = draw(`f.yaml:${line}:${column}`, width, text.slice(0, cut)) ?? ''
+          expect(shown).not.toMatch(/MARKED(?!1)/)
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+})
