@@ -43,7 +43,6 @@ const packageRooms: Readonly<Record<string, readonly string[]>> = {
   '@grpc/proto-loader': ['pluggable'],
   '@grpc/reflection': ['pluggable'],
   'prom-client': ['binding'],
-  protobufjs: ['pluggable'],
   '@azure/arm-eventgrid': ['subscription'],
   // In binding the types of system events alone.
   '@azure/eventgrid': ['publisher', 'binding'],

@@ -1,25 +1,25 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { HealthStatus } from './health.ts'
 
-/** What became of an event: acknowledged, acknowledged with an error, or given up without an answer. */
+/** The result of an event: acknowledged, acknowledged with an error, or given up without an acknowledgement. */
 export type EventResult = 'acknowledged' | 'failed' | 'abandoned'
 
-/** How a component does at the moment when somebody asks. */
+/** The state of a component when the metrics are read. */
 export interface ComponentFigures {
   readonly name: string
   readonly inFlight: number
-  /** Absent where events never wait for room in a stream. */
+  /** Absent for `run`, which has no streams. */
   readonly waiting?: number
-  /** Open `Read` streams; absent where there are none by design. */
+  /** Open `Read` streams; absent for `run`. */
   readonly readers?: number
   /** Deliveries since its listener came up, by the status of the answer. */
   readonly answered: Readonly<Record<string, number>>
-  /** Absent: that side is not set up. */
+  /** `undefined`: that side is not initialised. */
   readonly input: HealthStatus | undefined
   readonly output: HealthStatus | undefined
 }
 
-/** What is counted for one component. */
+/** The counters of one component. */
 export interface ComponentCounters {
   event(result: EventResult, durationMs: number): void
   /** @param code `OK`, or the name of a gRPC status (`serve`) or the code of a BindingError (`run`) */
@@ -27,12 +27,12 @@ export interface ComponentCounters {
   init(side: 'input' | 'output', code: string): void
 }
 
-/** Figures of this process in Prometheus' form. */
+/** The metrics of this process for Prometheus. */
 export interface Metrics {
   component(name: string): ComponentCounters
   /** Removes the counts of a component. */
   forget(name: string): void
-  /** Asked each time that the figures are read. */
+  /** Sets the source of the component states: called each time the metrics are read. */
   watch(components: () => Iterable<ComponentFigures>): void
   readonly contentType: string
   text(): Promise<string>
@@ -47,113 +47,58 @@ const statuses = ['healthy', 'degraded', 'unhealthy'] as const satisfies readonl
 
 export function createMetrics(): Metrics {
   const registry = new Registry()
-  const registers = [registry]
+  const counts = createCounts(registry)
   let components: () => Iterable<ComponentFigures> = () => []
-  let observed = false
-  /** The codes that a component has been counted with. */
-  const codesOf = new Map<string, Set<string>>()
+  let areDefaultsOn = false
+  addStates(registry, () => components())
 
-  new Counter({
-    name: 'eventgrid_binding_deliveries_total',
-    help: 'Deliveries, that is what was posted and was no handshake, by the status of the answer',
-    labelNames: ['component', 'status'],
-    registers,
-    collect() {
-      this.reset()
-      for (const { name: component, answered } of components()) {
-        for (const [status, count] of Object.entries(answered)) this.inc({ component, status }, count)
-      }
+  return {
+    ...counts,
+    watch(source) {
+      components = source
     },
-  })
-  const events = new Counter({
-    name: 'eventgrid_binding_events_total',
-    help: 'Events that reached the application, by what became of them',
-    labelNames: ['component', 'result'],
-    registers,
-  })
-  const eventSeconds = new Histogram({
-    name: 'eventgrid_binding_event_seconds',
-    help: 'Time from the delivery of an event to its acknowledgement',
-    labelNames: ['component'],
-    buckets,
-    registers,
-  })
-  const invokes = new Counter({
-    name: 'eventgrid_binding_invokes_total',
-    help: 'Calls of the output, by gRPC status or, for run, by error code',
-    labelNames: ['component', 'code'],
-    registers,
-  })
-  const invokeSeconds = new Histogram({
-    name: 'eventgrid_binding_invoke_seconds',
-    help: 'Time that calls of the output took',
-    labelNames: ['component'],
-    buckets,
-    registers,
-  })
-  const inits = new Counter({
-    name: 'eventgrid_binding_inits_total',
-    help: 'Calls of Init, by gRPC status',
-    labelNames: ['component', 'side', 'code'],
-    registers,
-  })
-  const gauge = (name: string, help: string, figure: (component: ComponentFigures) => number | undefined) =>
-    new Gauge({
-      name,
-      help,
-      labelNames: ['component'],
-      registers,
-      collect() {
-        this.reset()
-        for (const component of components()) {
-          const value = figure(component)
-          if (value !== undefined) this.set({ component: component.name }, value)
-        }
-      },
-    })
-  gauge('eventgrid_binding_events_in_flight', 'Events sent and not acknowledged', ({ inFlight }) => inFlight)
-  gauge('eventgrid_binding_events_waiting', 'Events that wait for room in the stream', ({ waiting }) => waiting)
-  gauge('eventgrid_binding_reads', 'Open Read streams', ({ readers }) => readers)
-  new Gauge({
-    name: 'eventgrid_binding_health',
-    help: '1 for the status that a side has, 0 for the others',
-    labelNames: ['component', 'side', 'status'],
-    registers,
-    collect() {
-      this.reset()
-      for (const { name: component, input, output } of components()) {
-        for (const [side, is] of Object.entries({ input, output })) {
-          if (is === undefined) continue
-          for (const status of statuses) this.set({ component, side, status }, status === is ? 1 : 0)
-        }
-      }
+    contentType: registry.contentType,
+    text() {
+      // The metrics of the process need a timer, so they start with the first read.
+      if (!areDefaultsOn) collectDefaultMetrics({ register: registry })
+      areDefaultsOn = true
+      return registry.metrics()
     },
-  })
+  }
+}
+
+/** Metrics that grow with each event and call. */
+function createCounts(registry: Registry): Pick<Metrics, 'component' | 'forget'> {
+  const registers = [registry]
+  const counter = (name: string, help: string, labelNames: string[]) =>
+    new Counter({ name: `eventgrid_binding_${name}`, help, labelNames: ['component', ...labelNames], registers })
+  const histogram = (name: string, help: string) =>
+    new Histogram({ name: `eventgrid_binding_${name}`, help, labelNames: ['component'], buckets, registers })
+  const events = counter('events_total', 'Events sent to the application, by result', ['result'])
+  const eventSeconds = histogram('event_seconds', 'Time from the delivery of an event to its acknowledgement')
+  const invokes = counter('invokes_total', 'Calls of the output, by gRPC status (serve) or error code (run)', ['code'])
+  const invokeSeconds = histogram('invoke_seconds', 'Time that calls of the output took')
+  const inits = counter('inits_total', 'Calls of Init, by gRPC status', ['side', 'code'])
+  /** The codes that a component was counted with. */
+  const codesOf = new Map<string, Set<string>>()
 
   return {
     component(component) {
       const codes = codesOf.get(component) ?? new Set()
       codesOf.set(component, codes)
-      const seconds = eventSeconds.labels({ component })
-      const invokedSeconds = invokeSeconds.labels({ component })
-      const byResult: Readonly<Record<EventResult, Counter.Internal>> = {
-        acknowledged: events.labels({ component, result: 'acknowledged' }),
-        failed: events.labels({ component, result: 'failed' }),
-        abandoned: events.labels({ component, result: 'abandoned' }),
-      }
       return {
         event(result, durationMs) {
-          byResult[result].inc()
-          seconds.observe(durationMs / 1000)
+          events.inc({ component, result })
+          eventSeconds.observe({ component }, durationMs / 1000)
         },
         invoke(code, durationMs) {
           codes.add(code)
-          invokes.labels({ component, code }).inc()
-          invokedSeconds.observe(durationMs / 1000)
+          invokes.inc({ component, code })
+          invokeSeconds.observe({ component }, durationMs / 1000)
         },
         init(side, code) {
           codes.add(code)
-          inits.labels({ component, side, code }).inc()
+          inits.inc({ component, side, code })
         },
       }
     },
@@ -167,15 +112,54 @@ export function createMetrics(): Metrics {
       eventSeconds.remove({ component })
       invokeSeconds.remove({ component })
     },
-    watch(asked) {
-      components = asked
-    },
-    contentType: registry.contentType,
-    text() {
-      // Those of the process keep a timer busy, so they wait until somebody wants them.
-      if (!observed) collectDefaultMetrics({ register: registry })
-      observed = true
-      return registry.metrics()
-    },
   }
+}
+
+/** Metrics that are read from the components. */
+function addStates(registry: Registry, components: () => Iterable<ComponentFigures>): void {
+  const registers = [registry]
+  new Counter({
+    name: 'eventgrid_binding_deliveries_total',
+    help: 'POST requests of Event Grid other than handshakes, by the status of the answer',
+    labelNames: ['component', 'status'],
+    registers,
+    collect() {
+      this.reset()
+      for (const { name: component, answered } of components()) {
+        for (const [status, count] of Object.entries(answered)) this.inc({ component, status }, count)
+      }
+    },
+  })
+  const gauge = (name: string, help: string, figure: (component: ComponentFigures) => number | undefined) =>
+    new Gauge({
+      name: `eventgrid_binding_${name}`,
+      help,
+      labelNames: ['component'],
+      registers,
+      collect() {
+        this.reset()
+        for (const component of components()) {
+          const value = figure(component)
+          if (value !== undefined) this.set({ component: component.name }, value)
+        }
+      },
+    })
+  gauge('events_in_flight', 'Events sent and not acknowledged', ({ inFlight }) => inFlight)
+  gauge('events_waiting', 'Events that wait until the stream has room', ({ waiting }) => waiting)
+  gauge('reads', 'Open Read streams', ({ readers }) => readers)
+  new Gauge({
+    name: 'eventgrid_binding_health',
+    help: '1 for the current status of a side, 0 for the others',
+    labelNames: ['component', 'side', 'status'],
+    registers,
+    collect() {
+      this.reset()
+      for (const { name: component, input, output } of components()) {
+        for (const [side, is] of Object.entries({ input, output })) {
+          if (is === undefined) continue
+          for (const status of statuses) this.set({ component, side, status }, status === is ? 1 : 0)
+        }
+      }
+    },
+  })
 }

@@ -14,7 +14,7 @@ export interface Observed {
   readonly metrics: { readonly contentType: string; text(): Promise<string> }
 }
 
-/** The port for those who watch this process. */
+/** The HTTP server for health and metrics. */
 export interface Observation {
   readonly address: { readonly address: string; readonly port: number }
   close(): Promise<void>

@@ -2,28 +2,24 @@ import type { ReceivedEvent } from '../core/event.ts'
 import type { EventMessage, Texts } from './contract.ts'
 
 /**
- * What is handed on of an event's metadata. Dapr makes each a header of its request to the application, whatever it is, so this is
- * a list of what may pass, and not of what may not. The listener has kept back credentials already.
+ * The metadata that the application gets. Dapr makes each a header of its request, whatever its name, so this is an allow-list. The
+ * listener has removed credentials already.
  */
-const passed = /^(?:aeg-[\w-]+|traceparent|tracestate)$/
+const allowed = /^(?:aeg-[\w-]+|traceparent|tracestate)$/
 
-/** Tracing that is off: handed on, it would end up as the trace of many events. */
+/** The trace context when tracing is off. The application would join all events in this one trace. */
 const noTrace = /^[\da-f]{2}-0{32}-/
 
-/** What a message takes of an event; not what it was parsed to, which may be thirty times as large. */
+/** The parts of an event that a message needs. The parsed event may be thirty times as large. */
 export type SentEvent = Pick<ReceivedEvent, 'data' | 'metadata' | 'contentType'>
 
-/** The message for an event: its own bytes, and the metadata that may pass. */
+/** The message of an event: its own bytes and the allowed metadata. */
 export function eventMessage({ data, metadata, contentType }: SentEvent, messageId: string): EventMessage {
-  return { data, metadata: passingMetadata(metadata), contentType, messageId }
+  return { data, metadata: allowedMetadata(metadata), contentType, messageId }
 }
 
-function passingMetadata(metadata: Texts): Texts {
-  const untraced = noTrace.test(metadata.traceparent ?? '')
-  const passing: Record<string, string> = {}
-  for (const [name, value] of Object.entries(metadata)) {
-    if (!passed.test(name) || (untraced && name.startsWith('trace'))) continue
-    passing[name] = value
-  }
-  return passing
+function allowedMetadata(metadata: Texts): Texts {
+  const isUntraced = noTrace.test(metadata.traceparent ?? '')
+  const isAllowed = (name: string) => allowed.test(name) && !(isUntraced && name.startsWith('trace'))
+  return Object.fromEntries(Object.entries(metadata).filter(([name]) => isAllowed(name)))
 }

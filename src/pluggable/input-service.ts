@@ -12,7 +12,7 @@ export interface ServiceOptions {
   readonly logger: Logger
 }
 
-/** InputBinding: events on their way to the application. */
+/** The gRPC service InputBinding: events for the application. */
 export function createInputService({ instances, logger }: ServiceOptions) {
   return {
     Init: unary<InitRequest, Empty>(
@@ -34,7 +34,7 @@ export function createInputService({ instances, logger }: ServiceOptions) {
       const reader = instance.read({ write: (message) => call.write(message), end: () => call.end() })
       call.on('data', reader.acknowledge)
       call.on('drain', reader.drained)
-      // Who has ended their half acknowledges nothing any more.
+      // A host that has ended its half sends no more acknowledgements.
       call.once('end', () => {
         reader.end()
         call.end()
@@ -45,7 +45,7 @@ export function createInputService({ instances, logger }: ServiceOptions) {
   }
 }
 
-/** Logs and counts how an Init ended. */
+/** Logs and counts the end of an Init. */
 export function noteInit(instance: Instance | undefined, side: 'input' | 'output', { code, error }: CallEnd): void {
   instance?.counters.init(side, code)
   if (error instanceof BindingError) instance?.logger.error(`Init of the ${side} side failed: ${error.message}`)

@@ -13,13 +13,13 @@ export interface InstanceOptions {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly endpoints?: Endpoints | undefined
-  /** @default 60_000 */
+  /** Time without a `Read` until the warning. @default 60_000 */
   readonly readWarningMs?: number | undefined
-  /** Makes another component that nobody uses give up a port; false where there is none. */
+  /** Makes an unused component release a port; false where no such component has it. */
   readonly freePort: (port: number, asking: string) => Promise<boolean>
 }
 
-/** One component of the host: its two sides, and who reads its events. */
+/** One component: its two sides and the open `Read`s. */
 export interface Instance {
   readonly name: string
   readonly logger: Logger
@@ -27,11 +27,11 @@ export interface Instance {
   readonly output: PluggableSide
   readonly readers: Readers
   readonly counters: ComponentCounters
-  /** One of its sides has had its `Init`. */
+  /** One of its sides is initialised. */
   readonly initialized: boolean
   /** One of its sides is initialised, or an `Init` runs. */
   readonly inUse: boolean
-  /** Attaches one more reader to whatever input side there is or will be. */
+  /** Attaches a reader to the input side, present or future. */
   read(stream: ReadStream): Reader
   /**
    * Runs an operation.
@@ -39,7 +39,7 @@ export interface Instance {
    * @throws BindingError of `Binding.invoke`; NOT_INITIALIZED before the output side's `init`
    */
   invoke(request: InvokeRequest, signal: AbortSignal): Promise<InvokeAnswer>
-  /** Ends its timers and streams. */
+  /** Stops its timers and ends its streams. */
   stop(): void
 }
 
@@ -47,11 +47,11 @@ export function createInstance(options: InstanceOptions): Instance {
   const { name, logger, metrics, endpoints, readWarningMs = 60_000, freePort } = options
   const counters = metrics.component(name)
   let readWarning: NodeJS.Timeout | undefined
-  /** The input side's binding, from before its listener is up. */
+  /** The binding of the input side, set before its listener is up. */
   let listening: Binding | undefined
   const warned = new Set<string>()
 
-  /** Both sides read the same metadata, so both would warn of the same; and so would each call. */
+  /** Both sides get the same metadata and give the same warnings. */
   function warnOnce(warnings: readonly string[]): void {
     for (const warning of warnings) if (!warned.has(warning)) logger.warn(warning)
     for (const warning of warnings) warned.add(warning)
@@ -67,7 +67,7 @@ export function createInstance(options: InstanceOptions): Instance {
     component: name,
     logger,
     endpoints,
-    onRestart: () => readers.abandon('the component starts anew'),
+    onRestart: () => readers.abandon('the component restarts'),
     onOpen(binding, { warnings }) {
       warnOnce(warnings)
       binding.read(readers.count > 0 ? readers.deliver : undefined)
@@ -90,9 +90,9 @@ export function createInstance(options: InstanceOptions): Instance {
     readWarning = setTimeout(() => {
       if (readers.count > 0 || !input.binding) return
       logger.warn(
-        'nobody reads the events of this component, so deliveries are answered 503 and come again. daprd reads when the application ' +
-          'listens on its --app-port and answers OPTIONS of the route with 2xx or 405, or the component says direction: input; ' +
-          'after a restart of this process it reads again when it is restarted itself',
+        'daprd does not read the events of this component: deliveries are answered 503, and Event Grid redelivers them. daprd reads ' +
+          'when the application listens on its --app-port and answers OPTIONS of the route with 2xx or 405, or the component says ' +
+          'direction: input. After a restart of this process, restart daprd',
       )
     }, readWarningMs)
     readWarning.unref()
@@ -113,7 +113,7 @@ export function createInstance(options: InstanceOptions): Instance {
     },
     read(stream) {
       clearTimeout(readWarning)
-      logger.info(readers.count === 0 ? 'the host reads events' : 'the host reads events anew')
+      logger.info(readers.count === 0 ? 'the host reads events' : 'the host opened another Read')
       const reader = readers.open(stream)
       listening?.read(readers.deliver)
       let ended = false
@@ -125,7 +125,7 @@ export function createInstance(options: InstanceOptions): Instance {
           reader.end()
           if (readers.count > 0) return
           listening?.read(undefined)
-          logger.info('the host reads no events any more; deliveries are answered 503 and come again')
+          logger.info('the host stopped reading events: deliveries are answered 503, and Event Grid redelivers them')
         },
       }
     },

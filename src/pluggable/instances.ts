@@ -11,7 +11,7 @@ export interface InstancesOptions {
   readonly loggerOf: (component: string) => Logger
   readonly metrics: Metrics
   readonly endpoints?: Endpoints | undefined
-  /** How long a component without a `Read` is no cause for a warning. @default 60_000 */
+  /** Time without a `Read` until a component warns. @default 60_000 */
   readonly readWarningMs?: number | undefined
 }
 
@@ -33,7 +33,7 @@ export interface Instances {
   /** The component of that name, if there is one. */
   find(name: string): Instance | undefined
   all(): Iterable<Instance>
-  /** Drains the input sides, then the output sides: who handles an event may publish meanwhile. */
+  /** Drains the input sides, then the output sides: the application may publish while it handles an event. */
   close(): Promise<void>
 }
 
@@ -50,22 +50,19 @@ export function createInstances(options: InstancesOptions): Instances {
   const instances = new Map<string, Instance>()
   let closing = false
 
-  // An event that is never answered is rare, so it is enough to look now and then.
+  // Events without an acknowledgement are rare, so a check now and then is enough.
   const sweep = setInterval(() => {
     for (const { readers } of instances.values()) readers.sweep()
   }, sweepMs)
   sweep.unref()
 
-  /**
-   * Nobody tells us when a component is removed or renamed, so its listener stays. Where another component wants that port and nobody
-   * reads from the old one any more, the old one goes.
-   */
+  /** daprd does not say when a component is removed or renamed. Its listener stays until another component needs the port. */
   async function freePort(port: number, asking: string): Promise<boolean> {
     for (const [name, { input, readers, logger }] of instances) {
       if (name === asking || readers.count > 0 || input.metadata?.input?.handshakePort !== port) continue
-      logger.warn('nobody reads from this component, and another one asks for its handshakePort: it gives it up', {
+      logger.warn('the host does not read this component, and another one needs its handshakePort: it is released', {
         handshakePort: port,
-        for: asking,
+        component: asking,
       })
       await input.release()
       return true
@@ -79,7 +76,7 @@ export function createInstances(options: InstancesOptions): Instances {
     const found = instances.get(name)
     if (found) return found
     if (closing) {
-      // Nobody would close what its sides open.
+      // `close` would not close this component.
       throw new BindingError('CLOSED', { what: 'the process is ending', fix: 'call it once it runs again' })
     }
     const uninitialized = [...instances.values()].filter(({ inUse }) => !inUse)

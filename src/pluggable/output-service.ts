@@ -7,7 +7,7 @@ const operations = ['create']
 
 const noData = Buffer.alloc(0)
 
-/** OutputBinding: what the application publishes. */
+/** The gRPC service OutputBinding: payloads that the application publishes. */
 export function createOutputService({ instances, logger }: ServiceOptions) {
   return {
     Init: unary<InitRequest, Empty>(
@@ -21,7 +21,7 @@ export function createOutputService({ instances, logger }: ServiceOptions) {
     Invoke: unary<InvokeRequest, InvokeResponse>(
       logger,
       async (call) => {
-        // A process that daprd finds restarted is not told of its components: their calls shall be counted and logged all the same.
+        // After a restart of this process daprd sends calls without `Init`: they are counted and logged, too.
         const instance = instances.obtain(instanceName(call.metadata))
         const cancelled = new AbortController()
         const cancel = () => cancelled.abort()
@@ -30,7 +30,7 @@ export function createOutputService({ instances, logger }: ServiceOptions) {
           const { metadata } = await instance.invoke(call.request, cancelled.signal)
           return { data: noData, metadata, contentType: '' }
         } finally {
-          // A call that has been answered is told that it is cancelled, too.
+          // grpc-js also emits it after the answer.
           call.off('cancelled', cancel)
         }
       },

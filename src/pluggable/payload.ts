@@ -1,9 +1,9 @@
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * The payload of an `Invoke`, which is always bytes: text where they are UTF-8. Who calls Dapr by HTTP gives JSON, and Dapr hands that JSON
- * over: a text comes with its quotes, and nothing as `null`. So a JSON text, number, boolean or `null` is what it stands for, but for a number
- * that JavaScript would round. Objects and arrays are left to the binding, which takes them as they are written.
+ * The payload of an `Invoke`: bytes that are UTF-8 become text. Callers of Dapr's HTTP API send JSON, and Dapr passes it on: a string with
+ * its quotes, no data as `null`. So a JSON string, number, boolean or `null` is parsed, except a number that JavaScript would round.
+ * Objects and arrays stay text: the binding parses them without loss.
  */
 export function invokePayload(data: Buffer): unknown {
   if (data.length === 0) return data
@@ -13,7 +13,7 @@ export function invokePayload(data: Buffer): unknown {
   } catch {
     return data
   }
-  // A quote, a digit or minus sign, and how true, false and null begin.
+  // The first characters of a string, a number, true, false and null.
   if (!/^["\d\-tfn]/.test(text)) return text
   try {
     const value: unknown = JSON.parse(text)

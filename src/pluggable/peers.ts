@@ -3,12 +3,12 @@ import { createServer } from 'node:net'
 import { type Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js'
 import { type ClosableServer, closable } from '../support/closable-server.ts'
 
-/** Who connects to a gRPC server by its Unix domain sockets. */
+/** The connections of a gRPC server by Unix domain sockets. */
 export interface Peers {
-  /** Takes connections at a path; rejects where that is not possible. */
+  /** Accepts connections at a path; rejects where it can't listen. */
   listen(path: string): Promise<void>
-  /** Takes no more connections, and resolves when all have ended: those that their peers have not ended after `patienceMs` milliseconds are cut off. */
-  close(patienceMs: number): Promise<void>
+  /** Stops listening, closes connections that are open after `graceMs` milliseconds, and resolves when all are closed. */
+  close(graceMs: number): Promise<void>
 }
 
 interface PeersOptions {
@@ -16,7 +16,7 @@ interface PeersOptions {
   readonly onRefused: (error: Error) => void
 }
 
-/** The gRPC server by itself waits for ever for a peer that does nothing any more: it asks for the end, and can't cut off. */
+/** grpc-js alone waits for ever for a peer that is frozen: so connections are accepted here and given to it. */
 export function createPeers(server: GrpcServer, { onRefused }: PeersOptions): Peers {
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure())
   const listening: ClosableServer[] = []
@@ -29,9 +29,9 @@ export function createPeers(server: GrpcServer, { onRefused }: PeersOptions): Pe
       await once(one, 'listening')
       listening.push(closing)
     },
-    async close(patienceMs) {
-      const closed = listening.map((one) => one.close(patienceMs))
-      // What it says of its end is too early, for it does not know of all connections.
+    async close(graceMs) {
+      const closed = listening.map((one) => one.close(graceMs))
+      // Its callback comes too early: it does not know all connections.
       server.tryShutdown(() => {})
       await Promise.all(closed)
     },

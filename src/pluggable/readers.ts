@@ -4,17 +4,17 @@ import type { AckMessage, EventMessage } from './contract.ts'
 import { eventMessage, type SentEvent } from './event-message.ts'
 
 export interface ReadersOptions {
-  /** How long the delivery of an event is kept open. */
+  /** The time limit of a delivery. */
   readonly handlerTimeoutMs: () => number
-  /** Called once for each event, with the time since it was delivered. */
+  /** Called once for each event, with the time since its delivery. */
   readonly onResult?: (result: EventResult, durationMs: number) => void
-  /** Milliseconds of any beginning. @default performance.now */
+  /** A clock in milliseconds. @default performance.now */
   readonly now?: () => number
 }
 
-/** What is asked of the call of one `Read`. */
+/** The gRPC call of one `Read`. */
 export interface ReadStream {
-  /** Sends an event; false: no more until {@link Reader.drained}. */
+  /** Sends an event. False: the stream is full until {@link Reader.drained}. */
   write(message: EventMessage): boolean
   /** Ends the stream from our side. */
   end(): void
@@ -25,20 +25,20 @@ export interface Reader {
   acknowledge(ack: AckMessage): void
   /** The stream has room again. */
   drained(): void
-  /** The stream is over, whoever ended it; no acknowledgement comes any more. */
+  /** The stream has ended: no more acknowledgements come. */
   end(): void
 }
 
-/** The open `Read`s of one component: the newest gets the events, older ones keep their acknowledgements and take over when it ends. */
+/** The open `Read`s of one component. The newest gets the events; an older one still takes its acknowledgements, and takes over when the newer ends. */
 export interface Readers {
   open(stream: ReadStream): Reader
-  /** Resolves when the application has handled the event, rejects when it has not. */
+  /** Resolves when the application has handled the event; rejects when it has not. */
   deliver(event: SentEvent): Promise<void>
-  /** Gives up what has waited too long; to be called about once a second. */
+  /** Gives up events that have waited too long; to be called about once a second. */
   sweep(): void
-  /** Gives up every event that has no answer yet; they are delivered again. */
+  /** Gives up all events without an acknowledgement; Event Grid redelivers them. */
   abandon(why: string): void
-  /** From now on nothing waits for another `Read`. */
+  /** From now on no event waits for another `Read`. */
   close(): void
   /** Ends the streams that are open. */
   endStreams(): void
@@ -46,13 +46,13 @@ export interface Readers {
   readonly count: number
   /** Events sent and not acknowledged. */
   readonly inFlight: number
-  /** Events that wait for room in the stream. */
+  /** Events that wait until the stream has room. */
   readonly waiting: number
 }
 
-/** An event on its way; its place is one among those that are sent. */
+/** An event that waits or was sent; its place is in the list of sent events. */
 interface Entry extends Placed {
-  /** The message id, empty before it is sent: the place finds the entry, the serial number behind it tells it from what had the place before. */
+  /** The message id, empty before it is sent: the place, and a serial number that tells it from the earlier events of that place. */
   id: string
   readonly event: SentEvent
   readonly since: number
@@ -67,15 +67,15 @@ interface OpenReader extends Reader {
 }
 
 /**
- * An event without an answer keeps its place this many times as long as its delivery is kept open: within that time a redelivery joins
- * it instead of reaching the application twice, after it the redelivery is a new start.
+ * An event without an acknowledgement is given up after this many times the time limit. Until then a redelivery joins it instead of
+ * reaching the application twice.
  */
-const patience = 4
+const maxTimeLimits = 4
 
 export function createReaders(options: ReadersOptions): Readers {
   const { handlerTimeoutMs, onResult = () => {}, now = () => performance.now() } = options
   const open: OpenReader[] = []
-  /** In the order in which they came. */
+  /** Oldest first. */
   const waiting = new Set<Entry>()
   let lastSerial = 0
   let closed = false
@@ -102,11 +102,11 @@ export function createReaders(options: ReadersOptions): Readers {
     }
   }
 
-  /** Sends what waits, as far as the newest stream has room. */
+  /** Sends waiting events while the newest stream has room. */
   function pump(): void {
     const reader = open.at(-1)
     if (!reader) return
-    giveUpWaiting('its time was over before there was room in the stream', handlerTimeoutMs())
+    giveUpWaiting('the time limit passed before the stream had room', handlerTimeoutMs())
     for (const entry of waiting) {
       if (reader.full) return
       waiting.delete(entry)
@@ -120,33 +120,38 @@ export function createReaders(options: ReadersOptions): Readers {
     if (!reader.stream.write(eventMessage(entry.event, entry.id))) reader.full = true
   }
 
+  function openReader(stream: ReadStream): OpenReader {
+    const reader: OpenReader = {
+      sent: createPlacedList(),
+      stream,
+      full: false,
+      acknowledge({ messageId, responseError }) {
+        const entry = reader.sent.at(Number.parseInt(messageId, 10))
+        // The acknowledgement of an event that was given up.
+        if (entry?.id !== messageId) return
+        reader.sent.remove(entry)
+        if (responseError) settle(entry, 'failed', `the application did not handle it: ${responseError.message}`)
+        else settle(entry, 'acknowledged')
+      },
+      drained() {
+        reader.full = false
+        if (open.at(-1) === reader) pump()
+      },
+      end() {
+        const index = open.indexOf(reader)
+        if (index < 0) return
+        open.splice(index, 1)
+        giveUpSent(reader.sent, 'its Read ended before the acknowledgement')
+        if (closed && open.length === 0) giveUpWaiting('the component is closing')
+        pump()
+      },
+    }
+    return reader
+  }
+
   return {
     open(stream) {
-      const reader: OpenReader = {
-        sent: createPlacedList(),
-        stream,
-        full: false,
-        acknowledge({ messageId, responseError }) {
-          const entry = reader.sent.at(Number.parseInt(messageId, 10))
-          // The answer to an event that was given up.
-          if (entry?.id !== messageId) return
-          reader.sent.remove(entry)
-          if (responseError) settle(entry, 'failed', `the application did not handle it: ${responseError.message}`)
-          else settle(entry, 'acknowledged')
-        },
-        drained() {
-          reader.full = false
-          if (open.at(-1) === reader) pump()
-        },
-        end() {
-          const index = open.indexOf(reader)
-          if (index < 0) return
-          open.splice(index, 1)
-          giveUpSent(reader.sent, 'the Read it was sent to ended before it was acknowledged')
-          if (closed && open.length === 0) giveUpWaiting('the component is closing')
-          pump()
-        },
-      }
+      const reader = openReader(stream)
       open.push(reader)
       pump()
       return reader
@@ -162,8 +167,8 @@ export function createReaders(options: ReadersOptions): Readers {
       })
     },
     sweep() {
-      giveUpWaiting('its time was over before there was room in the stream', handlerTimeoutMs())
-      for (const { sent } of open) giveUpSent(sent, 'no acknowledgement came', patience * handlerTimeoutMs())
+      giveUpWaiting('the time limit passed before the stream had room', handlerTimeoutMs())
+      for (const { sent } of open) giveUpSent(sent, 'no acknowledgement came', maxTimeLimits * handlerTimeoutMs())
     },
     abandon(why) {
       giveUpWaiting(why)

@@ -12,7 +12,6 @@ import { createInstances } from './instances.ts'
 import { createOutputService } from './output-service.ts'
 import { createPeers } from './peers.ts'
 import { claimSockets, type SocketFiles } from './socket-files.ts'
-import { writeAhead } from './write-ahead.ts'
 
 export interface PluggableOptions {
   /** Where the runtime looks for sockets; made if it is not there. */
@@ -23,7 +22,7 @@ export interface PluggableOptions {
   readonly loggerOf: (component?: string) => Logger
   /** Where Azure is. @default what the environment says */
   readonly endpoints?: Endpoints
-  /** How long a component without a `Read` is no cause for a warning. @default 60_000 */
+  /** Time without a `Read` until a component warns. @default 60_000 */
   readonly readWarningMs?: number
   /** Ends the start, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal
@@ -36,25 +35,25 @@ export interface Pluggable {
   /** Paths of the sockets. */
   readonly sockets: readonly string[]
   readonly draining: boolean
-  /** It does not drain, and the runtime has initialised a component in this process: one that has run since before this process never does. */
+  /** It does not drain, and the runtime has initialised a component. A runtime that started before this process never does. */
   readonly ready: boolean
   /** Health of each component, by name. */
   health(): Readonly<Record<string, Health>>
   /** Figures for Prometheus. */
   readonly metrics: { readonly contentType: string; text(): Promise<string> }
-  /** Takes the sockets away; only for a process that ends at once, since `close` does it too. */
+  /** Removes the sockets at once, for a process that can't await `close`. */
   removeSockets(): void
-  /** Drains: events under way are awaited, then what is to be published is. */
+  /** Drains: waits for running events, then publishes the queue. */
   close(): Promise<void>
 }
 
 /** File names of the sockets: the runtime takes the component types from them. */
 const socketNames = ['cloud.eventrouter.sock', 'azure.eventgrid.sock']
 
-/** Of one gRPC message, either way. */
-const longestMessage = 64 * 1024 * 1024
+/** The largest gRPC message, in bytes, either way. */
+const maxMessageBytes = 64 * 1024 * 1024
 
-/** How long calls may take to end once there is nothing left to do for them. */
+/** Time for the last calls to end after the drain. */
 const lastAnswersMs = 1_000
 
 /**
@@ -72,11 +71,10 @@ export async function createPluggable(options: PluggableOptions): Promise<Plugga
 
   const contract = loadContract()
   const server = new Server({
-    'grpc.max_receive_message_length': longestMessage,
-    'grpc.max_send_message_length': longestMessage,
-    // Nobody asks for grpc-js' own books, which it would keep for each call and message.
+    'grpc.max_receive_message_length': maxMessageBytes,
+    'grpc.max_send_message_length': maxMessageBytes,
+    // Statistics of calls and messages that this server does not offer.
     'grpc.enable_channelz': 0,
-    interceptors: [writeAhead],
   })
   server.addService(contract.input, createInputService({ instances, logger }))
   server.addService(contract.output, createOutputService({ instances, logger }))
@@ -105,7 +103,7 @@ export async function createPluggable(options: PluggableOptions): Promise<Plugga
 
   if (files.replaced) {
     logger.warn(
-      'took the place of a process that was killed. A daprd that has run since then must be restarted: it does not initialise its components again',
+      'replaced the sockets of a killed process. Restart a daprd that has run since then: it does not initialise its components again',
     )
   }
 
@@ -113,7 +111,7 @@ export async function createPluggable(options: PluggableOptions): Promise<Plugga
   async function close(): Promise<void> {
     files.remove()
     await instances.close()
-    // The streams of Read have no end of their own.
+    // A Read has no end by itself.
     await peers.close(lastAnswersMs)
   }
 

@@ -16,20 +16,20 @@ export interface SideOptions {
   readonly logger: Logger
   /** Where Azure is. @default what the environment says */
   readonly endpoints?: Endpoints | undefined
-  /** Called before a side that runs is closed, so that nothing keeps it. */
+  /** Called before a running side is closed: releases what keeps it open. */
   readonly onRestart: () => void
-  /** Called with a binding before it is initialised. Its warnings are left to the caller. */
+  /** Called with a binding before it is initialised. The caller logs the warnings. */
   readonly onOpen: (binding: Binding, metadata: Metadata) => void
-  /** Called where the port is taken. True: it may be free now, so try once more. */
+  /** Called when the port is in use. True: try again, it may be free now. */
   readonly makeRoom?: (metadata: Metadata) => Promise<boolean>
 }
 
-/** One side of a component: a binding of its own, since the two sides come and go by themselves. */
+/** One side of a component. Each side has its own binding, since they are initialised and closed separately. */
 export interface PluggableSide {
   /**
-   * Sets the side up, or anew where its metadata has changed. A side that the metadata do not configure is set up by doing nothing.
+   * Initialises the side; restarts it when its metadata has changed. Does nothing for a side that the metadata do not configure.
    *
-   * @throws BindingError of `Binding.init`; invalid metadata leave a side that runs as it is
+   * @throws BindingError of `Binding.init`; after invalid metadata a running side goes on unchanged
    */
   init(properties: Texts): Promise<void>
   readonly initialized: boolean
@@ -38,9 +38,9 @@ export interface PluggableSide {
   /** `undefined` before `init`, and where the side is not configured. */
   readonly binding: Binding | undefined
   readonly metadata: Metadata | undefined
-  /** Drains and frees everything; `init` can set it up again. */
+  /** Drains and closes the side; `init` can initialise it again. */
   release(): Promise<void>
-  /** The same, for good. */
+  /** Drains and closes the side for good. */
   close(): Promise<void>
 }
 
@@ -54,12 +54,12 @@ export function createSide(options: SideOptions): PluggableSide {
   const { side, component, logger, endpoints, onRestart, onOpen, makeRoom } = options
   let current: Current | undefined
   let closed = false
-  /** Bindings that were replaced and still publish what they had. */
+  /** Replaced bindings that still publish their queues. */
   const leaving = new Set<Promise<void>>()
   let turn: Promise<unknown> = Promise.resolve()
   let runningInits = 0
 
-  /** One at a time, in the order of the calls. */
+  /** Runs one task at a time, in the order of the calls. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const result = turn.then(work)
     turn = result.catch(() => {})
@@ -71,8 +71,8 @@ export function createSide(options: SideOptions): PluggableSide {
     if (fingerprint === current?.fingerprint) return
     const named = component === '' ? {} : { componentName: component }
     const metadata = parseMetadata(properties, named)
-    if (current) logger.info(`the metadata of the ${side} side changed; it starts anew`)
-    // The input side first gives back its port; the output side goes on with what it has until the next one is there.
+    if (current) logger.info(`the metadata of the ${side} side changed: it restarts`)
+    // The old input side must release its port first. The old output side goes on until the new one is ready.
     if (side === 'input') await releaseNow()
     const binding = metadata[side] && (await open(properties, metadata))
     if (current) leave(current)
@@ -150,7 +150,7 @@ export function createSide(options: SideOptions): PluggableSide {
   }
 }
 
-/** A digest, so that no secret is kept beside the binding. */
+/** A digest: secrets are not stored. */
 function fingerprintOf(properties: Texts): string {
   const sorted = Object.entries(properties).toSorted(([one], [other]) => (one < other ? -1 : 1))
   return createHash('sha256').update(JSON.stringify(sorted)).digest('hex')

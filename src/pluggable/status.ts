@@ -30,16 +30,16 @@ export interface Failure {
   readonly details: string
 }
 
-/** The text travels percent-encoded in a header, and a peer takes only so many bytes of headers. */
-const longestDetails = 4_000
+/** gRPC sends the text percent-encoded in a header, and peers limit the bytes of headers. */
+const maxDetails = 4_000
 
-/** The status and text that an error becomes. Nothing of an unexpected error is told, for it may hold anything. */
+/** The status and text for an error. The text of an unexpected error stays inside: it may hold a secret. */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof BindingError)) {
     return { code: status.INTERNAL, details: 'an unexpected error; the log of the component has it' }
   }
   const { message, code } = error
-  const text = message.length > longestDetails ? `${message.slice(0, longestDetails)} ...` : message
+  const text = message.length > maxDetails ? `${message.slice(0, maxDetails)} ...` : message
   // Half a surrogate pair can't be encoded.
   return { code: status[statusByCode[code]], details: text.toWellFormed() }
 }

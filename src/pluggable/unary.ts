@@ -3,7 +3,7 @@ import { BindingError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import { failureOf } from './status.ts'
 
-/** How a call ended. */
+/** The end of a call. */
 export interface CallEnd {
   /** Name of the gRPC status. */
   readonly code: string
@@ -14,7 +14,7 @@ export interface CallEnd {
 /**
  * A handler of unary calls from a function that resolves or throws.
  *
- * @param onEnd told how each call ended
+ * @param onEnd called at the end of each call
  */
 export function unary<Request, Response>(
   logger: Logger,
@@ -38,12 +38,12 @@ export function unary<Request, Response>(
   }
 }
 
-/** The component that a call is for: Dapr names it beside the request. Empty where nobody did. */
+/** The component's name, from the gRPC metadata of the call. Empty where the host gives none. */
 export function instanceName(metadata: Metadata): string {
   return String(metadata.get('x-component-instance')[0] ?? '').slice(0, 256)
 }
 
-/** Where it came from, but not its message, which may hold anything. */
+/** Logs the place of the error, not its message: that may hold a secret. */
 function logUnexpected(logger: Logger, error: unknown): void {
   const stack = error instanceof Error ? (error.stack ?? '') : ''
   const at = stack.split('\n').find((line) => /^\s+at /.test(line))

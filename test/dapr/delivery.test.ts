@@ -99,7 +99,7 @@ withDaprd('an application that is unhealthy gets no events, and gets them when i
   await subscribed()
   await serving.line(/the host reads events/)
   app.feel(false)
-  await serving.line(/the host reads no events any more/)
+  await serving.line(/the host stopped reading events/)
   await publish(['one'])
   await emulator.records.deliveries.waitFor(({ status }) => status === 503)
   expect(idsOf(app.calls)).toEqual([])

@@ -109,7 +109,7 @@ withDaprd('SIGTERM to daprd: what the application has is awaited, or comes again
   await publish(['one'])
   await app.received('POST', 1)
   daprd.process.kill('SIGTERM')
-  await serving.line(/the host reads no events any more/)
+  await serving.line(/the host stopped reading events/)
   release.resolve(200)
   await daprd.ended
   const again = await stack.startDaprd({ sockets, appPort: app.port })
@@ -153,7 +153,7 @@ withDaprd('a component that is renamed while daprd runs keeps its port', async (
   await daprd.ready()
   await subscribed()
   components.remove('orders.yaml')
-  await serving.line(/the host reads no events any more/)
+  await serving.line(/the host stopped reading events/)
   const fields = { eventSubscriptionName: 'orders', subscriberEndpoint: 'https://orders.example.com/api/events' }
   const renamed = componentYaml(emulator, { name: 'shop', topic: 'orders', handshakePort: String(port), fields })
   components.write('shop.yaml', renamed.replaceAll('shop-', 'orders-'))

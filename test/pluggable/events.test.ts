@@ -171,7 +171,7 @@ describe('several Reads', () => {
     const first = deliver(open.port, cloudEvent('a'))
     const before = await open.reading.next()
     const newer = await open.connect().read('orders')
-    await vi.waitFor(() => expect(open.log.text()).toContain('reads events anew'))
+    await vi.waitFor(() => expect(open.log.text()).toContain('opened another Read'))
     const second = deliver(open.port, cloudEvent('b'))
     const after = await newer.next()
     expect(JSON.parse(after.data.toString()).id).toBe('b')
@@ -185,7 +185,7 @@ describe('several Reads', () => {
     const open = await openReading()
     await whenRead(open)
     const newer = await open.connect().read('orders')
-    await vi.waitFor(() => expect(open.log.text()).toContain('reads events anew'))
+    await vi.waitFor(() => expect(open.log.text()).toContain('opened another Read'))
     const lost = deliver(open.port, cloudEvent('a'))
     await newer.next()
     newer.cancel()
@@ -215,7 +215,7 @@ it('answers 500 for what was sent when the stream ends, so that it comes again, 
   open.reading.cancel()
   expect((await lost).status).toBe(500)
   expect((await deliver(open.port, cloudEvent('b'))).status).toBe(503)
-  expect(open.log.lines.filter(({ message }) => message.includes('reads no events any more'))).toHaveLength(1)
+  expect(open.log.lines.filter(({ message }) => message.includes('stopped reading events'))).toHaveLength(1)
 })
 
 it('ends a stream whose host has ended its half, since no acknowledgement can come any more', async () => {

@@ -111,7 +111,7 @@ it('starts the side anew on the same port at an Init with other metadata, with w
   const reading = await host.read('orders')
   await host.init('input', 'orders', { ...fields, subjectBeginsWith: '', maxConcurrency: '7' })
   expect(log.lines.filter(({ message }) => message.startsWith('listening'))).toHaveLength(2)
-  expect(log.text()).toContain('the metadata of the input side changed; it starts anew')
+  expect(log.text()).toContain('the metadata of the input side changed: it restarts')
   await emulator.records.handshakes.waitFor(({ outcome }) => outcome === 'validated')
   await emulator.idle()
   await publish('1')
@@ -191,7 +191,7 @@ it('takes the port from a component that nobody reads any more, as after a renam
   await host.init('input', 'shop', fields)
   expect(pluggable.health().orders).toMatchObject({ status: 'unhealthy' })
   expect(pluggable.health().shop?.input).toBeDefined()
-  expect(log.text()).toContain('gives it up')
+  expect(log.text()).toContain('is released')
 })
 
 it('leaves the port to a component that somebody reads', async () => {
@@ -244,7 +244,7 @@ it('takes nothing from a component that nobody reads where the port that is aske
   const failed = host.init('input', 'shop', { ...fields, handshakePort: String(other) })
   await expect(failed).rejects.toThrow('PORT_UNAVAILABLE')
   expect(await listens(port)).toBe(true)
-  expect(log.text()).not.toContain('gives it up')
+  expect(log.text()).not.toContain('is released')
 })
 
 it('warns when nobody reads for a while, but of no component that could not be set up', async () => {
@@ -257,7 +257,7 @@ it('warns when nobody reads for a while, but of no component that could not be s
   await expect(failed).rejects.toThrow('PORT_UNAVAILABLE')
   await host.init('input', 'orders', fields)
   const warnings = () =>
-    log.lines.filter(({ message }) => message.includes('nobody reads the events of this component'))
+    log.lines.filter(({ message }) => message.includes('daprd does not read the events of this component'))
   await vi.waitFor(() => expect(warnings()).not.toEqual([]))
   expect(warnings()).toHaveLength(1)
 })

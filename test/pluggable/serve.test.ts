@@ -56,8 +56,8 @@ it('replaces the sockets of a process that was killed', async () => {
   const host = connectHost(join(folder, 'azure.eventgrid.sock'))
   onTestFinished(() => host.close())
   expect(await host.ping('output')).toEqual({})
-  expect(next.lines.join('\n')).toContain('daprd that has run since then must be restarted')
-  expect(killed.lines.join('\n')).not.toContain('must be restarted')
+  expect(next.lines.join('\n')).toContain('Restart a daprd that has run since then')
+  expect(killed.lines.join('\n')).not.toContain('Restart a daprd')
 })
 
 it('serves once where two processes start at the same moment', async () => {

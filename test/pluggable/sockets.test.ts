@@ -84,7 +84,7 @@ it('replaces what a killed process has left, if only one of the two, and says th
 
   const log = captureLog()
   const { sockets } = await serve(folder, { loggerOf: () => log })
-  expect(log.text()).toContain('took the place of a process that was killed')
+  expect(log.text()).toContain('replaced the sockets of a killed process')
   const host = connectHost(sockets.find((path) => path.includes('azure')) ?? '')
   onTestFinished(() => host.close())
   expect(await host.ping('input')).toEqual({})
