@@ -1,7 +1,8 @@
 import type { Secret } from '../core/secret.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import { createSubscriptionApi } from '../subscription/subscription-api.ts'
-import { type UpsertOptions, type UpsertOutcome, upsertSubscription } from '../subscription/upsert-subscription.ts'
+import type { UpsertOutcome } from '../subscription/upsert-attempt.ts'
+import { type UpsertOptions, upsertSubscription } from '../subscription/upsert-subscription.ts'
 import { createCredential } from './credential.ts'
 import type { SideOptions } from './side-options.ts'
 

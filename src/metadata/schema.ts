@@ -4,6 +4,7 @@ import { Secret } from '../core/secret.ts'
 import { parseAdvancedFilters } from './advanced-filters.ts'
 import { parseAzureEnvironment } from './azure-environment.ts'
 import { BrokenRule } from './broken-rule.ts'
+import { parseEventSource } from './event-source.ts'
 import { resetToDefault, type Setting } from './metadata.ts'
 import { parseChoice } from './parse-choice.ts'
 import { parseDuration } from './parse-duration.ts'
@@ -133,7 +134,7 @@ export const inputSchema = (lowestPort: 0 | 1) =>
         throw error
       }
     }),
-    scope: parsedBy(parseScope),
+    scope: parsedBy(parseEventSource),
     eventSubscriptionName: parsedBy(parseSubscriptionName).optional(),
     includedEventTypes: setting(parseList),
     subjectBeginsWith: setting(asIs),

@@ -6,8 +6,8 @@ import type { DesiredSubscription } from './desired-subscription.ts'
 import { type MergedCredentials, maxCredentials, mergeCredentials } from './merge-credentials.ts'
 import { credentialsOf, isDeliveryAttribute, mergeSubscription } from './merge-subscription.ts'
 
-/** An event subscription as it stands in Azure, with what ARM hides in its plain answer joined in. */
-export interface StandingSubscription {
+/** An event subscription as it exists in Azure, with what ARM hides in its plain answer joined in. */
+export interface ExistingSubscription {
   /** As the SDK reads it, but with the full URL and the delivery attributes' values, from their own calls. */
   readonly subscription: EventSubscription
   /** What the answer held beyond the SDK's model. */
@@ -40,12 +40,16 @@ export type Upsert =
 /** What ARM gives in place of a secret attribute's value. */
 const hiddenValue = 'Hidden'
 
+/** Is an operation under way on it? */
+export const isChanging = ({ provisioningState: state }: EventSubscription): boolean =>
+  state === 'Creating' || state === 'Updating' || state === 'Deleting'
+
 /** Decides what to do about the event subscription: as little as brings it to what is desired. */
-export function decideUpsert(standing: StandingSubscription | undefined, desired: DesiredSubscription): Upsert {
+export function decideUpsert(standing: ExistingSubscription | undefined, desired: DesiredSubscription): Upsert {
   if (!standing) return { action: 'create', body: mergeSubscription(undefined, desired) }
   const { subscription } = standing
   const { provisioningState: state = 'Succeeded' } = subscription
-  if (state === 'Creating' || state === 'Updating' || state === 'Deleting') return { action: 'wait', state }
+  if (isChanging(subscription)) return { action: 'wait', state }
 
   const elsewhere = otherDestination(subscription)
   if (elsewhere !== undefined) return decideOtherDestination(standing, desired, elsewhere)
@@ -97,7 +101,7 @@ function otherDestination({
 }
 
 function decideOtherDestination(
-  { subscription, unknownSettings }: StandingSubscription,
+  { subscription, unknownSettings }: ExistingSubscription,
   desired: DesiredSubscription,
   elsewhere: string,
 ): Upsert {

@@ -6,11 +6,14 @@ import { isLoopback } from '../support/loopback.ts'
 import { shellWord } from '../support/text.ts'
 import type { ArmFailure } from './arm-failure.ts'
 import { judgeFailure } from './judge-failure.ts'
+import type { SubscriptionPath } from './subscription-path.ts'
 
 /** What a failure's explanation names. */
 export interface FailureContext {
   /** The scope's resource id. */
   readonly scopeId: string
+  /** Where ARM keeps the event subscription: it decides which role allows to write it. */
+  readonly pathKind: SubscriptionPath['kind']
   /** The Azure subscription that the scope lies in. */
   readonly subscriptionId: string
   readonly eventSubscriptionName: string
@@ -28,6 +31,13 @@ export interface FailureContext {
 /** A failure in words: what the `BindingError` for it is made of. Holds no secret. */
 export interface Explanation extends BindingErrorParts {
   readonly code: BindingErrorCode
+}
+
+/** The smallest built-in role that may write event subscriptions. That of the extension path has no rights below a system topic. */
+const roles: Readonly<Record<SubscriptionPath['kind'], string>> = {
+  extension: 'EventGrid EventSubscription Contributor',
+  systemTopic: 'EventGrid Contributor',
+  partnerTopic: 'EventGrid Contributor',
 }
 
 /**
@@ -59,7 +69,7 @@ export function explainFailure(failure: ArmFailure, context: FailureContext): Ex
         what: `the client may not create event subscriptions at ${scopeId} ${said}`,
         fix: [
           'assign the role, and allow a few minutes until it counts:',
-          `az role assignment create --assignee ${shellWord(assignee)} --role "EventGrid EventSubscription Contributor" --scope ${shellWord(scopeId)}`,
+          `az role assignment create --assignee ${shellWord(assignee)} --role "${roles[context.pathKind]}" --scope ${shellWord(scopeId)}`,
         ].join('\n'),
         details,
       }

@@ -39,7 +39,7 @@ it('brings an event published by the binding, and one published to the topic, to
   await emulator.said(/^ready: /)
   const binding = paste(run, folder)
   const application = paste(app, folder)
-  await binding.said(/the event subscription orders stands: created/)
+  await binding.said(/the event subscription orders is provisioned: created/)
   await application.said(/the application listens/)
 
   const publishing = paste(curls, folder)

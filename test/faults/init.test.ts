@@ -173,7 +173,7 @@ it.each<{
   {
     what: 'Entra that never answers',
     code: 'TIMEOUT',
-    says: /did not come to stand/,
+    says: /could not be set up/,
     arrange({ emulator }) {
       emulator.failNext({ route: 'entra', delayMs: 600_000, times: 100 })
       return hasty
@@ -191,7 +191,7 @@ it.each<{
   {
     what: 'an operation that hangs',
     code: 'TIMEOUT',
-    says: /did not bring it to an end|still Creating/,
+    says: /did not complete it in time|still Creating/,
     emulator: { operationDelayMs: 600_000 },
     arrange: () => hasty,
   },

@@ -10,6 +10,7 @@ const context: FailureContext = {
   clientId: 'c1',
   subscriberEndpoint: 'https://app.example.com/api/events?code=query-marked',
   handshakePort: 9000,
+  pathKind: 'extension',
   resourceManager: 'https://management.azure.com',
   secrets: ['query-marked', 'secret/marked'],
 }

@@ -7,7 +7,7 @@ import { readRetryAfter } from '../../src/core/retry-after.ts'
 import { scrub } from '../../src/core/scrub.ts'
 import { readFailure, readOperationFailure } from '../../src/subscription/arm-failure.ts'
 import { carryOver, findUnknownSettings } from '../../src/subscription/carry-over.ts'
-import { explainFailure } from '../../src/subscription/explain-failure.ts'
+import { explainFailure, type FailureContext } from '../../src/subscription/explain-failure.ts'
 
 const length = 400_000
 const fill = (text: string) => text.repeat(Math.ceil(length / text.length))
@@ -30,13 +30,14 @@ const hostile = [
   '\n',
 ].map(fill)
 
-const context = {
+const context: FailureContext = {
   scopeId: '/subscriptions/s1',
   subscriptionId: 's1',
   eventSubscriptionName: 'events1',
   clientId: undefined,
   subscriberEndpoint: 'https://app.example.com/api/events?code=marked',
   handshakePort: 9000,
+  pathKind: 'extension',
   resourceManager: 'https://arm.example.com',
   secrets: ['marked', 'a b', 'half \ud800 a pair'],
 }

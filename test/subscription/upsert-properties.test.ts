@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { Secret } from '../../src/core/secret.ts'
 import { type InputMetadata, resetToDefault, type SubscriptionSettings } from '../../src/metadata/metadata.ts'
 import { canonicalSubscription } from '../../src/subscription/canonical-subscription.ts'
-import { decideUpsert, type StandingSubscription, type Upsert } from '../../src/subscription/decide-upsert.ts'
+import { decideUpsert, type ExistingSubscription, type Upsert } from '../../src/subscription/decide-upsert.ts'
 import { mergeSubscription } from '../../src/subscription/merge-subscription.ts'
 import { desire, ours, standing, theirs, webHook } from './support/standing.ts'
 
@@ -88,7 +88,7 @@ describe('whatever stands and whatever is asked for', () => {
     })
 
   /** What Azure does with a decision. */
-  function apply({ subscription, unknownSettings }: StandingSubscription, upsert: Upsert): StandingSubscription {
+  function apply({ subscription, unknownSettings }: ExistingSubscription, upsert: Upsert): ExistingSubscription {
     if (upsert.action === 'patch') {
       return { subscription: { ...subscription, ...upsert.body }, unknownSettings }
     }

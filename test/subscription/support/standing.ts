@@ -1,6 +1,6 @@
 import type { EventSubscription, WebHookEventSubscriptionDestination } from '@azure/arm-eventgrid'
 import type { InputMetadata, SubscriptionSettings } from '../../../src/metadata/metadata.ts'
-import type { StandingSubscription } from '../../../src/subscription/decide-upsert.ts'
+import type { ExistingSubscription } from '../../../src/subscription/decide-upsert.ts'
 import { desiredSubscription } from '../../../src/subscription/desired-subscription.ts'
 import { header, inputMetadata } from './input.ts'
 
@@ -32,7 +32,7 @@ export const webHook = (
   deliveryAttributeMappings: [ours],
   ...changes,
 })
-export const standing = (changes: Partial<EventSubscription> = {}): StandingSubscription => ({
+export const standing = (changes: Partial<EventSubscription> = {}): ExistingSubscription => ({
   subscription: {
     id: 'x',
     topic: 'x',

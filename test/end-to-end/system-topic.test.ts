@@ -1,0 +1,61 @@
+/** Event subscriptions of a system topic, as users of Terraform and Bicep have them. */
+import { expect, it, onTestFinished } from 'vitest'
+import { Binding } from '../../src/index.ts'
+import { openWorld } from '../support/open-world.ts'
+
+async function openSystemTopic(type = 'systemTopics') {
+  const world = await openWorld()
+  const { emulator } = world
+  const [group = ''] = emulator.topic().id.split('/providers/')
+  const scope = `${group}/providers/Microsoft.EventGrid/${type}/uploads`
+  const writes = () =>
+    emulator.records.requests
+      .filter(({ face, method }) => face === 'arm' && (method === 'PUT' || method === 'PATCH'))
+      .map(({ method, url }) => `${method} ${new URL(url, 'https://x').pathname}`)
+  return {
+    ...world,
+    scope,
+    writes,
+    allow: () => emulator.assignRole(emulator.clientId, 'EventGrid Contributor', group),
+  }
+}
+
+it.each([
+  { type: 'systemTopics', written: 'systemTopics' },
+  { type: 'SYSTEMTOPICS', written: 'systemTopics' },
+  { type: 'partnerTopics', written: 'partnerTopics' },
+])('an event subscription of $type is created at the nested path, and delivers', async ({ type, written }) => {
+  const { emulator, handled, init, scope, writes, allow } = await openSystemTopic(type)
+  allow()
+  await init({ scope })
+  expect(writes()).toEqual([`PUT ${scope.replace(type, written)}/eventSubscriptions/orders`])
+  emulator.raise(scope, [{ specversion: '1.0', id: '1', source: '/s', type: 'Uploaded' }])
+  await emulator.settled()
+  expect(handled.map(({ cloudEvent }) => cloudEvent.id)).toEqual(['1'])
+})
+
+it('a second start writes nothing, and a changed setting is one PATCH of the nested path', async () => {
+  const { emulator, binding, fields, init, scope, writes, allow } = await openSystemTopic()
+  allow()
+  await init({ scope })
+  await binding.close()
+  const again = async (changes: object) => {
+    const next = new Binding({ endpoints: emulator.endpoints })
+    onTestFinished(() => next.close())
+    emulator.setIngress(({ pathname }) => `http://127.0.0.1:${next.address()?.port}${pathname}`)
+    await next.init({ ...fields, scope, ...changes })
+    await next.close()
+  }
+  await again({})
+  await again({ labels: 'a' })
+  const path = `${scope}/eventSubscriptions/orders`
+  expect(writes()).toEqual([`PUT ${path}`, `PATCH ${path}`])
+})
+
+it('without permission it names the role that allows the nested path', async () => {
+  const { init, scope } = await openSystemTopic()
+  await expect(init({ scope })).rejects.toMatchObject({
+    code: 'PERMISSION_DENIED',
+    fix: expect.stringContaining('--role "EventGrid Contributor"'),
+  })
+})
