@@ -48,7 +48,7 @@ const packageRooms: Readonly<Record<string, readonly string[]>> = {
   '@azure/eventgrid': ['publisher', 'binding'],
   '@azure/identity': ['binding'],
   jose: ['listener', 'emulator'],
-  yaml: ['support', 'emulator'],
+  yaml: ['support'],
 }
 
 interface Import {

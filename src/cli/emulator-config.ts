@@ -25,7 +25,12 @@ export function readConfig(file: string, text: string): LoadedConfig {
   const folder = dirname(resolve(file))
   const readBeside = (path: string) => readText(resolve(folder, path))
   try {
-    const { config, options } = parseConfig(text, { file, now: Date.now(), readFile: readBeside })
+    const { config, options } = parseConfig(text, {
+      file,
+      now: Date.now(),
+      excerptWidth: process.stderr.columns || 120,
+      readFile: readBeside,
+    })
     const state = options.state === undefined ? {} : { state: resolve(folder, options.state) }
     return { file, text, config, options: { ...options, ...state } }
   } catch (error) {

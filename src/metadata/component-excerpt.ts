@@ -26,15 +26,7 @@ export function componentExcerpt(
 ): string | undefined {
   const place = placeIn(file, at)
   if (!place) return undefined
-  const scalars = documents.flatMap((document) =>
-    document.scalars().map((scalar) => ({ span: scalar.span, isShown: isShown(scalar, document.value) })),
-  )
-  return drawExcerpt(text, place, {
-    shown: scalars.filter((scalar) => scalar.isShown).map(({ span }) => span),
-    hidden: scalars.filter((scalar) => !scalar.isShown).map(({ span }) => span),
-    words,
-    maxWidth,
-  })
+  return drawExcerpt(text, place, { documents, isShown, words, maxWidth })
 }
 
 function placeIn(file: string, at: string): Place | undefined {
@@ -46,11 +38,11 @@ function placeIn(file: string, at: string): Place | undefined {
 const shownPaths =
   /^(apiVersion|kind|metadata\.(name|namespace)|spec\.(type|version)|auth\.secretStore|scopes\.\d+|spec\.metadata\.\d+\.(name|envRef|secretKeyRef\.(name|key)))$/
 
-function isShown({ path, isKey, text }: LocatedScalar, document: unknown): boolean {
+function isShown({ path, isKey, text }: LocatedScalar, { value: document }: LocatedDocument): boolean {
   if (isKey) return words.has(text) || /^[a-z]{1,40}$/i.test(text)
   if (shownPaths.test(path.join('.'))) return true
-  const [spec, metadata, index, value] = path
-  if (path.length !== 4 || spec !== 'spec' || metadata !== 'metadata' || value !== 'value') return false
+  const [spec, metadata, index, key] = path
+  if (path.length !== 4 || spec !== 'spec' || metadata !== 'metadata' || key !== 'value') return false
   const list = isRecord(document) && isRecord(document.spec) ? document.spec.metadata : undefined
   const entry: unknown = Array.isArray(list) ? list[Number(index)] : undefined
   return isRecord(entry) && typeof entry.name === 'string' && isPrintable(entry.name, text)

@@ -88,8 +88,11 @@ export function readLocatedYaml(text: string, { maxLength, maxDocuments }: YamlL
   }
   const parsed = parse(text, lines)
   if (!parsed) return whole('too-deep', 'is nested too deep')
-  if (parsed.length > maxDocuments)
-    return whole('too-many-documents', `must hold at most ${maxDocuments} document${maxDocuments === 1 ? '' : 's'}`)
+  const surplus = parsed[maxDocuments]
+  if (surplus) {
+    const rule = `must hold at most ${maxDocuments} document${maxDocuments === 1 ? '' : 's'}`
+    return { documents: [], fault: { code: 'too-many-documents', place: placeAt(surplus.range[0]), rule } }
+  }
   const documents: LocatedDocument[] = []
   for (const document of parsed) {
     const read = readDocument(document, placeAt)

@@ -14,7 +14,7 @@ export function checkNames(
   value: unknown,
   known: readonly string[],
 ): readonly (readonly [string, unknown])[] {
-  if (!isRecord(value)) throw new TypeError(`${subject} must be an object`)
+  if (!isRecord(value)) throw new TypeError(`${subject} must be an object with ${known.join(', ')}`)
   for (const name of Object.keys(value)) {
     if (known.includes(name)) continue
     const nearest = nearestName(name, known)

@@ -1,12 +1,12 @@
-import type { Place, Span } from './located-yaml.ts'
+import type { LocatedDocument, LocatedScalar, Place, Span } from './located-yaml.ts'
 
 /** How an excerpt is drawn. */
 export interface ExcerptOptions {
-  /** Values that may be shown, by their ranges in the text. */
-  readonly shown: readonly Span[]
-  /** Ranges that are hidden as a whole, such as a secret of several words. */
-  readonly hidden: readonly Span[]
-  /** Words that may be shown wherever they are, such as the names of fields. */
+  /** What the text was read to; none where it could not be read. */
+  readonly documents: readonly LocatedDocument[]
+  /** May this key or value be shown? All others are masked. */
+  readonly isShown: (scalar: LocatedScalar, document: LocatedDocument) => boolean
+  /** Words that may be shown outside of keys and values: in comments, and in a text that could not be read. */
   readonly words: ReadonlySet<string>
   /** Columns that fit; a longer line is cut around the place. */
   readonly maxWidth: number
@@ -17,8 +17,8 @@ const mask = '***'
 const reach = 1_000
 
 /**
- * The line of a place in a text, and a second line with a caret under it. Shows the words and ranges that it is told to, and punctuation; all else could be
- * secret and becomes `***`.
+ * The line of a place in a YAML text, and a second line with a caret under it. Punctuation is shown, and what is known to be no secret; all else becomes
+ * `***`.
  *
  * @example
  *   12 |   value: 9000
@@ -26,11 +26,11 @@ const reach = 1_000
  */
 export function drawExcerpt(text: string, { line, column }: Place, options: ExcerptOptions): string {
   const start = startOfLine(text, line)
-  const end = /\r?\n|$/g
-  end.lastIndex = start
-  const stop = end.exec(text)?.index ?? text.length
-  const offset = Math.min(start + Math.max(column, 1) - 1, stop)
-  const near = { start: Math.max(start, offset - reach), end: Math.min(stop, offset + reach) }
+  const lineEnd = /\r?\n|$/g
+  lineEnd.lastIndex = start
+  const end = lineEnd.exec(text)?.index ?? text.length
+  const offset = Math.min(start + Math.max(column, 1) - 1, end)
+  const near = { start: Math.max(start, offset - reach), end: Math.min(end, offset + reach) }
   const masked = maskLine(text, near, offset, options)
   const number = String(line)
   const { shown, caret } = cutAround(masked, Math.max(options.maxWidth - number.length - 5, 20))
@@ -54,27 +54,29 @@ interface MaskedLine {
 }
 
 /** Replaces what may not be shown. The place moves with the text before it. */
-function maskLine(text: string, range: Span, offset: number, { shown, hidden, words }: ExcerptOptions): MaskedLine {
-  const overlaps = ({ start, end }: Span) => start < range.end && end > range.start
-  const [open, secret] = [shown.filter(overlaps), hidden.filter(overlaps)]
+function maskLine(
+  text: string,
+  range: Span,
+  offset: number,
+  { documents, isShown, words }: ExcerptOptions,
+): MaskedLine {
+  const scalars = documents.flatMap((document) =>
+    document
+      .scalars()
+      .filter(({ span }) => span.start < range.end && span.end > range.start)
+      .map((scalar) => ({ ...scalar.span, isHidden: !isShown(scalar, document) })),
+  )
   let line = ''
   let caret: number | undefined
-  const add = (part: string, from: number, to: number) => {
+  for (let at = range.start; at < range.end; ) {
+    const from = at
+    const scalar = scalars.find(({ start, end }) => start <= from && from < end)
+    const word = scalar ? undefined : /^[^\s,:{}[\]"'#|>&*!?-][^\s,:{}[\]"']*/.exec(text.slice(from, range.end))?.[0]
+    const to = Math.min(scalar?.end ?? from + (word?.length ?? 1), range.end)
+    const isHidden = scalar ? scalar.isHidden : word !== undefined && !words.has(word)
+    const part = isHidden ? mask : text.slice(from, to)
     if (caret === undefined && offset < to) caret = line.length + Math.min(offset - from, part.length)
     line += part
-  }
-  let at = range.start
-  while (at < range.end) {
-    const here = at
-    const inRange = ({ start, end }: Span) => start <= here && here < end
-    const hide = secret.find(inRange)
-    const show = hide ? undefined : open.find(inRange)
-    const word =
-      hide || show ? undefined : /^[^\s,:{}[\]"'#|>&*!?-][^\s,:{}[\]"']*/.exec(text.slice(here, range.end))?.[0]
-    const to = Math.min(hide?.end ?? show?.end ?? here + (word?.length ?? 1), range.end)
-    const part = text.slice(here, to)
-    const isMasked = hide !== undefined || (word !== undefined && !words.has(word))
-    add(isMasked ? mask : part, here, to)
     at = to
   }
   // Tabs and control characters would move the caret away from its place.

@@ -13,7 +13,11 @@ it('names each fault of a configuration, with exit code 2', async () => {
   expect(command.lines).toEqual([
     `eventgrid-binding emulate: ${file} has 2 faults:`,
     `${file}:1:7: port must be a port, 0 to 65535`,
+    '  1 | port: 70000',
+    '    |       ^',
     `${file}:3:5: topics[0].nmae is no field; did you mean name?`,
+    '  3 |   - nmae: orders',
+    '    |     ^',
   ])
 })
 
@@ -75,7 +79,7 @@ it('leaves what was in force when the file breaks, says so, and goes on when it 
   await emulate.line(/handshake audit .* validated$/)
   const topic = await emulate.topic('orders')
   writeFileSync(file, `${good}\ntopics: [{ name: my_topic }]\n`)
-  await emulate.line(/emulator\.yaml:\d+:1: is no YAML: Map keys must be unique/)
+  await emulate.line(/emulator\.yaml:\d+:1: has the key "topics" twice$/)
   await emulate.line(/emulator\.yaml: what it said before stays in force$/)
   await publish(topic, ['a'])
   await emulate.line(/delivery audit event a .* 200 delivered/)

@@ -180,7 +180,7 @@ describe('parseComponents', () => {
     { name: 'an anchor bomb', text: fixture('anchor-bomb'), at: 'f.yaml:2:8', rule: 'aliases that expand to too much' },
     { name: 'deep nesting', text: '['.repeat(50_000), at: 'f.yaml:1:', rule: 'nested too deep' },
     { name: 'too long a text', text: '#'.repeat(262_145), at: 'f.yaml:1:1', rule: '262144' },
-    { name: 'too many documents', text: '---\n'.repeat(1001), at: 'f.yaml:1:1', rule: '1000 documents' },
+    { name: 'too many documents', text: '---\n'.repeat(1001), at: 'f.yaml:1001:1', rule: '1000 documents' },
     { name: 'a document that is no mapping', text: '- a', at: 'f.yaml:1:1', rule: 'must be a mapping' },
     { name: 'no kind', text: 'apiVersion: dapr.io/v1alpha1', at: 'f.yaml:1:1', rule: 'must be a string' },
     {

@@ -1,6 +1,6 @@
+import type { YamlPath } from '../../support/located-yaml.ts'
 import { nearestName } from '../../support/nearest-name.ts'
 import { isJsonObject } from '../model/json-object.ts'
-import type { ConfigPath } from './config-yaml.ts'
 
 /** Fields of an event subscription that may be meant where another name stands. */
 const settings = [
@@ -40,13 +40,13 @@ const settings = [
  */
 export interface IgnoredField {
   /** Of the mapping that it stands in. */
-  readonly path: ConfigPath
+  readonly path: YamlPath
   readonly name: string
   readonly rule: string
 }
 
 /** Finds the fields of the settings given that are not among those that were kept. */
-export function* ignoredFields(given: unknown, kept: unknown, path: ConfigPath = []): Generator<IgnoredField> {
+export function* ignoredFields(given: unknown, kept: unknown, path: YamlPath = []): Generator<IgnoredField> {
   if (Array.isArray(given) && Array.isArray(kept)) {
     for (const [index, item] of given.entries()) yield* ignoredFields(item, kept[index], [...path, index])
   }

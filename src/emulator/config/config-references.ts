@@ -1,15 +1,15 @@
+import type { YamlPath } from '../../support/located-yaml.ts'
 import { nearestName } from '../../support/nearest-name.ts'
 import { ArmError } from '../arm/errors.ts'
 import { parseArmScope } from '../arm/path.ts'
 import { declaredProperties } from '../arm/validation.ts'
 import { isJsonObject, type JsonObject, ownField } from '../model/json-object.ts'
 import { ignoredFields } from './config-ignored.ts'
-import type { ConfigPath } from './config-yaml.ts'
 import { emulatorDefaults } from './options.ts'
 
 /** A fault that only shows when fields are held against each other. */
 export interface ReferenceFault {
-  readonly path: ConfigPath
+  readonly path: YamlPath
   readonly rule: string
   /** A key of the mapping at the path, where it is the key that is wrong. */
   readonly name?: string

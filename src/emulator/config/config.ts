@@ -1,18 +1,31 @@
 import { X509Certificate } from 'node:crypto'
 import type { z } from 'zod'
+import { type Place, readLocatedYaml, type YamlPath } from '../../support/located-yaml.ts'
 import { nearestName } from '../../support/nearest-name.ts'
 import { createBlobDeadLetterStore } from '../delivery/blob-dead-letter-store.ts'
 import { ownField } from '../model/json-object.ts'
+import { configExcerpt } from './config-excerpt.ts'
 import { referenceFaults } from './config-references.ts'
 import { type Config, configSchema, namesAt } from './config-schema.ts'
-import { type ConfigPath, type ConfigProblem, readConfigYaml } from './config-yaml.ts'
 import type { EventGridEmulatorOptions } from './options.ts'
 
 export type { Config } from './config-schema.ts'
-export type { ConfigProblem } from './config-yaml.ts'
 
-/** Most problems that are named: a file that is no configuration at all has thousands. */
-const mostProblems = 30
+/** A file that is no configuration at all has thousands of problems. */
+const maxProblems = 30
+const limits = { maxLength: 1_048_576, maxDocuments: 1 }
+
+/** One problem of a configuration. */
+export interface ConfigProblem {
+  /** `file:line:column`. */
+  readonly at: string
+  /** As in `topics[0].inputSchema`; empty for the document itself. */
+  readonly field: string
+  /** Begins with a verb: `must be a text`. */
+  readonly rule: string
+  /** The line of the file with a caret under the place, secrets masked. */
+  readonly excerpt?: string
+}
 
 /** A configuration that can't be used: what is wrong with it, one line each. */
 export class EmulatorConfigError extends Error {
@@ -20,9 +33,14 @@ export class EmulatorConfigError extends Error {
   readonly problems: readonly ConfigProblem[]
 
   constructor(problems: readonly ConfigProblem[]) {
-    super(problems.map(({ at, field, rule }) => `${at}: ${field === '' ? '' : `${field} `}${rule}`).join('\n'))
+    super(problems.map(describeProblem).join('\n'))
     this.problems = problems
   }
+}
+
+function describeProblem({ at, field, rule, excerpt }: ConfigProblem): string {
+  const line = `${at}: ${field === '' ? '' : `${field} `}${rule}`
+  return excerpt === undefined ? line : `${line}\n${excerpt}`
 }
 
 /** What it takes to read a configuration beside its text. */
@@ -31,6 +49,8 @@ export interface ConfigSource {
   readonly file: string
   /** Milliseconds since 1970, for expiration times. */
   readonly now: number
+  /** Columns of the excerpt in each problem. @default no excerpts */
+  readonly excerptWidth?: number
   /** Reads a file that the configuration names. Throws an Error that says why it can't. */
   readFile(path: string): string
 }
@@ -43,26 +63,42 @@ export interface ParsedConfig {
 
 /** Reads a configuration file's text. Throws an {@link EmulatorConfigError} with its faults, the first 30 of them. */
 export function parseConfig(text: string, source: ConfigSource): ParsedConfig {
-  const yaml = readConfigYaml(text, source.file)
-  if ('problems' in yaml) throw new EmulatorConfigError(yaml.problems)
-  const parsed = configSchema.safeParse(yaml.value)
-  const problems: ConfigProblem[] = []
-  for (const issue of (parsed.error?.issues ?? []).slice(0, mostProblems)) {
+  const { documents, fault } = readLocatedYaml(text, limits)
+  const located = (place: Place, field: string, rule: string): ConfigProblem => ({
+    at: `${source.file}:${place.line}:${place.column}`,
+    ...{ field, rule },
+    ...(source.excerptWidth !== undefined && { excerpt: configExcerpt(text, documents, place, source.excerptWidth) }),
+  })
+  if (fault) throw new EmulatorConfigError([located(fault.place, '', fault.rule)])
+  const [document] = documents
+  // An editor may have emptied the file and not yet written it.
+  if (document === undefined || document.value === null)
+    throw new EmulatorConfigError([located({ line: 1, column: 1 }, '', 'is empty')])
+  const { value } = document
+  const problem = (path: YamlPath, rule: string, name?: string) =>
+    name === undefined
+      ? located(document.placeOf(path), fieldName(path), rule)
+      : located(document.placeOfKey(path, name), fieldName([...path, name]), rule)
+  const parsed = configSchema.safeParse(value)
+  const problems = document.oddities
+    .filter(({ code }) => code === 'duplicate-key')
+    .map(({ place, rule }) => located(place, '', rule))
+  for (const issue of (parsed.error?.issues ?? []).slice(0, maxProblems)) {
     const path = issue.path.filter((part) => typeof part !== 'symbol')
-    if (issue.code !== 'unrecognized_keys') problems.push(yaml.problem(path, ruleOf(issue, valueAt(yaml.value, path))))
-    else for (const key of issue.keys) problems.push(yaml.problem(path, unknownRule(key, namesAt(path)), key))
+    if (issue.code !== 'unrecognized_keys') problems.push(problem(path, ruleOf(issue, valueAt(value, path))))
+    else for (const key of issue.keys) problems.push(problem(path, unknownRule(key, namesAt(path)), key))
   }
-  for (const { path, rule, name } of referenceFaults(yaml.value, source.now)) {
-    // They are found one by one, so that what is not named costs nothing.
-    if (problems.length >= mostProblems) break
-    problems.push(yaml.problem(path, rule, name))
+  for (const { path, rule, name } of referenceFaults(value, source.now)) {
+    // They are found one by one, so those over the limit cost nothing.
+    if (problems.length >= maxProblems) break
+    problems.push(problem(path, rule, name))
   }
   const trustedCertificates = (parsed.data?.trustedCertificates ?? []).map((file, index) => {
     const certificate = readCertificates(file, source)
-    if (certificate instanceof Error) problems.push(yaml.problem(['trustedCertificates', index], certificate.message))
+    if (certificate instanceof Error) problems.push(problem(['trustedCertificates', index], certificate.message))
     return certificate instanceof Error ? '' : certificate
   })
-  if (!parsed.success || problems.length > 0) throw new EmulatorConfigError(problems.slice(0, mostProblems))
+  if (!parsed.success || problems.length > 0) throw new EmulatorConfigError(problems.slice(0, maxProblems))
   const { deadLetterConnectionString, ...options } = parsed.data
   const store = deadLetterConnectionString && {
     deadLetterStore: createBlobDeadLetterStore(deadLetterConnectionString),
@@ -117,6 +153,13 @@ function unknownRule(name: string, names: readonly string[]): string {
   return `is no field${meant === undefined ? ` here; there are ${names.join(', ')}` : `; did you mean ${meant}?`}`
 }
 
-function valueAt(value: unknown, path: ConfigPath): unknown {
+function valueAt(value: unknown, path: YamlPath): unknown {
   return path.reduce<unknown>((at, part) => (Array.isArray(at) ? at[Number(part)] : ownField(at, String(part))), value)
+}
+
+function fieldName(path: YamlPath): string {
+  return path
+    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`))
+    .join('')
+    .replace(/^\./, '')
 }

@@ -6,6 +6,7 @@ import { type Clock, realClock } from '../model/clock.ts'
 import type { InputSchema, InputSchemaMapping } from '../model/model.ts'
 import { stableGuid } from '../model/stable-guid.ts'
 import { type KeptValues, keptOrMade, valuesInMemory } from '../state/kept-values.ts'
+import type { Config } from './config-schema.ts'
 import { checkOptionNames } from './option-names.ts'
 
 /** An application that may sign in. */
@@ -168,6 +169,14 @@ export interface ResolvedOptions {
   readonly tokenLifetimeSeconds: number
 }
 
+/** Options that are not data. The compiler finds a missing one. */
+const codeOnly: Readonly<Record<Exclude<keyof EventGridEmulatorOptions, keyof Config>, true>> = {
+  clock: true,
+  random: true,
+  deadLetterStore: true,
+  probation: true,
+}
+
 /**
  * Fills in the defaults. Throws a TypeError for an option that there is not.
  * @param kept where made-up secrets are kept. @default nowhere
@@ -176,7 +185,7 @@ export function resolveOptions(
   options: EventGridEmulatorOptions,
   kept: KeptValues = valuesInMemory(),
 ): ResolvedOptions {
-  checkOptionNames(options)
+  checkOptionNames(options, Object.keys(codeOnly))
   const tenantId = options.tenantId ?? emulatorDefaults.tenantId
   const [first = {}, ...more] = options.clients ?? []
   const clients = [first, ...more].map((client) => resolveClient(client, tenantId, kept))

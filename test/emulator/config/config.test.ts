@@ -33,18 +33,22 @@ function faults(text: string): string[] {
 const subscription = (settings: string) => `eventSubscriptions:\n  - name: audit\n${settings}`
 
 it.each([
-  { name: 'syntax', text: 'topics:\n  - name: "orders', fault: /^e\.yaml:2:\d+: is no YAML: Missing closing "quote/ },
-  { name: 'a tab', text: 'topics:\n\t- name: orders', fault: /^e\.yaml:2:1: is no YAML: / },
+  {
+    name: 'syntax',
+    text: 'topics:\n  - name: "orders',
+    fault: /^e\.yaml:2:\d+: is not valid YAML here: a quote, bracket/,
+  },
+  { name: 'a tab', text: 'topics:\n\t- name: orders', fault: /^e\.yaml:2:1: is not valid YAML here: a tab/ },
   {
     name: 'a key that stands twice',
     text: 'port: 1\nport: 2',
-    fault: /^e\.yaml:2:1: is no YAML: Map keys must be unique/,
+    fault: 'e.yaml:2:1: has the key "port" twice',
   },
-  { name: 'an alias of nothing', text: 'host: *nowhere', fault: /^e\.yaml:1:7: can't be expanded: .*nowhere/ },
+  { name: 'an alias of nothing', text: 'host: *nowhere', fault: /^e\.yaml:1:7: .*an alias without an anchor/ },
   {
     name: 'a second document',
     text: 'port: 1\n---\nport: 2',
-    fault: 'e.yaml:2:1: must be one document: nothing may follow ---',
+    fault: 'e.yaml:2:1: must hold at most 1 document',
   },
   { name: 'nothing', text: '# to be written\n', fault: 'e.yaml:1:1: is empty' },
   { name: 'a list', text: '- port: 1', fault: 'e.yaml:1:1: must be a mapping' },
@@ -290,7 +294,7 @@ it('refuses an anchor bomb, and names its first alias', () => {
     return `${name}: &${name} [${Array(10).fill(`*${before}`).join(', ')}]`
   })
   expect(faults(['a: &a [x, x, x, x]', ...levels].join('\n'))).toEqual([
-    expect.stringMatching(/^e\.yaml:2:8: can't be expanded: Excessive alias count/),
+    expect.stringMatching(/^e\.yaml:2:8: .*aliases that expand to too much/),
   ])
 })
 
@@ -298,11 +302,11 @@ it.each([
   { name: 'brackets', text: `topics: ${'['.repeat(20_000)}${']'.repeat(20_000)}` },
   { name: 'dashes', text: '- '.repeat(20_000) },
 ])('refuses $name that are nested too deeply', ({ text }) => {
-  expect(faults(text)).toEqual(['e.yaml:1:1: is nested too deeply'])
+  expect(faults(text)).toEqual([expect.stringMatching(/^e\.yaml:1:\d+: is nested too deep$/)])
 })
 
 it('refuses a text of more than a mebibyte', () => {
-  expect(faults(`#${' '.repeat(1_048_576)}`)).toEqual(['e.yaml:1:1: is longer than 1048576 characters'])
+  expect(faults(`#${' '.repeat(1_048_576)}`)).toEqual(['e.yaml:1:1: must be at most 1048576 characters long'])
 })
 
 it('never repeats a connection string', () => {
@@ -323,4 +327,20 @@ deadLetterConnectionString: UseDevelopmentStorage=true
   expect(options.clients).toEqual([{ roles: [{ role: 'Contributor' }, { role: 'Reader', scope: '/subscriptions/1' }] }])
   expect(options.trustedCertificates).toEqual([certificate])
   expect(options.deadLetterStore).toBeDefined()
+})
+
+it('draws the line of each problem with a caret, and masks secrets', () => {
+  const text =
+    'clients:\n  - { clientSecret: MARKED, colour: red }\ndeadLetterConnectionString: MARKED;x\nport: a # MARKED\n'
+  const parse = () => parseConfig(text, { file: 'e.yaml', now: 0, readFile: String, excerptWidth: 80 })
+  expect(parse).toThrow(['e.yaml:4:7: port must be a number', '  4 | port: a # ***', '    |       ^'].join('\n'))
+  expect(parse).toThrow('  2 |   - { clientSecret: ***, colour: red }\n    |                          ^')
+  expect(parse).not.toThrow(/MARKED/)
+})
+
+it('draws a line with a syntax error without any value', () => {
+  const text = 'clients:\n  - { clientSecret: "MARKED, clientId: 5\n'
+  const parse = () => parseConfig(text, { file: 'e.yaml', now: 0, readFile: String, excerptWidth: 80 })
+  expect(parse).toThrow(/^e\.yaml:\d+:\d+: is not valid YAML here: .*\n {2}\d+ \| .*\n {4}\| *\^$/)
+  expect(parse).not.toThrow(/MARKED/)
 })
