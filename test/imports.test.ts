@@ -39,8 +39,8 @@ const emulatorRooms: Readonly<Record<string, readonly string[]>> = {
 /** Packages that only the named rooms use, so that what depends on them is easy to find. */
 const packageRooms: Readonly<Record<string, readonly string[]>> = {
   fastify: ['emulator', 'host'],
-  '@grpc/grpc-js': ['pluggable'],
-  '@grpc/proto-loader': ['pluggable'],
+  '@grpc/grpc-js': ['pluggable', 'host', 'support'],
+  '@grpc/proto-loader': ['pluggable', 'host', 'support'],
   '@grpc/reflection': ['pluggable'],
   'prom-client': ['binding'],
   '@azure/arm-eventgrid': ['subscription'],

@@ -29,6 +29,10 @@ export type PostedEvent = Pick<ReceivedEvent, 'data' | 'metadata' | 'signal'>
 
 /** Calls to the application over HTTP, on connections that are kept alive. */
 export interface AppChannel {
+  /** The address of a component's events in the application, for `probe` and `deliver`. */
+  addressOf(component: { readonly name: string; readonly route: string | undefined }): string
+  /** Says why the application takes no events at an address, by the status of `probe`, and what to do. */
+  refusal(address: string, status: number): string
   /** Asks with OPTIONS whether the application takes events at a route: 2xx and 405 say so, as they do to Dapr. */
   probe(route: string): Promise<RouteAnswer>
   /** Posts an event to a route. Rejects unless the answer is 2xx, and when `event.signal` aborts. */
@@ -41,8 +45,8 @@ export interface AppChannel {
   close(): void
 }
 
-const probeTimeoutMs = 3_000
-const healthTimeoutMs = 500
+export const probeTimeoutMs = 3_000
+export const healthTimeoutMs = 500
 /** Dapr hands on the whole metadata; a credential or a length among it would do harm, so these alone. */
 const passedOn = /^(aeg-(?!sas-)|traceparent$|tracestate$)/
 
@@ -77,6 +81,9 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
   }
 
   return {
+    addressOf: ({ name, route }) => (route?.startsWith('/') ? route : `/${route || name}`),
+    refusal: (address, status) =>
+      `the application answers OPTIONS ${address} with ${status}, so it takes no events there: with 2xx or 405 it does, or the component says direction: input`,
     async probe(route) {
       try {
         const status = await send({
@@ -91,8 +98,7 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
       }
     },
     async deliver(route, { data: body, metadata, signal }) {
-      const named = Object.entries(metadata).filter(([name]) => passedOn.test(name))
-      const headers = { ...Object.fromEntries(named), ...json, 'content-length': body.length }
+      const headers = { ...allowedMetadata(metadata), ...json, 'content-length': body.length }
       let status: number
       try {
         status = await send({ method: 'POST', path: pathOf(route), headers, body, signal })
@@ -103,18 +109,7 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
       }
       if (!isSuccess(status)) throw new Error(`the application answered ${status}`)
     },
-    reachable: () =>
-      new Promise((resolve) => {
-        const socket = connect({ host, port, timeout: healthTimeoutMs })
-        const settle = (answer: boolean) => {
-          socket.destroy()
-          resolve(answer)
-        }
-        socket
-          .on('connect', () => settle(true))
-          .on('timeout', () => settle(false))
-          .on('error', () => settle(false))
-      }),
+    reachable: () => isReachable(host, port),
     async healthy(path) {
       try {
         return isSuccess(
@@ -129,6 +124,26 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
       asking.destroy()
     },
   }
+}
+
+/** The part of an event's metadata that the application gets. */
+export function allowedMetadata(metadata: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(metadata).filter(([name]) => passedOn.test(name)))
+}
+
+/** Does anybody accept a connection at that port within half a second? */
+export function isReachable(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: healthTimeoutMs })
+    const settle = (answer: boolean) => {
+      socket.destroy()
+      resolve(answer)
+    }
+    socket
+      .on('connect', () => settle(true))
+      .on('timeout', () => settle(false))
+      .on('error', () => settle(false))
+  })
 }
 
 /** Dapr sends every event as this, whatever its own content type. */

@@ -82,32 +82,30 @@ function attach(
       value instanceof Secret ? value.reveal() : String(value),
     ]),
   )
-  const route = texts.get('route') || name
+  const address = channel.addressOf({ name, route: texts.get('route') })
   // Dapr asks only where the component does not say so itself.
   const isInput = (texts.get('direction') ?? '').split(',').some((word) => word.trim().toLowerCase() === 'input')
   let current: AbortController | undefined
   let ended = false
 
   /** Not the event itself: as long as the application takes, its parsed form would stay as well, which may be thirty times as large. */
-  const handle = ({ data, metadata, signal }: ReceivedEvent) => channel.deliver(route, { data, metadata, signal })
+  const handle = ({ data, metadata, signal }: ReceivedEvent) => channel.deliver(address, { data, metadata, signal })
 
   async function subscribe(signal: AbortSignal): Promise<void> {
     let told: string | undefined
     for (let waitMs = firstProbeAgainMs; ; waitMs = Math.min(waitMs * 2, lastProbeAgainMs)) {
-      const { subscribed, status } = isInput ? { subscribed: true } : await channel.probe(route)
+      const { subscribed, status } = isInput ? { subscribed: true } : await channel.probe(address)
       if (signal.aborted) return
       if (subscribed) break
       const why =
-        status === undefined
-          ? `the application can't be reached at ${pathOf(route)}`
-          : `the application answers OPTIONS ${pathOf(route)} with ${status}, so it takes no events there: with 2xx or 405 it does, or the component says direction: input`
+        status === undefined ? `the application can't be reached at ${address}` : channel.refusal(address, status)
       if (why !== told) logger.warn(`${why}. Until then events are answered 503 and come again`)
       told = why
       await passed(waitMs, signal)
       if (signal.aborted) return
     }
     binding.read(handle)
-    logger.info(`events go to the application at ${pathOf(route)}`)
+    logger.info(`events go to the application at ${address}`)
   }
 
   function stop(): void {
@@ -130,8 +128,6 @@ function attach(
     },
   }
 }
-
-const pathOf = (route: string) => (route.startsWith('/') ? route : `/${route}`)
 
 /** Resolves after a time, or as soon as the signal aborts. */
 function passed(ms: number, signal: AbortSignal): Promise<void> {

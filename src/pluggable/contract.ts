@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { loadSync, type PackageDefinition, type ServiceDefinition } from '@grpc/proto-loader'
+import type { PackageDefinition, ServiceDefinition } from '@grpc/proto-loader'
+import { loadDefinitions, serviceOf } from '../support/grpc-services.ts'
 
 /** Metadata of a component, an event or a call, by name. */
 export type Texts = Readonly<Record<string, string>>
@@ -55,16 +56,7 @@ export interface Contract {
 
 /** Reads the contract; takes a few milliseconds. */
 export function loadContract(): Contract {
-  // Every field of a message that was read has a value, as the types above say.
-  const all = loadSync(fileURLToPath(new URL('./proto/bindings.proto', import.meta.url)), { defaults: true })
-  return { all, input: serviceOf(all, 'InputBinding'), output: serviceOf(all, 'OutputBinding') }
+  const all = loadDefinitions(fileURLToPath(new URL('./proto/bindings.proto', import.meta.url)))
+  const service = (name: string) => serviceOf(all, `dapr.proto.components.v1.${name}`)
+  return { all, input: service('InputBinding'), output: service('OutputBinding') }
 }
-
-function serviceOf(all: PackageDefinition, name: string): ServiceDefinition {
-  const definition = all[`dapr.proto.components.v1.${name}`]
-  if (!definition || isType(definition)) throw new Error(`proto/bindings.proto holds no service ${name}`)
-  return definition
-}
-
-const isType = (definition: PackageDefinition[string]): definition is Exclude<typeof definition, ServiceDefinition> =>
-  'format' in definition

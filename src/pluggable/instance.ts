@@ -1,10 +1,10 @@
 import type { Binding, InvokeAnswer } from '../binding/binding.ts'
+import { invokePayload } from '../binding/invoke-payload.ts'
 import type { ComponentCounters, Metrics } from '../binding/metrics.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { InvokeRequest } from './contract.ts'
-import { invokePayload } from './payload.ts'
 import { createReaders, type Reader, type Readers, type ReadStream } from './readers.ts'
 import { createSide, type PluggableSide } from './side.ts'
 

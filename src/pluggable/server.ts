@@ -5,12 +5,12 @@ import { type Health, judge } from '../binding/health.ts'
 import { createMetrics } from '../binding/metrics.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import type { Logger } from '../core/logger.ts'
+import { createPeers } from '../support/grpc-peers.ts'
 import { loadContract } from './contract.ts'
 import { createInputService } from './input-service.ts'
 import type { Instance } from './instance.ts'
 import { createInstances } from './instances.ts'
 import { createOutputService } from './output-service.ts'
-import { createPeers } from './peers.ts'
 import { claimSockets, type SocketFiles } from './socket-files.ts'
 
 export interface PluggableOptions {
@@ -89,7 +89,7 @@ export async function createPluggable(options: PluggableOptions): Promise<Plugga
       folder,
       names: socketNames,
       mode: socketMode,
-      bind: peers.listen,
+      bind: async (path) => void (await peers.listen({ path })),
       onWarning: (warning) => logger.warn(warning),
       onWait: (path) => logger.debug(`waits for the lock ${path} of another process`),
       signal,

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { createServer, type ListenOptions } from 'node:net'
 import { type Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js'
-import { type ClosableServer, closable } from '../support/closable-server.ts'
+import { type ClosableServer, closable } from './closable-server.ts'
 
-/** The connections of a gRPC server by Unix domain sockets. */
+/** The connections of a gRPC server. */
 export interface Peers {
-  /** Accepts connections at a path; rejects where it can't listen. */
-  listen(path: string): Promise<void>
+  /** Accepts connections at a path or a port; resolves with the port, 0 for a path. Rejects where it can't listen. */
+  listen(at: ListenOptions): Promise<number>
   /** Stops listening, closes connections that are open after `graceMs` milliseconds, and resolves when all are closed. */
   close(graceMs: number): Promise<void>
 }
@@ -22,12 +22,14 @@ export function createPeers(server: GrpcServer, { onRefused }: PeersOptions): Pe
   const listening: ClosableServer[] = []
 
   return {
-    async listen(path) {
+    async listen(at) {
       const one = createServer((socket) => injector.injectConnection(socket))
       const closing = closable(one, { onRefused })
-      one.listen(path)
+      one.listen(at)
       await once(one, 'listening')
       listening.push(closing)
+      const address = one.address()
+      return typeof address === 'object' && address ? address.port : 0
     },
     async close(graceMs) {
       const closed = listening.map((one) => one.close(graceMs))

@@ -1,0 +1,33 @@
+import { fileURLToPath } from 'node:url'
+import type { ServiceDefinition } from '@grpc/proto-loader'
+import { loadDefinitions, serviceOf } from '../../support/grpc-services.ts'
+
+/** Metadata of an event or a call, by name. */
+export type Texts = Readonly<Record<string, string>>
+
+/** A call of an output binding. */
+export interface InvokeBindingRequest {
+  readonly name: string
+  readonly data: Buffer
+  readonly metadata: Texts
+  readonly operation: string
+}
+
+/** The names of the components whose events an application takes. */
+export interface ListInputBindingsResponse {
+  readonly bindings: readonly string[]
+}
+
+/** A service of `proto/runtime.proto`. */
+export type RuntimeService = 'Dapr' | 'AppCallback' | 'AppCallbackHealthCheck'
+
+/** Reads the services of `proto/runtime.proto`; takes a few milliseconds. */
+export function loadRuntimeContract(): Readonly<Record<RuntimeService, ServiceDefinition>> {
+  const definitions = loadDefinitions(fileURLToPath(new URL('./proto/runtime.proto', import.meta.url)))
+  const service = (name: RuntimeService) => serviceOf(definitions, `dapr.proto.runtime.v1.${name}`)
+  return {
+    Dapr: service('Dapr'),
+    AppCallback: service('AppCallback'),
+    AppCallbackHealthCheck: service('AppCallbackHealthCheck'),
+  }
+}

@@ -1,0 +1,17 @@
+import { loadSync, type PackageDefinition, type ServiceDefinition } from '@grpc/proto-loader'
+
+/** The definitions of a `.proto` file. Every field of a message that was read has a value, its default where it was not sent. */
+export function loadDefinitions(file: string): PackageDefinition {
+  return loadSync(file, { defaults: true })
+}
+
+/** @param name its full name, with the package */
+export function serviceOf(definitions: PackageDefinition, name: string): ServiceDefinition {
+  const definition = definitions[name]
+  if (!definition || isMessage(definition)) throw new Error(`the .proto file holds no service ${name}`)
+  return definition
+}
+
+const isMessage = (
+  definition: PackageDefinition[string],
+): definition is Exclude<typeof definition, ServiceDefinition> => 'format' in definition

@@ -1,0 +1,51 @@
+/** A limited number of places for work that runs at once. */
+export interface Slots {
+  /**
+   * Runs the work when a place is free, first come first served.
+   *
+   * @throws the reason of `signal` when it aborts before that
+   */
+  run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>
+}
+
+/** @param count how many places there are, at least 1 */
+export function createSlots(count: number): Slots {
+  let free = count
+  const waiting = new Set<() => void>()
+
+  /** Passes the place on, or frees it. */
+  function leave(): void {
+    const [next] = waiting
+    if (next) next()
+    else free++
+  }
+
+  function enter(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const take = () => {
+        waiting.delete(take)
+        signal.removeEventListener('abort', giveUp)
+        resolve()
+      }
+      const giveUp = () => {
+        waiting.delete(take)
+        reject(signal.reason)
+      }
+      waiting.add(take)
+      signal.addEventListener('abort', giveUp, { once: true })
+    })
+  }
+
+  return {
+    async run(work, signal) {
+      signal.throwIfAborted()
+      if (free > 0) free--
+      else await enter(signal)
+      try {
+        return await work()
+      } finally {
+        leave()
+      }
+    },
+  }
+}
