@@ -14,6 +14,8 @@ export interface PublisherLimits {
   readonly maxRequests: number
   /** Milliseconds a call may take, waiting and retries included. @default 60_000 */
   readonly publishTimeoutMs: number
+  /** Milliseconds a call may take while the host name of the topic does not exist. @default 10_000 */
+  readonly noSuchHostTimeoutMs: number
   /** Milliseconds one request may take before it counts as lost. @default 30_000 */
   readonly attemptTimeoutMs: number
   /** Milliseconds `close` goes on publishing what is queued. @default 10_000 */
@@ -34,6 +36,7 @@ export const publisherDefaults: PublisherLimits = {
   maxQueuedBytes: 67_108_864,
   maxRequests: 4,
   publishTimeoutMs: 60_000,
+  noSuchHostTimeoutMs: 10_000,
   attemptTimeoutMs: 30_000,
   closeTimeoutMs: 10_000,
   retryBaseMs: 250,

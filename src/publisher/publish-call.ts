@@ -22,6 +22,8 @@ export interface PublishCall extends Placed {
   readonly load: Load
   /** The events, request by request: one request unless they exceed it. */
   readonly requests: readonly (readonly WireEvent[])[]
+  /** When the call began, by `elapsed` of the clock. */
+  readonly startedAt: number
   /** When the call gives up, by `elapsed` of the clock. */
   readonly deadline: number
   readonly receipt: Promise<PublishReceipt>
@@ -60,6 +62,7 @@ export function createCall(options: PublishCallOptions): PublishCall {
   const { schema, requests, clock, timeoutMs, signal } = options
   const { promise, resolve, reject } = Promise.withResolvers<PublishReceipt>()
   const events = requests.flat()
+  const startedAt = clock.elapsed()
   let settled = false
   const settle = (how: () => void) => {
     if (settled) return
@@ -73,7 +76,8 @@ export function createCall(options: PublishCallOptions): PublishCall {
     schema,
     requests,
     load: loadOf(events),
-    deadline: clock.elapsed() + timeoutMs,
+    startedAt,
+    deadline: startedAt + timeoutMs,
     receipt: promise,
     done: { requests: 0, requestIds: [] },
     lastFailure: undefined,

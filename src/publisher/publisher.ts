@@ -95,10 +95,10 @@ export function createPublisher(options: PublisherOptions): Publisher {
     logger,
     random: options.random ?? Math.random,
     signal: closing.signal,
-    onTaken: () => {
+    onAccepted: () => {
       lastFailure = undefined
     },
-    onTrouble: (call, failure) => {
+    onFailure: (call, failure) => {
       lastFailure = explain(call, failure).message
     },
     fail: (call, failure) => call.reject(explain(call, failure)),

@@ -1,4 +1,4 @@
-import type { Logger } from '../core/logger.ts'
+import type { LogFields, Logger } from '../core/logger.ts'
 import { pause, type SteadyClock } from '../support/clock.ts'
 import type { PublisherLimits } from './limits.ts'
 import type { PublishCall } from './publish-call.ts'
@@ -8,7 +8,7 @@ import type { WireEvent } from './to-events.ts'
 import { judgeAnswer, type TopicAnswer } from './topic-answer.ts'
 import type { TopicClient } from './topic-client.ts'
 
-/** An answer that was no success, and the attempts it took to get it. */
+/** The last failure of a call. */
 export type FailedAnswer = NonNullable<PublishCall['lastFailure']>
 
 /** What {@link createSender} needs. */
@@ -18,104 +18,125 @@ export interface SenderOptions {
   readonly clock: SteadyClock
   readonly logger: Logger
   readonly random: () => number
-  /** Ends requests and waits at once. */
+  /** Ends requests and pauses at once. */
   readonly signal: AbortSignal
-  /** The topic took a request. */
-  readonly onTaken: () => void
-  /** The topic took a request not, for a reason that lies not in its events. */
-  readonly onTrouble: (call: PublishCall, failure: FailedAnswer) => void
+  /** The topic accepted a request. */
+  readonly onAccepted: () => void
+  /** The topic rejected the request for a reason unrelated to its events. */
+  readonly onFailure: (call: PublishCall, failure: FailedAnswer) => void
   /** Rejects a call. */
   readonly fail: (call: PublishCall, failure: FailedAnswer) => void
 }
 
-type AttemptsOutcome = SendOutcome | 'taken'
+type AttemptOutcome = SendOutcome | { readonly pauseMs: number }
 
-/** Makes what sends calls and sends them again. */
-export function createSender(options: SenderOptions) {
-  const { client, limits, clock, logger, random, signal, onTaken, onTrouble, fail } = options
+/** Sends calls, and sends them again after a failure that may pass. */
+export interface Sender {
+  /** Sends calls together in one request, or a single call in all of its requests, one after the other. Never rejects. */
+  send(calls: readonly PublishCall[], onBackOff: (waits: boolean) => void): Promise<SendOutcome>
+}
 
-  const attempt = async (calls: readonly PublishCall[], events: readonly WireEvent[]): Promise<TopicAnswer> => {
-    const [first] = calls
-    if (!first) return { kind: 'accepted', requestId: undefined }
+/** Makes the sender of a publisher. */
+export function createSender(options: SenderOptions): Sender {
+  const { client, limits, clock, logger, random, signal, onAccepted, onFailure, fail } = options
+
+  async function sendOnce(calls: readonly PublishCall[], first: PublishCall): Promise<TopicAnswer> {
     const ending = new AbortController()
     const end = () => ending.abort()
     const left = Math.max(...calls.map(({ deadline }) => deadline)) - clock.elapsed()
-    const callOff = clock.setTimer(Math.max(0, Math.min(limits.attemptTimeoutMs, left)), end)
-    // AbortSignal.any would keep each request in memory, body and all, for as long as the publisher lives: a listener on a signal that lasts keeps what is joined with it.
+    const cancel = clock.setTimer(Math.max(0, Math.min(limits.attemptTimeoutMs, left)), end)
+    // Not AbortSignal.any: it would keep each request, body and all, for as long as the publisher lives.
     signal.addEventListener('abort', end, { once: true })
     try {
-      return await client.send(first.schema, events, ending.signal)
+      return await client.send(first.schema, nextEvents(calls), ending.signal)
     } finally {
-      callOff()
+      cancel()
       signal.removeEventListener('abort', end)
     }
   }
 
-  /** Sends one request of each call together until it is taken, refused, or out of time. */
-  const sendRequests = async (
+  function accepted(calls: readonly PublishCall[], requestId: string | undefined): 'accepted' {
+    onAccepted()
+    for (const { done } of calls) {
+      done.requests += 1
+      if (requestId !== undefined) done.requestIds.push(requestId)
+    }
+    return 'accepted'
+  }
+
+  /** Decides what follows from a failure; rejects the calls that gain nothing by another attempt. */
+  function failed(calls: readonly PublishCall[], first: PublishCall, failure: FailedAnswer): AttemptOutcome {
+    const { answer, attempts } = failure
+    for (const call of calls) call.lastFailure = failure
+    const verdict = judgeAnswer(answer)
+    const fields = logFields(calls, answer)
+    if (verdict === 'split' && calls.length > 1) {
+      logger.debug('a joint request was refused; sending its halves', { ...fields, calls: calls.length })
+      return 'halve'
+    }
+    if (verdict !== 'split') onFailure(first, failure)
+    if (verdict !== 'retry') {
+      for (const call of calls) fail(call, failure)
+      return 'settled'
+    }
+    const retryAfterMs = 'retryAfterMs' in answer ? answer.retryAfterMs : undefined
+    const delayMs = retryDelay({ ...limits, attempt: attempts, retryAfterMs, random })
+    const until = clock.elapsed() + delayMs
+    for (const call of calls.filter((each) => giveUpAt(each, answer, limits) <= until)) {
+      call.abandoned = true
+      fail(call, failure)
+    }
+    if (calls.every(({ abandoned }) => abandoned)) return 'settled'
+    logger.warn('the topic did not accept a request; sending it again', { ...fields, attempts, delayMs })
+    return { pauseMs: delayMs }
+  }
+
+  /** Sends one request of each call together until it is accepted, refused, or out of time. */
+  async function sendRound(
     calls: readonly PublishCall[],
     onBackOff: (waits: boolean) => void,
-  ): Promise<AttemptsOutcome> => {
+  ): Promise<SendOutcome | 'accepted'> {
     let live = calls
     for (let attempts = 1; ; attempts++) {
       live = live.filter(({ abandoned }) => !abandoned)
       const [first] = live
       if (!first || signal.aborted) return 'settled'
-      const events = live.flatMap(({ requests, done }) => requests[done.requests] ?? [])
-      const answer = await attempt(live, events)
-      if (answer.kind === 'accepted') {
-        onTaken()
-        for (const { done } of live) {
-          done.requests += 1
-          if (answer.requestId !== undefined) done.requestIds.push(answer.requestId)
-        }
-        return 'taken'
-      }
+      const answer = await sendOnce(live, first)
+      if (answer.kind === 'accepted') return accepted(live, answer.requestId)
       if (signal.aborted) return 'settled'
-      const failure: FailedAnswer = { answer, attempts }
-      for (const call of live) call.lastFailure = failure
-      const verdict = judgeAnswer(answer)
-      const fields = { reason: answer.kind === 'answered' ? answer.message : answer.reason, events: events.length }
-      const status = answer.kind === 'answered' ? { status: answer.status } : {}
-      if (verdict === 'split') {
-        if (live.length > 1) {
-          logger.debug('a joint request was refused and is halved', { ...fields, ...status, calls: live.length })
-          return 'halve'
-        }
-        fail(first, failure)
-        return 'settled'
-      }
-      onTrouble(first, failure)
-      if (verdict !== 'retry') {
-        for (const call of live) fail(call, failure)
-        return 'settled'
-      }
-      const retryAfterMs = 'retryAfterMs' in answer ? answer.retryAfterMs : undefined
-      const delayMs = retryDelay({ ...limits, attempt: attempts, retryAfterMs, random })
-      const until = clock.elapsed() + delayMs
-      // A call whose time ends before the next attempt gains nothing by waiting for it.
-      for (const call of live.filter(({ deadline }) => deadline <= until)) {
-        call.abandoned = true
-        fail(call, failure)
-      }
-      if (live.every(({ abandoned }) => abandoned)) return 'settled'
-      logger.warn('the topic did not take a request, which is sent again', { ...fields, ...status, attempts, delayMs })
+      const outcome = failed(live, first, { answer, attempts })
+      if (typeof outcome === 'string') return outcome
       onBackOff(true)
-      await pause(clock, delayMs, signal)
+      await pause(clock, outcome.pauseMs, signal)
       onBackOff(false)
     }
   }
 
   return {
-    /** Sends calls together in one request, or a single call in all of its requests, one after the other. Never rejects. */
-    async send(calls: readonly PublishCall[], onBackOff: (waits: boolean) => void): Promise<SendOutcome> {
+    async send(calls, onBackOff) {
       const rounds = Math.max(0, ...calls.map(({ requests }) => requests.length))
       for (let round = 0; round < rounds; round++) {
-        const outcome = await sendRequests(calls, onBackOff)
-        if (outcome !== 'taken') return outcome
+        const outcome = await sendRound(calls, onBackOff)
+        if (outcome !== 'accepted') return outcome
       }
       for (const call of calls) if (call.done.requests === call.requests.length) call.resolve()
       return 'settled'
     },
   }
+}
+
+/** The events of the next request of each call. */
+const nextEvents = (calls: readonly PublishCall[]): readonly WireEvent[] =>
+  calls.flatMap(({ requests, done }) => requests[done.requests] ?? [])
+
+/** When a call gains nothing by another attempt. A host name that does not exist rarely comes to exist within a minute. */
+function giveUpAt(call: PublishCall, answer: TopicAnswer, limits: PublisherLimits): number {
+  const noSuchHost = answer.kind === 'unreachable' && answer.noSuchHost
+  return noSuchHost ? Math.min(call.deadline, call.startedAt + limits.noSuchHostTimeoutMs) : call.deadline
+}
+
+function logFields(calls: readonly PublishCall[], answer: FailedAnswer['answer']): LogFields {
+  const events = nextEvents(calls).length
+  if (answer.kind !== 'answered') return { reason: answer.reason, events }
+  return { reason: answer.message, events, status: answer.status }
 }

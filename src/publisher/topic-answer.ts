@@ -17,6 +17,8 @@ export type TopicAnswer =
       /** What to do about it, where the error says so much. */
       readonly fix?: string | undefined
       readonly permanent: boolean
+      /** The host name does not exist in DNS. */
+      readonly noSuchHost?: boolean
     }
   /** There was no token to send. */
   | {

@@ -168,15 +168,20 @@ async function sendOnce(
     if (noToken) return noToken
     const code = isRestError(error) ? error.code : undefined
     const reason = error instanceof Error ? clean(error.message) || error.name : 'unknown'
-    const fix = certificateRemedy(code)
+    const noSuchHost = code === 'ENOTFOUND'
+    const fix = noSuchHost ? noSuchHostRemedy : certificateRemedy(code)
     return {
       kind: 'unreachable',
       reason: code && !reason.includes(code) ? `${code} ${reason}` : reason,
       fix,
-      permanent: !isRestError(error) || fix !== undefined,
+      permanent: !isRestError(error) || (fix !== undefined && !noSuchHost),
+      noSuchHost,
     }
   }
 }
+
+/** A proxy of the environment is looked up in place of the topic. */
+const noSuchHostRemedy = 'check the host name of topicEndpoint, and that of a proxy (HTTPS_PROXY)'
 
 /** Event Grid's message in an error of the SDK; the body itself where it is no JSON. */
 function messageIn(error: Error): string {

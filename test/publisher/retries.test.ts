@@ -3,6 +3,30 @@ import { refusal } from '../support/refusal.ts'
 import { createManualClock, openPublisher } from './open-publisher.ts'
 import { type Answer, createGate, event, ids, problem, startHeldTopic, startTopic } from './scripted-topic.ts'
 
+describe('a topic whose host name does not exist', () => {
+  // A label of over 63 characters: no name server is asked.
+  const endpoint = `https://${'x'.repeat(64)}.example.com/api/events`
+
+  it('fails a call within 10 s, and says what to check', async () => {
+    const time = createManualClock()
+    const { publisher } = openPublisher(endpoint, { clock: time.clock })
+    let failed = false
+    const failure = refusal(publisher.publish(event('1'))).finally(() => {
+      failed = true
+    })
+    while (!failed) {
+      const pauseMs = await Promise.race([time.waits((delayMs) => delayMs <= 10_000), failure])
+      if (typeof pauseMs === 'number') time.advance(pauseMs)
+    }
+    expect(await failure).toMatchObject({
+      code: 'PUBLISH_UNAVAILABLE',
+      message: expect.stringMatching(/ENOTFOUND.*check the host name of topicEndpoint/s),
+    })
+    expect(time.clock.elapsed()).toBeLessThanOrEqual(10_000)
+    expect(time.clock.elapsed()).toBeGreaterThan(5_000)
+  })
+})
+
 describe('a request that was not taken', () => {
   const unavailable: Answer = { status: 503, body: problem('ServiceUnavailable', 'busy') }
   it.each([
