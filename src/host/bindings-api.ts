@@ -1,21 +1,15 @@
-import { timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { z } from 'zod'
-import { BindingError } from '../core/errors.ts'
 import type { Secret } from '../core/secret.ts'
 import { type ClosableServer, closable } from '../support/closable-server.ts'
 import { isForeignFetch, isOwnHost, isOwnOrigin } from '../support/request-origin.ts'
-import type { Host } from './host.ts'
+import { isSameText } from '../support/same-text.ts'
+import { type ApiIdentity, apiMetadata } from './api-metadata.ts'
+import { callOutput, OutputCallError } from './call-output.ts'
 
 /** What the API shows and does. */
-export interface BindingsApiOptions {
-  readonly host: Host
-  readonly appId: string
-  /** Where the application is, if there is one. */
-  readonly app: { readonly address: string; readonly port: number; readonly maxConcurrency: number } | undefined
-  /** This program's version. */
-  readonly version: string
+export interface BindingsApiOptions extends ApiIdentity {
   /** The address that the API listens on: a loopback name, an IP address, or `0.0.0.0` or `::` for all. */
   readonly listeningOn: string
   /** What every request but those for health must bring as `dapr-api-token`. */
@@ -80,7 +74,7 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
     const refusal = refusalOf(request, options)
     if (refusal !== undefined) return sendError(reply, 403, 'ERR_PERMISSION_DENIED', refusal)
     const isHealth = request.url.startsWith('/v1.0/healthz')
-    if (token && !isHealth && !isSame(String(request.headers['dapr-api-token'] ?? ''), token.reveal())) {
+    if (token && !isHealth && !isSameText(String(request.headers['dapr-api-token'] ?? ''), token.reveal())) {
       return reply.code(401).send('invalid api token')
     }
   })
@@ -93,23 +87,13 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
       const body = parseInvoke(request.body)
       if ('fault' in body) return malformed(reply, body.fault)
       const { operation, data, metadata } = body
-      const refuse = (why: string) =>
-        sendError(reply, 500, 'ERR_INVOKE_OUTPUT_BINDING', `error invoking output binding ${name}: ${why}`)
-      if (!operation) return refuse('operation field is missing from request')
-      const binding = host.find(name)?.binding
-      if (!binding) return refuse(`couldn't find output binding ${name}`)
-      const operations = binding.operations()
-      if (!operations.includes(operation)) {
-        return refuse(
-          `binding ${name} does not support operation ${operation}. supported operations:${operations.join(' ')}`,
-        )
-      }
       const given = { ...metadata, ...traceContext(request.headers) }
       try {
-        const answer = await binding.invoke(operation, data ?? null, { metadata: given })
+        const answer = await callOutput(host, { name, operation, data: data ?? null, metadata: given })
         return sendJson(reply.headers(answerHeaders(answer.metadata)), '')
       } catch (error) {
-        return refuse(error instanceof BindingError ? error.message : 'an unexpected error')
+        if (!(error instanceof OutputCallError)) throw error
+        return sendError(reply, 500, 'ERR_INVOKE_OUTPUT_BINDING', error.message)
       }
     },
   })
@@ -131,7 +115,7 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
       : reply.code(204).send(),
   )
 
-  server.get('/v1.0/metadata', (_request, reply) => sendJson(reply, JSON.stringify(metadataOf(options, extended))))
+  server.get('/v1.0/metadata', (_request, reply) => sendJson(reply, JSON.stringify(apiMetadata(options, extended))))
   server.put<{ Params: { key: string } }>('/v1.0/metadata/:key', (request, reply) => {
     const { key } = request.params
     const value = String(request.body ?? '')
@@ -215,29 +199,4 @@ function answerHeaders(metadata: Readonly<Record<string, string | undefined>>): 
     return ascii === undefined || ascii.length > longestHeader ? [] : [[`metadata.${name}`, ascii] as const]
   })
   return Object.fromEntries(headers)
-}
-
-function metadataOf({ host, appId, app, version }: BindingsApiOptions, extended: ReadonlyMap<string, string>): unknown {
-  const runtimeVersion = `eventgrid-binding ${version}`
-  return {
-    ...(appId !== '' && { id: appId }),
-    runtimeVersion,
-    components: host.components().map(({ loaded: { component, metadata } }) => ({
-      name: component.name,
-      type: component.type,
-      version: component.version,
-      capabilities: [metadata.input && 'INPUT_BINDING', metadata.output && 'OUTPUT_BINDING'].filter(Boolean),
-    })),
-    extended: { ...Object.fromEntries(extended), daprRuntimeVersion: runtimeVersion },
-    appConnectionProperties: app
-      ? { port: app.port, protocol: 'http', channelAddress: app.address, maxConcurrency: app.maxConcurrency }
-      : {},
-    actorRuntime: { runtimeStatus: 'DISABLED', hostReady: false },
-  }
-}
-
-/** Takes the same time wherever two texts differ. */
-function isSame(given: string, expected: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(expected)]
-  return a.length === b.length && timingSafeEqual(a, b)
 }

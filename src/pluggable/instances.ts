@@ -13,6 +13,8 @@ export interface InstancesOptions {
   readonly endpoints?: Endpoints | undefined
   /** Time without a `Read` until a component warns. @default 60_000 */
   readonly readWarningMs?: number | undefined
+  /** Components that may be initialised: more than a sidecar ever has. @default 1_000 */
+  readonly maxInitialized?: number
 }
 
 /** The components that this process serves, by name. */
@@ -37,16 +39,13 @@ export interface Instances {
   close(): Promise<void>
 }
 
-/** More components than a sidecar ever has. */
-const maxInitialized = 1_000
-
 /** Of components that nobody has initialised: they show in health and metrics which calls fail after a restart of this process. */
 const maxUninitialized = 100
 
 const sweepMs = 1_000
 
 export function createInstances(options: InstancesOptions): Instances {
-  const { loggerOf, metrics, endpoints, readWarningMs } = options
+  const { loggerOf, metrics, endpoints, readWarningMs, maxInitialized = 1_000 } = options
   const instances = new Map<string, Instance>()
   let closing = false
 

@@ -206,12 +206,15 @@ it('leaves the port to a component that somebody reads', async () => {
 })
 
 it('refuses one component too many', async () => {
-  const { host, fields } = await openComponent()
+  const { fields, log } = await openComponent()
+  const instances = createInstances({ loggerOf: () => log, metrics: createMetrics(), maxInitialized: 2 })
+  onTestFinished(() => instances.close())
   // Initialises nothing but the name: the metadata configure no output side.
-  const init = (name: string) => host.init('output', name, { ...fields, direction: 'input' })
-  await Promise.all(Array.from({ length: 1_000 }, (_, n) => init(`component-${n}`)))
-  await expect(init('more')).rejects.toMatchObject({ code: status.RESOURCE_EXHAUSTED })
-  await init('component-7')
+  const init = (name: string) => instances.init(name, 'output', { ...fields, direction: 'input' })
+  await init('orders')
+  await init('payments')
+  await expect(init('more')).rejects.toMatchObject({ code: 'OVERLOADED' })
+  await init('payments')
 })
 
 it('keeps its room for components that are initialised, whatever calls come with made-up names', async () => {

@@ -1,0 +1,45 @@
+import type { Host } from './host.ts'
+
+/** Where the application is. */
+export interface AppAddress {
+  readonly address: string
+  readonly port: number
+  readonly maxConcurrency: number
+  /** @default http */
+  readonly protocol?: 'http' | 'grpc'
+}
+
+/** What both APIs tell of this process. */
+export interface ApiIdentity {
+  readonly host: Host
+  readonly appId: string
+  /** `undefined`: there is no application. */
+  readonly app: AppAddress | undefined
+  /** This program's version. */
+  readonly version: string
+}
+
+/** The answer to a request for metadata, with the names of Dapr's HTTP API. */
+export function apiMetadata({ host, appId, app, version }: ApiIdentity, extended: ReadonlyMap<string, string>) {
+  const runtimeVersion = `eventgrid-binding ${version}`
+  return {
+    ...(appId !== '' && { id: appId }),
+    runtimeVersion,
+    components: host.components().map(({ loaded: { component, metadata } }) => ({
+      name: component.name,
+      type: component.type,
+      version: component.version,
+      capabilities: [metadata.input && 'INPUT_BINDING', metadata.output && 'OUTPUT_BINDING'].filter(Boolean),
+    })),
+    extended: { ...Object.fromEntries(extended), daprRuntimeVersion: runtimeVersion },
+    appConnectionProperties: app
+      ? {
+          port: app.port,
+          protocol: app.protocol ?? 'http',
+          channelAddress: app.address,
+          maxConcurrency: app.maxConcurrency,
+        }
+      : {},
+    actorRuntime: { runtimeStatus: 'DISABLED', hostReady: false },
+  }
+}

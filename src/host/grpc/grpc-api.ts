@@ -1,0 +1,163 @@
+import {
+  type handleUnaryCall,
+  type Metadata,
+  type MethodDefinition,
+  Server,
+  type ServerDuplexStream,
+  type ServerUnaryCall,
+  status,
+} from '@grpc/grpc-js'
+import { invokePayload } from '../../binding/invoke-payload.ts'
+import type { Secret } from '../../core/secret.ts'
+import { createPeers } from '../../support/grpc-peers.ts'
+import { isOwnHost } from '../../support/request-origin.ts'
+import { isSameText } from '../../support/same-text.ts'
+import { type ApiIdentity, apiMetadata } from '../api-metadata.ts'
+import { callOutput, OutputCallError } from '../call-output.ts'
+import { type InvokeBindingRequest, loadRuntimeContract } from './runtime-contract.ts'
+import { unsupportedMethods } from './unsupported-methods.ts'
+
+/** What the API tells and does. */
+export interface GrpcApiOptions extends ApiIdentity {
+  /** The address that the API listens on. */
+  readonly listeningOn: string
+  /** What every call must bring as metadata `dapr-api-token`. */
+  readonly token?: Secret | undefined
+  /** A caller asks the process to end. */
+  readonly onShutdown: () => void
+}
+
+/** Dapr's gRPC API as far as bindings need it. */
+export interface GrpcApi {
+  /** Resolves with the port. */
+  listen(at: { readonly host: string; readonly port: number }): Promise<number>
+  /** Ends it in bounded time, whatever its callers do. */
+  close(): Promise<void>
+}
+
+/** Dapr's own limit of a message, in bytes. */
+const maxMessageBytes = 4 * 1024 * 1024
+
+const maxDetails = 4_000
+
+const closeGraceMs = 1_000
+
+type ServerSurfaceCall = Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'getHost'>
+
+interface Failure {
+  readonly code: status
+  readonly details: string
+}
+
+/** The service `Dapr` over gRPC: InvokeBinding, GetMetadata and Shutdown. Does not listen yet. */
+export function createGrpcApi(options: GrpcApiOptions): GrpcApi {
+  const { host, onShutdown } = options
+  const { Dapr } = loadRuntimeContract()
+  const server = new Server({ 'grpc.max_receive_message_length': maxMessageBytes, 'grpc.enable_channelz': 0 })
+  const peers = createPeers(server, { onRefused() {} })
+
+  /** A handler for calls that may be made. */
+  function guarded<Request, Response>(
+    work: (call: ServerUnaryCall<Request, Response>) => Promise<Response> | Response,
+  ): handleUnaryCall<Request, Response> {
+    return async (call, callback) => {
+      const refused = refusalOf(call, options)
+      if (refused) return callback(refused)
+      try {
+        callback(null, await work(call))
+      } catch (error) {
+        callback({ code: status.INTERNAL, details: textOf(error) })
+      }
+    }
+  }
+
+  server.addService(
+    { ...Dapr, ...Object.fromEntries(unsupportedMethods.map((name) => [name, unsupported(name)])) },
+    {
+      ...Object.fromEntries(unsupportedMethods.map((name) => [name, refuse(name, options)])),
+      InvokeBinding: guarded(async ({ request, metadata }: ServerUnaryCall<InvokeBindingRequest, object>) => {
+        const { name, operation, data } = request
+        const given = { ...request.metadata, ...traceContext(metadata) }
+        const answer = await callOutput(host, { name, operation, data: invokePayload(data), metadata: given })
+        return { metadata: answer.metadata }
+      }),
+      GetMetadata: guarded(() => {
+        const {
+          components,
+          extended,
+          appConnectionProperties,
+          id = '',
+          runtimeVersion,
+        } = apiMetadata(options, new Map())
+        return {
+          id,
+          runtimeVersion,
+          registeredComponents: components,
+          extendedMetadata: extended,
+          appConnectionProperties,
+        }
+      }),
+      Shutdown: guarded(() => {
+        // The end of the process lets the answer out first.
+        setImmediate(onShutdown)
+        return {}
+      }),
+    },
+  )
+
+  return {
+    listen: ({ host, port }) => peers.listen({ host, port }),
+    close: () => peers.close(closeGraceMs),
+  }
+}
+
+/** The same rules as for the HTTP API. Browsers can't speak this protocol; a proxy beside us could for them. */
+function refusalOf(call: ServerSurfaceCall, { token, listeningOn }: GrpcApiOptions): Failure | undefined {
+  if (token) {
+    const given = String(call.metadata.get('dapr-api-token')[0] ?? '')
+    return isSameText(given, token.reveal())
+      ? undefined
+      : { code: status.UNAUTHENTICATED, details: 'invalid api token' }
+  }
+  if (isOwnHost({ protocol: 'http', headers: { host: call.getHost() } }, listeningOn)) return undefined
+  const details = 'the authority does not name this machine: use localhost or an IP address, or set DAPR_API_TOKEN'
+  return { code: status.PERMISSION_DENIED, details }
+}
+
+/** A method of any kind: on the wire the others are special cases of two streams. */
+const unsupported = (name: string): MethodDefinition<Buffer, Buffer> => ({
+  path: `/dapr.proto.runtime.v1.Dapr/${name}`,
+  requestStream: true,
+  responseStream: true,
+  requestSerialize: (bytes) => bytes,
+  requestDeserialize: (bytes) => bytes,
+  responseSerialize: (bytes) => bytes,
+  responseDeserialize: (bytes) => bytes,
+})
+
+function refuse(name: string, options: GrpcApiOptions) {
+  return (call: ServerDuplexStream<Buffer, Buffer>): void => {
+    const details = `this host has no ${name}: it has Dapr's bindings and metadata API; for more run daprd`
+    call.emit('error', refusalOf(call, options) ?? { code: status.UNIMPLEMENTED, details })
+  }
+}
+
+/** Dapr hands the caller's trace on to the component in the same way. */
+function traceContext(metadata: Metadata): Record<string, string> {
+  const names = ['traceparent', 'tracestate']
+  return Object.fromEntries(
+    names.flatMap((name) =>
+      metadata
+        .get(name)
+        .slice(0, 1)
+        .map((value) => [name, String(value)]),
+    ),
+  )
+}
+
+/** gRPC sends the text percent-encoded in a header, and peers limit the bytes of headers. */
+function textOf(error: unknown): string {
+  if (!(error instanceof OutputCallError)) return 'an unexpected error'
+  const { message } = error
+  return (message.length > maxDetails ? `${message.slice(0, maxDetails)} ...` : message).toWellFormed()
+}
