@@ -17,7 +17,7 @@ import { RecordRing } from './records/records.ts'
 import { createCertificateAuthority, makeAuthority, readAuthority } from './server/certificates.ts'
 import { createFaults, type Faults } from './server/faults.ts'
 import { createEmulatorServer } from './server/server.ts'
-import { type KeptValues, keptOrMade } from './state/kept-values.ts'
+import { type PersistedValues, persistedOr } from './state/persisted-values.ts'
 import type { State } from './state/state.ts'
 import { registerTopicRoutes } from './topics/topic-routes.ts'
 
@@ -32,7 +32,7 @@ export interface RunningEmulator {
   readonly engine: DeliveryEngine
   readonly provisioning: Provisioning
   readonly figures: Figures
-  readonly kept: KeptValues
+  readonly persisted: PersistedValues
   /** The certificate of the authority, PEM. */
   readonly ca: string
   /** Without a trailing slash. */
@@ -48,10 +48,10 @@ export interface RunningEmulator {
 /** Makes the parts of an emulator, connects them and listens. */
 export async function runEmulator(options: ResolvedOptions, state: State): Promise<RunningEmulator> {
   const { clock } = options
-  const { store, kept } = state
+  const { store, persisted } = state
   const makeText = () => JSON.stringify(makeAuthority())
   const authority = createCertificateAuthority(
-    readAuthority(keptOrMade(kept, 'identity', 'certificate authority', makeText)),
+    readAuthority(persistedOr(persisted, 'identity', 'certificate authority', makeText)),
   )
   const addresses = { https: '', http: '' }
   let { ingress } = options
@@ -61,7 +61,7 @@ export async function runEmulator(options: ResolvedOptions, state: State): Promi
     clock,
     store,
     directory: createDirectory(options),
-    tokens: createTokenIssuer(clock, kept),
+    tokens: createTokenIssuer(clock, persisted),
     records: {
       requests: new RecordRing(),
       deliveries: new RecordRing(),
@@ -88,29 +88,17 @@ export async function runEmulator(options: ResolvedOptions, state: State): Promi
     registerTopicRoutes(app, { ...shared, throttling: options.throttling, intake: engine }),
   )
   server.app.register(async (app) =>
-    registerPageRoutes(app, {
-      ...shared,
-      trail,
-      figures,
-      addresses,
-      pending: () => engine.pending(),
-      host: options.host,
-    }),
+    registerPageRoutes(app, { ...shared, trail, figures, addresses, pending: engine.pending, host: options.host }),
   )
   server.app.register(async (app) =>
     registerEntraRoutes(app, { ...shared, tokenLifetimeSeconds: options.tokenLifetimeSeconds }),
   )
-  server.app.register(async (app) =>
-    registerArmRoutes(app, {
-      ...shared,
-      operations,
-      provisioning,
-      conflicts: options.conflicts,
-      throttling: options.throttling,
-      // With an operation delay, its length must be visible to clients.
-      statusHoldMs: options.operationDelayMs > 0 ? 0 : 1000,
-    }),
-  )
+  server.app.register(async (app) => {
+    // With an operation delay, its length must be visible to clients.
+    const statusHoldMs = options.operationDelayMs > 0 ? 0 : 1000
+    const { conflicts, throttling } = options
+    registerArmRoutes(app, { ...shared, operations, provisioning, conflicts, throttling, statusHoldMs })
+  })
   const bound = await server.listen(options.host, options.port, options.httpPort).catch(async (error: unknown) => {
     await Promise.all([server.close(), engine.close()])
     throw error
@@ -144,7 +132,7 @@ export async function runEmulator(options: ResolvedOptions, state: State): Promi
     engine,
     provisioning,
     figures,
-    kept,
+    persisted,
     ca: authority.certificate,
     addresses,
     setIngress: (wanted) => {

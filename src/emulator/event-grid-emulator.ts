@@ -57,7 +57,7 @@ export class EventGridEmulator implements AsyncDisposable {
   readonly clientSecret: string
   /** The first Azure subscription. */
   readonly subscriptionId: string
-  /** What went through: the requests answered, the handshakes and deliveries tried, the events given up. */
+  /** Records of requests, handshakes, delivery attempts and dead-lettered events. */
   readonly records: Records
 
   private constructor(parts: RunningEmulator) {
@@ -76,16 +76,16 @@ export class EventGridEmulator implements AsyncDisposable {
   }
 
   /**
-   * Starts one. Without options it has a tenant with one client, an Azure subscription, and the custom topic `orders`.
-   * Rejects, and leaves nothing running, with a TypeError or RangeError for an option that can't be, Resource Manager's
-   * own words for an event subscription that can't be, an EmulatorStateError for a state file that can't be used, and
+   * Starts an emulator. Without options it has a tenant with one client, an Azure subscription, and the custom topic
+   * `orders`. Rejects, and leaves nothing running, with a TypeError or RangeError for an invalid option, Resource
+   * Manager's error for an invalid event subscription, an EmulatorStateError for a state file that can't be used, and
    * Node's error for a port that can't be bound.
    */
   static async start(options: EventGridEmulatorOptions = {}): Promise<EventGridEmulator> {
     const state = await openState(options.state)
     let emulator: EventGridEmulator | undefined
     try {
-      const settings = resolveOptions(options, state.kept)
+      const settings = resolveOptions(options, state.persisted)
       emulator = new EventGridEmulator(await runEmulator(settings, state))
       emulator.#declarations.declare(settings)
       return emulator
@@ -97,20 +97,20 @@ export class EventGridEmulator implements AsyncDisposable {
   }
 
   /**
-   * Takes over clients and their roles, Azure subscriptions, topics, event subscriptions and ingress of other options:
-   * what they no longer name goes. All else (ports, state, clock, how events are delivered) stays as it was at the
-   * start. Throws as {@link start} rejects.
+   * Replaces clients and their roles, Azure subscriptions, topics, event subscriptions and ingress by those of other
+   * options. What these do not name is removed. All other options (ports, state, clock, delivery) stay the same.
+   * Throws the errors that {@link start} rejects with.
    */
   reconfigure(options: EventGridEmulatorOptions): void {
-    const settings = resolveOptions(options, this.#parts.kept)
+    const settings = resolveOptions(options, this.#parts.persisted)
     this.#parts.directory.declare(settings)
     this.#parts.setIngress(settings.ingress)
     this.#declarations.declare(settings)
   }
 
   /**
-   * Makes a custom topic, as if through ARM but at once, or replaces one of that name, whose keys it keeps if it is
-   * given none. Throws a TypeError for an option that there is not, and a RangeError for an unknown Azure subscription.
+   * Makes a custom topic, or replaces the one with that name; without `keys` the keys stay the same. Throws a TypeError
+   * for an unknown option, and a RangeError for an unknown Azure subscription.
    */
   addTopic(options: TopicOptions): TopicView {
     checkTopicNames(options)
@@ -118,7 +118,7 @@ export class EventGridEmulator implements AsyncDisposable {
     return this.topic(options.name)
   }
 
-  /** A custom topic. @param name @default the first. Throws a RangeError if there is none of that name. */
+  /** A custom topic. @param name @default the first. Throws a RangeError for an unknown name. */
   topic(name?: string): TopicView {
     const { store, addresses } = this.#parts
     const topic = name === undefined ? store.topics()[0] : store.topic(name)
@@ -135,7 +135,7 @@ export class EventGridEmulator implements AsyncDisposable {
   }
 
   /**
-   * An event subscription as it stands, secrets and all; undefined if there is none. Throws a RangeError for what is no source.
+   * An event subscription with its secrets; undefined if it does not exist. Throws a RangeError for an unknown source.
    *
    * @param scope a resource id, or the name of a custom topic
    */
@@ -150,8 +150,8 @@ export class EventGridEmulator implements AsyncDisposable {
   }
 
   /**
-   * Raises events at any source, as Azure's services do: its subscriptions get them. For a custom topic this is as if
-   * they were published. Throws a TypeError for what is no event, and a RangeError for what is no source.
+   * Raises events at any source, as Azure's services do: its subscriptions get them. For a custom topic this is the
+   * same as publishing. Throws a TypeError for an invalid event, and a RangeError for an unknown source.
    *
    * @param source a resource id, or the name of a custom topic
    */
@@ -164,7 +164,7 @@ export class EventGridEmulator implements AsyncDisposable {
     }
   }
 
-  /** Takes a custom topic and its event subscriptions away; of no effect if there is none of that name. */
+  /** Removes a custom topic and its event subscriptions. Has no effect for an unknown name. */
   removeTopic(name: string): void {
     removeTopic(this.#parts, name)
   }
@@ -174,44 +174,43 @@ export class EventGridEmulator implements AsyncDisposable {
     return this.#parts.store.topics().map(({ name }) => this.topic(name))
   }
 
-  /** Who may sign in, secrets and all. */
+  /** The applications that may sign in, with their secrets. */
   clients(): readonly Client[] {
     return this.#parts.directory.clients
   }
 
-  /** Counts since the start: events, but for `failed`, which are tries. */
+  /** Counts since the start: of events, and for `failed` of delivery attempts. */
   figures(): Readonly<Record<FigureName, number>> {
     return this.#parts.figures.totals()
   }
 
-  /** Events taken in and neither delivered, dead-lettered nor dropped yet. */
+  /** Number of events accepted and neither delivered, dead-lettered nor dropped yet. */
   get pending(): number {
     return this.#parts.engine.pending()
   }
 
   /**
-   * Resolves when nothing is under way: no operation, no handshake, no delivery that is due.
-   * Events that wait for a later try, and endpoints that wait for a manual validation, don't count.
+   * Resolves when no operation, handshake or due delivery is under way. Events that wait for a later attempt, and
+   * endpoints that wait for a manual validation, don't count.
    */
   idle(): Promise<void> {
     return this.#parts.idle()
   }
 
-  /** Resolves when no event is pending at all: later tries and dead-letters count too. */
+  /** Resolves when no event is pending; later attempts and dead-letters count too. */
   settled(): Promise<void> {
     return this.#parts.engine.settled()
   }
 
   /**
-   * Makes the next calls of a part of the emulator fail. Throws a TypeError or RangeError for a
-   * fault that could never happen.
+   * Makes the next calls of a part of the emulator fail. Throws a TypeError or RangeError for an invalid fault.
    */
   failNext(fault: Fault): void {
     checkFault(fault)
     this.#parts.faults.add(fault)
   }
 
-  /** Forgets the faults that have not happened yet. */
+  /** Removes all faults that have not happened yet. */
   clearFaults(): void {
     this.#parts.faults.clear()
   }
@@ -225,14 +224,14 @@ export class EventGridEmulator implements AsyncDisposable {
   }
 
   /**
-   * Takes a role from an application at a scope.
+   * Removes a role of an application at a scope.
    * @param scope @default `/`. Throws a RangeError for an unknown client.
    */
   removeRole(clientId: string, role: string, scope = '/'): void {
     this.#parts.directory.removeRole({ principalId: this.#principal(clientId), role, scope })
   }
 
-  /** Takes every role from an application, wherever it holds them. Throws a RangeError for an unknown client. */
+  /** Removes all roles of an application, at every scope. Throws a RangeError for an unknown client. */
   removeRoles(clientId: string): void {
     this.#parts.directory.removeRole({ principalId: this.#principal(clientId) })
   }
@@ -245,7 +244,7 @@ export class EventGridEmulator implements AsyncDisposable {
   }
 
   /**
-   * Registers the provider Microsoft.EventGrid. Of no effect for an unknown id.
+   * Registers the provider Microsoft.EventGrid. Has no effect for an unknown id.
    * @param subscriptionId @default the first Azure subscription
    */
   registerProvider(subscriptionId: string = this.subscriptionId): void {
@@ -254,7 +253,7 @@ export class EventGridEmulator implements AsyncDisposable {
   }
 
   /**
-   * Takes the registration of Microsoft.EventGrid back. Of no effect for an unknown id.
+   * Unregisters the provider Microsoft.EventGrid. Has no effect for an unknown id.
    * @param subscriptionId @default the first Azure subscription
    */
   unregisterProvider(subscriptionId: string = this.subscriptionId): void {
@@ -262,24 +261,24 @@ export class EventGridEmulator implements AsyncDisposable {
     if (azure) azure.registration = 'Unregistered'
   }
 
-  /** Signs tokens with a new key. The former keys stay published, unless `forget`: then older tokens are void. */
+  /** Signs tokens with a new key. The former keys stay published, or with `forget` older tokens become invalid. */
   rotateKeys(options?: { readonly forget?: boolean }): Promise<void> {
     return this.#parts.tokens.rotateKeys(options)
   }
 
-  /** Every token issued so far counts as expired from now on at ARM and at the topics. */
+  /** Makes every token issued so far count as expired at ARM and at the topics. */
   expireTokens(): void {
     this.#parts.tokens.expireTokens()
   }
 
   /**
-   * Replaces the ingress map: rules, the first that fits counts, or a function asked at each handshake and delivery.
+   * Replaces the ingress: rules, of which the first match applies, or a function called at each handshake and delivery.
    */
   setIngress(ingress: Ingress | readonly IngressRule[]): void {
     this.#parts.setIngress(ingressOf(ingress))
   }
 
-  /** Sends the public URLs that begin with `from` to `to`; they come before what the map said so far. */
+  /** Sends the public URLs that begin with `from` to `to`. This rule comes before all others. */
   useIngress(from: string, to: string): void {
     this.#parts.prependIngress(ingressOf([{ from, to }]))
   }
@@ -313,7 +312,7 @@ export class EventGridEmulator implements AsyncDisposable {
     return topic
   }
 
-  /** Ends servers, requests and timers. Of no effect the second time. */
+  /** Ends servers, requests and timers. Has no effect the second time. */
   close(): Promise<void> {
     this.#declarations.close()
     return this.#parts.close()

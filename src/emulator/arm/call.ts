@@ -21,10 +21,10 @@ export interface ArmCall {
   readonly query: URLSearchParams
   /** Path and query as sent. */
   readonly url: string
-  /** The body's text; undefined if there was none. */
+  /** The body's text; undefined without a body. */
   readonly content: string | undefined
   readonly caller: VerifiedToken
-  /** `https://{host}:{port}` as the caller knows us, the port always written out. */
+  /** `https://{host}:{port}` as in the caller's request, always with the port. */
   readonly baseUrl: string
 }
 
@@ -35,7 +35,7 @@ export interface ArmAnswer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A scope that the caller may see, with the Azure subscription it lies in. */
+/** A scope that the caller may see, and its Azure subscription. */
 export interface ResolvedScope {
   readonly azure: AzureSubscription
   readonly parts: ArmScope
@@ -106,7 +106,7 @@ function forbidden(call: ArmCall, action: string, scope: string): ArmError {
   return armErrors.forbidden(call.caller.clientId, call.caller.objectId, action, scope)
 }
 
-/** Checks that the resource group and, if it is one of ours, the topic of a scope exist. Throws an ArmError. */
+/** Checks that the resource group and the custom topic of a scope exist. Throws an ArmError. */
 export function requireExistence({ store }: Pick<ArmResources, 'store'>, { azure, parts }: ResolvedScope): void {
   const { resourceGroup, resource } = parts
   if (resourceGroup === undefined) return
@@ -125,7 +125,7 @@ export function requireRegistration({ azure }: ResolvedScope): void {
   if (azure.registration !== 'Registered' && azure.registration !== 'Registering') throw armErrors.notRegistered()
 }
 
-/** Checks the version asked for against those of Microsoft.EventGrid. Throws an ArmError. */
+/** Checks that Microsoft.EventGrid supports the requested version. Throws an ArmError. */
 export function requireEventGridVersion(call: ArmCall, type: string): void {
   if (!eventGridApiVersions.includes(call.apiVersion.toLowerCase())) {
     throw armErrors.unsupportedApiVersion(type, call.apiVersion, eventGridApiVersions)

@@ -3,7 +3,7 @@ import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, requireAc
 import { armErrors } from './errors.ts'
 import type { ArmTarget } from './path.ts'
 
-/** Azure subscriptions and resource groups: enough to look and to make a group. */
+/** Azure subscriptions and resource groups: reads both, and creates groups. */
 export function answerContainer(
   resources: ArmResources,
   call: ArmCall,

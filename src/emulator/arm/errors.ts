@@ -5,7 +5,7 @@ export interface ArmErrorDetail {
   readonly message: string
 }
 
-/** A refusal of Azure Resource Manager, with all that its answer holds. */
+/** An error answer of Azure Resource Manager. */
 export class ArmError extends Error {
   override readonly name = 'ArmError'
   readonly status: number
@@ -33,7 +33,7 @@ export class ArmError extends Error {
   }
 }
 
-/** Azure's wording of what goes wrong most (Azure Resource Manager: common errors; Event Grid: troubleshoot-errors). */
+/** Azure's wording of common errors (Azure Resource Manager: common errors; Event Grid: troubleshoot-errors). */
 export const armErrors = {
   invalidRequest: (message: string) => new ArmError(400, 'InvalidRequest', message),
   invalidContent: (message: string) =>
@@ -164,5 +164,5 @@ const usualCodes: Readonly<Record<number, string>> = {
   504: 'GatewayTimeout',
 }
 
-/** The code that Azure usually gives with a status, for injected faults. */
+/** The usual error code of a status, for injected faults. */
 export const usualArmCode = (status: number): string => usualCodes[status] ?? 'UnknownError'

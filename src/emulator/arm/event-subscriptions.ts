@@ -21,17 +21,17 @@ import { viewDeliveryAttributes, viewEventSubscription } from './view.ts'
 
 type Target = Extract<ArmTarget, { kind: 'eventSubscription' }>
 
-/** What can be asked of an event subscription by POST. */
+/** The POST actions of an event subscription. */
 const knownActions: readonly string[] = ['getfullurl', 'getdeliveryattributes']
 
 /** Event subscriptions of one source, and of a domain itself (Event Grid: quotas-limits). */
-const mostPerSource = 500
-const mostPerDomain = 50
+const maxPerSource = 500
+const maxPerDomain = 50
 
 /** States in which a change is under way. */
 const busy: readonly string[] = ['Creating', 'Updating', 'Deleting']
 
-/** Everything there is to do with one event subscription. */
+/** Makes the function that answers requests about one event subscription. */
 export function createEventSubscriptionHandler(
   resources: ArmResources,
   provisioning: Provisioning,
@@ -74,9 +74,8 @@ export function createEventSubscriptionHandler(
         `Invalid event subscription request: event type '${unknown.slice(0, 100)}' is not supported by the source.`,
       )
     }
-    const most =
-      nestedType(target.scope).toLowerCase() === 'microsoft.eventgrid/domains' ? mostPerDomain : mostPerSource
-    if (!existing && resources.store.subscriptionsOf(target.scope).length >= most) throw armErrors.quotaReached()
+    const max = nestedType(target.scope).toLowerCase() === 'microsoft.eventgrid/domains' ? maxPerDomain : maxPerSource
+    if (!existing && resources.store.subscriptionsOf(target.scope).length >= max) throw armErrors.quotaReached()
     const subscription: EventSubscription = {
       id: existing?.id ?? id,
       scope: existing?.scope ?? target.scope,
@@ -87,7 +86,7 @@ export function createEventSubscriptionHandler(
     }
     const operation = provisioning.write(subscription, resolved.azure.id)
     const headers = operationHeaders(call, resolved.azure.id, locationOf(resources, resolved), operation.id)
-    // What was asked for, as it was: the schema filled in meanwhile is not echoed.
+    // The settings as requested, without the default schema.
     const asked = echoOf(subscription, call)
     const secrets = method === 'PUT' && !existing ? 'shown' : 'hidden'
     return { status: 201, headers: headers.status, body: viewOf(call, target, asked, { detail: 'sparse', secrets }) }
@@ -150,7 +149,7 @@ export function createEventSubscriptionHandler(
   }
 }
 
-/** The nested form of a topic's event subscriptions names the same ones. */
+/** The nested form of a topic's event subscriptions has the same ids. */
 const idOf = ({ scope, name }: Target) => eventSubscriptionId(scope, name)
 
 function actionOf(method: string, target: Target): string {
@@ -161,20 +160,19 @@ function actionOf(method: string, target: Target): string {
 }
 
 /**
- * The resource type of event subscriptions: `Microsoft.EventGrid/eventSubscriptions`, or below the
- * type of what they are nested in.
+ * The resource type of event subscriptions: `Microsoft.EventGrid/eventSubscriptions`, or nested below another type.
  */
 export function eventSubscriptionType({ nested, scope }: { readonly nested: boolean; readonly scope: string }): string {
   return `${nested ? nestedType(scope) : 'Microsoft.EventGrid'}/eventSubscriptions`
 }
 
-/** `Microsoft.EventGrid/topics`, or with more levels, of the resource that a nested subscription lies in. */
+/** The type of the resource that contains a nested subscription: `Microsoft.EventGrid/topics`, or with more levels. */
 function nestedType(scope: string): string {
   const parts = scope.slice(scope.toLowerCase().lastIndexOf('/providers/') + '/providers/'.length).split('/')
   return parts.filter((_, index) => index === 0 || index % 2 === 1).join('/')
 }
 
-/** The custom topic that a scope is, if it is one. */
+/** The custom topic of a scope; undefined for other scopes. */
 function topicOf(resources: ArmResources, { azure, parts }: ResolvedScope): Topic | undefined {
   const { resource, resourceGroup } = parts
   const [name] = resource?.names ?? []
@@ -183,7 +181,7 @@ function topicOf(resources: ArmResources, { azure, parts }: ResolvedScope): Topi
   return resourceGroup === undefined ? undefined : resources.store.topicById(topicId(azure.id, resourceGroup, name))
 }
 
-/** The region that operations run in: the topic's, or `global` for what lies in none. */
+/** The region of operations: the topic's, or `global` for a scope without a region. */
 function locationOf(resources: ArmResources, resolved: ResolvedScope): string {
   if (!resolved.parts.resource) return 'global'
   return (topicOf(resources, resolved)?.location ?? 'westeurope').toLowerCase().replaceAll(' ', '')

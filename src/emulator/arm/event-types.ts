@@ -1,7 +1,7 @@
 interface SourceEventTypes {
-  /** Sent to who asks for none in particular; answers list them. */
+  /** Sent to subscriptions without `includedEventTypes`; answers list them. */
   readonly byDefault: readonly string[]
-  /** Sent to who names them. */
+  /** Sent to subscriptions that include them. */
   readonly onDemand: readonly string[]
 }
 
@@ -43,8 +43,8 @@ function typesOf(scope: string): SourceEventTypes | undefined {
 }
 
 /**
- * The default types of a scope's source as an api-version shows them; undefined where they are not listed,
- * as for custom topics since 2019.
+ * The default types of a scope's source, as an api-version lists them; undefined for sources without a list, such as
+ * custom topics since 2019.
  */
 export function defaultEventTypesOf(scope: string, apiVersion: string): readonly string[] | undefined {
   const ours = /\/providers\/microsoft\.eventgrid\/(topics|domains)\//i.test(scope)
@@ -52,7 +52,8 @@ export function defaultEventTypesOf(scope: string, apiVersion: string): readonly
 }
 
 /**
- * The first of these types that a scope's source never sends; undefined if there is none, or no list of what it sends.
+ * The first of these types that the source of a scope never sends; undefined if all may be sent, or if its types are
+ * not known.
  */
 export function unknownEventType(scope: string, wanted: readonly string[]): string | undefined {
   const types = typesOf(scope)

@@ -18,7 +18,7 @@ import { viewEventSubscription } from './view.ts'
 
 type Target = Extract<ArmTarget, { kind: 'eventSubscriptions' }>
 
-const mostPerPage = 100
+const maxPerPage = 100
 
 /** The lists of event subscriptions: of a source, or of all sources below a subscription or a resource group. */
 export function listEventSubscriptions(resources: ArmResources, call: ArmCall, target: Target): ArmAnswer {
@@ -99,7 +99,7 @@ export function pageOf<T>(items: readonly T[], call: ArmCall): { items: readonly
   const top = call.query.get('$top')
   if (top !== null && !/^\d{1,3}$/.test(top))
     throw armErrors.invalidRequest(`Invalid $top value: '${top.slice(0, 50)}'.`)
-  const size = Math.min(Number(top ?? mostPerPage), mostPerPage)
+  const size = Math.min(Number(top ?? maxPerPage), maxPerPage)
   if (size === 0) throw armErrors.invalidRequest('The value of $top must be between 1 and 100.')
   const skip = Number(call.query.get('$skiptoken') ?? 0) || 0
   const end = skip + size

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../model/clock.ts'
 
-/** What became of a long-running operation. */
+/** The result of a long-running operation. */
 export type OperationResult = { readonly status: 'Succeeded' } | { readonly status: 'Canceled' } | OperationFailure
 
 /** A failure, as the status body shows it. */
@@ -10,9 +10,9 @@ export interface OperationFailure {
   readonly error: { readonly code: string; readonly message: string }
 }
 
-/** A long-running operation: what is asked for by its status URL. */
+/** A long-running operation, which has a status URL. */
 export interface Operation {
-  /** Letter case as Azure writes it in URLs: upper. */
+  /** In upper case, as Azure writes it in URLs. */
   readonly id: string
   /** Its Azure subscription. */
   readonly subscriptionId: string
@@ -22,21 +22,21 @@ export interface Operation {
   readonly ended: Promise<void>
 }
 
-/** The operations under way and the latest that ended. */
+/** The operations under way and the last ones that ended. */
 export interface Operations {
   /** Starts one. `run` begins when the operation delay is over; its signal aborts on close. */
   start(subscriptionId: string, run: (signal: AbortSignal) => Promise<OperationResult>): Operation
   find(id: string): Operation | undefined
-  /** Resolves when none runs. Those in their delay, and those that wait for someone to act (`park`), don't count. */
+  /** Resolves when no operation runs. Delayed operations, and those marked by `park`, don't count. */
   idle(): Promise<void>
-  /** How many run, the parked ones left out. */
+  /** Number of running operations, without those marked by `park`. */
   running(): number
-  /** Marks an operation as waiting for someone outside, until it ends. */
+  /** Marks an operation as waiting for a manual action. */
   park(id: string): void
   close(): Promise<void>
 }
 
-const operationsHeld = 10_000
+const maxOperations = 10_000
 
 /** Makes the list of operations. `delayMs`: how long each takes at least, by the clock. */
 export function createOperations(clock: Clock, delayMs: number): Operations {
@@ -82,7 +82,7 @@ export function createOperations(clock: Clock, delayMs: number): Operations {
       operation.ended = work().finally(() => end(id))
       if (delayMs <= 0) begin(id)
       operations.set(id, operation)
-      if (operations.size > operationsHeld) {
+      if (operations.size > maxOperations) {
         const [oldest] = operations.keys()
         if (oldest) operations.delete(oldest)
       }

@@ -1,4 +1,4 @@
-/** A path of Azure Resource Manager, taken apart. Ids keep the caller's letter case; keywords match in any. */
+/** A parsed path of Azure Resource Manager. Ids keep the caller's letter case; keywords match in any case. */
 export type ArmTarget =
   | {
       readonly kind: 'eventSubscription'
@@ -27,11 +27,11 @@ export type ArmTarget =
   | { readonly kind: 'roleAssignments'; readonly scope: string }
   | { readonly kind: 'container'; readonly scope: string }
 
-/** A scope, taken apart. */
+/** A parsed scope. */
 export interface ArmScope {
   readonly subscriptionId: string
   readonly resourceGroup?: string
-  /** The resource below the group: namespace, then types and names from the outermost in. */
+  /** The resource in the group: namespace, then types and names, outermost first. */
   readonly resource?: {
     readonly namespace: string
     readonly types: readonly string[]
@@ -42,8 +42,8 @@ export interface ArmScope {
 const same = (one: string | undefined, other: string) => one?.toLowerCase() === other.toLowerCase()
 
 /**
- * Takes a path apart; undefined if no route of Azure Resource Manager that the emulator knows looks so.
- * Whether its scope makes sense is for {@link parseArmScope} to say.
+ * Parses a path; undefined if the emulator has no such route of Azure Resource Manager. Its scope is checked by
+ * {@link parseArmScope}.
  */
 export function parseArmPath(path: string): ArmTarget | undefined {
   const segments = decodeSegments(path)
@@ -88,7 +88,7 @@ function parseEventGrid(
     if (same(type, 'topicTypes') && rest.length === 3)
       return { kind: 'eventSubscriptions', scope, nested: false, topicType: name }
   }
-  // Types stand at the odd places of `{namespace}/{type}/{name}/{type}/{name}`.
+  // Types are at the odd places of `{namespace}/{type}/{name}/{type}/{name}`.
   const nest = rest.findIndex((segment, index) => index % 2 === 0 && same(segment, 'eventSubscriptions'))
   if (nest >= 0) {
     const nested = nest > 0
@@ -110,8 +110,7 @@ function parseEventGrid(
 }
 
 /**
- * Takes a scope apart; undefined if it has none of the forms: a subscription, a resource group,
- * or a resource with its children.
+ * Parses a scope: a subscription, a resource group, or a resource with its children. Undefined for anything else.
  */
 export function parseArmScope(scope: string): ArmScope | undefined {
   const segments = scope.replace(/^\//, '').split('/')

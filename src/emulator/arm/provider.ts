@@ -2,7 +2,7 @@ import { type ArmAnswer, type ArmCall, type ArmResources, requireAction, resolve
 import { armErrors } from './errors.ts'
 import type { ArmTarget } from './path.ts'
 
-const passing = new Map<string | undefined, string>([
+const transientStates = new Map<string | undefined, string>([
   ['register', 'Registering'],
   ['unregister', 'Unregistering'],
 ])
@@ -31,8 +31,8 @@ export function answerProvider(
       id: `/subscriptions/${azure.id}/providers/Microsoft.EventGrid`,
       namespace: 'Microsoft.EventGrid',
       registrationPolicy: 'RegistrationRequired',
-      // The answer of `register` is always behind: it says where the provider was on its way to.
-      registrationState: passing.get(target.action) ?? azure.registration,
+      // The answer of `register` always shows the state during the change.
+      registrationState: transientStates.get(target.action) ?? azure.registration,
       resourceTypes: [
         { resourceType: 'topics', locations: ['West Europe'], apiVersions: ['2025-02-15', '2022-06-15'] },
         { resourceType: 'eventSubscriptions', locations: ['global'], apiVersions: ['2025-02-15', '2022-06-15'] },

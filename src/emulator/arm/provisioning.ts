@@ -10,11 +10,11 @@ import { parseArmScope } from './path.ts'
 /** States with an operation under way. A validation URL ends with the process that made it. */
 const unsettled: readonly ProvisioningState[] = ['Creating', 'Updating', 'AwaitingManualAction']
 
-/** Carries changes of event subscriptions through their states, in the background. */
+/** Carries out changes of event subscriptions in the background. */
 export interface Provisioning {
-  /** Stores the new settings and validates the endpoint; returns the operation that says how it went. */
+  /** Stores the new settings and validates the endpoint; returns the operation. */
   write(subscription: EventSubscription, azureSubscriptionId: string): Operation
-  /** Takes the subscription out of the store. */
+  /** Deletes the subscription. */
   remove(subscription: EventSubscription, azureSubscriptionId: string): Operation
   /**
    * Continues after a restart: watches the expiries of stored subscriptions and repeats interrupted changes. To be
@@ -25,7 +25,7 @@ export interface Provisioning {
   close(): void
 }
 
-/** What delivers to event subscriptions: it validates their endpoints, and is told of each change. */
+/** Delivers to event subscriptions: validates their endpoints and follows each change. */
 export interface SubscriptionDelivery {
   /** Runs the handshake of the subscription's schema. Never rejects. Fails early when the signal aborts. */
   validate(subscription: EventSubscription, signal: AbortSignal): Promise<ValidationOutcome>
@@ -91,7 +91,7 @@ export function createProvisioning({ clock, store, faults, delivery, operations 
     delivery.subscriptionDeleted(existing)
   }
 
-  // An event subscription is gone once its expiration time is over (Event Grid: subscription-creation-schema).
+  // An event subscription is deleted at its expiration time (Event Grid: subscription-creation-schema).
   const watchExpiry = (subscription: EventSubscription) => {
     const key = subscription.id.toLowerCase()
     expiries.get(key)?.()
@@ -113,7 +113,7 @@ export function createProvisioning({ clock, store, faults, delivery, operations 
         const { code = 'Internal error', message = armErrors.internal().message } = fault
         return { status: 'Failed', error: { code, message } }
       }
-      // Only webhooks prove that they want the events.
+      // Only webhooks are validated.
       const validated = destinationOf(subscription.properties)?.endpointType !== 'WebHook'
       const outcome = validated ? { outcome: 'validated' as const } : await delivery.validate(subscription, signal)
       return settle(subscription, outcome, () => operation.id)
@@ -139,7 +139,7 @@ export function createProvisioning({ clock, store, faults, delivery, operations 
       const leaving: EventSubscription = { ...subscription, provisioningState: 'Deleting' }
       put(leaving)
       return operations.start(azureSubscriptionId, async () => {
-        // A PUT may have made it anew meanwhile.
+        // A PUT may have replaced it meanwhile.
         if (store.subscription(leaving.id) === leaving) forget(leaving)
         return { status: 'Succeeded' }
       })

@@ -2,8 +2,8 @@ import type { Clock } from '../model/clock.ts'
 import { armErrors } from './errors.ts'
 
 /**
- * Calls an hour for each principal, and the header that says how many are left. Writes of Event Grid's own have a
- * counter of their own (Azure Resource Manager: request-limits-and-throttling; its hour is the emulator's choice).
+ * Calls per hour and principal. A header says how many are left. Writes to Microsoft.EventGrid have a counter of their
+ * own (Azure Resource Manager: request-limits-and-throttling; the hour is the emulator's choice).
  */
 const limits = {
   reads: 12_000,
@@ -16,7 +16,7 @@ type Counter = keyof typeof limits
 
 /** Counts the calls of each principal. */
 export interface ArmRequestLimits {
-  /** Counts one; returns the header of its answer. Throws an ArmError once none are left, where that is asked for. */
+  /** Counts a call; returns the header for its answer. May throw an ArmError beyond the limit. */
   count(principalId: string, call: CountedCall): Readonly<Record<string, string>>
 }
 
@@ -33,9 +33,9 @@ const words: Readonly<Record<Counter, string>> = {
 }
 const hourMs = 3_600_000
 
-/** Starts counting. @param refuse whether calls beyond the limits are refused, or only counted down to nothing */
+/** Starts counting. @param refuse whether calls beyond the limits are refused, or only counted */
 export function createArmRequestLimits(clock: Clock, { refuse }: { readonly refuse: boolean }): ArmRequestLimits {
-  // One entry a client, of whom there are as many as the options name.
+  // Bounded: one entry for each client of the options.
   const windows = new Map<string, { readonly start: number; readonly used: Map<Counter, number> }>()
   return {
     count(principalId, call) {

@@ -45,7 +45,7 @@ export function registerArmRoutes(app: FastifyInstance, options: ArmRouteOptions
   const { clock, directory, operations, provisioning } = options
   const endpointOf = (topic: Topic) => `${options.baseUrl()}/topics/${topic.name}/api/events`
   const eventSubscription = createEventSubscriptionHandler(options, provisioning, options.conflicts)
-  const topic = createTopicHandler(options, operations, provisioning, endpointOf)
+  const topic = createTopicHandler({ ...options, endpointOf })
   const limits = createArmRequestLimits(clock, { refuse: options.throttling })
 
   recordRequests(app, 'arm', options, ({ status, code, message = 'The request failed.' }) => ({

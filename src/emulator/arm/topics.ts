@@ -6,6 +6,7 @@ import {
   type ArmResources,
   jsonContent,
   operationHeaders,
+  type ResolvedScope,
   requireAction,
   requireEventGridVersion,
   requireExistence,
@@ -45,66 +46,42 @@ const topicBody = z.object({
 })
 
 /** Custom topics of an Azure subscription in a region (Event Grid: quotas-limits). */
-const mostTopics = 100
+const maxTopics = 100
 
-/** Everything there is to do with custom topics. `endpointOf` gives the URL that events are posted to. */
-export function createTopicHandler(
-  resources: ArmResources,
-  operations: Operations,
-  provisioning: Provisioning,
-  endpointOf: (topic: Topic) => string,
-) {
-  const viewOf = (topic: Topic) => ({
-    properties: {
-      provisioningState: 'Succeeded',
-      endpoint: endpointOf(topic),
-      inputSchema: topic.inputSchema,
-      ...(topic.inputSchemaMapping ? { inputSchemaMapping: topic.inputSchemaMapping } : {}),
-      metricResourceId: topic.id,
-      publicNetworkAccess: 'Enabled',
-      disableLocalAuth: topic.disableLocalAuth,
-    },
-    location: topic.location,
-    tags: topic.tags ?? null,
-    id: topic.id,
-    name: topic.name,
-    type: 'Microsoft.EventGrid/topics',
-  })
+type Target = Extract<ArmTarget, { kind: 'topic' | 'topics' }>
 
-  const prepare = (call: ArmCall, scope: string, action: string, at: string) => {
-    const resolved = resolveScope(resources, call, scope, action)
+/** What {@link createTopicHandler} needs. */
+export interface TopicHandlerOptions extends ArmResources {
+  readonly operations: Operations
+  readonly provisioning: Provisioning
+  /** The URL that a topic's events are posted to. */
+  readonly endpointOf: (topic: Topic) => string
+}
+
+/** Makes the function that answers requests about custom topics. */
+export function createTopicHandler(options: TopicHandlerOptions) {
+  const { store, operations, provisioning, endpointOf } = options
+  const viewOf = (topic: Topic) => viewTopic(topic, endpointOf(topic))
+
+  const authorize = (call: ArmCall, scope: string, action: string, at: string) => {
+    const resolved = resolveScope(options, call, scope, action)
     requireEventGridVersion(call, 'topics')
-    requireAction(resources, call, action, at)
-    requireExistence(resources, resolved)
+    requireAction(options, call, action, at)
+    requireExistence(options, resolved)
     requireRegistration(resolved)
     return resolved
   }
 
-  const put = (call: ArmCall, name: string, resolved: ReturnType<typeof prepare>): ArmAnswer => {
-    const { azure, parts } = resolved
-    const parsed = topicBody.safeParse(jsonContent(call))
-    if (!parsed.success) {
-      const path = parsed.error.issues[0]?.path.join('.')
-      if (path === 'location') {
-        throw armErrors.invalidRequest('The location property is required for this definition.')
-      }
-      throw armErrors.invalidRequest(`Invalid topic request: property '${path}' is invalid.`)
-    }
-    if (!/^[A-Za-z0-9-]{3,50}$/.test(name) || /^(microsoft|eventgrid|system)/i.test(name)) {
-      throw armErrors.invalidRequest('Invalid topic name.')
-    }
+  const put = (call: ArmCall, name: string, { azure, parts }: ResolvedScope): ArmAnswer => {
+    const { location, tags, properties } = parseTopic(name, jsonContent(call))
     const id = topicId(azure.id, parts.resourceGroup ?? '', name)
-    const existing = resources.store.topicById(id)
-    if (!existing && resources.store.topic(name)) {
+    const existing = store.topicById(id)
+    if (!existing && store.topic(name)) {
       throw armErrors.conflict(
         `Topic name '${name}' is taken already: it is unique in a region, as it is part of a host name.`,
       )
     }
-    const { location, tags, properties } = parsed.data
-    if (
-      !existing &&
-      resources.store.topics().filter((topic) => isNear(topic, azure.id, location)).length >= mostTopics
-    ) {
+    if (!existing && store.topics().filter((topic) => isNear(topic, azure.id, location)).length >= maxTopics) {
       throw armErrors.quotaReached()
     }
     const topic: Topic = {
@@ -119,7 +96,7 @@ export function createTopicHandler(
       disableLocalAuth: properties?.disableLocalAuth ?? false,
       ...(tags ? { tags } : {}),
     }
-    resources.store.putTopic(topic)
+    store.putTopic(topic)
     const operation = operations.start(azure.id, async () => ({ status: 'Succeeded' }))
     const headers = operationHeaders(call, azure.id, regionOf(topic), operation.id)
     const view = viewOf(topic)
@@ -131,7 +108,7 @@ export function createTopicHandler(
   }
 
   const find = (target: { scope: string; name: string }): Topic => {
-    const topic = resources.store.topicById(`${target.scope}/providers/Microsoft.EventGrid/topics/${target.name}`)
+    const topic = store.topicById(`${target.scope}/providers/Microsoft.EventGrid/topics/${target.name}`)
     if (!topic) {
       throw armErrors.resourceNotFound('Microsoft.EventGrid/topics', target.name, target.scope.split('/')[4] ?? '')
     }
@@ -140,43 +117,41 @@ export function createTopicHandler(
 
   const remove = (call: ArmCall, topic: Topic, azureId: string): ArmAnswer => {
     const operation = operations.start(azureId, async () => {
-      for (const subscription of resources.store.subscriptionsOf(topic.id)) provisioning.remove(subscription, azureId)
-      resources.store.deleteTopic(topic)
+      for (const subscription of store.subscriptionsOf(topic.id)) provisioning.remove(subscription, azureId)
+      store.deleteTopic(topic)
       return { status: 'Succeeded' }
     })
     const headers = operationHeaders(call, azureId, regionOf(topic), operation.id)
     return { status: 202, headers: { ...headers.status, ...headers.result } }
   }
 
-  const keys = ({ keys: [key1, key2] }: Topic): ArmAnswer => ({ status: 200, body: { key1, key2 } })
-
   const regenerate = (call: ArmCall, topic: Topic): ArmAnswer => {
     const body = z.object({ keyName: z.enum(['key1', 'key2']) }).safeParse(jsonContent(call))
     if (!body.success) throw armErrors.invalidRequest('Invalid key name. It must be key1 or key2.')
     const [key1, key2] = topic.keys
     const changed: Topic = { ...topic, keys: body.data.keyName === 'key1' ? [randomKey(), key2] : [key1, randomKey()] }
-    resources.store.putTopic(changed)
-    return keys(changed)
+    store.putTopic(changed)
+    return viewKeys(changed)
   }
 
-  return (call: ArmCall, target: Extract<ArmTarget, { kind: 'topic' | 'topics' }>): ArmAnswer => {
+  return (call: ArmCall, target: Target): ArmAnswer => {
     const { method } = call
     if (target.kind === 'topics') {
-      prepare(call, target.scope, 'Microsoft.EventGrid/topics/read', target.scope)
+      authorize(call, target.scope, 'Microsoft.EventGrid/topics/read', target.scope)
       if (method !== 'GET') throw armErrors.methodNotAllowed(method, 'GET')
       const outer = `${target.scope.toLowerCase()}/`
-      const below = resources.store.topics().filter(({ id }) => id.toLowerCase().startsWith(outer))
-      const page = pageOf(below, call)
-      return {
-        status: 200,
-        body: { value: page.items.map(viewOf), ...(page.nextLink ? { nextLink: page.nextLink } : {}) },
-      }
+      const page = pageOf(
+        store.topics().filter(({ id }) => id.toLowerCase().startsWith(outer)),
+        call,
+      )
+      const nextLink = page.nextLink ? { nextLink: page.nextLink } : {}
+      return { status: 200, body: { value: page.items.map(viewOf), ...nextLink } }
     }
     const id = `${target.scope}/providers/Microsoft.EventGrid/topics/${target.name}`
-    const resolved = prepare(call, target.scope, topicAction(method, target.action), id)
+    const resolved = authorize(call, target.scope, topicAction(method, target.action), id)
     if (target.action !== undefined) {
       if (method !== 'POST') throw armErrors.methodNotAllowed(method, 'POST')
-      if (target.action.toLowerCase() === 'listkeys') return keys(find(target))
+      if (target.action.toLowerCase() === 'listkeys') return viewKeys(find(target))
       if (target.action.toLowerCase() === 'regeneratekey') return regenerate(call, find(target))
       throw armErrors.pathNotFound(method, call.url)
     }
@@ -184,12 +159,45 @@ export function createTopicHandler(
     if (resolved.parts.resource || !resolved.parts.resourceGroup) throw armErrors.pathNotFound(method, call.url)
     if (method === 'PUT') return put(call, target.name, resolved)
     if (method === 'DELETE') {
-      const topic = resources.store.topicById(id)
+      const topic = store.topicById(id)
       return topic ? remove(call, topic, resolved.azure.id) : { status: 204 }
     }
     throw armErrors.methodNotAllowed(method, 'GET, PUT, DELETE')
   }
 }
+
+/** Reads the body that makes a topic. Throws an ArmError. */
+function parseTopic(name: string, body: unknown): z.infer<typeof topicBody> {
+  const parsed = topicBody.safeParse(body)
+  if (!parsed.success) {
+    const path = parsed.error.issues[0]?.path.join('.')
+    if (path === 'location') throw armErrors.invalidRequest('The location property is required for this definition.')
+    throw armErrors.invalidRequest(`Invalid topic request: property '${path}' is invalid.`)
+  }
+  if (!/^[A-Za-z0-9-]{3,50}$/.test(name) || /^(microsoft|eventgrid|system)/i.test(name)) {
+    throw armErrors.invalidRequest('Invalid topic name.')
+  }
+  return parsed.data
+}
+
+const viewTopic = (topic: Topic, endpoint: string) => ({
+  properties: {
+    provisioningState: 'Succeeded',
+    endpoint,
+    inputSchema: topic.inputSchema,
+    ...(topic.inputSchemaMapping ? { inputSchemaMapping: topic.inputSchemaMapping } : {}),
+    metricResourceId: topic.id,
+    publicNetworkAccess: 'Enabled',
+    disableLocalAuth: topic.disableLocalAuth,
+  },
+  location: topic.location,
+  tags: topic.tags ?? null,
+  id: topic.id,
+  name: topic.name,
+  type: 'Microsoft.EventGrid/topics',
+})
+
+const viewKeys = ({ keys: [key1, key2] }: Topic): ArmAnswer => ({ status: 200, body: { key1, key2 } })
 
 function topicAction(method: string, action: string | undefined): string {
   if (action !== undefined) return `Microsoft.EventGrid/topics/${action}/action`

@@ -11,14 +11,14 @@ import {
 } from '../model/model.ts'
 import { type ArmError, armErrors } from './errors.ts'
 
-/** Most advanced filters, and most values in all of them, of one event subscription (Event Grid: event-filtering). */
-const mostAdvancedFilters = 25
-const longestFilterText = 512
-const mostDeliveryAttributes = 10
-const longestAttributeBytes = 4096
+/** The most advanced filters of a subscription, and the most values in all of them (Event Grid: event-filtering). */
+const maxAdvancedFilters = 25
+const maxFilterText = 512
+const maxDeliveryAttributes = 10
+const maxAttributeBytes = 4096
 
 const text = z.string()
-const filterText = text.max(longestFilterText, `must be no longer than ${longestFilterText} characters`)
+const filterText = text.max(maxFilterText, `must be no longer than ${maxFilterText} characters`)
 const endpointTypes = [
   'EventHub',
   'StorageQueue',
@@ -35,8 +35,8 @@ const deliveryAttribute = z.discriminatedUnion('type', [
     name: text.min(1),
     type: z.literal('Static'),
     properties: z.object({
-      value: text.refine((value) => Buffer.byteLength(value) <= longestAttributeBytes, {
-        message: `must be no longer than ${longestAttributeBytes} bytes`,
+      value: text.refine((value) => Buffer.byteLength(value) <= maxAttributeBytes, {
+        message: `must be no longer than ${maxAttributeBytes} bytes`,
       }),
       isSecret: z.exactOptional(z.boolean()),
     }),
@@ -49,14 +49,14 @@ const deliveryAttribute = z.discriminatedUnion('type', [
 ])
 
 const webHook = z.object({
-  // A missing or null URL gets the same answer as a malformed one, so it is looked at afterwards.
+  // A missing URL gets the same answer as an invalid one, so it is checked afterwards.
   endpointUrl: text.catch(''),
   maxEventsPerBatch: z.exactOptional(z.int().min(1).max(5000)),
   preferredBatchSizeInKilobytes: z.exactOptional(z.int().min(1).max(1024)),
   azureActiveDirectoryTenantId: z.exactOptional(text),
   azureActiveDirectoryApplicationIdOrUri: z.exactOptional(text),
   deliveryAttributeMappings: z.exactOptional(
-    z.array(deliveryAttribute).max(mostDeliveryAttributes, `must have no more than ${mostDeliveryAttributes} items`),
+    z.array(deliveryAttribute).max(maxDeliveryAttributes, `must have no more than ${maxDeliveryAttributes} items`),
   ),
   minimumTlsVersionAllowed: z.exactOptional(z.enum(['1.0', '1.1', '1.2'])),
 })
@@ -112,9 +112,9 @@ const filter = z.object({
   advancedFilters: z.exactOptional(
     z
       .array(advancedFilter)
-      .max(mostAdvancedFilters, `must have no more than ${mostAdvancedFilters} items`)
-      .refine((all) => all.reduce((sum, one) => sum + valuesOf(one), 0) <= mostAdvancedFilters, {
-        message: `must have no more than ${mostAdvancedFilters} values in all`,
+      .max(maxAdvancedFilters, `must have no more than ${maxAdvancedFilters} items`)
+      .refine((all) => all.reduce((sum, one) => sum + valuesOf(one), 0) <= maxAdvancedFilters, {
+        message: `must have no more than ${maxAdvancedFilters} values in all`,
       }),
   ),
 })
@@ -157,19 +157,19 @@ export interface DeclaredEventSubscription {
   readonly properties?: Readonly<Record<string, unknown>>
 }
 
-/** What a request to write an event subscription is checked against. */
+/** What the settings of an event subscription are checked against. */
 export interface WriteContext {
   readonly name: string
-  /** The settings that stand, for PATCH. */
+  /** The existing settings, for PATCH. */
   readonly existing?: EventSubscriptionProperties | undefined
-  /** The source's input schema; undefined for a source that is no custom topic: it sends Event Grid events. */
+  /** The input schema of a custom topic; undefined for other sources, which send Event Grid events. */
   readonly inputSchema?: InputSchema | undefined
   readonly now: number
 }
 
 /**
- * The settings that a PUT body (`{ properties }`) or a PATCH body (fields at top level) asks for.
- * PATCH replaces each top-level field that it names whole; null counts as not named. Throws an ArmError.
+ * Reads the settings of a PUT body (`{ properties }`) or a PATCH body (fields at top level). PATCH replaces whole
+ * top-level fields; null counts as absent. Throws an ArmError.
  */
 export function parseEventSubscription(
   method: 'PUT' | 'PATCH',
@@ -226,7 +226,7 @@ function parseSettings(method: 'PUT' | 'PATCH', body: unknown): EventSubscriptio
 
 function merge(existing: EventSubscriptionProperties, given: EventSubscriptionProperties): EventSubscriptionProperties {
   const merged = { ...existing, ...given }
-  // The plain form and the one with an identity exclude each other.
+  // A destination with an identity excludes one without.
   if (given.destination) delete merged.deliveryWithResourceIdentity
   if (given.deliveryWithResourceIdentity) delete merged.destination
   if (given.deadLetterDestination) delete merged.deadLetterWithResourceIdentity
@@ -268,7 +268,7 @@ function faultOf(
   return undefined
 }
 
-/** The schema that events come in is the one that they go out in (az eventgrid event-subscription create). */
+/** By default events are delivered in their input schema (az eventgrid event-subscription create). */
 function defaultDeliverySchema(input: InputSchema = 'EventGridSchema'): DeliverySchema {
   return input === 'CustomEventSchema' ? 'CustomInputSchema' : input
 }
@@ -278,12 +278,12 @@ function isHttpsUrl(value: string): boolean {
   return url?.protocol === 'https:' && url.hostname !== '' && !/\s/.test(value)
 }
 
-/** As deep as Azure reads JSON. */
-const deepestNest = 64
+/** The depth to which Azure reads JSON. */
+const maxDepth = 64
 
 /** Without the members that are null, at any depth. */
 function withoutNulls(value: unknown, depth = 0): unknown {
-  if (depth > deepestNest) throw armErrors.invalidContent(`The reader's MaxDepth of ${deepestNest} has been exceeded`)
+  if (depth > maxDepth) throw armErrors.invalidContent(`The reader's MaxDepth of ${maxDepth} has been exceeded`)
   if (Array.isArray(value)) return value.map((item) => withoutNulls(item, depth + 1))
   if (!isRecord(value)) return value
   return Object.fromEntries(

@@ -5,14 +5,14 @@ import {
   type EventSubscriptionProperties,
 } from '../model/model.ts'
 
-/** How an event subscription is shown. */
+/** Options of {@link viewEventSubscription}. */
 export interface ViewOptions {
   readonly apiVersion: string
-  /** `sparse`: as the answer of a write shows it, only what was asked for. `filled`: with every default. */
+  /** `sparse`: only the requested settings, as in the answer of a write. `filled`: with all defaults. */
   readonly detail: 'sparse' | 'filled'
-  /** Whether secret delivery attributes are shown in clear, as the answer of a creating PUT does. */
+  /** Whether secret delivery attributes are shown in clear, as in the answer of a creating PUT. */
   readonly secrets: 'shown' | 'hidden'
-  /** The event types that the source has by default, where they are shown. */
+  /** The default event types of the source, where they are listed. */
   readonly defaultEventTypes?: readonly string[] | undefined
 }
 

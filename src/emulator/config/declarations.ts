@@ -5,7 +5,7 @@ import type { Directory } from '../entra/directory.ts'
 import type { CancelTimer, Clock } from '../model/clock.ts'
 import { asResourceId, type EventSubscription, eventSubscriptionId, randomKey, topicId } from '../model/model.ts'
 import type { Store } from '../model/store.ts'
-import type { KeptValues } from '../state/kept-values.ts'
+import type { PersistedValues } from '../state/persisted-values.ts'
 import { type EventSubscriptionOptions, emulatorDefaults, type ResolvedOptions, type TopicOptions } from './options.ts'
 
 /**
@@ -28,7 +28,7 @@ export interface DeclarationTargets {
   readonly directory: Directory
   readonly provisioning: Provisioning
   readonly clock: Clock
-  readonly kept: KeptValues
+  readonly persisted: PersistedValues
 }
 
 /**
@@ -64,12 +64,12 @@ export function removeTopic({ store, provisioning }: DeclarationTargets, name: s
 
 /** Makes the part that holds an emulator to its options. */
 export function createDeclarations(targets: DeclarationTargets): Declarations {
-  const { store, clock, kept, provisioning } = targets
+  const { store, clock, persisted, provisioning } = targets
   const again = new Map<string, CancelTimer>()
   let closed = false
 
   const names = (kind: string): string[] => {
-    const known: unknown = JSON.parse(kept.get('declared', kind) ?? '[]')
+    const known: unknown = JSON.parse(persisted.get('declared', kind) ?? '[]')
     return Array.isArray(known) ? known.map(String) : []
   }
 
@@ -77,7 +77,7 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
   function sweep(kind: string, wanted: readonly string[], remove: (name: string) => void): void {
     const present = new Set(wanted.map((name) => name.toLowerCase()))
     for (const name of names(kind)) if (!present.has(name)) remove(name)
-    kept.put('declared', kind, JSON.stringify([...present]))
+    persisted.put('declared', kind, JSON.stringify([...present]))
   }
 
   function idOf(options: EventSubscriptionOptions): { readonly id: string; readonly scope: string } {

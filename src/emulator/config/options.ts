@@ -5,7 +5,7 @@ import type { Client, DeclaredSubscription, RoleGrant } from '../model/client.ts
 import { type Clock, realClock } from '../model/clock.ts'
 import type { InputSchema, InputSchemaMapping } from '../model/model.ts'
 import { stableGuid } from '../model/stable-guid.ts'
-import { type KeptValues, keptOrMade, valuesInMemory } from '../state/kept-values.ts'
+import { type PersistedValues, persistedOr, valuesInMemory } from '../state/persisted-values.ts'
 import type { Config } from './config-schema.ts'
 import { checkOptionNames } from './option-names.ts'
 
@@ -179,16 +179,16 @@ const codeOnly: Readonly<Record<Exclude<keyof EventGridEmulatorOptions, keyof Co
 
 /**
  * Fills in the defaults. Throws a TypeError for an option that there is not.
- * @param kept where made-up secrets are kept. @default nowhere
+ * @param persisted where made-up secrets are persisted. @default nowhere
  */
 export function resolveOptions(
   options: EventGridEmulatorOptions,
-  kept: KeptValues = valuesInMemory(),
+  persisted: PersistedValues = valuesInMemory(),
 ): ResolvedOptions {
   checkOptionNames(options, Object.keys(codeOnly))
   const tenantId = options.tenantId ?? emulatorDefaults.tenantId
   const [first = {}, ...more] = options.clients ?? []
-  const clients = [first, ...more].map((client) => resolveClient(client, tenantId, kept))
+  const clients = [first, ...more].map((client) => resolveClient(client, tenantId, persisted))
   const only: AzureSubscriptionOptions & { readonly id: string; readonly resourceGroups: readonly string[] } = {
     id: options.subscriptionId ?? emulatorDefaults.subscriptionId,
     resourceGroups: [options.resourceGroup ?? emulatorDefaults.resourceGroup],
@@ -219,13 +219,14 @@ export function resolveOptions(
   }
 }
 
-function resolveClient(client: ClientOptions, defaultTenant: string, kept: KeptValues): Client {
+function resolveClient(client: ClientOptions, defaultTenant: string, persisted: PersistedValues): Client {
   const clientId = client.clientId ?? emulatorDefaults.clientId
   const tenantId = client.tenantId ?? defaultTenant
   return {
     tenantId,
     clientId,
-    clientSecret: client.clientSecret ?? keptOrMade(kept, 'client secret', `${tenantId} ${clientId}`, randomSecret),
+    clientSecret:
+      client.clientSecret ?? persistedOr(persisted, 'client secret', `${tenantId} ${clientId}`, randomSecret),
     objectId: client.objectId ?? stableGuid(`service principal ${clientId}`),
     roles: (client.roles ?? defaultRoles).map(({ role, scope }) => ({ role, scope: scope ?? '/' })),
   }

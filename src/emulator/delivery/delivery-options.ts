@@ -2,26 +2,26 @@ import { type DeadLetterStore, deadLetterTimes, memoryDeadLetterStore } from './
 import type { ProbationOptions } from './probation.ts'
 
 /**
- * How events are delivered, where it may differ from Event Grid. All optional: without any it does as Event Grid does.
+ * Options of delivery that may differ from Event Grid. Without them the emulator delivers as Event Grid does.
  */
 export interface DeliveryOptions {
   /**
-   * Pauses before the second, third, ... try, in milliseconds; the last is repeated. They replace Event Grid's schedule
-   * and its longer pauses after some statuses, so that a demo on the real clock sees a redelivery soon. @default 10 s,
+   * Pauses before the second, third, ... attempt, in milliseconds; the last is repeated. They replace Event Grid's
+   * schedule and its longer pauses after some statuses, so that a demo on the real clock sees a redelivery soon. @default 10 s,
    * 30 s, 1, 5, 10, 30 min, 1, 3, 6, 12 h
    */
   readonly retrySchedule?: readonly number[]
-  /** Pause between the last try and dead-lettering, in milliseconds. @default 300_000 */
+  /** Pause between the last attempt and dead-lettering, in milliseconds. @default 300_000 */
   readonly deadLetterDelay?: number
-  /** Where dead-lettered events go, beside the emulator's records. @default nowhere else */
+  /** Where dead-lettered events are written, in addition to the emulator's records. @default nowhere */
   readonly deadLetterStore?: DeadLetterStore
   /**
    * Delayed delivery to endpoints that keep failing; `false` turns it off. @default on, unless `retrySchedule` is given
    */
   readonly probation?: ProbationOptions | false
-  /** Requests under way at once for one subscription. @default 64 */
+  /** The most concurrent requests for one subscription. @default 64 */
   readonly concurrency?: number
-  /** Events that may be pending in all; publishing more is answered 429 until some are gone. @default 1_000_000 */
+  /** The most pending events; publishing more is answered 429 until some are delivered. @default 1_000_000 */
   readonly maxPending?: number
   /** The same in bytes of the events as they are delivered, each counted once. @default 268_435_456 (256 MiB) */
   readonly maxPendingBytes?: number
@@ -39,7 +39,7 @@ export interface DeliverySettings {
   readonly maxPendingBytes: number
 }
 
-/** Fills in the defaults. Throws `RangeError` for a schedule without a pause, or numbers that are none. */
+/** Fills in the defaults. Throws `RangeError` for an empty schedule or an invalid number. */
 export function deliverySettings(options: DeliveryOptions = {}): DeliverySettings {
   const { retrySchedule } = options
   if (retrySchedule !== undefined && !isSchedule(retrySchedule)) {

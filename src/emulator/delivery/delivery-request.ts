@@ -9,25 +9,24 @@ import {
 } from '../model/model.ts'
 import { filteredField } from './filters.ts'
 
-/** Most bytes of a delivery attribute's value (Event Grid: delivery-properties). */
+/** The most bytes of a delivery attribute's value (Event Grid: delivery-properties). */
 const attributeLimitBytes = 4096
 
 const secretText = '(redacted)'
 
-/** The webhook of a subscription, or undefined if it delivers to something else, which the emulator does not play. */
+/** The webhook of a subscription; undefined if it has another destination. */
 export function webhookOf(subscription: EventSubscription): WebHookProperties | undefined {
   const found = destinationOf(subscription.properties)
   return found?.endpointType === 'WebHook' ? found.properties : undefined
 }
 
-/** The schema that a subscription's events go out in. */
+/** The delivery schema of a subscription. */
 export function deliverySchemaOf(subscription: EventSubscription): DeliverySchema {
   return subscription.properties.eventDeliverySchema ?? 'EventGridSchema'
 }
 
 /**
- * How events are bundled: undefined where batching is off, which is so unless one of the settings
- * is given and above its smallest.
+ * The batching of a webhook; undefined without batching, which needs `maxEventsPerBatch` above 1.
  */
 export function batchingOf(webhook: WebHookProperties): { maxEvents: number; preferredBytes: number } | undefined {
   const { maxEventsPerBatch, preferredBatchSizeInKilobytes } = webhook
@@ -37,15 +36,15 @@ export function batchingOf(webhook: WebHookProperties): { maxEvents: number; pre
 }
 
 /**
- * The body's media type. The batch one of CloudEvents is what their specification asks; no
- * capture of a real batch was found.
+ * The body's media type. For batches of CloudEvents it is that of their specification; no capture of a real batch was
+ * found.
  */
 function contentTypeOf(schema: DeliverySchema, form: 'single' | 'batch'): string {
   if (schema !== 'CloudEventSchemaV1_0') return 'application/json; charset=utf-8'
   return `application/cloudevents${form === 'batch' ? '-batch' : ''}+json; charset=utf-8`
 }
 
-/** The body: an array, but for CloudEvents that go one by one. */
+/** The body: an array, or a single CloudEvent without batching. */
 export function bodyOf(schema: DeliverySchema, form: 'single' | 'batch', events: readonly string[]): string {
   return form === 'single' && schema === 'CloudEventSchemaV1_0' ? events.join() : `[${events.join(',')}]`
 }
@@ -54,9 +53,9 @@ export function bodyOf(schema: DeliverySchema, form: 'single' | 'batch', events:
 export function deliveryHeaders(delivery: {
   readonly subscription: EventSubscription
   readonly form: 'single' | 'batch'
-  /** The first of the bundle, which gives `aeg-data-version` and the dynamic attributes. */
+  /** The first event of the batch, for `aeg-data-version` and the dynamic attributes. */
   readonly event: AcceptedEvent
-  /** Tries before this one. */
+  /** Number of attempts before this one. */
   readonly deliveryCount: number
   readonly bearerToken?: string | undefined
 }): Record<string, string> {
@@ -82,8 +81,8 @@ export function deliveryHeaders(delivery: {
 }
 
 /**
- * A value for a header, or undefined: only strings, numbers and booleans of at most 4,096 bytes go out,
- * and only what a header can hold.
+ * The value of a delivery attribute; undefined unless it is a string, number or boolean of at most 4,096 bytes that a
+ * header can hold.
  */
 function attributeValue(mapping: DeliveryAttributeMapping, event: AcceptedEvent): string | undefined {
   const value =
@@ -99,17 +98,16 @@ function sourceField(event: AcceptedEvent, field: string): unknown {
 }
 
 /**
- * What of a subscription's delivery is the same for each event; worked out once, since
- * thousands may go out in a second.
+ * The part of a delivery that is the same for all events of a subscription, computed once.
  */
 export interface DeliveryPlan {
   readonly webhook: WebHookProperties
   readonly schema: DeliverySchema
   readonly form: 'single' | 'batch'
   readonly url: URL
-  /** The URL as it may be recorded. */
+  /** The URL for records, without its query. */
   readonly shownUrl: string
-  /** Headers, in lower case, whose values may not be recorded. */
+  /** Names of headers, in lower case, whose values are redacted in records. */
   readonly secretHeaders: ReadonlySet<string>
 }
 
@@ -131,7 +129,7 @@ export function deliveryPlan(subscription: EventSubscription): DeliveryPlan | un
   }
 }
 
-/** The headers as they may be recorded: without the token and the values of secret attributes. */
+/** The headers for records: the token and the values of secret attributes are redacted. */
 export function shownHeaders(
   headers: Readonly<Record<string, string>>,
   secret: ReadonlySet<string>,
@@ -141,7 +139,7 @@ export function shownHeaders(
   return shown
 }
 
-/** A URL as it may be recorded: its query may hold a key. */
+/** The URL for records: the query is redacted, as it may hold a key. */
 export function shownUrl(url: URL): string {
   return url.search ? `${url.origin}${url.pathname}?${secretText}` : url.href
 }

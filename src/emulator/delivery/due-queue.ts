@@ -1,5 +1,5 @@
 /**
- * Things that wait for their time: a binary heap, so that a million of them cost little. Equal times keep their order.
+ * Items ordered by due time, in a binary heap, so that a million items cost little. Equal times keep their order.
  */
 export class DueQueue<T> {
   readonly #heap: { readonly due: number; readonly order: number; readonly item: T }[] = []
@@ -9,7 +9,7 @@ export class DueQueue<T> {
     return this.#heap.length
   }
 
-  /** When the first is due. */
+  /** Due time of the first item. */
   get nextDue(): number | undefined {
     return this.#heap[0]?.due
   }
@@ -29,7 +29,7 @@ export class DueQueue<T> {
     heap[at] = entry
   }
 
-  /** Takes out the first that is due at `now`. */
+  /** Removes and returns the first item that is due at `now`. */
   take(now: number): T | undefined {
     const heap = this.#heap
     const first = heap[0]

@@ -2,12 +2,12 @@ import type { AcceptedEvent } from '../model/accepted-event.ts'
 import { deliveredForm } from '../model/convert-schema.ts'
 import type { DeliverySchema } from '../model/model.ts'
 
-/** Events as they go out; each is written once per schema, however many subscriptions and tries there are. */
+/** The JSON texts of events. Each is made once per schema, for all subscriptions and attempts. */
 export interface EventTexts {
   text(event: AcceptedEvent, schema: DeliverySchema): string
 }
 
-/** Makes the memory of event texts; it holds a text as long as its event. */
+/** Makes a cache of event texts; a text stays as long as its event. */
 export function createEventTexts(): EventTexts {
   const known = new WeakMap<AcceptedEvent, Map<DeliverySchema, string>>()
   return {

@@ -1,4 +1,4 @@
-/** First in, first out, each step in constant time however long the line is. */
+/** First in, first out, in constant time per step. */
 export class Fifo<T> {
   #items: (T | undefined)[] = []
   #head = 0

@@ -5,23 +5,22 @@ import type { AdvancedFilter, StringOperator, SubscriptionFilter } from '../mode
 type Test = (value: unknown) => boolean
 
 /**
- * How one filter judges a value that is there, and one that is not (or null, or of a type the operator doesn't know).
+ * How a filter judges a value, and a missing value (also null, or of a type that the operator does not support).
  */
 interface Judge {
-  /** Of the type that the operator compares. */
+  /** Whether the value has a type that the operator supports. */
   readonly applies: Test
   readonly matches: Test
   /** A `Not` operator: an array passes if no element matches. */
   readonly negated: boolean
-  /** Looks into arrays where the subscription turned that on. */
+  /** Tests the elements of an array if the subscription enables it. */
   readonly elementwise: boolean
-  /** The verdict where the key is missing. */
+  /** The verdict for a missing key. */
   readonly missing: boolean
 }
 
 /**
- * Makes the question "does this subscription want the event?", with everything prepared
- * that does not depend on the event.
+ * Makes the function that tests whether an event matches the filter.
  */
 export function compileFilter(filter: SubscriptionFilter | undefined): (event: AcceptedEvent) => boolean {
   const types = filter?.includedEventTypes

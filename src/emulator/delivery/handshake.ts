@@ -6,38 +6,38 @@ import { statusName } from '../model/status-name.ts'
 /** Event Grid's name for itself, in the public cloud (Event Grid: end-point-validation-cloud-events-schema). */
 const eventGridOrigin = 'eventgrid.azure.net'
 
-/** How long an endpoint has for its answer, in milliseconds of the emulator's clock. */
+/** An endpoint must answer within this time, in milliseconds of the emulator's clock. */
 export const handshakeTimeoutMs = 30_000
 
 /**
- * Pause before a timed-out validation event is sent again, and how often it is sent in all. The
- * number is the emulator's choice.
+ * Pause before a timed-out validation event is sent again, and the total number of attempts. Both are the emulator's
+ * choice.
  */
 export const validationRetry = { pauseMs: 5_000, tries: 2 } as const
 
-/** How long a validation URL is good (Event Grid: end-point-validation-event-grid-events-schema, 2024). */
+/** How long a validation URL is valid (Event Grid: end-point-validation-event-grid-events-schema, 2024). */
 export const manualValidationMs = 10 * 60_000
 
-/** What an endpoint answered to its handshake. */
+/** An endpoint's answer to its handshake. */
 export interface HandshakeAnswer {
-  /** Undefined: nothing. */
+  /** Undefined without an answer. */
   readonly status?: number | undefined
   /** Lower-case names. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly body?: string | undefined
 }
 
-/** Granted, refused, or left open for somebody to call the validation URL. */
+/** Granted, refused, or waiting for a call of the validation URL. */
 export type HandshakeVerdict = 'validated' | 'awaiting-manual-action' | 'failed'
 
-/** Headers of the OPTIONS request. `callback` is the URL that grants the permission later. */
+/** Headers of the OPTIONS request. `callback` is the URL that validates later. */
 export function optionsHeaders(callback: string): Record<string, string> {
   return { 'webhook-request-origin': eventGridOrigin, 'webhook-request-callback': callback }
 }
 
 /**
- * Judges the answer to OPTIONS: a status alone is no consent. Success without the header leaves it to the callback;
- * a header that allows somebody else is a refusal (the emulator's reading: no source says).
+ * Judges the answer to OPTIONS: a status alone does not validate. After success without the header the callback may
+ * validate; a header that allows another origin is a refusal (the emulator's choice: no source says).
  */
 export function judgeOptionsAnswer(answer: HandshakeAnswer): HandshakeVerdict {
   if (answer.status === undefined || answer.status < 200 || answer.status > 299) return 'failed'
@@ -83,8 +83,8 @@ export function validationHeaders(subscriptionName: string): Record<string, stri
 }
 
 /**
- * Judges the answer to the validation event: 200 with the code; 200 without it leaves it to the
- * validation URL; 202 is a failure.
+ * Judges the answer to the validation event: 200 with the code validates; after 200 without it the validation URL
+ * may validate; 202 is a failure.
  */
 export function judgeValidationAnswer(answer: HandshakeAnswer, validationCode: string): HandshakeVerdict {
   if (answer.status !== 200) return 'failed'
@@ -100,7 +100,7 @@ function validationResponse(body: string | undefined): unknown {
   }
 }
 
-/** The error of a failed handshake, in Event Grid's own words, spelling included. The URL comes without its query. */
+/** The error of a failed handshake, in Event Grid's words and spelling, with the URL without its query. */
 export function handshakeMessage(failure: {
   readonly url: URL
   readonly method: 'OPTIONS' | 'POST'

@@ -1,17 +1,17 @@
-/** Where a public URL is really served: a URL with the same meaning, or undefined to go to the public one. */
+/** Maps a public URL to the URL that serves it; undefined to use the public one. */
 export type Ingress = (url: URL) => string | undefined
 
-/** Sends the public URLs that begin with `from` to `to` instead; the rest of path and query is kept. */
+/** Sends the public URLs that begin with `from` to `to`, with the rest of the path and the query. */
 export interface IngressRule {
-  /** As far as it goes: `https://orders.example.com/`. A path ends at a slash, so `/a` is no beginning of `/ab`. */
+  /** Such as `https://orders.example.com/`. Path segments match whole: `/a` does not match `/ab`. */
   readonly from: string
   /** Such as `http://127.0.0.1:9000/`. */
   readonly to: string
 }
 
 /**
- * A function of rules, the first of which whose `from` begins the URL decides; or the
- * function that stands in their place. Throws a TypeError for a rule that lacks one of its URLs.
+ * Makes a function of rules: the first rule whose `from` begins the URL applies. Returns a function as it is. Throws a
+ * TypeError for a rule without two valid URLs.
  */
 export function ingressOf(ingress: readonly IngressRule[] | Ingress): Ingress {
   if (typeof ingress === 'function') return ingress
@@ -26,14 +26,14 @@ export function ingressOf(ingress: readonly IngressRule[] | Ingress): Ingress {
   }
 }
 
-/** Can this be `from` or `to` of a rule: an http or https URL, written whole? */
+/** Whether this is an absolute http or https URL, for `from` or `to` of a rule. */
 export const isIngressUrl = (value: unknown): value is string =>
   typeof value === 'string' && /^https?:\/\/[^/]/i.test(value) && URL.canParse(value)
 
 function urlOf(member: keyof IngressRule, value: unknown): URL {
   if (isIngressUrl(value)) return new URL(value)
   const form = "{ from: 'https://orders.example.com/', to: 'http://127.0.0.1:9000/' }"
-  throw new TypeError(`an ingress rule is two URLs, as in ${form}; its ${member} is none`)
+  throw new TypeError(`an ingress rule needs two URLs, as in ${form}; its ${member} is not a URL`)
 }
 
 function startsWithPath(path: string, prefix: string): boolean {

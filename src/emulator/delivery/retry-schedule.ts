@@ -4,7 +4,7 @@ const second = 1000
 const minute = 60 * second
 const hour = 60 * minute
 
-/** Pauses after the first, second, ... try, in milliseconds; the last is repeated (Event Grid: delivery-and-retry). */
+/** Pauses after the first, second, ... attempt, in milliseconds; the last is repeated (Event Grid: delivery-and-retry). */
 export const documentedRetryDelays: readonly number[] = [
   10 * second,
   30 * second,
@@ -18,14 +18,14 @@ export const documentedRetryDelays: readonly number[] = [
   12 * hour,
 ]
 
-/** Largest random addition to a pause, as a part of it. Event Grid says only that it is small. */
+/** The largest random addition to a pause, as a fraction of it. Event Grid says only that it is small. */
 export const jitter = 0.1
 
-/** Statuses after which a webhook is never tried again (Event Grid: delivery-and-retry). */
+/** Statuses after which there is no further attempt (Event Grid: delivery-and-retry). */
 const final: ReadonlySet<number> = new Set([400, 401, 403, 413])
 
-// 404 stands in the page's table for Azure resources only; a webhook's is treated alike, as an older page said.
-const leastDelay: Readonly<Record<number, number>> = { 404: 5 * minute, 408: 2 * minute, 503: 30 * second }
+// The page lists 404 for Azure resources only; for webhooks it is treated the same, as an older page said.
+const minDelay: Readonly<Record<number, number>> = { 404: 5 * minute, 408: 2 * minute, 503: 30 * second }
 
 const outcomes: Readonly<Record<number, DeliveryOutcome>> = {
   400: 'BadRequest',
@@ -37,17 +37,17 @@ const outcomes: Readonly<Record<number, DeliveryOutcome>> = {
   429: 'Busy',
 }
 
-/** What an answer's status means: only 200 to 204 is success; a redirect is not followed. */
+/** The outcome of an answer: only 200 to 204 is success; a redirect is not followed. */
 export function outcomeOf(status: number): DeliveryOutcome {
   if (status >= 200 && status <= 204) return 'Delivered'
   return outcomes[status] ?? (status >= 500 ? 'Busy' : 'Aborted')
 }
 
-/** A try that failed, and the rules for what follows. */
-export interface FailedTry {
-  /** The answer's status, if there was an answer. */
+/** A failed attempt, and the rules for the next one. */
+export interface FailedAttempt {
+  /** The answer's status; undefined without an answer. */
   readonly status?: number | undefined
-  /** How many tries there have been, this one included. */
+  /** Number of attempts, this one included. */
   readonly attempts: number
   readonly maxAttempts: number
   /** From 0 to just under 1. */
@@ -59,15 +59,15 @@ export interface FailedTry {
   readonly delays?: readonly number[] | undefined
 }
 
-/** Another try after so many milliseconds, or none. */
+/** The next attempt after `delayMs` milliseconds, or no further attempt. */
 export type RetryDecision = { readonly delayMs: number } | { readonly giveUp: GiveUpReason }
 
-/** What follows a failed try. The time to live plays no part: Event Grid looks at it only when the next try is due. */
-export function decideRetry(failed: FailedTry): RetryDecision {
+/** Decides what follows a failed attempt. Event Grid checks the time to live only when the next attempt is due. */
+export function decideRetry(failed: FailedAttempt): RetryDecision {
   if (failed.status !== undefined && final.has(failed.status)) return { giveUp: 'UndeliverableDueToClientError' }
   if (failed.attempts >= failed.maxAttempts) return { giveUp: 'MaxDeliveryAttemptsExceeded' }
   const delays = failed.delays ?? documentedRetryDelays
   const scheduled = delays[Math.min(failed.attempts, delays.length) - 1] ?? 10 * second
-  const least = failed.delays || failed.status === undefined ? 0 : (leastDelay[failed.status] ?? 10 * second)
-  return { delayMs: Math.round(Math.max(scheduled, least) * (1 + jitter * failed.random)) }
+  const min = failed.delays || failed.status === undefined ? 0 : (minDelay[failed.status] ?? 10 * second)
+  return { delayMs: Math.round(Math.max(scheduled, min) * (1 + jitter * failed.random)) }
 }

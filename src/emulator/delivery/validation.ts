@@ -169,7 +169,7 @@ export function createValidator(options: ValidatorOptions, client: WebhookClient
 }
 
 /**
- * Only a validation event that nobody answered in time is sent again (Event Grid:
+ * Only a validation event without an answer in time is sent again (Event Grid:
  * end-point-validation-event-grid-events-schema).
  */
 function shouldRepeat(method: 'OPTIONS' | 'POST', result: WebhookResult, tries: number): boolean {

@@ -13,32 +13,32 @@ interface WebhookRequest {
   readonly body?: string
   /** By the emulator's clock. */
   readonly timeoutMs: number
-  /** Keep the answer's headers and body. @default they are read and thrown away */
+  /** Whether to return the answer's headers and body. @default false */
   readonly readAnswer?: boolean
   /** Lowest TLS version that the endpoint may speak. @default 1.2 */
   readonly minimumTlsVersion?: string | undefined
   readonly signal?: AbortSignal | undefined
   /**
-   * Told the status of an answer that comes after the time-out, but no later than this after it.
-   * @default nobody: the request is broken off
+   * Receives the status of an answer that comes after the time-out, at most `withinMs` later.
+   * @default none: the request is aborted at the time-out
    */
   readonly late?: { readonly withinMs: number; readonly take: (status: number) => void } | undefined
 }
 
-/** What came of it. Never an exception. */
+/** The result of a request. Requests never throw. */
 export interface WebhookResult {
-  /** Where it really went. */
+  /** The URL after the ingress. */
   readonly target: string
   /** Real milliseconds. */
   readonly durationMs: number
-  /** Undefined: there was no answer, and `failure` says why. */
+  /** Undefined without an answer; then `failure` says why. */
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
   readonly failure?: {
     readonly outcome: 'TimedOut' | 'SocketError' | 'ResolutionError' | 'Aborted'
     readonly message: string
-    /** What to do about it, where that can be told. */
+    /** Advice for the emulator's user, where there is any. */
     readonly hint?: string | undefined
   }
 }
@@ -53,21 +53,21 @@ export interface WebhookClient {
 export interface WebhookClientOptions {
   readonly clock: Clock
   readonly ingress: Ingress
-  /** PEM; trusted beside Node's own. Anything else is refused, a self-signed certificate first of all. */
+  /** PEM; trusted in addition to Node's own. Other certificates are refused, self-signed ones too. */
   readonly trustedCertificates: readonly string[]
 }
 
-/** Requests that may stay open after their time-out; more are broken off at once. */
-const mostLate = 256
+/** The most requests that stay open after their time-out; further ones are aborted. */
+const maxLate = 256
 const answerLimitBytes = 64 * 1024
 const tlsVersions = { '1.2': 'TLSv1.2', '1.3': 'TLSv1.3' } as const
 
-/** Makes the client. It follows no redirect, and takes an answer's first 64 KiB. */
+/** Makes the client. It follows no redirects, and reads the first 64 KiB of an answer. */
 export function createWebhookClient(options: WebhookClientOptions): WebhookClient {
-  // How many there are is bounded where the requests come from; a pool that queues them too could not be emptied.
+  // The queues bound the number of requests; a pool that queues requests could not be emptied.
   const pool = { keepAlive: true, scheduling: 'lifo' } as const
   const plain = new http.Agent(pool)
-  // Made at the first https request: parsing a few hundred certificates takes a while.
+  // Made at the first https request: parsing some hundred certificates is slow.
   let secure: https.Agent | undefined
   const secureAgent = () => {
     secure ??= new https.Agent({ ...pool, ca: [...tls.getCACertificates('default'), ...options.trustedCertificates] })
@@ -93,7 +93,7 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
         host: target.hostname.replace(/^\[|\]$/g, ''),
         port: target.port || (secured ? 443 : 80),
         path: target.pathname + target.search,
-        // What the subscriber sees is its public name, as behind a real ingress, and so must its certificate be.
+        // The subscriber sees its public name, as behind a real ingress; its certificate must have that name.
         servername: secured ? serverName(request.url) : '',
         ...(secured && { minVersion: tlsVersion(request.minimumTlsVersion) }),
         headers: {
@@ -110,7 +110,7 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
       let endLate: (() => void) | undefined
       const cancelTimer = options.clock.setTimer(request.timeoutMs, () => {
         const message = `No answer within ${request.timeoutMs / 1000} s.`
-        if (!request.late || late >= mostLate) return fail('TimedOut', message)
+        if (!request.late || late >= maxLate) return fail('TimedOut', message)
         late++
         const cancel = options.clock.setTimer(request.late.withinMs, () => sending.destroy())
         endLate = () => {
@@ -155,7 +155,7 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
   }
 
   return {
-    // What can't be sent at all, for a header that HTTP doesn't allow say, is a failed request like any other.
+    // A request that can't be sent, with an invalid header for instance, is a failed request.
     send: (request) => exchange(request).catch((error: unknown) => unsent(request.url, error)),
     close() {
       plain.destroy()
@@ -169,9 +169,9 @@ function unsent(url: URL, error: unknown): WebhookResult {
   return { target: url.href, durationMs: 0, failure: { outcome: 'Aborted', message } }
 }
 
-const routesRemembered = 1000
+const maxCachedRoutes = 1000
 
-/** Where a public URL is served. The ingress is asked each time; that its answer is parsed is remembered. */
+/** Applies the ingress to a URL. The ingress is asked each time; parsed URLs are cached. */
 function createRoute(ingress: Ingress): (url: URL) => URL {
   const known = new Map<string, URL>()
   return (url) => {
@@ -179,19 +179,19 @@ function createRoute(ingress: Ingress): (url: URL) => URL {
     if (mapped === undefined) return url
     const key = `${mapped} ${url.href}`
     const target = known.get(key) ?? routed(url, mapped)
-    if (known.size >= routesRemembered) known.clear()
+    if (known.size >= maxCachedRoutes) known.clear()
     known.set(key, target)
     return target
   }
 }
 
-/** An ingress that names no more than a host keeps path and query. */
+/** Path and query stay if the ingress names only a host. */
 function routed(url: URL, mapped: string): URL {
   const target = new URL(mapped)
   return target.pathname !== '/' || target.search ? target : new URL(url.pathname + url.search, target)
 }
 
-/** A host name for SNI and the certificate's check; none for an address, which TLS knows no SNI for. */
+/** The host name for SNI and the check of the certificate; empty for an IP address, which has no SNI. */
 function serverName(url: URL): string {
   return /^[\d.]+$|^\[/.test(url.hostname) ? '' : url.hostname
 }
@@ -212,7 +212,7 @@ function plainHeaders(headers: http.IncomingHttpHeaders): Record<string, string>
   )
 }
 
-/** The first 64 KiB as text; what breaks off counts as far as it came. */
+/** The first 64 KiB of an answer as text, or the part that arrived before the connection broke. */
 async function readText(answer: http.IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
@@ -224,7 +224,7 @@ async function readText(answer: http.IncomingMessage): Promise<string> {
       if (size > answerLimitBytes) break
     }
   } catch {
-    // A broken answer has its status and the part that arrived: enough to judge it by.
+    // The status and the part that arrived are enough.
   }
   return Buffer.concat(chunks).toString('utf8', 0, answerLimitBytes)
 }

@@ -1,12 +1,12 @@
-/** Counts what is under way, and tells when nothing is. */
+/** Counts the work under way. */
 export interface WorkCounter {
   begin(): void
   end(): void
   /** Resolves as soon as nothing is under way, at once if nothing is. */
   idle(): Promise<void>
   /**
-   * Resolves when nothing is under way, or what is makes no headway for a quarter of a second of real time: a
-   * subscriber that keeps silent must not stop a clock moved by hand, or its time-out would never come.
+   * Resolves when nothing is under way, or when nothing began or ended for a quarter of a second of real time: a
+   * silent subscriber must not stop a manual clock, or its time-out would never come.
    */
   quiet(): Promise<'idle' | 'stalled'>
 }
@@ -21,7 +21,7 @@ export function createWorkCounter(): WorkCounter {
   let waiting: (() => void)[] = []
 
   const idle = async () => {
-    // Again after waking: whoever was told first may have begun something.
+    // Checked again, since another waiter may have begun new work.
     while (underWay > 0) await new Promise<void>((resolve) => waiting.push(resolve))
   }
 
@@ -34,21 +34,21 @@ export function createWorkCounter(): WorkCounter {
       underWay--
       steps++
       if (underWay > 0) return
-      const told = waiting
+      const resolved = waiting
       waiting = []
-      for (const tell of told) tell()
+      for (const resolve of resolved) resolve()
     },
     idle,
     quiet() {
       if (underWay === 0) return Promise.resolve('idle')
       return new Promise((resolve) => {
         let seen = steps
-        let still = 0
-        // In rounds, so that a process that stood still itself counts as one of them only.
+        let unchanged = 0
+        // In rounds, so that a pause of the process itself counts as one round only.
         const timer = setInterval(() => {
-          still = steps === seen ? still + 1 : 0
+          unchanged = steps === seen ? unchanged + 1 : 0
           seen = steps
-          if (still >= rounds) done('stalled')
+          if (unchanged >= rounds) done('stalled')
         }, roundMs)
         const done = (state: 'idle' | 'stalled') => {
           clearInterval(timer)

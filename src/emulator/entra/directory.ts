@@ -11,7 +11,7 @@ export interface AzureSubscription {
   readonly id: string
   readonly tenantId: string
   registration: RegistrationState
-  /** By lower-case name, the name as it was given. */
+  /** Names as given, by lower-case name. */
   readonly resourceGroups: Map<string, string>
 }
 
@@ -21,12 +21,12 @@ export interface DeclaredDirectory {
   readonly subscriptions: readonly DeclaredSubscription[]
 }
 
-/** Who there is, what they may do, and where: tenants, applications, Azure subscriptions and role assignments. */
+/** Tenants, applications, Azure subscriptions and role assignments. */
 export interface Directory {
   readonly clients: readonly Client[]
   /**
-   * Takes over clients, their roles and Azure subscriptions as options describe them now. What was changed at runtime
-   * stays, where the options did not change.
+   * Applies the clients, their roles and the Azure subscriptions of the options. Changes at runtime stay where the
+   * options did not change.
    */
   declare(options: DeclaredDirectory): void
   hasTenant(tenantId: string): boolean
@@ -34,16 +34,16 @@ export interface Directory {
   azureSubscription(id: string): AzureSubscription | undefined
   azureSubscriptions(): readonly AzureSubscription[]
   roleAssignments(): readonly RoleAssignment[]
-  /** Gives a role, or keeps it where it is held already. Throws a RangeError for an unknown role. */
+  /** Assigns a role, unless it is assigned already. Throws a RangeError for an unknown role. */
   assignRole(grant: {
     readonly principalId: string
     readonly role: string
     readonly scope: string
     readonly id?: string
   }): RoleAssignment
-  /** Takes a role away; with no role, every role; with no scope, at every scope. */
+  /** Removes a role; without `role` every role; without `scope` at every scope. */
   removeRole(grant: { readonly principalId: string; readonly role?: string; readonly scope?: string }): void
-  /** Takes an assignment away by its resource id. */
+  /** Removes an assignment by its resource id. */
   removeAssignment(id: string): RoleAssignment | undefined
   /** Whether a principal may do this. `data`: an action on data, such as publishing. */
   allows(asked: {
@@ -66,13 +66,13 @@ export function createDirectory(options: DeclaredDirectory): Directory {
     }
     for (const { id, tenantId, registered, resourceGroups } of wanted) {
       const former = declared.subscriptions.find((one) => same(one.id, id))
-      const stands = subscriptions.get(id.toLowerCase())
-      const groups = [...(stands?.resourceGroups.values() ?? []), ...resourceGroups]
+      const existing = subscriptions.get(id.toLowerCase())
+      const groups = [...(existing?.resourceGroups.values() ?? []), ...resourceGroups]
       const registration = registered ? 'Registered' : 'NotRegistered'
       subscriptions.set(id.toLowerCase(), {
         id,
         tenantId,
-        registration: former?.registered === registered ? (stands?.registration ?? registration) : registration,
+        registration: former?.registered === registered ? (existing?.registration ?? registration) : registration,
         resourceGroups: new Map(groups.map((name) => [name.toLowerCase(), name])),
       })
     }
@@ -103,7 +103,7 @@ export function createDirectory(options: DeclaredDirectory): Directory {
     roleAssignments: () => assignments,
     assignRole({ principalId, role, scope, id }) {
       const found = findRole(role)
-      if (!found) throw new RangeError(`'${role}' is no role that the emulator knows`)
+      if (!found) throw new RangeError(`the emulator does not know the role '${role}'`)
       const held = assignments.find(
         (assignment) =>
           same(assignment.principalId, principalId) && assignment.roleId === found.id && same(assignment.scope, scope),

@@ -1,4 +1,4 @@
-/** What Entra refuses a token request for (Entra: reference-error-codes). */
+/** Why Entra refuses a token request (Entra: reference-error-codes). */
 export interface EntraFailure {
   readonly status: 400 | 401
   /** The OAuth error: `invalid_client`, `invalid_request`, … */
@@ -8,7 +8,7 @@ export interface EntraFailure {
   readonly message: string
 }
 
-/** The failures that the emulator tells apart. */
+/** The failures, in Entra's words. */
 export const entraFailures = {
   wrongSecret: (clientId: string): EntraFailure => ({
     status: 401,

@@ -68,7 +68,7 @@ export const builtInRoles: readonly Role[] = [
   },
 ]
 
-/** The role of a name or an id, which may stand at the end of a resource id; letter case is free. */
+/** Finds a role by name, id or resource id, in any letter case. */
 export function findRole(nameOrId: string): Role | undefined {
   const wanted = nameOrId.toLowerCase()
   return builtInRoles.find(({ id, name }) => name.toLowerCase() === wanted || wanted.split('/').at(-1) === id)
@@ -84,8 +84,8 @@ export interface RoleAssignment {
 }
 
 /**
- * Whether the assignments let a principal do this at a scope. Control-plane and data
- * actions are kept apart, as in Azure.
+ * Whether the assignments allow a principal this action at a scope. Control-plane and data actions are separate, as in
+ * Azure.
  */
 export function allows(
   assignments: readonly RoleAssignment[],
@@ -112,7 +112,7 @@ function matchesAny(patterns: readonly string[], action: string): boolean {
     const text = action.toLowerCase()
     if (tails.length === 0) return text === head
     const last = tails.at(-1) ?? ''
-    // Built-in roles have one star at most.
+    // Built-in roles have at most one star.
     return text.length >= head.length + last.length && text.startsWith(head) && text.endsWith(last)
   })
 }

@@ -7,7 +7,7 @@ import { type EntraFailure, entraErrorBody, entraFailures } from './errors.ts'
 import { issuerOf, type TokenIssuer } from './token-issuer.ts'
 import { decideTokenRequest } from './token-request.ts'
 
-/** A form of client credentials is small; Entra itself refuses long ones too. */
+/** Entra too refuses long forms. */
 const maxFormBytes = 65_536
 
 interface TenantParams {

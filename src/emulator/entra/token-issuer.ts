@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { exportJWK, errors as joseErrors, jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
 import type { Clock } from '../model/clock.ts'
-import { type KeptValues, valuesInMemory } from '../state/kept-values.ts'
+import { type PersistedValues, valuesInMemory } from '../state/persisted-values.ts'
 
 /** Event Grid's own application in the public cloud (Event Grid: secure-webhook-delivery). */
 export const eventGridClientId = '4962773b-9cdb-44cf-a8bf-237846a00ab7'
@@ -78,7 +78,7 @@ interface SigningKey {
  * Makes the issuer. The first key is made in the background, as it takes longer than a server's start.
  * @param persisted where signing keys are persisted. @default in memory
  */
-export function createTokenIssuer(clock: Clock, persisted: KeptValues = valuesInMemory()): TokenIssuer {
+export function createTokenIssuer(clock: Clock, persisted: PersistedValues = valuesInMemory()): TokenIssuer {
   const known = persisted.get('identity', 'signing keys')
   let keys: Promise<readonly SigningKey[]> =
     known === undefined ? createKey().then((key) => persist([key])) : Promise.resolve(readKeys(known))

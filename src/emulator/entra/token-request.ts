@@ -2,7 +2,7 @@ import type { Client } from '../model/client.ts'
 import type { Directory } from './directory.ts'
 import { type EntraFailure, entraFailures } from './errors.ts'
 
-/** A token request as it came in. */
+/** A token request. */
 export interface TokenRequest {
   readonly tenant: string
   /** The form's fields. */
@@ -13,7 +13,7 @@ export interface TokenRequest {
   readonly names: 'resource' | 'scope'
 }
 
-/** What may be asked for: the audiences that some service of the emulator checks. */
+/** The audiences that services of the emulator accept. */
 export const knownResources: readonly string[] = [
   'https://management.azure.com',
   'https://management.core.windows.net',
@@ -26,8 +26,8 @@ export const knownResources: readonly string[] = [
 ]
 
 /**
- * Decides a client-credentials request: who gets a token for what, or why not. `own` is the
- * emulator's address, as an audience.
+ * Decides a client-credentials request: the client and the audience of the token, or a refusal. `own` is the
+ * emulator's address, which is an audience too.
  */
 export function decideTokenRequest(
   request: TokenRequest,
@@ -51,7 +51,7 @@ export function decideTokenRequest(
   if (request.names === 'scope' && !/^\S+\/\.default$/.test(wanted))
     return { failure: entraFailures.wrongScope(wanted) }
   const audience = wanted.replace(/\/\.default$/, '')
-  // A client id, bare or in an application id URI, may be asked for too: a webhook's own application.
+  // Client ids, plain or in an application id URI, are audiences too: a webhook's own application.
   const application = audience.replace(/^api:\/\//, '')
   const known = [...knownResources, own].some((one) => one === audience.replace(/\/+$/, '').toLowerCase())
   if (!known && !directory.clients.some(({ clientId: id }) => id === application)) {
@@ -61,8 +61,7 @@ export function decideTokenRequest(
 }
 
 /**
- * The scope that names the resource: MSAL for Go asks for those of OpenID Connect beside it, and
- * Entra takes no notice of them.
+ * The scope of the resource. MSAL for Go adds the scopes of OpenID Connect, which Entra ignores.
  */
 function resourceScope(scope: string | undefined): string | undefined {
   const scopes = scope?.split(' ').filter((one) => one !== '') ?? []

@@ -1,7 +1,7 @@
 import type { JsonObject } from './json-object.ts'
 import type { InputSchema } from './model.ts'
 
-/** An event in the Event Grid schema, whole. */
+/** A complete event in the Event Grid schema. */
 export interface EventGridEvent {
   readonly id: string
   readonly topic: string
@@ -21,7 +21,7 @@ export type AcceptedEvent =
       readonly schema: 'CustomEventSchema'
       /** As it was published. */
       readonly body: JsonObject
-      /** What the topic's mapping makes of it; its data is the whole body. */
+      /** The Event Grid event that the topic's mapping makes of it; its data is the whole body. */
       readonly mapped: EventGridEvent
     }
 
@@ -39,13 +39,13 @@ export function eventId(event: AcceptedEvent): string {
   return text(event.schema === 'CustomEventSchema' ? event.mapped.id : event.body.id)
 }
 
-/** What `includedEventTypes` is compared with. */
+/** The type that `includedEventTypes` is compared with. */
 export function eventType(event: AcceptedEvent): string {
   if (event.schema === 'CloudEventSchemaV1_0') return text(event.body.type)
   return event.schema === 'CustomEventSchema' ? event.mapped.eventType : event.body.eventType
 }
 
-/** What the subject filters look at; empty where a CloudEvent has none. */
+/** The subject for filters; empty for a CloudEvent without one. */
 export function eventSubject(event: AcceptedEvent): string {
   return text(event.schema === 'CustomEventSchema' ? event.mapped.subject : event.body.subject)
 }

@@ -11,15 +11,15 @@ interface Timer {
 }
 
 /**
- * A clock that stands still until {@link ManualClock.advance} moves it, so that a day of retries runs in a second.
- * Given to the emulator as its `clock`.
+ * A clock that moves only when {@link ManualClock.advance} is called, so that a day of retries runs in a second.
+ * Pass it to the emulator as its `clock`.
  */
 export class ManualClock implements Clock {
   #now: number
   readonly #timers = new Set<Timer>()
   readonly #settlers = new Set<() => Promise<void>>()
 
-  /** @param start where the clock stands first, in milliseconds since 1970. @default the present */
+  /** @param start the clock's first time, in milliseconds since 1970. @default the present */
   constructor(start: number = Date.now()) {
     this.#now = start
   }
@@ -35,8 +35,8 @@ export class ManualClock implements Clock {
   }
 
   /**
-   * Has `advance` wait, after each timer, until `settled` resolves: what a timer began must end before time goes
-   * on. Returns the way to undo it.
+   * Makes `advance` wait after each timer until `settled` resolves: the work that a timer starts must end before time
+   * moves on. Returns a function that removes it.
    */
   settleWith(settled: () => Promise<void>): () => void {
     this.#settlers.add(settled)
@@ -44,7 +44,7 @@ export class ManualClock implements Clock {
   }
 
   /**
-   * Moves the clock by `ms`, firing every timer on the way in the order of its time, also those that are set meanwhile.
+   * Moves the clock by `ms` and fires all timers due meanwhile in the order of their time, new ones too.
    */
   async advance(ms: number): Promise<void> {
     const target = this.#now + ms
@@ -58,7 +58,7 @@ export class ManualClock implements Clock {
     this.#now = Math.max(this.#now, target)
   }
 
-  /** How many timers wait. */
+  /** Number of timers that are set. */
   get waiting(): number {
     return this.#timers.size
   }

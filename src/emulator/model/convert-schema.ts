@@ -16,7 +16,7 @@ export function canConvert(from: InputSchema, to: DeliverySchema): boolean {
   return allowed[from].includes(to)
 }
 
-/** What is delivered for an event. Only pairs that {@link canConvert} are given. */
+/** The event in a delivery schema that it {@link canConvert} to. */
 export function deliveredForm(event: AcceptedEvent, schema: DeliverySchema): JsonObject {
   if (event.schema === 'CloudEventSchemaV1_0' || schema === 'CustomInputSchema') return event.body
   const eventGridEvent = event.schema === 'CustomEventSchema' ? event.mapped : event.body
@@ -39,7 +39,7 @@ export function toCloudEvent(event: EventGridEvent): JsonObject {
   }
 }
 
-/** Reads an event of a source that isn't a custom topic: Azure's services raise both schemas. */
+/** Reads an event of another source than a custom topic; Azure's services raise both schemas. */
 export function asAcceptedEvent(event: JsonObject): AcceptedEvent | undefined {
   if (event.specversion !== undefined) return { schema: 'CloudEventSchemaV1_0', body: event }
   return isEventGridEvent(event) ? { schema: 'EventGridSchema', body: event } : undefined

@@ -1,14 +1,13 @@
 import { isRecord, type UnknownRecord } from '../../support/is-record.ts'
 
 /**
- * A JSON object, as parsed. Its keys are whatever the sender wrote, `__proto__` included:
- * read them as own properties only.
+ * A parsed JSON object. The sender chooses its keys, `__proto__` included: read own properties only.
  */
 export type JsonObject = UnknownRecord
 
 export const isJsonObject = isRecord
 
-/** An own property of a JSON value, or undefined where there is none. */
+/** An own property of a JSON value; undefined if it has no such property. */
 export function ownField(value: unknown, name: string): unknown {
   return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }

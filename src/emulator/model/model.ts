@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 
-/** What a topic takes in. */
+/** The schema of the events that a topic accepts. */
 export type InputSchema = 'EventGridSchema' | 'CustomEventSchema' | 'CloudEventSchemaV1_0'
 
-/** What a subscription sends out. */
+/** The schema of the events that a subscription delivers. */
 export type DeliverySchema = 'EventGridSchema' | 'CustomInputSchema' | 'CloudEventSchemaV1_0'
 
 /** A field of the mapping that may come from the event, from a default, or from both. */
@@ -36,14 +36,14 @@ export interface Topic {
   readonly location: string
   readonly inputSchema: InputSchema
   readonly inputSchemaMapping?: InputSchemaMapping
-  /** Both are good at any time; base64. Replaced as a pair by `Store.putTopic`. */
+  /** Both are valid; base64. Replaced as a pair by `Store.putTopic`. */
   readonly keys: readonly [string, string]
-  /** With true, keys and SAS tokens are refused: Entra tokens only. */
+  /** True: keys and SAS tokens are refused, only Entra tokens are accepted. */
   readonly disableLocalAuth: boolean
   readonly tags?: Readonly<Record<string, string>>
 }
 
-/** A header that goes with each delivery. */
+/** A header of each delivery. */
 export type DeliveryAttributeMapping =
   | {
       readonly name: string
@@ -52,7 +52,7 @@ export type DeliveryAttributeMapping =
     }
   | { readonly name: string; readonly type: 'Dynamic'; readonly properties: { readonly sourceField: string } }
 
-/** A webhook destination, as it was asked for: nothing hidden, no default filled in. */
+/** A webhook destination as requested: with secrets, without defaults. */
 export interface WebHookProperties {
   /** The whole URL, query and all. */
   readonly endpointUrl: string
@@ -69,7 +69,7 @@ export type Destination =
   | { readonly endpointType: 'WebHook'; readonly properties: WebHookProperties }
   | { readonly endpointType: OtherEndpointType; readonly properties: Readonly<Record<string, unknown>> }
 
-/** The destinations that are no webhook. */
+/** All other destinations. */
 export type OtherEndpointType =
   | 'EventHub'
   | 'StorageQueue'
@@ -114,7 +114,7 @@ export type AdvancedFilter =
   | { readonly operatorType: 'BoolEquals'; readonly key: string; readonly value: boolean }
   | { readonly operatorType: 'IsNullOrUndefined' | 'IsNotNull'; readonly key: string }
 
-/** Which events a subscription gets. */
+/** The filter of an event subscription. */
 export interface SubscriptionFilter {
   readonly subjectBeginsWith?: string
   readonly subjectEndsWith?: string
@@ -125,13 +125,13 @@ export interface SubscriptionFilter {
   readonly advancedFilters?: readonly AdvancedFilter[]
 }
 
-/** A blob container that takes what could not be delivered. */
+/** A blob container for events that could not be delivered. */
 export interface DeadLetterDestination {
   readonly endpointType: 'StorageBlob'
   readonly properties: { readonly resourceId: string; readonly blobContainerName: string }
 }
 
-/** An event subscription's settings, in ARM's shape as they were asked for: secrets in clear, no default filled in. */
+/** Settings of an event subscription in ARM's shape, as requested: with secrets, without defaults. */
 export interface EventSubscriptionProperties {
   readonly destination?: Destination
   readonly deliveryWithResourceIdentity?: { readonly identity?: unknown; readonly destination: Destination }
@@ -149,7 +149,7 @@ export interface EventSubscriptionProperties {
   }
 }
 
-/** Where a subscription's set-up stands. */
+/** The provisioning state of an event subscription. */
 export type ProvisioningState =
   | 'Creating'
   | 'Updating'
@@ -159,15 +159,15 @@ export type ProvisioningState =
   | 'Failed'
   | 'AwaitingManualAction'
 
-/** An event subscription. A value: a change makes a new one, found in the store under the same id. */
+/** An event subscription. Immutable: a change stores a new object under the same id. */
 export interface EventSubscription {
-  /** `{scope}/providers/Microsoft.EventGrid/eventSubscriptions/{name}`, in the letter case of who created it. */
+  /** `{scope}/providers/Microsoft.EventGrid/eventSubscriptions/{name}`, in the letter case of its creation. */
   readonly id: string
   /** The source's resource id, with a leading slash. */
   readonly scope: string
   readonly name: string
   readonly properties: EventSubscriptionProperties
-  /** Events flow in `Succeeded`, and in `Updating` by the settings before the update. */
+  /** Events are delivered in `Succeeded`, and in `Updating` by the previous settings. */
   readonly provisioningState: ProvisioningState
   /** Milliseconds since 1970. */
   readonly createdAt: number
@@ -193,7 +193,7 @@ export function eventSubscriptionId(scope: string, name: string): string {
   return `${scope}/providers/Microsoft.EventGrid/eventSubscriptions/${name}`
 }
 
-/** The destination, wherever in the properties it stands. */
+/** The destination, with or without a managed identity. */
 export function destinationOf(properties: EventSubscriptionProperties): Destination | undefined {
   return properties.destination ?? properties.deliveryWithResourceIdentity?.destination
 }

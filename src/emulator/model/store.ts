@@ -1,6 +1,6 @@
 import type { EventSubscription, Topic } from './model.ts'
 
-/** All that outlives a request: topics and event subscriptions. Ids compare without regard to case, as ARM's do. */
+/** The topics and event subscriptions. Ids compare without regard to case, as ARM's do. */
 export interface Store {
   topic(name: string): Topic | undefined
   topicById(id: string): Topic | undefined

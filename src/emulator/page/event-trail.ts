@@ -5,23 +5,23 @@ import type { EventWatcher } from '../records/event-watcher.ts'
 import type { DeliveryRecord } from '../records/record-types.ts'
 import type { Figures } from './figures.ts'
 
-/** Where an event stands with one subscription. `given up`: it waits for its dead-lettering. */
+/** The state of an event for one subscription. `given up`: it waits for dead-lettering. */
 export type FateState = 'queued' | 'waiting' | 'delivered' | 'given up' | 'dead-lettered' | 'dropped' | 'forgotten'
 
-/** An event's way to one subscription. */
+/** What happens to an event for one subscription. */
 export interface Fate {
   readonly subscriptionId: string
   readonly subscriptionName: string
   state: FateState
-  /** When it is tried again, in state `waiting`. */
+  /** Time of the next attempt, in state `waiting`. */
   nextTryAt?: number
   /** Why it was given up. */
   reason?: GiveUpReason
   /** Where it was put, in state `dead-lettered`. */
   blobPath?: string
-  /** How many tries there were. */
+  /** Number of attempts. */
   tries: number
-  /** The last of them. */
+  /** The last attempts. */
   readonly attempts: DeliveryRecord[]
 }
 
@@ -42,7 +42,7 @@ export interface TrailedEvent {
   readonly truncated: boolean
   /** By the subscription's id in lower case. */
   readonly fates: Map<string, Fate>
-  /** How many more subscriptions wanted it than are followed. */
+  /** Number of further subscriptions, which are not followed. */
   furtherFates: number
 }
 
@@ -51,7 +51,7 @@ export interface EventTrail extends EventWatcher {
   /** Newest first. */
   events(): TrailedEvent[]
   find(key: number): TrailedEvent | undefined
-  /** Events that are not shown any more, though something may still happen to them. */
+  /** Number of events that were evicted from memory. */
   readonly evicted: number
   /** Calls back with each event that is new or changed, perhaps several times in a tick. */
   listen(listener: (event: TrailedEvent) => void): void
@@ -61,76 +61,103 @@ export interface EventTrail extends EventWatcher {
 export interface EventTrailOptions {
   readonly now: () => number
   readonly figures: Figures
-  /** Most events that are remembered; the oldest that is done with makes room, or else the oldest. @default 300 */
+  /** The most events in memory. The oldest finished event is evicted first, else the oldest. @default 300 */
   readonly limit?: number
 }
 
-/** Most bytes of an event's body that are kept. */
+/** The most bytes of an event's body in memory. */
 export const trailedBodyLimit = 16_384
-/** Most tries of an event that are kept per subscription: the last ones. */
+/** The most attempts in memory for an event and a subscription: the last ones. */
 const attemptLimit = 10
-/** Most subscriptions that are followed per event. */
+/** The most subscriptions that are followed per event. */
 export const fateLimit = 50
 const ended: ReadonlySet<FateState> = new Set(['delivered', 'dead-lettered', 'dropped', 'forgotten'])
 
-/** Makes the memory behind the page. Bounded in number and in size, and it costs little where nobody looks. */
-export function createEventTrail(options: EventTrailOptions): EventTrail {
-  const { now, figures, limit = 300 } = options
+interface TrailMemory {
+  readonly entries: Map<number, TrailedEvent>
+  readonly evicted: number
+  add(source: string, event: AcceptedEvent): TrailedEvent
+  find(event: AcceptedEvent): TrailedEvent | undefined
+  /** Counts an event as evicted without storing it. */
+  skip(event: AcceptedEvent): void
+  isSkipped(event: AcceptedEvent): boolean
+  /** To be called after an event was added or changed. */
+  changed(entry: TrailedEvent): void
+  listen(listener: (event: TrailedEvent) => void): void
+}
+
+/** The latest events, bounded in number and size. */
+function createTrailMemory(now: () => number, limit: number): TrailMemory {
   const entries = new Map<number, TrailedEvent>()
-  /** The keys of those that are done with, in that order: they make room first. */
+  /** Keys of the finished events, in the order in which they finished: they are evicted first. */
   const finished = new Set<number>()
   const known = new WeakMap<AcceptedEvent, TrailedEvent>()
-  /** Came together with so many others that they were never remembered. */
   const skipped = new WeakSet<AcceptedEvent>()
   const listeners: ((event: TrailedEvent) => void)[] = []
   let lastKey = 0
   let evicted = 0
-
-  function add(source: string, event: AcceptedEvent): TrailedEvent {
-    const text = JSON.stringify(event.body)
-    const bytes = Buffer.from(text)
-    const truncated = bytes.length > trailedBodyLimit
-    const entry: TrailedEvent = {
-      key: ++lastKey,
-      at: now(),
-      source,
-      id: eventId(event),
-      type: eventType(event),
-      subject: eventSubject(event),
-      schema: event.schema,
-      // A slice of the text would keep all of it in memory; this is a copy.
-      body: truncated ? bytes.toString('utf8', 0, trailedBodyLimit) : text,
-      truncated,
-      fates: new Map(),
-      furtherFates: 0,
-    }
-    known.set(event, entry)
-    entries.set(entry.key, entry)
-    if (entries.size > limit) {
-      const [oldest = entry.key] = finished.size > 0 ? finished : entries.keys()
-      finished.delete(oldest)
-      entries.delete(oldest)
+  return {
+    entries,
+    get evicted() {
+      return evicted
+    },
+    add(source, event) {
+      const text = JSON.stringify(event.body)
+      const bytes = Buffer.from(text)
+      const truncated = bytes.length > trailedBodyLimit
+      const entry: TrailedEvent = {
+        key: ++lastKey,
+        at: now(),
+        source,
+        id: eventId(event),
+        type: eventType(event),
+        subject: eventSubject(event),
+        schema: event.schema,
+        // A copy: a slice of the text would keep all of it in memory.
+        body: truncated ? bytes.toString('utf8', 0, trailedBodyLimit) : text,
+        truncated,
+        fates: new Map(),
+        furtherFates: 0,
+      }
+      known.set(event, entry)
+      entries.set(entry.key, entry)
+      if (entries.size > limit) {
+        const [oldest = entry.key] = finished.size > 0 ? finished : entries.keys()
+        finished.delete(oldest)
+        entries.delete(oldest)
+        evicted++
+      }
+      return entry
+    },
+    find: (event) => known.get(event),
+    skip(event) {
+      skipped.add(event)
       evicted++
-    }
-    return entry
+    },
+    isSkipped: (event) => skipped.has(event),
+    changed(entry) {
+      if (!entries.has(entry.key)) return
+      // An event without subscriptions is finished too: a subscription would have taken it in the same tick.
+      if ([...entry.fates.values()].every(({ state }) => ended.has(state))) finished.add(entry.key)
+      else finished.delete(entry.key)
+      for (const listener of listeners) listener(entry)
+    },
+    listen: (listener) => void listeners.push(listener),
   }
+}
 
-  /** Tells of a change, unless the event is not shown any more. */
-  function changed(entry: TrailedEvent): void {
-    if (!entries.has(entry.key)) return
-    // Those that nobody wanted are done with too, since a subscription that wants one says so in the same tick.
-    if ([...entry.fates.values()].every(({ state }) => ended.has(state))) finished.add(entry.key)
-    else finished.delete(entry.key)
-    for (const listener of listeners) listener(entry)
-  }
+/** Makes the trail. */
+export function createEventTrail({ now, figures, limit = 300 }: EventTrailOptions): EventTrail {
+  const memory = createTrailMemory(now, limit)
+  const { entries, changed } = memory
 
-  /** An event may come from a former run of the emulator: then it is first heard of here. */
   function fateOf(
     subscription: EventSubscription,
     event: AcceptedEvent,
   ): { readonly entry: TrailedEvent; readonly fate: Fate } | undefined {
-    if (skipped.has(event)) return undefined
-    const entry = known.get(event) ?? add(subscription.scope, event)
+    if (memory.isSkipped(event)) return undefined
+    // An event of an earlier run of the emulator is not known yet.
+    const entry = memory.find(event) ?? memory.add(subscription.scope, event)
     const id = subscription.id.toLowerCase()
     let fate = entry.fates.get(id)
     if (!fate && entry.fates.size >= fateLimit) return undefined
@@ -152,16 +179,13 @@ export function createEventTrail(options: EventTrailOptions): EventTrail {
   return {
     accepted(source, events) {
       figures.add('published', events.length)
-      // Of more than are remembered only the last would be left.
-      for (const event of events.slice(0, -limit)) {
-        skipped.add(event)
-        evicted++
-      }
-      for (const event of events.slice(-limit)) changed(add(source, event))
+      // Only the last events of a large request fit.
+      for (const event of events.slice(0, -limit)) memory.skip(event)
+      for (const event of events.slice(-limit)) changed(memory.add(source, event))
     },
     queued(subscription, event) {
       if (fateOf(subscription, event)) return change(subscription, event, () => {})
-      const entry = known.get(event)
+      const entry = memory.find(event)
       if (entry) entry.furtherFates++
     },
     tried(subscription, events, record) {
@@ -210,8 +234,8 @@ export function createEventTrail(options: EventTrailOptions): EventTrail {
     events: () => [...entries.values()].reverse(),
     find: (key) => entries.get(key),
     get evicted() {
-      return evicted
+      return memory.evicted
     },
-    listen: (listener) => void listeners.push(listener),
+    listen: memory.listen,
   }
 }

@@ -55,7 +55,7 @@ export function createFigures(now: () => number): Figures {
     const second = Math.floor(now() / 1000)
     const known = seconds.get(second)
     if (known) return known
-    // Quiet seconds have no entry, so whatever is too old lies in front.
+    // Seconds are in ascending order, so the oldest come first.
     for (const old of seconds.keys()) {
       if (old > second - secondsRemembered) break
       seconds.delete(old)

@@ -68,7 +68,7 @@ export function createPageModel(sources: PageSources): PageModel {
     },
     figures(since = 0) {
       const now = clock.now()
-      // The second that runs, and the one before, which may have got answers after it was told.
+      // The current second, and the previous one, whose figures may have changed since they were sent.
       const seconds = Math.min(Math.ceil((now - since) / 1000) + 2, secondsRemembered)
       return {
         now,

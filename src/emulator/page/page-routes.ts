@@ -24,7 +24,7 @@ export interface PageOptions extends PageSources {
   readonly stream?: PageStreamOptions
 }
 
-/** Nothing is loaded from elsewhere, no script or style is part of the markup, and no text becomes markup. */
+/** The page loads only its own files, has no inline script or style, and never parses text as markup. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -48,17 +48,17 @@ const safeHeaders = {
   'cache-control': 'no-store',
 } as const
 
-/** The topic's own limit, and some room for quoting. */
+/** The topic's own limit, and room for JSON escapes. */
 const maxBodyBytes = 2 * publishLimits.requestBytes
 
-/** Whether a path belongs to the page, which is there over plain http too. */
+/** Whether a path belongs to the page, which is served over plain http too. */
 export function isPagePath(path: string): boolean {
   return /^\/(?:$|\?|page\/)/.test(path)
 }
 
 /**
- * Adds the page: `/` and what it is made of under `/page/`. `app` is a Fastify scope of its own. Its requests are none
- * of Azure's, so they are not recorded; what is published by the form goes through the topic's route and is.
+ * Adds the page: `/`, and its files and data under `/page/`. `app` is a Fastify scope of its own. Its requests are not
+ * recorded, but what the form publishes goes through the topic's route and is recorded.
  */
 export function registerPageRoutes(app: FastifyInstance, options: PageOptions): void {
   const { clock, store, directory, trail } = options
@@ -90,7 +90,7 @@ export function registerPageRoutes(app: FastifyInstance, options: PageOptions): 
     })
   }
 
-  // Others may link to the page, but not read from it, nor use up the streams.
+  // Other sites may link to the page, but not read its data or open streams.
   const ownOnly = async (request: FastifyRequest, reply: FastifyReply) => {
     if (isForeignFetch(request)) return refuse(reply, 403, 'Only the page itself may ask for this.')
   }
@@ -133,7 +133,7 @@ export function registerPageRoutes(app: FastifyInstance, options: PageOptions): 
     }
   })
 
-  /** The topic's key; for a topic that takes none, a token of the first client. */
+  /** The topic's key, or a token of the first client if the topic accepts no keys. */
   async function credential(topic: Topic): Promise<Record<string, string>> {
     const [client] = directory.clients
     if (!topic.disableLocalAuth || !client) return { 'aeg-sas-key': topic.keys[0] }
@@ -153,7 +153,7 @@ function refuse(reply: FastifyReply, status: number, message: string): FastifyRe
   return reply.code(status).send({ error: { message } })
 }
 
-/** JSON from outside, or undefined where it is none. */
+/** Parses untrusted JSON; undefined if it is invalid. */
 function parsed(text: unknown): unknown {
   if (typeof text !== 'string') return undefined
   try {

@@ -2,61 +2,56 @@ import type { TrailedEvent } from './event-trail.ts'
 import type { PageModel } from './page-model.ts'
 import { viewEvent } from './page-view.ts'
 
-/** A browser that listens, as far as it is written to: an http answer that stays open. */
+/** The open HTTP response of a browser that listens. */
 export interface StreamClient {
   write(text: string): boolean
   readonly writableLength: number
   once(event: 'close', listener: () => void): unknown
 }
 
-/** What may differ from stream to stream. */
+/** Limits of a stream. */
 export interface PageStreamOptions {
-  /** Most browsers at once. @default 16 */
+  /** The most browsers at the same time. @default 16 */
   readonly maxClients?: number
-  /** Bytes not yet taken by a browser from which on it gets nothing more. @default 1_048_576 */
+  /** A browser with more unsent bytes than this gets no further messages. @default 1_048_576 */
   readonly maxBacklog?: number
   /** Pause between two messages, in milliseconds. @default 250 */
   readonly pauseMs?: number
 }
 
-/** Tells browsers what changes, by Server-Sent Events. */
+/** Sends changes to browsers, by Server-Sent Events. */
 export interface PageStream {
-  /** Takes a browser on and sends it everything; false: there are too many already. */
+  /** Adds a browser and sends it the full state; false if there are too many already. */
   join(client: StreamClient): boolean
   /** An event is new or has changed. */
   changed(event: TrailedEvent): void
-  /** Everything, as a browser gets it first. */
+  /** The full state, which a browser gets first. */
   state(): object
   close(): void
 }
 
-/**
- * Most events in one message: the newest. Where more change, everything that is shown is
- * sent again with the next figures.
- */
+/** The most events in one message: the newest. If more change, the full state is sent with the next figures. */
 const eventsPerMessage = 100
 /** Messages between two of the figures' own. */
 const messagesPerTick = 4
 
-/** Makes the stream. Its timer, by the machine's clock since it is about the wire, runs only while somebody listens. */
+/** Makes the stream. Its timer uses the machine's clock and runs only while a browser listens. */
 export function createPageStream(model: PageModel, options: PageStreamOptions = {}): PageStream {
   const { maxClients = 16, maxBacklog = 1_048_576, pauseMs = 250 } = options
   const clients = new Set<StreamClient>()
-  /** Those that were too slow and have missed something. */
+  /** Clients that were too slow and missed messages. */
   const behind = new Set<StreamClient>()
   let dirty = new Set<TrailedEvent>()
   let timer: NodeJS.Timeout | undefined
   let beats = 0
-  /** The emulator's time when figures were told last: a clock moved by hand may have made a leap since. */
-  let told: number | undefined
+  /** The emulator's time of the last figures sent: a manual clock may have advanced far since. */
+  let lastFiguresAt: number | undefined
   let resources = ''
-  /** Messages that were not written to a browser that was too slow. */
+  /** Number of messages not sent to slow clients. */
   let missed = 0
-  /** Some events were too many to be told. */
+  /** More events changed than fit into a message. */
   let incomplete = false
-  /**
-   * How many events were not shown any more when everything was sent last: a browser still shows those that went since.
-   */
+  /** Number of evicted events when the full state was sent last: a browser still shows those evicted since. */
   let evicted = 0
 
   const message = (name: string, value: object) => `event: ${name}\ndata: ${JSON.stringify(value)}\n\n`
@@ -103,8 +98,8 @@ export function createPageStream(model: PageModel, options: PageStreamOptions = 
       send(message('resources', model.resources()))
     }
     if (++beats % messagesPerTick !== 0) return
-    const latest = figures(told)
-    told = latest.now
+    const latest = figures(lastFiguresAt)
+    lastFiguresAt = latest.now
     if (incomplete || evicted !== model.evicted()) {
       incomplete = false
       evicted = model.evicted()
@@ -123,7 +118,7 @@ export function createPageStream(model: PageModel, options: PageStreamOptions = 
   function rest(): void {
     clearInterval(timer)
     timer = undefined
-    told = undefined
+    lastFiguresAt = undefined
     dirty.clear()
     incomplete = false
   }

@@ -11,8 +11,7 @@ import {
 import type { DeliveryRecord, HandshakeRecord } from '../records/record-types.ts'
 import type { Fate, TrailedEvent } from './event-trail.ts'
 
-// What the page is sent. All of it is text and numbers: the page itself makes them into
-// elements, and no secret is among them.
+// The data of the page: texts and numbers, which the page makes into elements. It contains no secret.
 
 const secretText = '(redacted)'
 
@@ -75,7 +74,7 @@ function shownEndpoint(url: string): string {
   return URL.canParse(url) ? shownUrl(new URL(url)) : ''
 }
 
-/** A filter in words, a condition a line; none for a filter that lets everything through. */
+/** A filter in words, one condition per line; empty for a filter that matches every event. */
 export function filterLines(filter: SubscriptionFilter | undefined): string[] {
   if (!filter) return []
   const { subjectBeginsWith, subjectEndsWith, includedEventTypes, advancedFilters = [] } = filter
@@ -118,7 +117,7 @@ function viewFate(fate: Fate) {
   }
 }
 
-/** What a subscriber answered: a status, or why there was none. */
+/** The status of a subscriber's answer, or why there is no answer. */
 function answerOf({ status, error = '' }: DeliveryRecord): string {
   return status === undefined ? shortened(error) : String(status)
 }

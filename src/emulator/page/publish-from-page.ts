@@ -7,7 +7,7 @@ export interface TopicRequest {
   readonly body: string
 }
 
-/** What fills the fields that every event needs and few care to write. */
+/** Values for the required fields that the form's event may leave out. */
 export interface Stamp {
   readonly id: () => string
   /** ISO 8601. */
@@ -15,9 +15,8 @@ export interface Stamp {
 }
 
 /**
- * The request that publishes what was written into the form: an event or an array of them, in the topic's schema. An
- * id and a time are added where they lack, so that a sample can be sent twice. Everything else goes to the topic as
- * it is, and the topic judges it.
+ * Makes the request that publishes the form's event, or array of events, in the topic's schema. A missing id or time
+ * is added, so that a sample can be published twice. The topic checks everything else.
  */
 export function topicRequest(events: unknown, schema: InputSchema, stamp: Stamp): TopicRequest {
   const complete = (event: unknown) => (isJsonObject(event) ? stamped(event, schema, stamp) : event)

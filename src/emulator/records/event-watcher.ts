@@ -3,21 +3,18 @@ import type { GiveUpReason } from '../model/delivery-outcome.ts'
 import type { EventSubscription } from '../model/model.ts'
 import type { DeliveryRecord } from './record-types.ts'
 
-/**
- * Somebody who is told of each event on its way, as the page is. Told at once and in order;
- * must be quick and never throw.
- */
+/** Observes events on their way, as the page does. Called synchronously and in order; must be fast and never throw. */
 export interface EventWatcher {
-  /** Events came in for a source (its resource id). Told before `queued`. */
+  /** Events of a source (its resource id) were accepted. Called before `queued`. */
   accepted(sourceId: string, events: readonly AcceptedEvent[]): void
-  /** A subscription wants the event. Those that nobody wants are never heard of again. */
+  /** A subscription's filter matches the event. For an event without a match no further method is called. */
   queued(subscription: EventSubscription, event: AcceptedEvent): void
-  /** One request was made for a bundle of events. */
+  /** A batch of events was sent in one request. */
   tried(subscription: EventSubscription, events: readonly AcceptedEvent[], record: DeliveryRecord): void
-  /** There will be no further try. Told before `tried` where a try was the cause. */
+  /** There is no further attempt. Called before `tried` if an attempt is the cause. */
   givenUp(subscription: EventSubscription, event: AcceptedEvent, reason: GiveUpReason): void
-  /** Events that were given up lie in a blob, or were dropped where there is no path. */
+  /** Events that were given up were written to a blob, or dropped if there is no path. */
   deadLettered(subscription: EventSubscription, events: readonly AcceptedEvent[], blobPath: string | undefined): void
-  /** A subscription is gone, and what waited for it is too. */
+  /** A subscription was deleted, and its pending events were dropped. */
   forgotten(subscription: EventSubscription): void
 }

@@ -11,8 +11,8 @@ export interface RequestRecord {
   /** Lower-case names; credentials redacted. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   /**
-   * The body parsed where it is JSON or a form, else as text; undefined if there was none or none was read. One over
-   * 16,384 bytes is left out, or shown by its length.
+   * The body parsed where it is JSON or a form, else as text; undefined if there is none or it was not read. A body over
+   * 16,384 bytes is left out, or replaced by its length.
    */
   readonly body?: unknown
   readonly status: number
@@ -24,10 +24,11 @@ export interface RequestRecord {
   readonly requestId: string
 }
 
-/** One try to deliver: one request to a subscriber, of one or more events. */
+/** One delivery attempt: one request to a subscriber, with one or more events. */
 export interface DeliveryRecord {
   /**
-   * When it began, in milliseconds since 1970 by the emulator's clock; of an answer after the time-out, when that came.
+   * Start of the attempt, in milliseconds since 1970 by the emulator's clock; for an answer after the time-out, the time
+   * of the answer.
    */
   readonly at: number
   /** The event subscription's resource id. */
@@ -35,23 +36,23 @@ export interface DeliveryRecord {
   readonly subscriptionName: string
   /** As the event subscription has it, a query redacted. */
   readonly url: string
-  /** Where it really went: the same URL where no ingress rule matches. */
+  /** The URL after the ingress: the same URL if no ingress rule matches. */
   readonly target: string
   /** As sent; the token and secret attributes redacted. */
   readonly headers: Readonly<Record<string, string>>
   /** As sent; of a longer one the first 16,384 characters. */
   readonly body: string
   readonly eventIds: readonly string[]
-  /** 0 for the first try, as `aeg-delivery-count`. */
+  /** 0 for the first attempt, as `aeg-delivery-count`. */
   readonly deliveryCount: number
-  /** The answer's status; undefined if there was none. */
+  /** The answer's status; undefined without an answer. */
   readonly status?: number
   /** Why there was no answer. */
   readonly error?: string
   readonly outcome: 'delivered' | 'retry' | 'dead-lettered' | 'dropped'
-  /** When it is tried again, with outcome `retry`. */
+  /** Time of the next attempt, with outcome `retry`. */
   readonly nextTryAt?: number
-  /** How long the subscriber took, in real milliseconds. */
+  /** Duration of the request, in real milliseconds. */
   readonly durationMs: number
 }
 
@@ -66,7 +67,7 @@ export interface HandshakeRecord {
   readonly method: 'OPTIONS' | 'POST'
   /** As the event subscription has it, a query redacted. */
   readonly url: string
-  /** Where it really went: the same URL where no ingress rule matches. */
+  /** The URL after the ingress: the same URL if no ingress rule matches. */
   readonly target: string
   readonly requestHeaders: Readonly<Record<string, string>>
   readonly requestBody?: string
@@ -78,7 +79,7 @@ export interface HandshakeRecord {
   readonly message?: string
 }
 
-/** Events that could not be delivered, where they were put. */
+/** Events that could not be delivered, and where they were written. */
 export interface DeadLetterRecord {
   /** When they were written or dropped, in milliseconds since 1970 by the emulator's clock. */
   readonly at: number
@@ -94,7 +95,7 @@ export interface DeadLetterRecord {
   readonly events: readonly unknown[]
 }
 
-/** Everything the emulator remembers of what went through it. */
+/** The emulator's records of requests, deliveries, handshakes and dead-letters. */
 export interface Records {
   readonly requests: RecordRing<RequestRecord>
   readonly deliveries: RecordRing<DeliveryRecord>

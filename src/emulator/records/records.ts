@@ -1,15 +1,12 @@
-/** How many records a ring holds before the oldest makes room. */
+/** The most records in a ring; a new one replaces the oldest. */
 export const recordLimit = 10_000
 
-/**
- * Longest body that a record keeps, in bytes or characters, so that {@link recordLimit}
- * records stay within some hundred MB.
- */
+/** The most bytes or characters of a recorded body: {@link recordLimit} records need at most some hundred MB. */
 export const recordedBodyLimit = 16_384
 
 /**
- * The latest records of one kind, oldest first. Bounded, so that an emulator may run for
- * weeks; what fell out is counted.
+ * The latest records of one kind, oldest first. Bounded, so that an emulator may run for weeks; dropped records are
+ * counted.
  */
 export class RecordRing<T> implements Iterable<T> {
   readonly #limit: number
@@ -18,12 +15,12 @@ export class RecordRing<T> implements Iterable<T> {
   #dropped = 0
   readonly #listeners = new Set<(record: T) => void>()
 
-  /** @param limit most records held. @default 10_000 */
+  /** @param limit the most records in the ring. @default 10_000 */
   constructor(limit: number = recordLimit) {
     this.#limit = limit
   }
 
-  /** Adds a record, then tells the listeners. */
+  /** Adds a record, then calls the listeners. */
   push(record: T): void {
     if (this.#slots.length < this.#limit) {
       this.#slots.push(record)
@@ -35,12 +32,12 @@ export class RecordRing<T> implements Iterable<T> {
     for (const listener of this.#listeners) listener(record)
   }
 
-  /** How many are held. */
+  /** Number of records in the ring. */
   get length(): number {
     return this.#slots.length
   }
 
-  /** How many made room for newer ones since the start or the last `clear()`. */
+  /** Number of records dropped since the start or the last `clear()`. */
   get dropped(): number {
     return this.#dropped
   }
@@ -69,13 +66,13 @@ export class RecordRing<T> implements Iterable<T> {
     return [...this]
   }
 
-  /** Those that `matches` says yes to, oldest first. */
+  /** The records for which `matches` returns true, oldest first. */
   filter(matches: (record: T) => boolean): T[] {
     return this.all().filter(matches)
   }
 
   /**
-   * Resolves with the first record that matches, be it held already or still to come. Rejects with the signal's reason.
+   * Resolves with the first record that matches, old or new. Rejects with the signal's reason.
    */
   waitFor(matches: (record: T) => boolean, signal?: AbortSignal): Promise<T> {
     for (const record of this) if (matches(record)) return Promise.resolve(record)

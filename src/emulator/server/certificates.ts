@@ -25,7 +25,7 @@ import {
 } from './der.ts'
 
 const dayMs = 86_400_000
-const hostsHeld = 1000
+const maxCachedHosts = 1000
 
 /** A certificate and its key, both PEM. */
 export interface CertificateAndKey {
@@ -39,7 +39,7 @@ export interface CertificateAuthority {
   readonly certificate: string
   /** A server certificate for host names and IP addresses. */
   issue(hosts: readonly string[]): CertificateAndKey
-  /** The TLS settings for a host name that a client asked for by SNI; made at the first call, then kept. */
+  /** The TLS settings for a host name of SNI; made at the first call, then cached. */
   contextFor(host: string): SecureContext
 }
 
@@ -60,7 +60,7 @@ export function makeAuthority(): CertificateAndKey {
       extension('2.5.29.19', derSequence(derTrue()), 'critical'),
       extension('2.5.29.15', derBits(Buffer.from([0b0000_0110]), 1), 'critical'),
       extension('2.5.29.14', derOctets(authority.keyId)),
-      // Python 3.13 verifies strictly, which asks for this one in every certificate.
+      // Python 3.13 requires this extension in every certificate.
       extension('2.5.29.35', derSequence(derImplicit(0, authority.keyId))),
     ]),
   )
@@ -89,8 +89,8 @@ export function createCertificateAuthority(made: CertificateAndKey = makeAuthori
       if (known) return known
       const leaf = issue([host])
       const context = createSecureContext({ cert: leaf.certificate, key: leaf.key })
-      // Names come from whoever connects, so their number must be bounded.
-      if (contexts.size >= hostsHeld) contexts.clear()
+      // Clients choose the names, so their number must be bounded.
+      if (contexts.size >= maxCachedHosts) contexts.clear()
       contexts.set(host, context)
       return context
     },

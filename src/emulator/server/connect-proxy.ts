@@ -18,9 +18,9 @@ const azureHosts = new Set([
 const topicHost = /^[a-z\d-]+\.[a-z\d-]+\.eventgrid\.azure\.(net|us|cn)$/
 
 /**
- * Makes the http server a CONNECT proxy for clients that know no other host names than Azure's
- * (`HTTPS_PROXY=http://127.0.0.1:{httpPort}`). What is asked for by one of them is answered by our own https server,
- * with a certificate of our authority. Nothing is tunnelled anywhere else: any other host gets a 403.
+ * Makes the http server a CONNECT proxy for clients with Azure's fixed host names
+ * (`HTTPS_PROXY=http://127.0.0.1:{httpPort}`). Our https server answers for these hosts, with a certificate of our
+ * authority. Nothing is tunnelled anywhere else: any other host is answered 403.
  */
 export function addConnectProxy(
   http: HttpServer,
@@ -34,7 +34,7 @@ export function addConnectProxy(
       return
     }
     socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
-    // As sockets of an http server they would stay half open when the client goes away before its handshake.
+    // Sockets of an http server would stay half open if the client disconnects before its handshake.
     socket.allowHalfOpen = false
     if (head.length > 0) socket.unshift(head)
     https.emit('connection', socket)

@@ -7,7 +7,7 @@ import { checkNames } from '../../support/option-checks.ts'
  */
 export type FaultRoute = 'arm' | 'entra' | 'topic' | 'delivery' | 'operation'
 
-/** What goes wrong. */
+/** A failure to inject. */
 export interface Fault {
   readonly route: FaultRoute
   /**
@@ -18,8 +18,8 @@ export interface Fault {
   /** How many calls. @default 1 */
   readonly times?: number
   /**
-   * Answer with this status instead of the real answer. For `delivery`: behave as if the subscriber had answered so.
-   * Of no meaning for `operation`.
+   * Answer with this status instead of the real answer. For `delivery`: behave as if the subscriber had answered it.
+   * Has no effect for `operation`.
    */
   readonly status?: number
   /** Error code of that answer's body, or of the operation. @default Azure's usual one for the status */
@@ -32,7 +32,7 @@ export interface Fault {
    * Wait so long first, in milliseconds of the emulator's clock. Without `status` and `drop` the real answer follows.
    */
   readonly delayMs?: number
-  /** Close the connection without an answer. Of no meaning for `operation`. */
+  /** Close the connection without an answer. Has no effect for `operation`. */
   readonly drop?: boolean
 }
 
@@ -56,7 +56,7 @@ const faultNames: Readonly<Record<keyof Fault, true>> = {
 }
 
 /**
- * Throws a TypeError or RangeError for what could never happen: without types a slip of the pen would be passed over.
+ * Throws a TypeError or RangeError for a fault that could never happen, such as one with a misspelt name.
  */
 export function checkFault(fault: Fault): void {
   checkNames('the fault', fault, Object.keys(faultNames))
@@ -71,21 +71,21 @@ export function checkFault(fault: Fault): void {
   if (matches !== undefined && typeof matches !== 'function')
     throw new TypeError('the fault: matches must be a function')
   if (route !== 'operation' && status === undefined && delayMs === undefined && !drop) {
-    throw new TypeError(`the fault says nothing that goes wrong at ${route}: give it status, delayMs or drop`)
+    throw new TypeError(`the fault has no effect at ${route}: give it status, delayMs or drop`)
   }
 }
 
-/** The faults that wait to happen, in the order they were asked for. */
+/** The injected faults, in the order in which they were added. */
 export interface Faults {
   /** Adds one. */
   add(fault: Fault): void
-  /** The fault that hits this call, if any; counts it as used. */
+  /** The first fault that matches this call, if any; counts it as used. */
   take(route: FaultRoute, call: { readonly method: string; readonly url: string }): Fault | undefined
   /** Forgets all. */
   clear(): void
 }
 
-/** No faults yet. */
+/** Makes an empty list of faults. */
 export function createFaults(): Faults {
   let waiting: { fault: Fault; left: number }[] = []
   return {

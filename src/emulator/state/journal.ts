@@ -2,20 +2,20 @@ import type { AcceptedEvent } from '../model/accepted-event.ts'
 import type { DeliveryOutcome, GiveUpReason } from '../model/delivery-outcome.ts'
 
 /**
- * What is known of an event's tries for one subscription. Times are milliseconds since 1970 by the emulator's clock.
+ * The delivery attempts of an event for one subscription. Times are milliseconds since 1970 by the emulator's clock.
  */
 export interface TryState {
   readonly attempts: number
   readonly lastAttemptAt?: number | undefined
   readonly lastOutcome?: DeliveryOutcome | undefined
   readonly lastStatus?: number | undefined
-  /** When it is tried again. */
+  /** Time of the next attempt. */
   readonly due?: number | undefined
-  /** It waits for its dead-lettering. */
+  /** Set if the event waits for dead-lettering. */
   readonly givenUp?: GiveUpReason | undefined
 }
 
-/** An event that was neither delivered nor given up when the emulator ended. */
+/** An event that was pending when the emulator ended. */
 export interface JournalEntry {
   readonly row: number
   readonly subscriptionId: string
@@ -24,27 +24,27 @@ export interface JournalEntry {
   readonly state: TryState
 }
 
-/** Where it is written down which events wait for which event subscription, so that they outlive the process. */
+/** Persists which events are pending for which event subscription. */
 export interface Journal {
   /**
-   * Writes events down, each with the subscriptions that want it (resource ids); returns their numbers.
-   * Once it returns a kill loses nothing. Throws where it can't be written: then nothing was.
+   * Writes events with the ids of their subscriptions; returns their numbers. When it returns, the events survive a
+   * kill of the process. Throws if it can't write: then nothing was written.
    */
   accepted(
     events: readonly { readonly event: AcceptedEvent; readonly subscriptionIds: readonly string[] }[],
     acceptedAt: number,
   ): readonly (number | undefined)[]
-  /** A try failed. A kill soon after may forget it. */
+  /** An attempt failed. A kill soon after may lose this. */
   tried(subscriptionId: string, row: number | undefined, state: TryState): void
-  /** Delivered, dead-lettered or dropped. A kill soon after may bring the event back once more. */
+  /** The event was delivered, dead-lettered or dropped. After a kill soon after it may be delivered again. */
   settled(subscriptionId: string, row: number | undefined): void
-  /** Nothing waits for this subscription any more. */
+  /** Deletes the pending events of this subscription. */
   forget(subscriptionId: string): void
-  /** What waited at the last end, oldest first. */
+  /** The events that were pending when the emulator ended, oldest first. */
   entries(): Iterable<JournalEntry>
 }
 
-/** Writes nothing down: events live as long as the process. */
+/** Persists nothing: events end with the process. */
 export const noJournal: Journal = {
   accepted: () => [],
   tried: () => {},

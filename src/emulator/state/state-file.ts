@@ -7,7 +7,7 @@ export class EmulatorStateError extends Error {
   override readonly name = 'EmulatorStateError'
 }
 
-/** "EEGN" in the file's header tells our databases from others. */
+/** "EEGN" in the file's header marks our databases. */
 const applicationId = 0x4545474e
 const formatVersion = 1
 
@@ -31,8 +31,8 @@ export interface StateFileOptions {
 }
 
 /**
- * Opens the emulator's database, makes it where there is none, and locks it against other processes until it is
- * closed. Throws an {@link EmulatorStateError} for a file that can't be used.
+ * Opens the emulator's database, or creates it, and locks it against other processes until it is closed. Throws an
+ * {@link EmulatorStateError} for a file that can't be used.
  */
 export async function openStateFile(path: string, { maxPages }: StateFileOptions = {}): Promise<StateFile> {
   const file = resolve(path)
@@ -90,7 +90,8 @@ function prepareFile(file: string): boolean {
     const version = header.readUInt32BE(60)
     if (version === formatVersion) return false
     throw new EmulatorStateError(
-      `${file} was written by another version of the emulator (format ${version}; this one reads ${formatVersion}). Use that version, or name another file.`,
+      `${file} was written by another version of the emulator (format ${version}; this one reads ${formatVersion}). ` +
+        'Use that version, or name another file.',
     )
   }
   throw new EmulatorStateError(

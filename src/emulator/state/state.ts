@@ -1,8 +1,8 @@
 import { createMemoryStore, type Store } from '../model/store.ts'
 import { createFileJournal } from './file-journal.ts'
 import { type Journal, noJournal } from './journal.ts'
-import { createKeptStore } from './kept-store.ts'
-import { createKeptValues, type KeptValues, valuesInMemory } from './kept-values.ts'
+import { createPersistedStore } from './persisted-store.ts'
+import { createPersistedValues, type PersistedValues, valuesInMemory } from './persisted-values.ts'
 import { openStateFile, type StateFileOptions } from './state-file.ts'
 
 /** The state of an emulator, in memory or persisted in a file. */
@@ -10,7 +10,7 @@ export interface State {
   readonly store: Store
   readonly journal: Journal
   /** Keys, secrets, and the names of declared topics and subscriptions. */
-  readonly kept: KeptValues
+  readonly persisted: PersistedValues
   /** Ignores further changes: the end of the emulator interrupts handshakes, which the next start repeats. */
   freeze(): void
   close(): void
@@ -19,13 +19,19 @@ export interface State {
 /** Opens the state. @param path @default in memory. Throws an EmulatorStateError for a file that can't be used. */
 export async function openState(path: string | undefined, options?: StateFileOptions): Promise<State> {
   if (path === undefined) {
-    return { store: createMemoryStore(), journal: noJournal, kept: valuesInMemory(), freeze: () => {}, close: () => {} }
+    return {
+      store: createMemoryStore(),
+      journal: noJournal,
+      persisted: valuesInMemory(),
+      freeze: () => {},
+      close: () => {},
+    }
   }
   const file = await openStateFile(path, options)
-  const written = createKeptValues(file)
+  const written = createPersistedValues(file)
   const journal = createFileJournal(file)
   let frozen = false
-  const kept: KeptValues = {
+  const persisted: PersistedValues = {
     ...written,
     put(kind, id, value) {
       if (!frozen) written.put(kind, id, value)
@@ -35,9 +41,9 @@ export async function openState(path: string | undefined, options?: StateFileOpt
     },
   }
   return {
-    store: createKeptStore(kept),
+    store: createPersistedStore(persisted),
     journal,
-    kept,
+    persisted,
     freeze: () => {
       frozen = true
     },

@@ -11,7 +11,7 @@ export const publishAudience = 'https://eventgrid.azure.net'
 export const sendAction = 'Microsoft.EventGrid/events/send/action'
 
 /**
- * The credentials of a publish request; more than one may be there, then the first by Event Grid's own order counts.
+ * The credentials of a publish request. If there are several, Event Grid's order decides.
  */
 export interface PresentedCredentials {
   /** Header `aeg-sas-key`, else the query's. */
@@ -19,7 +19,7 @@ export interface PresentedCredentials {
   /** Header `aeg-sas-token`, else that of `Authorization: SharedAccessSignature`. */
   readonly sas: string | undefined
   readonly bearer: string | undefined
-  /** An `Authorization` header of a scheme that is neither. */
+  /** Whether the `Authorization` header has another scheme. */
   readonly otherScheme: boolean
 }
 
@@ -43,7 +43,7 @@ export function presentedCredentials(
   }
 }
 
-/** What deciding needs beyond the credentials. */
+/** What {@link authorizePublish} needs beyond the credentials. */
 export interface PublishAuthorization {
   readonly topic: Topic
   /** As the request's `Host` says it. */
@@ -55,7 +55,7 @@ export interface PublishAuthorization {
   readonly maySend: (objectId: string) => boolean
 }
 
-/** Lets in who may publish, with the application's id if a token said so; else says why not, as Event Grid words it. */
+/** Decides whether a request may publish: the application's id if it has a token, or Event Grid's refusal. */
 export async function authorizePublish(
   presented: PresentedCredentials,
   authorization: PublishAuthorization,

@@ -4,9 +4,9 @@ import type { MappedField, Topic } from '../model/model.ts'
 import { preciseTime } from '../model/precise-time.ts'
 
 /**
- * Makes an Event Grid event of one in a topic's own schema: the mapped fields, else the mapping's defaults; what is not
- * mapped is looked for under Event Grid's name. Id and time are made up, dataVersion is empty where there is none. The
- * data is the whole original (Event Grid: input-mappings).
+ * Makes an Event Grid event of an event in a topic's own schema: from the mapped fields or the mapping's defaults, or
+ * from fields with Event Grid's names where there is no mapping. A missing id or time is generated, a missing
+ * dataVersion is empty. The data is the whole original event (Event Grid: input-mappings).
  */
 export function mapCustomEvent(
   event: JsonObject,

@@ -5,12 +5,12 @@ import { invalidInput, type PublishFault, tooLarge, tooManyEvents, unsupportedMe
 import { checkPublishedEvent, notConforming, tokenOf } from './published-event.ts'
 
 /**
- * What one event and one request may measure. Documented is 1 MB for both; these are what somebody measured at the real
- * service, which is the more generous (AzureEventGridSimulator, issue 201).
+ * Limits of an event and of a request. The documentation says 1 MB for both; these were measured at the real service
+ * (AzureEventGridSimulator, issue 201).
  */
 export const publishLimits = { eventBytes: 1_049_600, requestBytes: 1_536_000, events: 5000 } as const
 
-/** A publish request, as far as its content goes. */
+/** The content of a publish request. */
 export interface PublishedRequest {
   readonly contentType: string | undefined
   /** Lower-case names. */
@@ -18,7 +18,7 @@ export interface PublishedRequest {
   readonly body: Buffer
 }
 
-/** The events of a request, or why it is refused. All or none. */
+/** All events of a request, or why it is refused. */
 export type ParsedRequest =
   | { readonly events: readonly AcceptedEvent[]; readonly json?: unknown }
   | { readonly fault: PublishFault }
@@ -52,7 +52,7 @@ export function parsePublished(request: PublishedRequest, topic: Topic, now: num
 }
 
 /**
- * The other schemas are taken under any media type: Microsoft's quickstart posts them by a bare `curl -d`, as a form.
+ * The other schemas are accepted with any media type: Microsoft's quickstart posts them with `curl -d`, as a form.
  */
 function formOf(request: PublishedRequest, topic: Topic): Form | undefined {
   const [type = ''] = (request.contentType ?? '').toLowerCase().split(';')
@@ -62,7 +62,7 @@ function formOf(request: PublishedRequest, topic: Topic): Form | undefined {
   const media = type.trim()
   if (media === 'application/cloudevents-batch+json') return 'batch'
   if (media === 'application/cloudevents+json') return 'single'
-  // Binary mode takes JSON data only; JSON without its headers is read as one structured event.
+  // Binary mode supports JSON data only; JSON without `ce-` headers is read as a structured event.
   if (media !== 'application/json') return undefined
   const binary = ['ce-id', 'ce-source', 'ce-type', 'ce-specversion'].some((name) => request.headers[name] !== undefined)
   return binary ? 'binary' : 'single'
@@ -76,7 +76,7 @@ function parseJson(body: Buffer): { readonly json: unknown } | undefined {
   }
 }
 
-/** What can't be turned into JSON again could be neither shown nor delivered. */
+/** An event that can't be written as JSON could not be delivered. */
 function canBeWritten(json: unknown): boolean {
   try {
     JSON.stringify(json)
@@ -116,7 +116,7 @@ function percentDecoded(value: string): string {
 function checked(events: readonly unknown[], topic: Topic, now: number, request: PublishedRequest): ParsedRequest {
   const accepted: AcceptedEvent[] = []
   for (const event of events) {
-    // No event is larger than the request it came in, so that most need not be measured.
+    // An event is not larger than its request, so most events need not be measured.
     if (request.body.length > publishLimits.eventBytes && sizeOf(event) > publishLimits.eventBytes) {
       return { fault: tooLarge(publishLimits.eventBytes) }
     }

@@ -1,10 +1,10 @@
 import { dotNetTime } from '../model/dot-net-time.ts'
 
-/** Why a publish request is refused, as Event Grid's data plane says it. */
+/** A refusal of a publish request, as Event Grid's data plane words it. */
 export interface PublishFault {
   readonly status: number
   readonly code: string
-  /** The code of the entry in `details`; the same as `code` where the service makes no difference. */
+  /** The code of the entry in `details`, often the same as `code`. */
   readonly detailCode: string
   /** Without the ` Report ...` tail. */
   readonly message: string
@@ -12,7 +12,7 @@ export interface PublishFault {
   readonly report?: boolean
 }
 
-/** The error body: the message stands in it twice (Event Grid: post-to-custom-topic). */
+/** The error body, which contains the message twice (Event Grid: post-to-custom-topic). */
 export function faultBody(fault: PublishFault, requestId: string, now: number): string {
   const tail = ` Report '${requestId}:0:${dotNetTime(now)} (UTC)' to our forums for assistance or raise a support ticket.`
   const message = fault.report === false ? fault.message : fault.message + tail
@@ -21,17 +21,17 @@ export function faultBody(fault: PublishFault, requestId: string, now: number): 
   })
 }
 
-/** The body is not what the topic takes in. */
+/** The body does not fit the topic's schema. */
 export function invalidInput(message: string): PublishFault {
   return { status: 400, code: 'BadRequest', detailCode: 'InputJsonInvalid', message }
 }
 
-/** Nobody we know, or nobody who may. */
+/** The credential is unknown, or has no permission. */
 export function unauthorized(message: string): PublishFault {
   return { status: 401, code: 'Unauthorized', detailCode: 'Unauthorized', message }
 }
 
-/** More bytes than Event Grid takes. The words name the limit that was passed. */
+/** The request or an event is too large. The message names the limit. */
 export function tooLarge(limit: number): PublishFault {
   return {
     status: 413,
@@ -41,12 +41,12 @@ export function tooLarge(limit: number): PublishFault {
   }
 }
 
-/** More events than a request may hold. */
+/** The request has too many events. */
 export function tooManyEvents(limit: number): PublishFault {
   return { ...tooLarge(limit), message: `The maximum number of events (${limit}) has been exceeded.` }
 }
 
-/** A CloudEvents topic takes no such media type. */
+/** A CloudEvents topic does not accept this media type. */
 export const unsupportedMediaType: PublishFault = {
   status: 415,
   code: 'UnsupportedMediaType',
@@ -56,25 +56,25 @@ export const unsupportedMediaType: PublishFault = {
     'application/cloudevents+json; charset=utf-8 or application/cloudevents-batch+json; charset=UTF-8.',
 }
 
-/** Nothing is served there. */
+/** No topic has this URL. */
 export function notFound(url: string): PublishFault {
   const message = `No HTTP resource was found that matches the request URI '${url}'.`
   return { status: 404, code: 'NotFound', detailCode: 'ResourceNotFound', message }
 }
 
-/** The path is right, the method is not. */
+/** The path does not support this method. */
 export function methodNotAllowed(method: string): PublishFault {
   const message = `The requested resource does not support http method '${method}'.`
   return { status: 405, code: 'MethodNotAllowed', detailCode: 'MethodNotAllowed', message }
 }
 
-/** Another `api-version` than the one there is. */
+/** The `api-version` is not supported. */
 export function unsupportedApiVersion(url: string, version: string): PublishFault {
   const message = `The HTTP resource that matches the request URI '${url}' does not support the API version '${version}'.`
   return { status: 400, code: 'UnsupportedApiVersion', detailCode: 'UnsupportedApiVersion', message }
 }
 
-/** The topic takes no more for now. */
+/** The topic accepts no more events for now. */
 export const throttled: PublishFault = {
   status: 429,
   code: 'TooManyRequests',
@@ -82,7 +82,7 @@ export const throttled: PublishFault = {
   message: 'The rate of incoming events is more than the topic can take; try again later.',
 }
 
-/** Not the publisher's fault: it may send the same again. */
+/** An internal error: the publisher may send the same request again. */
 export const internalError: PublishFault = {
   status: 500,
   code: 'InternalServerError',

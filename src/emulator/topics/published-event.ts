@@ -6,7 +6,7 @@ import type { InputSchema, Topic } from '../model/model.ts'
 import { mapCustomEvent } from './input-mapping.ts'
 import { invalidInput, type PublishFault, unauthorized } from './publish-fault.ts'
 
-/** An event that the topic takes, or why it doesn't. */
+/** An event that the topic accepts, or its refusal. */
 export type CheckedEvent = { readonly event: AcceptedEvent } | { readonly fault: PublishFault }
 
 const eventGridFields: ReadonlySet<string> = new Set([
@@ -20,7 +20,7 @@ const eventGridFields: ReadonlySet<string> = new Set([
   'metadataVersion',
 ])
 
-/** Checks one published event and fills in what Event Grid fills in. */
+/** Checks a published event and adds the fields that Event Grid adds. */
 export function checkPublishedEvent(event: unknown, topic: Topic, now: number): CheckedEvent {
   if (!isJsonObject(event)) return { fault: notConforming(topic.inputSchema, 'StartObject', tokenOf(event)) }
   if (topic.inputSchema === 'CloudEventSchemaV1_0') return checkCloudEvent(event)
@@ -77,7 +77,7 @@ function isTopic(value: unknown, topic: Topic): boolean {
   return typeof value === 'string' && value.toLowerCase() === topic.id.toLowerCase()
 }
 
-/** A date with a time, as RFC 3339 or .NET write one: the text itself goes on unchanged. */
+/** Whether this is a date with a time, in the form of RFC 3339 or .NET. The text is delivered unchanged. */
 function isTime(value: unknown): boolean {
   return typeof value === 'string' && !Number.isNaN(Date.parse(value))
 }
@@ -106,7 +106,7 @@ function unexpectedField(name: string): PublishFault {
   )
 }
 
-/** The JSON begins otherwise than it must. */
+/** The JSON begins with the wrong token. */
 export function notConforming(
   schema: InputSchema,
   expected: 'StartArray' | 'StartObject',

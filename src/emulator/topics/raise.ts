@@ -7,18 +7,17 @@ import { preciseTime } from '../model/precise-time.ts'
 import type { Store } from '../model/store.ts'
 import { checkPublishedEvent } from './published-event.ts'
 
-/** Events and the source whose subscriptions they go to. */
+/** Events, and the source whose subscriptions get them. */
 export interface RaisedEvents {
   readonly source: string
   readonly accepted: readonly AcceptedEvent[]
 }
 
 /**
- * What Azure would raise: events of any source, which is the scope that subscriptions were made at. For a custom
- * topic they are checked as if published. For other sources `id`, `topic` (or `source`), the time and the versions
- * are filled in where they lack. A subscription and a resource group are sources of their own, and get what Azure
- * Resource Manager says (`Microsoft.Resources.*`) about anything inside them; no other event travels upward. Throws
- * `TypeError` for what is no event.
+ * Prepares events that Azure would raise at a source. For a custom topic they are checked as if published. For other
+ * sources a missing `id`, `topic` (or `source`), time or version is added. Events of Azure Resource Manager
+ * (`Microsoft.Resources.*`) also go to the resource group and the subscription that contain the source. Throws a
+ * TypeError for an invalid event.
  */
 export function raisedEvents(store: Store, sourceId: string, events: readonly unknown[], now: number): RaisedEvents[] {
   const topic = store.topicById(sourceId)
@@ -44,8 +43,8 @@ export function raisedEvents(store: Store, sourceId: string, events: readonly un
 }
 
 /**
- * The id of the source that is meant: a resource id, with or without its leading slash, or the name of a custom topic.
- * Throws a TypeError for what is no text, and a RangeError for what is neither.
+ * The resource id of a source, which may be given as resource id, with or without its leading slash, or as the name of
+ * a custom topic. Throws a TypeError for another type than string, and a RangeError for an unknown source.
  */
 export function sourceIdOf(store: Store, source: string): string {
   if (typeof source !== 'string') throw new TypeError(`the source must be a resource id or the name of a custom topic`)
@@ -72,7 +71,7 @@ function stamped(event: JsonObject, source: string, now: number): JsonObject {
   return { ...known, topic: typeOf(event).startsWith('Microsoft.Resources.') ? source : (event.topic ?? source) }
 }
 
-/** The resource group and the subscription that a resource is in. */
+/** The resource group and the subscription that contain a resource. */
 function ancestors(sourceId: string): string[] {
   const parts = /^(\/subscriptions\/[^/]+)(\/resourceGroups\/[^/]+)?(\/.*)?$/i.exec(sourceId)
   if (!parts) return []

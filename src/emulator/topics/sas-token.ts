@@ -5,8 +5,8 @@ import { parseDotNetTime } from '../model/dot-net-time.ts'
 export type SasProblem = 'format' | 'signature' | 'expired' | 'resource'
 
 /**
- * Checks `r={resource}&e={expiry}&s={signature}`: the signature is over the raw text of the first two, whatever way
- * they are encoded, with either key; the resource is the topic's endpoint, with or without a version in its query
+ * Checks `r={resource}&e={expiry}&s={signature}`. Either key may have signed the raw text of the first two parts. The
+ * resource is the topic's endpoint, with or without a version in its query
  * (Event Grid: authenticate-with-access-keys-shared-access-signatures).
  */
 export function sasProblem(
@@ -18,7 +18,7 @@ export function sasProblem(
   const [, signed = '', rawResource = '', rawExpiry = '', rawSignature = ''] = parts
   const resource = decoded(rawResource)
   const expiry = decoded(rawExpiry)
-  // A plus in base64 stays a plus: it is no space here.
+  // A plus in base64 is not a space.
   const signature = decoded(rawSignature.replaceAll('+', '%2B'))
   if (resource === undefined || expiry === undefined || signature === undefined) return 'format'
   const expiresAt = expiryTime(expiry)

@@ -23,8 +23,8 @@ import {
 import { createTopicRates, topicRate } from './topic-rate.ts'
 
 /**
- * The one version of the data plane (Event Grid: post-to-custom-topic). A request without one is taken for it, as
- * Microsoft's quickstart sends it.
+ * The only version of the data plane (Event Grid: post-to-custom-topic). It is optional, as Microsoft's quickstart
+ * leaves it out.
  */
 export const publishApiVersion = '2018-01-01'
 
@@ -144,7 +144,7 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
   }
 }
 
-/** The bytes of each event; of small requests only their share, since no event of theirs counts twice. */
+/** The bytes of each event. A small request is divided evenly, as each of its events counts once. */
 function sizesOf(events: readonly AcceptedEvent[], bodyBytes: number): number[] {
   const share = bodyBytes / events.length
   return bodyBytes <= topicRate.step ? events.map(() => share) : events.map(({ body }) => JSON.stringify(body).length)
@@ -154,7 +154,7 @@ function fullUrl(request: FastifyRequest): string {
   return `${request.protocol}://${request.host}${request.url}`
 }
 
-/** For the record: parsed where it is short enough. */
+/** The body for the record: parsed, or its length if it is long. */
 function shownBody(body: Buffer): unknown {
   if (body.length > recordedBodyLimit) return `(${body.length} bytes)`
   const text = body.toString('utf8')

@@ -37,7 +37,7 @@ it.each([
   { fault: '{"route": "arm", "stauts": 503}', says: 'the fault: there is no "stauts"; did you mean status?' },
   { fault: '{"route": "arm", "status": 503, "times": 0}', says: 'times must be 1 or more, not 0' },
   { fault: '{"route": "arm", "drop": true, "matches": "/x"}', says: 'matches must be a function' },
-  { fault: '{"route": "topic"}', says: 'nothing that goes wrong at topic: give it status, delayMs or drop' },
+  { fault: '{"route": "topic"}', says: 'the fault has no effect at topic: give it status, delayMs or drop' },
 ])('failNext() refuses $fault, which could never happen', async ({ fault, says }) => {
   const emulator = await startEmulator()
   expect(() => emulator.failNext(untyped(fault))).toThrow(says)
@@ -80,10 +80,10 @@ describe('raise()', () => {
   })
 
   it.each([
-    { from: '"https://a.example/"', to: 'null', says: 'its to is none' },
-    { from: '"https://a.example/"', to: '"localhost:9000"', says: 'its to is none' },
-    { from: '"a.example"', to: '"http://127.0.0.1:9000/"', says: 'its from is none' },
-    { from: '7', to: '"http://127.0.0.1:9000/"', says: 'its from is none' },
+    { from: '"https://a.example/"', to: 'null', says: 'its to is not a URL' },
+    { from: '"https://a.example/"', to: '"localhost:9000"', says: 'its to is not a URL' },
+    { from: '"a.example"', to: '"http://127.0.0.1:9000/"', says: 'its from is not a URL' },
+    { from: '7', to: '"http://127.0.0.1:9000/"', says: 'its from is not a URL' },
   ])('refuses an ingress from $from to $to: $says', async ({ from, to, says }) => {
     const emulator = await startEmulator()
     const rule = { from: untyped(from), to: untyped(to) }

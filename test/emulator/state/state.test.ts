@@ -285,7 +285,7 @@ describe('a state file', () => {
     const said = `${file} can't be written: the disk is full. Nothing was lost. Free some space, or name another file.`
     expect(await warned).toMatchObject([{ name: 'EmulatorStateError', message: said }])
     expect(statuses.at(-1)).toBe(500)
-    expect(() => state.kept.put('text', 'a', 'x'.repeat(100_000))).toThrow(new EmulatorStateError(said))
+    expect(() => state.persisted.put('text', 'a', 'x'.repeat(100_000))).toThrow(new EmulatorStateError(said))
     state.close()
     const later = await openState(file)
     onTestFinished(later.close)

@@ -1,7 +1,7 @@
 import type { StateFile } from './state-file.ts'
 
 /** Persisted texts, by kind and id. */
-export interface KeptValues {
+export interface PersistedValues {
   get(kind: string, id: string): string | undefined
   all(kind: string): readonly string[]
   put(kind: string, id: string, value: string): void
@@ -9,7 +9,7 @@ export interface KeptValues {
 }
 
 /** Values in memory: they end with the process. */
-export function valuesInMemory(): KeptValues {
+export function valuesInMemory(): PersistedValues {
   const kinds = new Map<string, Map<string, string>>()
   return {
     get: (kind, id) => kinds.get(kind)?.get(id),
@@ -20,7 +20,7 @@ export function valuesInMemory(): KeptValues {
 }
 
 /** Values in a state file; each is written at once. */
-export function createKeptValues({ database, run }: StateFile): KeptValues {
+export function createPersistedValues({ database, run }: StateFile): PersistedValues {
   const one = database.prepare('SELECT value FROM kept WHERE kind = ? AND id = ?')
   const all = database.prepare('SELECT value FROM kept WHERE kind = ? ORDER BY id')
   const put = database.prepare('INSERT OR REPLACE INTO kept (kind, id, value) VALUES (?, ?, ?)')
@@ -38,10 +38,10 @@ function textOf(row: Record<string, unknown> | undefined): string | undefined {
 }
 
 /** The persisted value, or a new one, which is persisted. */
-export function keptOrMade(kept: KeptValues, kind: string, id: string, make: () => string): string {
-  const known = kept.get(kind, id)
+export function persistedOr(persisted: PersistedValues, kind: string, id: string, make: () => string): string {
+  const known = persisted.get(kind, id)
   if (known !== undefined) return known
   const made = make()
-  kept.put(kind, id, made)
+  persisted.put(kind, id, made)
   return made
 }

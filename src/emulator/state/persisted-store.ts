@@ -1,30 +1,30 @@
 import { isJsonObject } from '../model/json-object.ts'
 import type { EventSubscription, Topic } from '../model/model.ts'
 import { createMemoryStore, type Store } from '../model/store.ts'
-import type { KeptValues } from './kept-values.ts'
+import type { PersistedValues } from './persisted-values.ts'
 
 /** A store that begins with the persisted topics and subscriptions, and persists every change before it returns. */
-export function createKeptStore(kept: KeptValues): Store {
+export function createPersistedStore(persisted: PersistedValues): Store {
   const store = createMemoryStore()
-  for (const topic of kept.all('topic').map(parsed).filter(isTopic)) store.putTopic(topic)
-  const subscriptions = kept.all('event subscription').map(parsed).filter(isEventSubscription)
+  for (const topic of persisted.all('topic').map(parsed).filter(isTopic)) store.putTopic(topic)
+  const subscriptions = persisted.all('event subscription').map(parsed).filter(isEventSubscription)
   for (const subscription of subscriptions) store.putSubscription(subscription)
   return {
     ...store,
     putTopic(topic) {
-      kept.put('topic', topic.name.toLowerCase(), JSON.stringify(topic))
+      persisted.put('topic', topic.name.toLowerCase(), JSON.stringify(topic))
       store.putTopic(topic)
     },
     deleteTopic(topic) {
-      kept.delete('topic', topic.name.toLowerCase())
+      persisted.delete('topic', topic.name.toLowerCase())
       store.deleteTopic(topic)
     },
     putSubscription(subscription) {
-      kept.put('event subscription', subscription.id.toLowerCase(), JSON.stringify(subscription))
+      persisted.put('event subscription', subscription.id.toLowerCase(), JSON.stringify(subscription))
       store.putSubscription(subscription)
     },
     deleteSubscription(subscription) {
-      kept.delete('event subscription', subscription.id.toLowerCase())
+      persisted.delete('event subscription', subscription.id.toLowerCase())
       store.deleteSubscription(subscription)
     },
   }
