@@ -1,14 +1,14 @@
 import { oneLine } from '../support/text.ts'
 import type { LogFields, Logger } from './logger.ts'
 
-/** Writes a line now and counts the same line for a while after, so that no sender can flood the log. */
+/** Writes a line at once, then counts the same line for a while, so that no sender can flood the log. */
 export interface QuietLog {
   /**
-   * `message` is one of a fixed set of sentences; what varies goes into `fields`. With `about`, a printable text, each subject has a line of its
-   * own: 16 of them at a time, so that a sender who invents subjects can't flood the log or the memory; the others share one line.
+   * `message` is one of a fixed set of sentences; what varies goes into `fields`. With `about`, a printable text, each subject has its own
+   * line. At most 16 subjects at a time: a sender who invents subjects can flood neither log nor memory. The others share one line.
    */
   warn(message: string, fields?: LogFields, about?: string): void
-  /** The same for what any scanner or probe may cause, and nobody need look after. */
+  /** The same at level info, for what any scanner or probe may cause. */
   info(message: string, fields?: LogFields, about?: string): void
 }
 
@@ -16,20 +16,20 @@ export interface QuietLogOptions {
   readonly logger: Logger
   /** Milliseconds. */
   readonly now: () => number
-  /** One line for each message, or subject of it, in this time; the message's next line tells how many were left out. @default 30_000 */
+  /** One line for each message, or subject, in this time. The next line of the message says how many were left out. @default 30_000 */
   readonly intervalMs?: number
 }
 
-/** Subjects with a line of their own at a time. */
-const mostSubjects = 16
+/** Subjects that have their own line at a time. */
+const maxSubjects = 16
 
 export function createQuietLog({ logger, now, intervalMs = 30_000 }: QuietLogOptions): QuietLog {
   const lastAt = new Map<string, number>()
-  /** Lines that were left out since the last one, by message. */
+  /** Lines left out since the last written one, by message. */
   const leftOut = new Map<string, number>()
   const subjects = new Set<string>()
 
-  /** What lines are bounded by: the message, or it with its subject. */
+  /** Lines with the same key are limited together: the message, or the message and its subject. */
   function keyOf(message: string, about: string | undefined, at: number): string {
     if (about === undefined) return message
     const key = `${message} ${about}`
@@ -39,7 +39,7 @@ export function createQuietLog({ logger, now, intervalMs = 30_000 }: QuietLogOpt
       subjects.delete(old)
       lastAt.delete(old)
     }
-    if (subjects.size >= mostSubjects) return message
+    if (subjects.size >= maxSubjects) return message
     subjects.add(key)
     return key
   }
@@ -63,7 +63,7 @@ export function createQuietLog({ logger, now, intervalMs = 30_000 }: QuietLogOpt
   }
 }
 
-/** A sender's text for a log line: one printable line, so that it can't forge another. */
+/** A sender's text for a log line: one printable line, so that it cannot forge another. */
 export function printable(text: string, maxLength = 120): string {
   return oneLine(text, maxLength)
 }

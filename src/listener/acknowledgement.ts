@@ -1,5 +1,4 @@
-/** How one event of a body ended: `invalid` is no event, `notTried` never reached the handler. */
-export type EventOutcome = 'resolved' | 'rejected' | 'invalid' | 'threw' | 'timedOut' | 'notTried'
+import type { EventOutcome } from './open-delivery.ts'
 
 /** The answer to a whole body. */
 export interface Acknowledgement {
@@ -9,8 +8,8 @@ export interface Acknowledgement {
 }
 
 /**
- * One answer for all events of a body, since Event Grid knows no partial success: 400 makes it give up all of them, so that is the
- * answer only when nothing is left that a redelivery could resolve.
+ * One answer for all events of a body, because Event Grid knows no partial success. 400 makes Event Grid give up all of them, so it is the
+ * answer only when a redelivery could resolve none.
  */
 export function decideAcknowledgement(outcomes: readonly EventOutcome[]): Acknowledgement {
   let worst: EventOutcome = 'resolved'

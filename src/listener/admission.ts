@@ -1,24 +1,24 @@
-/** Somebody who waits for a slot. */
+/** A member of the queue. */
 export interface Waiter {
-  /** Bytes that are kept in memory meanwhile: the body, and what is known of its events. */
+  /** Memory that it takes while it waits. */
   readonly bytes: number
-  /** A slot is theirs now; they give it back by `leave`. */
+  /** It has a slot now, and gives it back by `leave`. */
   admit(): void
-  /** No slot will come: the listener drains. */
+  /** It gets no slot: the dispatcher stops. */
   refuse(): void
 }
 
-/** Counts handler calls, and who waits for one. */
+/** Counts handler calls, and queues what waits for one. */
 export interface Admission {
-  /** Takes a slot if one is free and nobody waits for it. */
+  /** Takes a slot if one is free and the queue is empty. */
   tryEnter(): boolean
-  /** Gives a slot back; the one who has waited longest gets it. */
+  /** Gives a slot back; the waiter that came first gets it. */
   leave(): void
-  /** Queues. False: the queue is full. One who has been admitted before (`again`) always finds room, for the first wait bounded their number. */
+  /** False: the queue is full. A waiter that was admitted before (`again`) always finds room, because the first wait bounded their number. */
   wait(waiter: Waiter, turn: 'first' | 'again'): boolean
-  /** Leaves the queue; nothing happens if they are not in it. */
+  /** Removes a waiter, if it is in the queue. */
   cancel(waiter: Waiter): void
-  /** Refuses all who wait. */
+  /** Refuses all waiters. */
   refuseAll(): void
   readonly waiting: number
 }
@@ -26,9 +26,9 @@ export interface Admission {
 export interface AdmissionOptions {
   /** Handler calls at once. */
   readonly maxConcurrency: number
-  /** Bodies that may wait. @default 1_000 */
+  /** Waiters at once. @default 1_000 */
   readonly maxWaiting?: number
-  /** Bytes of the bodies that wait. @default 67_108_864 */
+  /** Bytes of all waiters together. @default 67_108_864 */
   readonly maxWaitingBytes?: number
 }
 
@@ -48,7 +48,7 @@ export function createAdmission({
     return true
   }
 
-  // A loop, not recursion: a handler that ends at once leaves within `admit`, a thousand times over.
+  // A loop, not recursion: a synchronous handler calls `leave` within `admit`, a thousand times over.
   function handOut(): void {
     if (handingOut) return
     handingOut = true

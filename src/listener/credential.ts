@@ -1,38 +1,39 @@
-/** What a delivery shows of where it comes from. */
+/** What the credential of a delivery proves. */
 export type Evidence =
   /** It comes from our event subscription. */
   | { readonly kind: 'proven' }
-  /** No credential, or one whose key id we don't know: perhaps ours, from before or after a change of secret. */
+  /** No credential, or unknown key ids only: the delivery may still be ours, from before or after a change of secret. */
   | { readonly kind: 'absent' }
-  /** A key id of ours with a token that is not. */
+  /** One of our key ids with a wrong token. */
   | { readonly kind: 'mismatch' }
-  /** An Entra token that fails; `reason` is one of a fixed set of sentences. */
+  /** An Entra token that is not accepted; `reason` is one of a fixed set of sentences. */
   | { readonly kind: 'failing'; readonly reason: string }
-  /** An Entra token that can't be judged, because keys can't be fetched. */
+  /** An Entra token that cannot be judged, because the keys cannot be fetched. */
   | { readonly kind: 'unavailable' }
 
-/** What is known beside the evidence. */
+/** Further facts for the decision. */
 export interface CredentialContext {
   /** Does `aeg-subscription-name` name our event subscription? */
   readonly namesUs: boolean
-  /** When our own write of the event subscription stood (epoch milliseconds), if it has. */
+  /** When our own write of the event subscription succeeded (epoch milliseconds). Undefined: it has not yet. */
   readonly writtenAt: number | undefined
   /** Epoch milliseconds. */
   readonly now: number
 }
 
-/** `foreign`: our subscription seems to carry another credential than ours, so it should be read again. */
+/** `foreign`: our event subscription seems to carry another credential, so it should be read again. */
 export interface CredentialRefusal {
   readonly status: 401 | 503
   readonly foreign: boolean
   readonly detail: string
 }
 
-/** How long Event Grid may go on using what it knew before our write of the event subscription. */
+/** How long Event Grid may use the old settings after our write of the event subscription. */
 const settlingMs = 10 * 60_000
 
 /**
- * The answer to a delivery that has not proven itself. 401 makes Event Grid drop the event, so it is given only where the event is certainly not ours; else 503, and the event comes again.
+ * The answer to a delivery without proof. 401 makes Event Grid drop the event, so it is given only where the event is certainly not ours.
+ * 503 makes Event Grid send the event again.
  */
 export function refuseCredential(
   evidence: Exclude<Evidence, { kind: 'proven' }>,

@@ -1,22 +1,22 @@
 import { createPlacedList, type Placed } from '../support/placed-list.ts'
 import type { Timers } from '../support/timers.ts'
 
-/** Something that ends at a time, by `now`. */
+/** An item with a deadline, by `now`. */
 export interface Expiring extends Placed {
   readonly expiresAt: number
 }
 
-/** Tells what has not been removed when its time is over. */
+/** Calls `expire` for items still present at their deadline. */
 export interface Deadlines<T extends Expiring> {
   add(item: T): void
   remove(item: T): void
-  /** Lets the timer go as soon as nothing is left. */
+  /** Clears the timer as soon as no item is left. */
   stop(): void
 }
 
 /**
- * One timer for all: a timer for each delivery would be made and thrown away thousands of times a second, and nearly all end in time.
- * The timer is set for the first one, and on firing for the earliest of the rest.
+ * One timer for all items: thousands of deliveries begin and end each second, and nearly all end in time. The timer is set for the first
+ * item; when it fires it is set for the earliest of the rest.
  */
 export function createDeadlines<T extends Expiring>(
   timers: Timers,
@@ -28,42 +28,42 @@ export function createDeadlines<T extends Expiring>(
   let timerAt = Number.POSITIVE_INFINITY
   let stopped = false
 
-  function disarm(): void {
+  function clear(): void {
     timer?.[Symbol.dispose]()
     timer = undefined
     timerAt = Number.POSITIVE_INFINITY
   }
 
-  function arm(at: number): void {
-    disarm()
+  function setFor(at: number): void {
+    clear()
     timerAt = at
     timer = timers.setTimeout(sweep, Math.max(at - now(), 0), undefined)
   }
 
   function sweep(): void {
-    disarm()
+    clear()
     const time = now()
     let next = Number.POSITIVE_INFINITY
     for (const item of open.members) {
       if (item.expiresAt > time) next = Math.min(next, item.expiresAt)
-      // Another that expired may have taken it out.
+      // False where another item that expired has removed this one.
       else if (open.remove(item)) expire(item)
     }
-    if (next < timerAt) arm(next)
+    if (next < timerAt) setFor(next)
   }
 
   return {
     add(item) {
       open.add(item)
-      if (item.expiresAt < timerAt) arm(item.expiresAt)
+      if (item.expiresAt < timerAt) setFor(item.expiresAt)
     },
     remove(item) {
       open.remove(item)
-      if (stopped && open.size === 0) disarm()
+      if (stopped && open.size === 0) clear()
     },
     stop() {
       stopped = true
-      if (open.size === 0) disarm()
+      if (open.size === 0) clear()
     },
   }
 }

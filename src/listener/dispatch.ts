@@ -1,292 +1,153 @@
 import type { EventHandler } from '../core/event.ts'
-import { printable, type QuietLog } from '../core/quiet-log.ts'
 import type { Timers } from '../support/timers.ts'
-import { type Acknowledgement, decideAcknowledgement, type EventOutcome } from './acknowledgement.ts'
-import { createAdmission, type Waiter } from './admission.ts'
-import { createDeadlines, type Expiring } from './deadlines.ts'
-import type { DeliveryEvent, DeliveryMember } from './delivery.ts'
-import { Deadline, DeliveredEvent } from './received-event.ts'
-import { createRedelivery, type RunningEvent } from './redelivery.ts'
-import { readThrown } from './thrown.ts'
-
-/** One body whose events are to be handled. */
-interface Delivery {
-  readonly members: DeliveryMember[]
-  readonly metadata: Readonly<Record<string, string>>
-  /** Size of the body. */
-  readonly bytes: number
-  /** By `now` of the dispatcher: `handlerTimeout` runs from here. */
-  readonly arrivedAt: number
-  /** `aeg-delivery-count` is over 0. */
-  readonly redelivered: boolean
-  /** Called once. False: the sender is gone, so that the answer reached nobody. */
-  answer(acknowledgement: Acknowledgement): boolean
-}
+import { createDeadlines } from './deadlines.ts'
+import { type CallOutcome, callHandler } from './handler-calls.ts'
+import { type Delivery, type EventOutcome, type EventPlace, type OpenDelivery, openDelivery } from './open-delivery.ts'
+import type { QuietLog } from './quiet-log.ts'
+import type { DeliveryEvent } from './read-delivery.ts'
+import { createRedelivery, type Redelivery, type RunningEvent } from './redelivery.ts'
+import { createSlots } from './slots.ts'
 
 export interface DispatcherOptions {
   /** Asked anew for each event. */
   readonly handler: () => EventHandler | undefined
   readonly maxConcurrency: number
   readonly handlerTimeoutMs: number
-  /** How long a body waits for its first handler call. @default 3_000 */
+  /** How long a delivery waits for its first handler call. @default 3_000 */
   readonly admissionWaitMs?: number
   readonly log: QuietLog
-  /** Milliseconds of any beginning; not of a clock that may be set, since a step back would keep everything waiting as long. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number
   readonly timers: Timers
 }
 
-/** Brings events to the handler and one answer back for each body. */
+/** Hands events to the handler and settles each delivery once. Knows nothing of how deliveries arrive. */
 export interface Dispatcher {
   dispatch(delivery: Delivery): void
-  /** Nothing new reaches the handler any more; who waits is answered. */
+  /** Begins no more events, and settles the deliveries that wait. */
   stop(): void
-  /** Resolves when no handler runs and every body is answered. */
+  /** Resolves when no handler runs and every delivery is settled. */
   idle(): Promise<void>
-  /** Handler calls under way, also those whose time is over. */
+  /** Handler calls that have not ended, also those that timed out. */
   readonly running: number
-  /** Bodies that wait for a handler call. */
+  /** Deliveries that wait for a handler call. */
   readonly waiting: number
 }
 
-/** A body on its way. */
-interface Work extends Expiring {
-  readonly delivery: Delivery
-  /** As they would be if time were over now: `notTried` at first, `timedOut` once begun. */
-  readonly outcomes: EventOutcome[]
-  readonly deadline: Deadline
-  /** Events that have not ended. */
-  open: number
-  /** The first event that has not been begun. */
-  next: number
-  answered: boolean
-  /** It has been let in once, so the short wait is behind it. */
-  admitted: boolean
-  /** A slot that was handed over and not used yet. */
-  holdsSlot: boolean
-  waiter: Waiter | undefined
-  waitTimer: Disposable | undefined
+/** A handler call that has not ended. */
+interface Call extends RunningEvent {
+  readonly event: DeliveryEvent
+  /** The delivery that began it, then the redeliveries that joined it. */
+  awaitedBy: readonly EventPlace[]
 }
 
-/** An event's place in a body. */
-interface Waiting {
-  readonly work: Work
-  readonly index: number
-}
-
-/** An event whose handler runs, and its place in the body that began it. */
-interface Running extends RunningEvent, Waiting {
-  /** Redeliveries that wait for it as well. */
-  joined: readonly Waiting[]
-}
-
-/** What a member that waits takes beside its bytes: tiny events are mostly that. */
-const memberBytes = 300
-
-const nobody: readonly Waiting[] = []
+/** A redelivery joins a running handling for this many times `handlerTimeout`. Then the event is handled anew, in case the handling hangs. */
+const joinTimeouts = 4
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { handler: handlerNow, handlerTimeoutMs, admissionWaitMs = 3_000, log, now, timers } = options
-  const admission = createAdmission(options)
-  const redelivery = createRedelivery<Running>()
-  const deadlines = createDeadlines<Work>(timers, now, expire)
+  const { handler, handlerTimeoutMs, log, now, timers } = options
+  const redelivery = createRedelivery<Call>({ now, joinForMs: joinTimeouts * handlerTimeoutMs })
+  const slots = createSlots({ ...options, onSlot: proceed, onRefused: giveUp })
+  const deadlines = createDeadlines<OpenDelivery>(timers, now, expire)
   const idleListeners: (() => void)[] = []
   let running = 0
-  let unanswered = 0
+  let unsettled = 0
   let stopped = false
 
   function dispatch(delivery: Delivery): void {
-    const work: Work = {
-      delivery,
-      outcomes: new Array<EventOutcome>(delivery.members.length).fill('notTried'),
-      deadline: new Deadline(),
-      expiresAt: delivery.arrivedAt + handlerTimeoutMs,
-      place: -1,
-      open: delivery.members.length,
-      next: 0,
-      answered: false,
-      admitted: false,
-      holdsSlot: false,
-      waiter: undefined,
-      waitTimer: undefined,
-    }
-    unanswered++
+    const work = openDelivery(delivery, handlerTimeoutMs)
+    unsettled++
     if (work.expiresAt <= now()) expire(work)
     else proceed(work)
-    if (!work.answered) deadlines.add(work)
+    if (!work.settled) deadlines.add(work)
   }
 
-  /** Begins events until all are, or one has to wait for a slot. */
-  function proceed(work: Work): void {
+  /** Begins events until all are begun or one has to wait for a slot. */
+  function proceed(work: OpenDelivery): void {
     const { members, redelivered } = work.delivery
-    while (!work.answered && work.next < members.length) {
+    while (!work.settled && work.next < members.length) {
       const index = work.next
       const member = members[index]
       if (member === undefined) break
       if ('invalid' in member) {
         work.next++
-        log.warn('a delivery held something that is no event', { position: index, reason: member.invalid })
-        settle(work, index, 'invalid')
-      } else if (member.data.length === 0) {
+        log.warn('a delivery holds something that is not an event', { position: index, reason: member.invalid })
+        end({ work, index }, 'invalid')
+      } else if (redelivered && joinEarlier(redelivery, { work, index }, member, end)) work.next++
+      else if (stopped) giveUp(work)
+      else if (!slots.take(work)) break
+      else {
         work.next++
-        log.warn('the bytes of an event were taken away by another handler of its batch', {
-          id: printable(member.id),
-        })
-        settle(work, index, 'threw')
-      } else if (!(redelivered && resume(work, index, member))) {
-        if (stopped) giveUp(work)
-        else if (!takeSlot(work)) break
-        else {
-          work.next++
-          begin(work, index, member)
-        }
+        begin({ work, index }, member)
       }
     }
-    if (work.holdsSlot) {
-      work.holdsSlot = false
-      admission.leave()
-    }
+    slots.releaseUnused(work)
   }
 
-  /** Joins or settles an event that an earlier delivery brought. */
-  function resume(work: Work, index: number, event: DeliveryEvent): boolean {
-    const earlier = redelivery.find(event)
-    if (earlier === undefined) return false
-    event.forgetCloudEvent()
-    work.next++
-    if (typeof earlier === 'string') settle(work, index, earlier)
-    else {
-      work.outcomes[index] = 'timedOut'
-      // Their bytes are the same, and those of a body of its own need not be kept beside them.
-      work.delivery.members[index] = earlier.event
-      // A handler that never ends would keep every redelivery in memory.
-      earlier.joined = [...earlier.joined.filter((other) => !other.work.answered), { work, index }]
+  /** Calls the handler. The slot is taken. */
+  function begin(place: EventPlace, event: DeliveryEvent): void {
+    const { work, index } = place
+    const current = handler()
+    if (!current) {
+      slots.release()
+      return end(place, 'notTried')
     }
-    return true
-  }
-
-  function takeSlot(work: Work): boolean {
-    if (work.holdsSlot || admission.tryEnter()) {
-      work.holdsSlot = false
-      work.admitted = true
-      return true
-    }
-    work.waiter ??= newWaiter(work)
-    if (!admission.wait(work.waiter, work.admitted ? 'again' : 'first')) giveUp(work)
-    else if (!work.admitted) work.waitTimer = timers.setTimeout(giveUp, admissionWaitMs, work)
-    return false
-  }
-
-  /** Who waits keeps of their events the bytes and what leads to them, for these are what the queue counts. */
-  function newWaiter(work: Work): Waiter {
-    for (const member of work.delivery.members) if (!('invalid' in member)) member.forgetCloudEvent()
-    return {
-      bytes: work.delivery.bytes + work.delivery.members.length * memberBytes,
-      admit() {
-        work.waitTimer?.[Symbol.dispose]()
-        work.holdsSlot = true
-        proceed(work)
-      },
-      refuse: () => giveUp(work),
-    }
-  }
-
-  /** What has not been begun is not going to be. */
-  function giveUp(work: Work): void {
-    if (work.waiter) admission.cancel(work.waiter)
-    work.open -= work.outcomes.length - work.next
-    work.next = work.outcomes.length
-    if (work.open === 0 && !work.answered) finish(work)
-  }
-
-  function begin(work: Work, index: number, event: DeliveryEvent): void {
-    const handler = handlerNow()
-    if (!handler) {
-      settle(work, index, 'notTried')
-      admission.leave()
-      return
-    }
-    const call: Running = { event, work, index, joined: nobody, place: -1 }
+    const call: Call = { event, digest: event.digest, startedAt: now(), awaitedBy: [place], place: -1 }
     work.outcomes[index] = 'timedOut'
     redelivery.begin(call)
     running++
-    let result: unknown
+    let received: ReturnType<typeof event.receive>
     try {
-      result = handler(new DeliveredEvent(event, work.delivery.metadata, work.deadline))
-    } catch (error) {
-      fail(call, error)
-      return
+      received = event.receive(work.delivery.metadata, work.timeout.signal)
+    } catch {
+      return finishCall(call, 'threw')
     }
-    if ((typeof result !== 'object' || result === null) && typeof result !== 'function') complete(call, 'resolved')
-    else void follow(call, result)
+    callHandler(current, received, log, (outcome) => finishCall(call, outcome))
   }
 
-  /** Awaited, so that a `then` that throws when it is looked at is a failure like any other. */
-  async function follow(call: Running, result: unknown): Promise<void> {
-    try {
-      await result
-    } catch (error) {
-      fail(call, error)
-      return
-    }
-    complete(call, 'resolved')
-  }
-
-  function fail(call: Running, error: unknown): void {
-    const { rejected, reason } = readThrown(error)
-    const message = rejected ? 'the handler rejected an event' : 'the handler failed, so the event is not acknowledged'
-    const id = printable(call.event.id)
-    log.warn(message, { id, error: printable(reason, 300) }, id)
-    complete(call, rejected ? 'rejected' : 'threw')
-  }
-
-  function complete(call: Running, outcome: 'resolved' | 'rejected' | 'threw'): void {
+  function finishCall(call: Call, outcome: CallOutcome): void {
     running--
     redelivery.end(call)
-    // Whoever joined did so because an earlier body was answered too soon, or its answer got lost.
-    const late = call.work.answered || call.joined.length > 0
-    if (!call.work.answered) settle(call.work, call.index, outcome)
-    for (const { work, index } of call.joined) if (!work.answered) settle(work, index, outcome)
-    if (late && outcome !== 'threw') redelivery.remember(call.event, outcome)
-    admission.leave()
-    tellIdle()
+    // A delivery that was settled before knows nothing of the outcome, so its events come again.
+    const [began] = call.awaitedBy
+    const isLate = began?.work.settled || call.awaitedBy.length > 1
+    for (const place of call.awaitedBy) if (!place.work.settled) end(place, outcome)
+    if (isLate && outcome !== 'threw') redelivery.remember(call.digest, outcome)
+    slots.release()
+    reportIdle()
   }
 
-  function settle(work: Work, index: number, outcome: EventOutcome): void {
+  function end({ work, index }: EventPlace, outcome: EventOutcome): void {
     work.outcomes[index] = outcome
-    if (--work.open === 0) finish(work)
+    if (--work.open === 0) settle(work)
   }
 
-  function expire(work: Work): void {
-    if (work.answered) return
-    if (work.waiter) admission.cancel(work.waiter)
-    finish(work)
-    work.deadline.pass()
+  /** Events that were not begun keep the outcome `notTried`. */
+  function giveUp(work: OpenDelivery): void {
+    slots.cancel(work)
+    work.open -= work.outcomes.length - work.next
+    work.next = work.outcomes.length
+    if (work.open === 0 && !work.settled) settle(work)
   }
 
-  function finish(work: Work): void {
-    work.answered = true
+  /** `handlerTimeout` is over. */
+  function expire(work: OpenDelivery): void {
+    if (work.settled) return
+    slots.cancel(work)
+    settle(work)
+    work.timeout.abort(new DOMException('handlerTimeout is over', 'TimeoutError'))
+  }
+
+  function settle(work: OpenDelivery): void {
+    work.settled = true
     deadlines.remove(work)
-    work.waitTimer?.[Symbol.dispose]()
-    const acknowledgement = decideAcknowledgement(work.outcomes)
-    if (acknowledgement.status === 503) log.warn(`a delivery was put off: ${acknowledgement.detail}`)
-    const arrived = work.delivery.answer(acknowledgement)
-    if (acknowledgement.status !== 200 || !arrived) rememberSettled(work)
-    unanswered--
-    tellIdle()
+    if (!work.delivery.settle(work.outcomes)) rememberOutcomes(redelivery, work)
+    unsettled--
+    reportIdle()
   }
 
-  /** The body comes again; its settled events are not to be handled again then. */
-  function rememberSettled(work: Work): void {
-    for (const [index, member] of work.delivery.members.entries()) {
-      const outcome = work.outcomes[index]
-      if (!('invalid' in member) && (outcome === 'resolved' || outcome === 'rejected'))
-        redelivery.remember(member, outcome)
-    }
-  }
-
-  function tellIdle(): void {
-    if (running > 0 || unanswered > 0 || idleListeners.length === 0) return
+  function reportIdle(): void {
+    if (running > 0 || unsettled > 0 || idleListeners.length === 0) return
     for (const listener of idleListeners.splice(0)) listener()
   }
 
@@ -294,19 +155,53 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     dispatch,
     stop() {
       stopped = true
-      admission.refuseAll()
+      slots.refuseAll()
       deadlines.stop()
     },
     idle: () =>
       new Promise((resolve) => {
         idleListeners.push(resolve)
-        tellIdle()
+        reportIdle()
       }),
     get running() {
       return running
     },
     get waiting() {
-      return admission.waiting
+      return slots.waiting
     },
+  }
+}
+
+/** Joins or settles an event that an earlier delivery brought. False: the event is new. */
+function joinEarlier(
+  redelivery: Redelivery<Call>,
+  place: EventPlace,
+  event: DeliveryEvent,
+  end: (place: EventPlace, outcome: EventOutcome) => void,
+): boolean {
+  const { work, index } = place
+  const earlier = redelivery.find(event.digest)
+  if (earlier === undefined) return false
+  event.forgetCloudEvent()
+  if (typeof earlier === 'string') {
+    end(place, earlier)
+    return true
+  }
+  work.outcomes[index] = 'timedOut'
+  // The bytes are the same: those of this delivery need not be kept.
+  work.delivery.members[index] = earlier.event
+  // Redeliveries that were settled are dropped. Otherwise a handler that never ends would keep each of them in memory.
+  const [began, ...joined] = earlier.awaitedBy
+  const open = joined.filter((other) => !other.work.settled)
+  earlier.awaitedBy = began ? [began, ...open, place] : [...open, place]
+  return true
+}
+
+/** The events come again; those that have ended must not be handled a second time. */
+function rememberOutcomes(redelivery: Redelivery<Call>, { delivery, outcomes }: OpenDelivery): void {
+  for (const [index, member] of delivery.members.entries()) {
+    const outcome = outcomes[index]
+    if (!('invalid' in member) && (outcome === 'resolved' || outcome === 'rejected'))
+      redelivery.remember(member.digest, outcome)
   }
 }

@@ -1,23 +1,23 @@
 import { hash } from 'node:crypto'
-import { compactVerify, decodeJwt, decodeProtectedHeader } from 'jose'
+import { decodeJwt, decodeProtectedHeader } from 'jose'
 import type { Evidence } from './credential.ts'
 import { decideToken, type ExpectedToken } from './entra-token.ts'
-import type { SigningKeys } from './signing-keys.ts'
+import type { KeySet } from './key-set.ts'
 
 export interface EntraCheckOptions {
   readonly expected: ExpectedToken
-  readonly keys: SigningKeys
+  readonly keys: KeySet
   /** Epoch milliseconds. */
   readonly now: () => number
   /** Verified tokens that are remembered until they expire. @default 1_000 */
   readonly maxCached?: number
 }
 
-/** Reads an `Authorization` header into evidence; at once where the token has been verified before. */
+/** Checks an `Authorization` header; without a promise where the token was verified before. */
 export type EntraCheck = (authorization: string | undefined) => Evidence | Promise<Evidence>
 
 export function createEntraCheck({ expected, keys, now, maxCached = 1_000 }: EntraCheckOptions): EntraCheck {
-  // Hashes, not tokens: nothing that could be presented again stays in memory.
+  // Hashes, not tokens: a token that could be presented again does not stay in memory.
   const verified = new Map<string, number>()
 
   function remember(digest: string, expiresAt: number): void {
@@ -29,21 +29,22 @@ export function createEntraCheck({ expected, keys, now, maxCached = 1_000 }: Ent
   }
 
   async function verify(token: string, digest: string): Promise<Evidence> {
-    const parts = decode(token)
-    if (!parts) return failing('the token is no RS256 token')
-    // Claims first: a token for somebody else then costs no signature and no fetch of keys.
-    const decision = decideToken(parts.claims, expected, now())
+    const claims = readClaims(token)
+    if (claims === undefined) return failing('the token is not an RS256 token')
+    // Claims first: a token for somebody else then costs no signature check and no fetch of keys.
+    const decision = decideToken(claims, expected, now())
     if (!decision.accepted) return failing(decision.reason)
-    const key = await keys.find(parts.keyId)
-    if (key === 'unavailable') return { kind: 'unavailable' }
-    if (key === 'unknown') return failing("the signing key is not the tenant's")
-    try {
-      await compactVerify(token, key, { algorithms: ['RS256'] })
-    } catch {
-      return failing('the signature is wrong')
+    switch (await keys.verify(token)) {
+      case 'unavailable':
+        return { kind: 'unavailable' }
+      case 'unknownKey':
+        return failing('the signing key is not one of the tenant')
+      case 'invalid':
+        return failing('the signature is wrong')
+      case 'valid':
+        remember(digest, decision.expiresAt)
+        return { kind: 'proven' }
     }
-    remember(digest, decision.expiresAt)
-    return { kind: 'proven' }
   }
 
   return (authorization) => {
@@ -65,10 +66,11 @@ function bearerToken(authorization: string | undefined): string | undefined {
   return authorization.slice(7).trim() || undefined
 }
 
-function decode(token: string): { keyId: string; claims: unknown } | undefined {
+/** The claims of an RS256 token that names its key; undefined for anything else. */
+function readClaims(token: string): unknown {
   try {
     const { alg, kid } = decodeProtectedHeader(token)
-    return alg === 'RS256' && typeof kid === 'string' ? { keyId: kid, claims: decodeJwt(token) } : undefined
+    return alg === 'RS256' && typeof kid === 'string' ? decodeJwt(token) : undefined
   } catch {
     return undefined
   }

@@ -15,14 +15,14 @@ export interface ExpectedToken {
   readonly authorityHosts: readonly string[]
 }
 
-/** Accepted until `expiresAt` (epoch milliseconds), or not, with one of a fixed set of reasons. */
+/** Accepted until `expiresAt` (epoch milliseconds), or refused with one of a fixed set of reasons. */
 export type TokenDecision =
   | { readonly accepted: true; readonly expiresAt: number }
   | { readonly accepted: false; readonly reason: string }
 
 const skewMs = 5 * 60_000
 
-/** Judges the claims of a token; its signature is somebody else's business. Versions 1 and 2 differ in the issuer and in `appid` or `azp`. */
+/** Judges the claims of a token, not its signature. Versions 1 and 2 differ in the issuer and in `appid` or `azp`. */
 export function decideToken(claims: unknown, expected: ExpectedToken, now: number): TokenDecision {
   if (!isRecord(claims)) return reject('the token has no claims')
   const { iss, tid, aud, exp, nbf } = claims
@@ -52,7 +52,7 @@ function acceptedAudiences({ clientId, subscriberEndpoint }: ExpectedToken): rea
   return [clientId, `api://${clientId}`, `${origin}${pathname}`]
 }
 
-/** Ids and hosts are written in either case. */
+/** Compares without case, as ids and hosts are. */
 function matches(value: unknown, accepted: readonly string[]): boolean {
   return typeof value === 'string' && accepted.some((one) => one.toLowerCase() === value.toLowerCase())
 }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** Headers of the transport, of proxies and of the handshake, and credentials: none of them is an event's metadata. */
+/** Headers of the transport, of proxies and of the handshake, and credentials: not an event's metadata. */
 const withheld = new Set([
   'accept',
   'aeg-sas-key',
@@ -60,14 +60,14 @@ const withheldBeginning =
   /^(?:accept-|access-control-|cf-|content-|fly-|if-|proxy-|sec-|webhook-|x-amz-|x-amzn-|x-appgw-|x-appservice-|x-arr-|x-azure-|x-b3-|x-cloud-trace-|x-envoy-|x-fd-|x-forwarded-|x-goog-|x-ms-client-principal|x-ms-token-|x-original-|x-site-deployment-)/
 
 /**
- * An event's metadata from the headers of its delivery: `aeg-*`, trace context, and the subscription's delivery attributes, whose
- * names are free. So everything is handed on but what belongs to transport and proxies, and credentials.
+ * An event's metadata from the headers of its delivery: `aeg-*`, trace context and the subscription's delivery attributes. Attributes may
+ * have any name, so this leaves out what belongs to transport and proxies, and credentials, and keeps the rest.
  */
 export function eventMetadata(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
   const metadata: Record<string, string> = {}
   for (const name in headers) {
     const value = headers[name]
-    // A header named __proto__ would be lost in the assignment; nobody's attribute is called that.
+    // An assignment loses a header named __proto__, which no attribute uses.
     if (typeof value === 'string' && !withheld.has(name) && !withheldBeginning.test(name)) metadata[name] = value
   }
   return metadata

@@ -1,25 +1,25 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isRecord } from '../support/is-record.ts'
-import { type Answer, answerWith, problemAnswer } from './problem.ts'
+import { type Answer, jsonAnswer, problemAnswer } from './problem.ts'
 
-/** The methods that the listener's paths know. */
+/** The methods that the listener's paths accept. */
 export const allowedMethods = 'POST, OPTIONS'
 
-/** Longest body of a validation request: nobody has proven anything yet, and Event Grid's has about a kilobyte. */
+/** Longest body of a validation request. The sender has proven nothing, and Event Grid's body has about a kilobyte. */
 export const maxValidationBytes = 65_536
 
-/** What an OPTIONS request is answered from. */
+/** What the answer to OPTIONS depends on. */
 export interface OptionsContext {
   /** The one `WebHook-Request-Origin` that may deliver here: Event Grid's in the configured cloud. */
   readonly allowedOrigin: string
   readonly draining: boolean
-  /** What stands in the body of a health answer. Anybody may read it. */
+  /** The body of a health answer. Anybody may read it. */
   readonly health: () => unknown
 }
 
 /**
- * OPTIONS with an origin is the handshake of CloudEvents' web hooks (section 4): consent is in the headers, so another origin is answered
- * 200 without them. OPTIONS without an origin asks for the listener's health.
+ * OPTIONS with an origin is the handshake of CloudEvents' web hooks (section 4). Headers give the consent, so another origin is answered 200
+ * without them. OPTIONS without an origin asks for the listener's health.
  */
 export function answerOptions(
   headers: IncomingHttpHeaders,
@@ -28,15 +28,11 @@ export function answerOptions(
   const origin = originOf(headers)
   if (origin === '') return answerHealth(draining, health)
   const granted = origin.toLowerCase() === allowedOrigin.toLowerCase()
-  return answerWith(200, {
-    allow: allowedMethods,
-    ...(granted
-      ? { 'webhook-allowed-origin': origin, 'webhook-allowed-rate': allowedRate(headers['webhook-request-rate']) }
-      : {}),
-  })
+  const consent = { 'webhook-allowed-origin': origin, 'webhook-allowed-rate': allowedRate(headers['webhook-request-rate']) }
+  return { status: 200, headers: { allow: allowedMethods, ...(granted && consent) } }
 }
 
-/** Did somebody ask for the consent that we gave only to Event Grid? */
+/** Is this the answer to a handshake that got no consent? */
 export function isRefusedHandshake(headers: IncomingHttpHeaders, { status, headers: answered }: Answer): boolean {
   return status === 200 && originOf(headers) !== '' && !('webhook-allowed-origin' in answered)
 }
@@ -46,25 +42,24 @@ function originOf(headers: IncomingHttpHeaders): string {
   return typeof origin === 'string' ? origin.trim() : ''
 }
 
-/** The rate that was asked for is granted; without one, or with one that is no number, any rate is. */
+/** Grants the requested rate; any rate where none was requested, or the value is not a number. */
 function allowedRate(requested: string | readonly string[] | undefined): string {
   return typeof requested === 'string' && /^[1-9][0-9]{0,8}$/.test(requested) ? requested : '*'
 }
 
 function answerHealth(draining: boolean, health: () => unknown): Answer {
   if (draining) return problemAnswer(503, 'The listener is shutting down.', { allow: allowedMethods })
-  const headers = { allow: allowedMethods, 'content-type': 'application/json', 'cache-control': 'no-store' }
-  return answerWith(200, headers, JSON.stringify(health()) ?? 'null')
+  return jsonAnswer(200, { allow: allowedMethods, 'cache-control': 'no-store' }, health())
 }
 
 /**
- * Answers the body of a SubscriptionValidation request. It comes as an array of one Event Grid event, or as one CloudEvent whose data may be
- * JSON in a string. The `validationUrl` beside the code is never called: it is text from a stranger.
+ * Answers the body of a SubscriptionValidation request: an array of one Event Grid event, or one CloudEvent whose data may be JSON in a
+ * string. The `validationUrl` beside the code is never called, because a stranger may have written it.
  */
 export function answerValidation(body: Buffer): Answer {
   const code = readValidationCode(body)
   if (code === undefined) return problemAnswer(400, 'The body holds no validation code.')
-  return answerWith(200, { 'content-type': 'application/json' }, JSON.stringify({ validationResponse: code }))
+  return jsonAnswer(200, {}, { validationResponse: code })
 }
 
 function readValidationCode(body: Buffer): string | undefined {

@@ -2,17 +2,17 @@ import { printable } from '../core/quiet-log.ts'
 import type { Scope } from '../metadata/scope.ts'
 import { shellWord } from '../support/text.ts'
 
-/** What a line of the log says of an event subscription that is not ours and delivers here. */
+/** Fields of the log line about an event subscription that is not ours and delivers here. */
 interface OtherSender {
-  /** As far as it is printable; in lower case, since Event Grid sends names in upper case and they mean the same in any. */
+  /** Printable ASCII in lower case: Event Grid sends names in upper case, and case has no meaning. */
   readonly eventSubscription: string
-  /** Absent where the name could not be one. */
+  /** Absent where the name is not a valid one. */
   readonly remedy?: string
 }
 
 /**
- * Whom a refused delivery comes from, and what to do. A component that was renamed leaves its former event subscription behind, under its
- * former name and at the same scope. The name is a stranger's text: a line to paste is made of letters, digits and hyphens only.
+ * The sender of a refused delivery, and the remedy. A renamed component leaves its former event subscription behind, at the same scope. A
+ * stranger may have written the name, so a line to paste holds letters, digits and hyphens only.
  */
 export function otherSender(name: string, scope: Scope): OtherSender {
   const eventSubscription = printable(name.toLowerCase(), 64)

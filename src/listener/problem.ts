@@ -1,38 +1,37 @@
 import { STATUS_CODES } from 'node:http'
 
-/** A whole HTTP answer as data; the listener's edge only writes it out. */
+/** A whole HTTP answer as data. */
 export interface Answer {
   readonly status: number
-  /** Lower-case names, `content-length` among them. */
+  /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
+  /** Bytes, because Fastify adds a charset to the content type of a text. */
+  readonly body?: Buffer
 }
 
-/** An answer with the length of its body. */
-export function answerWith(status: number, headers: Readonly<Record<string, string>>, body?: string): Answer {
-  const length = { 'content-length': String(body === undefined ? 0 : Buffer.byteLength(body)) }
-  return { status, headers: { ...headers, ...length }, ...(body !== undefined && { body }) }
+/** An answer with a JSON body. */
+export function jsonAnswer(status: number, headers: Readonly<Record<string, string>>, value: unknown): Answer {
+  const body = Buffer.from(JSON.stringify(value) ?? 'null')
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body }
 }
 
-/** Seconds in the `Retry-After` of every 503. Event Grid itself comes back after 30 s at the earliest (delivery-and-retry). */
+/** Seconds in the `Retry-After` of every 503. Event Grid waits 30 s at least (delivery-and-retry). */
 const retryAfterSeconds = 30
 
 /**
- * An error answer as `application/problem+json` (RFC 9457). `detail` is read by strangers: a fixed sentence, or one made of
- * field names and positions, never of what our own code threw. A 503 gets `Retry-After`.
+ * An error answer as `application/problem+json` (RFC 9457). Strangers read `detail`: it is a fixed sentence, or names fields and positions,
+ * never the text of an error. A 503 gets `Retry-After`.
  */
-export function problemAnswer(status: number, detail: string, headers: Readonly<Record<string, string>> = {}): Answer {
+export function problemAnswer(
+  status: number,
+  detail: string,
+  headers: Readonly<Record<string, string>> = {},
+  members: Readonly<Record<string, string>> = {},
+): Answer {
   const all = {
     'content-type': 'application/problem+json',
     ...(status === 503 ? { 'retry-after': String(retryAfterSeconds) } : {}),
     ...headers,
   }
-  return answerWith(status, all, JSON.stringify({ title: STATUS_CODES[status] ?? 'Error', status, detail }))
-}
-
-/** The bytes of a problem for a connection on which no request could be read, so that no framework answers for us. */
-export function rawProblem(status: number, detail: string): string {
-  const { headers, body = '' } = problemAnswer(status, detail)
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\n${lines.join('')}connection: close\r\n\r\n${body}`
+  return jsonAnswer(status, all, { title: STATUS_CODES[status] ?? 'Error', status, detail, ...members })
 }

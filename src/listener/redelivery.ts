@@ -1,73 +1,62 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { createPlacedList, type Placed } from '../support/placed-list.ts'
-import type { DeliveryEvent } from './delivery.ts'
 
-/** How an event ended that is not to be handled again. An event whose handler threw is, so it is not remembered. */
-type SettledOutcome = 'resolved' | 'rejected'
+/** How an event ended that needs no second handling. An event whose handler threw is handled again, so it is not remembered. */
+export type FinalOutcome = 'resolved' | 'rejected'
 
-/** An event whose handler runs. */
+/** The handling of one event, from the call of the handler to its end. */
 export interface RunningEvent extends Placed {
-  readonly event: DeliveryEvent
+  readonly digest: string
+  /** Milliseconds, by the clock of the dispatcher. */
+  readonly startedAt: number
 }
 
-/** Knows events again when Event Grid delivers them once more. */
+/** Recognises redelivered events by their digest. */
 export interface Redelivery<R extends RunningEvent> {
+  /** A handler was called. */
   begin(running: R): void
+  /** It has ended. */
   end(running: R): void
-  /** Keeps the outcome of an event for which no 200 went out. Beyond the capacity the oldest is forgotten. */
-  remember(event: DeliveryEvent, outcome: SettledOutcome): void
-  /** The handling that still runs, the outcome, or undefined: the event is new. */
-  find(event: DeliveryEvent): R | SettledOutcome | undefined
+  /** Keeps the outcome of an event whose sender does not know it. Beyond the capacity the oldest outcome is forgotten. */
+  remember(digest: string, outcome: FinalOutcome): void
+  /** The handling that still runs, the outcome of an ended one, or undefined for a new event. */
+  find(digest: string): R | FinalOutcome | undefined
+}
+
+export interface RedeliveryOptions {
+  /** Milliseconds. */
+  readonly now: () => number
+  /** How long a redelivery joins a handling that still runs; later the event is handled anew, in case the handling hangs. */
+  readonly joinForMs: number
+  /** Outcomes that are remembered. @default 10_000 */
+  readonly capacity?: number
 }
 
 /**
- * Two events are the same when their bytes are, for these hold source (or topic) and id. While a handler runs the bytes are at hand and
- * compared as they are, and found by id once somebody looks for one; only what must be kept longer is hashed. So an event that is
- * acknowledged before any redelivery comes costs next to nothing.
- *
- * @param capacity Settled events that are remembered.
+ * Two events are the same when their bytes are, because the bytes hold source (or topic) and id. The digest is taken before the handler
+ * runs, so a handler may overwrite the bytes that it was given.
  */
-export function createRedelivery<R extends RunningEvent>(capacity = 10_000): Redelivery<R> {
-  /** Not sorted by id yet: most have ended before somebody looks for one. */
-  const unsorted = createPlacedList<R>()
-  const runningById = new Map<string, R[]>()
-  const settled = new Map<string, SettledOutcome>()
+export function digestOf(bytes: Buffer): string {
+  return hash('sha256', bytes, 'base64')
+}
 
-  function sort(): void {
-    for (const running of unsorted.members) {
-      unsorted.remove(running)
-      const others = runningById.get(running.event.id)
-      if (others) others.push(running)
-      else runningById.set(running.event.id, [running])
-    }
-  }
-
+export function createRedelivery<R extends RunningEvent>(options: RedeliveryOptions): Redelivery<R> {
+  const { now, joinForMs, capacity = 10_000 } = options
+  const running = createPlacedList<R>()
+  const settled = new Map<string, FinalOutcome>()
   return {
-    begin: unsorted.add,
-    end(running) {
-      if (unsorted.remove(running)) return
-      const { id } = running.event
-      const others = runningById.get(id)
-      if (others === undefined) return
-      const index = others.indexOf(running)
-      if (index !== -1) others.splice(index, 1)
-      if (others.length === 0) runningById.delete(id)
-    },
-    remember(event, outcome) {
-      const key = digestOf(event)
-      settled.delete(key)
-      settled.set(key, outcome)
+    begin: running.add,
+    end: (ended) => void running.remove(ended),
+    remember(digest, outcome) {
+      settled.delete(digest)
+      settled.set(digest, outcome)
       const oldest = settled.size > capacity ? settled.keys().next().value : undefined
       if (oldest !== undefined) settled.delete(oldest)
     },
-    find(event) {
-      sort()
-      const running = runningById.get(event.id)?.find((other) => other.event.data.equals(event.data))
-      return running ?? (settled.size > 0 ? settled.get(digestOf(event)) : undefined)
+    find(digest) {
+      const oldestToJoin = now() - joinForMs
+      const joinable = running.members.find((other) => other.digest === digest && other.startedAt > oldestToJoin)
+      return joinable ?? settled.get(digest)
     },
   }
-}
-
-function digestOf(event: DeliveryEvent): string {
-  return createHash('sha256').update(event.data).digest('base64')
 }

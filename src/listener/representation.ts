@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** What Event Grid itself writes needs no parsing. */
+/** The content types that Event Grid writes: they need no parsing. */
 const usual: ReadonlySet<string> = new Set([
   'application/cloudevents+json; charset=utf-8',
   'application/json; charset=utf-8',
 ])
 
 /**
- * Judges by headers alone whether a body can be read: JSON of any kind (`application/json`, or a `+json` suffix) in UTF-8, not compressed.
- * Returns the reason for a 415, or undefined.
+ * Judges by headers whether a body can be read: any JSON type (`application/json`, or a `+json` suffix) in UTF-8, not compressed. Returns
+ * the reason for a 415, or undefined.
  */
 export function refuseRepresentation(headers: IncomingHttpHeaders): string | undefined {
   const encoding = headers['content-encoding']
@@ -26,7 +26,7 @@ function isJson(mediaType: string): boolean {
   return mediaType === 'application/json' || (mediaType.endsWith('+json') && mediaType.indexOf('/') > 0)
 }
 
-/** Any parameter but `charset` is left alone, as RFC 9110 asks. */
+/** Ignores other parameters than `charset`, as RFC 9110 demands. */
 function isUtf8Parameter(parameter: string): boolean {
   const equals = parameter.indexOf('=')
   if (equals === -1 || parameter.slice(0, equals).trim().toLowerCase() !== 'charset') return true
@@ -37,7 +37,7 @@ function isUtf8Parameter(parameter: string): boolean {
   return charset === 'utf-8' || charset === '"utf-8"' || charset === 'utf8' || charset === '"utf8"'
 }
 
-/** The declared size of a body in bytes, or undefined where it is sent in chunks. */
+/** The declared size of a body in bytes, or undefined for a chunked body. */
 export function declaredLength(headers: IncomingHttpHeaders): number | undefined {
   const length = headers['content-length']
   if (length !== undefined) return Number(length)

@@ -1,28 +1,29 @@
-import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
-import type { Connections } from './connections.ts'
-import { rawProblem } from './problem.ts'
+import { createServer as createHttpServer, type Server, type ServerOptions as HttpOptions } from 'node:http'
+import type { Socket } from 'node:net'
+import { type FastifyInstance, fastify } from 'fastify'
+import { defaultPath, type PathCheck } from './paths.ts'
+import type { QuietLog } from './quiet-log.ts'
 
 /** Bounds of the server; each may be narrowed. */
 export interface ServerLimits {
   /** Bytes of a request's head. Delivery attributes alone may take 10 times 4,096 bytes; Node's own limit is 16 KiB. @default 65_536 */
   readonly maxHeaderBytes: number
-  /** Milliseconds until the head is there, from the opening of the connection. @default 10_000 */
+  /** Milliseconds from the opening of the connection to the end of the head. @default 10_000 */
   readonly headersTimeoutMs: number
-  /** Milliseconds until the whole request is there. Event Grid gives up after 30 s, so one that takes longer is lost anyway. @default 30_000 */
+  /** Milliseconds to the end of the request. Event Grid gives up after 30 s. @default 30_000 */
   readonly requestTimeoutMs: number
-  /** Milliseconds between two looks at the two bounds above. @default 5_000 */
+  /** Milliseconds between two checks of these two bounds. @default 5_000 */
   readonly checkIntervalMs: number
-  /**
-   * Milliseconds a connection may be idle between two requests. Longer than the minute after which common proxies close one, so
-   * that they do it and no request meets a closing connection. @default 75_000
-   */
+  /** Milliseconds a connection may be idle between two requests. Common proxies close one after a minute and should close it first. @default 75_000 */
   readonly keepAliveTimeoutMs: number
-  /** Milliseconds in which nothing moves on a connection, whatever state it is in. @default 120_000 */
+  /** Milliseconds without any traffic on a connection, whatever its state. @default 120_000 */
   readonly connectionTimeoutMs: number
-  /** Connections at once. @default 1_024, or 4 for each of `maxConcurrency` */
+  /** Connections at once; more are closed when they are opened. @default 1_024, or 4 for each of `maxConcurrency` */
   readonly maxConnections: number
-  /** Bytes of all bodies together that are not there to the last byte. @default 67_108_864 (64 MiB), or 4 times `maxRequestBytes` */
+  /** Bytes of all unfinished bodies of deliveries with proof. @default 67_108_864 (64 MiB), or 4 times `maxRequestBytes` */
   readonly maxUnfinishedBytes: number
+  /** Bytes of all unfinished bodies without proof, which are validation requests. @default 1_048_576 (1 MiB) */
+  readonly maxUnprovenBytes: number
 }
 
 export const serverDefaults: Omit<ServerLimits, 'maxConnections' | 'maxUnfinishedBytes'> = {
@@ -32,49 +33,90 @@ export const serverDefaults: Omit<ServerLimits, 'maxConnections' | 'maxUnfinishe
   checkIntervalMs: 5_000,
   keepAliveTimeoutMs: 75_000,
   connectionTimeoutMs: 120_000,
+  maxUnprovenBytes: 1_048_576,
 }
 
 export interface ServerOptions {
   readonly limits: ServerLimits
-  readonly connections: Connections
-  /** Takes every request, whatever its method and path. */
-  readonly onRequest: RequestListener
-  /** A connection brought what is no request: the status it was answered. */
-  readonly onBroken: (status: number) => void
+  readonly isOurPath: PathCheck
+  readonly log: QuietLog
 }
 
-/** A bare server of Node: a framework's router would decode paths, and read colons and stars as patterns. */
-export function createServer({ limits, connections, onRequest, onBroken }: ServerOptions): Server {
-  const server = createHttpServer(
-    {
-      maxHeaderSize: limits.maxHeaderBytes,
-      headersTimeout: limits.headersTimeoutMs,
-      requestTimeout: limits.requestTimeoutMs,
-      connectionsCheckingInterval: limits.checkIntervalMs,
-      keepAliveTimeout: limits.keepAliveTimeoutMs,
-    },
-    onRequest,
-  )
-  server.setTimeout(limits.connectionTimeoutMs)
-  connections.watch(server)
-  // Otherwise Node itself invites the body, or answers 417, before anybody has looked at the head.
-  server.on('checkContinue', onRequest)
-  server.on('checkExpectation', onRequest)
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // Cut off in the middle of a request: nobody listens, and a 400 that still got through would make Event Grid drop the event.
-    const { code = '' } = error
-    if (code === 'ECONNRESET' || code === 'HPE_INVALID_EOF_STATE' || !socket.writable) return void socket.destroy()
-    const [status, detail] = clientErrors.get(code) ?? [400, 'The request is not HTTP.']
-    onBroken(status)
-    // Behind a request whose answer is still due, ours would be taken for that: no answer, and the event comes again.
-    if (connections.of(socket)?.owesAnswer()) socket.destroy()
-    else socket.end(rawProblem(status, detail), () => socket.destroy())
+/** A Fastify server, and a way to serve the same routes at further addresses. */
+export interface ListenerServer {
+  readonly app: FastifyInstance
+  /** Another server with the same bounds and routes: a name may have several addresses, and Fastify listens at one. */
+  createSibling(): Server
+}
+
+/** Makes a Fastify server with our bounds. Both paths of the listener, in every spelling, arrive at the route `/api/events`. */
+export function createServer({ limits, isOurPath, log }: ServerOptions): ListenerServer {
+  const http: HttpOptions = {
+    maxHeaderSize: limits.maxHeaderBytes,
+    headersTimeout: limits.headersTimeoutMs,
+    connectionsCheckingInterval: limits.checkIntervalMs,
+  }
+  const onBroken = (error: NodeJS.ErrnoException, socket: Socket) => closeBroken(error, socket, log)
+  const app = fastify({
+    http,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    connectionTimeout: limits.connectionTimeoutMs,
+    forceCloseConnections: true,
+    // A delivery during the drain gets the answer of our own table.
+    return503OnClosing: false,
+    clientErrorHandler: onBroken,
+    // The router takes `:` and `*` for patterns, and subscriberEndpoint may hold them.
+    rewriteUrl: ({ url = '' }) => (isOurPath(url) ? defaultPath : url),
   })
-  return server
+  guard(app.server)
+
+  /** Settings that Fastify has no option for. */
+  function guard(server: Server): void {
+    const { maxConnections } = limits
+    server.maxConnections = maxConnections
+    server.on('drop', () => log.warn('refused a connection: there are too many', { maxConnections }))
+    // Without a listener a connection that the system cannot hand over ends the process.
+    server.on('error', (error: NodeJS.ErrnoException) =>
+      log.warn('a connection could not be accepted', { code: error.code ?? '' }),
+    )
+    // Otherwise Node itself invites the body, or answers 417, before the head is judged.
+    server.on('checkContinue', (request, response) => {
+      if (!isOurPath(request.url ?? '')) response.writeContinue()
+      app.routing(request, response)
+    })
+    server.on('checkExpectation', (request, response) => app.routing(request, response))
+  }
+
+  return {
+    app,
+    createSibling() {
+      const server = createHttpServer(
+        { ...http, requestTimeout: limits.requestTimeoutMs, keepAliveTimeout: limits.keepAliveTimeoutMs },
+        (request, response) => app.routing(request, response),
+      )
+      server.setTimeout(limits.connectionTimeoutMs)
+      server.on('clientError', onBroken)
+      guard(server)
+      return server
+    },
+  }
 }
 
-const clientErrors: ReadonlyMap<string, readonly [status: number, detail: string]> = new Map([
-  ['HPE_HEADER_OVERFLOW', [431, 'The headers are too large.']],
-  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', [413, 'The chunk extensions are too large.']],
-  ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'The request took too long to arrive.']],
+/**
+ * Closes a connection whose bytes are not a valid request. An answer could be taken for that of a delivery that is still handled on the same
+ * connection, so it is one that makes Event Grid try again (408, 431), or none.
+ */
+function closeBroken({ code = '' }: NodeJS.ErrnoException, socket: Socket, log: QuietLog): void {
+  // Cut off by the sender.
+  if (code === 'ECONNRESET' || code === 'HPE_INVALID_EOF_STATE' || !socket.writable) return void socket.destroy()
+  log.info('closed a connection: invalid HTTP request', { code })
+  const status = statusLines.get(code)
+  if (status === undefined) socket.destroy()
+  else socket.end(`HTTP/1.1 ${status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`, () => socket.destroy())
+}
+
+const statusLines: ReadonlyMap<string, string> = new Map([
+  ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large'],
+  ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout'],
 ])

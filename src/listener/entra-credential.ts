@@ -1,10 +1,9 @@
+import type { CheckCredential, CheckCredentialOptions, EntraAuthentication } from './check-credential.ts'
 import { createEntraCheck } from './entra-check.ts'
-import type { EntraAuthentication, Examine, ExamineOptions } from './examine.ts'
-import { createKeySetFetch } from './key-set-fetch.ts'
-import { createSigningKeys } from './signing-keys.ts'
+import { createKeySet } from './key-set.ts'
 
 /** Checks Entra's tokens with the signing keys of the tenant. */
-export function createEntraExamine({
+export function createEntraCredentialCheck({
   authentication,
   input: { environment, subscriberEndpoint },
   endpoints,
@@ -13,7 +12,7 @@ export function createEntraExamine({
   closing,
   now,
   elapsed,
-}: ExamineOptions & { readonly authentication: EntraAuthentication }): Examine {
+}: CheckCredentialOptions & { readonly authentication: EntraAuthentication }): CheckCredential {
   const authorityHost = (endpoints.authorityHost ?? environment.authorityHost).replace(/\/$/, '')
   const url = `${authorityHost}/${encodeURIComponent(authentication.tenantId)}/discovery/v2.0/keys`
   const check = createEntraCheck({
@@ -23,14 +22,11 @@ export function createEntraExamine({
       issuerHostV1: environment.tokenIssuerHostV1,
       authorityHosts: [authorityHost, environment.authorityHost],
     },
-    keys: createSigningKeys({
-      fetchKeySet: createKeySetFetch({
-        ...{ url, ca: endpoints.ca, closing },
-        ...(keySetTimeoutMs && { timeoutMs: keySetTimeoutMs }),
-      }),
-      now: elapsed,
+    keys: createKeySet({
+      ...{ url, ca: endpoints.ca, closing, elapsed },
+      ...(keySetTimeoutMs !== undefined && { timeoutMs: keySetTimeoutMs }),
       onFailure: (error) =>
-        log.warn('the keys of Entra could not be fetched', {
+        log.warn('could not fetch the keys of Entra', {
           url,
           reason: error instanceof Error ? error.name : typeof error,
         }),

@@ -6,35 +6,35 @@ import type { InputMetadata } from '../metadata/metadata.ts'
 import type { Evidence } from './credential.ts'
 import { createSharedTokenCheck } from './shared-token.ts'
 
-/** How deliveries prove where they come from. */
+/** How deliveries prove that they come from our event subscription. */
 export type ListenerAuthentication =
   | { readonly kind: 'secret'; readonly credentials: readonly DeliveryCredential[] }
-  /** The tenant by its id, as tokens name it. */
+  /** `tenantId` is the id that tokens name. */
   | { readonly kind: 'entra'; readonly tenantId: string; readonly clientId: string; readonly eventGridClientId: string }
   | { readonly kind: 'none' }
 
 /** An Entra application that deliveries are for. */
 export type EntraAuthentication = Extract<ListenerAuthentication, { kind: 'entra' }>
 
-/** Reads the credential of a delivery into evidence; at once where nothing has to be fetched. */
-export type Examine = (headers: IncomingHttpHeaders) => Evidence | Promise<Evidence>
+/** Checks the credential of a delivery; without a promise where nothing has to be fetched. */
+export type CheckCredential = (headers: IncomingHttpHeaders) => Evidence | Promise<Evidence>
 
-export interface ExamineOptions {
+export interface CheckCredentialOptions {
   readonly authentication: ListenerAuthentication
   readonly input: InputMetadata
   readonly endpoints: Endpoints
   readonly log: QuietLog
   /** Longest wait for Entra's signing keys, in milliseconds. @default 5_000 */
   readonly keySetTimeoutMs?: number
-  /** Ends what is being fetched. */
+  /** Ends a fetch of keys. */
   readonly closing: AbortSignal
   /** Epoch milliseconds. */
   readonly now: () => number
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number
 }
 
-export async function createExamine(options: ExamineOptions): Promise<Examine> {
+export async function createCredentialCheck(options: CheckCredentialOptions): Promise<CheckCredential> {
   const { authentication } = options
   switch (authentication.kind) {
     case 'none':
@@ -45,9 +45,9 @@ export async function createExamine(options: ExamineOptions): Promise<Examine> {
       return (headers) => check(headers[name])
     }
     case 'entra': {
-      // With a library of its own, which each start would wait for: loaded where tokens are checked.
-      const { createEntraExamine } = await import('./entra-examine.ts')
-      return createEntraExamine({ ...options, authentication })
+      // Loads jose only where tokens are checked.
+      const { createEntraCredentialCheck } = await import('./entra-credential.ts')
+      return createEntraCredentialCheck({ ...options, authentication })
     }
   }
 }

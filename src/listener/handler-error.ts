@@ -1,5 +1,5 @@
 /** What a handler threw, as far as the listener looks at it. */
-export interface Thrown {
+export interface HandlerError {
   /** It is a `RejectEvent`. */
   readonly rejected: boolean
   /** A text for the log. */
@@ -7,10 +7,10 @@ export interface Thrown {
 }
 
 /**
- * Reads what a handler threw. That may be anything, even an object whose parts throw when they are read, and must not end the process.
- * A `RejectEvent` is known by its name too, for a handler may have it from another copy of this package.
+ * Reads what a handler threw. It may be anything, even an object whose properties throw when they are read; reading it must not end the
+ * process. A `RejectEvent` is recognised by its name, because a handler may have it from another copy of this package.
  */
-export function readThrown(error: unknown): Thrown {
+export function readThrown(error: unknown): HandlerError {
   try {
     if (!(error instanceof Error)) return { rejected: false, reason: typeof error }
     const name = String(error.name)

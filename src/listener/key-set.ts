@@ -1,0 +1,133 @@
+import type { PipelineResponse } from '@azure/core-rest-pipeline'
+import { createRemoteJWKSet, customFetch, compactVerify, errors } from 'jose'
+import { trustOptions } from '../core/trust.ts'
+import { isRecord } from '../support/is-record.ts'
+
+/** `unavailable`: the key is not in the set that we have, and the set cannot be fetched now. */
+export type SignatureCheck = 'valid' | 'invalid' | 'unknownKey' | 'unavailable'
+
+/** The signing keys of the tenant. */
+export interface KeySet {
+  /** Checks the RS256 signature of a token. */
+  verify(token: string): Promise<SignatureCheck>
+}
+
+export interface KeySetOptions {
+  /** https address of the key set. */
+  readonly url: string
+  /** Certificates (PEM) to trust beside Node's own. */
+  readonly ca: string | undefined
+  /** Longest wait for the whole answer, in milliseconds. @default 5_000 */
+  readonly timeoutMs?: number
+  /** Ends a fetch under way. */
+  readonly closing: AbortSignal
+  /** Milliseconds of a monotonic clock. */
+  readonly elapsed: () => number
+  /** Called for each failed fetch. */
+  readonly onFailure: (error: unknown) => void
+}
+
+/** Entra's set has a few kilobytes. */
+const maxBytes = 262_144
+/** Time between two fetches for unknown key ids, and after a failed fetch, so that strange tokens cause no storm. */
+const cooldownMs = 30_000
+/** A set that is older is fetched again before it is used. */
+const maxAgeMs = 12 * 60 * 60_000
+
+/** Fetches the keys with jose, which asks again for unknown key ids, and checks signatures with them. */
+export function createKeySet(options: KeySetOptions): KeySet {
+  const { url, timeoutMs = 5_000, closing, elapsed, onFailure } = options
+  const fetchText = createFetch(options)
+  let fetched = 0
+  let failedAt = Number.NEGATIVE_INFINITY
+
+  async function fetchKeys(_url: string, { signal }: { readonly signal: AbortSignal }): Promise<Response> {
+    // jose knows no cooldown after a failure.
+    if (elapsed() - failedAt < cooldownMs) throw new Error('the last fetch failed less than 30 s ago')
+    // Not AbortSignal.any, which keeps each fetch in memory for as long as `closing` lasts.
+    const ended = new AbortController()
+    const end = () => ended.abort()
+    signal.addEventListener('abort', end)
+    closing.addEventListener('abort', end)
+    if (closing.aborted) end()
+    try {
+      const text = await fetchText(ended.signal)
+      if (!holdsKey(text)) throw new Error('the key set holds no usable key')
+      fetched++
+      return new Response(text)
+    } catch (error) {
+      failedAt = elapsed()
+      onFailure(error)
+      throw error
+    } finally {
+      signal.removeEventListener('abort', end)
+      closing.removeEventListener('abort', end)
+    }
+  }
+
+  const keys = createRemoteJWKSet(new URL(url), {
+    timeoutDuration: timeoutMs,
+    cooldownDuration: cooldownMs,
+    cacheMaxAge: maxAgeMs,
+    [customFetch]: fetchKeys,
+  })
+  return {
+    async verify(token) {
+      const before = fetched
+      try {
+        await compactVerify(token, keys, { algorithms: ['RS256'] })
+        return 'valid'
+      } catch (error) {
+        if (error instanceof errors.JWSSignatureVerificationFailed) return 'invalid'
+        // The key may be newer than our set: it is unknown only if the set was fetched after the token came.
+        return error instanceof errors.JWKSNoMatchingKey && fetched > before ? 'unknownKey' : 'unavailable'
+      }
+    },
+  }
+}
+
+/** Is there a key that could sign? A set without one is an answer of something else than Entra. */
+function holdsKey(text: string): boolean {
+  const set: unknown = JSON.parse(text)
+  const keys: readonly unknown[] = isRecord(set) && Array.isArray(set.keys) ? set.keys : []
+  return keys.some((key) => isRecord(key) && typeof key.n === 'string')
+}
+
+/** Fetches as the Azure SDKs do: through the proxy of the environment, and trusting the same certificates. */
+function createFetch({ url, ca }: KeySetOptions): (signal: AbortSignal) => Promise<string> {
+  const connect = async () => {
+    // Loaded with the first fetch, so that the start does not wait for it.
+    const { createDefaultHttpClient, createPipelineFromOptions, createPipelineRequest } = await import(
+      '@azure/core-rest-pipeline'
+    )
+    const client = createDefaultHttpClient()
+    const pipeline = createPipelineFromOptions({ retryOptions: { maxRetries: 0 }, redirectOptions: { maxRetries: 0 } })
+    for (const { policy } of trustOptions(ca === undefined ? {} : { ca }).additionalPolicies)
+      pipeline.addPolicy(policy, { phase: 'Sign' })
+    const streamResponseStatusCodes = new Set([200])
+    return (abortSignal: AbortSignal) =>
+      pipeline.sendRequest(
+        client,
+        createPipelineRequest({ url, abortSignal, disableKeepAlive: true, streamResponseStatusCodes }),
+      )
+  }
+  let connecting: ReturnType<typeof connect> | undefined
+  return async (signal) => {
+    connecting ??= connect()
+    const send = await connecting
+    return readAnswer(await send(signal))
+  }
+}
+
+async function readAnswer({ status, readableStreamBody }: PipelineResponse): Promise<string> {
+  if (status !== 200 || !readableStreamBody) throw new Error(`the key set was answered with ${status}`)
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of readableStreamBody) {
+    const bytes = Buffer.from(chunk)
+    length += bytes.length
+    if (length > maxBytes) throw new Error('the key set is too large')
+    chunks.push(bytes)
+  }
+  return Buffer.concat(chunks).toString()
+}

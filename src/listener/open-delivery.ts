@@ -1,0 +1,62 @@
+import type { Expiring } from './deadlines.ts'
+import type { DeliveryMember } from './read-delivery.ts'
+
+/**
+ * How one event of a delivery ended: `invalid` is not an event, `notTried` never reached the handler, `timedOut` did, and its handler has
+ * not ended.
+ */
+export type EventOutcome = 'resolved' | 'rejected' | 'invalid' | 'threw' | 'timedOut' | 'notTried'
+
+/** Events that arrived together and are settled together: the body of a request. */
+export interface Delivery {
+  readonly members: DeliveryMember[]
+  readonly metadata: Readonly<Record<string, string>>
+  /** Size in memory while it waits. */
+  readonly bytes: number
+  /** Milliseconds, by `now` of the dispatcher: `handlerTimeout` counts from here. */
+  readonly arrivedAt: number
+  /** The sender has delivered these events before. */
+  readonly redelivered: boolean
+  /** Called once, with an outcome for each member. Returns false if the sender is going to deliver the events again. */
+  settle(outcomes: readonly EventOutcome[]): boolean
+}
+
+/** A delivery that is not settled. */
+export interface OpenDelivery extends Expiring {
+  readonly delivery: Delivery
+  /** The outcomes if time were over now: `notTried` at first, `timedOut` once the handler runs. */
+  readonly outcomes: EventOutcome[]
+  /** Aborts the `signal` of all its events. */
+  readonly timeout: AbortController
+  /** Members that have no final outcome. */
+  open: number
+  /** Index of the first member that was not begun. */
+  next: number
+  settled: boolean
+  /** It has had a slot, so it does not count as a new arrival when it waits for another. */
+  admitted: boolean
+  /** It was given a slot and has not used it. */
+  holdsSlot: boolean
+}
+
+/** The place of an event in a delivery. */
+export interface EventPlace {
+  readonly work: OpenDelivery
+  readonly index: number
+}
+
+export function openDelivery(delivery: Delivery, handlerTimeoutMs: number): OpenDelivery {
+  const { length } = delivery.members
+  return {
+    delivery,
+    outcomes: new Array<EventOutcome>(length).fill('notTried'),
+    timeout: new AbortController(),
+    expiresAt: delivery.arrivedAt + handlerTimeoutMs,
+    place: -1,
+    open: length,
+    next: 0,
+    settled: false,
+    admitted: false,
+    holdsSlot: false,
+  }
+}

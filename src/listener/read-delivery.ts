@@ -1,0 +1,93 @@
+import { isUtf8 } from 'node:buffer'
+import type { CloudEvent, ReceivedEvent } from '../core/event.ts'
+import { sliceTopLevel } from '../support/json-text.ts'
+import { readEvent } from './cloud-event.ts'
+import { digestOf } from './redelivery.ts'
+
+/**
+ * One event of a body. The parsed event is dropped once the handler has it or the event has to wait: parsed brackets take thirty times their
+ * bytes, and memory is bounded by bytes.
+ */
+export class DeliveryEvent {
+  /** Its own bytes, shared with no other event: a handler may change or transfer them. */
+  readonly data: Buffer
+  readonly contentType: string
+  #cloudEvent: CloudEvent | undefined
+  #digest: string | undefined
+
+  constructor(data: Buffer, contentType: string, cloudEvent: CloudEvent) {
+    this.data = data
+    this.contentType = contentType
+    this.#cloudEvent = cloudEvent
+  }
+
+  /** What a redelivery is recognised by. Must be read before the handler has the bytes. */
+  get digest(): string {
+    this.#digest ??= digestOf(this.data)
+    return this.#digest
+  }
+
+  /** The event as a handler gets it. Called once, for the parsed event is given away. */
+  receive(metadata: Readonly<Record<string, string>>, signal: AbortSignal): ReceivedEvent {
+    const cloudEvent = this.#cloudEvent ?? this.#parse()
+    this.#cloudEvent = undefined
+    return { data: this.data, contentType: this.contentType, cloudEvent, metadata, signal }
+  }
+
+  /** Keeps the bytes only; `receive` parses them again. */
+  forgetCloudEvent(): void {
+    this.#cloudEvent = undefined
+  }
+
+  #parse(): CloudEvent {
+    const reading = readEvent(JSON.parse(this.data.toString()))
+    if ('invalid' in reading) throw new Error(`the bytes of an event have changed: ${reading.invalid}`)
+    return reading.cloudEvent
+  }
+}
+
+/** A member of a body: an event, or the reason why it is not an event. */
+export type DeliveryMember = DeliveryEvent | { readonly invalid: string }
+
+/** The members of a body, or the reason why a retry of this body cannot succeed. */
+export type DeliveryReading = { readonly members: DeliveryMember[] } | { readonly problem: string }
+
+/** Event Grid's own limit of a batch (`maxEventsPerBatch`). */
+const maxEvents = 5_000
+
+/**
+ * Reads the body of a POST: one event or an array of events, of either schema, under any JSON type. `__proto__` and `constructor` are names
+ * like any other. Of a name that appears twice the last value counts, as always with `JSON.parse`; `data` keeps both.
+ *
+ * Nesting is not bounded, because neither `JSON.parse` nor this code recurses: what Event Grid accepted is not refused.
+ */
+export function readDelivery(received: Buffer): DeliveryReading {
+  const body = withoutByteOrderMark(received)
+  const text = body.toString()
+  // Invalid UTF-8 was decoded to this character. Most texts do not hold it, so the second check rarely runs.
+  if (text.includes('\ufffd') && !isUtf8(body)) return { problem: 'The body is not UTF-8.' }
+  const shape = sliceTopLevel(body, maxEvents)
+  if (shape.kind === 'tooMany') return { problem: `The body holds more than ${maxEvents} events.` }
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    return { problem: 'The body is not JSON.' }
+  }
+  if (shape.kind === 'other') return { problem: 'The body is neither an event nor an array of events.' }
+  const values: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed]
+  if (values.length === 0) return { problem: 'The body holds no event.' }
+  return {
+    members: shape.slices.map(({ start, end }, index): DeliveryMember => {
+      const reading = readEvent(values[index])
+      if ('invalid' in reading) return reading
+      // The events of a batch get bytes of their own; a body that is one event needs no copy.
+      const data = values.length === 1 ? body.subarray(start, end) : Buffer.from(body.subarray(start, end))
+      return new DeliveryEvent(data, reading.contentType, reading.cloudEvent)
+    }),
+  }
+}
+
+function withoutByteOrderMark(body: Buffer): Buffer {
+  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body
+}
