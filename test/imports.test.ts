@@ -38,7 +38,7 @@ const emulatorRooms: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages that only the named rooms use, so that what depends on them is easy to find. */
 const packageRooms: Readonly<Record<string, readonly string[]>> = {
-  fastify: ['emulator', 'host'],
+  fastify: ['emulator', 'host', 'listener'],
   '@grpc/grpc-js': ['pluggable', 'host', 'support'],
   '@grpc/proto-loader': ['pluggable', 'host', 'support'],
   '@grpc/reflection': ['pluggable'],

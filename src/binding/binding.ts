@@ -3,6 +3,7 @@ import { brokenProxy, type Endpoints, endpointsFromEnvironment } from '../core/e
 import { BindingError } from '../core/errors.ts'
 import type { EventHandler } from '../core/event.ts'
 import { type Logger, silentLogger, unfailing } from '../core/logger.ts'
+import type { FastifyHook } from '../listener/host-plugins.ts'
 import { readDefinition } from '../metadata/component-definition.ts'
 import { metadataInvalid } from '../metadata/metadata-invalid.ts'
 import { parseMetadata } from '../metadata/parse-metadata.ts'
@@ -25,6 +26,11 @@ export interface BindingOptions {
    * the cloud of `azureEnvironment`
    */
   readonly endpoints?: Endpoints
+  /**
+   * Called with the Fastify server of the listener before it listens, and awaited: adds plugins, hooks and routes of the host. They see
+   * deliveries too, but the host's parsers and error handler do not. A hook that refuses requests without a login also refuses Event Grid.
+   */
+  readonly fastify?: FastifyHook
 }
 
 /** How {@link Binding.init} goes about it. */
@@ -101,7 +107,7 @@ export class Binding {
    * @param metadata a component of `parseComponents`, a component document as it was parsed, `{ name, properties }`,
    *   or a flat record of metadata fields (README, "The library")
    * @throws BindingError METADATA_INVALID with every fault, also of `endpoints`; ALREADY_INITIALIZED; CLOSED; ABORTED
-   *   by `signal`; PORT_UNAVAILABLE; CREDENTIALS_REJECTED where the process lacks what `azureCredential` needs; and
+   *   by `signal`; PORT_UNAVAILABLE; PLUGIN_FAILED; CREDENTIALS_REJECTED where the process lacks what `azureCredential` needs; and
    *   with `subscription: 'wait'` also where Entra or ARM refuses the client, PERMISSION_DENIED,
    *   PROVIDER_NOT_REGISTERED, SCOPE_NOT_FOUND, HANDSHAKE_FAILED, SUBSCRIPTION_REJECTED or TIMEOUT; a TypeError for an
    *   option that is none. After any of these but ALREADY_INITIALIZED nothing is left running.
@@ -162,7 +168,8 @@ export class Binding {
       }
       if (parsed.input) {
         const { createInputSide } = await import('./input-side.ts')
-        this.#input = await createInputSide(parsed.input, { ...common, handler: () => this.#handler })
+        const { fastify } = this.#options
+        this.#input = await createInputSide(parsed.input, { ...common, fastify, handler: () => this.#handler })
         either.throwIfAborted()
         await this.#input.start(subscription, either)
       }

@@ -7,6 +7,7 @@ const bindingOptions: Readonly<Record<string, OptionCheck>> = {
   logger: checkLogger,
   credential: mustHave('getToken'),
   endpoints: checkEndpoints,
+  fastify: mustBe('a function', (value) => typeof value === 'function'),
 }
 
 /** @throws TypeError for an option of `new Binding` that is none, or has a value that it can't have */
@@ -34,9 +35,13 @@ export function checkInvokeOptions(options: unknown): void {
   checkValues('the options of invoke', options, invokeOptions)
 }
 
-/** @throws TypeError for a handler that is no function; `undefined` is fine */
+/** @throws TypeError for a handler that is not a function, or is a generator function; `undefined` is fine */
 export function checkHandler(name: string, handler: unknown): void {
-  if (handler !== undefined && typeof handler !== 'function') throw new TypeError(`${name} must be a function`)
+  if (handler === undefined) return
+  if (typeof handler !== 'function') throw new TypeError(`${name} must be a function`)
+  // A call of it runs none of its code and throws nothing, so the event would be acknowledged.
+  if (/Generator/.test(Object.prototype.toString.call(handler)))
+    throw new TypeError(`${name} must not be a generator function: calling it handles no event`)
 }
 
 function checkEndpoints(subject: string, value: unknown): void {

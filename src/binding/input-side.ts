@@ -1,6 +1,7 @@
 import { deriveDeliveryCredentials } from '../core/delivery-credential.ts'
 import type { EventHandler } from '../core/event.ts'
-import type { ListenerAuthentication } from '../listener/examine.ts'
+import type { ListenerAuthentication } from '../listener/check-credential.ts'
+import type { FastifyHook } from '../listener/host-plugins.ts'
 import { createListener, type ListenerStatus } from '../listener/listener.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import { type InputFacts, type InputHealth, judgeInput, summarise } from './health.ts'
@@ -23,9 +24,9 @@ export interface InputSide {
  */
 export async function createInputSide(
   input: InputMetadata,
-  options: SideOptions & { handler: () => EventHandler | undefined },
+  options: SideOptions & { handler: () => EventHandler | undefined; fastify: FastifyHook | undefined },
 ): Promise<InputSide> {
-  const { endpoints, logger, handler } = options
+  const { endpoints, logger, handler, fastify } = options
   const { deliveryAuthentication: delivery } = input
   const credentials = delivery.kind === 'secret' ? deriveDeliveryCredentials(delivery.sources, input) : []
   const authentication: ListenerAuthentication = delivery.kind === 'secret' ? { kind: 'secret', credentials } : delivery
@@ -57,6 +58,7 @@ export async function createInputSide(
     endpoints,
     logger,
     handler,
+    fastify,
     health: () => summarise(facts()),
     onForeignDelivery: () => keeper.repair(),
     subscriptionWrittenAt() {

@@ -22,6 +22,7 @@ export const bindingErrorCodes = [
   'OVERLOADED',
   'TIMEOUT',
   'ABORTED',
+  'PLUGIN_FAILED',
 ] as const
 
 /** One of {@link bindingErrorCodes}. */

@@ -26,8 +26,8 @@ export interface CloudEvent<Data = unknown> extends CloudEventAttributes {
 /** What a handler gets beside the parsed event. */
 interface ReceivedBytes {
   /**
-   * The event's own bytes (JSON): in a batch the exact slice of the body, never serialised anew.
-   * The events of a batch share one block of memory, so it can't be transferred to another thread: post a copy.
+   * The event's own bytes (JSON): in a batch the exact slice of the body, never serialised anew. A handler may change them. A small Buffer
+   * shares memory with others, as always in Node, so it cannot be transferred to another thread: post a copy.
    */
   readonly data: Buffer
   /** `application/cloudevents+json`, or `application/json` for the Event Grid schema. */

@@ -3,7 +3,7 @@ import type { Timers } from '../support/timers.ts'
 import { createDeadlines } from './deadlines.ts'
 import { type CallOutcome, callHandler } from './handler-calls.ts'
 import { type Delivery, type EventOutcome, type EventPlace, type OpenDelivery, openDelivery } from './open-delivery.ts'
-import type { QuietLog } from './quiet-log.ts'
+import type { QuietLog } from '../core/quiet-log.ts'
 import type { DeliveryEvent } from './read-delivery.ts'
 import { createRedelivery, type Redelivery, type RunningEvent } from './redelivery.ts'
 import { createSlots } from './slots.ts'
@@ -90,18 +90,14 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const current = handler()
     if (!current) {
       slots.release()
-      return end(place, 'notTried')
+      end(place, 'notTried')
+      return
     }
     const call: Call = { event, digest: event.digest, startedAt: now(), awaitedBy: [place], place: -1 }
     work.outcomes[index] = 'timedOut'
     redelivery.begin(call)
     running++
-    let received: ReturnType<typeof event.receive>
-    try {
-      received = event.receive(work.delivery.metadata, work.timeout.signal)
-    } catch {
-      return finishCall(call, 'threw')
-    }
+    const received = event.receive(work.delivery.metadata, work.timeout.signal)
     callHandler(current, received, log, (outcome) => finishCall(call, outcome))
   }
 

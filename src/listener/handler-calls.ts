@@ -1,6 +1,6 @@
 import type { EventHandler, ReceivedEvent } from '../core/event.ts'
 import { readThrown } from './handler-error.ts'
-import { printable, type QuietLog } from './quiet-log.ts'
+import { printable, type QuietLog } from '../core/quiet-log.ts'
 
 /** How a handler call ended. */
 export type CallOutcome = 'resolved' | 'rejected' | 'threw'
@@ -22,7 +22,8 @@ export function callHandler(
   try {
     result = handler(event)
   } catch (error) {
-    return fail(error)
+    fail(error)
+    return
   }
   if ((typeof result !== 'object' || result === null) && typeof result !== 'function') onEnd('resolved')
   else settled(result).then(() => onEnd('resolved'), fail)

@@ -28,7 +28,10 @@ export function answerOptions(
   const origin = originOf(headers)
   if (origin === '') return answerHealth(draining, health)
   const granted = origin.toLowerCase() === allowedOrigin.toLowerCase()
-  const consent = { 'webhook-allowed-origin': origin, 'webhook-allowed-rate': allowedRate(headers['webhook-request-rate']) }
+  const consent = {
+    'webhook-allowed-origin': origin,
+    'webhook-allowed-rate': allowedRate(headers['webhook-request-rate']),
+  }
   return { status: 200, headers: { allow: allowedMethods, ...(granted && consent) } }
 }
 

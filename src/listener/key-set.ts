@@ -1,5 +1,5 @@
 import type { PipelineResponse } from '@azure/core-rest-pipeline'
-import { createRemoteJWKSet, customFetch, compactVerify, errors } from 'jose'
+import { compactVerify, createRemoteJWKSet, customFetch, errors } from 'jose'
 import { trustOptions } from '../core/trust.ts'
 import { isRecord } from '../support/is-record.ts'
 
@@ -78,13 +78,21 @@ export function createKeySet(options: KeySetOptions): KeySet {
         await compactVerify(token, keys, { algorithms: ['RS256'] })
         return 'valid'
       } catch (error) {
-        if (error instanceof errors.JWSSignatureVerificationFailed) return 'invalid'
+        if (error instanceof errors.JOSEError && faultsOfToken.has(error.code)) return 'invalid'
         // The key may be newer than our set: it is unknown only if the set was fetched after the token came.
         return error instanceof errors.JWKSNoMatchingKey && fetched > before ? 'unknownKey' : 'unavailable'
       }
     },
   }
 }
+
+/** All other errors are about the keys. */
+const faultsOfToken: ReadonlySet<string> = new Set([
+  'ERR_JWS_SIGNATURE_VERIFICATION_FAILED',
+  'ERR_JWS_INVALID',
+  'ERR_JOSE_NOT_SUPPORTED',
+  'ERR_JOSE_ALG_NOT_ALLOWED',
+])
 
 /** Is there a key that could sign? A set without one is an answer of something else than Entra. */
 function holdsKey(text: string): boolean {

@@ -3,50 +3,57 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { BindingError } from '../core/errors.ts'
+import type { ClosableServer } from '../support/closable-server.ts'
 import { codeOf } from '../support/error-code.ts'
 
+/** A server that can listen at one address. */
+export interface Bindable {
+  listen(host: string, port: number): Promise<AddressInfo>
+  /** Ends the connections without a request. */
+  closeIdleConnections(): void
+  /** Frees the port and ends all connections, those with a request after a short grace period. */
+  close(): Promise<void>
+}
+
 export interface ListenOptions {
-  /** Makes a server; asked for each address. */
-  readonly create: () => Server
+  /** Makes a server; called for each address that is used. */
+  readonly create: () => Bindable
   /**
-   * An IP address, or a name: all of its addresses that are of this machine, as `localhost` may be 127.0.0.1 and ::1.
-   * Absent: `::`, which takes IPv4 as well, or `0.0.0.0` on a machine without IPv6.
+   * An IP address, or a name: listens at all of its addresses that this machine has, as `localhost` may be 127.0.0.1 and ::1.
+   * Absent: `::`, which includes IPv4, or `0.0.0.0` on a machine without IPv6.
    */
   readonly host: string | undefined
   /** 0 takes a free port. */
   readonly port: number
-  /** Told of a connection that could not be accepted, by the system's code: a firewall's EPERM, for instance. */
-  readonly onRefused: (code: string) => void
   /** The addresses of a name. @default the system's */
   readonly lookup?: (host: string) => Promise<readonly { readonly address: string }[]>
 }
 
-/** What listens. */
+/** Servers that listen. */
 export interface Listening {
-  /** The address, the first where there are several. */
+  /** The first address. */
   readonly address: AddressInfo
-  /** Ends the connections on which nothing is under way. */
+  /** Ends the connections without a request. */
   closeIdleConnections(): void
   /** Frees the port and ends all connections. */
   close(): Promise<void>
 }
 
 /** Listens. Throws PORT_UNAVAILABLE where that is not possible; the port is free then. */
-export async function listen(options: ListenOptions): Promise<Listening> {
-  const { create, host, port, onRefused, lookup = allAddresses } = options
-  const servers: Server[] = []
-  const close = async () => void (await Promise.all(servers.map(closeServer)))
+export async function listen({ create, host, port, lookup = allAddresses }: ListenOptions): Promise<Listening> {
+  const servers: Bindable[] = []
+  const close = async () => void (await Promise.all(servers.map((server) => server.close())))
+  let spare: Bindable | undefined
   let address: AddressInfo | undefined
   let candidate = host ?? '::'
   let refusal: unknown
   try {
     for (candidate of host === undefined ? ['::', '0.0.0.0'] : await addressesOf(host, lookup)) {
-      const server = create()
+      spare ??= create()
       try {
-        const bound = await open(server, candidate, address?.port ?? port)
-        // Without this one connection that the system can't hand over would end the process.
-        server.on('error', (error) => onRefused(codeOf(error) ?? ''))
-        servers.push(server)
+        const bound = await spare.listen(candidate, address?.port ?? port)
+        servers.push(spare)
+        spare = undefined
         address ??= bound
         if (host === undefined) break
       } catch (error) {
@@ -77,27 +84,32 @@ async function addressesOf(host: string, lookup: NonNullable<ListenOptions['look
 const allAddresses = (host: string) => lookUp(host, { all: true })
 
 /**
- * Connections that the system keeps until they are accepted (it may allow fewer). Beyond Node's own 511 those of a burst are let down: the sender takes them for
- * made, and is told a second or more later that they are not.
+ * Connections that the system queues until they are accepted (it may allow fewer). With Node's 511 a burst overflows the queue: the sender
+ * believes that it is connected, and learns a second or more later that it is not.
  */
-const backlog = 4_096
+export const backlog = 4_096
 
-async function open(server: Server, host: string, port: number): Promise<AddressInfo> {
-  server.listen({ host, port, backlog })
-  await once(server, 'listening')
+/** A server of Node's as {@link Bindable}. */
+export function bindable(server: Server, closing: ClosableServer): Bindable {
+  return {
+    async listen(host, port) {
+      server.listen({ host, port, backlog })
+      await once(server, 'listening')
+      return addressOf(server)
+    },
+    closeIdleConnections: () => server.closeIdleConnections(),
+    close: () => closing.close(),
+  }
+}
+
+/** The address of a server that listens on TCP. */
+export function addressOf(server: Server): AddressInfo {
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('a server on TCP has no address')
   return address
 }
 
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve())
-    server.closeAllConnections()
-  })
-}
-
-/** The machine has no such address, or no addresses of that kind. */
+/** The machine does not have this address, or no addresses of this family. */
 const isNotHere = (error: unknown) => ['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EINVAL'].includes(codeOf(error) ?? '')
 
 function portUnavailable(cause: unknown, host: string, port: number): BindingError {

@@ -22,16 +22,11 @@ const retryAfterSeconds = 30
  * An error answer as `application/problem+json` (RFC 9457). Strangers read `detail`: it is a fixed sentence, or names fields and positions,
  * never the text of an error. A 503 gets `Retry-After`.
  */
-export function problemAnswer(
-  status: number,
-  detail: string,
-  headers: Readonly<Record<string, string>> = {},
-  members: Readonly<Record<string, string>> = {},
-): Answer {
+export function problemAnswer(status: number, detail: string, headers: Readonly<Record<string, string>> = {}): Answer {
   const all = {
     'content-type': 'application/problem+json',
     ...(status === 503 ? { 'retry-after': String(retryAfterSeconds) } : {}),
     ...headers,
   }
-  return jsonAnswer(status, all, { title: STATUS_CODES[status] ?? 'Error', status, detail, ...members })
+  return jsonAnswer(status, all, { title: STATUS_CODES[status] ?? 'Error', status, detail })
 }

@@ -41,7 +41,7 @@ export class DeliveryEvent {
 
   #parse(): CloudEvent {
     const reading = readEvent(JSON.parse(this.data.toString()))
-    if ('invalid' in reading) throw new Error(`the bytes of an event have changed: ${reading.invalid}`)
+    if ('invalid' in reading) throw new Error(`an event was read before and cannot be read again: ${reading.invalid}`)
     return reading.cloudEvent
   }
 }

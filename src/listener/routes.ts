@@ -1,8 +1,7 @@
-import type { FastifyInstance, FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { type Gate, type GateDecision, isValidation } from './gate.ts'
 import { defaultPath, pathOf } from './paths.ts'
 import { type Answer, problemAnswer } from './problem.ts'
-import { printable } from './quiet-log.ts'
 import type { BodyReader, BodyResult } from './read-body.ts'
 import { declaredLength } from './representation.ts'
 
@@ -35,7 +34,7 @@ const admittedKey = Symbol('admitted')
  * The routes of the listener as a Fastify plugin. It must not be wrapped by fastify-plugin: encapsulated, its parsers and its error handler
  * touch nothing of the host.
  */
-export function createRoutes(options: RoutesOptions): FastifyPluginCallback {
+export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
   const { gate, readDeliveryBody, readValidationBody, elapsed, onAnswer, onBody, onError } = options
 
   function decide(request: FastifyRequest, reply: FastifyReply, proceed: () => void): void {
@@ -52,7 +51,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginCallback {
     else follow(decision)
   }
 
-  return (server, _options, done) => {
+  return async (server) => {
     server.decorateRequest(admittedKey, null)
     server.setErrorHandler((error, _request, reply) => onError(reply, error))
     server.removeAllContentTypeParsers()
@@ -68,14 +67,15 @@ export function createRoutes(options: RoutesOptions): FastifyPluginCallback {
       method: server.supportedMethods,
       url: defaultPath,
       bodyLimit: options.maxRequestBytes,
-      // @fastify/cors would answer OPTIONS itself, @fastify/rate-limit would refuse deliveries.
-      config: { cors: false, rateLimit: false },
+      config: optOut,
       onRequest: decide,
       handler: (request, reply) => onBody(reply, request.getDecorator<Admitted>(admittedKey), request.body),
     })
-    done()
   }
 }
+
+/** @fastify/cors would answer OPTIONS itself, @fastify/rate-limit would refuse deliveries. */
+const optOut = { cors: false, rateLimit: false } as const
 
 const contentTypes = [
   'application/cloudevents+json',
@@ -89,11 +89,7 @@ const contentTypes = [
  * read: Fastify's parsers answer 400 or 413, which would end an event that an ingress sends to the wrong path.
  */
 export function answerUnknownPaths(app: FastifyInstance, onAnswer: RoutesOptions['onAnswer']): void {
-  const answer = (request: FastifyRequest, reply: FastifyReply) => {
-    const path = printable(pathOf(request.originalUrl), 256)
-    const answered = problemAnswer(404, `No route for ${path}.`, {}, { path })
-    onAnswer(reply, { kind: 'answer', answer: answered, logEvent: 'otherPath' })
-  }
+  const answer = (_request: FastifyRequest, reply: FastifyReply) => answerUnknownPath(reply, onAnswer)
   try {
     app.setNotFoundHandler(answer)
   } catch {
@@ -101,6 +97,13 @@ export function answerUnknownPaths(app: FastifyInstance, onAnswer: RoutesOptions
     return
   }
   app.addHook('onRequest', (request, reply, done) => (request.is404 ? answer(request, reply) : done()))
+}
+
+/** Names the path, but not the query, which may be secret. */
+export function answerUnknownPath(reply: FastifyReply, onAnswer: RoutesOptions['onAnswer']): void {
+  const path = pathOf(reply.request.originalUrl).slice(0, 256)
+  const answer = problemAnswer(404, `There is nothing at ${JSON.stringify(path)}.`)
+  onAnswer(reply, { kind: 'answer', answer, logEvent: 'otherPath' })
 }
 
 /** Bytes of an unread body. Below it, reading the rest is cheaper than a new connection. */
@@ -116,7 +119,7 @@ export function send(reply: FastifyReply, { status, headers, body }: Answer, res
   void reply.code(status).headers(headers).send(body)
 }
 
-/** Is it a delivery, and no handshake? */
-export function isDelivery({ method, headers, is404 }: FastifyRequest): boolean {
-  return method === 'POST' && !is404 && !isValidation(headers)
+/** Is it a delivery, and not a handshake? */
+export function isDelivery({ method, headers }: FastifyRequest): boolean {
+  return method === 'POST' && !isValidation(headers)
 }

@@ -1,8 +1,17 @@
-import { createServer as createHttpServer, type Server, type ServerOptions as HttpOptions } from 'node:http'
+import {
+  createServer as createHttpServer,
+  type ServerOptions as HttpOptions,
+  type Server,
+  STATUS_CODES,
+} from 'node:http'
 import type { Socket } from 'node:net'
-import { type FastifyInstance, fastify } from 'fastify'
+import { type FastifyInstance, type FastifyReply, fastify } from 'fastify'
+import { type ClosableServer, closable } from '../support/closable-server.ts'
+import { codeOf } from '../support/error-code.ts'
+import { addressOf, type Bindable, backlog, bindable } from './listen.ts'
 import { defaultPath, type PathCheck } from './paths.ts'
-import type { QuietLog } from './quiet-log.ts'
+import { problemAnswer } from './problem.ts'
+import type { QuietLog } from '../core/quiet-log.ts'
 
 /** Bounds of the server; each may be narrowed. */
 export interface ServerLimits {
@@ -40,17 +49,19 @@ export interface ServerOptions {
   readonly limits: ServerLimits
   readonly isOurPath: PathCheck
   readonly log: QuietLog
+  /** Answers a path that the router cannot decode. */
+  readonly onBadPath: (reply: FastifyReply) => void
 }
 
-/** A Fastify server, and a way to serve the same routes at further addresses. */
+/** A Fastify server, and what listens for it. */
 export interface ListenerServer {
   readonly app: FastifyInstance
-  /** Another server with the same bounds and routes: a name may have several addresses, and Fastify listens at one. */
-  createSibling(): Server
+  /** The server of the app at first. Then servers with the same bounds and routes: a name may have several addresses. */
+  createBindable(): Bindable
 }
 
 /** Makes a Fastify server with our bounds. Both paths of the listener, in every spelling, arrive at the route `/api/events`. */
-export function createServer({ limits, isOurPath, log }: ServerOptions): ListenerServer {
+export function createServer({ limits, isOurPath, log, onBadPath }: ServerOptions): ListenerServer {
   const http: HttpOptions = {
     maxHeaderSize: limits.maxHeaderBytes,
     headersTimeout: limits.headersTimeoutMs,
@@ -62,43 +73,60 @@ export function createServer({ limits, isOurPath, log }: ServerOptions): Listene
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionTimeout: limits.connectionTimeoutMs,
-    forceCloseConnections: true,
     // A delivery during the drain gets the answer of our own table.
     return503OnClosing: false,
     clientErrorHandler: onBroken,
+    // Fastify's own answer is 400, which ends an event.
+    frameworkErrors: (_error, _request, reply) => onBadPath(reply),
     // The router takes `:` and `*` for patterns, and subscriberEndpoint may hold them.
     rewriteUrl: ({ url = '' }) => (isOurPath(url) ? defaultPath : url),
   })
-  guard(app.server)
+  const appServer = guard(app.server)
+  let isAppUsed = false
 
   /** Settings that Fastify has no option for. */
-  function guard(server: Server): void {
+  function guard(server: Server): ClosableServer {
     const { maxConnections } = limits
     server.maxConnections = maxConnections
-    server.on('drop', () => log.warn('refused a connection: there are too many', { maxConnections }))
-    // Without a listener a connection that the system cannot hand over ends the process.
-    server.on('error', (error: NodeJS.ErrnoException) =>
-      log.warn('a connection could not be accepted', { code: error.code ?? '' }),
-    )
+    server.on('drop', () => log.warn('refused a connection: too many are open', { maxConnections }))
     // Otherwise Node itself invites the body, or answers 417, before the head is judged.
     server.on('checkContinue', (request, response) => {
       if (!isOurPath(request.url ?? '')) response.writeContinue()
       app.routing(request, response)
     })
     server.on('checkExpectation', (request, response) => app.routing(request, response))
+    return closable(server, {
+      onRefused: (error) => log.warn('could not accept a connection', { code: codeOf(error) ?? '' }),
+    })
+  }
+
+  function createSibling(): Bindable {
+    const server = createHttpServer(
+      { ...http, requestTimeout: limits.requestTimeoutMs, keepAliveTimeout: limits.keepAliveTimeoutMs },
+      (request, response) => app.routing(request, response),
+    )
+    server.setTimeout(limits.connectionTimeoutMs)
+    server.on('clientError', onBroken)
+    return bindable(server, guard(server))
   }
 
   return {
     app,
-    createSibling() {
-      const server = createHttpServer(
-        { ...http, requestTimeout: limits.requestTimeoutMs, keepAliveTimeout: limits.keepAliveTimeoutMs },
-        (request, response) => app.routing(request, response),
-      )
-      server.setTimeout(limits.connectionTimeoutMs)
-      server.on('clientError', onBroken)
-      guard(server)
-      return server
+    createBindable() {
+      if (isAppUsed) return createSibling()
+      isAppUsed = true
+      return {
+        async listen(host, port) {
+          await app.listen({ host, port, backlog })
+          return addressOf(app.server)
+        },
+        closeIdleConnections: () => app.server.closeIdleConnections(),
+        async close() {
+          const closed = app.close()
+          appServer.endConnections()
+          await closed
+        },
+      }
     },
   }
 }
@@ -111,12 +139,22 @@ function closeBroken({ code = '' }: NodeJS.ErrnoException, socket: Socket, log: 
   // Cut off by the sender.
   if (code === 'ECONNRESET' || code === 'HPE_INVALID_EOF_STATE' || !socket.writable) return void socket.destroy()
   log.info('closed a connection: invalid HTTP request', { code })
-  const status = statusLines.get(code)
-  if (status === undefined) socket.destroy()
-  else socket.end(`HTTP/1.1 ${status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`, () => socket.destroy())
+  const answer = retried.get(code)
+  if (answer === undefined) socket.destroy()
+  else socket.end(answer, () => socket.destroy())
 }
 
-const statusLines: ReadonlyMap<string, string> = new Map([
-  ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large'],
-  ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout'],
+/** Answers that make Event Grid try again. */
+const retried: ReadonlyMap<string, string> = new Map([
+  ['HPE_HEADER_OVERFLOW', rawProblem(431, 'The headers are too large.')],
+  ['ERR_HTTP_REQUEST_TIMEOUT', rawProblem(408, 'The request took too long to arrive.')],
 ])
+
+/** A problem as bytes, for a connection that has no request to answer. */
+function rawProblem(status: number, detail: string): string {
+  const { headers, body } = problemAnswer(status, detail, { connection: 'close' })
+  const lines = Object.entries({ ...headers, 'content-length': body?.length }).map(
+    ([name, value]) => `${name}: ${value}`,
+  )
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body?.toString() ?? ''].join('\r\n')
+}

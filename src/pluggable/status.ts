@@ -22,6 +22,7 @@ export const statusByCode: Readonly<Record<BindingErrorCode, keyof typeof status
   OVERLOADED: 'RESOURCE_EXHAUSTED',
   TIMEOUT: 'DEADLINE_EXCEEDED',
   ABORTED: 'CANCELLED',
+  PLUGIN_FAILED: 'INTERNAL',
 }
 
 /** How a call fails in gRPC. */

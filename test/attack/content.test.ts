@@ -59,7 +59,7 @@ describe('a line of the log can not be forged by', () => {
     const answer = await target.exchange(
       'OPTIONS /api/events HTTP/1.1\r\nhost: x\r\nwebhook-request-origin: a\rb\r\n\r\n',
     )
-    expect(statuses(answer)).toEqual([400])
+    expect(answer).toBe('')
     expectNoEffect(target)
   })
 })

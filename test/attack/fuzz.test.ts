@@ -136,7 +136,9 @@ it(`answers ${bodies} generated requests without a 5xx, and hands on only what i
   expect(log.lines.length).toBeLessThan(20 + 16 + seconds * 2)
 })
 
-const documented = new Set([200, 400, 401, 403, 404, 405, 413, 415, 503])
+/** Closed without an answer: a path that is not HTTP. */
+const closed = 0
+const documented = new Set([closed, 200, 400, 401, 403, 404, 405, 413, 415, 503])
 
 interface Made {
   readonly method: string
@@ -173,7 +175,7 @@ function exchange(
       else resolve(status)
     })
   })
-  out.on('error', reject)
+  out.on('error', (error: NodeJS.ErrnoException) => (error.code === 'ECONNRESET' ? resolve(closed) : reject(error)))
   out.end(sent)
   return promise
 }

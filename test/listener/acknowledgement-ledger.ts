@@ -23,14 +23,22 @@ export interface Body {
 export interface Run {
   readonly text: string
   readonly body: Body
+  readonly startedAt: number
   end: End | undefined
 }
 
 /** Not an event. */
 export const invalidText = '{}'
 
+interface LedgerOptions {
+  readonly maxConcurrency: number
+  readonly now: () => number
+  /** Time in which a redelivery joins a running event. */
+  readonly joinForMs: number
+}
+
 /** What must hold whatever happens, told from what sender and handler see alone. Faults are gathered, for who asks would swallow a throw. */
-export function createLedger({ maxConcurrency, now }: { readonly maxConcurrency: number; readonly now: () => number }) {
+export function createLedger({ maxConcurrency, now, joinForMs }: LedgerOptions) {
   const bodies: Body[] = []
   const runs: Run[] = []
   const faults: string[] = []
@@ -82,13 +90,14 @@ export function createLedger({ maxConcurrency, now }: { readonly maxConcurrency:
     },
     /** The handler is called. */
     begin(body: Body, index: number): Run {
-      const run: Run = { text: body.texts[index] ?? '', body, end: undefined }
+      const run: Run = { text: body.texts[index] ?? '', body, startedAt: now(), end: undefined }
       expect(!draining, 'an event began while draining')
       expect(body.status === undefined, 'an event began after its body was answered')
       expect(!body.runs.has(index), 'an event of a body began twice')
       expect(open().length < maxConcurrency, 'more events ran than may')
       if (body.redelivered) {
-        expect(!open().some(({ text }) => text === run.text), 'a redelivered event began while it still ran')
+        const joinable = open().some(({ text, startedAt }) => text === run.text && now() - startedAt < joinForMs)
+        expect(!joinable, 'a redelivered event began while it still ran')
         expect(!settled(run.text), 'a redelivered event began that was settled')
       }
       body.runs.set(index, run)

@@ -1,10 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { exportJWK, type JSONWebKeySet, SignJWT, UnsecuredJWT } from 'jose'
-import { describe, expect, it, vi } from 'vitest'
+import { compactVerify, createLocalJWKSet, SignJWT, UnsecuredJWT } from 'jose'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createEntraCheck } from '../../src/listener/entra-check.ts'
 import { decideToken, type ExpectedToken } from '../../src/listener/entra-token.ts'
-import { createKeySetFetch } from '../../src/listener/key-set-fetch.ts'
-import { createSigningKeys, type SigningKeys } from '../../src/listener/signing-keys.ts'
+import { createKeySet, type KeySet } from '../../src/listener/key-set.ts'
 import { createSigner, openKeySetServer } from './key-set-server.ts'
 import { createManualClock } from './manual-clock.ts'
 import { cloudEventText, openListener, proof } from './open-listener.ts'
@@ -84,109 +83,126 @@ describe('decideToken', () => {
   })
 })
 
-describe('createSigningKeys', () => {
-  /** Keys whose issuer is the test: `sets` are its answers in turn, the last one for ever. */
-  async function open(sets: readonly (JSONWebKeySet | Error)[]) {
-    const clock = createManualClock()
-    let fetched = 0
-    const keys = createSigningKeys({
-      now: clock.now,
-      fetchKeySet: async () => {
-        const set = sets[Math.min(fetched++, sets.length - 1)]
-        if (!set || set instanceof Error) throw set ?? new Error('no answer')
-        return set
-      },
+describe('createKeySet', () => {
+  /** Keys of a server of the test. Time passes by `advance`, also for jose, which reads the clock itself. */
+  async function open(keys: readonly object[], options: { readonly path?: string; readonly timeoutMs?: number } = {}) {
+    const server = await openKeySetServer(keys)
+    const clock = createManualClock(Date.now())
+    vi.spyOn(Date, 'now').mockImplementation(clock.now)
+    onTestFinished(() => void vi.restoreAllMocks())
+    const failures: unknown[] = []
+    const { path = '/keys', timeoutMs = 5_000 } = options
+    const keySet = createKeySet({
+      ...{ url: `${server.authorityHost}${path}`, ca: server.ca, timeoutMs, elapsed: clock.now },
+      closing: new AbortController().signal,
+      onFailure: (error) => failures.push(error),
     })
-    const find = async (keyId: string) => {
-      const key = await keys.find(keyId)
-      return typeof key === 'string' ? key : 'key'
-    }
-    return { clock, find, fetched: () => fetched }
+    return { ...server, ...keySet, advance: clock.advance, failures, fetched: () => server.state.requests.length }
   }
-  const one = createSigner('one').then(({ jwk }) => jwk)
-  const two = createSigner('two').then(({ jwk }) => jwk)
+  const signers = Promise.all([createSigner('one'), createSigner('two')])
 
-  it('fetches once for all who ask at the same time, and then no more', async () => {
-    const { find, fetched } = await open([{ keys: [await one] }])
-    expect(await Promise.all([find('one'), find('one'), find('one')])).toEqual(['key', 'key', 'key'])
-    expect(await find('one')).toBe('key')
+  it('fetches once for all tokens that come at the same time, and then no more', async () => {
+    const [one] = await signers
+    const { verify, fetched } = await open([one.jwk])
+    const token = await one.sign(claimsV1)
+    expect(await Promise.all([verify(token), verify(token), verify(token)])).toEqual(['valid', 'valid', 'valid'])
+    expect(await verify(token)).toBe('valid')
     expect(fetched()).toBe(1)
   })
 
   it('fetches again for a key it lacks, but not more often than every 30 s, and does not say unknown meanwhile', async () => {
-    const { clock, find, fetched } = await open([{ keys: [await one] }, { keys: [await one, await two] }])
-    await find('one')
-    expect(await find('two')).toBe('unavailable')
+    const [one, two] = await signers
+    const { verify, fetched, advance, state } = await open([one.jwk])
+    await verify(await one.sign(claimsV1))
+    state.body = JSON.stringify({ keys: [one.jwk, two.jwk] })
+    expect(await verify(await two.sign(claimsV1))).toBe('unavailable')
     expect(fetched()).toBe(1)
-    clock.advance(30_000)
-    expect(await find('two')).toBe('key')
+    advance(30_000)
+    expect(await verify(await two.sign(claimsV1))).toBe('valid')
     expect(fetched()).toBe(2)
   })
 
-  it('says unknown when the issuer has just been asked', async () => {
-    const { find } = await open([{ keys: [await one] }])
-    expect(await find('strange')).toBe('unknown')
-  })
-
-  it('says unavailable when keys can not be fetched, and tries again after 30 s', async () => {
-    const { clock, find, fetched } = await open([new Error('down'), { keys: [await one] }])
-    expect(await find('one')).toBe('unavailable')
-    expect(await find('one')).toBe('unavailable')
+  it('asks once for a storm of unknown key ids', async () => {
+    const [one] = await signers
+    const { verify, fetched } = await open([one.jwk])
+    const tokens = Array.from({ length: 500 }, (_, index) => one.sign(claimsV1, { kid: `strange-${index}` }))
+    for (const token of tokens.slice(0, 100)) await verify(await token)
+    await Promise.all(tokens.map(async (token) => verify(await token)))
     expect(fetched()).toBe(1)
-    clock.advance(30_000)
-    expect(await find('one')).toBe('key')
   })
 
-  it('renews old keys in the background, and keeps them when that fails', async () => {
-    const { clock, find, fetched } = await open([{ keys: [await one] }, new Error('down')])
-    await find('one')
-    clock.advance(13 * 60 * 60_000)
-    expect(await find('one')).toBe('key')
-    expect(fetched()).toBe(2)
-    expect(await find('one')).toBe('key')
-    expect(fetched()).toBe(2)
+  it('says that a key is unknown when the issuer has just been asked', async () => {
+    const [one, two] = await signers
+    const { verify } = await open([one.jwk])
+    expect(await verify(await two.sign(claimsV1))).toBe('unknownKey')
   })
 
-  it('keeps old keys where the issuer answers with none', async () => {
-    const { clock, find, fetched } = await open([{ keys: [await one] }, { keys: [] }])
-    await find('one')
-    clock.advance(13 * 60 * 60_000)
-    expect(await find('one')).toBe('key')
-    await vi.waitFor(() => expect(fetched()).toBe(2))
-    clock.advance(30_000)
-    expect(await find('one')).toBe('key')
+  it('says unavailable when keys cannot be fetched, and tries again after 30 s', async () => {
+    const [one] = await signers
+    const { verify, fetched, advance, state, failures } = await open([one.jwk])
+    state.status = 500
+    const token = await one.sign(claimsV1)
+    expect(await verify(token)).toBe('unavailable')
+    expect(await verify(token)).toBe('unavailable')
+    expect([fetched(), failures.length]).toEqual([1, 1])
+    advance(30_000)
+    state.status = 200
+    expect(await verify(token)).toBe('valid')
   })
 
-  it('leaves keys out that are broken or not for RS256 signatures', async () => {
-    const elliptic = await exportJWK(generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey)
-    const broken = { kty: 'RSA', kid: 'broken', n: '!', e: 'AQAB' }
-    const sealing = { ...(await two), use: 'enc' }
-    const { find } = await open([{ keys: [broken, { ...elliptic, kid: 'elliptic' }, sealing, await one] }])
-    expect(await find('one')).toBe('key')
-    for (const keyId of ['broken', 'elliptic', 'two']) expect(await find(keyId)).toBe('unavailable')
+  it('fetches keys of over twelve hours again before it uses them', async () => {
+    const [one, two] = await signers
+    const { verify, advance, state } = await open([one.jwk])
+    expect(await verify(await one.sign(claimsV1))).toBe('valid')
+    advance(12 * 60 * 60_000)
+    state.body = JSON.stringify({ keys: [two.jwk] })
+    expect(await verify(await one.sign(claimsV1))).not.toBe('valid')
+    expect(await verify(await two.sign(claimsV1))).toBe('valid')
   })
-})
 
-describe('createKeySetFetch', () => {
+  it.each([
+    { name: 'broken', key: { kty: 'RSA', n: '!', e: 'AQAB' } },
+    { name: 'of another type', key: { kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' } },
+    { name: 'for encryption', key: { use: 'enc' } },
+    {
+      name: 'too short',
+      key: generateKeyPairSync('rsa', { modulusLength: 1_024 }).publicKey.export({ format: 'jwk' }),
+    },
+  ])('takes no token by a key that is $name, and others as before', async ({ key }) => {
+    const [one, two] = await signers
+    const { verify } = await open([{ ...two.jwk, ...key }, one.jwk])
+    expect(['unknownKey', 'unavailable']).toContain(await verify(await two.sign(claimsV1)))
+    expect(await verify(await one.sign(claimsV1))).toBe('valid')
+  })
+
   it('trusts the certificate it is given, and no other', async () => {
-    const { ca, authorityHost } = await openKeySetServer([{ kty: 'RSA' }])
-    expect(await createKeySetFetch({ url: `${authorityHost}/keys`, ca })()).toEqual({ keys: [{ kty: 'RSA' }] })
-    await expect(createKeySetFetch({ url: `${authorityHost}/keys`, ca: undefined })()).rejects.toThrow()
+    const [one] = await signers
+    const { authorityHost, failures } = await open([one.jwk])
+    const untrusting = createKeySet({
+      ...{ url: `${authorityHost}/keys`, ca: undefined, elapsed: () => 0 },
+      closing: new AbortController().signal,
+      onFailure: (error) => failures.push(error),
+    })
+    expect(await untrusting.verify(await one.sign(claimsV1))).toBe('unavailable')
+    expect(failures).toHaveLength(1)
   })
 
   it.each([
     { name: 'an error', status: 500, body: '{"keys":[]}' },
     { name: 'no JSON', status: 200, body: 'x' },
-    { name: 'more than 256 KiB', status: 200, body: JSON.stringify({ keys: [], pad: 'x'.repeat(262_144) }) },
-  ])('fails on $name', async ({ status, body }) => {
-    const { ca, authorityHost, state } = await openKeySetServer([])
+    { name: 'no keys', status: 200, body: '{"keys":[]}' },
+    { name: 'more than 256 KiB', status: 200, body: JSON.stringify({ keys: [{ n: 'AA' }], pad: 'x'.repeat(262_144) }) },
+  ])('says unavailable where the issuer answers with $name', async ({ status, body }) => {
+    const [one] = await signers
+    const { verify, state } = await open([])
     Object.assign(state, { status, body })
-    await expect(createKeySetFetch({ url: authorityHost, ca })()).rejects.toThrow()
+    expect(await verify(await one.sign(claimsV1))).toBe('unavailable')
   })
 
   it('follows no redirect', async () => {
-    const { ca, authorityHost, state } = await openKeySetServer([])
-    await expect(createKeySetFetch({ url: `${authorityHost}/moved`, ca })()).rejects.toThrow('answered with 302')
+    const [one] = await signers
+    const { verify, state } = await open([one.jwk], { path: '/moved' })
+    expect(await verify(await one.sign(claimsV1))).toBe('unavailable')
     expect(state.requests).toEqual(['/moved'])
   })
 
@@ -194,9 +210,10 @@ describe('createKeySetFetch', () => {
     { name: 'no answer comes', status: 0, path: '/keys' },
     { name: 'the answer has no end', status: 200, path: '/endless' },
   ])('gives up when $name in time', async ({ status, path }) => {
-    const { ca, authorityHost, state } = await openKeySetServer([])
+    const [one] = await signers
+    const { verify, state } = await open([one.jwk], { path, timeoutMs: 200 })
     state.status = status
-    await expect(createKeySetFetch({ url: `${authorityHost}${path}`, ca, timeoutMs: 200 })()).rejects.toThrow()
+    expect(await verify(await one.sign(claimsV1))).toBe('unavailable')
     await vi.waitFor(() => expect(state.cutOff).toBe(state.requests.length))
   })
 })
@@ -204,12 +221,13 @@ describe('createKeySetFetch', () => {
 describe('createEntraCheck', () => {
   async function open() {
     const signer = await createSigner('one')
-    const signing = createSigningKeys({ fetchKeySet: async () => ({ keys: [signer.jwk] }), now: () => nowMs })
+    const local = createLocalJWKSet({ keys: [signer.jwk] })
     let asked = 0
-    const keys: SigningKeys = {
-      find(keyId) {
+    const keys: KeySet = {
+      async verify(token) {
         asked++
-        return signing.find(keyId)
+        await compactVerify(token, local)
+        return 'valid'
       },
     }
     const clock = createManualClock(nowMs)
@@ -317,7 +335,7 @@ describe('a delivery under entra', () => {
     await vi.waitFor(() => expect(server.state.requests).toHaveLength(1))
     await listener.close()
     await vi.waitFor(() => expect(server.state.cutOff).toBe(1))
-    expect(await answer).toBeInstanceOf(Error)
+    expect(await answer).toMatchObject({ status: 503 })
   })
 
   it('is 503 while keys can not be fetched, and taken once they can', async () => {
@@ -327,7 +345,7 @@ describe('a delivery under entra', () => {
     const answer = await deliver(authorization)
     expect(answer.status).toBe(503)
     expect(answer.headers.get('retry-after')).toBe('30')
-    expect(log.text()).toContain('could not be fetched')
+    expect(log.text()).toContain('could not fetch the keys')
     expect(log.text()).not.toContain(authorization.slice(7))
     server.state.status = 200
     clock.advance(30_000)

@@ -23,7 +23,7 @@ it('keeps the bytes alone of events that wait or are handled, and hands each ove
   collectGarbage()
   const before = process.memoryUsage().heapUsed
   const answers = Array.from({ length: 6 }, () => deliver(body))
-  await vi.waitFor(() => expect(listener.status()).toMatchObject({ running: 2, waiting: 4 }))
+  await vi.waitFor(() => expect(listener.status()).toMatchObject({ running: 2, waiting: 4 }), { timeout: 5_000 })
   collectGarbage()
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(20_000_000)
   end.resolve()

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { createQuietLog, printable } from '../../src/core/quiet-log.ts'
 import { readEvent } from '../../src/listener/cloud-event.ts'
-import { readDelivery } from '../../src/listener/delivery.ts'
 import { eventMetadata } from '../../src/listener/event-metadata.ts'
+import { createQuietLog, printable } from '../../src/core/quiet-log.ts'
+import { readDelivery } from '../../src/listener/read-delivery.ts'
 import { refuseRepresentation } from '../../src/listener/representation.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { createManualClock } from './manual-clock.ts'
@@ -73,7 +73,9 @@ it('judges each member of a body by itself', () => {
   const reading = readDelivery(Buffer.from(`[${JSON.stringify(cloudEvent)},${nameless},7]`))
   const members = 'members' in reading ? reading.members : []
   expect(
-    members.map((member) => ('invalid' in member ? member : { cloudEvent: member.takeCloudEvent() })),
+    members.map((member) =>
+      'invalid' in member ? member : { cloudEvent: member.receive({}, AbortSignal.abort()).cloudEvent },
+    ),
   ).toMatchObject([{ cloudEvent }, { invalid: expect.any(String) }, { invalid: expect.any(String) }])
 })
 

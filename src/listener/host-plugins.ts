@@ -1,0 +1,35 @@
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import { BindingError } from '../core/errors.ts'
+import { answerUnknownPaths, type RoutesOptions } from './routes.ts'
+
+/** The option `fastify`: a host adds plugins, hooks and routes of its own to the server of the listener. */
+export type FastifyHook = (server: FastifyInstance) => unknown
+
+interface PluginsOptions {
+  readonly host: FastifyHook | undefined
+  readonly routes: FastifyPluginAsync
+  readonly onAnswer: RoutesOptions['onAnswer']
+}
+
+/** Fastify's mark of a plugin that is not encapsulated, which is how the host's plugins and hooks see the whole server. */
+const skipOverride = Symbol.for('skip-override')
+
+/**
+ * Loads the host's plugins, then our routes, so that hooks of the host see deliveries too. Fastify gives each plugin ten seconds.
+ * @throws BindingError PLUGIN_FAILED; the server is closed then
+ */
+export async function loadPlugins(app: FastifyInstance, { host, routes, onAnswer }: PluginsOptions): Promise<void> {
+  try {
+    if (host) await app.register(Object.assign(async () => void (await host(app)), { [skipOverride]: true }))
+    await app.register(routes)
+    answerUnknownPaths(app, onAnswer)
+    await app.ready()
+  } catch (error) {
+    await app.close()
+    throw new BindingError('PLUGIN_FAILED', {
+      what: `the option fastify failed: ${error instanceof Error ? error.message : String(error)}`,
+      fix: 'correct the plugins, hooks and routes that it adds',
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,115 @@
+import type { FastifyReply } from 'fastify'
+import type { LogFields, Logger } from '../core/logger.ts'
+import type { InputMetadata } from '../metadata/metadata.ts'
+import { decideAcknowledgement } from './acknowledgement.ts'
+import { eventMetadata } from './event-metadata.ts'
+import { tooLarge } from './gate.ts'
+import { answerValidation } from './handshake.ts'
+import { type LogEvent, logEvents } from './log-events.ts'
+import type { Delivery } from './open-delivery.ts'
+import { otherSender } from './other-sender.ts'
+import { type Answer, problemAnswer } from './problem.ts'
+import { printable, type QuietLog } from '../core/quiet-log.ts'
+import type { BodyResult } from './read-body.ts'
+import { readDelivery } from './read-delivery.ts'
+import { type Admitted, isDelivery, type RoutesOptions, send } from './routes.ts'
+
+export interface RepliesOptions {
+  readonly input: InputMetadata
+  readonly logger: Logger
+  readonly log: QuietLog
+  readonly onForeignDelivery?: () => void
+  /** Epoch milliseconds. */
+  readonly now: () => number
+  readonly dispatch: (delivery: Delivery) => void
+}
+
+/** Figures of the answers. */
+export interface ReplyFigures {
+  /** Number of deliveries by the status of the answer. */
+  readonly answered: Readonly<Record<string, number>>
+  /** Deliveries that seem ours and carry no known credential; `lastAt` in epoch milliseconds. */
+  readonly foreign: { readonly count: number; readonly lastAt: number } | undefined
+}
+
+/** Answers each request once: by the decision of the gate, from a validation request, or with the outcome of a delivery. */
+export interface Replies extends Pick<RoutesOptions, 'onAnswer' | 'onBody' | 'onError'> {
+  figures(): ReplyFigures
+}
+
+const acknowledged: Answer = { status: 200, headers: {} }
+
+export function createReplies(options: RepliesOptions): Replies {
+  const { input, logger, log, now, dispatch } = options
+  const answered = new Map<number, number>()
+  let foreign: ReplyFigures['foreign']
+
+  function write(reply: FastifyReply, answer: Answer, rest?: 'unread'): void {
+    const { status } = answer
+    if (isDelivery(reply.request)) answered.set(status, (answered.get(status) ?? 0) + 1)
+    send(reply, answer, rest)
+  }
+
+  function report(logEvent: LogEvent, fields: LogFields, about?: string): void {
+    const { level, message } = logEvents[logEvent]
+    log[level](message, fields, about)
+    if (logEvent !== 'foreign') return
+    foreign = { count: (foreign?.count ?? 0) + 1, lastAt: now() }
+    options.onForeignDelivery?.()
+  }
+
+  function refuse(reply: FastifyReply, answer: Answer, logEvent: LogEvent): void {
+    const { 'webhook-request-origin': origin, 'aeg-subscription-name': name } = reply.request.headers
+    const sender = logEvent === 'otherSender' ? otherSender(String(name), input.scope) : undefined
+    const asked = logEvent === 'otherOrigin' && typeof origin === 'string' && { origin: printable(origin) }
+    report(logEvent, { status: answer.status, ...asked, ...sender }, sender?.eventSubscription)
+    write(reply, answer, 'unread')
+  }
+
+  function deliver(reply: FastifyReply, body: Buffer, arrivedAt: number): void {
+    const reading = readDelivery(body)
+    if ('problem' in reading) {
+      log.warn('could not read a delivery', { reason: reading.problem })
+      write(reply, problemAnswer(400, reading.problem))
+      return
+    }
+    const { headers } = reply.request
+    dispatch({
+      members: reading.members,
+      metadata: eventMetadata(headers),
+      bytes: body.length,
+      arrivedAt,
+      redelivered: Number(headers['aeg-delivery-count']) > 0,
+      settle(outcomes) {
+        const { status, detail } = decideAcknowledgement(outcomes)
+        if (status === 503) log.warn(`put off a delivery: ${detail}`)
+        const isConnected = !reply.raw.destroyed
+        write(reply, status === 200 ? acknowledged : problemAnswer(status, detail))
+        return status === 200 && isConnected
+      },
+    })
+  }
+
+  return {
+    onAnswer(reply, { answer, logEvent }) {
+      if (logEvent) refuse(reply, answer, logEvent)
+      else write(reply, answer, 'unread')
+    },
+    onBody(reply: FastifyReply, { as, limit, arrivedAt }: Admitted, body: BodyResult) {
+      if (body === 'tooLarge') return refuse(reply, tooLarge(limit), 'unreadable')
+      if (body === 'noRoom') {
+        return refuse(reply, problemAnswer(503, 'Too many bodies are arriving at once.'), 'noRoom')
+      }
+      if (as === 'delivery') return deliver(reply, body, arrivedAt)
+      const answer = answerValidation(body)
+      if (answer.status === 400) refuse(reply, answer, 'unreadable')
+      else write(reply, answer)
+    },
+    onError(reply, error) {
+      if (reply.sent) return
+      logger.error('a request failed in the listener', { error: error instanceof Error ? error.name : typeof error })
+      write(reply, problemAnswer(500, 'The request failed.'), 'unread')
+    },
+    figures: () => ({ answered: Object.fromEntries(answered), foreign }),
+  }
+}

@@ -1,0 +1,205 @@
+import cors from '@fastify/cors'
+import helmet from '@fastify/helmet'
+import rateLimit from '@fastify/rate-limit'
+import type { FastifyInstance } from 'fastify'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { RejectEvent } from '../../src/core/event.ts'
+import { Binding } from '../../src/index.ts'
+import { openWorld } from '../support/open-world.ts'
+import { refusal } from '../support/refusal.ts'
+import { cloudEventText, eventGridText, openListener } from './open-listener.ts'
+
+const eventGrid = { 'webhook-request-origin': 'eventgrid.azure.net' }
+
+/** What a host of ours may really add. */
+const plugins: readonly { readonly name: string; readonly fastify: (server: FastifyInstance) => unknown }[] = [
+  { name: '@fastify/cors', fastify: (server) => server.register(cors) },
+  { name: '@fastify/cors for one origin', fastify: (server) => server.register(cors, { origin: 'https://a.example' }) },
+  { name: '@fastify/rate-limit', fastify: (server) => server.register(rateLimit, { max: 1, timeWindow: '1 hour' }) },
+  { name: '@fastify/helmet', fastify: (server) => server.register(helmet) },
+  {
+    name: 'a JSON parser of its own',
+    fastify(server) {
+      server.removeContentTypeParser('application/json')
+      server.addContentTypeParser('application/json', { parseAs: 'string', bodyLimit: 10 }, (_request, _body, done) =>
+        done(new Error('not what I parse')),
+      )
+    },
+  },
+  {
+    name: 'parsers of every type',
+    fastify(server) {
+      server.addContentTypeParser(/^application\/.*json/, (_request, _body, done) => done(null, 'parsed'))
+      server.addContentTypeParser('*', (_request, _body, done) => done(null, 'parsed'))
+    },
+  },
+  {
+    name: 'its own error handler and 404',
+    fastify(server) {
+      server.setErrorHandler((_error, _request, reply) => reply.code(400).send('of the host'))
+      server.setNotFoundHandler((_request, reply) => reply.code(410).send('of the host'))
+    },
+  },
+  {
+    name: 'routes for every path',
+    fastify: (server) => server.options('*', (_request, reply) => reply.code(405).send()),
+  },
+  { name: 'hooks', fastify: (server) => server.addHook('onRequest', async (request) => void request.log.info('seen')) },
+]
+
+describe.each(plugins)('with $name in the server', ({ fastify }) => {
+  it('handshakes, takes deliveries and refuses them as without it', async () => {
+    const { request, deliver, events } = await openListener({
+      fastify,
+      handler({ cloudEvent: { id } }) {
+        if (id === 'reject') throw new RejectEvent('never')
+        if (id === 'fail') throw new Error('no')
+      },
+    })
+    for (let round = 0; round < 3; round++) {
+      const handshake = await request({ method: 'OPTIONS', headers: { ...eventGrid, origin: 'https://a.example' } })
+      expect(handshake.status).toBe(200)
+      expect(handshake.headers.get('webhook-allowed-origin')).toBe('eventgrid.azure.net')
+    }
+    const large = cloudEventText('large', { pad: 'x'.repeat(1_200_000) })
+    expect((await deliver(large)).status).toBe(200)
+    expect((await deliver(`[${eventGridText('grid')}]`, { 'content-type': 'application/json' })).status).toBe(200)
+    expect((await deliver(cloudEventText('other'), { 'content-type': 'application/vnd.x+json' })).status).toBe(200)
+    expect((await deliver(cloudEventText('fail'))).status).toBe(500)
+    expect((await deliver(cloudEventText('reject'))).status).toBe(400)
+    expect((await deliver('{', { 'content-type': 'application/json' })).status).toBe(400)
+    expect((await deliver(cloudEventText('text'), { 'content-type': 'text/plain' })).status).toBe(415)
+    const anonymous = await deliver('x', { 'X-EventGrid-Binding-Token': undefined, 'aeg-subscription-name': 'OTHERS' })
+    expect(anonymous.status).toBe(401)
+    expect(anonymous.headers.get('content-type')).toBe('application/problem+json')
+    expect(events.map(({ cloudEvent }) => cloudEvent.id)).toEqual(['large', 'grid', 'other', 'fail', 'reject'])
+    expect(events[0]?.data.toString()).toBe(large)
+  })
+})
+
+describe('the server of a host', () => {
+  it('serves its own routes, with its own parsers, errors and not-found handler', async () => {
+    const { request, deliver } = await openListener({
+      fastify(server) {
+        server.get('/ready', () => ({ ready: true }))
+        server.post('/echo', (sent) => sent.body)
+        server.get('/broken', () => {
+          throw new Error('broken')
+        })
+        server.setErrorHandler((error, _request, reply) => reply.code(418).send(String(error)))
+        server.setNotFoundHandler((_request, reply) => reply.code(410).send('gone'))
+      },
+    })
+    expect(await (await request({}, '/ready')).json()).toEqual({ ready: true })
+    const sent = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"a":1}' }
+    expect(await (await request(sent, '/echo')).json()).toEqual({ a: 1 })
+    expect((await request({}, '/broken')).status).toBe(418)
+    expect((await request({}, '/nowhere')).status).toBe(410)
+    expect((await deliver(cloudEventText('1'))).status).toBe(200)
+  })
+
+  it('invites a body to a route of its own', async () => {
+    const { raw } = await openListener({ fastify: (server) => void server.post('/echo', (sent) => sent.body) })
+    const head = 'POST /echo HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nconnection: close\r\n'
+    const answer = await raw(`${head}content-length: 2\r\nexpect: 100-continue\r\n\r\n{}`)
+    expect(answer).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/)
+  })
+
+  it('has hooks that see deliveries with the path that arrived, and plugins that get their end', async () => {
+    const seen: string[] = []
+    const { deliver, listener } = await openListener({
+      input: { subscriberEndpoint: 'https://orders.example.com/hooks/:id/*' },
+      fastify(server) {
+        server.addHook('onRequest', async ({ originalUrl }) => void seen.push(originalUrl))
+        server.addHook('onClose', async () => void seen.push('closed'))
+      },
+    })
+    expect((await deliver(cloudEventText('1'), {}, '/hooks/:id/*?code=1')).status).toBe(200)
+    await listener.close()
+    expect(seen).toEqual(['/hooks/:id/*?code=1', 'closed'])
+  })
+
+  it('answers 500 and no event is lost where a hook of the host throws, whatever its status', async () => {
+    const { deliver, events, log } = await openListener({
+      fastify(server) {
+        server.addHook('onRequest', async () => {
+          throw Object.assign(new Error('marked'), { statusCode: 401 })
+        })
+      },
+    })
+    const answer = await deliver(cloudEventText('1'))
+    expect(answer.status).toBe(500)
+    expect(await answer.text()).not.toContain('marked')
+    expect(events).toHaveLength(0)
+    expect(log.text()).toContain('a request failed in the listener')
+  })
+
+  it('does not end an event that arrives at a path without a route, however large or broken it is', async () => {
+    const { deliver, events } = await openListener()
+    for (const body of ['{', cloudEventText('1', { pad: 'x'.repeat(1_200_000) })]) {
+      const answer = await deliver(body, { 'content-type': 'application/json' }, '/rewritten')
+      expect(answer.status).toBe(404)
+    }
+    expect(events).toHaveLength(0)
+  })
+})
+
+describe('the option fastify of Binding', () => {
+  it.each([
+    { name: 'throws', fastify: () => fail('no database') },
+    { name: 'rejects', fastify: async () => fail('no database') },
+    {
+      name: 'registers a plugin that rejects',
+      fastify: (server: FastifyInstance) => void server.register(async () => fail('no database')),
+    },
+  ])('that $name fails init with PLUGIN_FAILED, and the port is free', async ({ fastify }) => {
+    const world = await openWorld()
+    const binding = new Binding({ endpoints: world.emulator.endpoints, fastify })
+    onTestFinished(() => binding.close())
+    const first = await refusal(binding.init(world.fields))
+    expect(first).toMatchObject({ code: 'PLUGIN_FAILED', message: expect.stringContaining('no database') })
+    expect(binding.address()).toBeUndefined()
+    const again = await refusal(binding.init(world.fields))
+    expect(again).toMatchObject({ code: 'PLUGIN_FAILED' })
+    await world.init()
+    expect(world.binding.address()).toBeDefined()
+  })
+
+  it('that takes a route of ours fails init with PLUGIN_FAILED', async () => {
+    const world = await openWorld()
+    const binding = new Binding({
+      endpoints: world.emulator.endpoints,
+      fastify: (server) => void server.post('/api/events', () => 'mine'),
+    })
+    onTestFinished(() => binding.close())
+    expect(await refusal(binding.init(world.fields))).toMatchObject({
+      code: 'PLUGIN_FAILED',
+      message: expect.stringContaining('/api/events'),
+    })
+  })
+
+  it('is awaited before the listener is up', async () => {
+    const order: string[] = []
+    const world = await openWorld()
+    const binding = new Binding({
+      endpoints: world.emulator.endpoints,
+      async fastify(server) {
+        await new Promise((turn) => setImmediate(turn))
+        order.push(`listening: ${server.server.listening}`)
+        server.addHook('onListen', async () => void order.push('listening'))
+      },
+    })
+    onTestFinished(() => binding.close())
+    await binding.init(world.fields, { subscription: 'background' })
+    expect(order).toEqual(['listening: false', 'listening'])
+  })
+
+  it('that is not a function is a TypeError', () => {
+    // @ts-expect-error: an object
+    expect(() => new Binding({ fastify: {} })).toThrow(/fastify must be a function/)
+  })
+})
+
+function fail(message: string): never {
+  throw new Error(message)
+}
