@@ -1,6 +1,6 @@
 import type { EventHandler, ReceivedEvent } from '../core/event.ts'
-import { readThrown } from './handler-error.ts'
 import { printable, type QuietLog } from '../core/quiet-log.ts'
+import { readThrown } from './handler-error.ts'
 
 /** How a handler call ended. */
 export type CallOutcome = 'resolved' | 'rejected' | 'threw'

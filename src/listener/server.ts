@@ -6,12 +6,12 @@ import {
 } from 'node:http'
 import type { Socket } from 'node:net'
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify'
+import type { QuietLog } from '../core/quiet-log.ts'
 import { type ClosableServer, closable } from '../support/closable-server.ts'
 import { codeOf } from '../support/error-code.ts'
 import { addressOf, type Bindable, backlog, bindable } from './listen.ts'
 import { defaultPath, type PathCheck } from './paths.ts'
 import { problemAnswer } from './problem.ts'
-import type { QuietLog } from '../core/quiet-log.ts'
 
 /** Bounds of the server; each may be narrowed. */
 export interface ServerLimits {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { createQuietLog, printable } from '../../src/core/quiet-log.ts'
 import { readEvent } from '../../src/listener/cloud-event.ts'
 import { eventMetadata } from '../../src/listener/event-metadata.ts'
-import { createQuietLog, printable } from '../../src/core/quiet-log.ts'
 import { readDelivery } from '../../src/listener/read-delivery.ts'
 import { refuseRepresentation } from '../../src/listener/representation.ts'
 import { captureLog } from '../support/captured-log.ts'
