@@ -1,4 +1,4 @@
-import type { CheckCredential, CheckCredentialOptions, EntraAuthentication } from './check-credential.ts'
+import type { CheckCredential, CheckCredentialOptions, EntraAuthentication } from './authentication.ts'
 import { createEntraCheck } from './entra-check.ts'
 import { createKeySet } from './key-set.ts'
 

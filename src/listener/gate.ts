@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { CheckCredential } from './check-credential.ts'
+import type { CheckCredential } from './authentication.ts'
 import { type CredentialRefusal, type Evidence, refuseCredential } from './credential.ts'
 import { allowedMethods, answerOptions, isRefusedHandshake, maxValidationBytes } from './handshake.ts'
 import type { LogEvent } from './log-events.ts'
