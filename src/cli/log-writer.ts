@@ -7,8 +7,8 @@ export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof logLevels)[number]
 
 /**
- * `text` is for people, `json` for what collects logs: one object a line with `time`,
- * `level`, `message` and the fields.
+ * `text` is for people: durations are in words. `json` is for programs: one object a line with `time`, `level` and
+ * `msg`, as in daprd's log, and the fields; durations are in milliseconds.
  */
 export const logFormats = ['text', 'json'] as const
 /** One of {@link logFormats}. */
@@ -38,21 +38,28 @@ export function createLogWriter({ level, format, write, fields: common, now = ()
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') } satisfies Logger
 }
 
-function jsonLine(time: Date, level: LogLevel, message: string, fields: LogFields): string {
-  return `${JSON.stringify({ time: time.toISOString(), level, message, ...fields })}\n`
+function jsonLine(time: Date, level: LogLevel, msg: string, fields: LogFields): string {
+  return `${JSON.stringify({ ...fields, time: time.toISOString(), level, msg })}\n`
 }
 
-function textLine(time: Date, level: LogLevel, message: string, fields: LogFields): string {
-  const shown = Object.entries(fields).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}=${/^[\w@:./-]+$/.test(String(value)) ? value : JSON.stringify(value)}`],
-  )
-  return `${[time.toISOString(), level.padEnd(5), indented(message), ...shown].join(' ')}\n`
+function textLine(time: Date, level: LogLevel, msg: string, fields: LogFields): string {
+  const shown = Object.entries(fields).flatMap(([name, value]) => {
+    if (value === undefined) return []
+    const [, stem] = /^(.+)Ms$/.exec(name) ?? []
+    if (stem !== undefined && typeof value === 'number') return [`${stem}=${quoted(durationWords(value))}`]
+    return [`${name}=${quoted(String(value))}`]
+  })
+  return `${[time.toISOString(), level.padEnd(5), indented(msg), ...shown].join(' ')}\n`
 }
 
-/**
- * Further lines of a message are indented, so that each line without is a message; other control
- * characters would move the cursor.
- */
-function indented(text: string): string {
-  return text.split(/\r?\n/).map(printable).join('\n  ')
+const quoted = (value: string) => (/^[\w@:./-]+$/.test(value) ? value : JSON.stringify(value))
+
+/** Further lines of a message are indented, so that each line without is a message. */
+const indented = (text: string) => text.split(/\r?\n/).map(printable).join('\n  ')
+
+/** A duration for people: `5 ms`, `60 s`, `10 min`, `3 h`. */
+export function durationWords(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  if (ms < 120_000) return `${Math.round(ms / 1_000)} s`
+  return ms < 7_200_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 3_600_000)} h`
 }

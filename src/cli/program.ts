@@ -50,11 +50,8 @@ Exit codes: 0 a clean end, 1 a failure, 2 wrong usage or configuration, 130 or 1
 
 /** Runs the command that the arguments name; resolves with the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-  // Whoever read our lines has gone, as `| head` does: for a command that runs until a signal that is one.
-  process.stdout.once('error', () => void process.emit('SIGTERM', 'SIGTERM'))
-
-  const [name, ...rest] = args[0] === 'help' ? askedFor(args[1]) : args
+  endWithReader()
+  const [name, ...rest] = isHelp(args[0]) ? askedFor(args[1]) : args
   if (name === undefined) return complain('a command is missing', { before: `${help}\n` })
   if (name === '--help' || name === '-h') return print(help)
   if (name === '--version' || name === '-v') return print(`${packageVersion()}\n`)
@@ -78,7 +75,20 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** `help` is another way to write `--help`. */
+/** Has a command that runs until a signal end like that once nobody reads its lines any more, as behind `| head`. */
+function endWithReader(): void {
+  let isGone = false
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', () => {
+      if (!isGone) process.emit('SIGTERM', 'SIGTERM')
+      isGone = true
+    })
+  }
+}
+
+const isHelp = (word: string | undefined) => word === 'help' || word === '--help' || word === '-h'
+
+/** `help run` and `--help run` are other ways to write `run --help`. */
 const askedFor = (command: string | undefined): readonly string[] =>
   command === undefined || command.startsWith('-') ? ['--help'] : [command, '--help']
 

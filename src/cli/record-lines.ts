@@ -1,4 +1,5 @@
 import type { DeadLetterRecord, DeliveryRecord, HandshakeRecord } from '../emulator/index.ts'
+import { durationWords } from './log-writer.ts'
 
 /** One line that says how a handshake went. */
 export function handshakeLine(record: HandshakeRecord): string {
@@ -12,7 +13,7 @@ export function handshakeLine(record: HandshakeRecord): string {
 export function deliveryLine(record: DeliveryRecord): string {
   const { at, subscriptionName, eventIds, status, error, outcome, nextTryAt, durationMs, deliveryCount } = record
   const what = eventIds.length === 1 ? `event ${eventIds[0]}` : `${eventIds.length} events`
-  const again = nextTryAt === undefined ? '' : ` in ${duration(nextTryAt - at)}`
+  const again = nextTryAt === undefined ? '' : ` in ${durationWords(nextTryAt - at)}`
   const attempt = deliveryCount > 0 ? ` (try ${deliveryCount + 1})` : ''
   const answer = status ?? error ?? 'no answer'
   return `${time(at)} delivery ${subscriptionName} ${what} ${route(record)} ${answer} ${outcome}${again}${attempt} ${Math.round(durationMs)} ms`
@@ -48,12 +49,6 @@ function time(at: number): string {
 
 function route({ url, target }: { readonly url: string; readonly target: string }): string {
   return url === target ? url : `${url} at ${target}`
-}
-
-function duration(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`
-  if (ms < 120_000) return `${Math.round(ms / 1000)} s`
-  return ms < 7_200_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 3_600_000)} h`
 }
 
 /** As dead-lettering writes it, in either schema's spelling. */

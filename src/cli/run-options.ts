@@ -1,4 +1,6 @@
 import type { AppHealthCheck } from '../host/app-watch.ts'
+import { type LogOptions, logOptions, readLogOptions } from './log-options.ts'
+import { type MetricsAddress, metricsOptions, readMetricsOptions } from './metrics-options.ts'
 import { portRange, readNumber } from './number-option.ts'
 import { parseOptions } from './parse-options.ts'
 import { UsageError } from './usage-error.ts'
@@ -22,6 +24,8 @@ export interface RunOptions {
   readonly http: { readonly host: string; readonly port: number }
   /** Path of a JSON file. */
   readonly secrets: string | undefined
+  readonly metrics: MetricsAddress | undefined
+  readonly log: LogOptions
 }
 
 const text = { type: 'string' } as const
@@ -37,6 +41,8 @@ const known = {
   'http-port': text,
   'http-address': text,
   secrets: text,
+  ...metricsOptions,
+  ...logOptions,
 } as const
 
 /** An option that says nothing without another one, and so is not what its user meant. */
@@ -76,6 +82,8 @@ export function readRunOptions(args: readonly string[]): RunOptions {
       port: integer(values, 'http-port', portRange) ?? httpPort,
     },
     secrets: values.secrets,
+    metrics: readMetricsOptions(values),
+    log: readLogOptions(values),
   }
 }
 

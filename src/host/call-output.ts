@@ -24,15 +24,15 @@ export async function callOutput(host: Host, { name, operation, data, metadata }
   const refusal = (why: string, cause?: unknown) =>
     new OutputCallError(`error invoking output binding ${name}: ${why}`, { cause })
   if (!operation) throw refusal('operation field is missing from request')
-  const binding = host.find(name)?.binding
-  if (!binding) throw refusal(`couldn't find output binding ${name}`)
-  const operations = binding.operations()
+  const component = host.find(name)
+  if (!component) throw refusal(`couldn't find output binding ${name}`)
+  const operations = component.operations()
   if (!operations.includes(operation)) {
     const supported = `supported operations:${operations.join(' ')}`
     throw refusal(`binding ${name} does not support operation ${operation}. ${supported}`)
   }
   try {
-    return await binding.invoke(operation, data, { metadata })
+    return await component.invoke(operation, data, metadata)
   } catch (error) {
     throw refusal(error instanceof BindingError ? error.message : 'an unexpected error', error)
   }

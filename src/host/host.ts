@@ -1,3 +1,4 @@
+import type { Metrics } from '../binding/metrics.ts'
 import { BindingError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Loaded, LoadedComponent } from '../metadata/load-components.ts'
@@ -9,6 +10,7 @@ export interface HostOptions {
   readonly channel: AppChannel | undefined
   /** The logger of a component. */
   readonly loggerOf: (component: string) => Logger
+  readonly metrics: Metrics
 }
 
 /** The components that run, and how they change. */
@@ -29,7 +31,7 @@ export interface Host {
 }
 
 /** Runs components side by side. */
-export function createHost({ channel, loggerOf }: HostOptions): Host {
+export function createHost({ channel, loggerOf, metrics }: HostOptions): Host {
   const running = new Map<string, RunningComponent>()
   let appUp = false
   let closing = false
@@ -38,11 +40,11 @@ export function createHost({ channel, loggerOf }: HostOptions): Host {
   async function open(loaded: LoadedComponent): Promise<void> {
     const { name, type, version } = loaded.component
     const logger = loggerOf(name)
-    const component = await openComponent(loaded, { channel, logger })
+    const component = await openComponent(loaded, { channel, logger, metrics })
     running.set(name, component)
     const { input, output } = loaded.metadata
     logger.info(`${type} ${version}: ${[input && 'input', output && 'output'].filter(Boolean).join(' and ')}`)
-    if (input && !channel) logger.warn('there is no --app-port: events are answered 503 and come again')
+    if (input && !channel) logger.warn('there is no --app-port: deliveries get 503, and Event Grid sends them again')
     component.appIsUp(appUp)
   }
 
@@ -88,7 +90,9 @@ export function createHost({ channel, loggerOf }: HostOptions): Host {
     await closeDrained(stale)
     for (const { loaded } of stale) {
       const { name } = loaded.component
-      if (!components.has(name)) loggerOf(name).info('removed')
+      if (components.has(name)) continue
+      loggerOf(name).info('removed')
+      metrics.forget(name)
     }
     for (const [name, loaded] of components) {
       if (closing) return

@@ -1,42 +1,55 @@
-import { Binding } from '../binding/binding.ts'
+import { Binding, type InvokeAnswer } from '../binding/binding.ts'
+import { type Health, judge } from '../binding/health.ts'
+import type { ComponentCounters, ComponentFigures, EventResult, Metrics } from '../binding/metrics.ts'
+import { BindingError } from '../core/errors.ts'
 import type { ReceivedEvent } from '../core/event.ts'
 import { type Logger, withoutWarnings } from '../core/logger.ts'
+import { createQuietLog } from '../core/quiet-log.ts'
 import { Secret } from '../core/secret.ts'
 import type { Side } from '../metadata/fields.ts'
 import type { LoadedComponent } from '../metadata/load-components.ts'
 import { oneSide } from '../metadata/one-side.ts'
-import type { AppChannel } from './app-channel.ts'
+import { pause, systemClock } from '../support/clock.ts'
+import { oneLine } from '../support/text.ts'
+import type { AppChannel, PostedEvent } from './app-channel.ts'
 
 /** A component whose binding is up. */
 export interface RunningComponent {
   readonly loaded: LoadedComponent
-  /** Runs its operations, or says that there is no output side. */
-  readonly binding: Binding | undefined
-  /** The application is there, or it is gone: events are handed to it, or are answered 503 and come again. */
+  /** The operations of its output side. */
+  operations(): readonly string[]
+  /** Runs an operation as `Binding.invoke` does; logs a failure, the same one at most twice a minute. */
+  invoke(operation: string, data: unknown, metadata: Readonly<Record<string, string>>): Promise<InvokeAnswer>
+  /** Whether the application takes events. While it does not, deliveries get 503 and Event Grid sends them again. */
   appIsUp(up: boolean): void
-  /** Takes no more events, and waits for those that the application has. `create` still works. */
+  health(): Health
+  figures(): ComponentFigures
+  /** Accepts no more events, and waits for those that the application handles. `create` still works. */
   drain(): Promise<void>
   close(): Promise<void>
 }
 
 /** What {@link openComponent} needs beside the component. */
 export interface OpenOptions {
-  /** `undefined`: there is no application, so events wait. */
+  /** `undefined`: there is no application. */
   readonly channel: AppChannel | undefined
   readonly logger: Logger
+  readonly metrics: Metrics
 }
 
-const firstProbeAgainMs = 100
-const lastProbeAgainMs = 5_000
+const minProbeDelayMs = 100
+const maxProbeDelayMs = 5_000
+/** Longest reason of a failure in the log, in characters. */
+const maxReason = 500
 
 /**
  * Opens a component's binding; its event subscription is brought up in the background.
  * Rejects as `Binding.init` does; then nothing is left running.
  */
 export async function openComponent(loaded: LoadedComponent, options: OpenOptions): Promise<RunningComponent> {
-  const { channel, logger } = options
+  const { channel, logger, metrics } = options
   const { component, metadata } = loaded
-  // Each side would say them.
+  // Each side would repeat them.
   for (const warning of metadata.warnings) logger.warn(warning)
   const open = async (side: Side) => {
     const binding = new Binding({ logger: withoutWarnings(logger, metadata.warnings) })
@@ -46,7 +59,7 @@ export async function openComponent(loaded: LoadedComponent, options: OpenOption
     )
     return binding
   }
-  // A binding for each side, for the input ends before the output does: an application may publish what it handles an event with.
+  // A binding for each side, since the input ends before the output: an application may publish while it handles an event.
   const output = metadata.output && (await open('output'))
   const input =
     metadata.input &&
@@ -54,10 +67,24 @@ export async function openComponent(loaded: LoadedComponent, options: OpenOption
       await output?.close()
       throw error
     }))
-  const attachment = channel && input ? attach(loaded, input, channel, logger) : undefined
+  const counters = metrics.component(component.name)
+  const attachment = channel && input ? attach(loaded, input, channel, { logger, counters }) : undefined
+  const health = () => judge({ input: input?.health().input, output: output?.health().output })
   return {
     loaded,
-    binding: output ?? input,
+    operations: () => (output ?? input)?.operations() ?? [],
+    invoke: countedInvoke(output ?? input, { logger, counters }),
+    health,
+    figures() {
+      const { input, output } = health()
+      return {
+        name: component.name,
+        inFlight: attachment?.inFlight() ?? 0,
+        answered: input?.answered ?? {},
+        input: input?.status,
+        output: output?.status,
+      }
+    },
     appIsUp: (up) => attachment?.appIsUp(up),
     async drain() {
       attachment?.end()
@@ -69,12 +96,39 @@ export async function openComponent(loaded: LoadedComponent, options: OpenOption
   }
 }
 
-/** Hands the binding's events to the application, once the application says that it wants them. */
+/** Where calls are counted and failures are logged. */
+interface Reports {
+  readonly logger: Logger
+  readonly counters: ComponentCounters
+}
+
+function countedInvoke(binding: Binding | undefined, { logger, counters }: Reports): RunningComponent['invoke'] {
+  const failures = createQuietLog({ logger, now: () => performance.now() })
+  return async (operation, data, metadata) => {
+    const since = performance.now()
+    const count = (code: string) => counters.invoke(code, performance.now() - since)
+    try {
+      if (!binding)
+        throw new BindingError('NOT_INITIALIZED', { what: 'the component has no side', fix: 'configure one' })
+      const answer = await binding.invoke(operation, data, { metadata })
+      count('OK')
+      return answer
+    } catch (error) {
+      const code = error instanceof BindingError ? error.code : 'UNEXPECTED'
+      count(code)
+      const reason = error instanceof BindingError ? error.message : 'an unexpected error'
+      failures.warn(`${operation} failed`, { code, reason: oneLine(reason, maxReason) }, code)
+      throw error
+    }
+  }
+}
+
+/** Hands the binding's events to the application once it asks for them. */
 function attach(
   { component: { name, properties } }: LoadedComponent,
   binding: Binding,
   channel: AppChannel,
-  logger: Logger,
+  { logger, counters }: Reports,
 ) {
   const texts = new Map(
     Object.entries(properties).map(([key, value]) => [
@@ -83,25 +137,42 @@ function attach(
     ]),
   )
   const address = channel.addressOf({ name, route: texts.get('route') })
-  // Dapr asks only where the component does not say so itself.
+  // Dapr asks the application only where the component does not have this.
   const isInput = (texts.get('direction') ?? '').split(',').some((word) => word.trim().toLowerCase() === 'input')
   let current: AbortController | undefined
-  let ended = false
+  let isEnded = false
+  let inFlight = 0
 
-  /** Not the event itself: as long as the application takes, its parsed form would stay as well, which may be thirty times as large. */
-  const handle = ({ data, metadata, signal }: ReceivedEvent) => channel.deliver(address, { data, metadata, signal })
+  async function deliver(event: PostedEvent): Promise<void> {
+    const since = performance.now()
+    inFlight++
+    let result: EventResult = 'failed'
+    try {
+      await channel.deliver(address, event)
+      result = 'acknowledged'
+    } finally {
+      inFlight--
+      counters.event(event.signal.aborted ? 'abandoned' : result, performance.now() - since)
+    }
+  }
+
+  /**
+   * An async function would keep the whole event until the application has answered; its parsed form may be thirty
+   * times as large as its bytes.
+   */
+  const handle = ({ data, metadata, signal }: ReceivedEvent) => deliver({ data, metadata, signal })
 
   async function subscribe(signal: AbortSignal): Promise<void> {
-    let told: string | undefined
-    for (let waitMs = firstProbeAgainMs; ; waitMs = Math.min(waitMs * 2, lastProbeAgainMs)) {
+    let logged: string | undefined
+    for (let waitMs = minProbeDelayMs; ; waitMs = Math.min(waitMs * 2, maxProbeDelayMs)) {
       const { subscribed, status } = isInput ? { subscribed: true } : await channel.probe(address)
       if (signal.aborted) return
       if (subscribed) break
       const why =
         status === undefined ? `the application can't be reached at ${address}` : channel.refusal(address, status)
-      if (why !== told) logger.warn(`${why}. Until then events are answered 503 and come again`)
-      told = why
-      await passed(waitMs, signal)
+      if (why !== logged) logger.warn(`${why}. Until then deliveries get 503 and Event Grid sends them again`)
+      logged = why
+      await pause(systemClock, waitMs, signal)
       if (signal.aborted) return
     }
     binding.read(handle)
@@ -114,30 +185,18 @@ function attach(
   }
 
   return {
+    inFlight: () => inFlight,
     appIsUp(up: boolean): void {
       stop()
       binding.read(undefined)
-      if (!up || ended) return
+      if (!up || isEnded) return
       current = new AbortController()
       void subscribe(current.signal)
     },
-    /** Asks the application no more, whatever becomes of it. */
+    /** Asks the application no more. */
     end(): void {
-      ended = true
+      isEnded = true
       stop()
     },
   }
-}
-
-/** Resolves after a time, or as soon as the signal aborts. */
-function passed(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms)
-    signal.addEventListener('abort', done, { once: true })
-    function done() {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-  })
 }

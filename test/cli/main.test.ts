@@ -37,6 +37,8 @@ it.each([
   { args: ['help'], usage: 'Usage: eventgrid-binding <command>' },
   { args: ['help', '--all'], usage: 'Usage: eventgrid-binding <command>' },
   { args: ['help', 'run'], usage: 'Usage: eventgrid-binding run' },
+  { args: ['--help', 'run'], usage: 'Usage: eventgrid-binding run' },
+  { args: ['-h', 'run'], usage: 'Usage: eventgrid-binding run' },
 ])('takes $args for --help', async ({ args, usage }) => {
   const command = startCommand(args)
   expect(await command.ended).toBe(0)

@@ -84,8 +84,8 @@ withDaprd('eventgrid-binding run answers as daprd does, and publishes the same',
     AZURE_AUTHORITY_HOST: emulator.endpoints.authorityHost,
     NODE_EXTRA_CA_CERTS: `${folder.path}/ca.pem`,
   })
-  const [, api = ''] = await host.line(/^ready: (http\S+)\/v1\.0/)
-  await host.line(/^the application is up/)
+  const [, api = ''] = await host.line(/ ready: .*url=(http\S+)\/v1\.0/)
+  await host.line(/ info {2}the application is up/)
   for (const request of requests) {
     const theirs = await outcomeOf(`http://127.0.0.1:${daprd.httpPort}`, request, emulator)
     const ours = await outcomeOf(api, request, emulator)

@@ -66,7 +66,7 @@ it('ends with 1 where the port of the API or of a component is taken', async () 
   world.write('orders.yaml', { handshakePort: port, fields: { listenAddress: '127.0.0.1' } })
   const host = world.start()
   expect(await host.ended).toBe(1)
-  expect(host.lines).toContain('orders: error: could not be started')
+  expect(host.lines.join('\n')).toMatch(/ error could not be started component=orders$/m)
   expect(host.lines.at(-1)).toMatch(/PORT_UNAVAILABLE/)
 })
 
@@ -77,7 +77,9 @@ it('ends with 1 and names both components where two have one port', async () => 
   world.write('parcels.yaml', { name: 'parcels', handshakePort: port })
   const host = world.start()
   expect(await host.ended).toBe(1)
-  expect(host.lines).toContain('parcels: error: could not be started; component "orders" has its handshakePort already')
+  expect(host.lines.join('\n')).toMatch(
+    / error could not be started; component "orders" has its handshakePort already component=parcels$/m,
+  )
 })
 
 it('drains at SIGTERM: what the application handles is awaited, and it may still publish', async () => {
@@ -92,7 +94,7 @@ it('drains at SIGTERM: what the application handles is awaited, and it may still
   app.answerWith(async (_call, index) => {
     if (index > 0) return 200
     host.process.kill('SIGTERM')
-    await host.line(/^SIGTERM: no more events are taken/)
+    await host.line(/ info {2}SIGTERM: no more events are taken/)
     await vi.waitFor(async () => expect(await health()).toBe(503))
     const answers = await Promise.all(
       ['orders', 'parcels'].map((name) => host.invoke(name, { operation: 'create', data: 'while draining' })),
@@ -103,7 +105,7 @@ it('drains at SIGTERM: what the application handles is awaited, and it may still
   expect(await host.ended).toBe(0)
   const acknowledged = world.emulator.records.deliveries.filter(({ status }) => status === 200)
   expect(acknowledged.length).toBe(1)
-  expect(host.lines.at(-1)).toBe('ended')
+  expect(host.lines.at(-1)).toMatch(/ info {2}ended$/)
 })
 
 it('ends at once at the second signal', async () => {
@@ -115,7 +117,7 @@ it('ends at once at the second signal', async () => {
   await host.invoke('orders', { operation: 'create', data: 'stuck' })
   await app.received('POST', 1)
   host.process.kill('SIGINT')
-  await host.line(/^SIGINT: no more events/)
+  await host.line(/ info {2}SIGINT: no more events/)
   host.process.kill('SIGTERM')
   expect(await host.ended).toBe(143)
 })
@@ -135,14 +137,18 @@ it('says what runs, and prints no secret, whatever goes wrong', async () => {
   )
   const metadata = await fetch(`${base}/v1.0/metadata`, { headers })
   world.write('orders.yaml', { fields: { clientSecret: `marked-client-secret`, handshakePort: 'x' } })
-  await host.line(/^what these files said before stays in force/)
+  await host.line(/ warn {2}the previous version of these files stays active/)
   await fetch(`${base}/v1.0/shutdown`, { method: 'POST', headers })
   expect(await host.ended).toBe(0)
   const texts = [...host.lines, ...(await Promise.all([...answers, metadata].map((answer) => answer.text())))].join(
     '\n',
   )
   const capabilities = /"capabilities":\["INPUT_BINDING","OUTPUT_BINDING"\]/
-  for (const line of [/^orders: bindings\.azure\.eventgrid v1: input and output$/m, /^ready: http/m, capabilities])
+  for (const line of [
+    / info {2}bindings\.azure\.eventgrid v1: input and output component=orders$/m,
+    / ready: .*url=http/m,
+    capabilities,
+  ])
     expect(texts).toMatch(line)
   for (const secret of ['marked-', key, world.emulator.clientSecret]) expect(texts).not.toContain(secret)
 })
@@ -172,7 +178,7 @@ it('ends at once at a signal that comes after a request to shut down', async () 
   await host.invoke('orders', { operation: 'create', data: 'stuck' })
   await app.received('POST', 1)
   await fetch(`${await host.api}/v1.0/shutdown`, { method: 'POST' })
-  await host.line(/^shutdown: no more events/)
+  await host.line(/ info {2}shutdown: no more events/)
   host.process.kill('SIGTERM')
   expect(await host.ended).toBe(143)
 })
@@ -185,6 +191,6 @@ it.each([
     ['run', '--components', makeComponentFolder().path, '--http-port', '0', '--http-address', '0.0.0.0'],
     env,
   )
-  await host.line(/^ready/)
+  await host.line(/ ready/)
   expect(host.lines.some((line) => line.includes('--http-address 0.0.0.0 without DAPR_API_TOKEN'))).toBe(warns)
 })

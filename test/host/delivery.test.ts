@@ -65,8 +65,8 @@ it('loses nothing while the application is not up yet, and nothing that it died 
   const world = await openHostWorld()
   const port = await freePort()
   const host = world.start(['--app-port', String(port)])
-  await host.line(new RegExp(`^the application does not listen on port ${port} yet: .* 503`))
-  await host.line(/^orders: the event subscription .* stands/)
+  await host.line(new RegExp(` warn {2}the application does not listen on port ${port} yet; .* 503`))
+  await host.line(/ info {2}the event subscription .* stands.* component=orders/)
   expect([await host.get('/v1.0/healthz'), await host.get('/v1.0/healthz/outbound')]).toMatchObject([
     { status: 500, body: JSON.stringify({ errorCode: 'ERR_HEALTH_NOT_READY', message: 'dapr is not ready: [app]' }) },
     { status: 204, body: '' },
@@ -95,15 +95,15 @@ it('says once that the application is gone and once that it is back, and answers
   await world.emulator.settled()
   await first.close()
   await host.invoke('orders', create('meanwhile'))
-  await host.line(/^the application is gone: nothing listens on port \d+; events are answered 503 and come again$/)
+  await host.line(/ warn {2}the application is gone: nothing listens on port \d+; .*deliveries get 503/)
   await world.emulator.records.deliveries.waitFor(({ status }) => status === 503)
   expect((await host.get('/v1.0/healthz')).status).toBe(204)
 
   const second = await openDaprApp({ port })
-  await host.line(/^the application is back on port/)
+  await host.line(/ info {2}the application is back on port/)
   await world.emulator.settled()
   expect(dataOf(await second.received('POST', 1))).toEqual(['meanwhile'])
-  expect(host.lines.filter((line) => /^the application is /.test(line)).map((line) => line.split(/[ :]/)[3])).toEqual([
+  expect(host.lines.flatMap((line) => / the application is (\w+)/.exec(line)?.[1] ?? [])).toEqual([
     'up',
     'gone',
     'back',
@@ -128,11 +128,11 @@ it('answers 503 while the application says that it is unwell, or that it does no
   let wanted = false
   const app = await openDaprApp({ subscribed: () => wanted })
   const host = world.start(['--app-port', String(app.port), ...healthChecked(2)])
-  await host.line(/^orders: warning: the application answers OPTIONS \/orders with 404, .* direction: input/)
+  await host.line(/ warn {2}the application answers OPTIONS \/orders with 404, .* direction: input.* component=orders/)
   wanted = true
   await host.takesEvents('orders')
   app.feel(false)
-  await host.line(/^the application is unwell/)
+  await host.line(/ warn {2}the application is unhealthy/)
   await host.invoke('orders', create('patience'))
   await world.emulator.records.deliveries.waitFor(({ status }) => status === 503)
   expect((await app.received('POST', 0)).length).toBe(0)
@@ -151,7 +151,7 @@ it('says once that the application takes no events, and hands it none while it i
   wanted = promise
   await app.received('OPTIONS', 3)
   app.feel(false)
-  await host.line(/^the application is unwell/)
+  await host.line(/ warn {2}the application is unhealthy/)
   answer(true)
   // As long as it takes to ask again, were it asked.
   await app.received('GET', (await app.received('GET', 0)).length + 25)

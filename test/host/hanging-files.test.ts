@@ -57,7 +57,7 @@ it('ends with 0 at a signal though a file system hangs', async () => {
     ['run', '--components', folder.path, '--http-port', '0'],
     withHangingRead({ threads: 4 }),
   )
-  await command.line(/^ready/)
+  await command.line(/ ready/)
   command.process.kill('SIGTERM')
   expect(await command.ended).toBe(0)
 })

@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest'
+import { createMetrics } from '../../src/binding/metrics.ts'
 import { type BindingsApiOptions, createBindingsApi } from '../../src/host/bindings-api.ts'
 import { createHost } from '../../src/host/host.ts'
 import { loadComponents } from '../../src/metadata/load-components.ts'
@@ -31,7 +32,8 @@ spec:
     fill: (text) => text,
     secrets: () => ({}),
   })
-  const host = createHost({ channel: undefined, loggerOf: captureLog })
+  const log = captureLog()
+  const host = createHost({ channel: undefined, loggerOf: () => log, metrics: createMetrics() })
   await host.start(loaded)
   const api = createBindingsApi({
     host,

@@ -42,7 +42,7 @@ export const healthChecked = (threshold: number): readonly string[] => [
   ...['--app-health-threshold', String(threshold)],
 ]
 
-const listens = (name: string) => new RegExp(`^${name}: listening .*port: (\\d+)`)
+const listens = (name: string) => new RegExp(` listening .*component=${name} .*port=(\\d+)`)
 
 /** The port on which a component listens, by the last line that says so. */
 function portOf(lines: readonly string[], name: string): number | undefined {
@@ -87,7 +87,7 @@ export async function openHostWorld(options: EventGridEmulatorOptions = {}): Pro
         const [name = ''] = hostname.split('.')
         return `http://127.0.0.1:${portOf(command.lines, name) ?? 1}${pathname}${search}`
       })
-      const api = command.line(/^ready: (http\S+)\/v1\.0/).then(([, url = '']) => url)
+      const api = command.line(/ ready: .*url=(http\S+)\/v1\.0/).then(([, url = '']) => url)
       // A test that expects the command to end does not look at the API.
       api.catch(() => {})
       return {
@@ -95,8 +95,8 @@ export async function openHostWorld(options: EventGridEmulatorOptions = {}): Pro
         api,
         takesEvents: (name) =>
           Promise.all([
-            command.line(new RegExp(`^${name}: the event subscription .* stands`)),
-            command.line(new RegExp(`^${name}: events go to the application`)),
+            command.line(new RegExp(` the event subscription .* stands.* component=${name}`)),
+            command.line(new RegExp(` events go to the application.* component=${name}`)),
           ]),
         async port(name) {
           const [, port = ''] = await command.line(listens(name))

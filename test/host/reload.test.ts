@@ -25,23 +25,23 @@ it('adds, changes and removes components while it runs, and keeps what a broken 
   await app.received('POST', 1)
 
   world.write('orders.yaml', { fields: { route: '/elsewhere' } })
-  await host.line(/^orders: events go to the application at \/elsewhere/)
+  await host.line(/ info {2}events go to the application at \/elsewhere.* component=orders/)
   expect(names(await host.get('/v1.0/metadata'))).toEqual(['orders', 'parcels'])
-  expect(host.lines.filter((line) => line.startsWith('parcels: listening'))).toHaveLength(1)
+  expect(host.lines.filter((line) => / listening .*component=parcels/.test(line))).toHaveLength(1)
   await host.invoke('orders', { operation: 'create', data: 'moved' })
   expect((await app.received('POST', 2)).map(({ path }) => path)).toEqual(['/parcels', '/elsewhere'])
 
   world.write('orders.yaml', { fields: { scope: '/nowhere', handlerTimeout: '25' } })
   await host.line(/orders\.yaml:\d+:\d+: scope /)
   await host.line(/orders\.yaml:\d+:\d+: handlerTimeout /)
-  await host.line(/^what these files said before stays in force/)
+  await host.line(/ warn {2}the previous version of these files stays active/)
   await host.invoke('orders', { operation: 'create', data: 'still' })
   expect((await app.received('POST', 3)).at(-1)?.path).toBe('/elsewhere')
   world.write('orders.yaml', { fields: { route: '/elsewhere' } })
-  await host.line(/^every component file is valid again/)
+  await host.line(/ info {2}every component file is valid again/)
 
   world.folder.remove('parcels.yaml')
-  await host.line(/^parcels: removed/)
+  await host.line(/ info {2}removed.* component=parcels/)
   expect(names(await host.get('/v1.0/metadata'))).toEqual(['orders'])
   expect((await host.invoke('parcels', { operation: 'create' })).body).toContain("couldn't find output binding parcels")
 })
@@ -91,7 +91,7 @@ it('takes no more events at SIGTERM, though a component that changes waits for w
   const { status } = await host.invoke('orders', { operation: 'create', data: 'while draining' })
   answer(200)
   expect([status, await host.ended]).toEqual([200, 0])
-  expect(host.lines.filter((line) => line.startsWith('orders: listening'))).toHaveLength(1)
+  expect(host.lines.filter((line) => / listening .*component=orders/.test(line))).toHaveLength(1)
 })
 
 it('goes back to what a component was when its new port is taken, and leaves out what cannot', async () => {
@@ -100,8 +100,8 @@ it('goes back to what a component was when its new port is taken, and leaves out
   const host = world.start(['--app-port', String(app.port)])
   await host.takesEvents('orders')
   world.write('orders.yaml', { handshakePort: String(app.port), fields: { listenAddress: '127.0.0.1' } })
-  await host.line(/^orders: error: PORT_UNAVAILABLE/)
-  await host.line(/^orders: warning: going back to what it was before/)
+  await host.line(/ error PORT_UNAVAILABLE.* component=orders/)
+  await host.line(/ warn {2}going back to what it was before.* component=orders/)
   await host.invoke('orders', { operation: 'create', data: 'still' })
   await app.received('POST', 1)
 
@@ -112,8 +112,8 @@ it('goes back to what a component was when its new port is taken, and leaves out
     fields: { listenAddress: '127.0.0.1' },
   })
   const [{ input }] = await Promise.all([
-    host.line(/^parcels: error: PORT_UNAVAILABLE/),
-    host.line(/^parcels: warning: it is left out until its file changes/),
+    host.line(/ error PORT_UNAVAILABLE.* component=parcels/),
+    host.line(/ warn {2}it is left out until its file changes.* component=parcels/),
   ])
   expect(input).not.toContain('has its handshakePort')
   world.write('a-parcels.yaml', { name: 'parcels' })
@@ -121,8 +121,8 @@ it('goes back to what a component was when its new port is taken, and leaves out
 
   const port = await host.port('orders')
   world.write('a-parcels.yaml', { name: 'parcels', handshakePort: port })
-  await host.line(/^orders: error: PORT_UNAVAILABLE.*component "parcels" has its handshakePort already/)
-  await host.line(/^orders: warning: it is left out until its file changes/)
+  await host.line(/ error PORT_UNAVAILABLE.*component "parcels" has its handshakePort already.* component=orders/)
+  await host.line(/ warn {2}it is left out until its file changes.* component=orders/)
   expect(names(await host.get('/v1.0/metadata'))).toEqual(['parcels'])
 })
 
@@ -134,12 +134,12 @@ it('lets a component keep the port that another one asks for, and names the two'
   await Promise.all([host.takesEvents('orders'), host.takesEvents('parcels')])
   const port = await host.port('parcels')
   world.write('orders.yaml', { handshakePort: port })
-  await host.line(/^orders: error: PORT_UNAVAILABLE.*component "parcels" has its handshakePort already/)
-  await host.line(/^orders: warning: going back to what it was before/)
+  await host.line(/ error PORT_UNAVAILABLE.*component "parcels" has its handshakePort already.* component=orders/)
+  await host.line(/ warn {2}going back to what it was before.* component=orders/)
   await host.invoke('orders', { operation: 'create', data: 'one' })
   await host.invoke('parcels', { operation: 'create', data: 'other' })
   expect((await app.received('POST', 2)).map(({ path }) => path).sort()).toEqual(['/orders', '/parcels'])
-  expect(host.lines.join('\n')).not.toContain('parcels: removed')
+  expect(host.lines.join('\n')).not.toMatch(/ removed .*component=parcels/)
 })
 
 it('asks for no events of a component that is on its way out, though the application comes back meanwhile', async () => {
@@ -157,11 +157,11 @@ it('asks for no events of a component that is on its way out, though the applica
   world.folder.remove('orders.yaml')
   await vi.waitFor(async () => expect(await isUp(port)).toBe(false))
   app.feel(false)
-  await host.line(/^the application is unwell/)
+  await host.line(/ warn {2}the application is unhealthy/)
   app.feel(true)
-  await host.line(/^the application is back/)
+  await host.line(/ info {2}the application is back/)
   answer(200)
-  await host.line(/^orders: removed/)
+  await host.line(/ info {2}removed.* component=orders/)
   host.process.kill('SIGTERM')
   expect(await host.ended).toBe(0)
   expect(host.lines.filter((line) => line.includes('the application answers OPTIONS'))).toEqual([])
@@ -171,9 +171,11 @@ it('says each warning of a component with both sides once', async () => {
   const world = await openHostWorld()
   world.write('orders.yaml', { fields: { handlerTimeuot: '1s' } })
   const host = world.start()
-  await host.line(/^orders: the event subscription .* stands/)
+  await host.line(/ info {2}the event subscription .* stands.* component=orders/)
   expect(host.lines.filter((line) => line.includes('handlerTimeuot'))).toEqual([
     expect.stringContaining('did you mean handlerTimeout'),
   ])
-  expect(host.lines).toContain('orders: warning: there is no --app-port: events are answered 503 and come again')
+  expect(host.lines.join('\n')).toMatch(
+    / warn {2}there is no --app-port: deliveries get 503, and Event Grid sends them again component=orders$/m,
+  )
 })

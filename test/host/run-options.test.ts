@@ -15,6 +15,8 @@ it('takes the ports and addresses of Dapr where nothing is said', () => {
     health: undefined,
     http: { host: '127.0.0.1', port: 3500 },
     secrets: undefined,
+    metrics: undefined,
+    log: { format: 'text', level: 'info' },
   })
 })
 

@@ -31,10 +31,10 @@ it('runs the application and the component YAML of the example for daprd, unchan
       TOPIC_KEY: topic.key,
     },
   )
-  const [, apiPort = ''] = await host.line(/^ready: http:\/\/127\.0\.0\.1:(\d+)/)
+  const [, apiPort = ''] = await host.line(/ ready: .*url=http:\/\/127\.0\.0\.1:(\d+)/)
   const app = startProcess(process.execPath, [resolve(example, 'app.ts'), String(appPort), apiPort])
-  await host.line(/^orders: events go to the application at \/orders/)
-  await host.line(/^orders: the event subscription .* stands/)
+  await host.line(/ info {2}events go to the application at \/orders.* component=orders/)
+  await host.line(/ info {2}the event subscription .* stands.* component=orders/)
   emulator.raise(topic.id, [
     { specversion: '1.0', id: '17', source: '/shop', type: 'order.placed', data: { item: 'tea' } },
   ])

@@ -176,7 +176,7 @@ it('writes its log as JSON lines on demand, with the component that a line is ab
     time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
     level: 'error',
     component: 'orders',
-    message: expect.stringContaining('scope'),
+    msg: expect.stringContaining('scope'),
   })
 })
 

@@ -8,6 +8,8 @@ export interface Command {
   readonly process: ChildProcess
   /** All lines so far, of stdout and of stderr. */
   readonly lines: readonly string[]
+  /** All lines of stdout so far. */
+  readonly stdout: readonly string[]
   /** Resolves with the match of the first line that fits, of those so far and of those to come; rejects when the process ends without one. */
   line(pattern: RegExp): Promise<RegExpExecArray>
   /** Resolves with the exit code, or the signal that ended it. */
@@ -37,10 +39,12 @@ export function startProcess(
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const lines: string[] = []
+  const stdout: string[] = []
   const watchers = new Set<() => void>()
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on('line', (line) => {
       lines.push(line)
+      if (stream === child.stdout) stdout.push(line)
       for (const look of watchers) look()
     })
   }
@@ -56,6 +60,7 @@ export function startProcess(
   return {
     process: child,
     lines,
+    stdout,
     ended,
     line: (pattern) =>
       new Promise((found, failed) => {

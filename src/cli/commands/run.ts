@@ -1,11 +1,9 @@
 import { join, normalize } from 'node:path'
+import type { Observation } from '../../binding/observation.ts'
 import { BindingError } from '../../core/errors.ts'
+import type { Logger } from '../../core/logger.ts'
 import { Secret } from '../../core/secret.ts'
-import { createAppChannel } from '../../host/app-channel.ts'
-import { type AppWatch, watchApp } from '../../host/app-watch.ts'
-import { createBindingsApi } from '../../host/bindings-api.ts'
-import { createHost } from '../../host/host.ts'
-import { watchFolder } from '../../host/watch-folder.ts'
+import { createSidecar, type Sidecar } from '../../host/sidecar.ts'
 import { type FolderTexts, otherFiles, readFolder } from '../../metadata/component-folder.ts'
 import { type Loaded, loadComponents } from '../../metadata/load-components.ts'
 import { createPlaceholders } from '../../metadata/placeholders.ts'
@@ -13,139 +11,85 @@ import { readSecretsFile } from '../../metadata/secret-stores.ts'
 import { isLoopback } from '../../support/loopback.ts'
 import type { Command } from '../command.ts'
 import { listenFailure } from '../listen-failure.ts'
+import { createLoggers } from '../log-options.ts'
+import { logFormats, logLevels } from '../log-writer.ts'
+import { serveMetrics } from '../metrics-options.ts'
 import { type RunOptions, readRunOptions, runDefaults } from '../run-options.ts'
 import { awaitEnd } from '../signals.ts'
-import type { Terminal } from '../terminal.ts'
-import { terminalLogger } from '../terminal-logger.ts'
 import { UsageError } from '../usage-error.ts'
 import { packageVersion } from '../version.ts'
 
 const help = `Usage: eventgrid-binding run --components DIR [--app-port N] [options]
 
-Runs the components of a folder beside an application, and speaks Dapr's HTTP API for bindings: for machines without Dapr.
+Runs the components of a folder beside an application, and serves Dapr's HTTP API for bindings: for machines without Dapr.
 
 Options:
-  --components DIR              folder of component YAML files; a change takes effect at once, a broken file does not
-  --app-port N                  where the application listens; events are posted to /{component}, or to its route
-                                (without: components only publish, and events are answered 503 and come again)
-  --app-address HOST            (default ${runDefaults.appAddress})
-  --app-id NAME                 components whose scopes do not name it are left out
+  --components DIR              folder of component YAML files. A change takes effect at once; of a broken file the
+                                previous version stays active
+  --app-port N                  port of the application: events are posted to /{component}, or to the component's route
+                                (without: components only publish; deliveries get 503, and Event Grid sends them again)
+  --app-address HOST            host of the application (default ${runDefaults.appAddress})
+  --app-id NAME                 id of the application: components whose scopes do not name it are left out
   --app-max-concurrency N       requests to the application at once (default ${runDefaults.appMaxConcurrency})
-  --app-health-check-path PATH  ask the application by GET whether it is well; while it is not, events wait
-  --app-health-probe-interval S seconds between two such questions (default ${runDefaults.appHealthProbeInterval})
-  --app-health-threshold N      failures in a row before it counts as unwell (default ${runDefaults.appHealthThreshold})
-  --http-port N                 Dapr's HTTP API (default ${runDefaults.httpPort}; 0 takes a free one)
-  --http-address HOST           (default ${runDefaults.httpAddress}: this machine only)
-  --secrets FILE                JSON file for secretKeyRef, such as { "event-grid": { "clientSecret": "..." } }, beside the local
-                                secret stores of the folder
+  --app-health-check-path PATH  check the application's health by GET; while it is unhealthy, deliveries get 503
+  --app-health-probe-interval S seconds between two health checks (default ${runDefaults.appHealthProbeInterval})
+  --app-health-threshold N      failed checks in a row that make it unhealthy (default ${runDefaults.appHealthThreshold})
+  --http-port N                 port of Dapr's HTTP API (default ${runDefaults.httpPort}; 0 takes a free one)
+  --http-address HOST           where the API listens (default ${runDefaults.httpAddress}: this machine only)
+  --secrets FILE                JSON file for secretKeyRef, such as { "event-grid": { "clientSecret": "..." } }, beside the
+                                local secret stores of the folder
+  --metrics-port N              serve /healthz, /readyz and /metrics over http (off by default; 0 takes a free port)
+  --metrics-address ADDR        where to serve them (default 127.0.0.1)
+  --log-level LEVEL             ${logLevels.join(', ')} (default info)
+  --log-format FORMAT           ${logFormats.join(' or ')}, on stderr (default text)
   -h, --help                    this text
 
-Environment: AZURE_RESOURCE_MANAGER_URL, AZURE_AUTHORITY_HOST and NODE_EXTRA_CA_CERTS point it at the emulator. APP_API_TOKEN is sent
-to the application as dapr-api-token; callers of the API must bring DAPR_API_TOKEN in the same way.
+Environment: AZURE_RESOURCE_MANAGER_URL, AZURE_AUTHORITY_HOST and NODE_EXTRA_CA_CERTS point it at the emulator. APP_API_TOKEN is
+sent to the application as dapr-api-token. With DAPR_API_TOKEN set, callers of the API must send it as dapr-api-token.
 
-A first SIGINT or SIGTERM takes no more events and waits for those that the application has; a second one ends at once.
+A first SIGINT or SIGTERM accepts no more events and waits for those that the application handles; a second one ends at once.
 `
 
-const mostNamed = 10
+const maxNamed = 10
 
 /** `eventgrid-binding run`. */
-export const run: Command = { help, run: runHost }
+export const run: Command = { help, run: runSidecar }
 
 /** Runs until a signal, or a request to shut down. Throws a UsageError for wrong options or components. */
-async function runHost(args: readonly string[], terminal: Terminal): Promise<number> {
+async function runSidecar(args: readonly string[]): Promise<number> {
   const options = readRunOptions(args)
-  const { env } = process
+  const loggerOf = createLoggers(options.log)
+  const logger = loggerOf()
   const ending = awaitEnd()
   // The folder may be on a network mount that hangs.
   const texts = await Promise.race([textsOf(options), ending.asked])
   if (typeof texts === 'string') return 0
   const load = loader(options)
   const unread = await unreadNotes(options)
-  let loaded = firstLoad(() => load(texts), unread)
-  const { app } = options
-  let watch: AppWatch | undefined
-  const onGone = () => watch?.gone()
-  const channel = app && createAppChannel({ ...app, token: secretOf(env.APP_API_TOKEN), onGone })
-  const host = createHost({ channel, loggerOf: (component) => terminalLogger(terminal, component) })
-  const waiting = new Set<'components' | 'app'>(channel ? ['components', 'app'] : ['components'])
-  const api = createBindingsApi({
-    host,
-    app,
+  const loaded = firstLoad(() => load(texts), unread)
+  const { env } = process
+  const sidecar = createSidecar({
+    ...options,
+    appToken: secretOf(env.APP_API_TOKEN),
+    apiToken: secretOf(env.DAPR_API_TOKEN),
     version: packageVersion(),
-    appId: options.appId,
-    listeningOn: options.http.host,
-    token: secretOf(env.DAPR_API_TOKEN),
-    notReady: () => [...waiting],
+    loggerOf,
+    folder: { read: () => readFolder(options.components), texts, load },
     onShutdown: () => ending.ask('shutdown'),
   })
-  const undo: (() => unknown)[] = [() => channel?.close(), () => api.close(), () => host.close()]
-  async function end(): Promise<void> {
-    for (const stop of undo.splice(0).toReversed()) await stop()
-  }
-
-  let wasUp = false
-  function appChanged(up: boolean): void {
-    if (up) waiting.delete('app')
-    // As daprd has it, an application that was there and is gone takes readiness away only
-    // where its health is asked for.
-    else if (options.health) waiting.add('app')
-    if (up) terminal.line(`the application is ${wasUp ? 'back' : 'up'} on port ${app?.port}`)
-    else if (options.health) terminal.line('the application is unwell: events wait')
-    else
-      terminal.line(
-        `the application is gone: nothing listens on port ${app?.port}; events are answered 503 and come again`,
-      )
-    wasUp = true
-    host.appIsUp(up)
-  }
-
-  function appMissing(): void {
-    const at = options.health ? `is not well at ${options.health.path} yet` : `does not listen on port ${app?.port} yet`
-    terminal.line(`the application ${at}: until then events are answered 503 and come again`)
-  }
-
-  async function folderChanged(state: FolderTexts): Promise<void> {
-    try {
-      const after = load(state, loaded)
-      showAll(
-        terminal,
-        after.notes.filter((note) => !loaded.notes.includes(note)),
-      )
-      showAll(terminal, after.faults)
-      if (after.faults.length > 0) terminal.line('what these files said before stays in force')
-      else if (loaded.faults.length > 0) terminal.line('every component file is valid again')
-      loaded = after
-      await host.change(after)
-    } catch (error) {
-      terminal.line(`the components could not be read again: ${messageOf(error)}`)
-    }
-  }
-
+  let observation: Observation | undefined
   try {
-    const url = await listen(api, options.http)
-    if (!isLoopback(options.http.host) && !env.DAPR_API_TOKEN) {
-      terminal.line(
-        `warning: --http-address ${options.http.host} without DAPR_API_TOKEN: every client that reaches ${url} may publish and shut this process down`,
-      )
-    }
-    showAll(terminal, [...loaded.notes, ...unread])
-    if (loaded.components.size === 0) terminal.line(`${options.components} holds no component of ours yet`)
-    await host.start(loaded)
-    waiting.delete('components')
-    const read = () => readFolder(options.components)
-    const stopWatching = watchFolder({ read, known: texts, changed: folderChanged })
-    // Not awaited: while a change drains one component, the others would go on taking events; the host's own end awaits it.
-    undo.push(() => void stopWatching())
-    if (channel) {
-      watch = watchApp({ channel, health: options.health, changed: appChanged, missing: appMissing })
-      undo.push(watch.stop)
-    }
-    terminal.line(`ready: ${url}/v1.0 speaks Dapr's HTTP API for bindings`)
-    const why = await ending.asked
-    waiting.add('components')
-    terminal.line(`${why}: no more events are taken; waiting for those that the application has`)
-    await end()
-    terminal.line('ended')
+    observation = options.metrics && (await serveMetrics(sidecar.observed, options.metrics))
+    if (observation) logger.info('health and metrics are served', observation.address)
+    const url = await listen(sidecar, options.http)
+    warnOfStrangers(options, url, logger)
+    for (const note of [...loaded.notes, ...unread]) logger.warn(note)
+    if (loaded.components.size === 0) logger.warn(`${options.components} holds no component of ours yet`)
+    await sidecar.start(loaded)
+    logger.info("ready: Dapr's HTTP API for bindings is served", { url: `${url}/v1.0` })
+    logger.info(`${await ending.asked}: no more events are taken; waiting for those that the application handles`)
+    await sidecar.close()
+    logger.info('ended')
     return 0
   } catch (error) {
     if (error instanceof BindingError && error.code === 'METADATA_INVALID') {
@@ -153,8 +97,16 @@ async function runHost(args: readonly string[], terminal: Terminal): Promise<num
     }
     throw error
   } finally {
-    await end()
+    await sidecar.close()
+    await observation?.close()
   }
+}
+
+function warnOfStrangers({ http }: RunOptions, url: string, logger: Logger): void {
+  if (isLoopback(http.host) || process.env.DAPR_API_TOKEN) return
+  logger.warn(
+    `--http-address ${http.host} without DAPR_API_TOKEN: every client that reaches ${url} may publish and shut this process down`,
+  )
 }
 
 async function textsOf({ components }: RunOptions): Promise<FolderTexts> {
@@ -165,14 +117,14 @@ async function textsOf({ components }: RunOptions): Promise<FolderTexts> {
   }
 }
 
-/** Somebody may take them for components; a secrets file among them is read as what it is. */
+/** Names files that a user may take for components. A secrets file is none of them. */
 async function unreadNotes({ components, secrets }: RunOptions): Promise<readonly string[]> {
   const names = await otherFiles(components).catch(() => [])
   const files = names.map((name) => join(components, name)).filter((file) => file !== normalize(secrets ?? ''))
   const notes = files
-    .slice(0, mostNamed)
+    .slice(0, maxNamed)
     .map((file) => `${file} is not read as a component: its name does not end with .yaml or .yml`)
-  return files.length > mostNamed ? [...notes, `and ${files.length - mostNamed} more files`] : notes
+  return files.length > maxNamed ? [...notes, `and ${files.length - maxNamed} more files`] : notes
 }
 
 function loader({ appId, secrets }: RunOptions) {
@@ -196,16 +148,12 @@ function firstLoad(load: () => Loaded, unread: readonly string[]): Loaded {
   return loaded
 }
 
-async function listen(api: ReturnType<typeof createBindingsApi>, at: RunOptions['http']): Promise<string> {
+async function listen(sidecar: Sidecar, at: RunOptions['http']): Promise<string> {
   try {
-    return await api.listen({ host: at.host, port: at.port })
+    return await sidecar.listen()
   } catch (error) {
     throw listenFailure(error, 'http', at)
   }
-}
-
-function showAll(terminal: Terminal, texts: readonly string[]): void {
-  for (const line of texts.flatMap((text) => text.split('\n'))) terminal.line(line)
 }
 
 const secretOf = (text: string | undefined) => (text ? new Secret(text) : undefined)

@@ -1,10 +1,9 @@
-import { observe } from '../../binding/observation.ts'
 import type { Logger } from '../../core/logger.ts'
-import { createPluggable, type Pluggable } from '../../pluggable/server.ts'
+import { createPluggable } from '../../pluggable/server.ts'
 import type { Command } from '../command.ts'
-import { listenFailure } from '../listen-failure.ts'
-import { createLogWriter, type LogFormat, type LogLevel, logFormats, logLevels } from '../log-writer.ts'
-import { portRange, readNumber } from '../number-option.ts'
+import { createLoggers, type LogOptions, logOptions, readLogOptions } from '../log-options.ts'
+import { logFormats, logLevels } from '../log-writer.ts'
+import { type MetricsAddress, metricsOptions, readMetricsOptions, serveMetrics } from '../metrics-options.ts'
 import { parseOptions } from '../parse-options.ts'
 import { awaitEnd } from '../signals.ts'
 import { UsageError } from '../usage-error.ts'
@@ -32,18 +31,15 @@ const text = { type: 'string' } as const
 const known = {
   'sockets-folder': text,
   'socket-mode': text,
-  'metrics-port': text,
-  'metrics-address': text,
-  'log-level': text,
-  'log-format': text,
+  ...metricsOptions,
+  ...logOptions,
 } as const
 
 interface ServeOptions {
   readonly folder: string
   readonly socketMode: number
-  readonly metrics: { readonly host: string; readonly port: number } | undefined
-  readonly level: LogLevel
-  readonly format: LogFormat
+  readonly metrics: MetricsAddress | undefined
+  readonly log: LogOptions
 }
 
 /** `eventgrid-binding serve`. */
@@ -52,10 +48,7 @@ export const serve: Command = { help, run }
 /** Runs until a signal. Throws a UsageError for wrong options. */
 async function run(args: readonly string[]): Promise<number> {
   const options = readOptions(args)
-  const { level, format } = options
-  const write = (line: string) => void process.stderr.write(line)
-  const loggerOf = (component?: string): Logger =>
-    createLogWriter({ level, format, write, ...(component !== undefined && { fields: { component } }) })
+  const loggerOf = createLoggers(options.log)
   const logger = loggerOf()
 
   const { asked } = awaitEnd()
@@ -88,7 +81,7 @@ async function start(options: ServeOptions, loggerOf: (component?: string) => Lo
   const { folder, socketMode, metrics } = options
   const pluggable = await createPluggable({ folder, socketMode, loggerOf, signal })
   try {
-    const observation = metrics && (await startObservation(pluggable, metrics, signal))
+    const observation = metrics && (await serveMetrics(pluggable, metrics, signal))
     if (observation) loggerOf().info('health and metrics are served', observation.address)
     return {
       pluggable,
@@ -103,43 +96,18 @@ async function start(options: ServeOptions, loggerOf: (component?: string) => Lo
   }
 }
 
-async function startObservation(pluggable: Pluggable, at: { host: string; port: number }, signal: AbortSignal) {
-  try {
-    return await observe(pluggable, { ...at, signal })
-  } catch (error) {
-    signal.throwIfAborted()
-    throw listenFailure(error, 'metrics', at)
-  }
-}
-
 function readOptions(args: readonly string[]): ServeOptions {
   const values = parseOptions(args, known)
-  const port = values['metrics-port']
-  if (port === undefined && values['metrics-address'] !== undefined)
-    throw new UsageError('--metrics-address needs --metrics-port', { showHelp: true })
   return {
     folder: values['sockets-folder'] ?? (process.env.DAPR_COMPONENTS_SOCKETS_FOLDER || defaultFolder),
     socketMode: modeOf(values['socket-mode'] ?? '660'),
-    metrics:
-      port === undefined
-        ? undefined
-        : { host: values['metrics-address'] ?? '127.0.0.1', port: readNumber('metrics-port', port, portRange) },
-    level: oneOf(logLevels, 'log-level', values['log-level'] ?? 'info'),
-    format: oneOf(logFormats, 'log-format', values['log-format'] ?? 'text'),
+    metrics: readMetricsOptions(values),
+    log: readLogOptions(values),
   }
 }
 
 function modeOf(text: string): number {
-  if (!/^0?[0-7]{3}$/.test(text)) throw wrong('socket-mode', 'three octal digits, such as 660', text)
-  return Number.parseInt(text, 8)
-}
-
-function oneOf<Choice extends string>(choices: readonly Choice[], option: string, text: string): Choice {
-  const found = choices.find((choice) => choice === text)
-  if (found === undefined) throw wrong(option, choices.join(' or '), text)
-  return found
-}
-
-function wrong(option: string, wanted: string, text: string): UsageError {
-  return new UsageError(`--${option} takes ${wanted}, not ${JSON.stringify(text)}`, { showHelp: true })
+  if (/^0?[0-7]{3}$/.test(text)) return Number.parseInt(text, 8)
+  const complaint = `--socket-mode takes three octal digits, such as 660, not ${JSON.stringify(text)}`
+  throw new UsageError(complaint, { showHelp: true })
 }

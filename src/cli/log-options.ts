@@ -1,0 +1,36 @@
+import type { Logger } from '../core/logger.ts'
+import { createLogWriter, type LogFormat, type LogLevel, logFormats, logLevels } from './log-writer.ts'
+import { UsageError } from './usage-error.ts'
+
+/** How a command logs. */
+export interface LogOptions {
+  readonly level: LogLevel
+  readonly format: LogFormat
+}
+
+/** The options of every command that logs, for `parseOptions`. */
+export const logOptions = { 'log-level': { type: 'string' }, 'log-format': { type: 'string' } } as const
+
+/** Reads {@link logOptions}. Throws a UsageError. */
+export function readLogOptions(
+  values: { readonly [Name in keyof typeof logOptions]?: string | undefined },
+): LogOptions {
+  return {
+    level: oneOf(logLevels, 'log-level', values['log-level'] ?? 'info'),
+    format: oneOf(logFormats, 'log-format', values['log-format'] ?? 'text'),
+  }
+}
+
+/** Makes loggers that write to stderr: for the lines of one component, or of the process where no name is given. */
+export function createLoggers(options: LogOptions): (component?: string) => Logger {
+  const write = (line: string) => void process.stderr.write(line)
+  return (component) =>
+    createLogWriter({ ...options, write, ...(component !== undefined && { fields: { component } }) })
+}
+
+function oneOf<Choice extends string>(choices: readonly Choice[], option: string, text: string): Choice {
+  const found = choices.find((choice) => choice === text)
+  if (found !== undefined) return found
+  const complaint = `--${option} takes ${choices.join(' or ')}, not ${JSON.stringify(text)}`
+  throw new UsageError(complaint, { showHelp: true })
+}

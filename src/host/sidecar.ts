@@ -1,0 +1,158 @@
+import type { FastifyInstance } from 'fastify'
+import { createMetrics } from '../binding/metrics.ts'
+import type { Observed } from '../binding/observation.ts'
+import type { Logger } from '../core/logger.ts'
+import type { Secret } from '../core/secret.ts'
+import type { FolderTexts } from '../metadata/component-folder.ts'
+import type { Loaded } from '../metadata/load-components.ts'
+import { createAppChannel } from './app-channel.ts'
+import { type AppHealthCheck, type AppWatch, watchApp } from './app-watch.ts'
+import { createBindingsApi } from './bindings-api.ts'
+import { createHost } from './host.ts'
+import { watchFolder } from './watch-folder.ts'
+
+/** What {@link createSidecar} needs. */
+export interface SidecarOptions {
+  /** The application's id; empty: none. */
+  readonly appId: string
+  /** Where the application listens; without it components only publish. */
+  readonly app: { readonly address: string; readonly port: number; readonly maxConcurrency: number } | undefined
+  readonly appToken: Secret | undefined
+  readonly health: AppHealthCheck | undefined
+  readonly http: { readonly host: string; readonly port: number }
+  /** What callers of the API must bring. */
+  readonly apiToken: Secret | undefined
+  readonly version: string
+  readonly loggerOf: (component?: string) => Logger
+  readonly folder: {
+    read(): Promise<FolderTexts>
+    /** What the folder held at the start. */
+    readonly texts: FolderTexts
+    /** Loads the components; a broken file keeps what it held before. */
+    load(texts: FolderTexts, before: Loaded): Loaded
+  }
+  readonly onShutdown: () => void
+}
+
+/** The components of a folder beside an application, with Dapr's HTTP API. */
+export interface Sidecar {
+  /** Health and figures, for `observe`. */
+  readonly observed: Observed
+  /** Serves the API; resolves with its base URL. Rejects as `listen` does. */
+  listen(): Promise<string>
+  /** Starts the components, and follows the folder and the application. Rejects where a component can't be started. */
+  start(loaded: Loaded): Promise<void>
+  /** Accepts no more events, and waits for those that the application handles. Has no effect the second time. */
+  close(): Promise<void>
+}
+
+/** Starts nothing yet. */
+export function createSidecar(options: SidecarOptions): Sidecar {
+  const { app, health, http, folder, loggerOf } = options
+  const logger = loggerOf()
+  const metrics = createMetrics()
+  let watch: AppWatch | undefined
+  const channel = app && createAppChannel({ ...app, token: options.appToken, onGone: () => watch?.gone() })
+  const host = createHost({ channel, loggerOf, metrics })
+  metrics.watch(() => host.components().map((component) => component.figures()))
+  const waiting = new Set<'components' | 'app'>(channel ? ['components', 'app'] : ['components'])
+  let isDraining = false
+  const api: FastifyInstance = createBindingsApi({
+    host,
+    app,
+    version: options.version,
+    appId: options.appId,
+    listeningOn: http.host,
+    token: options.apiToken,
+    notReady: () => [...waiting],
+    onShutdown: options.onShutdown,
+  })
+  const undo: (() => unknown)[] = [() => channel?.close(), () => api.close(), () => host.close()]
+  const application = createAppReport({ app, health, logger })
+
+  function appChanged(up: boolean): void {
+    if (up) waiting.delete('app')
+    // As with daprd, an application that goes away takes readiness away only where its health is checked.
+    else if (health) waiting.add('app')
+    application.changed(up)
+    host.appIsUp(up)
+  }
+
+  return {
+    observed: {
+      metrics,
+      get draining() {
+        return isDraining
+      },
+      get ready() {
+        return waiting.size === 0
+      },
+      health: () => Object.fromEntries(host.components().map((one) => [one.loaded.component.name, one.health()])),
+    },
+    listen: () => api.listen({ host: http.host, port: http.port }),
+    async start(loaded) {
+      await host.start(loaded)
+      waiting.delete('components')
+      const changed = followFolder({ logger, loaded, load: folder.load, change: host.change })
+      const stopWatching = watchFolder({ read: folder.read, known: folder.texts, changed })
+      // Not awaited: while a change drains one component, the others would accept events. The host's end awaits it.
+      undo.push(() => void stopWatching())
+      if (!channel) return
+      watch = watchApp({ channel, health, changed: appChanged, missing: application.missing })
+      undo.push(watch.stop)
+    },
+    async close() {
+      isDraining = true
+      waiting.add('components')
+      for (const stop of undo.splice(0).toReversed()) await stop()
+    },
+  }
+}
+
+/** Logs what becomes of the application. */
+function createAppReport({
+  app,
+  health,
+  logger,
+}: Pick<SidecarOptions, 'app' | 'health'> & { readonly logger: Logger }) {
+  let wasUp = false
+  return {
+    changed(up: boolean): void {
+      if (up) logger.info(`the application is ${wasUp ? 'back' : 'up'} on port ${app?.port}`)
+      else if (health) logger.warn(`the application is unhealthy: ${meanwhile}`)
+      else logger.warn(`the application is gone: nothing listens on port ${app?.port}; ${meanwhile}`)
+      wasUp = true
+    },
+    missing(): void {
+      const problem = health ? `is not healthy at ${health.path} yet` : `does not listen on port ${app?.port} yet`
+      logger.warn(`the application ${problem}; ${meanwhile}`)
+    },
+  }
+}
+
+const meanwhile = 'until it is, deliveries get 503 and Event Grid sends them again'
+
+interface FollowOptions {
+  readonly logger: Logger
+  readonly loaded: Loaded
+  readonly load: SidecarOptions['folder']['load']
+  readonly change: (loaded: Loaded) => Promise<void>
+}
+
+/** Loads a folder that has changed, logs what is wrong with it, and has the components changed. */
+function followFolder({ logger, loaded: first, load, change }: FollowOptions): (texts: FolderTexts) => Promise<void> {
+  let loaded = first
+  return async (texts) => {
+    try {
+      const after = load(texts, loaded)
+      for (const note of after.notes) if (!loaded.notes.includes(note)) logger.warn(note)
+      for (const fault of after.faults) logger.error(fault)
+      if (after.faults.length > 0) logger.warn('the previous version of these files stays active')
+      else if (loaded.faults.length > 0) logger.info('every component file is valid again')
+      loaded = after
+      await change(after)
+    } catch (error) {
+      logger.error(`the components could not be read again: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+}
