@@ -66,7 +66,7 @@ it('loses nothing while the application is not up yet, and nothing that it died 
   const port = await freePort()
   const host = world.start(['--app-port', String(port)])
   await host.line(new RegExp(` warn {2}the application does not listen on port ${port} yet; .* 503`))
-  await host.line(/ info {2}the event subscription .* stands.* component=orders/)
+  await host.line(/ info {2}the event subscription .* is provisioned.* component=orders/)
   expect([await host.get('/v1.0/healthz'), await host.get('/v1.0/healthz/outbound')]).toMatchObject([
     { status: 500, body: JSON.stringify({ errorCode: 'ERR_HEALTH_NOT_READY', message: 'dapr is not ready: [app]' }) },
     { status: 204, body: '' },

@@ -95,7 +95,7 @@ export async function openHostWorld(options: EventGridEmulatorOptions = {}): Pro
         api,
         takesEvents: (name) =>
           Promise.all([
-            command.line(new RegExp(` the event subscription .* stands.* component=${name}`)),
+            command.line(new RegExp(` the event subscription .* is provisioned.* component=${name}`)),
             command.line(new RegExp(` events go to the application.* component=${name}`)),
           ]),
         async port(name) {

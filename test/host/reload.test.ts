@@ -171,7 +171,7 @@ it('says each warning of a component with both sides once', async () => {
   const world = await openHostWorld()
   world.write('orders.yaml', { fields: { handlerTimeuot: '1s' } })
   const host = world.start()
-  await host.line(/ info {2}the event subscription .* stands.* component=orders/)
+  await host.line(/ info {2}the event subscription .* is provisioned.* component=orders/)
   expect(host.lines.filter((line) => line.includes('handlerTimeuot'))).toEqual([
     expect.stringContaining('did you mean handlerTimeout'),
   ])

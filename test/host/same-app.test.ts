@@ -34,7 +34,7 @@ it('runs the application and the component YAML of the example for daprd, unchan
   const [, apiPort = ''] = await host.line(/ ready: .*url=http:\/\/127\.0\.0\.1:(\d+)/)
   const app = startProcess(process.execPath, [resolve(example, 'app.ts'), String(appPort), apiPort])
   await host.line(/ info {2}events go to the application at \/orders.* component=orders/)
-  await host.line(/ info {2}the event subscription .* stands.* component=orders/)
+  await host.line(/ info {2}the event subscription .* is provisioned.* component=orders/)
   emulator.raise(topic.id, [
     { specversion: '1.0', id: '17', source: '/shop', type: 'order.placed', data: { item: 'tea' } },
   ])
