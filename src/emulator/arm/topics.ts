@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { inputSchemaMappingBy } from '../model/input-schema-mapping.ts'
 import { randomKey, type Topic, topicId } from '../model/model.ts'
 import {
   type ArmAnswer,
@@ -19,27 +20,13 @@ import type { Operations } from './operations.ts'
 import type { ArmTarget } from './path.ts'
 import type { Provisioning } from './provisioning.ts'
 
-const sourceField = z.object({ sourceField: z.exactOptional(z.string()) })
-const mappedField = sourceField.extend({ defaultValue: z.exactOptional(z.string()) })
 const topicBody = z.object({
   location: z.string().min(1),
   tags: z.record(z.string(), z.string()).nullish(),
   properties: z
     .object({
       inputSchema: z.enum(['EventGridSchema', 'CustomEventSchema', 'CloudEventSchemaV1_0']).nullish(),
-      inputSchemaMapping: z
-        .object({
-          inputSchemaMappingType: z.literal('Json'),
-          properties: z.object({
-            id: z.exactOptional(sourceField),
-            topic: z.exactOptional(sourceField),
-            eventTime: z.exactOptional(sourceField),
-            eventType: z.exactOptional(mappedField),
-            subject: z.exactOptional(mappedField),
-            dataVersion: z.exactOptional(mappedField),
-          }),
-        })
-        .nullish(),
+      inputSchemaMapping: inputSchemaMappingBy(z.object).nullish(),
       disableLocalAuth: z.boolean().nullish(),
     })
     .nullish(),

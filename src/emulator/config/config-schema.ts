@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { nearestName } from '../../support/nearest-name.ts'
 import { builtInRoles, findRole } from '../entra/roles.ts'
+import { inputSchemaMappingBy } from '../model/input-schema-mapping.ts'
 
 const text = z.string().min(1, 'must not be empty')
 const port = z
@@ -40,27 +41,13 @@ const azureSubscription = z.strictObject({
 })
 
 const key = z.string().regex(/^[A-Za-z0-9+/]{4,}={0,2}$/, 'must be base64')
-const mapped = z.strictObject({ sourceField: z.exactOptional(text), defaultValue: z.exactOptional(text) })
-const source = z.strictObject({ sourceField: z.exactOptional(text) })
 const topic = z.strictObject({
   name: z.string().regex(/^[A-Za-z0-9-]{3,50}$/, 'must be 3 to 50 letters, digits and hyphens'),
   subscriptionId: z.exactOptional(text),
   resourceGroup: z.exactOptional(text),
   location: z.exactOptional(text),
   inputSchema: z.exactOptional(z.enum(['CloudEventSchemaV1_0', 'EventGridSchema', 'CustomEventSchema'])),
-  inputSchemaMapping: z.exactOptional(
-    z.strictObject({
-      inputSchemaMappingType: z.literal('Json'),
-      properties: z.strictObject({
-        id: z.exactOptional(source),
-        topic: z.exactOptional(source),
-        eventTime: z.exactOptional(source),
-        eventType: z.exactOptional(mapped),
-        subject: z.exactOptional(mapped),
-        dataVersion: z.exactOptional(mapped),
-      }),
-    }),
-  ),
+  inputSchemaMapping: z.exactOptional(inputSchemaMappingBy(z.strictObject)),
   keys: z.exactOptional(z.tuple([key, key])),
   disableLocalAuth: z.exactOptional(z.boolean()),
 })
