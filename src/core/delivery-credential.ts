@@ -19,7 +19,8 @@ interface BoundTo {
 }
 
 /**
- * Derives one credential from each secret (`deliveryToken`, or `clientSecret`), in the order given: newest first. Every replica derives the
+ * Derives one credential from each secret (`deliveryToken`, or `clientSecret`), in the order given: newest first.
+ * Every replica derives the
  * same ones. HKDF-SHA256 (RFC 5869), bound to one event subscription, so that neither part reveals the secret or the other part.
  */
 export function deriveDeliveryCredentials(

@@ -1,4 +1,4 @@
-/** Where Azure is, when it is not where the cloud says: the emulator, a private cloud, a proxy. */
+/** Addresses of Azure that differ from the cloud's own: the emulator, a private cloud, a proxy. */
 export interface Endpoints {
   /** Base URL of Azure Resource Manager, https. @default that of `azureEnvironment` */
   readonly resourceManager?: string
@@ -10,7 +10,7 @@ export interface Endpoints {
   readonly ca?: string
 }
 
-/** The endpoints that a process's environment names: AZURE_RESOURCE_MANAGER_URL and AZURE_AUTHORITY_HOST. */
+/** The endpoints in the environment of a process: AZURE_RESOURCE_MANAGER_URL and AZURE_AUTHORITY_HOST. */
 export function endpointsFromEnvironment(environment: Readonly<Record<string, string | undefined>>): Endpoints {
   const resourceManager = environment.AZURE_RESOURCE_MANAGER_URL
   const authorityHost = environment.AZURE_AUTHORITY_HOST
@@ -20,9 +20,7 @@ export function endpointsFromEnvironment(environment: Readonly<Record<string, st
   }
 }
 
-/**
- * The variable that names a proxy, the first of those that the Azure SDKs look at, where it is none of http or https: they would ask it nothing, or throw.
- */
+/** The variable of the proxy that the Azure SDKs would use, if its value is no http or https URL: they would ignore it, or throw. */
 export function brokenProxy(environment: Readonly<Record<string, string | undefined>>): string | undefined {
   const names = ['HTTPS_PROXY', 'ALL_PROXY', 'HTTP_PROXY'].flatMap((name) => [name, name.toLowerCase()])
   const name = names.find((name) => environment[name])

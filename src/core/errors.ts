@@ -1,6 +1,6 @@
 /**
  * The stable codes of {@link BindingError}: a caller branches on these, never on the message.
- * README's errors table explains each; a test keeps the two alike.
+ * README's table of errors explains each; a test compares the two.
  */
 export const bindingErrorCodes = [
   'METADATA_INVALID',
@@ -28,32 +28,30 @@ export const bindingErrorCodes = [
 /** One of {@link bindingErrorCodes}. */
 export type BindingErrorCode = (typeof bindingErrorCodes)[number]
 
-/** One fault of the metadata or of a component's YAML; a METADATA_INVALID error carries every fault there is. */
+/** One fault of the metadata or of a component's YAML. A METADATA_INVALID error has all of them. */
 export interface MetadataIssue {
   /**
-   * The field as the table of metadata fields spells it, or as the user did where it is unknown.
+   * The field in its documented spelling; an unknown field as the user wrote it.
    * Absent: the document as a whole.
    */
   readonly field?: string
-  /** The value as it may be shown: quoted, or `(redacted)` for a secret. */
+  /** The value in quotes, or `(redacted)` for a secret. */
   readonly value?: string
   /** The rule that the value breaks. */
   readonly rule: string
   /** What to write instead. */
   readonly fix?: string
-  /** Where in the YAML file it stands: `file:line:column`, lines and columns from 1. */
+  /** Its place in the YAML file: `file:line:column`, lines and columns from 1. */
   readonly at?: string
 }
 
-/**
- * What a {@link BindingError} is made of. Nothing secret may be put in: neither texts nor details are filtered again.
- */
+/** The parts of a {@link BindingError}. None may hold a secret: texts and details are not filtered again. */
 export interface BindingErrorParts {
   /** What was wrong, without a full stop. */
   readonly what: string
-  /** What to do about it; may hold lines to paste. */
+  /** What to do about it; may hold commands to paste. */
   readonly fix?: string
-  /** The original error. It must be safe to print: a foreign error that may carry a secret stays out. */
+  /** The original error. It must be safe to print, so never an error of other code that may hold a secret. */
   readonly cause?: unknown
   /** With METADATA_INVALID: every fault. */
   readonly issues?: readonly MetadataIssue[]
@@ -64,14 +62,12 @@ export interface BindingErrorParts {
   readonly details?: Readonly<Record<string, unknown>>
 }
 
-/**
- * Every failure that this package reports, but for a wrong use of its functions, which is a TypeError. Holds no secret.
- */
+/** Every failure that this package reports, except wrong use of its functions, which is a TypeError. Holds no secret. */
 export class BindingError extends Error {
   override readonly name = 'BindingError'
   /** What a caller branches on. */
   readonly code: BindingErrorCode
-  /** What to do about it, as it also stands in the message. */
+  /** What to do about it. The message says it too. */
   declare readonly fix?: string
   /** With METADATA_INVALID: every fault; else empty. */
   readonly issues: readonly MetadataIssue[]
@@ -82,16 +78,16 @@ export class BindingError extends Error {
     const text = [`${code}: ${parts.what}`, parts.fix].filter(Boolean).join('; ')
     super(text, parts.cause === undefined ? undefined : { cause: parts.cause })
     this.code = code
-    // Declared only, so that an error without one shows none.
+    // Not set to undefined, which would be printed.
     if (parts.fix !== undefined) this.fix = parts.fix
     this.issues = parts.issues ?? []
     this.details = parts.details ?? {}
   }
 }
 
-/** What an error says without its code and its remedy. */
+/** The message of an error without its code and its fix. */
 export const whatIsWrong = ({ code, message, fix }: BindingError): string =>
   message.slice(`${code}: `.length, fix === undefined ? undefined : -`; ${fix}`.length)
 
-/** What an error says behind its code. */
+/** The message of an error without its code. */
 export const messageWithoutCode = ({ code, message }: BindingError): string => message.slice(`${code}: `.length)

@@ -1,4 +1,4 @@
-/** Facts that go with a log line. Never a secret: a logger writes them as they are. */
+/** The fields of a log line. Never a secret: a logger writes them unchanged. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>
 
 /**
@@ -12,7 +12,7 @@ export interface Logger {
   error(message: string, fields?: LogFields): void
 }
 
-/** A host's logger, whose failures are its own: a line that can't be written must not end a process or cost an event its place. */
+/** A host's logger whose errors are ignored: a line that can't be written must neither end the process nor fail an event. */
 export function unfailing(logger: Logger): Logger {
   const guarded = (level: keyof Logger) => (message: string, fields?: LogFields) => {
     try {
@@ -22,10 +22,10 @@ export function unfailing(logger: Logger): Logger {
   return { debug: guarded('debug'), info: guarded('info'), warn: guarded('warn'), error: guarded('error') }
 }
 
-/** A logger without warnings that somebody else says already. */
+/** A logger that leaves out warnings that are logged elsewhere. */
 export function withoutWarnings(logger: Logger, known: readonly string[]): Logger {
   return { ...logger, warn: (message, fields) => known.includes(message) || logger.warn(message, fields) }
 }
 
-/** The logger of a host that wants none. */
+/** Writes nothing. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} }

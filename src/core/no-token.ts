@@ -1,14 +1,14 @@
-/** What a {@link NoTokenError} knows. */
+/** The parts of a {@link NoTokenError}. */
 export interface NoTokenParts {
-  /** Who was asked, and what became of it. Nothing secret. */
+  /** Which service was asked, and what it answered. Nothing secret. */
   readonly what: string
-  /** What to do about it, where asking again does not help. */
+  /** What to do about it, where a retry does not help. */
   readonly fix: string | undefined
-  /** How long the answer asks to be left alone, in ms. */
+  /** The pause that the answer asks for, in ms. */
   readonly retryAfterMs: number | undefined
 }
 
-/** Entra, or another place that gives tokens, could not be asked or did not know: the client may be all right. */
+/** Entra, or another source of tokens, was out of reach or failed. The client's credential may be fine. */
 export class NoTokenError extends Error {
   override readonly name = 'NoTokenError'
   readonly fix: string | undefined

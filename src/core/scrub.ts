@@ -4,22 +4,22 @@ const maxLength = 1_000
 const hidden = '(redacted)'
 
 /**
- * Makes somebody else's text fit to be shown: queries of URLs and the given secrets are hidden, in the spellings in
- * which a URL or JSON would hold them, line breaks become spaces, and what is over 1,000 characters is cut off.
+ * Makes a text from outside fit to be shown: hides queries of URLs and the given secrets, also as spelled in a URL or in JSON,
+ * turns line breaks into spaces, and cuts the text at 1,000 characters.
  */
 export function scrub(text: string, secrets: readonly string[] = []): string {
   let shown = text
   for (const secret of secrets) {
     if (secret === '') continue
-    // Half a surrogate pair has no place in a URL, and must not end the hiding by an error.
+    // encodeURIComponent throws for half a surrogate pair.
     const inUrl = encodeURIComponent(secret.toWellFormed())
     for (const spelling of new Set([secret, inUrl, JSON.stringify(secret).slice(1, -1)])) {
       shown = shown.replaceAll(spelling, hidden)
     }
   }
   shown = shown
-    // A URL whole, query or not: a pattern that looked for the query would look through a long
-    // text once for each of its URLs.
+    // Matches whole URLs, with or without a query: a pattern that required the query would take
+    // quadratic time on a text with many URLs.
     .replaceAll(/https?:\/\/[^\s"'<>]*/gi, hideQuery)
   return oneLine(shown, maxLength)
 }

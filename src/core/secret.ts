@@ -4,7 +4,7 @@ const redacted = '(redacted)'
 
 /**
  * A text that must never be printed: string conversion, JSON and `util.inspect` all give `(redacted)`.
- * The text itself comes out only where it is used, by {@link Secret.reveal}.
+ * Only {@link Secret.reveal} gives the text.
  */
 export class Secret {
   readonly #text: string

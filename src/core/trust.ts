@@ -1,21 +1,22 @@
 import { Agent } from 'node:https'
-// As a whole: an older Node, which has no getCACertificates, shall get as far as being told that it is too old.
+// Imported as a whole: an older Node has no getCACertificates, and must get as far as the error that says it is too old.
 import tls, { type SecureContext } from 'node:tls'
 import type { PipelinePolicy, PipelineRequest } from '@azure/core-rest-pipeline'
 import type { Endpoints } from './endpoints.ts'
 
-/** Trusted texts of the moment: a process has one, a test one for each emulator. */
-const mostContexts = 8
+/** A process needs one context; a test needs one for each emulator. */
+const maxContexts = 8
 const contexts = new Map<string, SecureContext>()
 const agents = new WeakMap<SecureContext, Agent>()
 
-/** What a client of the Azure SDKs is given so that it trusts `endpoints.ca` beside Node's own certificates. */
+/** Options of an Azure SDK client that trusts `endpoints.ca` besides Node's own certificates. */
 export interface TrustOptions {
   readonly additionalPolicies: { readonly policy: PipelinePolicy; readonly position: 'perRetry' }[]
 }
 
 /**
- * The options that make a client of the Azure SDKs trust `endpoints.ca`, also through a proxy; nothing where there is none. Connections are
+ * The options that make a client of the Azure SDKs trust `endpoints.ca`, also through a proxy; nothing where there is
+ * none. Connections are
  * shared by all clients with the same `ca`.
  */
 export function trustOptions(endpoints: Endpoints): TrustOptions {
@@ -35,7 +36,8 @@ export function trustOptions(endpoints: Endpoints): TrustOptions {
 }
 
 /**
- * Has a request to https sent by our agent. A proxy of the environment has set an agent of its own by now; that heeds no `tlsOptions` of the SDK,
+ * Has a request to https sent by our agent. A proxy of the environment has set an agent of its own by now; that heeds
+ * no `tlsOptions` of the SDK,
  * so it is told what to trust request by request.
  */
 export function sendBy(request: PipelineRequest, agent: Agent, secureContext: SecureContext | undefined): void {
@@ -55,7 +57,7 @@ export function secureContextOf({ ca }: Endpoints): SecureContext | undefined {
   // Node takes a list in place of its own and not beside it.
   const context = tls.createSecureContext({ ca: [...tls.getCACertificates('default'), ca] })
   const [oldest] = contexts.keys()
-  if (contexts.size >= mostContexts && oldest !== undefined) contexts.delete(oldest)
+  if (contexts.size >= maxContexts && oldest !== undefined) contexts.delete(oldest)
   contexts.set(ca, context)
   return context
 }

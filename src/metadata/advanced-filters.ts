@@ -5,13 +5,13 @@ import type { AdvancedFilter } from './metadata.ts'
 import { parseJson } from './parse-json.ts'
 
 /** Event Grid's limits of one event subscription (Event Grid: event-filtering, limitations). */
-const mostFilters = 25
-const mostValues = 25
-const longestText = 512
+const maxFilters = 25
+const maxValues = 25
+const maxTextLength = 512
 
-const text = z.string().max(longestText)
+const text = z.string().max(maxTextLength)
 const key = text.min(1)
-const values = <T extends z.ZodType>(item: T) => ({ values: z.array(item).min(1).max(mostValues) })
+const values = <T extends z.ZodType>(item: T) => ({ values: z.array(item).min(1).max(maxValues) })
 const range = z.tuple([z.number(), z.number()]).refine(([low, high]) => low <= high)
 
 const operands = {
@@ -53,13 +53,13 @@ export function parseAdvancedFilters(json: string): readonly AdvancedFilter[] {
   const list = z.array(z.unknown()).safeParse(parseJson(json))
   if (!list.success) throw new BrokenRule('must be a JSON array of filters')
   if (list.data.length === 0) throw new BrokenRule('must hold at least one filter', 'write default to have none')
-  if (list.data.length > mostFilters) throw new BrokenRule(`must hold at most ${mostFilters} filters`)
+  if (list.data.length > maxFilters) throw new BrokenRule(`must hold at most ${maxFilters} filters`)
   const filters = list.data.map(parseFilter)
   const count = filters.reduce(
     (sum, filter) => sum + (filter.values?.length ?? (filter.value === undefined ? 0 : 1)),
     0,
   )
-  if (count > mostValues) throw new BrokenRule(`must hold at most ${mostValues} values in all filters together`)
+  if (count > maxValues) throw new BrokenRule(`must hold at most ${maxValues} values in all filters together`)
   return filters
 }
 
@@ -89,7 +89,7 @@ function describe(issue: z.core.$ZodIssue | undefined): string {
       return `must be of type ${issue.expected}`
     case 'too_big':
       return issue.origin === 'string'
-        ? `must be at most ${longestText} characters long`
+        ? `must be at most ${maxTextLength} characters long`
         : `must hold at most ${issue.maximum} items`
     case 'too_small':
       return 'must not be empty'

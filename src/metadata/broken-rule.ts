@@ -1,5 +1,5 @@
 /**
- * A text that breaks the rule of its field. Thrown by the parsers of single values; `parseMetadata` gathers them.
+ * A text that breaks the rule of its field. Thrown by the parsers of single values and collected by `readMetadata`.
  * Never holds the value itself, which may be secret.
  */
 export class BrokenRule extends Error {

@@ -11,7 +11,7 @@ export const componentTypes = ['bindings.cloud.eventrouter', 'bindings.azure.eve
 /** The component's version (specification, section 9). */
 export const componentVersion = 'v1'
 
-/** A component as `init` takes it apart. */
+/** The name and properties of a component, as `init` reads them. */
 export interface ComponentDefinition {
   readonly name: string | undefined
   readonly properties: MetadataProperties
@@ -22,8 +22,7 @@ export interface ComponentDefinition {
  * (`apiVersion`, `kind`, `metadata`, `spec`), `{ name, properties }` with properties a record or a `[{ name, value }]`
  * list, or a flat record of metadata fields. An absent version is `v1`; the type may be left out of the last two.
  *
- * @throws BindingError METADATA_INVALID for another type, version, `apiVersion` or `kind`, and
- *   for anything that is no component
+ * @throws BindingError METADATA_INVALID for another type, version, `apiVersion` or `kind`, and for a value that is no component
  */
 export function readDefinition(input: unknown): ComponentDefinition {
   if (!isRecord(input)) {
@@ -48,8 +47,8 @@ export function isOurType(type: string): boolean {
 }
 
 /**
- * The type of ours that somebody probably meant by another one. Few edits are allowed: Azure has other bindings whose
- * names are near, such as `bindings.azure.eventhubs`.
+ * The type of this component that was probably meant by another type. Only few edits count as a typo, because other bindings have
+ * similar names, such as `bindings.azure.eventhubs`.
  */
 export function typeMeantBy(type: string): string | undefined {
   return nearestName(type, componentTypes, { maxEdits: 3 })
@@ -63,7 +62,7 @@ export function isApiVersion(text: unknown): boolean {
   )
 }
 
-/** The rule of `apiVersion`, as an issue says it. */
+/** The rule of `apiVersion` for an issue. */
 export const apiVersionRule = {
   rule: 'must be a domain name and /v1alpha1',
   fix: 'write apiVersion: dapr.io/v1alpha1',
@@ -137,7 +136,7 @@ export function checkVersion(field: string, version: unknown, issues: MetadataIs
   issues.push({ field, ...shown(version), rule, ...(at !== undefined && { at }) })
 }
 
-/** Names and types are no secrets; anything that is no text is only said to be so. */
+/** Names and types are no secrets. Of a value that is no text only the kind is shown. */
 const shown = (value: unknown) => {
   if (value === undefined) return {}
   return { value: typeof value === 'string' ? quote(value) : `a ${value === null ? 'null' : typeof value}` }

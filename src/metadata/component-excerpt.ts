@@ -18,7 +18,10 @@ const words: ReadonlySet<string> = new Set([
   ...everyFieldName,
 ])
 
-/** The line of a fault with a caret under it. Only what is known to be no secret is shown; in a text with a syntax error that is little. */
+/**
+ * The line of a fault with a caret under it. Only what is known to be no secret is shown; in a text with a syntax error
+ * that is little.
+ */
 export function componentExcerpt(
   { text, file, documents }: ComponentSource,
   at: string,
@@ -35,12 +38,14 @@ function placeIn(file: string, at: string): Place | undefined {
 }
 
 /** Scalars that name something: those of an envelope, and of an entry all but its value. */
-const shownPaths =
-  /^(apiVersion|kind|metadata\.(name|namespace)|spec\.(type|version)|auth\.secretStore|scopes\.\d+|spec\.metadata\.\d+\.(name|envRef|secretKeyRef\.(name|key)))$/
+const shownPaths: readonly RegExp[] = [
+  /^(apiVersion|kind|metadata\.(name|namespace)|spec\.(type|version)|auth\.secretStore|scopes\.\d+)$/,
+  /^spec\.metadata\.\d+\.(name|envRef|secretKeyRef\.(name|key))$/,
+]
 
 function isShown({ path, isKey, text }: LocatedScalar, { value: document }: LocatedDocument): boolean {
   if (isKey) return words.has(text) || /^[a-z]{1,40}$/i.test(text)
-  if (shownPaths.test(path.join('.'))) return true
+  if (shownPaths.some((pattern) => pattern.test(path.join('.')))) return true
   const [spec, metadata, index, key] = path
   if (path.length !== 4 || spec !== 'spec' || metadata !== 'metadata' || key !== 'value') return false
   const list = isRecord(document) && isRecord(document.spec) ? document.spec.metadata : undefined

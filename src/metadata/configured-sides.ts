@@ -3,15 +3,15 @@ import { type FieldName, findField, metadataFields, type Side } from './fields.t
 import { parseChoice } from './parse-choice.ts'
 import { parseList } from './parse-list.ts'
 
-/** The fields that make up a credential: they serve the output too once the topic takes Entra tokens. */
+/** The fields of a credential. The output side uses them too with `topicAuthentication: entra`. */
 export const credentialFields = ['tenantId', 'clientId', 'clientSecret'] as const satisfies readonly FieldName[]
 
 const isCredentialField = (name: string) => credentialFields.some((field) => field === name)
 const isEntra = (topicAuthentication: string | undefined) => topicAuthentication?.toLowerCase() === 'entra'
 
 /**
- * The sides that fields configure where no `direction` says so: each one that has a field of its own among those
- * present. With `topicAuthentication: entra` the fields of the credential are no side's own.
+ * The sides that are configured without `direction`: each side with at least one present field that no other side reads. With
+ * `topicAuthentication: entra` both sides read the credential fields.
  */
 export function configuredSides(
   present: Iterable<FieldName>,
@@ -23,7 +23,7 @@ export function configuredSides(
   )
 }
 
-/** Those of the fields present that are the side's alone, and so configure it. */
+/** The present fields that only this side reads, and that therefore configure it. */
 export function ownFields(
   side: Side,
   present: Iterable<FieldName>,

@@ -4,7 +4,7 @@ import type { InputValues } from './schema.ts'
 
 type CredentialValues = Pick<InputValues, 'azureCredential' | 'tenantId' | 'clientId' | 'clientSecret'>
 
-/** The credential that the fields describe; the host's own goes before them. */
+/** The credential that the fields describe; the host's own credential goes first. */
 export function credentialMetadata(
   { azureCredential, tenantId, clientId, clientSecret }: CredentialValues,
   { credentialGiven }: { readonly credentialGiven: boolean },

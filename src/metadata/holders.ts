@@ -1,12 +1,13 @@
-/** What stands under a name, and the file that it stands in. */
+/** The owner of a name, and its file. */
 export interface Holder<T> {
   readonly file: string
   readonly held: T
 }
 
 /**
- * Who holds each name: first the file that did so before, for what is in use is not replaced by a copy of it; then the others, in the order of the files. Each
- * of those is a fault.
+ * The owner of each name. The previous owner goes first, so that a copy of a file does not replace what is in use;
+ * then the order of the files decides. Every other
+ * claim to the name is a fault.
  */
 export function findHolders<T>(
   byFile: ReadonlyMap<string, readonly T[]>,
@@ -25,13 +26,13 @@ export function findHolders<T>(
   }
   for (const [name, [first, ...copies]] of holders) {
     for (const { file } of copies)
-      faults.push(`${file}: ${kind} ${JSON.stringify(name)} stands in ${first.file} too, and that one counts`)
+      faults.push(`${file}: ${kind} ${JSON.stringify(name)} is defined in ${first.file} too, which is used`)
   }
   return new Map([...holders].map(([name, [first]]) => [name, first]))
 }
 
 interface HolderOptions<T> {
-  /** What it is called in a fault. */
+  /** The word for it in a fault. */
   readonly kind: string
   readonly nameOf: (held: T) => string
   readonly heldBefore: (name: string, file: string) => boolean

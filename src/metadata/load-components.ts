@@ -4,6 +4,7 @@ import { Secret } from '../core/secret.ts'
 import { checkVersion, isOurType, typeMeantBy } from './component-definition.ts'
 import { type ComponentFile, isForApp, readComponentFile } from './component-file.ts'
 import type { FolderTexts } from './component-folder.ts'
+import type { Diagnostics } from './diagnostics.ts'
 import { findHolders } from './holders.ts'
 import type { Metadata } from './metadata.ts'
 import { byPlace, describeIssues } from './metadata-invalid.ts'
@@ -12,25 +13,24 @@ import { readMetadata } from './parse-metadata.ts'
 import type { Secrets } from './resolve-reference.ts'
 import { createSecretSources, type StoreFiles, type StoresByFile } from './secret-sources.ts'
 import { isSecretStore, secretStoreOf } from './secret-stores.ts'
-import type { Told } from './told.ts'
 
 /** A component that can be run: its metadata is valid. */
 export interface LoadedComponent {
   readonly component: Component
   readonly metadata: Metadata
-  /** Equal for two that say the same. Holds no secret: a hash. */
+  /** A hash of type, version and values: equal for components that are equal. */
   readonly fingerprint: string
 }
 
-/** What the files of a folder come to. */
+/** The components of a folder's files. */
 export interface Loaded {
-  /** By name. What a broken file held before stands in here still. */
+  /** By name, with the previous components of a broken file. */
   readonly components: ReadonlyMap<string, LoadedComponent>
-  /** The components of each file that is not broken, and of each broken one as it was before. */
+  /** The components of each file; of a broken file the previous ones. */
   readonly byFile: ReadonlyMap<string, readonly LoadedComponent[]>
-  /** The secret stores of each file, in the same way. */
+  /** The secret stores of each file, likewise. */
   readonly storesByFile: StoresByFile
-  /** Where those stand that count. */
+  /** The file of each secret store that is used. */
   readonly storeFiles: StoreFiles
   /** A text for each broken file. */
   readonly faults: readonly string[]
@@ -38,7 +38,7 @@ export interface Loaded {
   readonly notes: readonly string[]
 }
 
-/** What {@link loadComponents} needs beside the files. */
+/** What {@link loadComponents} needs besides the files. */
 export interface LoadOptions {
   /** The application's id: a component whose `scopes` do not name it is left out. */
   readonly appId: string
@@ -46,18 +46,15 @@ export interface LoadOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Fills in placeholders of a value, or throws BrokenRule. */
   readonly fill: (text: string) => string
-  /** Reads the secrets beside those of the secret stores in the folder. A SecretStoreError becomes a fault. */
+  /** Reads secrets from elsewhere, which go before those of the folder's secret stores. A SecretStoreError becomes a fault. */
   readonly secrets: () => Secrets
-  /** What was loaded before; a broken file keeps what it held. */
+  /** The previous result: a broken file keeps its previous components. */
   readonly before?: Loaded | undefined
   /** Columns of the excerpt of the file below each fault: the line and a caret, secret values masked. @default no excerpts */
   readonly excerptWidth?: number | undefined
 }
 
-/**
- * Reads the components out of a folder's files: references resolved, metadata validated, everything
- * that is wrong reported at once.
- */
+/** Reads the components of a folder's files, resolves references and validates metadata. Reports all faults at once. */
 export function loadComponents(texts: FolderTexts, options: LoadOptions): Loaded {
   const faults: string[] = []
   const notes: string[] = []
@@ -105,7 +102,7 @@ function loadFile(
   file: string,
   read: ComponentFile | Error,
   { appId, excerptWidth, sourcesOf }: LoadContext,
-  { faults, notes }: Told,
+  { faults, notes }: Diagnostics,
 ): readonly LoadedComponent[] | undefined {
   if (read instanceof Error) {
     faults.push(`${file} can't be read: ${read.message}`)
@@ -137,7 +134,7 @@ function loadFile(
   return own.length > 0 || loaded.length < judged.length ? undefined : loaded
 }
 
-/** A component with its metadata, or with all that is wrong with it; with neither where a secret could not be read. */
+/** A component with its metadata, or with its issues; with neither where a secret could not be read. */
 function judge({ component, entries, draft }: ResolvedComponent): {
   readonly loaded?: LoadedComponent
   readonly issues: readonly MetadataIssue[]

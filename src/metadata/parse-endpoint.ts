@@ -1,12 +1,12 @@
 import { isLoopback } from '../support/loopback.ts'
 import { BrokenRule } from './broken-rule.ts'
 
-const longestUrl = 4096
+const maxUrlLength = 4096
 
 /**
  * The public address of the input side (specification, section 4.1), normalised; without a path it is `/api/events`.
  *
- * @throws BrokenRule where it is not https, or has user info or a fragment
+ * @throws BrokenRule for a URL that is not https, or has user info or a fragment
  */
 export function parseSubscriberEndpoint(text: string): string {
   const url = parseUrl(text)
@@ -32,13 +32,12 @@ export function parseTopicEndpoint(text: string): string {
 }
 
 function parseUrl(text: string): URL {
-  if (text.length > longestUrl) throw new BrokenRule(`must be at most ${longestUrl} characters long`)
-  // URL forgives what no other reader of these addresses would, a missing slash too; the value that a message shows has lost it.
+  if (text.length > maxUrlLength) throw new BrokenRule(`must be at most ${maxUrlLength} characters long`)
+  // `URL` accepts addresses that other readers refuse, such as one with a missing slash.
   if (/[\s\\]/.test(text)) throw new BrokenRule('must hold neither white space nor a backslash')
   const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null
   if (!url) throw new BrokenRule('must be an https URL', 'write it like https://<hostname>/api/events')
-  if (/^[^/]*\/\/[^/?#]*@/.test(text))
-    throw new BrokenRule('must not hold user info', 'take out what stands before the @')
+  if (/^[^/]*\/\/[^/?#]*@/.test(text)) throw new BrokenRule('must not hold user info', 'remove the part before the @')
   if (/[{}]/.test(url.hostname))
     throw new BrokenRule(
       'must not hold braces in the name of its host',

@@ -1,24 +1,25 @@
 import { randomUUID } from 'node:crypto'
 import { BrokenRule } from './broken-rule.ts'
 
-/** What {@link createPlaceholders} fills in from. */
+/** Values for {@link createPlaceholders}. */
 export interface PlaceholderOptions {
-  /** Empty: there is none. */
+  /** Empty: it has no id. */
   readonly appId: string
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
 /**
- * Makes what fills in the placeholders of a value as daprd does (Component spec, "Templated metadata values"): `{uuid}`, `{podName}` from POD_NAME, `{appID}`, and
- * `{namespace}`, which is NAMESPACE (or `default`) and the application's id. Here `{uuid}` is one for the whole process, so that reading the file again changes nothing.
- *
- * It throws BrokenRule where there is nothing to fill in.
+ * Makes a function that fills in the placeholders of a value as daprd does (Component spec, "Templated metadata
+ * values"): `{uuid}`, `{podName}` from POD_NAME,
+ * `{appID}`, and `{namespace}`, which is NAMESPACE (or `default`) and the application's id. `{uuid}` is the same for
+ * the whole process, so that reading a file
+ * again changes nothing. The function throws BrokenRule for a placeholder without a value.
  */
 export function createPlaceholders({ appId, env }: PlaceholderOptions): (text: string) => string {
   const uuid = randomUUID()
   const known = (name: string, value: string | undefined, fix: string) => {
     if (value) return value
-    throw new BrokenRule(`refers to ${name}, of which nothing is known`, fix)
+    throw new BrokenRule(`refers to ${name}, which has no value`, fix)
   }
   const needsAppId = 'start with --app-id'
   const values: Readonly<Record<string, () => string>> = {

@@ -25,11 +25,11 @@ export interface PropertyEntry {
 /** The properties of a component: a record, or a list. Values are texts, or secret texts. */
 export type MetadataProperties = Readonly<Record<string, unknown>> | readonly PropertyEntry[]
 
-/** One field that was given. */
+/** A field that has a value. */
 interface GivenField {
   /** The name as it was written. */
   readonly spelled: string
-  /** Trimmed, unless the field is secret; `undefined` where it was no text, which is a fault already. */
+  /** Trimmed, unless the field is secret; `undefined` for a value that is no text, which is reported already. */
   readonly text: string | undefined
   /** As it may be printed. */
   readonly shown: string
@@ -39,9 +39,9 @@ interface GivenField {
 /** The properties by field. */
 export interface GivenFields {
   readonly fields: ReadonlyMap<FieldName, GivenField>
-  /** Names that are no field of ours; with what was probably meant. */
+  /** Unknown names, with the field that was probably meant. */
   readonly unknown: readonly { readonly issue: MetadataIssue; readonly meant: FieldName | undefined }[]
-  /** Has an entry a value that could not be found out? */
+  /** Whether an entry has an {@link UnknownValue}. */
   readonly isIncomplete: boolean
   readonly issues: readonly MetadataIssue[]
 }
@@ -55,7 +55,10 @@ class UnresolvedReference {
   }
 }
 
-/** Sorts properties by field. Names and aliases match in any letter case; empty values count as absent; a field given twice is a fault. */
+/**
+ * Sorts properties by field. Names and aliases match in any letter case; empty values count as absent; a field given
+ * twice is a fault.
+ */
 export function readProperties(properties: MetadataProperties): GivenFields {
   const issues: MetadataIssue[] = []
   const unknown: { issue: MetadataIssue; meant: FieldName | undefined }[] = []
@@ -157,7 +160,7 @@ function howToQuote({ name, secret }: { name: string; secret: boolean }, value: 
 
 const noCertificates = 'certificates are not supported: set clientSecret, or azureCredential'
 
-/** Fields of Dapr's binding that are none here (docs/migration.md). */
+/** Fields of Dapr's binding that this binding does not have (docs/migration.md). */
 const ofDapr: ReadonlyMap<string, string> = new Map([
   ['azureauthmethods', 'set azureCredential in its place'],
   ['azurecertificate', noCertificates],

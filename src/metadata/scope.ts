@@ -1,8 +1,8 @@
 import { BrokenRule } from './broken-rule.ts'
 
 /**
- * A scope past the door (specification, section 2.3). `id` is the canonical resource id: a leading slash, no trailing
- * one, in the letter case the user wrote.
+ * A parsed scope (specification, section 2.3). `id` is the resource id with a leading and no trailing slash, in the
+ * user's letter case.
  */
 export type Scope = { readonly id: string; readonly subscriptionId: string } & (
   | { readonly kind: 'subscription' }
@@ -16,9 +16,9 @@ export type Scope = { readonly id: string; readonly subscriptionId: string } & (
     }
 )
 
-const longestScope = 2048
+const maxScopeLength = 2048
 
-/** No character that could end or change the path of a URL: the scope becomes part of one unencoded. */
+/** No character that could end or change the path of a URL: the scope becomes part of a path, unencoded. */
 const segmentPattern = /^[\p{L}\p{N}\-._~!$&'()*+,;=:@]{1,260}$/u
 
 const forms =
@@ -26,12 +26,12 @@ const forms =
 
 /**
  * Parses a scope of any of the specification's four forms, or of a child resource. Keywords match without regard to
- * case; one trailing slash is fine.
+ * case; a trailing slash is allowed.
  *
  * @throws BrokenRule
  */
 export function parseScope(text: string): Scope {
-  if (text.length > longestScope) throw new BrokenRule(`must be at most ${longestScope} characters long`)
+  if (text.length > maxScopeLength) throw new BrokenRule(`must be at most ${maxScopeLength} characters long`)
   if (!text.startsWith('/')) throw new BrokenRule('must start with a slash', forms)
   const segments = text.replace(/\/$/, '').slice(1).split('/')
   for (const segment of segments) checkSegment(segment)
@@ -55,7 +55,7 @@ export function parseScope(text: string): Scope {
   return { kind: isTopic ? 'topic' : 'resource', id, subscriptionId, resourceGroup, provider, path }
 }
 
-/** A scope's id for comparing and for deriving from: Azure's resource ids mean the same in any letter case. */
+/** A scope's id in lower case, for comparing and hashing: Azure's resource ids are case-insensitive. */
 export function scopeKey(scope: Scope): string {
   return scope.id.toLowerCase()
 }
@@ -64,7 +64,7 @@ function checkSegment(segment: string): void {
   if (segment === '') throw new BrokenRule('must not hold an empty part between slashes', forms)
   if (segment === '.' || segment === '..') throw new BrokenRule('must not hold "." or ".." as a part', forms)
   if (segment.startsWith('{') || segment.startsWith('<')) {
-    throw new BrokenRule('still holds a placeholder', 'put the real value in place of what stands in brackets')
+    throw new BrokenRule('still holds a placeholder', 'replace the part in brackets with the real value')
   }
   if (!segmentPattern.test(segment)) {
     throw new BrokenRule('holds a character that no resource id has, or a part of over 260 characters', forms)

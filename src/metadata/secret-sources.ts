@@ -1,44 +1,49 @@
 import { quote } from '../support/text.ts'
 import { isForApp } from './component-file.ts'
+import type { Diagnostics } from './diagnostics.ts'
 import { findHolders } from './holders.ts'
 import type { ResolveOptions } from './parse-components.ts'
 import type { Secrets } from './resolve-reference.ts'
 import { readSecretStore, type SecretStore, SecretStoreError } from './secret-stores.ts'
-import type { Told } from './told.ts'
 
-/** The secret stores of each file; `undefined` for a file that is broken and has never been whole. */
+/** The secret stores of each file; `undefined` for a file that has always been broken. */
 export type StoresByFile = ReadonlyMap<string, readonly SecretStore[] | undefined>
 
-/** The file that each secret store stands in, by the store's name. */
+/** The file of each secret store, by the store's name. */
 export type StoreFiles = ReadonlyMap<string, string>
 
 interface SecretSourcesOptions {
   readonly appId: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly fill: (text: string) => string
-  /** The secrets that come first, whatever store a component names. A SecretStoreError becomes a fault. */
+  /** Secrets that go before those of every store. A SecretStoreError becomes a fault. */
   readonly secrets: () => Secrets
-  /** Where the stores stood before: a copy of a store's file does not take its place. */
+  /** The previous files of the stores: a copy of a file does not replace it. */
   readonly before: StoreFiles | undefined
 }
 
-/** Where references lead. */
+/** What references refer to. */
 interface SecretSources {
   readonly sourcesOf: ResolveOptions['sourcesOf']
   readonly storeFiles: StoreFiles
 }
 
 /**
- * Where the references of a folder's components lead: to the store that a component names, or where it names none to the only one that there is. What can't be
- * known, for a store or a file is broken, is not judged.
+ * Finds the secrets for the references of a folder's components: in the store that a component names, else in the only
+ * store. If a store or a file is broken, secrets
+ * that may be in it count as unknown.
  */
-export function createSecretSources(byFile: StoresByFile, options: SecretSourcesOptions, told: Told): SecretSources {
+export function createSecretSources(
+  byFile: StoresByFile,
+  options: SecretSourcesOptions,
+  diagnostics: Diagnostics,
+): SecretSources {
   const { env, fill } = options
-  const stores = findStores(byFile, options, told)
+  const stores = findStores(byFile, options, diagnostics)
   const byStore = new Map(
-    [...stores].map(([name, { held }]) => [name, readSecretStore(held, { env, fill }, told)] as const),
+    [...stores].map(([name, { held }]) => [name, readSecretStore(held, { env, fill }, diagnostics)] as const),
   )
-  const given = readGiven(options.secrets, told)
+  const given = readGiven(options.secrets, diagnostics)
   const names = [...stores.keys()]
   const unknown = [...byFile.values()].includes(undefined) ? undefined : {}
   const only = names.length === 1 && unknown ? names[0] : undefined
@@ -66,8 +71,8 @@ export function createSecretSources(byFile: StoresByFile, options: SecretSources
   }
 }
 
-/** The stores for this application by name. */
-function findStores(byFile: StoresByFile, { appId, before }: SecretSourcesOptions, { faults }: Told) {
+/** The stores for this application, by name. */
+function findStores(byFile: StoresByFile, { appId, before }: SecretSourcesOptions, { faults }: Diagnostics) {
   const ours = new Map(
     [...byFile].map(([file, stores = []]) => [file, stores.filter((store) => isForApp(store, appId))] as const),
   )
@@ -78,7 +83,7 @@ function findStores(byFile: StoresByFile, { appId, before }: SecretSourcesOption
   )
 }
 
-function readGiven(secrets: () => Secrets, { faults }: Told): Secrets | undefined {
+function readGiven(secrets: () => Secrets, { faults }: Diagnostics): Secrets | undefined {
   try {
     return secrets()
   } catch (error) {

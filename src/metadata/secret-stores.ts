@@ -2,8 +2,8 @@ import { isAbsolute } from 'node:path'
 import { isRecord } from '../support/is-record.ts'
 import { readRegularFileSync } from '../support/regular-file.ts'
 import type { ComponentDraft } from './component-file.ts'
+import type { Diagnostics } from './diagnostics.ts'
 import type { Secrets } from './resolve-reference.ts'
-import type { Told } from './told.ts'
 
 /** A secret store that could not be read. */
 export class SecretStoreError extends Error {
@@ -42,18 +42,18 @@ export function isSecretStore(type: string): boolean {
   return Object.hasOwn(stores, type.toLowerCase())
 }
 
-/** What {@link readSecretStore} needs beside the store. */
+/** What {@link readSecretStore} needs besides the store. */
 interface StoreContext {
   readonly env: Environment
   /** Fills in placeholders of a value, or throws. */
   readonly fill: (text: string) => string
 }
 
-/** The secrets of a store; `undefined` where it can't be read. Tells why, and what daprd would take otherwise. */
+/** The secrets of a store; `undefined` where it can't be read. Reports why, and what daprd would do differently. */
 export function readSecretStore(
   { name, type, values }: SecretStore,
   { env, fill }: StoreContext,
-  { faults, notes }: Told,
+  { faults, notes }: Diagnostics,
 ): Secrets | undefined {
   try {
     const filled = new Map([...values].map(([key, text]) => [key.toLowerCase(), fill(text)] as const))
@@ -72,7 +72,7 @@ export function readSecretStore(
  * Reads a JSON file of secrets, in the form of Dapr's local file store; a relative path counts from the
  * working folder, as it does there.
  *
- * @throws SecretStoreError which quotes nothing of the file
+ * @throws SecretStoreError, which quotes nothing of the file
  */
 export function readSecretsFile(file: string): Secrets {
   if (file === '') throw new SecretStoreError('secretsFile is missing')
@@ -100,8 +100,8 @@ function parsed(text: string): unknown {
 }
 
 /**
- * The variables that begin with a prefix, by the rest of their name; Dapr's own settings are kept
- * from components, as Dapr does.
+ * The variables that begin with a prefix, by the rest of their name, without Dapr's own settings,
+ * which Dapr hides from components too.
  */
 function environmentSecrets(prefix: string, env: Environment): Secrets {
   const names = Object.keys(env).filter((name) => name.startsWith(prefix) && !/^(DAPR_|APP_API_TOKEN$)/i.test(name))

@@ -15,9 +15,9 @@ export function parseSubscriptionName(text: string): string {
 }
 
 /**
- * The name used where `eventSubscriptionName` is left out, the same at every start of every replica: the component's
- * own name where that is a name; else its first 56 letters and digits and a hash of it; without one, `binding` and a
- * hash of scope and endpoint. The endpoint's query is left out of the hash: it may be secret, and may be rotated.
+ * The default of `eventSubscriptionName`, the same at every start of every replica. It is the component's name, if valid; else the
+ * name's first 56 letters and digits and a hash of the name; without a component name, `binding` and a hash of scope and endpoint. The
+ * hash leaves out the endpoint's query, which may be secret and may change.
  */
 export function deriveSubscriptionName(
   componentName: string | undefined,

@@ -16,7 +16,10 @@ export interface ClosableServer {
 }
 
 export interface ClosableOptions {
-  /** Called for a connection that the system could not hand over, with `EMFILE` for instance. The client sees it closed. @default does nothing */
+  /**
+   * Called for a connection that the system could not hand over, with `EMFILE` for instance. The client sees it closed.
+   * @default does nothing
+   */
   readonly onRefused?: (error: Error) => void
 }
 
@@ -25,7 +28,8 @@ const idlePollMs = 50
 
 /**
  * Makes a server end in bounded time, whatever its clients do, and go on after a connection that the system could not hand
- * over, which would end the process otherwise. Call it before the server listens. Node alone waits for ever: closing a server also stops the time limits of its connections, and an HTTP server does not know connections
+ * over, which would end the process otherwise. Call it before the server listens. Node alone waits for ever: closing a
+ * server also stops the time limits of its connections, and an HTTP server does not know connections
  * that were upgraded or are still before their TLS handshake.
  */
 export function closable(

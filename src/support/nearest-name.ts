@@ -1,5 +1,6 @@
 /**
- * The name that was probably meant, by the number of edits: letters to add, remove, replace, or swap with their neighbour. Case does not count.
+ * The name that was probably meant, by the number of edits: letters to add, remove, replace, or swap with their
+ * neighbour. Case does not count.
  *
  * @param options.maxEdits the most edits. @default a third of the name's length, at least two
  */

@@ -1,7 +1,7 @@
-/** The oldest Node that this package runs on: `engines.node` of package.json, which a test compares. */
+/** The oldest supported version of Node: `engines.node` of package.json, which a test compares. */
 export const oldestNode = '22.18'
 
-/** What to say to a Node that is too old; `undefined` where it is not. Needs nothing that an old Node lacks. */
+/** The error message for a Node that is too old; `undefined` for a supported one. Runs on old versions too. */
 export function complaintAboutNode(version: string): string | undefined {
   const [major = 0, minor = 0] = version.split('.').map(Number)
   const [oldestMajor = 0, oldestMinor = 0] = oldestNode.split('.').map(Number)

@@ -1,13 +1,13 @@
 import { isRecord } from './is-record.ts'
 import { nearestName } from './nearest-name.ts'
 
-/** Throws a TypeError for a value of an option that it can't have; not asked about `undefined`. */
+/** Throws a TypeError for an invalid value of an option. Never called for `undefined`. */
 export type OptionCheck = (name: string, value: unknown) => void
 
 /**
- * The entries of an object of options, all of whose names are known. Shows no value: one may be a secret.
+ * The entries of an object of options. Error messages show no value, because it may be a secret.
  *
- * @throws TypeError for what is no object, and for a name that is not known
+ * @throws TypeError for a value that is no object, and for an unknown name
  */
 export function checkNames(
   subject: string,
@@ -24,21 +24,21 @@ export function checkNames(
   return Object.entries(value)
 }
 
-/** The same, and each value that is given goes through the check of its name. */
+/** The same, and each value except `undefined` must pass the check of its name. */
 export function checkValues(subject: string, value: unknown, checks: Readonly<Record<string, OptionCheck>>): void {
   for (const [name, given] of checkNames(subject, value, Object.keys(checks))) {
     if (given !== undefined) checks[name]?.(name, given)
   }
 }
 
-/** What passes a test; `what` says it in words. */
+/** A check by a predicate; `what` is the predicate in words. */
 export function mustBe(what: string, is: (value: unknown) => boolean): OptionCheck {
   return (name, value) => {
     if (!is(value)) throw new TypeError(`${name} must be ${what}`)
   }
 }
 
-/** What has these methods, whatever else it is. */
+/** A check for methods. */
 export function mustHave(...methods: readonly string[]): OptionCheck {
   return (name, value) => {
     const lacking = methods.find((method) => !isObject(value) || typeof Reflect.get(value, method) !== 'function')
@@ -46,7 +46,7 @@ export function mustHave(...methods: readonly string[]): OptionCheck {
   }
 }
 
-/** What `Logger` asks for. */
+/** The check of a `Logger`. */
 export const checkLogger = mustHave('debug', 'info', 'warn', 'error')
 
 const isObject = (value: unknown): value is object =>

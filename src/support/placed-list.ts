@@ -1,25 +1,25 @@
 /** A member of one {@link PlacedList} at a time. */
 export interface Placed {
-  /** The list's own: where the member stands in it, from when it comes until it leaves, or -1. */
+  /** Its index in the list, or -1. Only the list sets it. */
   place: number
 }
 
-/** A list in no order, whose members keep their places. */
+/** An unordered list that adds and removes in constant time. */
 export interface PlacedList<T extends Placed> {
   add(member: T): void
-  /** False: it was not in the list. Its place goes to who comes next. */
+  /** Returns false if it was not in the list. The next member added may get its place. */
   remove(member: T): boolean
-  /** Who stands at a place, if anybody does. */
+  /** The member at a place. */
   at(place: number): T | undefined
   readonly size: number
-  /** All that are in the list at the moment. */
+  /** All present members. */
   readonly members: readonly T[]
 }
 
 /**
- * What comes and goes with every event. A Set or Map would do the same, but makes a new table each time that it has filled one, though all in it is gone
- * again, and a table that is no longer in use still refers to the next: one that has grown old keeps all that come after it in memory until V8 looks
- * through its old generation. Here a member knows its place, and a place that is left is used again.
+ * A list for members that come and go with every event. A Set or Map would allocate a new table each time one is full
+ * of deleted entries, and an old table keeps the
+ * newer ones alive until V8 collects its old generation. Here each member knows its place, and free places are used again.
  */
 export function createPlacedList<T extends Placed>(): PlacedList<T> {
   const places: (T | undefined)[] = []

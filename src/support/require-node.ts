@@ -1,5 +1,5 @@
 import { complaintAboutNode } from './node-version.ts'
 
-// What the package needs of Node would else be missed in the middle of something, and named by nobody.
+// Without this check an old Node fails later, with an error that does not name the cause.
 const complaint = complaintAboutNode(process.versions.node)
 if (complaint !== undefined) throw new Error(complaint)

@@ -17,7 +17,8 @@ const mask = '***'
 const reach = 1_000
 
 /**
- * The line of a place in a YAML text, and a second line with a caret under it. Punctuation is shown, and what is known to be no secret; all else becomes
+ * The line of a place in a YAML text, and a second line with a caret under it. Punctuation is shown, and what is known
+ * to be no secret; all else becomes
  * `***`.
  *
  * @example

@@ -48,7 +48,7 @@ it('fills in what daprd fills in, and says where nothing is known of it', () => 
   const shown = Object.values(properties ?? {}).map((value) => (value instanceof Secret ? value.reveal() : value))
   expect(shown).toEqual([expect.any(String), 'default.shop', '/shop/shop-0'])
   expect(load({ 'a.yaml': text }, undefined, { KEY: 'x' }).faults).toEqual([
-    expect.stringMatching(/^a\.yaml:11:29: route refers to \{podName\}, of which nothing is known; set POD_NAME/),
+    expect.stringMatching(/^a\.yaml:11:29: route refers to \{podName\}, which has no value; set POD_NAME/),
   ])
 })
 
@@ -91,7 +91,7 @@ it('lets the first of two components of one name count, and says so', () => {
     'b.yml': component('alpha', { type: 'bindings.cloud.eventrouter' }),
   })
   expect(components.get('alpha')?.component.type).toBe('bindings.azure.eventgrid')
-  expect(faults).toEqual(['b.yml: component "alpha" stands in a.yaml too, and that one counts'])
+  expect(faults).toEqual(['b.yml: component "alpha" is defined in a.yaml too, which is used'])
 })
 
 it.each(['a.yaml', 'z.yaml'])('lets a component that runs count before a copy of it in %s', (file) => {
@@ -102,7 +102,7 @@ it.each(['a.yaml', 'z.yaml'])('lets a component that runs count before a copy of
   const twice = load({ ...copied, 'c.yaml': component('gamma') }, once)
   for (const { faults, components } of [once, twice]) {
     expect(components.get('alpha')?.component.type).toBe('bindings.azure.eventgrid')
-    expect(faults).toEqual([`${file}: component "alpha" stands in b.yaml too, and that one counts`])
+    expect(faults).toEqual([`${file}: component "alpha" is defined in b.yaml too, which is used`])
   }
   expect(load(copy, twice).components.get('alpha')?.component.type).toBe('bindings.cloud.eventrouter')
 })
@@ -303,7 +303,7 @@ ${more}`
     for (const file of ['b.yaml', 'z.yaml']) {
       const files = { [file]: folder.store('one', 'key-2'), 'm.yaml': folder.store('one', 'key-1') }
       const after = load(Object.fromEntries(Object.entries({ 'a.yaml': alpha, ...files }).sort()), before)
-      expect(after.faults).toEqual([`${file}: secret store "one" stands in m.yaml too, and that one counts`])
+      expect(after.faults).toEqual([`${file}: secret store "one" is defined in m.yaml too, which is used`])
       expect(keyOf(after)).toBe(withKey('key-1'))
     }
   })

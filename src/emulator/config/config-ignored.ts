@@ -2,7 +2,7 @@ import type { YamlPath } from '../../support/located-yaml.ts'
 import { nearestName } from '../../support/nearest-name.ts'
 import { isJsonObject } from '../model/json-object.ts'
 
-/** Fields of an event subscription that may be meant where another name stands. */
+/** Fields of an event subscription, for a did-you-mean. */
 const settings = [
   'destination',
   'endpointType',
@@ -35,17 +35,16 @@ const settings = [
 ] as const
 
 /**
- * A field that Resource Manager leaves out without a word, as it does with all that it doesn't know: in a
- * file that is a slip of the pen.
+ * A field that Resource Manager does not know and silently ignores. In a configuration file it is a typo.
  */
 export interface IgnoredField {
-  /** Of the mapping that it stands in. */
+  /** The path of the mapping that has it. */
   readonly path: YamlPath
   readonly name: string
   readonly rule: string
 }
 
-/** Finds the fields of the settings given that are not among those that were kept. */
+/** Finds the given fields that parsing did not keep. */
 export function* ignoredFields(given: unknown, kept: unknown, path: YamlPath = []): Generator<IgnoredField> {
   if (Array.isArray(given) && Array.isArray(kept)) {
     for (const [index, item] of given.entries()) yield* ignoredFields(item, kept[index], [...path, index])

@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject, ownField } from '../model/json-object.ts
 import { ignoredFields } from './config-ignored.ts'
 import { emulatorDefaults } from './options.ts'
 
-/** A fault that only shows when fields are held against each other. */
+/** A fault between fields that are valid on their own. */
 export interface ReferenceFault {
   readonly path: YamlPath
   readonly rule: string
@@ -16,8 +16,8 @@ export interface ReferenceFault {
 }
 
 /**
- * Finds names that are given twice, or used and given nowhere. Takes what was parsed as it is, so that it can speak up
- * beside faults in single fields.
+ * Finds names that are defined twice, or used and not defined. Takes an unchecked configuration, so that it can report these
+ * faults together with those of single fields.
  */
 export function* referenceFaults(config: unknown, now: number): Generator<ReferenceFault> {
   const topics = entries(config, 'topics')
@@ -52,7 +52,7 @@ export function* referenceFaults(config: unknown, now: number): Generator<Refere
     const fault = unknownName(one.topic, names, 'topics')
     if (fault) yield { path: [...path, 'topic'], rule: fault }
     if (one.topic !== undefined && one.scope !== undefined) {
-      yield { path: [...path, 'scope'], rule: 'must not stand beside topic' }
+      yield { path: [...path, 'scope'], rule: 'must not be given together with topic' }
     }
     if (names.length === 0 && one.topic === undefined && one.scope === undefined) {
       yield { path, rule: 'needs a scope, as there is no topic' }
@@ -72,13 +72,13 @@ function scopeFault(scope: unknown, ids: readonly string[]): string | undefined 
   return ids.some((id) => same(id, subscriptionId)) ? undefined : `names a subscription that is not there: ${ids[0]} is`
 }
 
-/** What ARM would say of an event subscription. */
+/** The faults that ARM would report for an event subscription. */
 function* settingsFaults(one: JsonObject, topic: JsonObject | undefined, now: number): Generator<ReferenceFault> {
   const { name, endpoint, properties } = one
   if (endpoint === undefined && ownField(properties, 'destination') === undefined) {
     return yield { path: [], rule: 'needs an endpoint' }
   }
-  // What is wrong with one field alone was said already.
+  // Faults of single fields are reported already.
   if (typeof name !== 'string' || (properties !== undefined && !isJsonObject(properties))) return
   if (
     endpoint !== undefined &&

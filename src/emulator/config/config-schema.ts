@@ -68,7 +68,7 @@ const ingressRule = z.strictObject({
 /** With an account and its key or a signature, or Azurite's short form. */
 const connectionString = /^UseDevelopmentStorage=true|(^|;)\s*(AccountKey|SharedAccessSignature)=[^;]+/i
 
-/** What a configuration file may hold: the options of the emulator that are data, under the same names. */
+/** The schema of a configuration file: those options of the emulator that are data, under the same names. */
 export const configSchema = z.strictObject({
   port: z.exactOptional(port),
   httpPort: z.exactOptional(port),

@@ -27,7 +27,7 @@ export interface ConfigProblem {
   readonly excerpt?: string
 }
 
-/** A configuration that can't be used: what is wrong with it, one line each. */
+/** A configuration that can't be used. The message has a line for each problem. */
 export class EmulatorConfigError extends Error {
   override readonly name = 'EmulatorConfigError'
   readonly problems: readonly ConfigProblem[]
@@ -43,7 +43,7 @@ function describeProblem({ at, field, rule, excerpt }: ConfigProblem): string {
   return excerpt === undefined ? line : `${line}\n${excerpt}`
 }
 
-/** What it takes to read a configuration beside its text. */
+/** What {@link parseConfig} needs besides the text. */
 export interface ConfigSource {
   /** The file's name in problems. */
   readonly file: string
@@ -55,13 +55,13 @@ export interface ConfigSource {
   readFile(path: string): string
 }
 
-/** A configuration as it was written, and the emulator's options that it stands for. */
+/** A configuration, and the emulator's options made from it. */
 export interface ParsedConfig {
   readonly config: Config
   readonly options: EventGridEmulatorOptions
 }
 
-/** Reads a configuration file's text. Throws an {@link EmulatorConfigError} with its faults, the first 30 of them. */
+/** Reads a configuration file's text. Throws an {@link EmulatorConfigError} with the first 30 problems. */
 export function parseConfig(text: string, source: ConfigSource): ParsedConfig {
   const { documents, fault } = readLocatedYaml(text, limits)
   const located = (place: Place, field: string, rule: string): ConfigProblem => ({
@@ -106,7 +106,7 @@ export function parseConfig(text: string, source: ConfigSource): ParsedConfig {
   return { config: parsed.data, options: { ...options, trustedCertificates, ...store } }
 }
 
-/** What a file of certificates holds, or what is wrong with it. */
+/** The text of a file of certificates, or its fault. */
 function readCertificates(file: string, source: ConfigSource): string | Error {
   let text: string
   try {
@@ -134,7 +134,7 @@ const typeNames: Readonly<Record<string, string>> = {
 }
 
 function ruleOf(issue: z.core.$ZodIssue, value: unknown): string {
-  // A role by its name alone is looked at as if it stood in a mapping, where the file has none.
+  // A role given by its name alone is checked as a mapping, which the file does not have.
   if (value === undefined && issue.code !== 'custom') return 'is required'
   if (issue.code === 'invalid_type') {
     const quoted = issue.expected === 'string' && typeof value !== 'object' ? ': put it in quotes' : ''

@@ -9,13 +9,14 @@ import type { PersistedValues } from '../state/persisted-values.ts'
 import { type EventSubscriptionOptions, emulatorDefaults, type ResolvedOptions, type TopicOptions } from './options.ts'
 
 /**
- * Pause before the handshake of a declared event subscription is tried again, in milliseconds by the emulator's clock:
- * its subscriber may start after us.
+ * Pause before another handshake of a declared event subscription, in milliseconds of the emulator's clock: its
+ * subscriber may start later.
  */
 export const handshakeAgainMs = 5_000
 
 /**
- * What options, or a configuration file, say there is: made when it is named first, taken away when it no longer is.
+ * The topics and event subscriptions of the options or a configuration file: created when first declared, removed when
+ * no longer declared.
  */
 export interface Declarations {
   declare(options: ResolvedOptions): void
@@ -32,7 +33,7 @@ export interface DeclarationTargets {
 }
 
 /**
- * Makes a custom topic, or gives one of that name new settings; it keeps its keys unless they are given. Throws a
+ * Creates a custom topic or changes its settings. An existing topic keeps its keys unless new ones are given. Throws a
  * RangeError for an unknown Azure subscription.
  */
 export function putTopic({ store, directory }: DeclarationTargets, options: TopicOptions): void {
@@ -54,7 +55,7 @@ export function putTopic({ store, directory }: DeclarationTargets, options: Topi
   })
 }
 
-/** Takes a custom topic away, its event subscriptions too. */
+/** Removes a custom topic and its event subscriptions. */
 export function removeTopic({ store, provisioning }: DeclarationTargets, name: string): void {
   const topic = store.topic(name)
   if (!topic) return
@@ -62,7 +63,7 @@ export function removeTopic({ store, provisioning }: DeclarationTargets, name: s
   store.deleteTopic(topic)
 }
 
-/** Makes the part that holds an emulator to its options. */
+/** Creates what options declare, and removes what they no longer declare. */
 export function createDeclarations(targets: DeclarationTargets): Declarations {
   const { store, clock, persisted, provisioning } = targets
   const again = new Map<string, CancelTimer>()
@@ -73,7 +74,7 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
     return Array.isArray(known) ? known.map(String) : []
   }
 
-  /** Calls back for what was declared before, by whichever process, and is no more. */
+  /** Calls `remove` for what an earlier configuration declared, perhaps in another process, and this one does not. */
   function sweep(kind: string, wanted: readonly string[], remove: (name: string) => void): void {
     const present = new Set(wanted.map((name) => name.toLowerCase()))
     for (const name of names(kind)) if (!present.has(name)) remove(name)
@@ -90,17 +91,17 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
   function putEventSubscription(options: EventSubscriptionOptions): string {
     const { id, scope } = idOf(options)
     const properties = declaredProperties(options, store.topicById(scope)?.inputSchema, clock.now())
-    const stands = store.subscription(id)
-    if (stands && isDeepStrictEqual(stands.properties, properties) && stands.provisioningState === 'Succeeded')
+    const existing = store.subscription(id)
+    if (existing && isDeepStrictEqual(existing.properties, properties) && existing.provisioningState === 'Succeeded')
       return id
     stopTrying(id)
     write({
-      id: stands?.id ?? id,
-      scope: stands?.scope ?? scope,
-      name: stands?.name ?? options.name,
+      id: existing?.id ?? id,
+      scope: existing?.scope ?? scope,
+      name: existing?.name ?? options.name,
       properties,
-      provisioningState: stands ? 'Updating' : 'Creating',
-      createdAt: stands?.createdAt ?? clock.now(),
+      provisioningState: existing ? 'Updating' : 'Creating',
+      createdAt: existing?.createdAt ?? clock.now(),
     })
     return id
   }
@@ -109,10 +110,10 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
     const azureSubscriptionId = subscription.scope.split('/')[2] ?? ''
     const operation = provisioning.write(subscription, azureSubscriptionId)
     void operation.ended.then(() => {
-      const stands = store.subscription(subscription.id)
-      const failed = stands?.properties === subscription.properties && stands.provisioningState === 'Failed'
+      const existing = store.subscription(subscription.id)
+      const failed = existing?.properties === subscription.properties && existing.provisioningState === 'Failed'
       if (closed || !failed) return
-      const cancel = clock.setTimer(handshakeAgainMs, () => write({ ...stands, provisioningState: 'Updating' }))
+      const cancel = clock.setTimer(handshakeAgainMs, () => write({ ...existing, provisioningState: 'Updating' }))
       again.set(subscription.id.toLowerCase(), cancel)
     })
   }
@@ -133,8 +134,8 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
       const ids = eventSubscriptions.map(putEventSubscription)
       sweep('event subscriptions', ids, (id) => {
         stopTrying(id)
-        const stands = store.subscription(id)
-        if (stands) provisioning.remove(stands, stands.scope.split('/')[2] ?? '')
+        const existing = store.subscription(id)
+        if (existing) provisioning.remove(existing, existing.scope.split('/')[2] ?? '')
       })
     },
     close() {

@@ -35,7 +35,7 @@ export interface AzureSubscriptionOptions {
   readonly resourceGroups?: readonly string[]
 }
 
-/** A custom topic that is there from the start. */
+/** A custom topic that exists from the start. */
 export interface TopicOptions {
   /** 3-50 letters, digits and `-`. */
   readonly name: string
@@ -59,7 +59,7 @@ export interface TopicOptions {
 }
 
 /**
- * An event subscription with a webhook that is there from the start, as soon as its endpoint has passed the handshake.
+ * An event subscription with a webhook that exists from the start, as soon as its endpoint passes the handshake.
  */
 export interface EventSubscriptionOptions {
   /** 3-64 letters, digits and `-`. */
@@ -79,10 +79,7 @@ export interface EventSubscriptionOptions {
   readonly properties?: Readonly<Record<string, unknown>>
 }
 
-/**
- * Everything about an emulator that can be chosen. Each has a default:
- * `EventGridEmulator.start()` is a whole small world.
- */
+/** The options of an emulator. Each has a default: `EventGridEmulator.start()` alone gives a working emulator. */
 export interface EventGridEmulatorOptions extends DeliveryOptions {
   /** Port of ARM, Entra and the topics, https. @default 0, a free one */
   readonly port?: number
@@ -104,7 +101,7 @@ export interface EventGridEmulatorOptions extends DeliveryOptions {
   readonly topics?: readonly TopicOptions[]
   /** A handshake that fails is tried again every 5 seconds. @default none */
   readonly eventSubscriptions?: readonly EventSubscriptionOptions[]
-  /** Where public URLs are really served: rules, tried in order, or a function asked at each call. @default none */
+  /** The real addresses of public URLs: rules, tried in order, or a function that is called for each request. @default none */
   readonly ingress?: readonly IngressRule[] | Ingress
   /** PEM certificates to trust at subscribers' https endpoints beside Node's own. @default none */
   readonly trustedCertificates?: readonly string[]
@@ -129,9 +126,9 @@ export interface EventGridEmulatorOptions extends DeliveryOptions {
   /** Life of the tokens given to clients, in seconds. @default 3599, as Entra's */
   readonly tokenLifetimeSeconds?: number
   /**
-   * File in which topics, event subscriptions, keys, generated secrets and undelivered events outlive
-   * the emulator, even when it is killed. Made where there is none; in the clear, so readable by its
-   * owner only. @default none: memory
+   * File in which topics, event subscriptions, keys, generated secrets and undelivered events survive the
+   * emulator, even if it is killed. Created if missing. It is not encrypted, so only its owner can
+   * read it. @default none: memory
    */
   readonly state?: string
 }
@@ -178,8 +175,8 @@ const codeOnly: Readonly<Record<Exclude<keyof EventGridEmulatorOptions, keyof Co
 }
 
 /**
- * Fills in the defaults. Throws a TypeError for an option that there is not.
- * @param persisted where made-up secrets are persisted. @default nowhere
+ * Fills in the defaults. Throws a TypeError for an unknown option.
+ * @param persisted the store of generated secrets. @default memory
  */
 export function resolveOptions(
   options: EventGridEmulatorOptions,

@@ -165,7 +165,7 @@ it.each([
     text: subscription(
       '    topic: orders\n    scope: /subscriptions/33333333-3333-4333-8333-333333333333\n    endpoint: https://a.example/',
     ),
-    fault: 'e.yaml:4:12: eventSubscriptions[0].scope must not stand beside topic',
+    fault: 'e.yaml:4:12: eventSubscriptions[0].scope must not be given together with topic',
   },
   {
     name: 'neither, where there is no topic',
