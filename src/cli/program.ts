@@ -23,6 +23,10 @@ const commands: Readonly<Record<string, Entry>> = {
     about: "components beside an application, with Dapr's HTTP API for bindings",
     load: async () => (await import('./commands/run.ts')).run,
   },
+  check: {
+    about: 'what is wrong with components, endpoints and Azure, and what to do',
+    load: async () => (await import('./commands/check.ts')).check,
+  },
   init: {
     about: 'writes a component, the emulator configuration and secrets to start from',
     load: async () => (await import('./commands/init.ts')).init,

@@ -6,11 +6,22 @@ export interface OutputStream {
   write(text: string): unknown
 }
 
+/** A part of a line, and how it is meant. */
+export interface LinePart {
+  readonly text: string
+  readonly tone: 'good' | 'warning' | 'bad' | 'faint' | 'plain'
+}
+
+/** Codes of ECMA-48 (SGR). */
+const colours = { good: '32', warning: '33', bad: '31', faint: '2', plain: '' } as const
+
 /** Lines, and on a terminal one more below them that is always up to date. */
 export interface Terminal {
   /** Whether there is somebody to watch a live line. */
   readonly live: boolean
   line(text: string): void
+  /** A line of parts, in colours where the terminal has them. */
+  parts(parts: readonly LinePart[]): void
   /** Replaces the live line; of no effect where there is none. */
   update(text: string): void
   /** Takes the live line away. */
@@ -22,15 +33,19 @@ const startOver = '\r\x1b[K'
 /**
  * Writes to a stream. What others sent, such as an error's text, can't move the cursor:
  * control characters are left out.
+ *
+ * @param colour @default on a terminal, unless NO_COLOR is set or TERM is dumb
  */
-export function createTerminal(out: OutputStream): Terminal {
+export function createTerminal(out: OutputStream, colour = wantsColour(out)): Terminal {
   const live = out.isTTY === true
   let shown = ''
+  const write = (line: string) => void out.write(shown === '' ? `${line}\n` : `${startOver}${line}\n${shown}`)
+  const painted = (text: string, tone: LinePart['tone']) =>
+    colour && colours[tone] !== '' && text !== '' ? `\x1b[${colours[tone]}m${text}\x1b[0m` : text
   return {
     live,
-    line(text) {
-      out.write(shown === '' ? `${printable(text)}\n` : `${startOver}${printable(text)}\n${shown}`)
-    },
+    line: (text) => write(printable(text)),
+    parts: (parts) => write(parts.map(({ text, tone }) => painted(printable(text), tone)).join('')),
     update(text) {
       if (!live) return
       // A line that wraps could not be taken back. Some terminals don't know their width, and say 0.
@@ -42,4 +57,9 @@ export function createTerminal(out: OutputStream): Terminal {
       shown = ''
     },
   }
+}
+
+/** https://no-color.org */
+function wantsColour({ isTTY }: OutputStream): boolean {
+  return isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb'
 }

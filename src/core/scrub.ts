@@ -3,11 +3,8 @@ import { oneLine } from '../support/text.ts'
 const maxLength = 1_000
 const hidden = '(redacted)'
 
-/**
- * Makes a text from outside fit to be shown: hides queries of URLs and the given secrets, also as spelled in a URL or in JSON,
- * turns line breaks into spaces, and cuts the text at 1,000 characters.
- */
-export function scrub(text: string, secrets: readonly string[] = []): string {
+/** Hides queries of URLs and the given secrets in a text, also as spelled in a URL or in JSON. */
+export function hideSecrets(text: string, secrets: readonly string[]): string {
   let shown = text
   for (const secret of secrets) {
     if (secret === '') continue
@@ -17,11 +14,17 @@ export function scrub(text: string, secrets: readonly string[] = []): string {
       shown = shown.replaceAll(spelling, hidden)
     }
   }
-  shown = shown
-    // Matches whole URLs, with or without a query: a pattern that required the query would take
-    // quadratic time on a text with many URLs.
-    .replaceAll(/https?:\/\/[^\s"'<>]*/gi, hideQuery)
-  return oneLine(shown, maxLength)
+  // Matches whole URLs, with or without a query: a pattern that required the query would take quadratic time on a text with
+  // many URLs.
+  return shown.replaceAll(/https?:\/\/[^\s"'<>]*/gi, hideQuery)
+}
+
+/**
+ * Makes a text from outside fit to be shown: {@link hideSecrets}, turns line breaks into spaces, and cuts the text at 1,000
+ * characters.
+ */
+export function scrub(text: string, secrets: readonly string[] = []): string {
+  return oneLine(hideSecrets(text, secrets), maxLength)
 }
 
 function hideQuery(url: string): string {

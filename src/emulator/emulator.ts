@@ -16,6 +16,7 @@ import type { Records } from './records/record-types.ts'
 import { RecordRing } from './records/records.ts'
 import { createCertificateAuthority, makeAuthority, readAuthority } from './server/certificates.ts'
 import { createFaults, type Faults } from './server/faults.ts'
+import { createIngressFront } from './server/ingress-front.ts'
 import { createEmulatorServer } from './server/server.ts'
 import { type PersistedValues, persistedOr } from './state/persisted-values.ts'
 import type { State } from './state/state.ts'
@@ -83,12 +84,22 @@ export async function runEmulator(options: ResolvedOptions, state: State): Promi
   const server = createEmulatorServer(
     authority,
     (path) => isPagePath(path) || /^\/(topics|eventsubscriptions)\//.test(path),
+    undefined,
+    createIngressFront({ ingress: (url) => ingress(url), ownAddress: () => addresses.https }),
   )
   server.app.register(async (app) =>
     registerTopicRoutes(app, { ...shared, throttling: options.throttling, intake: engine }),
   )
   server.app.register(async (app) =>
-    registerPageRoutes(app, { ...shared, trail, figures, addresses, pending: engine.pending, host: options.host }),
+    registerPageRoutes(app, {
+      ...shared,
+      trail,
+      figures,
+      addresses,
+      ca: authority.certificate,
+      pending: engine.pending,
+      host: options.host,
+    }),
   )
   server.app.register(async (app) =>
     registerEntraRoutes(app, { ...shared, tokenLifetimeSeconds: options.tokenLifetimeSeconds }),

@@ -135,7 +135,7 @@ function loadFile(
 }
 
 /** A component with its metadata, or with its issues; with neither where a secret could not be read. */
-function judge({ component, entries, draft }: ResolvedComponent): {
+export function judge({ component, entries, draft }: ResolvedComponent): {
   readonly loaded?: LoadedComponent
   readonly issues: readonly MetadataIssue[]
 } {

@@ -25,6 +25,7 @@ export type ArmTarget =
   | { readonly kind: 'provider'; readonly scope: string; readonly namespace: string; readonly action?: string }
   | { readonly kind: 'roleAssignment'; readonly scope: string; readonly name: string }
   | { readonly kind: 'roleAssignments'; readonly scope: string }
+  | { readonly kind: 'permissions'; readonly scope: string }
   | { readonly kind: 'container'; readonly scope: string }
 
 /** A parsed scope. */
@@ -52,6 +53,9 @@ export function parseArmPath(path: string): ArmTarget | undefined {
   if (at < 0) return { kind: 'container', scope: join(segments) }
   const scope = join(segments.slice(0, at))
   const [namespace = '', ...rest] = segments.slice(at + 1)
+  if (same(namespace, 'Microsoft.Authorization') && same(rest[0], 'permissions') && rest.length === 1) {
+    return { kind: 'permissions', scope }
+  }
   if (same(namespace, 'Microsoft.Authorization') && same(rest[0], 'roleAssignments')) {
     if (rest.length > 2) return undefined
     return rest[1] === undefined ? { kind: 'roleAssignments', scope } : { kind: 'roleAssignment', scope, name: rest[1] }

@@ -13,6 +13,7 @@ import { createEventSubscriptionHandler } from './event-subscriptions.ts'
 import { listEventSubscriptions } from './lists.ts'
 import type { Operation, Operations } from './operations.ts'
 import { type ArmTarget, parseArmPath } from './path.ts'
+import { answerPermissions } from './permissions.ts'
 import { answerProvider } from './provider.ts'
 import type { Provisioning } from './provisioning.ts'
 import { createArmRequestLimits } from './request-limits.ts'
@@ -100,6 +101,8 @@ export function registerArmRoutes(app: FastifyInstance, options: ArmRouteOptions
       case 'roleAssignment':
       case 'roleAssignments':
         return answerRoleAssignments(options, call, target)
+      case 'permissions':
+        return answerPermissions(options, call, target)
       case 'container':
         return answerContainer(options, call, target)
     }

@@ -100,6 +100,14 @@ export function allows(
   })
 }
 
+/** The roles that a principal holds at a scope, or above it. */
+export function rolesAt(assignments: readonly RoleAssignment[], principalId: string, scope: string): readonly Role[] {
+  return assignments.flatMap((one) => {
+    const isHeld = one.principalId.toLowerCase() === principalId.toLowerCase() && covers(one.scope, scope)
+    return (isHeld && findRole(one.roleId)) || []
+  })
+}
+
 function covers(scope: string, inner: string): boolean {
   const outer = scope.toLowerCase().replace(/\/+$/, '')
   const wanted = inner.toLowerCase()

@@ -19,6 +19,8 @@ import { topicRequest } from './publish-from-page.ts'
 export interface PageOptions extends PageSources {
   readonly directory: Directory
   readonly tokens: Pick<TokenIssuer, 'issueClientToken'>
+  /** The certificate of the emulator's authority, PEM. */
+  readonly ca: string
   /** The address that the emulator listens on. */
   readonly host: string
   readonly stream?: PageStreamOptions
@@ -94,6 +96,12 @@ export function registerPageRoutes(app: FastifyInstance, options: PageOptions): 
   const ownOnly = async (request: FastifyRequest, reply: FastifyReply) => {
     if (isForeignFetch(request)) return refuse(reply, 403, 'Only the page itself may ask for this.')
   }
+
+  // For programs on this machine that are to use the emulator in the place of Azure: `--emulator`.
+  app.get('/page/endpoints', { onRequest: ownOnly }, async () => {
+    const { https } = options.addresses
+    return { resourceManager: https, authorityHost: https, ca: options.ca }
+  })
 
   app.get('/page/state', { onRequest: ownOnly }, async () => stream.state())
 

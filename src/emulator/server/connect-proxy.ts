@@ -41,10 +41,13 @@ export function addConnectProxy(
   })
 }
 
+/** Whether a host name is one of Azure's that the emulator answers for. */
+export const isAzureHost = (host: string): boolean => azureHosts.has(host) || topicHost.test(host)
+
 /** Whether the proxy answers for `host:port`: Azure's hosts at port 443, and the emulator's own addresses. */
 export function answersFor(authority: string, own: readonly string[]): boolean {
   const [, host = '', port = ''] = /^(.*?):(\d+)$/.exec(authority.toLowerCase()) ?? []
-  return own.includes(`${host}:${port}`) || (port === '443' && (azureHosts.has(host) || topicHost.test(host)))
+  return own.includes(`${host}:${port}`) || (port === '443' && isAzureHost(host))
 }
 
 /** The topic that a host name of Event Grid belongs to. */

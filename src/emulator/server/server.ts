@@ -7,6 +7,7 @@ import fastify, { type FastifyInstance } from 'fastify'
 import { type ClosableServer, closable } from '../../support/closable-server.ts'
 import { type CertificateAuthority, loopbackHosts } from './certificates.ts'
 import { addConnectProxy, topicOfHost } from './connect-proxy.ts'
+import type { IngressFront } from './ingress-front.ts'
 import {
   answerClientError,
   type ConnectionLimits,
@@ -37,6 +38,7 @@ export function createEmulatorServer(
   authority: CertificateAuthority,
   isPlainPath: (path: string) => boolean,
   limits: ConnectionLimits = connectionLimits,
+  answersAsIngress: IngressFront = () => false,
 ): EmulatorServer {
   const leaf = authority.issue(loopbackHosts)
   // One for each address of a name. They count connections that come through the proxy as well.
@@ -63,7 +65,9 @@ export function createEmulatorServer(
           cert: leaf.certificate,
           SNICallback: (host, done) => done(null, authority.contextFor(host.toLowerCase())),
         },
-        handler,
+        (request, response) => {
+          if (!answersAsIngress(request, response)) handler(request, response)
+        },
       )
       guardServer(server, limits)
       refuseConnect(server)

@@ -1,0 +1,26 @@
+import { BlockList, isIP } from 'node:net'
+
+/** Whom an IP address belongs to. */
+export type AddressKind = 'loopback' | 'private' | 'public'
+
+const loopback = listOf(['127.0.0.0/8', '::1/128', '0.0.0.0/8', '::/128'])
+const own = listOf([
+  ...['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', '169.254.0.0/16'],
+  ...['fc00::/7', 'fe80::/10'],
+])
+
+/** What an address is: of this machine, of a private network (RFC 1918, 4193, 6598, link-local), or public. */
+export function addressKind(address: string): AddressKind {
+  const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+  if (loopback.check(address, family)) return 'loopback'
+  return own.check(address, family) ? 'private' : 'public'
+}
+
+function listOf(ranges: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const range of ranges) {
+    const [address = '', bits = ''] = range.split('/')
+    list.addSubnet(address, Number(bits), isIP(address) === 6 ? 'ipv6' : 'ipv4')
+  }
+  return list
+}

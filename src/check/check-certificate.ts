@@ -1,0 +1,38 @@
+import type { CheckId } from './check-ids.ts'
+import { failed, joined, ok } from './finding.ts'
+import { judgeCertificate } from './judge-certificate.ts'
+import type { Check } from './run-checks.ts'
+import type { Route } from './world.ts'
+
+/** What {@link certificateCheck} looks at. */
+export interface CertificateCheckOptions {
+  readonly id: CheckId
+  readonly needs: readonly CheckId[]
+  readonly url: URL
+  readonly ca: string | undefined
+  route(): Promise<Route>
+}
+
+/** Is the certificate of every address one that Azure accepts? */
+export function certificateCheck({ id, needs, url, ca, route }: CertificateCheckOptions): Check {
+  return {
+    id,
+    needs,
+    async run(signal) {
+      if (url.protocol === 'http:') return ok('plain http on this machine: there is no certificate')
+      const { targets } = await route()
+      const judged = await Promise.all(
+        targets.map(async (target) => {
+          const finding = await judgeCertificate({ hostname: url.hostname, target, ca, signal })
+          if (!finding || targets.length === 1) return finding
+          return { ...finding, detail: `${target.address}: ${finding.detail}` }
+        }),
+      )
+      const seen = judged.filter((finding) => finding !== undefined)
+      if (seen.length > 0) return joined(seen)
+      return failed(`no connection to ${url.host}`, {
+        remedy: 'check the network and firewalls between here and there',
+      })
+    },
+  }
+}

@@ -1,0 +1,69 @@
+import { createDefaultHttpClient, createPipelineFromOptions, createPipelineRequest } from '@azure/core-rest-pipeline'
+import { createAnswerLimitPolicy } from '../core/answer-limit.ts'
+import type { Endpoints } from '../core/endpoints.ts'
+import { trustOptions } from '../core/trust.ts'
+import type { CheckId } from './check-ids.ts'
+import { type Finding, failed, ok, warning } from './finding.ts'
+import type { Check } from './run-checks.ts'
+
+/** What {@link clockCheck} asks. */
+export interface ClockOptions {
+  /** The URL of a host of Azure's: its answer has a date, whatever else it says. Throws BindingError where it can't be asked. */
+  url(): string
+  readonly endpoints: Endpoints
+  /** The check that fails where nobody answers at all. */
+  readonly reachedBy: CheckId
+  /** Now, in ms since 1970. @default Date.now */
+  readonly now?: () => number
+}
+
+const mostSeconds = 60
+
+/** Is this machine's clock within a minute of Azure's? Tokens and certificates are judged by it. */
+export function clockCheck({ url, endpoints, reachedBy, now = Date.now }: ClockOptions): Check {
+  return {
+    id: 'machine/clock',
+    needs: ['files/metadata', 'files/secrets', 'files/names'],
+    async run(signal) {
+      const asked = url()
+      const sent = now()
+      let date: string | undefined
+      try {
+        date = await dateOf(asked, endpoints, signal)
+      } catch {
+        return failed(`${new URL(asked).host} gave no answer, so the clock can't be compared`, {
+          belongsTo: reachedBy,
+          remedy: 'check the network and a proxy (HTTPS_PROXY)',
+        })
+      }
+      return judgeClock(date, (sent + now()) / 2)
+    },
+  }
+}
+
+/** Judges this machine's time against the date of an answer. */
+export function judgeClock(date: string | undefined, here: number): Finding {
+  const there = Date.parse(date ?? '')
+  if (Number.isNaN(there)) return warning('the answer of Azure has no date to compare the clock with')
+  // A date counts whole seconds: on average half of one has passed.
+  const seconds = Math.round((here - there - 500) / 1_000)
+  if (Math.abs(seconds) <= mostSeconds) return ok(`within ${Math.max(1, Math.abs(seconds))} s of Azure's`)
+  return failed(`this machine's clock is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} Azure's`, {
+    remedy: 'set the clock by a time server:\nsudo timedatectl set-ntp true',
+  })
+}
+
+async function dateOf(url: string, endpoints: Endpoints, abortSignal: AbortSignal): Promise<string | undefined> {
+  const pipeline = createPipelineFromOptions({ retryOptions: { maxRetries: 0 }, redirectOptions: { maxRetries: 0 } })
+  for (const { policy } of trustOptions(endpoints).additionalPolicies)
+    pipeline.addPolicy(policy, { afterPhase: 'Retry' })
+  pipeline.addPolicy(createAnswerLimitPolicy({ maxBytes: 65_536, longer: 'cut' }), { afterPhase: 'Retry' })
+  const request = createPipelineRequest({
+    url,
+    method: 'GET',
+    abortSignal,
+    allowInsecureConnection: url.startsWith('http:'),
+  })
+  const response = await pipeline.sendRequest(createDefaultHttpClient(), request)
+  return response.headers.get('date')
+}

@@ -1,0 +1,154 @@
+import { pause, systemClock } from '../support/clock.ts'
+import type { SampleEvent } from './check-event.ts'
+import type { CheckId } from './check-ids.ts'
+import { createClean } from './clean-text.ts'
+import { componentChecks } from './component-checks.ts'
+import type { CheckedComponent } from './load-checked.ts'
+import { type CheckReport, type ComponentReport, reportOf } from './report.ts'
+import { type Check, type Outcome, runChecks } from './run-checks.ts'
+import type { Surroundings } from './world.ts'
+
+/** Told how the checks go on, in the order in which they are reported. */
+export interface CheckObserver {
+  /** The checks of a component begin. */
+  component(name: string | null, file: string): void
+  /** These are under way. */
+  underWay(ids: readonly CheckId[]): void
+  ended(outcome: Outcome): void
+  /** Some failed, and are asked again after a pause. */
+  waiting(failed: readonly CheckId[]): void
+}
+
+/** What {@link checkComponents} needs. */
+export interface CheckComponentsOptions {
+  /** Reads the components; called again for each round. */
+  load(): Promise<readonly CheckedComponent[]>
+  readonly surroundings: Surroundings
+  readonly selected: ReadonlySet<CheckId>
+  readonly samples: readonly SampleEvent[]
+  readonly roundTrip: boolean
+  /** How long to go on asking what failed, in ms. 0: once. */
+  readonly waitMs: number
+  readonly observer: CheckObserver
+  readonly signal: AbortSignal
+}
+
+const pauseMs = 2_000
+
+/** Checks components, one after the other; with `waitMs` again and again until nothing fails or the time is over. */
+export async function checkComponents(options: CheckComponentsOptions): Promise<CheckReport> {
+  const { waitMs, observer, signal, load } = options
+  const deadline = performance.now() + waitMs
+  let known: ReadonlyMap<string, Outcome> = new Map()
+  for (;;) {
+    const components = await load()
+    const reports: ComponentReport[] = []
+    const ports = new Map<number, string>()
+    for (const component of components) {
+      reports.push({ ...(await checkOne(component, options, { known, ports })) })
+    }
+    const failed = reports.flatMap(({ checks }) =>
+      checks.filter(({ status }) => status === 'failed').map(({ id }) => id),
+    )
+    if (failed.length === 0 || signal.aborted || performance.now() + pauseMs >= deadline) {
+      if (waitMs > 0) replay(reports, observer)
+      return reportOf(reports)
+    }
+    observer.waiting([...new Set(failed)])
+    known = new Map(
+      reports.flatMap((report) =>
+        report.checks
+          .filter(({ status }) => status === 'ok' || status === 'warning')
+          .map((outcome) => [keyOf(report, outcome.id), outcome] as const),
+      ),
+    )
+    await pause(systemClock, pauseMs, signal)
+  }
+}
+
+const keyOf = ({ file, name }: Pick<ComponentReport, 'file' | 'name'>, id: CheckId) => JSON.stringify([file, name, id])
+
+interface Round {
+  /** What was well in an earlier round is not asked again. */
+  readonly known: ReadonlyMap<string, Outcome>
+  /** The components that have each port. */
+  readonly ports: Map<number, string>
+}
+
+async function checkOne(
+  component: CheckedComponent,
+  options: CheckComponentsOptions,
+  round: Round,
+): Promise<ComponentReport> {
+  const { name, file } = component
+  const { observer, waitMs } = options
+  const ended = new AbortController()
+  const signal = AbortSignal.any([options.signal, ended.signal])
+  const { checks, close } = componentChecks({
+    ...options,
+    component,
+    signal,
+    portTakenBy: portTakenBy(component, round.ports),
+  })
+  const isFault = ({ id }: Check) => !component.metadata && id.startsWith('files/')
+  const wanted = checks.filter((check) => options.selected.has(check.id) || isFault(check))
+  const asked = wanted.map((check): Check => {
+    const before = round.known.get(keyOf(component, check.id))
+    if (!before || before.status === 'failed' || before.status === 'skipped') return check
+    const finding = { status: before.status, detail: before.detail, remedy: before.remedy }
+    return { ...check, run: () => finding }
+  })
+  const inOrder = waitMs > 0 ? undefined : orderly(asked, observer)
+  if (inOrder && asked.length > 0) observer.component(name, file)
+  const running = new Set<CheckId>()
+  try {
+    const outcomes = await runChecks(asked, {
+      signal,
+      clean: createClean(component.properties),
+      onStart(id) {
+        running.add(id)
+        observer.underWay([...running])
+      },
+      onEnd(outcome) {
+        running.delete(outcome.id)
+        inOrder?.(outcome)
+        observer.underWay([...running])
+      },
+    })
+    return { name, file, checks: [...outcomes] }
+  } finally {
+    await close()
+    ended.abort()
+  }
+}
+
+/** Tells outcomes in the order of the checks, each as soon as those before it have ended. */
+function orderly(checks: readonly Check[], observer: CheckObserver): (outcome: Outcome) => void {
+  const held = new Map<CheckId, Outcome>()
+  let next = 0
+  return (outcome) => {
+    held.set(outcome.id, outcome)
+    for (;;) {
+      const check = checks[next]
+      const due = check && held.get(check.id)
+      if (!due) return
+      observer.ended(due)
+      next++
+    }
+  }
+}
+
+function replay(reports: readonly ComponentReport[], observer: CheckObserver): void {
+  for (const { name, file, checks } of reports) {
+    if (checks.length > 0) observer.component(name, file)
+    for (const outcome of checks) observer.ended(outcome)
+  }
+}
+
+function portTakenBy({ name, metadata }: CheckedComponent, ports: Map<number, string>): string | undefined {
+  const port = metadata?.input?.handshakePort
+  if (port === undefined || port === 0 || name === null) return undefined
+  const taken = ports.get(port)
+  if (taken === undefined) ports.set(port, name)
+  return taken
+}

@@ -1,0 +1,38 @@
+import type { TokenCredential } from '@azure/core-auth'
+import { BindingError, whatIsWrong } from '../core/errors.ts'
+import { NoTokenError } from '../core/no-token.ts'
+import { type Finding, failed, joined, ok } from './finding.ts'
+import type { Check } from './run-checks.ts'
+
+/** A token that the binding will ask for. */
+export interface WantedToken {
+  /** For what, in words. */
+  readonly audience: string
+  readonly scope: string
+  /** Throws where the process lacks what the credential needs. */
+  credential(): TokenCredential | undefined
+}
+
+/** Does Entra give the tokens that the binding will ask for? */
+export function credentialCheck(wanted: readonly WantedToken[]): Check {
+  return {
+    id: 'azure/credential',
+    needs: ['files/metadata', 'files/secrets', 'files/names'],
+    run: async (abortSignal) => joined(await Promise.all(wanted.map((one) => askForToken(one, abortSignal)))),
+  }
+}
+
+async function askForToken({ audience, scope, credential }: WantedToken, abortSignal: AbortSignal): Promise<Finding> {
+  try {
+    await credential()?.getToken(scope, { abortSignal })
+    return ok(`a token for ${audience}`)
+  } catch (error) {
+    if (error instanceof BindingError) return failed(whatIsWrong(error), { remedy: error.fix })
+    if (error instanceof NoTokenError) {
+      return failed(error.message, {
+        remedy: error.fix ?? 'check the network, a proxy (HTTPS_PROXY) and azureEnvironment',
+      })
+    }
+    throw error
+  }
+}

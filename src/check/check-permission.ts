@@ -1,0 +1,56 @@
+import { ArmFailureError } from '../subscription/arm-failure.ts'
+import { armFinding, isForbidden, readFinding } from './arm-finding.ts'
+import { type Finding, ok, warning } from './finding.ts'
+import { isAllowed, readPermissions } from './permissions.ts'
+import type { Check } from './run-checks.ts'
+import type { InputWorld } from './world.ts'
+
+const id = 'azure/permission'
+
+/** The version of Microsoft.Authorization that is asked (Azure: permissions, list for resource). */
+const apiVersion = '2022-04-01'
+
+/** What `init` does with an event subscription. */
+const needed = ['read', 'write', 'getFullUrl/action', 'getDeliveryAttributes/action'].map(
+  (verb) => `Microsoft.EventGrid/eventSubscriptions/${verb}`,
+)
+
+/** May the client read and write event subscriptions at `scope`? */
+export function permissionCheck(world: InputWorld): Check {
+  const { scope } = world.input
+  return {
+    id,
+    needs: ['azure/credential'],
+    async run(signal) {
+      const context = world.explainedBy()
+      try {
+        const list = await world
+          .arm()
+          .get(`${scope.id}/providers/Microsoft.Authorization/permissions`, apiVersion, signal)
+        const permissions = readPermissions(list)
+        const lacking = needed.filter((action) => !isAllowed(permissions, action))
+        if (lacking.length === 0) return ok(`the client may read and write event subscriptions at ${scope.id}`)
+        const message = `its roles do not allow ${lacking.join(', ')}`
+        return armFinding(
+          new ArmFailureError({ kind: 'answer', status: 403, code: 'AuthorizationFailed', message }),
+          id,
+          context,
+        )
+      } catch (error) {
+        return isForbidden(error) ? tryIt(world) : readFinding(error, id, context, 'the list of permissions')
+      }
+    },
+  }
+}
+
+/** Where the list is forbidden, what can be tried without a change tells as much as it can. */
+async function tryIt(world: InputWorld): Promise<Finding> {
+  try {
+    await world.standing()
+    return warning(
+      'the list of permissions may not be read; the event subscription may, whether it may be written is not known',
+    )
+  } catch (error) {
+    return armFinding(error, id, world.explainedBy())
+  }
+}

@@ -1,0 +1,46 @@
+import { ArmFailureError } from '../subscription/arm-failure.ts'
+import { isRecord } from '../support/is-record.ts'
+import { oneLine } from '../support/text.ts'
+import { armFinding, readFinding } from './arm-finding.ts'
+import { ok, warning } from './finding.ts'
+import type { Check } from './run-checks.ts'
+import type { InputWorld } from './world.ts'
+
+/** The version of Microsoft.Resources that is asked (Azure: resource provider operations). */
+const apiVersion = '2021-04-01'
+const id = 'azure/provider'
+
+/** Is Microsoft.EventGrid registered in the Azure subscription? */
+export function providerCheck(world: InputWorld): Check {
+  const { subscriptionId } = world.input
+  return {
+    id,
+    needs: ['azure/credential'],
+    async run(signal) {
+      const context = world.explainedBy()
+      let answer: unknown
+      try {
+        answer = await world
+          .arm()
+          .get(`/subscriptions/${subscriptionId}/providers/Microsoft.EventGrid`, apiVersion, signal)
+      } catch (error) {
+        return readFinding(error, id, context, 'the registration of Microsoft.EventGrid')
+      }
+      const state = isRecord(answer) ? answer.registrationState : undefined
+      if (state === 'Registered') return ok('Microsoft.EventGrid is registered')
+      if (typeof state !== 'string')
+        return warning('ARM tells no registrationState; a proxy may have answered in its place')
+      const shown = `registrationState is ${oneLine(state, 40)}`
+      if (state === 'Registering') {
+        return warning(`Microsoft.EventGrid is being registered: ${shown}`, {
+          remedy: 'az provider show --namespace Microsoft.EventGrid --query registrationState',
+        })
+      }
+      return armFinding(
+        new ArmFailureError({ kind: 'answer', status: 409, code: 'MissingSubscriptionRegistration', message: shown }),
+        id,
+        context,
+      )
+    },
+  }
+}

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto'
+import { BindingError, whatIsWrong } from '../core/errors.ts'
+import { silentLogger } from '../core/logger.ts'
+import { createPublisher } from '../publisher/publisher.ts'
+import { isRecord } from '../support/is-record.ts'
+import { armFinding } from './arm-finding.ts'
+import type { CheckId } from './check-ids.ts'
+import { refusals } from './filter-event.ts'
+import { type Finding, failed, ok, warning } from './finding.ts'
+import type { Check } from './run-checks.ts'
+import type { InputWorld, OutputWorld } from './world.ts'
+
+/** Type of the event that goes round. */
+export const roundTripType = 'eventgrid-binding.check'
+
+const limitMs = 60_000
+
+/** Publishes one event and waits until it is delivered. */
+export function roundTripCheck(input: InputWorld, output: OutputWorld, needs: readonly CheckId[]): Check {
+  return {
+    id: 'round-trip/event',
+    needs,
+    limitMs,
+    async run(signal) {
+      const reason = await whyNot(input, output, signal)
+      return reason ?? goRound(input, output, signal)
+    },
+  }
+}
+
+/** Why the event would not come back; only where `check` itself listens does it touch nobody's application. */
+async function whyNot(world: InputWorld, { output }: OutputWorld, signal: AbortSignal): Promise<Finding | undefined> {
+  const { scope } = world.input
+  const holder = await world.portHolder()
+  if (holder.kind !== 'check') {
+    return warning('not tried: a running binding has handshakePort, and its application would get the event', {
+      remedy: 'stop it and run check --round-trip again',
+    })
+  }
+  if (scope.kind !== 'topic') return warning(`not tried: ${scope.id} is not the topic of topicEndpoint`)
+  try {
+    const topic = await world.arm().get(scope.id, '2022-06-15', signal)
+    const properties = isRecord(topic) && isRecord(topic.properties) ? topic.properties : {}
+    if (!isSameEndpoint(properties.endpoint, output.topicEndpoint)) {
+      return warning(`not tried: ${scope.id} is not the topic of topicEndpoint`)
+    }
+    const standing = await world.standing()
+    if (!standing)
+      return warning('not tried: the event subscription does not exist yet', {
+        remedy: 'start the binding once: init creates it',
+      })
+    const refused = refusals(sample('', output.topicEndpoint), standing.subscription.filter ?? {})
+    if (refused.length > 0) return warning(`not tried: the filters would refuse the event: ${refused.join('; ')}`)
+    return undefined
+  } catch (error) {
+    return armFinding(error, 'round-trip/event', world.explainedBy())
+  }
+}
+
+const sample = (id: string, source: string) => ({
+  specversion: '1.0',
+  id,
+  source,
+  type: roundTripType,
+  subject: 'check',
+})
+
+function isSameEndpoint(told: unknown, ours: string): boolean {
+  if (typeof told !== 'string' || !URL.canParse(told)) return false
+  const [one, other] = [new URL(told), new URL(ours)]
+  return one.host === other.host && (one.pathname === other.pathname || other.pathname === '/')
+}
+
+async function goRound(
+  world: InputWorld,
+  { output, surroundings, credential }: OutputWorld,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const holder = await world.portHolder()
+  if (holder.kind !== 'check') return warning('not tried: a running binding has handshakePort')
+  const id = randomUUID()
+  const { promise: arrived, resolve } = Promise.withResolvers<number>()
+  // What else comes meanwhile is not ours to acknowledge.
+  holder.read(({ cloudEvent }) => {
+    if (cloudEvent.id !== id) throw new Error('only the event of check is taken')
+    resolve(performance.now())
+  })
+  const publisher = createPublisher({
+    output,
+    endpoints: surroundings.endpoints,
+    logger: silentLogger,
+    credential: credential(),
+  })
+  const { promise: over, reject } = Promise.withResolvers<never>()
+  const end = () => reject(new DOMException('it did not come', 'AbortError'))
+  signal.addEventListener('abort', end, { once: true })
+  try {
+    const started = performance.now()
+    const metadata = { id, type: roundTripType, subject: 'check' }
+    await publisher.publish({ check: id }, { metadata, signal })
+    const taken = performance.now()
+    const came = await Promise.race([arrived, over])
+    return ok(
+      `published in ${Math.round(taken - started)} ms, delivered ${Math.round(Math.max(came - taken, 0))} ms later`,
+    )
+  } catch (error) {
+    if (error instanceof BindingError) return failed(whatIsWrong(error), { remedy: error.fix })
+    throw error
+  } finally {
+    signal.removeEventListener('abort', end)
+    holder.read(undefined)
+    await publisher.close()
+  }
+}

@@ -1,0 +1,124 @@
+import { deliveryTokenHeader, splitDeliveryCredentials } from '../core/delivery-credential.ts'
+import { showUrl } from '../metadata/redact.ts'
+import { ArmFailureError } from '../subscription/arm-failure.ts'
+import { isStatic, isWebHook } from '../subscription/canonical-subscription.ts'
+import { decideUpsert, type ExistingSubscription } from '../subscription/decide-upsert.ts'
+import { desiredSubscription } from '../subscription/desired-subscription.ts'
+import { explainFailure } from '../subscription/explain-failure.ts'
+import { shellWord } from '../support/text.ts'
+import { readFinding } from './arm-finding.ts'
+import { type Finding, failed, joined, ok, warning } from './finding.ts'
+import type { Check } from './run-checks.ts'
+import type { InputWorld } from './world.ts'
+
+const id = 'azure/subscription'
+
+/** Does the event subscription stand as metadata wants it? */
+export function subscriptionCheck(world: InputWorld): Check {
+  return {
+    id,
+    needs: ['azure/provider', 'azure/scope', 'azure/permission'],
+    async run() {
+      try {
+        return judgeStanding(await world.standing(), world)
+      } catch (error) {
+        return readFinding(error, id, world.explainedBy(), 'the event subscription')
+      }
+    },
+  }
+}
+
+function judgeStanding(standing: ExistingSubscription | undefined, world: InputWorld): Finding {
+  const { input, deliveryCredential } = world
+  const name = input.eventSubscriptionName
+  if (!standing) return ok(`${name} does not exist yet: init will create it`)
+  const { provisioningState: state = 'Succeeded' } = standing.subscription
+  const again = `start the binding again: init writes ${name} anew, which starts another handshake`
+  if (state === 'Creating' || state === 'Updating' || state === 'Deleting') {
+    return warning(`${name} is ${state}: somebody changes it at the moment`, {
+      remedy: 'run check again when it stands',
+    })
+  }
+  if (state === 'AwaitingManualAction') {
+    const { failure } = new ArmFailureError({ kind: 'manual', message: state })
+    const { what, fix = '' } = explainFailure(failure, world.explainedBy())
+    return failed(`${name} is ${state}: ${what}`, { remedy: `${fix}\n${again}` })
+  }
+  if (state !== 'Succeeded')
+    return failed(`${name} is ${state}: Event Grid delivers nothing and does not try again by itself`, {
+      remedy: again,
+    })
+  const desired = desiredSubscription(input, deliveryCredential)
+  const upsert = decideUpsert(standing, desired)
+  if (upsert.action === 'refuse') return failed(`${name}: ${upsert.because}`, { remedy: upsert.fix })
+  const findings = [endpointFinding(standing, world), credentialFinding(standing, world)].filter(
+    (one) => one !== undefined,
+  )
+  if (findings.length > 0) return joined(findings)
+  const differs = upsert.action === 'patch' || upsert.action === 'replace' ? upsert.because : undefined
+  const { deadLetterDestination, deadLetterWithResourceIdentity } = standing.subscription
+  const warnings = [
+    ...(differs === undefined
+      ? []
+      : [
+          warning(`${name} differs from the metadata: ${differs}`, {
+            remedy: 'start the binding again: init brings it to what the metadata says',
+          }),
+        ]),
+    ...(deadLetterDestination || deadLetterWithResourceIdentity
+      ? []
+      : [
+          warning(`${name} has no dead-letter destination: an event that can't be delivered is lost`, {
+            remedy: 'set deadLetterStorageAccountId and deadLetterContainer',
+          }),
+        ]),
+  ]
+  return warnings.length > 0 ? joined(warnings) : ok(`${name} stands as the metadata wants it`)
+}
+
+/** Another host or path than ours. */
+function endpointFinding(
+  { subscription: { destination } }: ExistingSubscription,
+  { input }: InputWorld,
+): Finding | undefined {
+  const { eventSubscriptionName: name, subscriberEndpoint, scope } = input
+  const url = isWebHook(destination) ? (destination.endpointUrl ?? destination.endpointBaseUrl) : undefined
+  if (url === undefined || !URL.canParse(url) || new URL(url).href === subscriberEndpoint) return undefined
+  return failed(`${name} delivers to ${showUrl(url)}, not to ${showUrl(subscriberEndpoint)}`, {
+    remedy: [
+      `start the binding, and init moves it here; or leave it to whom it belongs, and set another eventSubscriptionName. To see it:`,
+      `az eventgrid event-subscription show --name ${shellWord(name)} --source-resource-id ${shellWord(scope.id)} --query destination`,
+    ].join('\n'),
+  })
+}
+
+/** Deliveries that prove nothing are refused. */
+function credentialFinding(
+  { subscription: { destination } }: ExistingSubscription,
+  { input, deliveryCredential }: InputWorld,
+): Finding | undefined {
+  const { eventSubscriptionName: name, deliveryAuthentication: delivery } = input
+  if (!isWebHook(destination)) return undefined
+  const remedy =
+    'start the binding again: init writes it; replicas with another clientSecret or deliveryToken must end first'
+  if (delivery.kind === 'secret') {
+    const mapping = destination.deliveryAttributeMappings?.find(
+      (one) => one.name?.toLowerCase() === deliveryTokenHeader.toLowerCase(),
+    )
+    const carried = mapping && isStatic(mapping) ? splitDeliveryCredentials(mapping.value ?? '') : []
+    if (deliveryCredential && carried.includes(deliveryCredential.reveal())) return undefined
+    const what =
+      carried.length === 0
+        ? 'carries no credential of this binding'
+        : 'carries the credential of another clientSecret or deliveryToken'
+    return failed(`${name} ${what}: its deliveries are answered 503`, { remedy })
+  }
+  if (delivery.kind === 'none') return undefined
+  const tenant = destination.azureActiveDirectoryTenantId?.toLowerCase()
+  const application = destination.azureActiveDirectoryApplicationIdOrUri?.toLowerCase()
+  if (tenant === delivery.tenantId.toLowerCase() && application === delivery.clientId.toLowerCase()) return undefined
+  return failed(
+    `${name} does not deliver with Entra tokens for client ${delivery.clientId} of tenant ${delivery.tenantId}`,
+    { remedy },
+  )
+}

@@ -1,0 +1,48 @@
+import { whatIsWrong } from '../core/errors.ts'
+import { explainRejection } from '../publisher/explain-rejection.ts'
+import { createTopicClient, publishUrl } from '../publisher/topic-client.ts'
+import { systemClock } from '../support/clock.ts'
+import type { CheckId } from './check-ids.ts'
+import { type Finding, failed, ok } from './finding.ts'
+import type { Check } from './run-checks.ts'
+import type { OutputWorld } from './world.ts'
+
+/** Does the topic take the key or the token? It is sent no event: a list of none. */
+export function topicCredentialCheck(world: OutputWorld, needs: readonly CheckId[]): Check {
+  return {
+    id: 'topic/credential',
+    needs,
+    run: (signal) => askTopic(world, signal),
+  }
+}
+
+async function askTopic({ output, surroundings, credential }: OutputWorld, signal: AbortSignal): Promise<Finding> {
+  const { authentication, topicSchema, topicEndpoint } = output
+  const { endpoints } = surroundings
+  const client = createTopicClient({ output, credential: credential(), endpoints, clock: systemClock })
+  const proof = authentication.kind === 'accessKey' ? 'accessKey' : 'token'
+  try {
+    const schema = topicSchema === 'auto' ? 'CloudEventSchemaV1_0' : topicSchema
+    const answer = await client.send(schema, [], signal)
+    // What is refused is the list of no events: whoever judges it has let the credential pass.
+    if (
+      answer.kind === 'accepted' ||
+      (answer.kind === 'answered' && (answer.status === 400 || answer.status === 413))
+    ) {
+      return ok(`the topic takes the ${proof}`)
+    }
+    const error = explainRejection(answer, {
+      host: publishUrl(topicEndpoint).host,
+      authentication: authentication.kind,
+      clientId:
+        authentication.kind === 'entra' && 'clientId' in authentication.credential
+          ? authentication.credential.clientId
+          : undefined,
+      ...{ ids: [], published: [], attempts: 1 },
+    })
+    const belongsTo = answer.kind === 'no-token' ? 'azure/credential' : undefined
+    return failed(whatIsWrong(error), { remedy: error.fix, ...(belongsTo && { belongsTo }) })
+  } finally {
+    client.close()
+  }
+}

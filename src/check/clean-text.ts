@@ -1,0 +1,21 @@
+import { hideSecrets } from '../core/scrub.ts'
+import { Secret } from '../core/secret.ts'
+import { printable } from '../support/text.ts'
+
+const mostLines = 60
+const longestLine = 2_000
+
+/** Makes what takes the secrets of a component, and whatever could move a terminal's cursor, out of a text. */
+export function createClean(properties: Readonly<Record<string, unknown>>): (text: string) => string {
+  const secrets = Object.values(properties).flatMap((value) => {
+    const text = value instanceof Secret ? value.reveal() : ''
+    // A word of a few letters hides nothing and would riddle the text.
+    return text.length < 4 ? [] : [text]
+  })
+  return (text) =>
+    text
+      .split('\n')
+      .slice(0, mostLines)
+      .map((line) => hideSecrets(printable(line), secrets).slice(0, longestLine))
+      .join('\n')
+}

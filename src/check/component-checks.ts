@@ -1,0 +1,139 @@
+import { resourceManagerOf } from '../subscription/arm-client.ts'
+import { certificateCheck } from './check-certificate.ts'
+import { clockCheck } from './check-clock.ts'
+import { connectCheck } from './check-connect.ts'
+import { credentialCheck, type WantedToken } from './check-credential.ts'
+import { dnsCheck } from './check-dns.ts'
+import { handshakeCheck, pathCheck } from './check-endpoint.ts'
+import { eventCheck, type SampleEvent } from './check-event.ts'
+import { fileChecks } from './check-files.ts'
+import { checkIds } from './check-ids.ts'
+import { permissionCheck } from './check-permission.ts'
+import { portCheck } from './check-port.ts'
+import { providerCheck } from './check-provider.ts'
+import { roundTripCheck } from './check-round-trip.ts'
+import { scopeCheck } from './check-scope.ts'
+import { subscriptionCheck } from './check-subscription.ts'
+import { topicCredentialCheck } from './check-topic.ts'
+import { failed } from './finding.ts'
+import type { CheckedComponent } from './load-checked.ts'
+import type { Check } from './run-checks.ts'
+import { createInputWorld, createOutputWorld, type InputWorld, type OutputWorld, type Surroundings } from './world.ts'
+
+/** What the checks of one component are made from. */
+export interface ComponentChecksOptions {
+  readonly component: CheckedComponent
+  readonly surroundings: Surroundings
+  readonly signal: AbortSignal
+  /** The component checked before that has the same `handshakePort`. */
+  readonly portTakenBy: string | undefined
+  readonly samples: readonly SampleEvent[]
+  readonly roundTrip: boolean
+}
+
+/** The checks that make sense for one component, in the order of their ids. `close` frees what they hold. */
+export function componentChecks(options: ComponentChecksOptions): {
+  readonly checks: readonly Check[]
+  close(): Promise<void>
+} {
+  const { component, surroundings, signal } = options
+  const { input, output } = component.metadata ?? {}
+  const inputWorld = input && createInputWorld(input, surroundings, signal)
+  const outputWorld = output && createOutputWorld(output, surroundings, signal)
+  const found = [
+    ...fileChecks(component),
+    ...(inputWorld ? inputChecks(inputWorld, options) : []),
+    ...(outputWorld ? outputChecks(outputWorld) : []),
+    ...clockChecks(inputWorld, outputWorld),
+    ...(component.metadata ? [] : outOfReach(component)),
+    ...tokenChecks(inputWorld, outputWorld),
+    ...(inputWorld && outputWorld && options.roundTrip
+      ? [
+          roundTripCheck(inputWorld, outputWorld, [
+            'endpoint/handshake',
+            'endpoint/path',
+            'azure/subscription',
+            'topic/credential',
+          ]),
+        ]
+      : []),
+  ]
+  const checks = found.sort((one, other) => checkIds.indexOf(one.id) - checkIds.indexOf(other.id))
+  return { checks, close: async () => void (await inputWorld?.close()) }
+}
+
+/** What can't be asked of a component that is not valid: each is skipped for the check of the files that says why. */
+function outOfReach({ sides }: CheckedComponent): readonly Check[] {
+  const ids = checkIds.filter((id) => {
+    if (id === 'machine/clock') return sides.size > 0
+    return (
+      (sides.has('input') && /^(machine|endpoint|azure)\//.test(id)) || (sides.has('output') && id.startsWith('topic/'))
+    )
+  })
+  return ids.map((id) => ({ id, needs: fileIds, run: () => failed('the component is not valid') }))
+}
+
+const fileIds = ['files/yaml', 'files/metadata', 'files/secrets', 'files/names'] as const
+
+function inputChecks(
+  world: InputWorld,
+  { portTakenBy, samples, surroundings }: ComponentChecksOptions,
+): readonly Check[] {
+  const { route } = world
+  const url = new URL(world.input.subscriberEndpoint)
+  const { ca } = surroundings.endpoints
+  return [
+    portCheck(world, portTakenBy),
+    dnsCheck({ id: 'endpoint/dns', field: 'subscriberEndpoint', url, route }),
+    connectCheck(world),
+    certificateCheck({ id: 'endpoint/certificate', needs: ['endpoint/connect'], url, ca, route }),
+    handshakeCheck(world),
+    pathCheck(world),
+    providerCheck(world),
+    scopeCheck(world),
+    permissionCheck(world),
+    subscriptionCheck(world),
+    ...(samples.length > 0 ? [eventCheck(world, samples)] : []),
+  ]
+}
+
+function outputChecks(world: OutputWorld): readonly Check[] {
+  const { route, output, surroundings } = world
+  const url = new URL(output.topicEndpoint)
+  const { ca } = surroundings.endpoints
+  const needs =
+    output.authentication.kind === 'entra'
+      ? (['topic/certificate', 'azure/credential'] as const)
+      : (['topic/certificate'] as const)
+  return [
+    dnsCheck({ id: 'topic/dns', field: 'topicEndpoint', url, route }),
+    certificateCheck({ id: 'topic/certificate', needs: ['topic/dns'], url, ca, route }),
+    topicCredentialCheck(world, needs),
+  ]
+}
+
+function clockChecks(input: InputWorld | undefined, output: OutputWorld | undefined): readonly Check[] {
+  if (input) {
+    const { endpoints } = input.surroundings
+    const url = () => resourceManagerOf(endpoints, input.input.environment)
+    return [clockCheck({ url, endpoints, reachedBy: 'azure/provider' })]
+  }
+  if (!output) return []
+  const { endpoints } = output.surroundings
+  const url = () => new URL('/', output.output.topicEndpoint).href
+  return [clockCheck({ url, endpoints, reachedBy: 'topic/credential' })]
+}
+
+function tokenChecks(input: InputWorld | undefined, output: OutputWorld | undefined): readonly Check[] {
+  const wanted: WantedToken[] = []
+  if (input)
+    wanted.push({
+      audience: 'Azure Resource Manager',
+      scope: input.input.environment.resourceManagerScope,
+      credential: input.credential,
+    })
+  if (output?.output.authentication.kind === 'entra') {
+    wanted.push({ audience: 'the topic', scope: output.output.environment.topicScope, credential: output.credential })
+  }
+  return wanted.length > 0 ? [credentialCheck(wanted)] : []
+}

@@ -1,0 +1,173 @@
+import { isIP } from 'node:net'
+import tls, { type PeerCertificate, type SecureContext } from 'node:tls'
+import { secureContextOf } from '../core/trust.ts'
+import { codeOf } from '../support/error-code.ts'
+import { cut, oneLine } from '../support/text.ts'
+import { type Finding, failed, ok, warning } from './finding.ts'
+import { once } from './once.ts'
+import type { Target } from './probe.ts'
+
+/** What {@link judgeCertificate} looks at. */
+export interface CertificateOptions {
+  /** As in a URL. */
+  readonly hostname: string
+  readonly target: Target
+  /** PEM of certificates that are trusted beside Node's own. */
+  readonly ca: string | undefined
+  readonly signal: AbortSignal
+  /** Now, in ms since 1970. @default Date.now */
+  readonly now?: number
+}
+
+const limitMs = 5_000
+const dayMs = 86_400_000
+const soonDays = 14
+
+/** The public roots alone, as Azure knows them: nothing of NODE_EXTRA_CA_CERTS, nor of the system's store. */
+const publicRoots = once(() => tls.createSecureContext({ ca: [...tls.rootCertificates] }))
+/** What this process trusts. */
+const ownRoots = once(() => tls.createSecureContext({ ca: tls.getCACertificates('default') }))
+
+interface Seen {
+  /** Node's code for what is wrong; `undefined` where nothing is. */
+  readonly fault: string | undefined
+  readonly certificate: PeerCertificate
+  readonly protocol: string | null
+}
+
+/**
+ * Judges the certificate of one address as Event Grid would: by the public roots and the intermediates that the server sends.
+ * Nobody fetches a missing one, as a browser would. `undefined`: there was no connection.
+ */
+export async function judgeCertificate(options: CertificateOptions): Promise<Finding | undefined> {
+  const { hostname, now = Date.now() } = options
+  let seen: Seen
+  try {
+    seen = await look(options, publicRoots())
+  } catch (error) {
+    return isUnreachable(error) ? undefined : noTls(hostname, error)
+  }
+  const { certificate, fault, protocol } = seen
+  if (fault === undefined) {
+    const until = Date.parse(certificate.valid_to)
+    const days = Math.floor((until - now) / dayMs)
+    const shown = `${oneLine(protocol ?? 'TLS', 20)}, valid until ${dayOf(certificate.valid_to)}`
+    if (days < soonDays)
+      return warning(`${shown}: it expires in ${Math.max(days, 0)} days`, {
+        remedy: 'renew it now, and see why that did not happen by itself',
+      })
+    return ok(shown)
+  }
+  if (isTrustFault(fault)) {
+    const known = await look(
+      options,
+      options.ca === undefined ? ownRoots() : (secureContextOf({ ca: options.ca }) ?? ownRoots()),
+    )
+    if (known.fault === undefined) {
+      return warning(`its authority, ${issuerOf(certificate)}, is known on this machine only: Azure would not trust it`)
+    }
+  }
+  return { ...explainFault(fault, hostname, certificate) }
+}
+
+function look({ hostname, target, signal }: CertificateOptions, secureContext: SecureContext): Promise<Seen> {
+  return new Promise((resolve, reject) => {
+    const name = hostname.replace(/^\[|\]$/g, '')
+    const over = AbortSignal.timeout(limitMs)
+    const either = AbortSignal.any([signal, over])
+    const socket = tls.connect({
+      ...{ host: target.address, port: target.port, secureContext, minVersion: 'TLSv1.2' },
+      servername: isIP(name) ? '' : name,
+      // The fault is reported, and nothing is sent to whoever has it.
+      rejectUnauthorized: false,
+      checkServerIdentity: () => undefined,
+    })
+    const end = () => socket.destroy(over.aborted ? over.reason : signal.reason)
+    either.addEventListener('abort', end, { once: true })
+    socket.on('close', () => either.removeEventListener('abort', end))
+    socket.on('error', reject)
+    socket.on('secureConnect', () => {
+      const certificate = socket.getPeerCertificate()
+      const chain = socket.authorizationError
+        ? String(codeOf(socket.authorizationError) ?? socket.authorizationError)
+        : undefined
+      const misnamed = tls.checkServerIdentity(name, certificate)
+      resolve({
+        certificate,
+        protocol: socket.getProtocol(),
+        fault: chain ?? (misnamed ? codeOf(misnamed) : undefined),
+      })
+      socket.destroy()
+    })
+  })
+}
+
+const isUnreachable = (error: unknown) =>
+  /^E(CONNREFUSED|HOSTUNREACH|NETUNREACH|TIMEDOUT|ADDRNOTAVAIL)$/.test(codeOf(error) ?? '')
+
+/** About the authority, not about name or dates. */
+const isTrustFault = (fault: string) => /SELF_SIGNED|ISSUER|VERIFY_LEAF|UNTRUSTED|INVALID_CA/.test(fault)
+
+function explainFault(fault: string, hostname: string, certificate: PeerCertificate): Finding {
+  if (fault === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    return failed(
+      `the certificate is for ${oneLine(certificate.subjectaltname ?? 'another host', 200)}, not for ${hostname}`,
+      {
+        remedy: `let the ingress present a certificate for ${hostname}, or correct the name in the endpoint`,
+      },
+    )
+  }
+  if (fault === 'CERT_HAS_EXPIRED') {
+    return failed(`the certificate expired on ${dayOf(certificate.valid_to)}`, {
+      remedy: "renew it, unless this machine's clock is wrong",
+    })
+  }
+  if (fault === 'CERT_NOT_YET_VALID') {
+    return failed(`the certificate is valid from ${dayOf(certificate.valid_from)} on`, {
+      remedy: "wait, or issue another, unless this machine's clock is wrong",
+    })
+  }
+  if (fault === 'DEPTH_ZERO_SELF_SIGNED_CERT') {
+    return failed('the certificate is self-signed, which Event Grid does not accept', {
+      remedy: "use one of a public authority (Let's Encrypt, for instance, by cert-manager or the tunnel's own)",
+    })
+  }
+  if (fault === 'SELF_SIGNED_CERT_IN_CHAIN') {
+    return failed(
+      `the certificate comes from a private authority, ${issuerOf(certificate)}, which Event Grid does not trust`,
+      {
+        remedy: 'use a certificate of a public authority',
+      },
+    )
+  }
+  return failed(
+    `the chain is not complete up to a public authority: the server sends no certificate of ${issuerOf(certificate)} (${fault}). A browser fetches a missing one by itself, Event Grid does not`,
+    {
+      remedy: `serve the whole chain: fullchain.pem in place of cert.pem. To see what is sent:\nopenssl s_client -connect ${hostname}:443 -servername ${hostname} -showcerts </dev/null`,
+    },
+  )
+}
+
+/** No certificate was shown at all. */
+function noTls(hostname: string, error: unknown): Finding {
+  const code = codeOf(error) ?? (error instanceof Error ? error.name : 'no answer')
+  const why = error instanceof Error ? cut(oneLine(error.message), 200) : ''
+  if (/VERSION|UNSUPPORTED_PROTOCOL/.test(code) || /protocol version|unsupported protocol/i.test(why)) {
+    return failed(`${hostname} speaks no TLS 1.2 or newer (${code})`, {
+      remedy: 'turn TLS 1.2 and 1.3 on in the ingress',
+    })
+  }
+  return failed(`${hostname} does not speak TLS (${code}: ${why})`, {
+    remedy: 'let the port of subscriberEndpoint speak https; is it the port for http, or of something else?',
+  })
+}
+
+function issuerOf({ issuer }: PeerCertificate): string {
+  const name: unknown = issuer?.CN ?? issuer?.O
+  return typeof name === 'string' && name !== '' ? JSON.stringify(oneLine(name, 80)) : 'an unnamed authority'
+}
+
+function dayOf(text: string): string {
+  const time = Date.parse(text)
+  return Number.isNaN(time) ? oneLine(text, 40) : new Date(time).toISOString().slice(0, 10)
+}

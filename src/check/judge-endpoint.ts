@@ -1,0 +1,144 @@
+import type { InputMetadata } from '../metadata/metadata.ts'
+import { ArmFailureError } from '../subscription/arm-failure.ts'
+import { explainFailure, type FailureContext } from '../subscription/explain-failure.ts'
+import { isRecord } from '../support/is-record.ts'
+import { oneLine } from '../support/text.ts'
+import { type Finding, failed, ok } from './finding.ts'
+import { healthOf, type PortHolder } from './own-listener.ts'
+import type { ProbeAnswer } from './probe.ts'
+import type { EndpointAnswers } from './probe-endpoint.ts'
+
+/** What the answers of an endpoint are judged by. */
+export interface JudgeEndpointOptions {
+  readonly input: InputMetadata
+  readonly answers: EndpointAnswers
+  readonly holder: PortHolder
+  readonly context: FailureContext
+}
+
+/** Judges the handshake: consent to OPTIONS, and an answer to the validation event. */
+export function judgeHandshake({ input, answers, holder, context }: JudgeEndpointOptions): Finding {
+  const { options, validation, code } = answers
+  const arrived = strayPath(answers)
+  if (arrived !== undefined) {
+    return failed(`the handshake reached a listener of this binding at ${arrived}, which it does not serve`, {
+      belongsTo: 'endpoint/path',
+    })
+  }
+  if (options.headers['x-ms-routing-request-id'] !== undefined) {
+    const { hostname } = new URL(input.subscriberEndpoint)
+    return failed(`the emulator has no ingress for ${hostname}`, { remedy: explain('OPTIONS', 'Unknown', context).fix })
+  }
+  const origin = input.environment.eventGridOrigin
+  if (options.status < 200 || options.status > 299) return refused('OPTIONS', options, context)
+  const consent = options.headers['webhook-allowed-origin']?.trim().toLowerCase()
+  if (consent !== '*' && consent !== origin.toLowerCase()) {
+    const said =
+      consent === undefined ? 'without WebHook-Allowed-Origin' : `with WebHook-Allowed-Origin: ${oneLine(consent, 80)}`
+    return failed(
+      `OPTIONS with WebHook-Request-Origin: ${origin} was answered ${options.status} ${said}${who(options)}`,
+      {
+        remedy: explain('OPTIONS', String(options.status), context).fix,
+      },
+    )
+  }
+  if (validation.status !== 200) return refused('POST', validation, context)
+  if (responseOf(validation.body) !== code) {
+    return failed(`POST of the validation event was answered 200 without its code${who(validation)}`, {
+      remedy: explain('POST', '200', context).fix,
+    })
+  }
+  return ok(`OPTIONS and POST reach ${reached(answers, holder)}`)
+}
+
+/** Judges the path: one that the listener serves must arrive there. */
+export function judgePath({ input, answers, holder }: JudgeEndpointOptions): Finding {
+  const arrived = strayPath(answers)
+  const asked = new URL(input.subscriberEndpoint).pathname
+  if (arrived !== undefined) {
+    return failed(`${asked} arrives at the listener as ${arrived}, which it does not serve`, {
+      remedy: `let the ingress or gateway keep the path ${asked}, or rewrite it to /api/events`,
+    })
+  }
+  if (!healthOf(answers.health)) {
+    return failed(`which path arrives is not known: another server answers${who(answers.health)}`, {
+      belongsTo: 'endpoint/handshake',
+    })
+  }
+  return ok(`${asked} arrives at ${reached(answers, holder)} and is served`)
+}
+
+/** Whose listener the way leads to: the very one on `handshakePort`, or one elsewhere. */
+function reached({ health }: EndpointAnswers, holder: PortHolder): string {
+  const said = healthOf(health)
+  if (!said) return 'a server that knows the handshake'
+  if (holder.kind !== 'check') return 'a listener of this binding'
+  return said.check === holder.mark
+    ? 'handshakePort (check listens there itself)'
+    : 'a listener of this binding elsewhere'
+}
+
+/** The path that arrived, where a listener of ours says that it does not serve it. */
+function strayPath({ health, options }: EndpointAnswers): string | undefined {
+  for (const { status, headers, body } of [health, options]) {
+    if (status !== 404 || headers['content-type'] !== 'application/problem+json') continue
+    const problem = parsed(body)
+    const detail = isRecord(problem) ? problem.detail : undefined
+    const path = /^There is nothing at (".*")\.$/.exec(typeof detail === 'string' ? detail : '')?.[1]
+    if (path !== undefined) return oneLine(String(parsed(path) ?? path), 256)
+  }
+  return undefined
+}
+
+function refused(method: 'OPTIONS' | 'POST', answer: ProbeAnswer, context: FailureContext): Finding {
+  const { what, fix } = explain(method, String(answer.status), context)
+  const { location } = answer.headers
+  const aside = location === undefined ? '' : `, a redirect to ${oneLine(location, 200)}: Event Grid follows none`
+  return failed(`${what}${aside}${who(answer)}`, { remedy: [fix, ...hints(answer)].join('\n') })
+}
+
+/** What `init` says of the same answer. */
+function explain(method: string, answer: string, context: FailureContext) {
+  const message = `Http ${method} request failed with response code ${answer}`
+  const { failure } = new ArmFailureError({ kind: 'operation', code: 'Url validation', message })
+  const { what, fix = '' } = explainFailure(failure, context)
+  return { what, fix }
+}
+
+/** Who answered: the server's header, and the first line of its page's title. */
+function who({ headers, body }: ProbeAnswer): string {
+  const title = /<title[^>]{0,200}>([^<]{1,300})/i.exec(body)?.[1]
+  const facts = [
+    headers.server === undefined ? undefined : `server: ${oneLine(headers.server, 60)}`,
+    title === undefined ? undefined : `page: ${JSON.stringify(oneLine(title, 80))}`,
+  ].filter((fact) => fact !== undefined)
+  return facts.length === 0 ? '' : ` (${facts.join(', ')})`
+}
+
+/** What is known to answer so (Event Grid: troubleshoot-subscription-validation; dev tunnels: security). */
+function hints({ status, headers, body }: ProbeAnswer): readonly string[] {
+  const isPage = /text\/html/i.test(headers['content-type'] ?? '') || /<html/i.test(body)
+  if (status === 403 && isPage) {
+    return [
+      'a firewall may have answered: in an Application Gateway the WAF rules 920300, 942430, 920230, 942130 and 931130 are known to block the handshake; exclude them for this path',
+    ]
+  }
+  if (status === 401)
+    return [
+      'the handshake carries no credential: open the path to anybody (a tunnel: devtunnel host --allow-anonymous)',
+    ]
+  return []
+}
+
+function responseOf(body: string): unknown {
+  const answer = parsed(body)
+  return isRecord(answer) ? answer.validationResponse : undefined
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

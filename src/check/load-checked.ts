@@ -1,0 +1,200 @@
+import type { MetadataIssue } from '../core/errors.ts'
+import { isOurType, typeMeantBy } from '../metadata/component-definition.ts'
+import { type ComponentFile, readComponentFile } from '../metadata/component-file.ts'
+import type { FolderTexts } from '../metadata/component-folder.ts'
+import { configuredSides } from '../metadata/configured-sides.ts'
+import { findField, type Side } from '../metadata/fields.ts'
+import { judge } from '../metadata/load-components.ts'
+import type { Metadata } from '../metadata/metadata.ts'
+import { byPlace, describeIssues } from '../metadata/metadata-invalid.ts'
+import { type ResolvedComponent, resolveComponents } from '../metadata/parse-components.ts'
+import type { Secrets } from '../metadata/resolve-reference.ts'
+import { createSecretSources } from '../metadata/secret-sources.ts'
+import { isSecretStore, secretStoreOf } from '../metadata/secret-stores.ts'
+import { UnknownValue } from '../metadata/unknown-value.ts'
+import { quote } from '../support/text.ts'
+import { type Finding, failed, ok, warning } from './finding.ts'
+
+/** What the files say of one component, or of what holds none. */
+export interface CheckedComponent {
+  /** `null`: faults of a file that belong to no component. */
+  readonly name: string | null
+  readonly file: string
+  readonly files: FileFindings
+  /** Its properties, for hiding what is secret in them. */
+  readonly properties: Readonly<Record<string, unknown>>
+  /** The sides that it seems to configure, valid or not. */
+  readonly sides: ReadonlySet<Side>
+  /** Absent where it is not valid, or its secrets are not known. */
+  readonly metadata: Metadata | undefined
+}
+
+/** What the checks of the files found; absent where the question makes no sense. */
+export interface FileFindings {
+  readonly yaml: Finding
+  readonly metadata?: Finding | undefined
+  readonly secrets?: Finding | undefined
+  readonly names?: Finding | undefined
+}
+
+/** What {@link loadChecked} needs beside the files. */
+export interface LoadCheckedOptions {
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Fills in placeholders of a value, or throws BrokenRule. */
+  readonly fill: (text: string) => string
+  /** The secrets beside those of the secret stores. A SecretStoreError becomes a fault. */
+  readonly secrets: () => Secrets
+  /** Columns of the excerpt below each fault: the line and a caret. */
+  readonly excerptWidth: number
+}
+
+/** Reads the components of files as a host does, and keeps apart what is wrong with each. Components of other types are left out. */
+export function loadChecked(texts: FolderTexts, options: LoadCheckedOptions): readonly CheckedComponent[] {
+  const files = new Map(
+    [...texts].map(([file, text]) => [file, text instanceof Error ? text : readComponentFile(text, file)] as const),
+  )
+  const stores = [...files].map(
+    ([file, read]) =>
+      [file, read instanceof Error || read.isBroken ? undefined : read.drafts.flatMap(secretStoreOf)] as const,
+  )
+  const told = { faults: [] as string[], notes: [] as string[] }
+  const { sourcesOf } = createSecretSources(new Map(stores), { ...options, appId: '', before: undefined }, told)
+  const found: CheckedComponent[] = []
+  const holders = new Map<string, Holder[]>()
+  for (const [file, read] of files) {
+    if (read instanceof Error) {
+      found.push(alone(file, failed(`${file} can't be read: ${read.message}`)))
+      continue
+    }
+    const { components, issues } = resolveComponents(read, { sourcesOf })
+    const ours = components.filter(({ component: { type } }) => isOurType(type))
+    const notes = [
+      ...read.leftOut.filter(({ isTypo }) => isTypo).map(({ text }) => text),
+      ...otherTypes(components, file),
+    ]
+    const ofComponents = new Set(components.flatMap((one) => one.issues))
+    const ofFile = issues.filter((issue) => !ofComponents.has(issue))
+    const { excerptWidth } = options
+    if (ofFile.length > 0) found.push(alone(file, faulty(ofFile, read, excerptWidth)))
+    else if (ours.length === 0 && notes.length > 0) found.push(alone(file, warning(notes.join('\n'))))
+    const yaml = notes.length === 0 || ofFile.length > 0 ? ok('the file is read') : warning(notes.join('\n'))
+    for (const one of ours) {
+      const others = holders.get(one.component.name) ?? []
+      const names = namesFinding(one, others)
+      holders.set(one.component.name, [...others, { file, scopes: one.draft.scopes }])
+      found.push(examine(one, { file, read, yaml, names, excerptWidth, storeFaults: told.faults }))
+    }
+  }
+  const heard = found.map(({ files: { secrets } }) => secrets?.detail ?? '')
+  const unheard = told.faults.filter((fault) => !heard.some((detail) => detail.includes(fault)))
+  const [firstFile = ''] = texts.keys()
+  if (unheard.length > 0) found.push(alone(firstFile, ok('the file is read'), failed(unheard.join('\n'))))
+  return found
+}
+
+interface Holder {
+  readonly file: string
+  readonly scopes: readonly string[]
+}
+
+const alone = (file: string, yaml: Finding, secrets?: Finding): CheckedComponent => ({
+  ...{ name: null, file, properties: {}, sides: new Set<Side>(), metadata: undefined },
+  files: { yaml, secrets },
+})
+
+function otherTypes(components: readonly ResolvedComponent[], file: string): readonly string[] {
+  return components.flatMap(({ component: { name, type } }) => {
+    const meant = isOurType(type) || isSecretStore(type) ? undefined : typeMeantBy(type)
+    return meant === undefined ? [] : [`${file}: component ${quote(name)} is a ${type}; did you mean ${meant}?`]
+  })
+}
+
+interface Around {
+  readonly file: string
+  readonly read: ComponentFile
+  readonly yaml: Finding
+  readonly names: Finding
+  readonly excerptWidth: number
+  readonly storeFaults: readonly string[]
+}
+
+function examine(one: ResolvedComponent, around: Around): CheckedComponent {
+  const { file, read, yaml, names, excerptWidth, storeFaults } = around
+  const { component, draft, entries } = one
+  const unresolved = one.issues.filter((issue) => isReference(issue, one))
+  const own = one.issues.filter((issue) => !unresolved.includes(issue) && !isNameTwice(issue, one))
+  const judged = judge(one)
+  const faults = [...own, ...judged.issues]
+  const metadata = judged.loaded?.metadata
+  const warnings = metadata?.warnings ?? []
+  // What refers to a store that can't be read is unknown, and no fault of its own.
+  const isUnknown =
+    entries.some(({ value }) => value instanceof UnknownValue) && faults.length + unresolved.length === 0
+  const secrets =
+    unresolved.length > 0
+      ? faulty(unresolved, read, excerptWidth)
+      : isUnknown && storeFaults.length > 0
+        ? failed(storeFaults.join('\n'), {
+            remedy: 'make the secret store readable, or name a JSON file by --secrets FILE',
+          })
+        : ok('every reference leads to a value')
+  return {
+    name: component.name,
+    file,
+    properties: component.properties,
+    sides: configuredSides(
+      draft.entries.flatMap(({ name }) => findField(name)?.name ?? []),
+      undefined,
+    ),
+    metadata: faults.length === 0 && secrets.status === 'ok' ? metadata : undefined,
+    files: {
+      yaml,
+      metadata:
+        faults.length > 0
+          ? faulty(faults, read, excerptWidth)
+          : warnings.length > 0
+            ? warning(warnings.join('\n'))
+            : ok(sidesOf(metadata)),
+      secrets,
+      names,
+    },
+  }
+}
+
+/** A `secretKeyRef` or `envRef` that leads to nothing. */
+function isReference({ field }: MetadataIssue, { draft }: ResolvedComponent): boolean {
+  const entry = draft.entries.find(({ name }) => name.slice(0, 256) === field)
+  return entry?.source.kind === 'secretKeyRef' || entry?.source.kind === 'envRef'
+}
+
+/** Told by the check of the names: components of different applications may share one. */
+const isNameTwice = (issue: MetadataIssue, { draft }: ResolvedComponent) =>
+  issue.field === 'metadata.name' && !draft.issues.includes(issue)
+
+function sidesOf(metadata: Metadata | undefined): string {
+  const sides = [metadata?.input && 'input', metadata?.output && 'output'].filter((side) => side !== undefined)
+  return sides.length === 0 ? 'the fields that are known are valid' : `valid: ${sides.join(' and ')}`
+}
+
+function namesFinding(
+  { component: { name }, draft: { scopes } }: ResolvedComponent,
+  others: readonly Holder[],
+): Finding {
+  const other = others.find(
+    (one) => one.scopes.length === 0 || scopes.length === 0 || one.scopes.some((scope) => scopes.includes(scope)),
+  )
+  if (!other) return ok(`no other component is called ${quote(name)}`)
+  return failed(`another component in ${other.file} is called ${quote(name)} too, and that one counts`, {
+    remedy: 'give this one another metadata.name',
+  })
+}
+
+/** Faults with the lines that they stand on. */
+function faulty(issues: readonly MetadataIssue[], { excerpt }: ComponentFile, maxWidth: number): Finding {
+  const described = issues.toSorted(byPlace).map(({ fix, ...issue }) => ({ ...issue }))
+  const detail = describeIssues(described, (at) => excerpt(at, maxWidth))
+  const fixes = issues.flatMap(({ field, fix }) =>
+    fix === undefined ? [] : [field === undefined ? fix : `${field}: ${fix}`],
+  )
+  return failed(detail.join('\n'), { remedy: fixes.length > 0 ? [...new Set(fixes)].join('\n') : undefined })
+}

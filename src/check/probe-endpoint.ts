@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto'
+import type { SecureContext } from 'node:tls'
+import type { InputMetadata } from '../metadata/metadata.ts'
+import { type ProbeAnswer, probe, type Target } from './probe.ts'
+
+/** What the public endpoint answered, to the questions that Event Grid asks and to one that only our listener knows. */
+export interface EndpointAnswers {
+  /** OPTIONS without an origin: our listener tells its health. */
+  readonly health: ProbeAnswer
+  /** OPTIONS as Event Grid asks for consent. */
+  readonly options: ProbeAnswer
+  /** The validation event, by POST. */
+  readonly validation: ProbeAnswer
+  /** What the answer to the validation event must hold. */
+  readonly code: string
+}
+
+/** Where and how the endpoint is asked. */
+export interface ProbeEndpointOptions {
+  readonly input: InputMetadata
+  /** All addresses of its name; the first that answers is asked. */
+  readonly targets: readonly Target[]
+  readonly secureContext: SecureContext | undefined
+  readonly signal: AbortSignal
+}
+
+/**
+ * Asks as Event Grid does (Event Grid: end-point-validation-cloud-events-schema, end-point-validation-event-grid-events-schema).
+ * Rejects where no address answers, with the error of the first.
+ */
+export async function probeEndpoint({
+  input,
+  targets,
+  secureContext,
+  signal,
+}: ProbeEndpointOptions): Promise<EndpointAnswers> {
+  const url = new URL(input.subscriberEndpoint)
+  const code = randomUUID()
+  const common = { url, secureContext, signal }
+  let first: unknown
+  for (const target of targets) {
+    try {
+      const [health, options, validation] = await Promise.all([
+        probe({ ...common, target, method: 'OPTIONS' }),
+        probe({
+          ...common,
+          target,
+          method: 'OPTIONS',
+          headers: { 'webhook-request-origin': input.environment.eventGridOrigin },
+        }),
+        probe({
+          ...common,
+          target,
+          method: 'POST',
+          headers: validationHeaders(input),
+          body: validationEvent(input, code),
+        }),
+      ])
+      return { health, options, validation, code }
+    } catch (error) {
+      first ??= error
+    }
+  }
+  throw first ?? new Error('the name has no address')
+}
+
+function validationHeaders({ eventSubscriptionName }: InputMetadata): Record<string, string> {
+  return {
+    'content-type': 'application/json; charset=utf-8',
+    'aeg-event-type': 'SubscriptionValidation',
+    'aeg-subscription-name': eventSubscriptionName.toUpperCase(),
+    'aeg-delivery-count': '0',
+    'aeg-data-version': '2',
+    'aeg-metadata-version': '1',
+  }
+}
+
+function validationEvent({ scope }: InputMetadata, validationCode: string): string {
+  return JSON.stringify([
+    {
+      id: randomUUID(),
+      topic: scope.id,
+      subject: '',
+      data: { validationCode },
+      eventType: 'Microsoft.EventGrid.SubscriptionValidationEvent',
+      eventTime: new Date().toISOString(),
+      metadataVersion: '1',
+      dataVersion: '2',
+    },
+  ])
+}

@@ -1,0 +1,82 @@
+import http from 'node:http'
+import https from 'node:https'
+import { isIP } from 'node:net'
+import type { SecureContext } from 'node:tls'
+
+/** Where a connection goes. */
+export interface Target {
+  /** An IP address. */
+  readonly address: string
+  readonly port: number
+}
+
+/** A request to a public endpoint, to one of its addresses. */
+export interface Probe {
+  readonly url: URL
+  readonly target: Target
+  readonly method: 'OPTIONS' | 'POST'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+  /** What is trusted. @default Node's certificates */
+  readonly secureContext?: SecureContext | undefined
+  readonly signal: AbortSignal
+}
+
+/** What was answered: texts of a stranger. */
+export interface ProbeAnswer {
+  readonly status: number
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The first 64 KiB. */
+  readonly body: string
+}
+
+/** Longest that one request may take, whatever trickles in. */
+const limitMs = 6_000
+const mostBytes = 65_536
+
+/**
+ * Sends one request on a connection of its own, without a proxy, and follows no redirect. Rejects where there is no answer in
+ * time, with Node's error or a TimeoutError. It names no user agent, for no source tells which one Event Grid names.
+ */
+export function probe({ url, target, method, headers, body, secureContext, signal }: Probe): Promise<ProbeAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<ProbeAnswer>()
+  const isTls = url.protocol === 'https:'
+  const hostname = url.hostname.replace(/^\[|\]$/g, '')
+  const over = AbortSignal.timeout(limitMs)
+  const request = (isTls ? https : http).request({
+    ...{ host: target.address, port: target.port, method, path: `${url.pathname}${url.search}`, agent: false },
+    ...(isTls && { servername: isIP(hostname) ? '' : hostname, ...(secureContext && { secureContext }) }),
+    signal: AbortSignal.any([signal, over]),
+    headers: {
+      host: url.host,
+      connection: 'close',
+      ...headers,
+      ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
+    },
+  })
+  request.on('error', (error) => reject(over.aborted ? over.reason : error))
+  request.on('response', (response) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    const end = () => {
+      resolve({
+        status: response.statusCode ?? 0,
+        headers: Object.fromEntries(
+          Object.entries(response.headers).map(([name, value]) => [name, String([value].flat().join(', '))]),
+        ),
+        body: Buffer.concat(chunks).toString('utf8', 0, mostBytes),
+      })
+      request.destroy()
+    }
+    response.on('data', (chunk: Buffer) => {
+      chunks.push(chunk)
+      size += chunk.length
+      if (size > mostBytes) end()
+    })
+    // A body that breaks off, or never ends: what came of it is enough to judge by.
+    for (const name of ['end', 'error', 'aborted']) response.on(name, end)
+  })
+  request.end(body)
+  return promise
+}

@@ -1,0 +1,132 @@
+import { BindingError, whatIsWrong } from '../core/errors.ts'
+import type { CheckId } from './check-ids.ts'
+import { type Finding, failed } from './finding.ts'
+
+/** One question to ask. */
+export interface Check {
+  readonly id: CheckId
+  /** Without these the question makes no sense. Those that are not run count as fine. */
+  readonly needs: readonly CheckId[]
+  /** Longest that it may take, in ms. @default 10_000 */
+  readonly limitMs?: number
+  /** Asks. `signal` aborts when the time is over. */
+  run(signal: AbortSignal): Finding | Promise<Finding>
+}
+
+/** How a check ended. */
+export interface Outcome {
+  readonly id: CheckId
+  readonly status: Finding['status'] | 'skipped'
+  readonly detail: string
+  readonly remedy?: string | undefined
+  /** How long it took, in ms. */
+  readonly ms: number
+}
+
+/** What {@link runChecks} needs. */
+export interface RunOptions {
+  /** Ends all. */
+  readonly signal: AbortSignal
+  /** Takes secrets and control characters out of a text. */
+  readonly clean: (text: string) => string
+  readonly onStart?: (id: CheckId) => void
+  readonly onEnd?: (outcome: Outcome) => void
+}
+
+const usualLimitMs = 10_000
+
+interface Answered {
+  /** Absent where the check was not asked. */
+  readonly finding?: Finding
+  /** The failure at the root, where there is one. */
+  readonly root?: CheckId
+  readonly ms: number
+}
+
+/**
+ * Runs checks, those that do not depend on each other at once. One that depends on a failed one is skipped; one that throws or
+ * takes too long has failed, and stops no other. Resolves with the outcomes in the order given.
+ */
+export async function runChecks(checks: readonly Check[], options: RunOptions): Promise<readonly Outcome[]> {
+  const { signal, clean, onStart, onEnd } = options
+  const asked = new Map<CheckId, Promise<Answered>>()
+  const ended = new Map<CheckId, Promise<Answered>>()
+
+  async function ask(check: Check): Promise<Answered> {
+    const needed = await Promise.all(check.needs.map((id) => ended.get(id)))
+    const root = needed.find((one) => one?.root !== undefined)?.root
+    if (root !== undefined) return { root, ms: 0 }
+    onStart?.(check.id)
+    const started = performance.now()
+    const finding = await askInTime(check, signal)
+    const ms = Math.round(performance.now() - started)
+    return { finding, ms, ...(finding.status === 'failed' && { root: check.id }) }
+  }
+
+  /** The failure that a finding is about: another check's, where that has failed too. */
+  async function end({ id }: Check): Promise<Answered> {
+    const answered = await asked.get(id)
+    if (!answered) return { ms: 0 }
+    const elsewhere = answered.finding?.belongsTo
+    const other = elsewhere === undefined ? undefined : await asked.get(elsewhere)
+    if (other?.root === undefined) return answered
+    return { root: other.root, ms: answered.ms }
+  }
+
+  // All promises are there before the first check looks for those that it needs.
+  const { promise: start, resolve: begin } = Promise.withResolvers<void>()
+  for (const check of checks) {
+    asked.set(
+      check.id,
+      start.then(() => ask(check)),
+    )
+    ended.set(
+      check.id,
+      start.then(() => end(check)),
+    )
+  }
+  begin()
+  return Promise.all(
+    checks.map(async ({ id }) => {
+      const outcome = outcomeOf(id, (await ended.get(id)) ?? { ms: 0 }, clean)
+      onEnd?.(outcome)
+      return outcome
+    }),
+  )
+}
+
+function outcomeOf(id: CheckId, { finding, root, ms }: Answered, clean: RunOptions['clean']): Outcome {
+  if (!finding || (root !== undefined && root !== id)) {
+    return { id, status: 'skipped', detail: `${root ?? 'a check that it needs'} failed`, ms }
+  }
+  const { status, detail, remedy } = finding
+  return { id, status, detail: clean(detail), ...(remedy !== undefined && { remedy: clean(remedy) }), ms }
+}
+
+async function askInTime({ run, limitMs = usualLimitMs }: Check, whole: AbortSignal): Promise<Finding> {
+  const over = new AbortController()
+  const signal = AbortSignal.any([whole, over.signal])
+  const { promise: late, resolve } = Promise.withResolvers<Finding>()
+  const timer = setTimeout(() => {
+    resolve(
+      failed(`no answer within ${limitMs / 1_000} s`, {
+        remedy: 'run it again; then check the network between here and there',
+      }),
+    )
+    over.abort()
+  }, limitMs)
+  const ask = async () => run(signal)
+  try {
+    return await Promise.race([ask(), late])
+  } catch (error) {
+    if (error instanceof BindingError) return failed(whatIsWrong(error), { remedy: error.fix })
+    return failed(
+      `the check itself broke: ${error instanceof Error ? `${error.name}: ${error.message}` : 'for no known reason'}`,
+      {
+        remedy: 'this is a fault of eventgrid-binding: report it, with this line',
+      },
+    )
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,152 @@
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import type { TokenCredential } from '@azure/core-auth'
+import { createCredential } from '../binding/credential.ts'
+import { deriveDeliveryCredentials } from '../core/delivery-credential.ts'
+import type { Endpoints } from '../core/endpoints.ts'
+import type { Secret } from '../core/secret.ts'
+import { secureContextOf } from '../core/trust.ts'
+import type { InputMetadata, OutputMetadata } from '../metadata/metadata.ts'
+import { resourceManagerOf } from '../subscription/arm-client.ts'
+import { type ArmReader, createArmReader } from '../subscription/arm-reader.ts'
+import type { ExistingSubscription } from '../subscription/decide-upsert.ts'
+import type { FailureContext } from '../subscription/explain-failure.ts'
+import { failureContext } from '../subscription/failure-context.ts'
+import { createSubscriptionApi } from '../subscription/subscription-api.ts'
+import { isLoopback } from '../support/loopback.ts'
+import { once } from './once.ts'
+import { holdPort, type PortHolder } from './own-listener.ts'
+import type { Target } from './probe.ts'
+import { type EndpointAnswers, probeEndpoint } from './probe-endpoint.ts'
+
+/** Where Azure is, and the emulator that stands in for it, if one does. */
+export interface Surroundings {
+  readonly endpoints: Endpoints
+  /** `https://` URL of an emulator: public names are asked for there. */
+  readonly emulator: string | undefined
+  /** Ask nobody but this machine? */
+  readonly offline: boolean
+}
+
+/** Where the connections of a URL go. */
+export interface Route {
+  readonly targets: readonly Target[]
+  /** Does the emulator answer in the place of the public name? */
+  readonly byEmulator: boolean
+}
+
+/** What the checks of an input side share. Each is asked for once, at the first use. */
+export interface InputWorld {
+  readonly input: InputMetadata
+  readonly surroundings: Surroundings
+  /** Ends when the component's checks end. */
+  readonly signal: AbortSignal
+  portHolder(): Promise<PortHolder>
+  /** Where `subscriberEndpoint` is. Rejects as Node's look-up does. */
+  route(): Promise<Route>
+  /** What the public endpoint answers. Rejects where it does not. */
+  endpointAnswers(): Promise<EndpointAnswers>
+  credential(): TokenCredential
+  arm(): ArmReader
+  /** What the explanation of an ARM failure names. */
+  explainedBy(): FailureContext
+  /** The event subscription as it stands. Rejects as the SDK does. */
+  standing(): Promise<ExistingSubscription | undefined>
+  /** Value of the delivery attribute that `init` would write. */
+  readonly deliveryCredential: Secret | undefined
+  close(): Promise<void>
+}
+
+/** Longest that reading the event subscription may take, in ms. */
+const readLimitMs = 9_000
+
+/** Makes what the checks of an input side share. */
+export function createInputWorld(input: InputMetadata, surroundings: Surroundings, signal: AbortSignal): InputWorld {
+  const { endpoints } = surroundings
+  const { environment, subscriptionId, deliveryAuthentication: delivery } = input
+  const deliveryCredential =
+    delivery.kind === 'secret' ? deriveDeliveryCredentials(delivery.sources, input)[0]?.value : undefined
+  const held = once(() => holdPort({ input, endpoints, signal }))
+  const portHolder = async () => (await held()).holder
+  const credential = once(() =>
+    createCredential(input.credential, { environment, endpoints, tokenTimeoutMs: readLimitMs }),
+  )
+  const api = once(() =>
+    createSubscriptionApi({ input, credential: credential(), endpoints, requestTimeoutMs: readLimitMs }),
+  )
+  const route = once(() => routeOf(new URL(input.subscriberEndpoint), surroundings))
+  let opened = false
+  return {
+    ...{ input, surroundings, signal, route, credential, deliveryCredential },
+    portHolder() {
+      opened = true
+      return portHolder()
+    },
+    endpointAnswers: once(async () => {
+      const { targets } = await route()
+      const secureContext = secureContextOf(endpoints)
+      return probeEndpoint({ input, targets, secureContext, signal })
+    }),
+    arm: once(() => createArmReader({ environment, subscriptionId, credential: credential(), endpoints })),
+    explainedBy: once(() => {
+      const api = { resourceManager: resourceManagerOf(endpoints, environment) }
+      return failureContext({ api, input, ...(deliveryCredential && { deliveryCredential }) })
+    }),
+    standing: once(() => api().read({ signal, deadline: performance.now() + readLimitMs })),
+    async close() {
+      if (opened)
+        await held().then(
+          ({ close }) => close(),
+          () => {},
+        )
+    },
+  }
+}
+
+/** What the checks of an output side share. */
+export interface OutputWorld {
+  readonly output: OutputMetadata
+  readonly surroundings: Surroundings
+  readonly signal: AbortSignal
+  /** Where `topicEndpoint` is. Rejects as Node's look-up does. */
+  route(): Promise<Route>
+  /** `undefined` where the topic takes a key. */
+  credential(): TokenCredential | undefined
+}
+
+/** Makes what the checks of an output side share. */
+export function createOutputWorld(
+  output: OutputMetadata,
+  surroundings: Surroundings,
+  signal: AbortSignal,
+): OutputWorld {
+  const { endpoints } = surroundings
+  const { authentication, environment } = output
+  return {
+    ...{ output, surroundings, signal },
+    route: once(() => routeOf(new URL(output.topicEndpoint), { ...surroundings, emulator: undefined })),
+    credential: once(() =>
+      authentication.kind === 'entra'
+        ? createCredential(authentication.credential, { environment, endpoints, tokenTimeoutMs: readLimitMs })
+        : undefined,
+    ),
+  }
+}
+
+const mostAddresses = 8
+
+/** All addresses of a URL's host, or the emulator, which serves the public names of its ingress by its own certificates. */
+async function routeOf(url: URL, { emulator }: Surroundings): Promise<Route> {
+  const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
+  const hostname = url.hostname.replace(/^\[|\]$/g, '')
+  const isPublic = !isLoopback(url.hostname)
+  const at = emulator !== undefined && isPublic ? new URL(emulator) : undefined
+  const host = at ? at.hostname.replace(/^\[|\]$/g, '') : hostname
+  const addresses = isIP(host) ? [host] : (await lookup(host, { all: true })).map(({ address }) => address)
+  return {
+    byEmulator: at !== undefined,
+    targets: [...new Set(addresses)]
+      .slice(0, mostAddresses)
+      .map((address) => ({ address, port: at ? Number(at.port || 443) : port })),
+  }
+}

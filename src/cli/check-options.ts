@@ -1,0 +1,93 @@
+import { type CheckId, checkIds, idsNamed } from '../check/check-ids.ts'
+import { BrokenRule } from '../metadata/broken-rule.ts'
+import { parseDuration } from '../metadata/parse-duration.ts'
+import { nearestName } from '../support/nearest-name.ts'
+import { withEmulatorUrl } from './emulator-option.ts'
+import { parseOptions } from './parse-options.ts'
+import { UsageError } from './usage-error.ts'
+
+/** Where component files are looked for when no option says so. */
+export const defaultComponents = './components'
+
+/** The options of `check`, read. */
+export interface CheckOptions {
+  /** Folders and files. */
+  readonly components: readonly string[]
+  readonly component: string | undefined
+  /** Path of a JSON file. */
+  readonly secrets: string | undefined
+  /** URL of an emulator. */
+  readonly emulator: string | undefined
+  /** Path of the emulator's certificate authority. */
+  readonly ca: string | undefined
+  readonly offline: boolean
+  readonly only: readonly CheckId[]
+  readonly skip: readonly CheckId[]
+  readonly waitMs: number
+  readonly roundTrip: boolean
+  /** Paths of JSON files with sample events. */
+  readonly events: readonly string[]
+  readonly json: boolean
+}
+
+const text = { type: 'string' } as const
+const texts = { type: 'string', multiple: true } as const
+const flag = { type: 'boolean' } as const
+const known = {
+  components: texts,
+  component: text,
+  secrets: text,
+  emulator: text,
+  ca: text,
+  offline: flag,
+  only: texts,
+  skip: texts,
+  wait: text,
+  'round-trip': flag,
+  event: texts,
+  json: flag,
+} as const
+
+/** Reads the options of `check`. Throws a UsageError. */
+export function readCheckOptions(args: readonly string[]): CheckOptions {
+  const values = parseOptions(withEmulatorUrl(args), known)
+  const { emulator, ca, offline = false } = values
+  const roundTrip = values['round-trip'] ?? false
+  if (ca !== undefined && emulator === undefined) throw wrong('--ca needs --emulator')
+  if (offline && roundTrip) throw wrong('--round-trip publishes an event, which --offline rules out')
+  return {
+    components: values.components ?? [defaultComponents],
+    component: values.component,
+    secrets: values.secrets,
+    ...{ emulator, ca, offline, roundTrip },
+    only: idsOf('only', values.only ?? []),
+    skip: idsOf('skip', values.skip ?? []),
+    waitMs: waitOf(values.wait),
+    events: values.event ?? [],
+    json: values.json ?? false,
+  }
+}
+
+function idsOf(option: string, given: readonly string[]): readonly CheckId[] {
+  const words = given.flatMap((value) => value.split(',')).map((word) => word.trim())
+  return words.flatMap((word) => {
+    const ids = idsNamed(word)
+    if (ids.length > 0) return ids
+    const groups = checkIds.map((id) => id.split('/')[0] ?? id)
+    const meant = nearestName(word, [...new Set([...checkIds, ...groups])])
+    const hint = meant === undefined ? `there are ${checkIds.join(', ')}` : `did you mean ${meant}?`
+    throw wrong(`--${option}: there is no check ${JSON.stringify(word)}; ${hint}`)
+  })
+}
+
+function waitOf(value: string | undefined): number {
+  if (value === undefined) return 0
+  try {
+    return parseDuration(value, { atLeast: '1s', atMost: '24h' })
+  } catch (error) {
+    if (!(error instanceof BrokenRule)) throw error
+    throw wrong(`--wait ${error.rule}, like 2m, not ${JSON.stringify(value)}`)
+  }
+}
+
+const wrong = (message: string) => new UsageError(message, { showHelp: true })

@@ -1,0 +1,215 @@
+import { stat } from 'node:fs/promises'
+import { type CheckObserver, checkComponents } from '../../check/check-components.ts'
+import type { SampleEvent } from '../../check/check-event.ts'
+import { isEvent } from '../../check/filter-event.ts'
+import { type CheckedComponent, loadChecked } from '../../check/load-checked.ts'
+import { countLine, outcomeLines } from '../../check/report-lines.ts'
+import { selectChecks } from '../../check/selection.ts'
+import { type Endpoints, endpointsFromEnvironment } from '../../core/endpoints.ts'
+import { type FolderTexts, readFolder } from '../../metadata/component-folder.ts'
+import { createPlaceholders } from '../../metadata/placeholders.ts'
+import { readSecretsFile } from '../../metadata/secret-stores.ts'
+import { type CheckOptions, defaultComponents, readCheckOptions } from '../check-options.ts'
+import type { Command } from '../command.ts'
+import { defaultEmulator, emulatorEndpoints } from '../emulator-option.ts'
+import { readText } from '../read-text.ts'
+import type { Terminal } from '../terminal.ts'
+import { UsageError } from '../usage-error.ts'
+
+const help = `Usage: eventgrid-binding check [options]
+
+Finds out what is wrong with components, their public endpoints, Azure and their topics, and says what to do. Nothing is written to
+Azure, and nothing is published but by --round-trip.
+
+Options:
+  --components DIR|FILE  component YAML; repeatable (default: ${defaultComponents})
+  --component NAME       this one only
+  --secrets FILE         JSON file for secretKeyRef, beside the local secret stores of the folder
+  --emulator [URL]       ask a running "emulate" in the place of Azure (default: ${defaultEmulator}; the URL of its "ready:" line)
+  --ca FILE              the emulator's certificate authority, where it is not on this machine
+  --offline              ask nobody: the files and the port only
+  --only ID,...          these checks and no others, such as endpoint or azure/permission
+  --skip ID,...          all but these
+  --wait DURATION        ask again what failed until all is well, at most so long, such as 2m
+  --round-trip           publish one event (type eventgrid-binding.check) and wait until it is delivered here
+  --event FILE           a sample event (JSON): do the filters let it pass? Needs no Azure; repeatable
+  --json                 the report as JSON (docs/check.md)
+  -h, --help             this text
+
+Exit codes: 0 nothing failed, 1 something failed, 2 wrong usage or no component was found.
+Environment: AZURE_RESOURCE_MANAGER_URL, AZURE_AUTHORITY_HOST and NODE_EXTRA_CA_CERTS, as for run and serve.
+`
+
+/** `eventgrid-binding check`. */
+export const check: Command = { help, run }
+
+/** Resolves with 0 where nothing failed, else 1. Throws a UsageError for wrong options, and where there is no component. */
+async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  const options = readCheckOptions(args)
+  const samples = options.events.flatMap(readSamples)
+  const endpoints = await endpointsOf(options)
+  const load = loader(options)
+  const first = await load()
+  if (first.length === 0) throw new UsageError(noneFound(options))
+  const started = performance.now()
+  const view = options.json ? undefined : showChecks(terminal)
+  const stopping = new AbortController()
+  try {
+    const report = await checkComponents({
+      load: createReload(first, load),
+      surroundings: {
+        endpoints,
+        emulator: options.emulator === undefined ? undefined : endpoints.resourceManager,
+        offline: options.offline,
+      },
+      selected: selectChecks({ ...options, event: samples.length > 0 }),
+      samples,
+      roundTrip: options.roundTrip,
+      waitMs: options.waitMs,
+      observer: view?.observer ?? silent,
+      signal: stopping.signal,
+    })
+    view?.stop()
+    if (options.json) terminal.line(JSON.stringify(report))
+    else {
+      terminal.line('')
+      terminal.parts(
+        countLine(
+          report.components.flatMap(({ checks }) => checks),
+          performance.now() - started,
+        ),
+      )
+    }
+    return report.ok ? 0 : 1
+  } finally {
+    view?.stop()
+    stopping.abort()
+  }
+}
+
+/** The first round has its components already. */
+function createReload(first: readonly CheckedComponent[], load: () => Promise<readonly CheckedComponent[]>) {
+  let next: readonly CheckedComponent[] | undefined = first
+  return async () => {
+    const given = next
+    next = undefined
+    return given ?? load()
+  }
+}
+
+async function endpointsOf({ emulator, ca, offline }: CheckOptions): Promise<Endpoints> {
+  if (emulator === undefined || offline) return endpointsFromEnvironment(process.env)
+  return emulatorEndpoints(emulator, ca)
+}
+
+function loader(options: CheckOptions): () => Promise<readonly CheckedComponent[]> {
+  const { env } = process
+  const { component, secrets } = options
+  const fill = createPlaceholders({ appId: env.APP_ID ?? '', env })
+  return async () => {
+    const all = loadChecked(await textsOf(options), {
+      ...{ env, fill },
+      secrets: () => (secrets === undefined ? {} : readSecretsFile(secrets)),
+      excerptWidth: process.stdout.columns || 120,
+    })
+    if (component === undefined) return all
+    const named = all.filter(({ name }) => name === component)
+    // It may stand in a file that can't be read.
+    return named.length > 0 ? named : all.filter(({ name }) => name === null)
+  }
+}
+
+async function textsOf({ components }: CheckOptions): Promise<FolderTexts> {
+  const texts = new Map<string, string | Error>()
+  for (const path of components) {
+    try {
+      if ((await stat(path)).isDirectory()) for (const [file, text] of await readFolder(path)) texts.set(file, text)
+      else texts.set(path, fileText(path))
+    } catch (error) {
+      throw new UsageError(
+        `--components ${path} can't be read: ${error instanceof Error ? error.message : String(error)}`,
+        { cause: error },
+      )
+    }
+  }
+  return texts
+}
+
+function fileText(file: string): string | Error {
+  try {
+    return readText(file)
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}
+
+function noneFound({ components, component }: CheckOptions): string {
+  const where = components.join(', ')
+  return component === undefined
+    ? `${where} holds no component of type bindings.azure.eventgrid or bindings.cloud.eventrouter`
+    : `${where} holds no component ${JSON.stringify(component)} of ours`
+}
+
+function readSamples(file: string): readonly SampleEvent[] {
+  let events: unknown
+  try {
+    events = JSON.parse(readText(file))
+  } catch (error) {
+    throw new UsageError(`--event ${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  }
+  return [events].flat().map((event: unknown, at, all) => {
+    if (!isEvent(event))
+      throw new UsageError(`--event ${file}: it must hold an event, or a list of events, with type or eventType`)
+    return { event, name: all.length === 1 ? file : `${file} [${at}]` }
+  })
+}
+
+const silent: CheckObserver = { component() {}, underWay() {}, ended() {}, waiting() {} }
+
+const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] as const
+const frameMs = 100
+
+/** Writes a line for each check as it ends; on a terminal a live one says what is under way. */
+function showChecks(terminal: Terminal): { readonly observer: CheckObserver; stop(): void } {
+  let frame = 0
+  let live = ''
+  let waitingFor = ''
+  const update = () => {
+    if (live === '') terminal.finish()
+    else terminal.update(`${frames[frame++ % frames.length]} ${live}`)
+  }
+  const timer = terminal.live ? setInterval(update, frameMs) : undefined
+  const show = (text: string) => {
+    live = text
+    if (terminal.live) update()
+  }
+  let isFirst = true
+  return {
+    observer: {
+      component(name, file) {
+        if (!isFirst) terminal.line('')
+        isFirst = false
+        terminal.parts([
+          { text: name ?? 'no component', tone: 'plain' },
+          { text: `  ${file}`, tone: 'faint' },
+        ])
+      },
+      underWay: (ids) => show(ids.join(', ')),
+      ended(outcome) {
+        for (const parts of outcomeLines(outcome)) terminal.parts(parts)
+      },
+      waiting(failed) {
+        const ids = failed.join(', ')
+        show(`waiting for ${ids}`)
+        // Once for each state, so that a log is not filled.
+        if (!terminal.live && ids !== waitingFor) terminal.line(`waiting for ${ids}`)
+        waitingFor = ids
+      },
+    },
+    stop() {
+      clearInterval(timer)
+      live = ''
+      terminal.finish()
+    },
+  }
+}
