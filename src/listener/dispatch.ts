@@ -93,7 +93,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       end(place, 'notTried')
       return
     }
-    const call: Call = { event, digest: event.digest, startedAt: now(), awaitedBy: [place], place: -1 }
+    const call: Call = { event, startedAt: now(), awaitedBy: [place], place: -1 }
     work.outcomes[index] = 'timedOut'
     redelivery.begin(call)
     running++
@@ -108,7 +108,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const [began] = call.awaitedBy
     const isLate = began?.work.settled || call.awaitedBy.length > 1
     for (const place of call.awaitedBy) if (!place.work.settled) end(place, outcome)
-    if (isLate && outcome !== 'threw') redelivery.remember(call.digest, outcome)
+    if (isLate && outcome !== 'threw') redelivery.remember(call.event.digest, outcome)
     slots.release()
     reportIdle()
   }

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { createPlacedList, type Placed } from '../support/placed-list.ts'
 
 /** How an event ended that needs no second handling. An event whose handler threw is handled again, so it is not remembered. */
@@ -6,7 +5,7 @@ export type FinalOutcome = 'resolved' | 'rejected'
 
 /** The handling of one event, from the call of the handler to its end. */
 export interface RunningEvent extends Placed {
-  readonly digest: string
+  readonly event: { readonly digest: string }
   /** Milliseconds, by the clock of the dispatcher. */
   readonly startedAt: number
 }
@@ -32,14 +31,6 @@ export interface RedeliveryOptions {
   readonly capacity?: number
 }
 
-/**
- * Two events are the same when their bytes are, because the bytes hold source (or topic) and id. The digest is taken before the handler
- * runs, so a handler may overwrite the bytes that it was given.
- */
-export function digestOf(bytes: Buffer): string {
-  return hash('sha256', bytes, 'base64')
-}
-
 export function createRedelivery<R extends RunningEvent>(options: RedeliveryOptions): Redelivery<R> {
   const { now, joinForMs, capacity = 10_000 } = options
   const running = createPlacedList<R>()
@@ -55,7 +46,7 @@ export function createRedelivery<R extends RunningEvent>(options: RedeliveryOpti
     },
     find(digest) {
       const oldestToJoin = now() - joinForMs
-      const joinable = running.members.find((other) => other.digest === digest && other.startedAt > oldestToJoin)
+      const joinable = running.members.find((other) => other.startedAt > oldestToJoin && other.event.digest === digest)
       return joinable ?? settled.get(digest)
     },
   }

@@ -69,13 +69,17 @@ function open(maxConcurrency: number) {
   const clock = createManualClock()
   const ledger = createLedger({ maxConcurrency, now: clock.now, joinForMs: 4 * handlerTimeoutMs })
   const held: { readonly run: Run; settle(how: End): void }[] = []
-  const origin = new Map<Buffer, { readonly body: Body; readonly index: number }>()
+  /** Each body by its metadata, which its events carry. */
+  const origin = new Map<object, Body>()
   let behaviour: End | 'takes time' | 'none' = 'takes time'
 
-  const handler: EventHandler = ({ data }) => {
-    const from = origin.get(data)
-    if (!from) throw new Error('an event that no body held')
-    const run = ledger.begin(from.body, from.index)
+  const handler: EventHandler = ({ data, metadata }) => {
+    const body = origin.get(metadata)
+    const index = body?.texts.findIndex((text, at) => text === data.toString() && !body.runs.has(at)) ?? -1
+    if (!body || index === -1) throw new Error('an event that no body held')
+    const run = ledger.begin(body, index)
+    // The handler may do what it likes with its bytes.
+    data.fill(0)
     if (behaviour === 'takes time' || behaviour === 'none') {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       const settle = (how: End) => {
@@ -118,11 +122,11 @@ function open(maxConcurrency: number) {
       acknowledged: false,
     }
     ledger.deliver(body)
-    for (const [index, member] of reading.members.entries())
-      if ('data' in member) origin.set(member.data, { body, index })
+    const metadata = {}
+    origin.set(metadata, body)
     dispatcher.dispatch({
       members: reading.members,
-      metadata: {},
+      metadata,
       bytes,
       arrivedAt,
       redelivered,
@@ -222,7 +226,7 @@ it('remembers as many settled events as it may, the latest, and forgets no event
         for (const { kind, digest } of changes) {
           const run = running.get(digest)
           if (kind === 'begin' && !run) {
-            const begun: RunningEvent = { digest, startedAt: 0, place: -1 }
+            const begun: RunningEvent = { event: { digest }, startedAt: 0, place: -1 }
             running.set(digest, begun)
             redelivery.begin(begun)
           } else if (kind === 'end' && run) {
