@@ -2,13 +2,18 @@ import { createOperations } from './arm/operations.ts'
 import { createProvisioning, type Provisioning } from './arm/provisioning.ts'
 import { registerArmRoutes } from './arm/routes.ts'
 import type { ResolvedOptions } from './config/options.ts'
+import { memoryDeadLetterStore } from './delivery/dead-letter.ts'
 import { createDeliveryEngine, type DeliveryEngine } from './delivery/delivery-engine.ts'
 import type { Ingress } from './delivery/ingress.ts'
 import { createDirectory, type Directory } from './entra/directory.ts'
 import { registerEntraRoutes } from './entra/routes.ts'
 import { createTokenIssuer, type TokenIssuer } from './entra/token-issuer.ts'
 import { type Clock, ManualClock } from './model/clock.ts'
+import type { NamespaceStore } from './model/namespace.ts'
 import type { Store } from './model/store.ts'
+import { createForwarding } from './namespaces/forwarding.ts'
+import { createNamespaceQueues, type NamespaceQueues } from './namespaces/namespace-queues.ts'
+import { registerNamespaceRoutes } from './namespaces/namespace-routes.ts'
 import { createEventTrail } from './page/event-trail.ts'
 import { createFigures, type Figures } from './page/figures.ts'
 import { isPagePath, registerPageRoutes } from './page/page-routes.ts'
@@ -31,6 +36,10 @@ export interface RunningEmulator {
   readonly faults: Faults
   readonly tokens: TokenIssuer
   readonly engine: DeliveryEngine
+  /** Takes events of a source for the webhooks and for the namespace topics that want them. */
+  readonly accept: DeliveryEngine['accept']
+  readonly namespaces: NamespaceStore
+  readonly queues: NamespaceQueues
   readonly provisioning: Provisioning
   readonly figures: Figures
   readonly persisted: PersistedValues
@@ -74,22 +83,45 @@ export async function runEmulator(options: ResolvedOptions, state: State): Promi
     baseUrl: () => addresses.https,
   }
   const operations = createOperations(clock, options.operationDelayMs)
+  const { journal, namespaces } = state
+  const { deadLetterStore = memoryDeadLetterStore } = options.delivery
+  const queues = createNamespaceQueues({
+    clock,
+    journal,
+    store: namespaces,
+    deadLetters: shared.records.deadLetters,
+    writeDeadLetters({ properties }, path, events) {
+      const { queue } = properties.deliveryConfiguration
+      const container = queue?.deadLetterDestinationWithResourceIdentity?.deadLetterDestination.properties
+      if (!container) return
+      const { resourceId: storageAccountId, blobContainerName } = container
+      const content = JSON.stringify(events)
+      deadLetterStore.write({ storageAccountId, container: blobContainerName, path, content }).catch(() => {})
+    },
+  })
   const engine = createDeliveryEngine({
     ...shared,
     ...options,
     ingress: (url) => ingress(url),
-    journal: state.journal,
+    journal,
+    restoreElsewhere: queues.restore,
   })
+  const forwarding = createForwarding({ store, namespaces, queues })
+  const accept: DeliveryEngine['accept'] = (sourceId, events) => {
+    engine.accept(sourceId, events)
+    forwarding.accept(sourceId, events)
+  }
   const provisioning = createProvisioning({ ...shared, delivery: engine, operations })
   const server = createEmulatorServer(
     authority,
-    (path) => isPagePath(path) || /^\/(topics|eventsubscriptions)\//.test(path),
+    (path) => isPagePath(path) || /^\/(topics|eventsubscriptions|namespaces)\//.test(path),
     undefined,
     createIngressFront({ ingress: (url) => ingress(url), ownAddress: () => addresses.https }),
   )
   server.app.register(async (app) =>
-    registerTopicRoutes(app, { ...shared, throttling: options.throttling, intake: engine }),
+    registerTopicRoutes(app, { ...shared, throttling: options.throttling, intake: { ...engine, accept } }),
   )
+  server.app.register(async (app) => registerNamespaceRoutes(app, { ...shared, store: namespaces, queues }))
   server.app.register(async (app) =>
     registerPageRoutes(app, {
       ...shared,
@@ -108,7 +140,8 @@ export async function runEmulator(options: ResolvedOptions, state: State): Promi
     // With an operation delay, its length must be visible to clients.
     const statusHoldMs = options.operationDelayMs > 0 ? 0 : 1000
     const { conflicts, throttling } = options
-    registerArmRoutes(app, { ...shared, operations, provisioning, conflicts, throttling, statusHoldMs })
+    const own = { namespaces, queues, operations, provisioning, conflicts, throttling, statusHoldMs }
+    registerArmRoutes(app, { ...shared, ...own })
   })
   const bound = await server.listen(options.host, options.port, options.httpPort).catch(async (error: unknown) => {
     await Promise.all([server.close(), engine.close()])
@@ -119,6 +152,10 @@ export async function runEmulator(options: ResolvedOptions, state: State): Promi
   addresses.http = `http://${host}:${bound.httpPort}`
   for (const { subscriptionId, resourceGroup } of store.topics()) {
     shared.directory.azureSubscription(subscriptionId)?.resourceGroups.set(resourceGroup.toLowerCase(), resourceGroup)
+  }
+  for (const namespace of namespaces.namespaces()) {
+    for (const topic of namespaces.topics(namespace.id))
+      namespaces.subscriptions(topic.id).forEach(queues.subscriptionChanged)
   }
   for (const subscription of store.subscriptions()) engine.subscriptionChanged(subscription)
   provisioning.resume()
@@ -135,12 +172,16 @@ export async function runEmulator(options: ResolvedOptions, state: State): Promi
     releaseClock()
     provisioning.close()
     state.freeze()
+    queues.close()
     await Promise.all([operations.close(), engine.close(), server.close()])
     state.close()
   }
   return {
     ...shared,
     engine,
+    accept,
+    namespaces,
+    queues,
     provisioning,
     figures,
     persisted,

@@ -6,6 +6,7 @@ import { type Ingress, type IngressRule, ingressOf } from './delivery/ingress.ts
 import { type RunningEmulator, runEmulator } from './emulator.ts'
 import type { Client } from './model/client.ts'
 import { asResourceId, type EventSubscription, eventSubscriptionId } from './model/model.ts'
+import type { QueueFigures } from './namespaces/pull-queue.ts'
 import type { FigureName } from './page/figures.ts'
 import type { Records } from './records/record-types.ts'
 import { checkFault, type Fault } from './server/faults.ts'
@@ -34,6 +35,19 @@ export interface TopicView {
   /** The first key. */
   readonly key: string
   readonly keys: readonly [string, string]
+}
+
+/** A namespace topic, as a publisher and a receiver need it. */
+export interface NamespaceTopicView {
+  readonly name: string
+  /** Resource id. */
+  readonly id: string
+  /** Base URL of the namespace, over https. */
+  readonly namespaceEndpoint: string
+  /** Where events are posted to, over https. */
+  readonly endpoint: string
+  /** The namespace's first key. */
+  readonly key: string
 }
 
 /**
@@ -135,6 +149,35 @@ export class EventGridEmulator implements AsyncDisposable {
   }
 
   /**
+   * A namespace topic. Throws a RangeError if there is none of that name.
+   *
+   * @param name @default the first
+   * @param namespace the namespace's name. @default the first
+   */
+  namespaceTopic(name?: string, namespace?: string): NamespaceTopicView {
+    const { namespaces, addresses } = this.#parts
+    const found = namespace === undefined ? namespaces.namespaces()[0] : namespaces.namespace(namespace)
+    if (!found)
+      throw new RangeError(namespace === undefined ? 'there is no namespace' : `there is no namespace ${namespace}`)
+    const topics = namespaces.topics(found.id)
+    const topic = name === undefined ? topics[0] : topics.find((one) => one.name.toLowerCase() === name.toLowerCase())
+    if (!topic) throw new RangeError(`there is no topic ${name ?? ''} in the namespace ${found.name}`)
+    const namespaceEndpoint = `${addresses.https}/namespaces/${found.name}`
+    return {
+      name: topic.name,
+      id: topic.id,
+      namespaceEndpoint,
+      endpoint: `${namespaceEndpoint}/topics/${topic.name}:publish`,
+      key: found.keys[0],
+    }
+  }
+
+  /** How many events of each Queue event subscription are available, locked or delayed, by its resource id. */
+  queues(): ReadonlyMap<string, QueueFigures> {
+    return this.#parts.queues.figures()
+  }
+
+  /**
    * An event subscription with its secrets; undefined if it does not exist. Throws a RangeError for an unknown source.
    *
    * @param scope a resource id, or the name of a custom topic
@@ -156,11 +199,11 @@ export class EventGridEmulator implements AsyncDisposable {
    * @param source a resource id, or the name of a custom topic
    */
   raise(source: string, events: readonly unknown[]): void {
-    const { store, clock, engine } = this.#parts
+    const { store, clock, accept } = this.#parts
     const sourceId = sourceIdOf(store, source)
     if (!Array.isArray(events)) throw new TypeError('raise takes a list of events')
     for (const { source, accepted } of raisedEvents(store, sourceId, events, clock.now())) {
-      engine.accept(source, accepted)
+      accept(source, accepted)
     }
   }
 
@@ -186,7 +229,7 @@ export class EventGridEmulator implements AsyncDisposable {
 
   /** Number of events accepted and neither delivered, dead-lettered nor dropped yet. */
   get pending(): number {
-    return this.#parts.engine.pending()
+    return this.#parts.engine.pending() + this.#parts.queues.pending()
   }
 
   /**
@@ -198,8 +241,9 @@ export class EventGridEmulator implements AsyncDisposable {
   }
 
   /** Resolves when no event is pending; later attempts and dead-letters count too. */
-  settled(): Promise<void> {
-    return this.#parts.engine.settled()
+  async settled(): Promise<void> {
+    const { engine, queues } = this.#parts
+    await Promise.all([engine.settled(), queues.settled()])
   }
 
   /**

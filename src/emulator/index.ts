@@ -6,6 +6,9 @@ export {
   type EventGridEmulatorOptions,
   type EventSubscriptionOptions,
   emulatorDefaults,
+  type NamespaceOptions,
+  type NamespaceTopicOptions,
+  type QueueSubscriptionOptions,
   type TopicOptions,
 } from './config/options.ts'
 export type { Connectable, ConnectOptions } from './connect.ts'
@@ -14,7 +17,12 @@ export type { DeadLetterStore } from './delivery/dead-letter.ts'
 export type { DeliveryOptions } from './delivery/delivery-options.ts'
 export type { Ingress, IngressRule } from './delivery/ingress.ts'
 export type { ProbationOptions } from './delivery/probation.ts'
-export { type EmulatorEndpoints, EventGridEmulator, type TopicView } from './event-grid-emulator.ts'
+export {
+  type EmulatorEndpoints,
+  EventGridEmulator,
+  type NamespaceTopicView,
+  type TopicView,
+} from './event-grid-emulator.ts'
 export type { Client, RoleGrant } from './model/client.ts'
 export { type CancelTimer, type Clock, ManualClock, realClock } from './model/clock.ts'
 export type {
@@ -24,6 +32,7 @@ export type {
   InputSchemaMapping,
   ProvisioningState,
 } from './model/model.ts'
+export type { QueueFigures } from './namespaces/pull-queue.ts'
 export type {
   DeadLetterRecord,
   DeliveryRecord,

@@ -22,6 +22,14 @@ export type ArmTarget =
     }
   | { readonly kind: 'topic'; readonly scope: string; readonly name: string; readonly action?: string }
   | { readonly kind: 'topics'; readonly scope: string }
+  | {
+      /** A namespace, its topic, or the topic's event subscription; `isList` asks for all of the next level. */
+      readonly kind: 'namespaces'
+      readonly scope: string
+      readonly names: readonly string[]
+      readonly isList: boolean
+      readonly action?: string
+    }
   | { readonly kind: 'provider'; readonly scope: string; readonly namespace: string; readonly action?: string }
   | { readonly kind: 'roleAssignment'; readonly scope: string; readonly name: string }
   | { readonly kind: 'roleAssignments'; readonly scope: string }
@@ -92,6 +100,7 @@ function parseEventGrid(
     if (same(type, 'topicTypes') && rest.length === 3)
       return { kind: 'eventSubscriptions', scope, nested: false, topicType: name }
   }
+  if (same(type, 'namespaces')) return parseNamespaces(scope, rest)
   // Types are at the odd places of `{namespace}/{type}/{name}/{type}/{name}`.
   const nest = rest.findIndex((segment, index) => index % 2 === 0 && same(segment, 'eventSubscriptions'))
   if (nest >= 0) {
@@ -111,6 +120,20 @@ function parseEventGrid(
   if (!same(type, 'topics') || rest.length > 3) return undefined
   if (name === undefined) return { kind: 'topics', scope }
   return { kind: 'topic', scope, name, ...(third === undefined ? {} : { action: third }) }
+}
+
+/** `namespaces[/{name}[/topics[/{name}[/eventSubscriptions[/{name}]]]]]`, and an action behind a name. */
+function parseNamespaces(scope: string, rest: readonly string[]): ArmTarget | undefined {
+  const types = ['namespaces', 'topics', 'eventSubscriptions']
+  const names: string[] = []
+  for (const [index, segment] of rest.entries()) {
+    if (index % 2 === 1) names.push(segment)
+    else if (!same(segment, types[index / 2] ?? '')) {
+      const isAction = index === rest.length - 1 && names.length > 0
+      return isAction ? { kind: 'namespaces', scope, names, isList: false, action: segment } : undefined
+    }
+  }
+  return { kind: 'namespaces', scope, names, isList: rest.length % 2 === 1 }
 }
 
 /**

@@ -11,6 +11,7 @@ import { answerContainer } from './containers.ts'
 import { ArmError, armErrors, usualArmCode } from './errors.ts'
 import { createEventSubscriptionHandler } from './event-subscriptions.ts'
 import { listEventSubscriptions } from './lists.ts'
+import { createNamespaceHandler, type NamespaceHandlerOptions } from './namespaces.ts'
 import type { Operation, Operations } from './operations.ts'
 import { type ArmTarget, parseArmPath } from './path.ts'
 import { answerPermissions } from './permissions.ts'
@@ -24,7 +25,10 @@ const maxBodyBytes = 4 * 1024 * 1024
 const maxPath = 2048
 
 /** What {@link registerArmRoutes} needs. */
-export interface ArmRouteOptions extends RecordingOptions, ArmResources {
+export interface ArmRouteOptions
+  extends RecordingOptions,
+    ArmResources,
+    Pick<NamespaceHandlerOptions, 'namespaces' | 'queues'> {
   readonly tokens: Pick<TokenIssuer, 'verifyToken'>
   /** `https://127.0.0.1:{port}`, without a trailing slash. Known once the server listens, hence a function. */
   readonly baseUrl: () => string
@@ -45,8 +49,11 @@ export interface ArmRouteOptions extends RecordingOptions, ArmResources {
 export function registerArmRoutes(app: FastifyInstance, options: ArmRouteOptions): void {
   const { clock, directory, operations, provisioning } = options
   const endpointOf = (topic: Topic) => `${options.baseUrl()}/topics/${topic.name}/api/events`
+  // A path behind the host keeps the data plane of namespaces apart from all else; Azure has a host for each.
+  const hostname = ({ name }: { readonly name: string }) => `${new URL(options.baseUrl()).host}/namespaces/${name}`
   const eventSubscription = createEventSubscriptionHandler(options, provisioning, options.conflicts)
   const topic = createTopicHandler({ ...options, endpointOf })
+  const namespace = createNamespaceHandler({ ...options, hostnameOf: hostname })
   const limits = createArmRequestLimits(clock, { refuse: options.throttling })
 
   recordRequests(app, 'arm', options, ({ status, code, message = 'The request failed.' }) => ({
@@ -94,6 +101,8 @@ export function registerArmRoutes(app: FastifyInstance, options: ArmRouteOptions
       case 'topic':
       case 'topics':
         return topic(call, target)
+      case 'namespaces':
+        return namespace(call, target)
       case 'operation':
         return answerOperation(call, target)
       case 'provider':

@@ -13,6 +13,7 @@ const about: Readonly<Record<keyof Config, string>> = {
   clients: 'Applications that may sign in, with their roles. Default: one client.',
   subscriptions: 'Azure subscriptions. Default: one, registered.',
   topics: 'Custom topics. Default: one, orders.',
+  namespaces: 'Namespaces with topics and Queue event subscriptions, for pull delivery. Default: none.',
   eventSubscriptions: 'Webhook event subscriptions that exist from the start. Default: none.',
   ingress: 'Where public URLs are really served. The first rule that fits is used. Default: none.',
   trustedCertificates: 'PEM files to trust at subscribers, relative to this file. Default: none.',

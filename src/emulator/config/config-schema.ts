@@ -60,6 +60,27 @@ const eventSubscription = z.strictObject({
   properties: z.exactOptional(z.record(z.string(), z.unknown())),
 })
 
+const namespaceName = z.string().regex(/^[A-Za-z0-9-]{3,50}$/, 'must be 3 to 50 letters, digits and hyphens')
+const queueSubscription = z.strictObject({
+  name: namespaceName,
+  properties: z.exactOptional(z.record(z.string(), z.unknown())),
+})
+const namespaceTopic = z.strictObject({
+  name: namespaceName,
+  eventRetentionInDays: z.exactOptional(
+    z.int('must be a whole number').min(1, 'must be 1 to 7').max(7, 'must be 1 to 7'),
+  ),
+  eventSubscriptions: z.exactOptional(list(queueSubscription)),
+})
+const namespace = z.strictObject({
+  name: namespaceName,
+  subscriptionId: z.exactOptional(text),
+  resourceGroup: z.exactOptional(text),
+  location: z.exactOptional(text),
+  keys: z.exactOptional(z.tuple([key, key])),
+  topics: z.exactOptional(list(namespaceTopic)),
+})
+
 const ingressRule = z.strictObject({
   from: z.string().refine((url) => isUrl(url, ['https:', 'http:']), 'must be a URL'),
   to: z.string().refine((url) => isUrl(url, ['https:', 'http:']), 'must be a URL'),
@@ -80,6 +101,7 @@ export const configSchema = z.strictObject({
   clients: z.exactOptional(list(client).min(1, 'must name one at least')),
   subscriptions: z.exactOptional(list(azureSubscription).min(1, 'must name one at least')),
   topics: z.exactOptional(list(topic)),
+  namespaces: z.exactOptional(list(namespace)),
   eventSubscriptions: z.exactOptional(list(eventSubscription)),
   ingress: z.exactOptional(list(ingressRule)),
   trustedCertificates: z.exactOptional(list(text)),

@@ -6,6 +6,7 @@ import type { CancelTimer, Clock } from '../model/clock.ts'
 import { asResourceId, type EventSubscription, eventSubscriptionId, randomKey, topicId } from '../model/model.ts'
 import type { Store } from '../model/store.ts'
 import type { PersistedValues } from '../state/persisted-values.ts'
+import { type NamespaceTargets, putNamespace, removeNamespace } from './declared-namespaces.ts'
 import { type EventSubscriptionOptions, emulatorDefaults, type ResolvedOptions, type TopicOptions } from './options.ts'
 
 /**
@@ -24,7 +25,7 @@ export interface Declarations {
 }
 
 /** What the declarations change. */
-export interface DeclarationTargets {
+export interface DeclarationTargets extends NamespaceTargets {
   readonly store: Store
   readonly directory: Directory
   readonly provisioning: Provisioning
@@ -124,13 +125,22 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
   }
 
   return {
-    declare({ topics, eventSubscriptions }) {
+    declare({ topics, namespaces, eventSubscriptions }) {
       sweep(
         'topics',
         topics.map(({ name }) => name),
         (name) => removeTopic(targets, name),
       )
       for (const topic of topics) putTopic(targets, topic)
+      sweep(
+        'namespaces',
+        namespaces.map(({ name }) => name),
+        (name) => {
+          const declared = targets.namespaces.namespace(name)
+          if (declared) removeNamespace(targets, declared.id)
+        },
+      )
+      for (const namespace of namespaces) putNamespace(targets, namespace)
       const ids = eventSubscriptions.map(putEventSubscription)
       sweep('event subscriptions', ids, (id) => {
         stopTrying(id)

@@ -79,6 +79,43 @@ export interface EventSubscriptionOptions {
   readonly properties?: Readonly<Record<string, unknown>>
 }
 
+/** A Queue event subscription of a namespace topic. */
+export interface QueueSubscriptionOptions {
+  /** 3-50 letters, digits and `-`. */
+  readonly name: string
+  /**
+   * Its settings, in ARM's shape: `deliveryConfiguration`, `filtersConfiguration` ...
+   * @default a queue with Event Grid's defaults
+   */
+  readonly properties?: Readonly<Record<string, unknown>>
+}
+
+/** A topic of a namespace. It takes CloudEvents. */
+export interface NamespaceTopicOptions {
+  /** 3-50 letters, digits and `-`. */
+  readonly name: string
+  /** Days that an event is kept, 1 to 7. @default 1 */
+  readonly eventRetentionInDays?: number
+  /** @default none */
+  readonly eventSubscriptions?: readonly QueueSubscriptionOptions[]
+}
+
+/** An Event Grid namespace, for pull delivery. */
+export interface NamespaceOptions {
+  /** 3-50 letters, digits and `-`; unique in the emulator. */
+  readonly name: string
+  /** @default the first Azure subscription */
+  readonly subscriptionId?: string
+  /** @default the first resource group */
+  readonly resourceGroup?: string
+  /** @default westeurope */
+  readonly location?: string
+  /** Two keys, base64. @default random */
+  readonly keys?: readonly [string, string]
+  /** @default none */
+  readonly topics?: readonly NamespaceTopicOptions[]
+}
+
 /** The options of an emulator. Each has a default: `EventGridEmulator.start()` alone gives a working emulator. */
 export interface EventGridEmulatorOptions extends DeliveryOptions {
   /** Port of ARM, Entra and the topics, https. @default 0, a free one */
@@ -99,6 +136,8 @@ export interface EventGridEmulatorOptions extends DeliveryOptions {
   readonly subscriptions?: readonly AzureSubscriptionOptions[]
   /** @default one, `orders` */
   readonly topics?: readonly TopicOptions[]
+  /** Namespaces, for pull delivery. @default none */
+  readonly namespaces?: readonly NamespaceOptions[]
   /** A handshake that fails is tried again every 5 seconds. @default none */
   readonly eventSubscriptions?: readonly EventSubscriptionOptions[]
   /** The real addresses of public URLs: rules, tried in order, or a function that is called for each request. @default none */
@@ -153,6 +192,7 @@ export interface ResolvedOptions {
   readonly clients: readonly Client[]
   readonly subscriptions: readonly DeclaredSubscription[]
   readonly topics: readonly TopicOptions[]
+  readonly namespaces: readonly NamespaceOptions[]
   readonly eventSubscriptions: readonly EventSubscriptionOptions[]
   readonly ingress: Ingress
   readonly trustedCertificates: readonly string[]
@@ -202,6 +242,7 @@ export function resolveOptions(
       resourceGroups: subscription.resourceGroups ?? only.resourceGroups,
     })),
     topics: options.topics ?? [{ name: emulatorDefaults.topic }],
+    namespaces: options.namespaces ?? [],
     eventSubscriptions: options.eventSubscriptions ?? [],
     ingress: ingressOf(options.ingress ?? []),
     trustedCertificates: options.trustedCertificates ?? [],

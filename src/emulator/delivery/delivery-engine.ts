@@ -3,7 +3,7 @@ import type { GiveUpReason, ValidationOutcome } from '../model/delivery-outcome.
 import type { EventSubscription } from '../model/model.ts'
 import type { Store } from '../model/store.ts'
 import type { Records } from '../records/record-types.ts'
-import { type Journal, noJournal } from '../state/journal.ts'
+import { type Journal, type JournalEntry, noJournal } from '../state/journal.ts'
 import { createDeadLetterBox } from './dead-letter-box.ts'
 import { createDeliver, type DeliverOptions } from './deliver.ts'
 import { type DeliveryOptions, deliverySettings } from './delivery-options.ts'
@@ -27,6 +27,8 @@ export interface DeliveryEngineOptions extends DeliverOptions, ValidatorOptions,
   readonly delivery?: DeliveryOptions
   /** Where pending events are persisted. @default nowhere */
   readonly journal?: Journal
+  /** Takes a persisted event of a Queue event subscription; false for any other. */
+  readonly restoreElsewhere?: (entry: JournalEntry) => boolean
 }
 
 /** The half of Event Grid that talks to subscribers. */

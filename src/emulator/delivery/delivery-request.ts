@@ -1,4 +1,5 @@
 import { type AcceptedEvent, eventDataVersion } from '../model/accepted-event.ts'
+import { filteredField } from '../model/filters.ts'
 import { fieldAt } from '../model/json-object.ts'
 import {
   type DeliveryAttributeMapping,
@@ -7,7 +8,6 @@ import {
   type EventSubscription,
   type WebHookProperties,
 } from '../model/model.ts'
-import { filteredField } from './filters.ts'
 
 /** The most bytes of a delivery attribute's value (Event Grid: delivery-properties). */
 const attributeLimitBytes = 4096

@@ -15,6 +15,8 @@ export interface IntakeOptions {
   readonly store: Store
   readonly journal: Journal
   readonly watcher?: EventWatcher
+  /** Takes an entry of a Queue event subscription; false for any other. */
+  readonly restoreElsewhere?: (entry: JournalEntry) => boolean
   readonly queues: SubscriptionQueues
   readonly bytes: PendingBytes
   readonly sizeOf: (event: AcceptedEvent, subscription: EventSubscription) => number
@@ -33,7 +35,9 @@ export interface Intake {
 export function createIntake(options: IntakeOptions): Intake {
   const { clock, store, journal, watcher, queues, bytes, sizeOf } = options
 
-  function restoreEntry({ row, subscriptionId, event, acceptedAt, state }: JournalEntry): void {
+  function restoreEntry(entry: JournalEntry): void {
+    if (options.restoreElsewhere?.(entry)) return
+    const { row, subscriptionId, event, acceptedAt, state } = entry
     const subscription = store.subscription(subscriptionId)
     if (!subscription || !webhookOf(subscription)) {
       journal.settled(subscriptionId, row)

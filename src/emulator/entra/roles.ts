@@ -53,6 +53,18 @@ export const builtInRoles: readonly Role[] = [
     ],
     dataActions: ['Microsoft.EventGrid/events/send/action'],
   },
+  {
+    id: '78cbd9e7-9798-4e2e-9b5a-547d9ebb31fb',
+    name: 'EventGrid Data Receiver',
+    actions: ['Microsoft.EventGrid/namespaces/read', 'Microsoft.Resources/subscriptions/resourceGroups/read'],
+    dataActions: ['Microsoft.EventGrid/events/receive/action'],
+  },
+  {
+    id: '1d8c3fe3-8864-474b-8749-01e3783e8157',
+    name: 'EventGrid Data Contributor',
+    actions: ['Microsoft.EventGrid/namespaces/read', 'Microsoft.Resources/subscriptions/resourceGroups/read'],
+    dataActions: ['Microsoft.EventGrid/events/receive/action', 'Microsoft.EventGrid/events/send/action'],
+  },
   { id: '8e3af657-a8ff-443c-a75c-2fe8c4bcb635', name: 'Owner', actions: ['*'] },
   {
     id: 'b24988ac-6180-42a0-ab88-20f7382dd24c',

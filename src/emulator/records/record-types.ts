@@ -4,7 +4,7 @@ import type { RecordRing } from './records.ts'
 export interface RequestRecord {
   /** When it arrived, in milliseconds since 1970 by the emulator's clock. */
   readonly at: number
-  readonly face: 'arm' | 'entra' | 'topic'
+  readonly face: 'arm' | 'entra' | 'topic' | 'namespace'
   readonly method: string
   /** Path and query as sent. */
   readonly url: string

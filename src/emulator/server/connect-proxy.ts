@@ -50,7 +50,17 @@ export function answersFor(authority: string, own: readonly string[]): boolean {
   return own.includes(`${host}:${port}`) || (port === '443' && isAzureHost(host))
 }
 
-/** The topic that a host name of Event Grid belongs to. */
+/**
+ * The path on the emulator for a path at a host of Event Grid: that of a custom topic or, with `/topics/` at its
+ * beginning, of a namespace; `undefined` for any other host.
+ */
+export function pathOfHost(host: string | undefined, path: string): string | undefined {
+  const name = topicOfHost(host)
+  if (name === undefined) return undefined
+  return path.startsWith('/topics/') ? `/namespaces/${name}${path}` : `/topics/${name}${path}`
+}
+
+/** The topic or namespace that a host name of Event Grid belongs to. */
 export function topicOfHost(host: string | undefined): string | undefined {
   const name = host?.toLowerCase().replace(/:\d+$/, '') ?? ''
   return topicHost.test(name) ? name.split('.')[0] : undefined

@@ -5,7 +5,7 @@ import { checkNames } from '../../support/option-checks.ts'
  * A part of the emulator that can be made to fail; `operation` is the long-running part of a
  * change of an event subscription.
  */
-export type FaultRoute = 'arm' | 'entra' | 'topic' | 'delivery' | 'operation'
+export type FaultRoute = 'arm' | 'entra' | 'topic' | 'namespace' | 'delivery' | 'operation'
 
 /** A failure to inject. */
 export interface Fault {
@@ -40,6 +40,7 @@ const routes: Readonly<Record<FaultRoute, true>> = {
   arm: true,
   entra: true,
   topic: true,
+  namespace: true,
   delivery: true,
   operation: true,
 }

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import fastify, { type FastifyInstance } from 'fastify'
 import { type ClosableServer, closable } from '../../support/closable-server.ts'
 import { type CertificateAuthority, loopbackHosts } from './certificates.ts'
-import { addConnectProxy, topicOfHost } from './connect-proxy.ts'
+import { addConnectProxy, pathOfHost, topicOfHost } from './connect-proxy.ts'
 import type { IngressFront } from './ingress-front.ts'
 import {
   answerClientError,
@@ -49,10 +49,7 @@ export function createEmulatorServer(
     genReqId: () => randomUUID(),
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 4096 },
-    rewriteUrl: (request) => {
-      const topic = topicOfHost(request.headers.host)
-      return topic === undefined ? (request.url ?? '/') : `/topics/${topic}${request.url ?? '/'}`
-    },
+    rewriteUrl: ({ headers, url = '/' }) => pathOfHost(headers.host, url) ?? url,
     // Fastify types this reply by the route that was not found, hence the raw answer.
     frameworkErrors: (_error, _request, reply) => sendRefusal(reply.raw, 'badUrl'),
     clientErrorHandler: answerClientError,

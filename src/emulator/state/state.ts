@@ -1,6 +1,9 @@
+import type { NamespaceStore } from '../model/namespace.ts'
+import { createNamespaceStore } from '../model/namespace-store.ts'
 import { createMemoryStore, type Store } from '../model/store.ts'
 import { createFileJournal } from './file-journal.ts'
 import { type Journal, noJournal } from './journal.ts'
+import { createPersistedNamespaces } from './persisted-namespaces.ts'
 import { createPersistedStore } from './persisted-store.ts'
 import { createPersistedValues, type PersistedValues, valuesInMemory } from './persisted-values.ts'
 import { openStateFile, type StateFileOptions } from './state-file.ts'
@@ -8,6 +11,7 @@ import { openStateFile, type StateFileOptions } from './state-file.ts'
 /** The state of an emulator, in memory or persisted in a file. */
 export interface State {
   readonly store: Store
+  readonly namespaces: NamespaceStore
   readonly journal: Journal
   /** Keys, secrets, and the names of declared topics and subscriptions. */
   readonly persisted: PersistedValues
@@ -21,6 +25,7 @@ export async function openState(path: string | undefined, options?: StateFileOpt
   if (path === undefined) {
     return {
       store: createMemoryStore(),
+      namespaces: createNamespaceStore(),
       journal: noJournal,
       persisted: valuesInMemory(),
       freeze: () => {},
@@ -42,6 +47,7 @@ export async function openState(path: string | undefined, options?: StateFileOpt
   }
   return {
     store: createPersistedStore(persisted),
+    namespaces: createPersistedNamespaces(persisted),
     journal,
     persisted,
     freeze: () => {

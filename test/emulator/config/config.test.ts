@@ -261,6 +261,7 @@ it('knows every option of the emulator that is data', () => {
     clients: true,
     subscriptions: true,
     topics: true,
+    namespaces: true,
     eventSubscriptions: true,
     ingress: true,
     trustedCertificates: true,

@@ -33,7 +33,10 @@ it('a mistake in options that come later changes nothing', async () => {
 
 it.each([
   { fault: '{"route": "delivry", "status": 503}', says: 'there is no route "delivry"; did you mean delivery?' },
-  { fault: '{"status": 503}', says: 'there is no route undefined; there are arm, entra, topic, delivery, operation' },
+  {
+    fault: '{"status": 503}',
+    says: 'there is no route undefined; there are arm, entra, topic, namespace, delivery, operation',
+  },
   { fault: '{"route": "arm", "stauts": 503}', says: 'the fault: there is no "stauts"; did you mean status?' },
   { fault: '{"route": "arm", "status": 503, "times": 0}', says: 'times must be 1 or more, not 0' },
   { fault: '{"route": "arm", "drop": true, "matches": "/x"}', says: 'matches must be a function' },

@@ -1,6 +1,6 @@
-import { type AcceptedEvent, eventSubject, eventType } from '../model/accepted-event.ts'
-import { fieldAt } from '../model/json-object.ts'
-import type { AdvancedFilter, StringOperator, SubscriptionFilter } from '../model/model.ts'
+import { type AcceptedEvent, eventSubject, eventType } from './accepted-event.ts'
+import { fieldAt } from './json-object.ts'
+import type { AdvancedFilter, StringOperator, SubscriptionFilter } from './model.ts'
 
 type Test = (value: unknown) => boolean
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { compileFilter } from '../../../src/emulator/delivery/filters.ts'
 import type { AcceptedEvent } from '../../../src/emulator/model/accepted-event.ts'
+import { compileFilter } from '../../../src/emulator/model/filters.ts'
 import type { AdvancedFilter, SubscriptionFilter } from '../../../src/emulator/model/model.ts'
 
 const eventGridEvent: AcceptedEvent = {

@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import type { QueueSubscriptionProperties } from '../model/namespace.ts'
+import { armErrors } from './errors.ts'
+
+const text = z.string()
+const numbers = z.array(z.number()).min(1)
+const key = text.min(1)
+const filter = z.discriminatedUnion('operatorType', [
+  z.object({ operatorType: z.enum(['NumberIn', 'NumberNotIn']), key, values: numbers }),
+  z.object({
+    operatorType: z.enum(['NumberInRange', 'NumberNotInRange']),
+    key,
+    values: z.array(z.tuple([z.number(), z.number()])).min(1),
+  }),
+  z.object({
+    operatorType: z.enum([
+      'NumberLessThan',
+      'NumberGreaterThan',
+      'NumberLessThanOrEquals',
+      'NumberGreaterThanOrEquals',
+    ]),
+    key,
+    value: z.number(),
+  }),
+  z.object({ operatorType: z.literal('BoolEquals'), key, value: z.boolean() }),
+  z.object({
+    operatorType: z.enum([
+      'StringIn',
+      'StringNotIn',
+      'StringBeginsWith',
+      'StringNotBeginsWith',
+      'StringEndsWith',
+      'StringNotEndsWith',
+      'StringContains',
+      'StringNotContains',
+    ]),
+    key,
+    values: z.array(text).min(1),
+  }),
+  z.object({ operatorType: z.enum(['IsNullOrUndefined', 'IsNotNull']), key }),
+])
+
+const queue = z.object({
+  receiveLockDurationInSeconds: z.int().min(60).max(300).exactOptional(),
+  maxDeliveryCount: z.int().min(1).max(10).exactOptional(),
+  eventTimeToLive: z.iso.duration().exactOptional(),
+  deadLetterDestinationWithResourceIdentity: z
+    .object({
+      identity: z.unknown().exactOptional(),
+      deadLetterDestination: z.object({
+        endpointType: z.literal('StorageBlob'),
+        properties: z.object({ resourceId: text, blobContainerName: text }),
+      }),
+    })
+    .exactOptional(),
+})
+
+const properties = z.object({
+  deliveryConfiguration: z.object({ deliveryMode: z.literal('Queue'), queue: queue.exactOptional() }),
+  eventDeliverySchema: z.literal('CloudEventSchemaV1_0').exactOptional(),
+  filtersConfiguration: z
+    .object({
+      includedEventTypes: z.array(text).exactOptional(),
+      filters: z.array(filter).max(25).exactOptional(),
+    })
+    .exactOptional(),
+  expirationTimeUtc: z.iso.datetime({ offset: true }).exactOptional(),
+})
+
+/** Null stands for a field that is left out, at any depth. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, member]) => (member === null ? [] : [[name, withoutNulls(member)]])),
+  )
+}
+
+/**
+ * Reads the settings of a Queue event subscription from the body of a PUT, or of a PATCH over the existing ones.
+ * Throws an ArmError.
+ */
+export function parseQueueSubscription(
+  body: unknown,
+  existing: QueueSubscriptionProperties | undefined,
+): QueueSubscriptionProperties {
+  const given = z.object({ properties: z.record(text, z.unknown()).default({}) }).safeParse(withoutNulls(body))
+  const parsed = properties.safeParse({ ...existing, ...(given.success ? given.data.properties : {}) })
+  if (given.success && parsed.success) return parsed.data
+  const path = parsed.error?.issues[0]?.path.join('.') ?? 'properties'
+  if (path === 'deliveryConfiguration.deliveryMode') {
+    throw armErrors.invalidRequest('The emulator supports event subscriptions of the delivery mode Queue only.')
+  }
+  throw armErrors.invalidRequest(`Invalid event subscription request: property '${path}' is invalid.`)
+}

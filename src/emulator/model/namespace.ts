@@ -1,0 +1,93 @@
+import type { AdvancedFilter } from './model.ts'
+
+/** An Event Grid namespace (ARM 2025-02-15). */
+export interface Namespace {
+  /** `/subscriptions/{id}/resourceGroups/{rg}/providers/Microsoft.EventGrid/namespaces/{name}`. */
+  readonly id: string
+  /** Unique in the whole emulator, as a namespace's host name is in Azure. */
+  readonly name: string
+  readonly subscriptionId: string
+  readonly resourceGroup: string
+  readonly location: string
+  /** Both are good at any time; base64. */
+  readonly keys: readonly [string, string]
+  readonly tags?: Readonly<Record<string, string>>
+  /** `sku`, `identity` and the properties that the emulator stores and shows without acting on them. */
+  readonly shown: {
+    readonly sku?: unknown
+    readonly identity?: unknown
+    readonly properties?: Readonly<Record<string, unknown>>
+  }
+}
+
+/** A namespace topic. It takes CloudEvents only. */
+export interface NamespaceTopic {
+  /** `{namespace id}/topics/{name}`. */
+  readonly id: string
+  readonly name: string
+  readonly namespaceId: string
+  readonly keys: readonly [string, string]
+  /** Days that an event is kept at most: 1 to 7. */
+  readonly eventRetentionInDays: number
+}
+
+/** A Queue event subscription's settings, in ARM's shape as they were asked for. */
+export interface QueueSubscriptionProperties {
+  readonly deliveryConfiguration: {
+    readonly deliveryMode: 'Queue'
+    readonly queue?: {
+      readonly receiveLockDurationInSeconds?: number
+      readonly maxDeliveryCount?: number
+      /** ISO 8601 duration. */
+      readonly eventTimeToLive?: string
+      readonly deadLetterDestinationWithResourceIdentity?: {
+        readonly identity?: unknown
+        readonly deadLetterDestination: {
+          readonly endpointType: 'StorageBlob'
+          readonly properties: { readonly resourceId: string; readonly blobContainerName: string }
+        }
+      }
+    }
+  }
+  readonly eventDeliverySchema?: 'CloudEventSchemaV1_0'
+  readonly filtersConfiguration?: {
+    readonly includedEventTypes?: readonly string[]
+    readonly filters?: readonly AdvancedFilter[]
+  }
+  /** ISO 8601. */
+  readonly expirationTimeUtc?: string
+}
+
+/** A Queue event subscription. A value: a change makes a new one, found in the store under the same id. */
+export interface QueueSubscription {
+  /** `{topic id}/eventSubscriptions/{name}`. */
+  readonly id: string
+  readonly name: string
+  readonly topicId: string
+  readonly properties: QueueSubscriptionProperties
+  readonly provisioningState: 'Creating' | 'Updating' | 'Succeeded' | 'Deleting'
+  /** Milliseconds since 1970. */
+  readonly createdAt: number
+}
+
+/** The namespaces with what is in them. Ids compare without regard to case, as ARM's do. */
+export interface NamespaceStore {
+  /** By name. */
+  namespace(name: string): Namespace | undefined
+  namespaceById(id: string): Namespace | undefined
+  namespaces(): readonly Namespace[]
+  putNamespace(namespace: Namespace): void
+  /** With its topics and their event subscriptions. */
+  deleteNamespace(namespace: Namespace): void
+  topic(id: string): NamespaceTopic | undefined
+  /** Those of a namespace. */
+  topics(namespaceId: string): readonly NamespaceTopic[]
+  putTopic(topic: NamespaceTopic): void
+  /** With its event subscriptions. */
+  deleteTopic(topic: NamespaceTopic): void
+  subscription(id: string): QueueSubscription | undefined
+  /** Those of a topic. */
+  subscriptions(topicId: string): readonly QueueSubscription[]
+  putSubscription(subscription: QueueSubscription): void
+  deleteSubscription(subscription: QueueSubscription): void
+}

@@ -1,0 +1,42 @@
+import type { AcceptedEvent } from '../model/accepted-event.ts'
+import { deliveredForm } from '../model/convert-schema.ts'
+import { compileFilter } from '../model/filters.ts'
+import { destinationOf, type EventSubscription } from '../model/model.ts'
+import type { NamespaceStore } from '../model/namespace.ts'
+import type { Store } from '../model/store.ts'
+import type { NamespaceQueues } from './namespace-queues.ts'
+
+export interface ForwardingOptions {
+  readonly store: Store
+  readonly namespaces: NamespaceStore
+  readonly queues: Pick<NamespaceQueues, 'publish'>
+}
+
+/**
+ * Forwards events of a source to namespace topics: for each event subscription whose destination is a `NamespaceTopic`
+ * (Event Grid: handler-event-grid-namespace-topic). A namespace topic that does not exist takes no events.
+ */
+export function createForwarding({ store, namespaces, queues }: ForwardingOptions) {
+  const filters = new WeakMap<EventSubscription, (event: AcceptedEvent) => boolean>()
+
+  function wants(subscription: EventSubscription, event: AcceptedEvent): boolean {
+    const filter = filters.get(subscription) ?? compileFilter(subscription.properties.filter)
+    filters.set(subscription, filter)
+    return filter(event)
+  }
+
+  return {
+    accept(sourceId: string, events: readonly AcceptedEvent[]): void {
+      for (const subscription of store.subscriptionsOf(sourceId)) {
+        const destination = destinationOf(subscription.properties)
+        if (destination?.endpointType !== 'NamespaceTopic') continue
+        if (!['Succeeded', 'Updating'].includes(subscription.provisioningState)) continue
+        const topic = namespaces.topic(String(destination.properties.resourceId))
+        if (!topic) continue
+        const wanted = events.filter((event) => wants(subscription, event))
+        const forwarded = wanted.map((event) => deliveredForm(event, 'CloudEventSchemaV1_0'))
+        if (forwarded.length > 0) queues.publish(topic, forwarded)
+      }
+    },
+  }
+}

@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../model/clock.ts'
+import { compileFilter } from '../model/filters.ts'
+import type { JsonObject } from '../model/json-object.ts'
+import type { NamespaceStore, NamespaceTopic, QueueSubscription } from '../model/namespace.ts'
+import type { Records } from '../records/record-types.ts'
+import type { Journal, JournalEntry } from '../state/journal.ts'
+import { isoDurationMs } from './iso-duration.ts'
+import type { QueuedEvent } from './pull-queue.ts'
+import {
+  createPullQueue,
+  type DeadLetterReason,
+  type PullQueue,
+  type QueueFigures,
+  type QueueSettings,
+} from './pull-queue.ts'
+
+/** Defaults of a Queue event subscription (ARM 2025-02-15). That of `maxDeliveryCount` is the portal's. */
+export const queueDefaults = { lockDurationSeconds: 60, maxDeliveryCount: 10 } as const
+
+/** The queues of all Queue event subscriptions. */
+export interface NamespaceQueues {
+  /**
+   * Takes CloudEvents of a namespace topic for each event subscription that wants them.
+   * Throws where a state file can't be written: then none is taken.
+   */
+  publish(topic: NamespaceTopic, events: readonly JsonObject[]): void
+  /** The queue of an event subscription, by its resource id; `undefined` where there is none. */
+  queue(subscriptionId: string): PullQueue | undefined
+  /** An event subscription was stored: its queue is made, or takes the new settings. */
+  subscriptionChanged(subscription: QueueSubscription): void
+  /** An event subscription has gone, and its events with it. */
+  subscriptionDeleted(subscriptionId: string): void
+  /** Takes up what waited when the emulator ended; false for an entry of another kind of event subscription. */
+  restore(entry: JournalEntry): boolean
+  /** How many events are in which state, by the resource id of the event subscription. */
+  figures(): ReadonlyMap<string, QueueFigures>
+  /** Events that no receiver has settled. */
+  pending(): number
+  /** Resolves when no event is pending. */
+  settled(): Promise<void>
+  close(): void
+}
+
+export interface NamespaceQueuesOptions {
+  readonly clock: Clock
+  readonly store: NamespaceStore
+  readonly journal: Journal
+  readonly deadLetters: Records['deadLetters']
+  /** Writes events that are given up to a container. Its failures are its own. */
+  readonly writeDeadLetters: (subscription: QueueSubscription, path: string, events: readonly unknown[]) => void
+}
+
+interface Entry {
+  readonly queue: PullQueue
+  subscription: QueueSubscription
+  wants: (event: JsonObject) => boolean
+}
+
+/** Makes the queues, none at first. */
+export function createNamespaceQueues(options: NamespaceQueuesOptions): NamespaceQueues {
+  const { clock, store, journal } = options
+  const entries = new Map<string, Entry>()
+  let waiting: (() => void)[] = []
+  let closed = false
+
+  const pending = () => [...entries.values()].reduce((sum, { queue }) => sum + queue.size, 0)
+
+  function tellSettled(): void {
+    if (waiting.length === 0 || (!closed && pending() > 0)) return
+    const settled = waiting
+    waiting = []
+    for (const tell of settled) tell()
+  }
+
+  function giveUp(subscription: QueueSubscription, given: QueuedEvent, reason: DeadLetterReason): void {
+    const at = clock.now()
+    const destination = subscription.properties.deliveryConfiguration.queue?.deadLetterDestinationWithResourceIdentity
+    const path = destination && deadLetterPath(subscription.name, at)
+    const events = [deadLetteredForm(given, reason)]
+    const container = destination?.deadLetterDestination.properties.blobContainerName
+    options.deadLetters.push({
+      ...{ at, subscriptionId: subscription.id, subscriptionName: subscription.name, events },
+      ...(path !== undefined && { blobPath: `${container}/${path}` }),
+    })
+    if (path !== undefined) options.writeDeadLetters(subscription, path, events)
+  }
+
+  function makeEntry(subscription: QueueSubscription): Entry {
+    const { id } = subscription
+    const queue = createPullQueue({
+      clock,
+      settings: settingsOf(subscription, store),
+      received: ({ row, deliveryCount }) => journal.tried(id, row, { attempts: deliveryCount }),
+      removed(event, reason) {
+        journal.settled(id, event.row)
+        if (reason) giveUp(entry.subscription, event, reason)
+        tellSettled()
+      },
+    })
+    const entry: Entry = { queue, subscription, wants: filterOf(subscription) }
+    return entry
+  }
+
+  return {
+    publish(topic, events) {
+      const takers = store.subscriptions(topic.id).flatMap(({ id }) => entries.get(id.toLowerCase()) ?? [])
+      const acceptedAt = clock.now()
+      const wanted = events.map((event) => ({ event, takers: takers.filter(({ wants }) => wants(event)) }))
+      const rows = journal.accepted(
+        wanted.map(({ event, takers: entriesOf }) => ({
+          event: { schema: 'CloudEventSchemaV1_0' as const, body: event },
+          subscriptionIds: entriesOf.map(({ subscription }) => subscription.id),
+        })),
+        acceptedAt,
+      )
+      for (const [index, { event, takers: entriesOf }] of wanted.entries()) {
+        for (const { queue } of entriesOf) queue.add({ event, acceptedAt, deliveryCount: 0, row: rows[index] })
+      }
+    },
+    queue: (subscriptionId) => entries.get(subscriptionId.toLowerCase())?.queue,
+    subscriptionChanged(subscription) {
+      const key = subscription.id.toLowerCase()
+      const known = entries.get(key)
+      if (!known) return void entries.set(key, makeEntry(subscription))
+      known.subscription = subscription
+      known.wants = filterOf(subscription)
+      known.queue.use(settingsOf(subscription, store))
+    },
+    subscriptionDeleted(subscriptionId) {
+      const key = subscriptionId.toLowerCase()
+      entries.get(key)?.queue.close()
+      entries.delete(key)
+      journal.forget(subscriptionId)
+      tellSettled()
+    },
+    restore({ subscriptionId, event, acceptedAt, row, state: { attempts } }) {
+      const entry = entries.get(subscriptionId.toLowerCase())
+      entry?.queue.add({ event: event.body, acceptedAt, deliveryCount: attempts, row })
+      return entry !== undefined
+    },
+    figures: () => new Map([...entries.values()].map(({ subscription, queue }) => [subscription.id, queue.figures()])),
+    pending,
+    settled: () =>
+      new Promise((resolve) => {
+        waiting.push(resolve)
+        tellSettled()
+      }),
+    close() {
+      closed = true
+      for (const { queue } of entries.values()) queue.close()
+      tellSettled()
+    },
+  }
+}
+
+function settingsOf({ properties, topicId }: QueueSubscription, store: NamespaceStore): QueueSettings {
+  const { queue = {} } = properties.deliveryConfiguration
+  const { receiveLockDurationInSeconds = queueDefaults.lockDurationSeconds, eventTimeToLive } = queue
+  const retentionMs = (store.topic(topicId)?.eventRetentionInDays ?? 1) * 24 * 3_600_000
+  const timeToLiveMs = eventTimeToLive === undefined ? undefined : isoDurationMs(eventTimeToLive)
+  return {
+    lockDurationMs: receiveLockDurationInSeconds * 1000,
+    maxDeliveryCount: queue.maxDeliveryCount ?? queueDefaults.maxDeliveryCount,
+    timeToLiveMs: Math.min(timeToLiveMs ?? retentionMs, retentionMs),
+  }
+}
+
+function filterOf({ properties: { filtersConfiguration } }: QueueSubscription): (event: JsonObject) => boolean {
+  const { includedEventTypes, filters } = filtersConfiguration ?? {}
+  const wants = compileFilter({
+    ...(includedEventTypes && { includedEventTypes }),
+    ...(filters && { advancedFilters: filters }),
+  })
+  return (body) => wants({ schema: 'CloudEventSchemaV1_0', body })
+}
+
+/** `{NAME}/{Y}/{M}/{D}/{H}/{guid}.json`, in UTC and without padding zeroes (Event Grid: manage-event-delivery). */
+function deadLetterPath(name: string, at: number): string {
+  const time = new Date(at)
+  const hour = [time.getUTCFullYear(), time.getUTCMonth() + 1, time.getUTCDate(), time.getUTCHours()].join('/')
+  return `${name.toUpperCase()}/${hour}/${randomUUID()}.json`
+}
+
+function deadLetteredForm({ event, deliveryCount, acceptedAt }: QueuedEvent, reason: DeadLetterReason): JsonObject {
+  const publishtime = new Date(acceptedAt).toISOString()
+  return { ...event, deadletterreason: reason, deliveryattempts: deliveryCount, publishtime }
+}

@@ -1,0 +1,247 @@
+import { randomBytes } from 'node:crypto'
+import type { CancelTimer, Clock } from '../model/clock.ts'
+import type { JsonObject } from '../model/json-object.ts'
+
+/** The settings of a Queue event subscription that decide how its events are handed out. */
+export interface QueueSettings {
+  readonly lockDurationMs: number
+  /** Times an event is received at most. */
+  readonly maxDeliveryCount: number
+  readonly timeToLiveMs: number
+}
+
+/** Why an event left the queue without an acknowledgement. */
+export type DeadLetterReason = 'Rejected' | 'MaxDeliveryAttemptsExceeded' | 'TimeToLiveExceeded'
+
+/** An event that was received. */
+export interface ReceivedEvent {
+  readonly event: JsonObject
+  readonly lockToken: string
+  /** 1 at the first receive. */
+  readonly deliveryCount: number
+}
+
+/** What became of a lock token (Event Grid namespaces, data plane: acknowledge, release, reject, renewLock). */
+export type SettleOutcome = 'done' | 'BadToken' | 'TokenLost'
+
+export interface ReceiveRequest {
+  readonly maxEvents: number
+  /** How long an empty queue is waited for, by the clock. */
+  readonly maxWaitMs: number
+  /** Ends the wait: the client has gone. */
+  readonly signal: AbortSignal
+}
+
+/** How many events are in which state. */
+export interface QueueFigures {
+  readonly available: number
+  readonly locked: number
+  /** Released with a delay that is not over. */
+  readonly delayed: number
+}
+
+/** An event that is in a queue. */
+export interface QueuedEvent {
+  readonly event: JsonObject
+  /** When it was published, in milliseconds since 1970. */
+  readonly acceptedAt: number
+  /** How often it was received. */
+  readonly deliveryCount: number
+  /** Its number in the journal; undefined where none is kept. */
+  readonly row?: number | undefined
+}
+
+export interface PullQueueOptions {
+  readonly clock: Clock
+  readonly settings: QueueSettings
+  /** Told of each event that is received. */
+  readonly received: (event: QueuedEvent) => void
+  /** Told of each event that leaves the queue: acknowledged, or given up for a reason. */
+  readonly removed: (event: QueuedEvent, reason?: DeadLetterReason) => void
+}
+
+/** The events of one Queue event subscription: each is available, locked, or released with a delay. */
+export interface PullQueue {
+  add(event: QueuedEvent): void
+  /** Locks the oldest available events. Waits while there is none, and resolves empty when the wait is over. */
+  receive(request: ReceiveRequest): Promise<readonly ReceivedEvent[]>
+  acknowledge(lockToken: string): SettleOutcome
+  release(lockToken: string, delayMs: number): SettleOutcome
+  reject(lockToken: string): SettleOutcome
+  /** Has the lock last `lockDurationMs` from now. */
+  renewLock(lockToken: string): SettleOutcome
+  use(settings: QueueSettings): void
+  figures(): QueueFigures
+  /** Events that are not settled. */
+  readonly size: number
+  /** Ends waits and timers; the events are dropped. */
+  close(): void
+}
+
+interface Item extends QueuedEvent {
+  deliveryCount: number
+  lockToken: string | undefined
+  state: 'available' | 'locked' | 'delayed'
+  /** The end of the lock or of the delay. */
+  timer: CancelTimer | undefined
+  /** The end of the event's time to live. */
+  expiry: CancelTimer | undefined
+}
+
+/** A receive that waits for an event. */
+interface Waiter {
+  attempt(): void
+  /** Ends the wait without an event. */
+  leave(): void
+}
+
+const tokenShape = /^[\w-]{32}$/
+
+/** Makes the queue of a Queue event subscription. */
+export function createPullQueue({ clock, received, removed, ...options }: PullQueueOptions): PullQueue {
+  let { settings } = options
+  // In the order of their publishing.
+  const items = new Set<Item>()
+  const locked = new Map<string, Item>()
+  const waiters = new Set<Waiter>()
+
+  function remove(item: Item, reason?: DeadLetterReason): void {
+    item.timer?.()
+    item.expiry?.()
+    items.delete(item)
+    if (item.lockToken !== undefined) locked.delete(item.lockToken)
+    removed(item, reason)
+  }
+
+  function unlock(item: Item): void {
+    item.timer?.()
+    if (item.lockToken !== undefined) locked.delete(item.lockToken)
+    item.lockToken = undefined
+  }
+
+  function reasonToGiveUp({ deliveryCount, acceptedAt }: Item): DeadLetterReason | undefined {
+    if (deliveryCount >= settings.maxDeliveryCount) return 'MaxDeliveryAttemptsExceeded'
+    return clock.now() >= acceptedAt + settings.timeToLiveMs ? 'TimeToLiveExceeded' : undefined
+  }
+
+  function makeAvailable(item: Item): void {
+    unlock(item)
+    item.timer = undefined
+    item.state = 'available'
+    const reason = reasonToGiveUp(item)
+    if (reason) {
+      remove(item, reason)
+      return
+    }
+    // The oldest wait first; those that find nothing go on waiting.
+    for (const waiter of [...waiters]) waiter.attempt()
+  }
+
+  function lock(item: Item): ReceivedEvent {
+    const lockToken = randomBytes(24).toString('base64url')
+    item.state = 'locked'
+    item.deliveryCount++
+    item.lockToken = lockToken
+    item.timer = clock.setTimer(settings.lockDurationMs, () => makeAvailable(item))
+    locked.set(lockToken, item)
+    received(item)
+    return { event: item.event, lockToken, deliveryCount: item.deliveryCount }
+  }
+
+  function take(maxEvents: number): ReceivedEvent[] {
+    const taken: ReceivedEvent[] = []
+    for (const item of items) {
+      if (taken.length === maxEvents) break
+      if (item.state === 'available') taken.push(lock(item))
+    }
+    return taken
+  }
+
+  /** A token's item, or why there is none. */
+  function find(lockToken: string): Item | SettleOutcome {
+    if (!tokenShape.test(lockToken)) return 'BadToken'
+    return locked.get(lockToken) ?? 'TokenLost'
+  }
+
+  function settle(lockToken: string, settleItem: (item: Item) => void): SettleOutcome {
+    const item = find(lockToken)
+    if (typeof item === 'string') return item
+    settleItem(item)
+    return 'done'
+  }
+
+  function watchExpiry(item: Item): void {
+    item.expiry?.()
+    const left = item.acceptedAt + settings.timeToLiveMs - clock.now()
+    item.expiry = clock.setTimer(left, () => {
+      // A locked event is judged when its lock ends.
+      if (item.state !== 'locked') remove(item, 'TimeToLiveExceeded')
+    })
+  }
+
+  return {
+    add(event) {
+      const item: Item = { ...event, state: 'available', lockToken: undefined, timer: undefined, expiry: undefined }
+      items.add(item)
+      watchExpiry(item)
+      makeAvailable(item)
+    },
+    receive({ maxEvents, maxWaitMs, signal }) {
+      return new Promise((resolve) => {
+        const end = (taken: readonly ReceivedEvent[]) => {
+          cancel()
+          waiters.delete(waiter)
+          signal.removeEventListener('abort', waiter.leave)
+          resolve(taken)
+        }
+        const waiter: Waiter = {
+          attempt() {
+            const taken = take(maxEvents)
+            if (taken.length > 0) end(taken)
+          },
+          leave: () => end([]),
+        }
+        const cancel = clock.setTimer(maxWaitMs, waiter.leave)
+        signal.addEventListener('abort', waiter.leave)
+        waiters.add(waiter)
+        if (signal.aborted) waiter.leave()
+        else waiter.attempt()
+      })
+    },
+    acknowledge: (lockToken) => settle(lockToken, (item) => remove(item)),
+    release: (lockToken, delayMs) =>
+      settle(lockToken, (item) => {
+        if (delayMs === 0) return makeAvailable(item)
+        unlock(item)
+        item.state = 'delayed'
+        item.timer = clock.setTimer(delayMs, () => makeAvailable(item))
+      }),
+    reject: (lockToken) => settle(lockToken, (item) => remove(item, 'Rejected')),
+    renewLock: (lockToken) =>
+      settle(lockToken, (item) => {
+        item.timer?.()
+        item.timer = clock.setTimer(settings.lockDurationMs, () => makeAvailable(item))
+      }),
+    use(changedSettings) {
+      settings = changedSettings
+      for (const item of items) watchExpiry(item)
+    },
+    figures() {
+      const counts = { available: 0, locked: 0, delayed: 0 }
+      for (const { state } of items) counts[state]++
+      return counts
+    },
+    get size() {
+      return items.size
+    },
+    close() {
+      for (const waiter of [...waiters]) waiter.leave()
+      for (const item of items) {
+        item.timer?.()
+        item.expiry?.()
+      }
+      items.clear()
+      locked.clear()
+    },
+  }
+}

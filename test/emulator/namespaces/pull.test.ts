@@ -1,0 +1,223 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { type EventGridEmulatorOptions, ManualClock } from '../../../src/emulator/index.ts'
+import { isRecord } from '../../../src/support/is-record.ts'
+import { startEmulator } from '../../support/start-emulator.ts'
+
+const order = { specversion: '1.0', id: 'one', source: '/shop', type: 'order.placed', data: { article: 'lamp' } }
+
+const queue = (properties: Readonly<Record<string, unknown>> = {}) => ({
+  namespaces: [{ name: 'shop', topics: [{ name: 'orders', eventSubscriptions: [{ name: 'app', properties }] }] }],
+})
+
+/** An emulator with the namespace topic `orders` and its Queue event subscription `app`, and a client for it. */
+async function openQueue(options: EventGridEmulatorOptions = {}, properties?: Readonly<Record<string, unknown>>) {
+  const clock = new ManualClock()
+  const emulator = await startEmulator({ clock, ...queue(properties), ...options })
+  const topic = emulator.namespaceTopic('orders')
+  // Over plain http: the certificate is not the subject here.
+  const base = `${emulator.proxy}/namespaces/shop/topics/orders`
+  const call = async (path: string, body?: unknown, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${base}${path}${path.includes('?') ? '&' : '?'}api-version=2024-06-01`, {
+      method: 'POST',
+      headers: { authorization: `SharedAccessKey ${topic.key}`, ...headers },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const answer: unknown = await response.json()
+    return { status: response.status, answer: isRecord(answer) ? answer : {} }
+  }
+  const publish = (event: unknown = order, type = 'application/cloudevents+json; charset=utf-8') =>
+    call(':publish', event, { 'content-type': type })
+  const receive = async (query = 'maxEvents=100&maxWaitTime=10') => {
+    const { answer } = await call(`/eventsubscriptions/app:receive?${query}`)
+    const value: unknown[] = Array.isArray(answer.value) ? answer.value : []
+    return value.filter(isRecord).map(({ event, brokerProperties }) => {
+      const { lockToken, deliveryCount } = isRecord(brokerProperties) ? brokerProperties : {}
+      return { event, lockToken: String(lockToken), deliveryCount }
+    })
+  }
+  const settle = (operation: string, tokens: readonly string[], query = '') =>
+    call(`/eventsubscriptions/app:${operation}${query}`, { lockTokens: tokens })
+  return { clock, emulator, topic, call, publish, receive, settle }
+}
+
+it('hands out a published event, locked, until it is acknowledged', async () => {
+  const { emulator, publish, receive, settle } = await openQueue()
+  expect(await publish()).toEqual({ status: 200, answer: {} })
+  const [received] = await receive()
+  expect(received).toMatchObject({ event: order, deliveryCount: 1 })
+  expect([...emulator.queues().values()]).toEqual([{ available: 0, locked: 1, delayed: 0 }])
+  const token = received?.lockToken ?? ''
+  expect((await settle('acknowledge', [token])).answer).toEqual({ succeededLockTokens: [token], failedLockTokens: [] })
+  await emulator.settled()
+})
+
+it('answers 200 for tokens that it cannot settle, and says why', async () => {
+  const { publish, receive, settle } = await openQueue()
+  await publish()
+  const [received] = await receive()
+  const token = received?.lockToken ?? ''
+  await settle('acknowledge', [token])
+  const { status, answer } = await settle('acknowledge', [token, 'nonsense'])
+  expect(status).toBe(200)
+  expect(answer).toMatchObject({
+    succeededLockTokens: [],
+    failedLockTokens: [
+      { lockToken: token, error: { code: 'TokenLost' } },
+      { lockToken: 'nonsense', error: { code: 'BadToken' } },
+    ],
+  })
+})
+
+it('waits for an event as long as maxWaitTime, by its clock', async () => {
+  const { clock, publish, receive } = await openQueue()
+  const early = receive('maxEvents=1&maxWaitTime=30')
+  await publish()
+  expect(await early).toHaveLength(1)
+  const empty = receive('maxEvents=1&maxWaitTime=30')
+  // The receive has arrived once it is the second timer beside that of the lock and of the event's end.
+  while (clock.waiting < 3) await new Promise((resolve) => setImmediate(resolve))
+  await clock.advance(30_000)
+  expect(await empty).toEqual([])
+})
+
+it.each([
+  { what: 'a lock that ends', settleIt: 'none', afterMs: 60_000 },
+  { what: 'a release', settleIt: 'release', afterMs: 0 },
+  { what: 'a release with a delay', settleIt: 'release?releaseDelayInSeconds=10', afterMs: 10_000 },
+])('delivers again after $what, and counts', async ({ settleIt, afterMs }) => {
+  const { clock, publish, receive, settle } = await openQueue()
+  await publish()
+  const [first] = await receive()
+  if (settleIt !== 'none')
+    await settle(
+      settleIt.split('?')[0] ?? '',
+      [first?.lockToken ?? ''],
+      settleIt.includes('?') ? `?${settleIt.split('?')[1]}` : '',
+    )
+  if (afterMs > 0) {
+    await clock.advance(afterMs - 1)
+    const none = receive('maxEvents=1&maxWaitTime=10')
+    await clock.advance(1)
+    expect((await none)[0]).toMatchObject({ event: order, deliveryCount: 2 })
+  } else expect((await receive())[0]).toMatchObject({ event: order, deliveryCount: 2 })
+})
+
+it('keeps a lock for as long as it is renewed', async () => {
+  const { clock, publish, receive, settle } = await openQueue()
+  await publish()
+  const [received] = await receive()
+  await clock.advance(50_000)
+  expect((await settle('renewLock', [received?.lockToken ?? ''])).answer.failedLockTokens).toEqual([])
+  await clock.advance(50_000)
+  expect((await settle('acknowledge', [received?.lockToken ?? ''])).answer.failedLockTokens).toEqual([])
+})
+
+it('dead-letters a rejected event, and one that was received too often', async () => {
+  const properties = { deliveryConfiguration: { deliveryMode: 'Queue', queue: { maxDeliveryCount: 2 } } }
+  const { emulator, publish, receive, settle } = await openQueue({}, properties)
+  await publish()
+  await settle('reject', [(await receive())[0]?.lockToken ?? ''])
+  await publish({ ...order, id: 'two' })
+  for (const _ of [1, 2]) await settle('release', [(await receive())[0]?.lockToken ?? ''])
+  await emulator.settled()
+  expect(emulator.records.deadLetters.all().flatMap(({ events }) => events)).toMatchObject([
+    { id: 'one', deadletterreason: 'Rejected' },
+    { id: 'two', deadletterreason: 'MaxDeliveryAttemptsExceeded', deliveryattempts: 2 },
+  ])
+})
+
+it('drops an event whose time to live is over', async () => {
+  const properties = { deliveryConfiguration: { deliveryMode: 'Queue', queue: { eventTimeToLive: 'PT5M' } } }
+  const { clock, emulator, publish } = await openQueue({}, properties)
+  await publish()
+  await clock.advance(5 * 60_000)
+  expect(emulator.pending).toBe(0)
+})
+
+it('takes a batch and an event in binary mode, and filters', async () => {
+  const properties = {
+    filtersConfiguration: {
+      includedEventTypes: ['order.placed'],
+      filters: [{ operatorType: 'StringBeginsWith', key: 'subject', values: ['eu/'] }],
+    },
+  }
+  const { call, publish, receive } = await openQueue({}, properties)
+  const batch = [
+    { ...order, subject: 'eu/1' },
+    { ...order, id: 'two', subject: 'us/1' },
+    { ...order, id: 'three', type: 'order.paid', subject: 'eu/2' },
+  ]
+  expect((await publish(batch, 'application/cloudevents-batch+json; charset=utf-8')).status).toBe(200)
+  const binary = {
+    'ce-specversion': '1.0',
+    'ce-id': 'four',
+    'ce-source': '/shop',
+    'ce-type': 'order.placed',
+    'ce-subject': 'eu/3',
+  }
+  expect((await call(':publish', 'hello', { ...binary, 'content-type': 'text/plain' })).status).toBe(200)
+  expect((await receive()).map(({ event }) => event)).toEqual([
+    batch[0],
+    {
+      specversion: '1.0',
+      id: 'four',
+      source: '/shop',
+      type: 'order.placed',
+      subject: 'eu/3',
+      datacontenttype: 'text/plain',
+      data: 'hello',
+    },
+  ])
+})
+
+it.each([
+  {
+    fault: 'an event without data',
+    body: { ...order, data: undefined },
+    status: 400,
+    says: "The 'data' attribute is required.",
+  },
+  {
+    fault: 'another media type',
+    body: order,
+    type: 'application/json',
+    status: 400,
+    says: 'is not supported by a namespace topic',
+  },
+  {
+    fault: 'an attribute in capitals',
+    body: { ...order, traceParent: 'x' },
+    status: 400,
+    says: "'traceParent' is not valid",
+  },
+])('refuses $fault', async ({ body, type, status, says }) => {
+  const { publish } = await openQueue()
+  const refused = await publish(body, type)
+  expect(refused.status).toBe(status)
+  expect(refused.answer).toMatchObject({ error: { message: expect.stringContaining(says) } })
+})
+
+it('answers 410 for an unknown topic, 404 for an unknown event subscription, 401 for a wrong key', async () => {
+  const { emulator, call } = await openQueue()
+  expect((await call('/eventsubscriptions/nobody:receive')).status).toBe(404)
+  expect(
+    (await call('/eventsubscriptions/app:receive', undefined, { authorization: 'SharedAccessKey bm8=' })).status,
+  ).toBe(401)
+  const authorization = `SharedAccessKey ${emulator.namespaceTopic().key}`
+  const gone = await fetch(`${emulator.proxy}/namespaces/shop/topics/nothing:publish?api-version=2024-06-01`, {
+    method: 'POST',
+    headers: { authorization },
+  })
+  expect(gone.status).toBe(410)
+})
+
+it('forwards events of a custom topic by an event subscription with a NamespaceTopic destination', async () => {
+  const { emulator, topic, receive } = await openQueue()
+  onTestFinished(() => emulator.close())
+  const destination = { endpointType: 'NamespaceTopic', properties: { resourceId: topic.id } }
+  const properties = { destination, eventDeliverySchema: 'CloudEventSchemaV1_0' }
+  emulator.reconfigure({ ...queue(), eventSubscriptions: [{ name: 'forward', topic: 'orders', properties }] })
+  await emulator.idle()
+  emulator.raise('orders', [order])
+  expect((await receive())[0]?.event).toMatchObject({ id: 'one', type: 'order.placed' })
+})
