@@ -107,6 +107,22 @@ it('has no circle of imports', () => {
   expect(circles.filter((circle) => !known.some((file) => circle.startsWith(file)))).toEqual([])
 })
 
+it('has no circle of imports, not even for a type', () => {
+  const targetsOf = Map.groupBy(own, ({ file }) => file)
+  const done = new Set<string>()
+  const circleAt = (file: string, path: readonly string[]): readonly string[] | undefined => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file]
+    if (done.has(file)) return undefined
+    for (const { target } of targetsOf.get(file) ?? []) {
+      const circle = circleAt(target, [...path, file])
+      if (circle) return circle
+    }
+    done.add(file)
+    return undefined
+  }
+  for (const file of targetsOf.keys()) expect(circleAt(file, [])).toBeUndefined()
+})
+
 it('lets nothing in src import a front door', () => {
   expect(own.filter(({ target }) => target === 'index.ts')).toEqual([])
 })

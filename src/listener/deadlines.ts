@@ -1,5 +1,5 @@
+import type { CancelTimer, Clock } from '../support/clock.ts'
 import { createPlacedList, type Placed } from '../support/placed-list.ts'
-import type { Timers } from '../support/timers.ts'
 
 /** An item with a deadline, by `now`. */
 export interface Expiring extends Placed {
@@ -19,25 +19,25 @@ export interface Deadlines<T extends Expiring> {
  * item; when it fires it is set for the earliest of the rest.
  */
 export function createDeadlines<T extends Expiring>(
-  timers: Timers,
+  clock: Pick<Clock, 'setTimer'>,
   now: () => number,
   expire: (item: T) => void,
 ): Deadlines<T> {
   const open = createPlacedList<T>()
-  let timer: Disposable | undefined
+  let cancel: CancelTimer | undefined
   let timerAt = Number.POSITIVE_INFINITY
   let stopped = false
 
   function clear(): void {
-    timer?.[Symbol.dispose]()
-    timer = undefined
+    cancel?.()
+    cancel = undefined
     timerAt = Number.POSITIVE_INFINITY
   }
 
   function setFor(at: number): void {
     clear()
     timerAt = at
-    timer = timers.setTimeout(sweep, Math.max(at - now(), 0), undefined)
+    cancel = clock.setTimer(Math.max(at - now(), 0), sweep)
   }
 
   function sweep(): void {

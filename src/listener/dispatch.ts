@@ -1,6 +1,6 @@
 import type { EventHandler } from '../core/event.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
-import type { Timers } from '../support/timers.ts'
+import type { Clock } from '../support/clock.ts'
 import { createDeadlines } from './deadlines.ts'
 import { type CallOutcome, callHandler } from './handler-calls.ts'
 import { type Delivery, type EventOutcome, type EventPlace, type OpenDelivery, openDelivery } from './open-delivery.ts'
@@ -18,7 +18,7 @@ export interface DispatcherOptions {
   readonly log: QuietLog
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number
-  readonly timers: Timers
+  readonly clock: Pick<Clock, 'setTimer'>
 }
 
 /** Hands events to the handler and settles each delivery once. Knows nothing of how deliveries arrive. */
@@ -45,10 +45,10 @@ interface Call extends RunningEvent {
 const joinTimeouts = 4
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { handler, handlerTimeoutMs, log, now, timers } = options
+  const { handler, handlerTimeoutMs, log, now, clock } = options
   const redelivery = createRedelivery<Call>({ now, joinForMs: joinTimeouts * handlerTimeoutMs })
   const slots = createSlots({ ...options, onSlot: proceed, onRefused: giveUp })
-  const deadlines = createDeadlines<OpenDelivery>(timers, now, expire)
+  const deadlines = createDeadlines<OpenDelivery>(clock, now, expire)
   const idleListeners: (() => void)[] = []
   let running = 0
   let unsettled = 0

@@ -4,7 +4,7 @@ import type { EventHandler } from '../core/event.ts'
 import type { Logger } from '../core/logger.ts'
 import { createQuietLog } from '../core/quiet-log.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
-import { nodeTimers, type Timers } from '../support/timers.ts'
+import { type Clock, systemClock } from '../support/clock.ts'
 import type { ListenerAuthentication } from './authentication.ts'
 import { createCredentialCheck } from './check-credential.ts'
 import { createDispatcher } from './dispatch.ts'
@@ -36,7 +36,7 @@ export interface ListenerOptions {
   /** Epoch milliseconds. @default Date.now, and a monotonic clock for durations */
   readonly now?: () => number
   /** @default Node's */
-  readonly timers?: Timers
+  readonly clock?: Pick<Clock, 'setTimer'>
   /** Narrower bounds of the server. @default serverDefaults */
   readonly limits?: Partial<ServerLimits>
   /** Longest wait for Entra's signing keys, in milliseconds. @default 5_000 */
@@ -68,12 +68,12 @@ export interface Listener {
 
 /** Starts to listen on `handshakePort`. Throws PORT_UNAVAILABLE, or PLUGIN_FAILED; the port is free then. */
 export async function createListener(options: ListenerOptions): Promise<Listener> {
-  const { input, logger, handler, now = Date.now, timers = nodeTimers } = options
+  const { input, logger, handler, now = Date.now, clock = systemClock } = options
   const elapsed = options.now ?? (() => performance.now())
   const log = createQuietLog({ logger, now: elapsed })
   // With a log of its own, a handler that fails on every event does not crowd out warnings about other senders.
   const handlerLog = createQuietLog({ logger, now: elapsed })
-  const dispatcher = createDispatcher({ ...input, handler, log: handlerLog, now: elapsed, timers })
+  const dispatcher = createDispatcher({ ...input, handler, log: handlerLog, now: elapsed, clock })
   const closing = new AbortController()
   let draining = false
 
@@ -114,9 +114,9 @@ export async function createListener(options: ListenerOptions): Promise<Listener
       dispatcher.stop()
       listening.closeIdleConnections()
       const { promise: timeIsOver, resolve } = Promise.withResolvers<void>()
-      const timer = timers.setTimeout(resolve, input.handlerTimeoutMs, undefined)
+      const cancel = clock.setTimer(input.handlerTimeoutMs, resolve)
       await Promise.race([dispatcher.idle(), timeIsOver])
-      timer[Symbol.dispose]()
+      cancel()
     },
     async close() {
       draining = true

@@ -1,4 +1,4 @@
-import type { Timers } from '../support/timers.ts'
+import type { CancelTimer, Clock } from '../support/clock.ts'
 import { createAdmission, type Waiter } from './admission.ts'
 import type { OpenDelivery } from './open-delivery.ts'
 
@@ -22,7 +22,7 @@ export interface SlotsOptions {
   readonly maxConcurrency: number
   /** How long a delivery waits for its first slot. @default 3_000 */
   readonly admissionWaitMs?: number
-  readonly timers: Timers
+  readonly clock: Pick<Clock, 'setTimer'>
   /** A delivery that waited was given a slot. */
   readonly onSlot: (work: OpenDelivery) => void
   /** A delivery gets no slot: the queue is full, its wait is over, or the dispatcher stops. */
@@ -33,9 +33,9 @@ export interface SlotsOptions {
 const memberBytes = 300
 
 export function createSlots(options: SlotsOptions): Slots {
-  const { admissionWaitMs = 3_000, timers, onSlot, onRefused } = options
+  const { admissionWaitMs = 3_000, clock, onSlot, onRefused } = options
   const admission = createAdmission(options)
-  const waiters = new WeakMap<OpenDelivery, Waiter & { timer: Disposable | undefined }>()
+  const waiters = new WeakMap<OpenDelivery, Waiter & { cancelTimer: CancelTimer | undefined }>()
 
   /** A waiting delivery keeps the bytes of its events only, because the queue is bounded by bytes. */
   function waiterOf(work: OpenDelivery) {
@@ -43,7 +43,7 @@ export function createSlots(options: SlotsOptions): Slots {
     if (known) return known
     for (const member of work.delivery.members) if (!('invalid' in member)) member.forgetCloudEvent()
     const waiter = {
-      timer: undefined,
+      cancelTimer: undefined,
       bytes: work.delivery.bytes + work.delivery.members.length * memberBytes,
       admit() {
         stopTimer(work)
@@ -57,7 +57,7 @@ export function createSlots(options: SlotsOptions): Slots {
   }
 
   function stopTimer(work: OpenDelivery): void {
-    waiters.get(work)?.timer?.[Symbol.dispose]()
+    waiters.get(work)?.cancelTimer?.()
   }
 
   return {
@@ -69,7 +69,7 @@ export function createSlots(options: SlotsOptions): Slots {
       }
       const waiter = waiterOf(work)
       if (!admission.wait(waiter, work.admitted ? 'again' : 'first')) onRefused(work)
-      else if (!work.admitted) waiter.timer = timers.setTimeout(onRefused, admissionWaitMs, work)
+      else if (!work.admitted) waiter.cancelTimer = clock.setTimer(admissionWaitMs, () => onRefused(work))
       return false
     },
     release: () => admission.leave(),

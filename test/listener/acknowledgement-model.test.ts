@@ -100,7 +100,7 @@ function open(maxConcurrency: number) {
     handlerTimeoutMs,
     log: createQuietLog({ logger: captureLog(), now: clock.now }),
     now: clock.now,
-    timers: clock.timers,
+    clock: clock.clock,
   })
 
   function deliver(

@@ -51,7 +51,7 @@ function openDispatcher(
     handlerTimeoutMs: 25_000,
     log: createQuietLog({ logger: log, now: clock.now }),
     now: clock.now,
-    timers: clock.timers,
+    clock: clock.clock,
   })
   /** Dispatches a batch of events with these ids; `answers` fills when it is answered. */
   function deliver(

@@ -59,7 +59,7 @@ describe('a slow handler', () => {
   it('is answered for with 503 at handlerTimeout, and joined by the redelivery', async () => {
     const clock = createManualClock()
     const slow = slowHandler()
-    const { deliver, events } = await openListener({ handler: slow.handler, now: clock.now, timers: clock.timers })
+    const { deliver, events } = await openListener({ handler: slow.handler, now: clock.now, clock: clock.clock })
     const first = deliver(cloudEventText('1'))
     await slow.called
     clock.advance(25_000)
@@ -113,7 +113,7 @@ describe('a slow handler', () => {
       handler: slow.handler,
       input: { maxConcurrency: 1 },
       now: clock.now,
-      timers: clock.timers,
+      clock: clock.clock,
     })
     const first = deliver(cloudEventText('1'))
     await slow.called
@@ -152,7 +152,7 @@ describe('drain', () => {
   it('waits for handlerTimeout at the longest', async () => {
     const clock = createManualClock()
     const slow = slowHandler()
-    const { deliver, listener } = await openListener({ handler: slow.handler, now: clock.now, timers: clock.timers })
+    const { deliver, listener } = await openListener({ handler: slow.handler, now: clock.now, clock: clock.clock })
     const first = deliver(cloudEventText('1'))
     await slow.called
     const draining = listener.drain()

@@ -1,19 +1,20 @@
-import type { Timers } from '../../src/support/timers.ts'
+import type { Clock } from '../../src/support/clock.ts'
 
 /** Time that passes only when told to. */
 export function createManualClock(start = Date.UTC(2026, 10, 21)) {
   let time = start
   const due = new Set<{ readonly at: number; run(): void }>()
-  const timers: Timers = {
-    setTimeout(callback, milliseconds, argument) {
-      const timer = { at: time + milliseconds, run: () => callback(argument) }
+  const clock: Clock = {
+    now: () => time,
+    setTimer(milliseconds, callback) {
+      const timer = { at: time + milliseconds, run: callback }
       due.add(timer)
-      return { [Symbol.dispose]: () => void due.delete(timer) }
+      return () => void due.delete(timer)
     },
   }
   return {
     now: () => time,
-    timers,
+    clock,
     /** Timers that wait. */
     pending: () => due.size,
     advance(milliseconds: number) {
