@@ -31,6 +31,12 @@ it('accounts for every event, and is readable without colour', async () => {
   }
 })
 
+it('ends quietly when its reader goes away', () => {
+  const ended = spawnSync('sh', ['-c', `"$0" "$1" --events 20 | head -3`, process.execPath, demo], { encoding: 'utf8' })
+  expect(ended.stdout.split('\n')).toHaveLength(4)
+  expect(ended.stderr).toBe('')
+})
+
 it.each([
   { options: ['--events', 'many'], status: 2, said: /^--events takes a whole number from 10 to 100000\nUsage: .*\n$/ },
   { options: ['--bogus'], status: 2, said: /^Unknown option '--bogus'.*\nUsage: .*\n$/ },
@@ -41,19 +47,26 @@ it.each([
   expect(ended.stdout + ended.stderr).toMatch(said)
 })
 
-it.skipIf(withoutCurl)('stays up with --keep, and the curl lines it prints do what they say', async () => {
-  const { child, lines } = start('--keep', '--events', '20')
-  const closed = once(child, 'close')
-  const answers: string[] = []
-  for await (const line of lines) {
-    if (line.includes('  curl ')) answers.push((await promisify(execFile)('sh', ['-c', line])).stdout)
-    if (/received hello mine \{"from":"curl"\}/.test(line)) child.kill('SIGINT')
-  }
-  expect(await closed).toEqual([0, null])
-  expect(answers.map((answer) => /\d{3}/.exec(answer.slice(answer.indexOf(' ')))?.[0])).toEqual([
-    '200',
-    '200',
-    '200',
-    '401',
-  ])
-})
+it.skipIf(withoutCurl)(
+  'stays up with --keep, and the page and the curl lines that it prints do what they say',
+  async () => {
+    const { child, lines } = start('--keep', '--events', '20')
+    const closed = once(child, 'close')
+    const answers: string[] = []
+    let page = ''
+    for await (const line of lines) {
+      const [url] = /http:\/\/\S+\/$/.exec(line) ?? []
+      if (url) page = await (await fetch(url)).text()
+      if (line.includes('  curl ')) answers.push((await promisify(execFile)('sh', ['-c', line])).stdout)
+      if (/received hello mine \{"from":"curl"\}/.test(line)) child.kill('SIGINT')
+    }
+    expect(await closed).toEqual([0, null])
+    expect(page).toContain('<!doctype html>')
+    expect(answers.map((answer) => /\d{3}/.exec(answer.slice(answer.indexOf(' ')))?.[0])).toEqual([
+      '200',
+      '200',
+      '200',
+      '401',
+    ])
+  },
+)
