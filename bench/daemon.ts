@@ -2,10 +2,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pinned } from './cores.ts'
+import type { MemoryLimit } from './memory-limit.ts'
 
 /** A program that is measured as it is: it knows nothing of the benchmark, and ends by a signal. */
 export interface Daemon extends AsyncDisposable {
   readonly pid: number
+  /** Whether it still runs. */
+  alive(): boolean
 }
 
 export interface DaemonOptions {
@@ -14,6 +17,8 @@ export interface DaemonOptions {
   /** All that it finds in its environment beside the path. */
   readonly env: Readonly<Record<string, string>>
   readonly core: 'server' | 'load'
+  /** The most memory that it may take. @default no limit */
+  readonly memoryLimit?: MemoryLimit
   /** Asked again and again until it says so; told what the program has written so far. */
   readonly ready: (output: string) => boolean | Promise<boolean>
 }
@@ -24,8 +29,9 @@ const stopTimeoutMs = 5_000
 const keptBytes = 16_000
 
 /** Starts a program and waits until it is ready. */
-export async function startDaemon({ command, args, env, core, ready }: DaemonOptions): Promise<Daemon> {
-  const [program, programArgs] = pinned(core, command, args)
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  const { command, args, env, core, memoryLimit, ready } = options
+  const [program, programArgs] = pinned(core, ...(memoryLimit?.wrap(command, args) ?? [command, args]))
   const { PATH = '', HOME = '' } = process.env
   const child = spawn(program, programArgs, { env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
@@ -42,10 +48,13 @@ export async function startDaemon({ command, args, env, core, ready }: DaemonOpt
     const timer = setTimeout(kill, stopTimeoutMs)
     await exited
     clearTimeout(timer)
+    memoryLimit?.remove()
   }
+  const running = () => child.exitCode === null && child.signalCode === null
+  if (child.pid !== undefined) memoryLimit?.watch(child.pid)
   const deadline = performance.now() + readyTimeoutMs
   while (!(await ready(output))) {
-    if (child.exitCode !== null) throw new Error(`${command} ended with ${child.exitCode}: ${output.trim()}`)
+    if (!running()) throw new Error(`${command} ended with ${child.exitCode ?? child.signalCode}: ${output.trim()}`)
     if (performance.now() > deadline) {
       await stop()
       throw new Error(`${command} was not ready in time: ${output.trim()}`)
@@ -53,5 +62,5 @@ export async function startDaemon({ command, args, env, core, ready }: DaemonOpt
     await delay(pollMs)
   }
   // It is ready, so it was spawned.
-  return { pid: child.pid ?? 0, [Symbol.asyncDispose]: stop }
+  return { pid: child.pid ?? 0, alive: running, [Symbol.asyncDispose]: stop }
 }

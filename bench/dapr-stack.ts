@@ -1,14 +1,12 @@
-import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { type Azure, freePorts, inputMetadata, serverFile, targetsOf } from './azure.ts'
 import { type Child, startChild } from './child.ts'
 import { startDaemon } from './daemon.ts'
 import type { DaprPrograms } from './dapr-programs.ts'
 import type { LoadTarget } from './load/generator.ts'
 import type { BareSetup } from './servers/bare-component.ts'
+import { componentFile, makeFolder, outputMetadata, packageFile, startServe, type Topic } from './shipped-command.ts'
 
 /** What all of Dapr's doors have in common. */
 export interface DaprWorld {
@@ -18,7 +16,7 @@ export interface DaprWorld {
   /** The application that events reach. */
   readonly app: Child<{ readonly port: number }>
   /** Where `create` publishes to. */
-  readonly topic: { readonly endpoint: string; readonly ca: string; readonly key: string }
+  readonly topic: Topic
 }
 
 /** A door of Dapr's: daprd, with a component beside it or in it. */
@@ -28,39 +26,6 @@ export interface Door extends AsyncDisposable {
   readonly deliveries: LoadTarget
   /** Where `create` is called. */
   readonly create: LoadTarget
-}
-
-const packageFile = (path: string) => fileURLToPath(new URL(path, import.meta.resolve('eventgrid-binding')))
-const componentName = 'orders'
-
-/** A folder with a short path, for sockets, that goes with what is in it. */
-async function makeFolder(stack: AsyncDisposableStack): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'eb-bench-'))
-  stack.defer(() => rm(folder, { recursive: true, force: true }))
-  return folder
-}
-
-/** Starts `eventgrid-binding serve` as users do. */
-async function startServe({ azure, topic, nodeFlags }: DaprWorld, stack: AsyncDisposableStack) {
-  const folder = await makeFolder(stack)
-  const { resourceManager, authorityHost, ca } = azure.ready.endpoints
-  const trusted = join(folder, 'ca.pem')
-  await writeFile(trusted, `${ca}\n${topic.ca}`)
-  const sockets = join(folder, 's')
-  const daemon = stack.use(
-    await startDaemon({
-      command: process.execPath,
-      args: [...nodeFlags, packageFile('./cli/main.js'), 'serve', '--sockets-folder', sockets, '--log-level', 'warn'],
-      env: {
-        AZURE_RESOURCE_MANAGER_URL: String(resourceManager),
-        AZURE_AUTHORITY_HOST: String(authorityHost),
-        NODE_EXTRA_CA_CERTS: trusted,
-      },
-      core: 'server',
-      ready: () => existsSync(join(sockets, 'cloud.eventrouter.sock')),
-    }),
-  )
-  return { daemon, sockets }
 }
 
 interface DaprdOptions {
@@ -74,14 +39,12 @@ async function startDaprd({ programs, app }: DaprWorld, options: DaprdOptions, s
   const folder = await makeFolder(stack)
   const resources = join(folder, 'components')
   await mkdir(resources)
-  const head = { apiVersion: 'dapr.io/v1alpha1', metadata: { name: componentName } }
-  const metadata = Object.entries(options.metadata).map(([name, value]) => ({ name, value }))
-  const component = { ...head, kind: 'Component', spec: { type: options.type, version: 'v1', metadata } }
-  // JSON is YAML. Without a resolver of names daprd announces itself to nobody.
-  await writeFile(join(resources, 'orders.yaml'), JSON.stringify(component))
+  await writeFile(join(resources, 'orders.yaml'), componentFile(options))
   const config = join(folder, 'config.yaml')
+  // JSON is YAML. Without a resolver of names daprd announces itself to nobody.
   const spec = { nameResolution: { component: 'none' } }
-  await writeFile(config, JSON.stringify({ ...head, kind: 'Configuration', spec }))
+  const head = { apiVersion: 'dapr.io/v1alpha1', kind: 'Configuration', metadata: { name: 'bench' } }
+  await writeFile(config, JSON.stringify({ ...head, spec }))
   const [http = 0, grpc = 0, internal = 0] = await freePorts(3)
   const flags = {
     'app-id': 'bench',
@@ -110,13 +73,11 @@ async function startDaprd({ programs, app }: DaprWorld, options: DaprdOptions, s
   )
   const create: LoadTarget = {
     port: http,
-    path: `/v1.0/bindings/${componentName}`,
+    path: '/v1.0/bindings/orders',
     headers: { 'content-type': 'application/json' },
   }
   return { daemon, create }
 }
-
-const outputMetadata = ({ topic }: DaprWorld) => ({ topicEndpoint: topic.endpoint, accessKey: topic.key })
 
 async function deliveriesTo(azure: Azure, topic: Parameters<typeof targetsOf>[1], port: number): Promise<LoadTarget> {
   const [target] = await targetsOf(azure, topic, [port])
@@ -129,7 +90,7 @@ export async function openOurDoor(world: DaprWorld): Promise<Door> {
   const stack = new AsyncDisposableStack()
   const [port = 0] = await freePorts(1)
   const { daemon, sockets } = await startServe(world, stack)
-  const metadata = { ...inputMetadata(world.azure, 'dapr', port), ...outputMetadata(world) }
+  const metadata = { ...inputMetadata(world.azure, 'dapr', port), ...outputMetadata(world.topic) }
   const env = { DAPR_COMPONENTS_SOCKETS_FOLDER: sockets }
   const daprd = await startDaprd(world, { type: 'bindings.cloud.eventrouter', metadata, env }, stack)
   return {
@@ -148,7 +109,7 @@ export async function openBuiltInDoor(world: DaprWorld): Promise<Door> {
   const folder = await makeFolder(stack)
   const trusted = join(folder, 'ca.pem')
   await writeFile(trusted, `${azure.ready.endpoints.ca}\n${topic.ca}`)
-  const metadata = { ...inputMetadata(azure, 'daprBuiltIn', port), ...outputMetadata(world) }
+  const metadata = { ...inputMetadata(azure, 'daprBuiltIn', port), ...outputMetadata(world.topic) }
   const env = {
     HTTPS_PROXY: azure.ready.proxy,
     NO_PROXY: '127.0.0.1,localhost',

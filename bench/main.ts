@@ -8,7 +8,7 @@ import { startChild } from './child.ts'
 import { obtainDaprPrograms } from './dapr-programs.ts'
 import { buildGoBinding } from './go-binding.ts'
 import { describeMachine } from './machine.ts'
-import { table, writeReport } from './report.ts'
+import { summary, table, writeReport } from './report.ts'
 import { fullScale, type Scale, shortScale } from './scale.ts'
 import { programFile, stripTypes } from './strip-types.ts'
 import type { Bench, Findings, Suite } from './suite.ts'
@@ -20,6 +20,7 @@ import { inbound } from './suites/inbound.ts'
 import { latency } from './suites/latency.ts'
 import { memoryUse } from './suites/memory.ts'
 import { start } from './suites/start.ts'
+import { steady } from './suites/steady.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -30,7 +31,7 @@ const { values: options } = parseArgs({
     'cpu-prof': { type: 'boolean', default: false },
   },
 })
-const suites: readonly Suite[] = [inbound, latency, bodies, create, start, memoryUse, growth, dapr]
+const suites: readonly Suite[] = [inbound, latency, bodies, create, start, memoryUse, steady, growth, dapr]
 const only = options.only?.split(',')
 const unknown = only?.filter((name) => !suites.some((suite) => suite.name === name)) ?? []
 if (unknown.length > 0) throw new RangeError(`--only takes ${suites.map(({ name }) => name).join(', ')}`)
@@ -84,4 +85,4 @@ writeReport(folder, findings, {
   runMs: scale.runMs,
   finished: new Date(),
 })
-console.log(`\nwrote ${join(folder, 'RESULTS.md')}`)
+console.log(`\n${summary(findings)}\nwrote ${join(folder, 'RESULTS.md')}`)

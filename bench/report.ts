@@ -13,17 +13,23 @@ export interface Circumstances {
   readonly finished: Date
 }
 
-const verdict = ({ met }: Result) => (met === undefined ? '' : met ? 'met' : '**missed**')
+const verdict = ({ met }: Result) => (met === undefined ? '' : met ? 'met' : '**not met**')
 
 /** Findings as a table in Markdown. */
 export function table(results: readonly Result[]): string {
   const head =
-    '| what | ours | peer | its figure | ratio | by processor time | target | |\n|---|---|---|---|---|---|---|---|'
+    '| what | ours | peer | its figure | ratio | by processor time | aim | |\n|---|---|---|---|---|---|---|---|'
   const rows = results.map((one) => {
     const { what, ours, peer, peerFigure, ratio, cpuRatio, target } = one
     return `| ${[what, ours, peer, peerFigure, ratio, cpuRatio, target, verdict(one)].join(' | ')} |`
   })
   return [head, ...rows].join('\n')
+}
+
+/** How many aims are met, in a line. */
+export function summary(all: readonly Findings[]): string {
+  const aims = all.flatMap(({ results }) => results).filter(({ met }) => met !== undefined)
+  return `${aims.filter(({ met }) => met).length} of ${aims.length} aims are met`
 }
 
 /** Writes RESULTS.md and its pictures into a folder; takes over what `where-time-goes.md` beside this file says. */
@@ -45,6 +51,7 @@ export function writeReport(folder: string, all: readonly Findings[], circumstan
     '# Speed\n',
     `Written by \`${command}\` on ${finished.toISOString().slice(0, 10)}. Don't edit it: run it.\n`,
     ...machine.map((line) => `- ${line}`),
+    `- ${summary(all)}`,
     `- ${rounds} runs of ${runMs / 1000} s of each case, in turns; figures are medians, in brackets the least and the greatest of all runs. A ratio is the median of the`,
     '  ratios of each round. "By processor time" is the same ratio in processor time for an event, which does not change when something else takes the core.\n',
     ...sections,

@@ -22,6 +22,10 @@ export interface Scale {
   readonly manyCallers: number
   /** Events after which memory is looked at, and looked at again. */
   readonly memoryEvents: readonly [number, number]
+  /** Milliseconds that the shipped commands are loaded while their memory is watched. */
+  readonly steadyMemoryMs: number
+  /** Deliveries a second of that load, and as many events published. */
+  readonly steadyMemoryRate: number
   /** Milliseconds that a server rests before its memory counts as idle. */
   readonly restMs: number
 }
@@ -40,6 +44,8 @@ export const fullScale: Scale = {
   instances: [1, 10, 50],
   manyCallers: 256,
   memoryEvents: [200_000, 1_000_000],
+  steadyMemoryMs: 600_000,
+  steadyMemoryRate: 500,
   restMs: 3_000,
 }
 
@@ -57,5 +63,7 @@ export const shortScale: Scale = {
   instances: [1, 3],
   manyCallers: 32,
   memoryEvents: [500, 1_000],
+  steadyMemoryMs: 5_000,
+  steadyMemoryRate: 100,
   restMs: 100,
 }

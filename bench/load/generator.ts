@@ -154,5 +154,12 @@ async function run({ targets, body, connections, ms, rate }: LoadOrder): Promise
   }
 }
 
+/** Several loads at the same time. */
+export interface JointOrder {
+  readonly together: readonly LoadOrder[]
+}
+
 say({})
-await answerLines((order: LoadOrder) => run(order))
+await answerLines((order: LoadOrder | JointOrder) =>
+  'together' in order ? Promise.all(order.together.map((one) => run(one))) : run(order),
+)

@@ -70,10 +70,10 @@ export const inbound: Suite = {
       title: 'Deliveries to the listener',
       how: `CloudEvents of 1 kB over ${connections} kept-alive connections in a closed loop; a handler that resolves at once.`,
       results: [
-        ...line('Entra token on each request', entra, single.get(names.go), 2.5),
+        ...line('Entra token on each request', entra, single.get(names.go), 3),
         ...line('Entra token on each request', entra, single.get(names.floor)),
-        ...line('delivery secret', secret, single.get(names.floor), 0.65),
-        ...line('delivery secret', secret, single.get(names.fastify), 0.75),
+        ...line('delivery secret', secret, single.get(names.floor), 0.75),
+        ...line('delivery secret', secret, single.get(names.fastify), 0.85),
         ...line('batches of 100', inBatches, secret && { ...secret, name: 'ours, one by one' }, 5),
         ...line('batches of 100', inBatches, batch.get(names.floor)),
       ],
