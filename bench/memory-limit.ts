@@ -37,6 +37,8 @@ function openControlGroup(mebibytes: number): MemoryLimit | undefined {
       continue
     }
     try {
+      // The kernel makes the files of a control group: where there is none, this is another kind of folder.
+      if (!existsSync(join(group, limit))) throw new Error('no control group')
       writeFileSync(join(group, limit), bytes)
       if (existsSync(join(group, swap))) writeFileSync(join(group, swap), swap.endsWith('max') ? '0' : bytes)
     } catch {

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { on, once } from 'node:events'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
 import { EventGridEmulator, type EventGridEmulatorOptions } from '../../src/emulator/index.ts'
 import { startAcceleratedClock } from '../support/accelerated-clock.ts'
+import { builtProgram } from '../support/built-program.ts'
 import type { HostConfiguration } from './host-process.ts'
 import { type Network, type OnEnd, openNetwork } from './network.ts'
 
@@ -17,10 +18,6 @@ export interface FaultWorldOptions {
   readonly speed?: number
   /** Bytes of data in each event. @default 0 */
   readonly size?: number
-  /** Who publishes: a client of the topic's, or the host's own binding by `create`. @default 'client' */
-  readonly publisher?: 'client' | 'binding'
-  /** Arguments of the host's Node, before the script. @default none */
-  readonly node?: readonly string[]
 }
 
 /** How the ledger treats handlers. */
@@ -67,16 +64,16 @@ export interface Host {
   peakMemory(): number
 }
 
-const created = z.object({ created: z.number() })
 const finishedByKey = z.array(z.tuple([z.string(), z.number()]))
+
+/** The host runs the build, with the flag that the shipped command starts with. */
+const hostProgram = builtProgram(`${import.meta.dirname}/host-process.ts`)
 
 /** Starts all three. @param onEnd gets what stops them. */
 export async function openFaultWorld(seed: number, onEnd: OnEnd, options: FaultWorldOptions = {}): Promise<FaultWorld> {
-  const { honesty = 'honest', metadata, speed = 1, size = 0, publisher = 'client', node = [] } = options
-  const start = (file: string, nodeArguments: readonly string[] = [], ...args: readonly string[]) => {
-    const child = spawn(process.execPath, [...nodeArguments, `${import.meta.dirname}/${file}`, ...args], {
-      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-    })
+  const { honesty = 'honest', metadata, speed = 1, size = 0 } = options
+  const start = (...args: readonly string[]) => {
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
     onEnd(() => void child.kill('SIGKILL'))
     return child
   }
@@ -91,7 +88,7 @@ export async function openFaultWorld(seed: number, onEnd: OnEnd, options: FaultW
   })
   onEnd(() => emulator.close())
   emulator.setIngress(({ pathname }) => `http://127.0.0.1:${network.port}${pathname}`)
-  const ledger = `http://127.0.0.1:${await firstLine(start('ledger-process.ts'))}`
+  const ledger = `http://127.0.0.1:${await firstLine(start(`${import.meta.dirname}/ledger-process.ts`))}`
   const { tenantId, subscriptionId, clientId, clientSecret, endpoints } = emulator
   const topic = emulator.topic()
   const perRequest = Math.min(50, Math.floor(1_000_000 / (size + 200)))
@@ -103,14 +100,13 @@ export async function openFaultWorld(seed: number, onEnd: OnEnd, options: FaultW
       metadata: {
         ...{ tenantId, subscriptionId, clientId, clientSecret, scope: topic.id, handshakePort },
         ...{ subscriberEndpoint: 'https://faults.example.com', eventSubscriptionName: 'faults' },
-        ...(publisher === 'binding' && { topicEndpoint: topic.endpoint, accessKey: topic.key }),
         ...metadata,
       },
       endpoints,
       ledger,
       honesty,
     }
-    const process = start('host-process.ts', node, JSON.stringify(configuration))
+    const process = start('--max-semi-space-size=4', hostProgram, JSON.stringify(configuration))
     const exited = once(process, 'exit')
     const said = await firstLine(process)
     if (/^\d+$/.test(said)) {
@@ -151,8 +147,7 @@ export async function openFaultWorld(seed: number, onEnd: OnEnd, options: FaultW
           // Two sources share their ids, as they may: only both together name an event.
           return { specversion: '1.0', type: 'load', source: `/source/${number % 2}`, id: `${number >> 1}`, data }
         })
-        if (publisher === 'binding') await askHost(host?.process, events, created)
-        else await postEvents(events)
+        await postEvents(events)
         for (const { source, id } of events) accepted.add(`${source} ${id}`)
       }
     },
@@ -174,22 +169,6 @@ export async function openFaultWorld(seed: number, onEnd: OnEnd, options: FaultW
       }
     },
   }
-}
-
-/** Sends the host a message and waits for the answer of this form: others may be on their way. */
-export async function askHost<Answer>(
-  host: ChildProcess | undefined,
-  message: string | readonly object[],
-  form: z.ZodType<Answer>,
-): Promise<Answer> {
-  if (!host) throw new Error('no host has been started')
-  const messages = on(host, 'message', { close: ['exit'] })
-  host.send(message)
-  for await (const [answer] of messages) {
-    const { success, data } = form.safeParse(answer)
-    if (success) return data
-  }
-  throw new Error('the host ended before it answered')
 }
 
 async function firstLine({ stdout }: ChildProcess): Promise<string> {

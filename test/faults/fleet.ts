@@ -3,8 +3,11 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { EventGridEmulator, EventGridEmulatorOptions, Ingress, TopicView } from '../../src/emulator/index.ts'
+import { builtProgram } from '../support/built-program.ts'
 import { startEmulator } from '../support/start-emulator.ts'
 import type { ReplicaConfiguration, ReplicaMessage } from './replica-process.ts'
+
+const replica = builtProgram(join(import.meta.dirname, 'replica-process.ts'))
 
 /** A replica that listens. */
 export interface Replica {
@@ -88,7 +91,7 @@ export async function openFleet(options: EventGridEmulatorOptions = {}): Promise
 
   async function start(changes: Readonly<Record<string, string>> = {}): Promise<Replica> {
     const configuration: ReplicaConfiguration = { fields: { ...fields, ...changes }, endpoints }
-    const child = fork(join(import.meta.dirname, 'replica-process.ts'), [JSON.stringify(configuration)])
+    const child = fork(replica, [JSON.stringify(configuration)])
     const exited = once(child, 'exit')
     onTestFinished(async () => {
       child.kill('SIGKILL')

@@ -1,8 +1,8 @@
 /**
  * A host with one binding, in a process of its own so that it can be killed. Its configuration comes as JSON in the first argument; it prints the
- * port it listens on. Events that the parent sends it are published by `create`, and their number is the answer. SIGTERM closes the binding; SIGUSR2 makes the clock jump an hour ahead, and at the next time two back.
+ * port it listens on. SIGTERM closes the binding; SIGUSR2 makes the clock jump an hour ahead, and at the next time two back.
  */
-import { Binding, type EventHandler } from '../../src/index.ts'
+import { Binding, type EventHandler } from 'eventgrid-binding'
 
 /** What {@link startHost} of the suite passes. */
 export interface HostConfiguration {
@@ -35,14 +35,6 @@ const handlers: Readonly<Record<HostConfiguration['honesty'], EventHandler>> = {
 
 const binding = new Binding({ endpoints, onEvent: handlers[honesty] })
 process.once('SIGTERM', () => void binding.close())
-
-process.on('message', async (message) => {
-  if (!Array.isArray(message)) return
-  const { metadata } = await binding.invoke('create', message)
-  process.send?.({ created: Number(metadata.count) })
-})
-// Somebody who may ask is no reason to stay.
-process.channel?.unref()
 
 let ahead = 0
 const realNow = Date.now

@@ -3,7 +3,7 @@
  * it listens, when `init` has ended, and each event that its handler has finished; any message from the parent closes it.
  */
 import { setTimeout as work } from 'node:timers/promises'
-import { Binding, type Endpoints, type Logger } from '../../src/index.ts'
+import { Binding, type Endpoints, type Logger } from 'eventgrid-binding'
 
 /** What the parent passes. */
 export interface ReplicaConfiguration {
