@@ -7,6 +7,7 @@ const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.m
 const suites = {
   commands: [
     'test/cli/**/*.test.ts',
+    'test/lifecycle/**/*.test.ts',
     'test/host/**/*.test.ts',
     'test/pluggable/serve.test.ts',
     'test/end-to-end/local-example.test.ts',

@@ -82,7 +82,7 @@ it('ends with 1 and names both components where two have one port', async () => 
   )
 })
 
-it('drains at SIGTERM: what the application handles is awaited, and it may still publish', async () => {
+it('drains at SIGTERM: the application may still publish by all components while it handles the last event', async () => {
   const world = await openHostWorld()
   world.write('parcels.yaml', { name: 'parcels' })
   const app = await openDaprApp()

@@ -47,15 +47,6 @@ it('takes nothing new meanwhile, and leaves its place to the next process at onc
   expect(reading.events).toHaveLength(1)
 })
 
-it('lets the application publish while it handles what was sent', async () => {
-  const { pluggable, host, reading, event } = await openBusy()
-  const closed = pluggable.close()
-  const answer = await host.invoke('orders', { operation: 'create', data: Buffer.from('{"a":1}') })
-  expect(answer.metadata).toMatchObject({ count: '1' })
-  reading.acknowledge(event)
-  await closed
-})
-
 it('does not wait for events whose stream has ended', async () => {
   const { pluggable, reading, emulator } = await openBusy()
   const closed = pluggable.close()

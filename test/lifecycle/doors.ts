@@ -1,0 +1,143 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import type { EventGridEmulator } from '../../src/emulator/index.ts'
+import { Binding } from '../../src/index.ts'
+import { connectHost, type ReadSession } from '../pluggable/grpc-host.ts'
+import { startCommand } from '../support/command.ts'
+import { componentYaml, makeComponentFolder, writeSecretStore } from '../support/component-folder.ts'
+import { openDaprApp } from '../support/dapr-app.ts'
+import { makeSocketFolder } from '../support/socket-folder.ts'
+
+/** The application: gets an event's data. What it throws makes Event Grid deliver again. */
+export type Handler = (data: unknown) => Promise<void> | void
+
+/** What a door opens for. */
+export interface DoorWorld {
+  readonly emulator: EventGridEmulator
+  /** Where the component listens; deliveries are led there. */
+  readonly handshakePort: string
+  readonly handle: Handler
+}
+
+/** A component that runs, whatever it runs in. */
+export interface Opened {
+  /** Publishes data by the operation `create`. Rejects when that fails. */
+  create(data: object): Promise<void>
+  /** Ends it as its user does: `close`, or SIGTERM to the process. Resolves when it has ended well. */
+  close(): Promise<void>
+}
+
+/** One way to use the binding. */
+export interface Door {
+  readonly name: string
+  /** Whether `create` still works while it ends: an application behind a process needs that to finish what it handles. */
+  readonly publishesAtItsEnd: boolean
+  open(world: DoorWorld): Promise<Opened>
+}
+
+function fieldsOf({ emulator, handshakePort }: DoorWorld): Record<string, string> {
+  const { tenantId, subscriptionId, clientId, clientSecret } = emulator
+  const topic = emulator.topic('orders')
+  return {
+    ...{ tenantId, subscriptionId, clientId, clientSecret, handshakePort, scope: topic.id },
+    ...{ subscriberEndpoint: 'https://orders.example.com/api/events', eventSubscriptionName: 'orders' },
+    ...{ topicEndpoint: topic.endpoint, accessKey: topic.key },
+  }
+}
+
+async function openLibrary(world: DoorWorld): Promise<Opened> {
+  const binding = new Binding({
+    endpoints: world.emulator.endpoints,
+    onEvent: ({ cloudEvent }) => world.handle(cloudEvent.data),
+  })
+  onTestFinished(() => binding.close())
+  await binding.init(fieldsOf(world))
+  return {
+    create: async (data) => void (await binding.invoke('create', data)),
+    close: () => binding.close(),
+  }
+}
+
+/** The variables that lead a command to the emulator. */
+function environmentOf({ endpoints, ca }: EventGridEmulator, folder: string): Record<string, string> {
+  const file = join(folder, 'ca.pem')
+  writeFileSync(file, ca)
+  return {
+    AZURE_RESOURCE_MANAGER_URL: endpoints.resourceManager,
+    AZURE_AUTHORITY_HOST: endpoints.authorityHost,
+    NODE_EXTRA_CA_CERTS: file,
+  }
+}
+
+async function terminated({ process, ended, lines }: ReturnType<typeof startCommand>): Promise<void> {
+  process.kill('SIGTERM')
+  const code = await ended
+  if (code !== 0) throw new Error(`it ended with ${code}:\n${lines.join('\n')}`)
+}
+
+async function openServe(world: DoorWorld): Promise<Opened> {
+  const folder = makeSocketFolder()
+  const environment = environmentOf(world.emulator, makeComponentFolder().path)
+  const command = startCommand(['serve', '--sockets-folder', folder], environment)
+  await command.line(/\bready\b/)
+  const host = connectHost(join(folder, 'azure.eventgrid.sock'))
+  onTestFinished(() => host.close())
+  for (const side of ['input', 'output'] as const) await host.init(side, 'orders', fieldsOf(world))
+  void acknowledgeAll(await host.read('orders'), world.handle)
+  return {
+    create: async (data) =>
+      void (await host.invoke('orders', { operation: 'create', data: Buffer.from(JSON.stringify(data)) })),
+    close: () => terminated(command),
+  }
+}
+
+/** What a sidecar does with events: each goes to the application, and its answer back. */
+async function acknowledgeAll(reading: ReadSession, handle: Handler): Promise<void> {
+  for (;;) {
+    const event = await reading.next()
+    const answer = async () => {
+      try {
+        await handle(JSON.parse(event.data.toString()).data)
+        reading.acknowledge(event)
+      } catch (error) {
+        reading.acknowledge(event, String(error))
+      }
+    }
+    void answer()
+  }
+}
+
+async function openRun(world: DoorWorld): Promise<Opened> {
+  const { emulator, handshakePort, handle } = world
+  const folder = makeComponentFolder()
+  folder.write('orders.yaml', componentYaml(emulator, { handshakePort, fields: { eventSubscriptionName: 'orders' } }))
+  writeSecretStore(folder, emulator, ['orders'])
+  const app = await openDaprApp()
+  app.answerWith(async ({ body }) => {
+    try {
+      await handle(JSON.parse(body).data)
+      return 200
+    } catch {
+      return 500
+    }
+  })
+  const args = ['run', '--components', folder.path, '--http-port', '0', '--app-port', String(app.port)]
+  const command = startCommand(args, environmentOf(emulator, folder.path))
+  const [, api = ''] = await command.line(/ready: (http\S+)\/v1\.0/)
+  return {
+    async create(data) {
+      const body = JSON.stringify({ operation: 'create', data })
+      const answer = await fetch(`${api}/v1.0/bindings/orders`, { method: 'POST', body })
+      if (!answer.ok) throw new Error(`create was answered ${answer.status}: ${await answer.text()}`)
+    },
+    close: () => terminated(command),
+  }
+}
+
+/** Every way to use the binding. */
+export const doors: readonly Door[] = [
+  { name: 'the library', publishesAtItsEnd: false, open: openLibrary },
+  { name: 'serve', publishesAtItsEnd: true, open: openServe },
+  { name: 'run', publishesAtItsEnd: true, open: openRun },
+]

@@ -1,0 +1,117 @@
+/** What the binding promises through every door, tested by the same tests. What only one door promises is tested in that door's folder. */
+import { describe, expect, it, vi } from 'vitest'
+import { freePort } from '../support/free-port.ts'
+import { startEmulator } from '../support/start-emulator.ts'
+import { type DoorWorld, doors, type Handler } from './doors.ts'
+
+/** An emulator whose deliveries for the component come to its port. */
+async function openLifecycle(handle: Handler): Promise<DoorWorld> {
+  // Thirty tries must outlast the start of a process.
+  const emulator = await startEmulator({ retrySchedule: [100, 1_000, 3_000], topics: [{ name: 'orders' }] })
+  const handshakePort = String(await freePort())
+  emulator.setIngress(({ pathname }) => `http://127.0.0.1:${handshakePort}${pathname}`)
+  return { emulator, handshakePort, handle }
+}
+
+/** Resolves once the event subscription works. */
+async function subscribed({ emulator }: DoorWorld): Promise<void> {
+  await emulator.records.handshakes.waitFor(({ outcome }) => outcome === 'validated')
+  await emulator.idle()
+}
+
+const health = ({ handshakePort }: DoorWorld) =>
+  fetch(`http://127.0.0.1:${handshakePort}/api/events`, { method: 'OPTIONS' }).then(({ status }) => status)
+
+/** Writes to Resource Manager that were accepted. */
+const writesOf = ({ emulator }: DoorWorld) =>
+  emulator.records.requests.filter(
+    ({ method, url }) => ['PUT', 'PATCH'].includes(method) && /\/eventSubscriptions\//i.test(url),
+  )
+
+const statusesOf = ({ emulator }: DoorWorld) => emulator.records.deliveries.all().map(({ status }) => status)
+
+/** An event that comes while the component ends, or is away. */
+const later = {
+  specversion: '1.0',
+  id: 'later',
+  source: '/shop',
+  type: 'order.placed',
+  data: { order: 'later' },
+} as const
+
+describe.each(doors)('through $name', ({ open, publishesAtItsEnd }) => {
+  it('creates the event subscription, acknowledges an event once it is handled, and frees the port at its end', async () => {
+    const [received, release] = [Promise.withResolvers<unknown>(), Promise.withResolvers<void>()]
+    const world = await openLifecycle((data) => {
+      received.resolve(data)
+      return release.promise
+    })
+    const opened = await open(world)
+    await subscribed(world)
+    expect(await health(world)).toBe(200)
+    await opened.create({ order: 1 })
+    expect(await received.promise).toEqual({ order: 1 })
+    expect(statusesOf(world)).not.toContain(200)
+    release.resolve()
+    await world.emulator.settled()
+    expect(statusesOf(world).at(-1)).toBe(200)
+    await opened.close()
+    await expect(health(world)).rejects.toThrow()
+  })
+
+  it('has an event delivered again whose handling fails', async () => {
+    let tries = 0
+    const world = await openLifecycle(() => {
+      tries++
+      if (tries === 1) throw new Error('not this time')
+    })
+    const opened = await open(world)
+    await subscribed(world)
+    await opened.create({ order: 1 })
+    await world.emulator.settled()
+    expect(tries).toBe(2)
+    expect(statusesOf(world).filter((status) => status !== 503)).toEqual([500, 200])
+  })
+
+  it('awaits what is being handled at its end and takes nothing new; an application behind a process may still publish', async () => {
+    const [received, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const handled: unknown[] = []
+    const world = await openLifecycle(async (data) => {
+      handled.push(data)
+      received.resolve()
+      await release.promise
+    })
+    const opened = await open(world)
+    await subscribed(world)
+    await opened.create({ order: 1 })
+    await received.promise
+    const closed = opened.close()
+    await vi.waitFor(async () => expect(await health(world)).toBe(503))
+    if (publishesAtItsEnd) await opened.create({ order: 'at the end' })
+    world.emulator.raise(world.emulator.topic('orders').id, [later])
+    await world.emulator.records.deliveries.waitFor(({ status }) => status === 503)
+    release.resolve()
+    await closed
+    await world.emulator.records.deliveries.waitFor(({ status }) => status === 200)
+    expect(handled).toEqual([{ order: 1 }])
+    expect(statusesOf(world).filter((status) => status === 200)).toHaveLength(1)
+    expect(world.emulator.figures()).toMatchObject({ delivered: 1, deadLettered: 0, dropped: 0 })
+  })
+
+  it('leaves the event subscription at its end, and at the next start takes what came meanwhile and writes nothing', async () => {
+    const received = Promise.withResolvers<unknown>()
+    const world = await openLifecycle((data) => received.resolve(data))
+    const first = await open(world)
+    await subscribed(world)
+    await first.close()
+    const written = writesOf(world).length
+    const source = world.emulator.topic('orders').id
+    world.emulator.raise(source, [later])
+    const second = await open(world)
+    expect(await received.promise).toEqual(later.data)
+    await world.emulator.settled()
+    await second.close()
+    expect(writesOf(world)).toHaveLength(written)
+    expect(world.emulator.eventSubscription(source, 'orders')?.provisioningState).toBe('Succeeded')
+  })
+})
