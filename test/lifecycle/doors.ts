@@ -124,7 +124,7 @@ async function openRun(world: DoorWorld): Promise<Opened> {
   })
   const args = ['run', '--components', folder.path, '--http-port', '0', '--app-port', String(app.port)]
   const command = startCommand(args, environmentOf(emulator, folder.path))
-  const [, api = ''] = await command.line(/ready: (http\S+)\/v1\.0/)
+  const [, api = ''] = await command.line(/ready: .*url=(http\S+)\/v1\.0/)
   return {
     async create(data) {
       const body = JSON.stringify({ operation: 'create', data })
