@@ -9,19 +9,30 @@ import { UsageError } from './usage-error.ts'
 export const runDefaults = {
   httpPort: 3500,
   httpAddress: '127.0.0.1',
+  appProtocol: 'http',
   appAddress: '127.0.0.1',
   appMaxConcurrency: 256,
   appHealthProbeInterval: 5,
   appHealthThreshold: 3,
 } as const
 
+/** Where the application listens, and how it is called. */
+export interface AppOptions {
+  readonly address: string
+  readonly port: number
+  readonly protocol: 'http' | 'grpc'
+  readonly maxConcurrency: number
+}
+
 /** The options of `run`, read. */
 export interface RunOptions {
   readonly components: string
   readonly appId: string
-  readonly app: { readonly address: string; readonly port: number; readonly maxConcurrency: number } | undefined
+  readonly app: AppOptions | undefined
   readonly health: AppHealthCheck | undefined
   readonly http: { readonly host: string; readonly port: number }
+  /** Where Dapr's gRPC API listens; `undefined`: it is off. */
+  readonly grpc: { readonly host: string; readonly port: number } | undefined
   /** Path of a JSON file. */
   readonly secrets: string | undefined
   readonly metrics: MetricsAddress | undefined
@@ -34,12 +45,14 @@ const known = {
   'app-id': text,
   'app-port': text,
   'app-address': text,
+  'app-protocol': text,
   'app-max-concurrency': text,
   'app-health-check-path': text,
   'app-health-probe-interval': text,
   'app-health-threshold': text,
   'http-port': text,
   'http-address': text,
+  'grpc-port': text,
   secrets: text,
   ...metricsOptions,
   ...logOptions,
@@ -48,6 +61,7 @@ const known = {
 /** An option that says nothing without another one, and so is not what its user meant. */
 const dependent = [
   ['app-address', 'app-port'],
+  ['app-protocol', 'app-port'],
   ['app-max-concurrency', 'app-port'],
   ['app-health-check-path', 'app-port'],
   ['app-health-probe-interval', 'app-health-check-path'],
@@ -65,6 +79,7 @@ export function readRunOptions(args: readonly string[]): RunOptions {
   }
   const { appAddress, appMaxConcurrency, httpAddress, httpPort } = runDefaults
   const port = integer(values, 'app-port', { from: 1, to: 65_535 })
+  const grpcPort = integer(values, 'grpc-port', portRange)
   return {
     components: values.components,
     appId: values['app-id'] ?? '',
@@ -74,6 +89,7 @@ export function readRunOptions(args: readonly string[]): RunOptions {
         : {
             address: values['app-address'] ?? appAddress,
             port,
+            protocol: appProtocol(values['app-protocol'] ?? runDefaults.appProtocol),
             maxConcurrency: integer(values, 'app-max-concurrency', { from: 1, to: 10_000 }) ?? appMaxConcurrency,
           },
     health: healthCheck(values),
@@ -81,10 +97,16 @@ export function readRunOptions(args: readonly string[]): RunOptions {
       host: values['http-address'] ?? httpAddress,
       port: integer(values, 'http-port', portRange) ?? httpPort,
     },
+    grpc: grpcPort === undefined ? undefined : { host: values['http-address'] ?? httpAddress, port: grpcPort },
     secrets: values.secrets,
     metrics: readMetricsOptions(values),
     log: readLogOptions(values),
   }
+}
+
+function appProtocol(text: string): AppOptions['protocol'] {
+  if (text === 'http' || text === 'grpc') return text
+  throw wrong(`--app-protocol takes http or grpc, not ${JSON.stringify(text)}`)
 }
 
 function healthCheck(values: Values): AppHealthCheck | undefined {

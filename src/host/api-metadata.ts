@@ -17,10 +17,12 @@ export interface ApiIdentity {
   readonly app: AppAddress | undefined
   /** This program's version. */
   readonly version: string
+  /** What callers have added to the metadata. */
+  readonly extended: Map<string, string>
 }
 
 /** The answer to a request for metadata, with the names of Dapr's HTTP API. */
-export function apiMetadata({ host, appId, app, version }: ApiIdentity, extended: ReadonlyMap<string, string>) {
+export function apiMetadata({ host, appId, app, version, extended }: ApiIdentity) {
   const runtimeVersion = `eventgrid-binding ${version}`
   return {
     ...(appId !== '' && { id: appId }),

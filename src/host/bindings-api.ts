@@ -38,7 +38,7 @@ const invokeRequest = z.object({
 
 /** Dapr's HTTP API as far as bindings need it: bindings, health, metadata and shutdown. Does not listen yet. */
 export function createBindingsApi(options: BindingsApiOptions): FastifyInstance {
-  const { host, notReady } = options
+  const { host, notReady, extended } = options
   // One for each address of a name.
   const servers: ClosableServer[] = []
   const server = fastify({
@@ -63,7 +63,6 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
   server.addHook('preClose', async () => {
     for (const one of servers) one.endConnections()
   })
-  const extended = new Map<string, string>()
 
   // Dapr looks at no content type: every body is JSON.
   server.removeAllContentTypeParsers()
@@ -115,7 +114,7 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
       : reply.code(204).send(),
   )
 
-  server.get('/v1.0/metadata', (_request, reply) => sendJson(reply, JSON.stringify(apiMetadata(options, extended))))
+  server.get('/v1.0/metadata', (_request, reply) => sendJson(reply, JSON.stringify(apiMetadata(options))))
   server.put<{ Params: { key: string } }>('/v1.0/metadata/:key', (request, reply) => {
     const { key } = request.params
     const value = String(request.body ?? '')

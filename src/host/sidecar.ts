@@ -5,6 +5,7 @@ import type { Logger } from '../core/logger.ts'
 import type { Secret } from '../core/secret.ts'
 import type { FolderTexts } from '../metadata/component-folder.ts'
 import type { Loaded } from '../metadata/load-components.ts'
+import type { AppAddress } from './api-metadata.ts'
 import { createAppChannel } from './app-channel.ts'
 import { type AppHealthCheck, type AppWatch, watchApp } from './app-watch.ts'
 import { createBindingsApi } from './bindings-api.ts'
@@ -16,10 +17,12 @@ export interface SidecarOptions {
   /** The application's id; empty: none. */
   readonly appId: string
   /** Where the application listens; without it components only publish. */
-  readonly app: { readonly address: string; readonly port: number; readonly maxConcurrency: number } | undefined
+  readonly app: AppAddress | undefined
   readonly appToken: Secret | undefined
   readonly health: AppHealthCheck | undefined
   readonly http: { readonly host: string; readonly port: number }
+  /** Where Dapr's gRPC API listens; `undefined`: it is off. */
+  readonly grpc: { readonly host: string; readonly port: number } | undefined
   /** What callers of the API must bring. */
   readonly apiToken: Secret | undefined
   readonly version: string
@@ -40,34 +43,44 @@ export interface Sidecar {
   readonly observed: Observed
   /** Serves the API; resolves with its base URL. Rejects as `listen` does. */
   listen(): Promise<string>
+  /** Serves the gRPC API where it is on; resolves with its port. Rejects as `listen` does. */
+  listenGrpc(): Promise<number | undefined>
   /** Starts the components, and follows the folder and the application. Rejects where a component can't be started. */
   start(loaded: Loaded): Promise<void>
   /** Accepts no more events, and waits for those that the application handles. Has no effect the second time. */
   close(): Promise<void>
 }
 
-/** Starts nothing yet. */
-export function createSidecar(options: SidecarOptions): Sidecar {
-  const { app, health, http, folder, loggerOf } = options
+/** Starts nothing yet. Loads gRPC only where an option asks for it. */
+export async function createSidecar(options: SidecarOptions): Promise<Sidecar> {
+  const { app, health, http, grpc, folder, loggerOf } = options
   const logger = loggerOf()
   const metrics = createMetrics()
   let watch: AppWatch | undefined
-  const channel = app && createAppChannel({ ...app, token: options.appToken, onGone: () => watch?.gone() })
+  const openChannel =
+    app?.protocol === 'grpc' ? (await import('./grpc/grpc-app-channel.ts')).createGrpcAppChannel : createAppChannel
+  const channel = app && openChannel({ ...app, token: options.appToken, onGone: () => watch?.gone() })
   const host = createHost({ channel, loggerOf, metrics })
   metrics.watch(() => host.components().map((component) => component.figures()))
   const waiting = new Set<'components' | 'app'>(channel ? ['components', 'app'] : ['components'])
   let isDraining = false
-  const api: FastifyInstance = createBindingsApi({
+  const both = {
     host,
     app,
     version: options.version,
     appId: options.appId,
     listeningOn: http.host,
     token: options.apiToken,
-    notReady: () => [...waiting],
+    extended: new Map<string, string>(),
     onShutdown: options.onShutdown,
-  })
-  const undo: (() => unknown)[] = [() => channel?.close(), () => api.close(), () => host.close()]
+  }
+  const api: FastifyInstance = createBindingsApi({ ...both, notReady: () => [...waiting] })
+  const grpcApi = grpc && (await import('./grpc/grpc-api.ts')).createGrpcApi(both)
+  const undo: (() => unknown)[] = [
+    () => channel?.close(),
+    () => Promise.all([api.close(), grpcApi?.close()]),
+    () => host.close(),
+  ]
   const application = createAppReport({ app, health, logger })
 
   function appChanged(up: boolean): void {
@@ -90,6 +103,7 @@ export function createSidecar(options: SidecarOptions): Sidecar {
       health: () => Object.fromEntries(host.components().map((one) => [one.loaded.component.name, one.health()])),
     },
     listen: () => api.listen({ host: http.host, port: http.port }),
+    listenGrpc: async () => grpc && grpcApi?.listen(grpc),
     async start(loaded) {
       await host.start(loaded)
       waiting.delete('components')

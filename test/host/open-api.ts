@@ -41,6 +41,7 @@ spec:
     app: undefined,
     version: '1.2.3',
     listeningOn: '127.0.0.1',
+    extended: new Map(),
     notReady: () => [],
     onShutdown() {},
     ...options,

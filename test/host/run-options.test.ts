@@ -11,13 +11,19 @@ it('takes the ports and addresses of Dapr where nothing is said', () => {
   expect(read('--components dir --app-port 3000')).toEqual({
     components: 'dir',
     appId: '',
-    app: { address: '127.0.0.1', port: 3000, maxConcurrency: 256 },
+    app: { address: '127.0.0.1', port: 3000, protocol: 'http', maxConcurrency: 256 },
     health: undefined,
     http: { host: '127.0.0.1', port: 3500 },
+    grpc: undefined,
     secrets: undefined,
     metrics: undefined,
     log: { format: 'text', level: 'info' },
   })
+})
+
+it('serves gRPC at the address of the HTTP API where it is asked for', () => {
+  const { app, grpc } = read('--components . --app-port 1 --app-protocol grpc --grpc-port 50001 --http-address 0.0.0.0')
+  expect([app?.protocol, grpc]).toEqual(['grpc', { host: '0.0.0.0', port: 50_001 }])
 })
 
 it('needs no application', () => {
@@ -36,6 +42,9 @@ it.each([
   { line: '--components . --http-port +1', says: /--http-port takes a number from 0 to 65535/ },
   { line: '--components . --port 1', says: /--port/ },
   { line: '--components . --app-health-check-path /', says: /needs --app-port/ },
+  { line: '--components . --app-protocol grpc', says: /--app-protocol needs --app-port/ },
+  { line: '--components . --app-port 1 --app-protocol https', says: /--app-protocol takes http or grpc, not "https"/ },
+  { line: '--components . --grpc-port x', says: /--grpc-port takes a number from 0 to 65535/ },
   { line: '--components . --app-max-concurrency 5', says: /--app-max-concurrency needs --app-port/ },
   { line: '--components . --app-port 1 --app-health-threshold abc', says: /needs --app-health-check-path/ },
   {

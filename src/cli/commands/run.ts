@@ -29,6 +29,8 @@ Options:
   --app-port N                  port of the application: events are posted to /{component}, or to the component's route
                                 (without: components only publish; deliveries get 503, and Event Grid sends them again)
   --app-address HOST            host of the application (default ${runDefaults.appAddress})
+  --app-protocol PROTOCOL       http or grpc: how the application is called; over gRPC it serves Dapr's AppCallback
+                                (default ${runDefaults.appProtocol})
   --app-id NAME                 id of the application: components whose scopes do not name it are left out
   --app-max-concurrency N       requests to the application at once (default ${runDefaults.appMaxConcurrency})
   --app-health-check-path PATH  check the application's health by GET; while it is unhealthy, deliveries get 503
@@ -36,6 +38,7 @@ Options:
   --app-health-threshold N      failed checks in a row that make it unhealthy (default ${runDefaults.appHealthThreshold})
   --http-port N                 port of Dapr's HTTP API (default ${runDefaults.httpPort}; 0 takes a free one)
   --http-address HOST           where the API listens (default ${runDefaults.httpAddress}: this machine only)
+  --grpc-port N                 port of Dapr's gRPC API (off by default; Dapr's own is 50001; 0 takes a free one)
   --secrets FILE                JSON file for secretKeyRef, such as { "event-grid": { "clientSecret": "..." } }, beside the
                                 local secret stores of the folder
   --metrics-port N              serve /healthz, /readyz and /metrics over http (off by default; 0 takes a free port)
@@ -68,7 +71,7 @@ async function runSidecar(args: readonly string[]): Promise<number> {
   const unread = await unreadNotes(options)
   const loaded = firstLoad(() => load(texts), unread)
   const { env } = process
-  const sidecar = createSidecar({
+  const sidecar = await createSidecar({
     ...options,
     appToken: secretOf(env.APP_API_TOKEN),
     apiToken: secretOf(env.DAPR_API_TOKEN),
@@ -82,6 +85,8 @@ async function runSidecar(args: readonly string[]): Promise<number> {
     observation = options.metrics && (await serveMetrics(sidecar.observed, options.metrics))
     if (observation) logger.info('health and metrics are served', observation.address)
     const url = await listen(sidecar, options.http)
+    const grpcPort = await listenGrpc(sidecar, options)
+    if (grpcPort !== undefined) logger.info("Dapr's gRPC API for bindings is served", { port: grpcPort })
     warnOfStrangers(options, url, logger)
     for (const note of [...loaded.notes, ...unread]) logger.warn(note)
     if (loaded.components.size === 0) logger.warn(`${options.components} holds no component of ours yet`)
@@ -153,6 +158,14 @@ async function listen(sidecar: Sidecar, at: RunOptions['http']): Promise<string>
     return await sidecar.listen()
   } catch (error) {
     throw listenFailure(error, 'http', at)
+  }
+}
+
+async function listenGrpc(sidecar: Sidecar, { grpc, http }: RunOptions): Promise<number | undefined> {
+  try {
+    return await sidecar.listenGrpc()
+  } catch (error) {
+    throw listenFailure(error, 'grpc', grpc ?? http)
   }
 }
 

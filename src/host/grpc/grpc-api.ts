@@ -82,13 +82,7 @@ export function createGrpcApi(options: GrpcApiOptions): GrpcApi {
         return { metadata: answer.metadata }
       }),
       GetMetadata: guarded(() => {
-        const {
-          components,
-          extended,
-          appConnectionProperties,
-          id = '',
-          runtimeVersion,
-        } = apiMetadata(options, new Map())
+        const { components, extended, appConnectionProperties, id = '', runtimeVersion } = apiMetadata(options)
         return {
           id,
           runtimeVersion,
