@@ -1,6 +1,6 @@
+import { isRecord } from '../../support/is-record.ts'
 import type { YamlPath } from '../../support/located-yaml.ts'
 import { nearestName } from '../../support/nearest-name.ts'
-import { isJsonObject } from '../model/json-object.ts'
 
 /** Fields of an event subscription, for a did-you-mean. */
 const settings = [
@@ -49,7 +49,7 @@ export function* ignoredFields(given: unknown, kept: unknown, path: YamlPath = [
   if (Array.isArray(given) && Array.isArray(kept)) {
     for (const [index, item] of given.entries()) yield* ignoredFields(item, kept[index], [...path, index])
   }
-  if (!isJsonObject(given) || !isJsonObject(kept)) return
+  if (!isRecord(given) || !isRecord(kept)) return
   for (const [name, value] of Object.entries(given)) {
     if (Object.hasOwn(kept, name)) yield* ignoredFields(value, kept[name], [...path, name])
     else if (value !== null) {

@@ -1,9 +1,10 @@
+import { isRecord } from '../../support/is-record.ts'
 import type { YamlPath } from '../../support/located-yaml.ts'
 import { nearestName } from '../../support/nearest-name.ts'
 import { ArmError } from '../arm/errors.ts'
 import { parseArmScope } from '../arm/path.ts'
 import { declaredProperties } from '../arm/validation.ts'
-import { isJsonObject, type JsonObject, ownField } from '../model/json-object.ts'
+import { type JsonObject, ownField } from '../model/json-object.ts'
 import { ignoredFields } from './config-ignored.ts'
 import { emulatorDefaults } from './options.ts'
 
@@ -79,7 +80,7 @@ function* settingsFaults(one: JsonObject, topic: JsonObject | undefined, now: nu
     return yield { path: [], rule: 'needs an endpoint' }
   }
   // Faults of single fields are reported already.
-  if (typeof name !== 'string' || (properties !== undefined && !isJsonObject(properties))) return
+  if (typeof name !== 'string' || (properties !== undefined && !isRecord(properties))) return
   if (
     endpoint !== undefined &&
     !(typeof endpoint === 'string' && /^https:/i.test(endpoint) && URL.canParse(endpoint))
@@ -136,7 +137,7 @@ function unknownName(value: unknown, names: readonly string[], kind: string): st
 function entries(config: unknown, name: string): (readonly [number, JsonObject])[] {
   const list = ownField(config, name)
   if (!Array.isArray(list)) return []
-  return list.flatMap((entry: unknown, index) => (isJsonObject(entry) ? [[index, entry] as const] : []))
+  return list.flatMap((entry: unknown, index) => (isRecord(entry) ? [[index, entry] as const] : []))
 }
 
 const text = (value: unknown) => (typeof value === 'string' ? value : undefined)

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { toCloudEvent } from '../model/convert-schema.ts'
 import type { DeliveryOutcome, GiveUpReason } from '../model/delivery-outcome.ts'
+import { preciseTime } from '../model/event-grid-time.ts'
 import type { JsonObject } from '../model/json-object.ts'
 import type { DeadLetterDestination, DeliverySchema, EventSubscription } from '../model/model.ts'
-import { preciseTime } from '../model/precise-time.ts'
 import type { PendingEvent } from './pending-event.ts'
 
 /** Where dead-lettered events are written: a blob container, or something like one. */

@@ -27,16 +27,9 @@ export interface DeliveryOptions {
   readonly maxPendingBytes?: number
 }
 
-/** {@link DeliveryOptions} with every default filled in. */
-export interface DeliverySettings {
-  /** Undefined: Event Grid's. */
+/** {@link DeliveryOptions} with all defaults. Without `retrySchedule` Event Grid's schedule applies. */
+export type DeliverySettings = Required<Omit<DeliveryOptions, 'retrySchedule'>> & {
   readonly retrySchedule: readonly number[] | undefined
-  readonly deadLetterDelay: number
-  readonly deadLetterStore: DeadLetterStore
-  readonly probation: ProbationOptions | false
-  readonly concurrency: number
-  readonly maxPending: number
-  readonly maxPendingBytes: number
 }
 
 /** Fills in the defaults. Throws `RangeError` for an empty schedule or an invalid number. */

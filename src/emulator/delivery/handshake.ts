@@ -1,6 +1,5 @@
-import { dotNetTime } from '../model/dot-net-time.ts'
-import { isJsonObject } from '../model/json-object.ts'
-import { preciseTime } from '../model/precise-time.ts'
+import { isRecord } from '../../support/is-record.ts'
+import { dotNetTime, preciseTime } from '../model/event-grid-time.ts'
 import { statusName } from '../model/status-name.ts'
 
 /** Event Grid's name for itself, in the public cloud (Event Grid: end-point-validation-cloud-events-schema). */
@@ -94,7 +93,7 @@ export function judgeValidationAnswer(answer: HandshakeAnswer, validationCode: s
 function validationResponse(body: string | undefined): unknown {
   try {
     const answer: unknown = JSON.parse(body ?? '')
-    return isJsonObject(answer) ? answer.validationResponse : undefined
+    return isRecord(answer) ? answer.validationResponse : undefined
   } catch {
     return undefined
   }

@@ -1,8 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { pause } from '../../support/clock.ts'
 import type { Clock } from '../model/clock.ts'
 import type { ValidationOutcome } from '../model/delivery-outcome.ts'
+import { preciseTime } from '../model/event-grid-time.ts'
 import type { EventSubscription } from '../model/model.ts'
-import { preciseTime } from '../model/precise-time.ts'
 import type { Records } from '../records/record-types.ts'
 import { deliverySchemaOf, shownUrl, webhookOf } from './delivery-request.ts'
 import {
@@ -182,16 +183,4 @@ function validationUrlOf(options: ValidatorOptions, name: string, id: string, to
     new URLSearchParams({ id, t: preciseTime(options.clock.now()), apiVersion: '2025-04-01-preview', token }),
   )
   return url.href
-}
-
-function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      cancel()
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const cancel = clock.setTimer(ms, done)
-    signal.addEventListener('abort', done, { once: true })
-  })
 }

@@ -82,31 +82,13 @@ export function registerEntraRoutes(app: FastifyInstance, options: EntraRouteOpt
   app.post<TenantParams>('/:tenant/oauth2/v2.0/token', answerToken('scope'))
   app.post<TenantParams>('/:tenant/oauth2/token', answerToken('resource'))
 
-  app.get<TenantParams>('/:tenant/v2.0/.well-known/openid-configuration', (request, reply) => {
+  const discover = (version: '1.0' | '2.0') => async (request: FastifyRequest<TenantParams>, reply: FastifyReply) => {
     const { tenant } = request.params
     if (!directory.hasTenant(tenant)) return refuseTenant(tenant, request, reply)
-    const base = `https://${request.host}/${tenant}`
-    return reply.send({
-      ...commonDiscovery(base),
-      token_endpoint: `${base}/oauth2/v2.0/token`,
-      jwks_uri: `${base}/discovery/v2.0/keys`,
-      issuer: issuerOf(tenant, '2.0'),
-      authorization_endpoint: `${base}/oauth2/v2.0/authorize`,
-      kerberos_endpoint: `${base}/kerberos`,
-    })
-  })
-  app.get<TenantParams>('/:tenant/.well-known/openid-configuration', (request, reply) => {
-    const { tenant } = request.params
-    if (!directory.hasTenant(tenant)) return refuseTenant(tenant, request, reply)
-    const base = `https://${request.host}/${tenant}`
-    return reply.send({
-      ...commonDiscovery(base),
-      token_endpoint: `${base}/oauth2/token`,
-      jwks_uri: `https://${request.host}/common/discovery/keys`,
-      issuer: issuerOf(tenant, '1.0'),
-      authorization_endpoint: `${base}/oauth2/authorize`,
-    })
-  })
+    return reply.send(discoveryDocument(request.host, tenant, version))
+  }
+  app.get<TenantParams>('/:tenant/v2.0/.well-known/openid-configuration', discover('2.0'))
+  app.get<TenantParams>('/:tenant/.well-known/openid-configuration', discover('1.0'))
   const refuseTenant = (tenant: string, request: FastifyRequest, reply: FastifyReply) =>
     refuse(request, reply, {
       status: 400,
@@ -141,8 +123,15 @@ function issuerTemplate(tenant: string): string {
   return issuerOf(['common', 'organizations', 'consumers'].includes(tenant) ? '{tenantid}' : tenant, '2.0')
 }
 
-function commonDiscovery(base: string) {
+function discoveryDocument(host: string, tenant: string, version: '1.0' | '2.0') {
+  const base = `https://${host}/${tenant}`
+  const oauth2 = version === '1.0' ? `${base}/oauth2` : `${base}/oauth2/v2.0`
   return {
+    token_endpoint: `${oauth2}/token`,
+    authorization_endpoint: `${oauth2}/authorize`,
+    jwks_uri: version === '1.0' ? `https://${host}/common/discovery/keys` : `${base}/discovery/v2.0/keys`,
+    issuer: issuerOf(tenant, version),
+    ...(version === '2.0' && { kerberos_endpoint: `${base}/kerberos` }),
     token_endpoint_auth_methods_supported: ['client_secret_post', 'private_key_jwt', 'client_secret_basic'],
     response_modes_supported: ['query', 'fragment', 'form_post'],
     subject_types_supported: ['pairwise'],

@@ -1,5 +1,6 @@
+import { isRecord } from '../../support/is-record.ts'
 import type { AcceptedEvent, EventGridEvent } from './accepted-event.ts'
-import { isJsonObject, type JsonObject } from './json-object.ts'
+import type { JsonObject } from './json-object.ts'
 import type { DeliverySchema, InputSchema } from './model.ts'
 
 const allowed: Readonly<Record<InputSchema, readonly DeliverySchema[]>> = {
@@ -48,5 +49,5 @@ export function asAcceptedEvent(event: JsonObject): AcceptedEvent | undefined {
 /** Whether all fields of the Event Grid schema but the data are there. */
 export function isEventGridEvent(event: unknown): event is JsonObject & EventGridEvent {
   const fields = ['id', 'topic', 'subject', 'eventType', 'eventTime', 'dataVersion', 'metadataVersion']
-  return isJsonObject(event) && fields.every((field) => typeof event[field] === 'string')
+  return isRecord(event) && fields.every((field) => typeof event[field] === 'string')
 }

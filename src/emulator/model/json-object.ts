@@ -5,11 +5,9 @@ import { isRecord, type UnknownRecord } from '../../support/is-record.ts'
  */
 export type JsonObject = UnknownRecord
 
-export const isJsonObject = isRecord
-
 /** An own property of a JSON value; undefined if it has no such property. */
 export function ownField(value: unknown, name: string): unknown {
-  return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
+  return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }
 
 /**

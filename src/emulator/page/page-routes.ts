@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isRecord } from '../../support/is-record.ts'
 import { isForeignFetch, isOwnHost } from '../../support/request-origin.ts'
 import type { Directory } from '../entra/directory.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
-import { isJsonObject, ownField } from '../model/json-object.ts'
+import { ownField } from '../model/json-object.ts'
 import type { Topic } from '../model/model.ts'
 import { publishAudience } from '../topics/authorize-publish.ts'
 import { publishLimits } from '../topics/parse-published.ts'
@@ -81,7 +82,7 @@ export function registerPageRoutes(app: FastifyInstance, options: PageOptions): 
     }
   })
   app.setErrorHandler((error, _request, reply) => {
-    const status = isJsonObject(error) && typeof error.statusCode === 'number' ? error.statusCode : 500
+    const status = isRecord(error) && typeof error.statusCode === 'number' ? error.statusCode : 500
     return refuse(reply, status, status === 413 ? 'The request is too long.' : 'The request could not be answered.')
   })
 

@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject } from '../model/json-object.ts'
+import { isRecord } from '../../support/is-record.ts'
+import type { JsonObject } from '../model/json-object.ts'
 import type { InputSchema } from '../model/model.ts'
 
 /** A publish request, as a client of the topic would send it. */
@@ -19,7 +20,7 @@ export interface Stamp {
  * is added, so that a sample can be published twice. The topic checks everything else.
  */
 export function topicRequest(events: unknown, schema: InputSchema, stamp: Stamp): TopicRequest {
-  const complete = (event: unknown) => (isJsonObject(event) ? stamped(event, schema, stamp) : event)
+  const complete = (event: unknown) => (isRecord(event) ? stamped(event, schema, stamp) : event)
   const many = Array.isArray(events)
   const completed = many ? events.map(complete) : complete(events)
   if (schema !== 'CloudEventSchemaV1_0') {

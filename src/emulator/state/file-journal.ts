@@ -1,5 +1,6 @@
+import { isRecord } from '../../support/is-record.ts'
 import type { AcceptedEvent } from '../model/accepted-event.ts'
-import { isJsonObject, ownField } from '../model/json-object.ts'
+import { ownField } from '../model/json-object.ts'
 import type { Journal, JournalEntry, TryState } from './journal.ts'
 import type { StateFile } from './state-file.ts'
 
@@ -142,7 +143,7 @@ function entry(
 
 // The file is our own and was checked when it was opened.
 function isAcceptedEvent(value: unknown): value is AcceptedEvent {
-  return typeof ownField(value, 'schema') === 'string' && isJsonObject(ownField(value, 'body'))
+  return typeof ownField(value, 'schema') === 'string' && isRecord(ownField(value, 'body'))
 }
 
 function isTryState(value: unknown): value is TryState {

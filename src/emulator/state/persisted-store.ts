@@ -1,4 +1,4 @@
-import { isJsonObject } from '../model/json-object.ts'
+import { isRecord } from '../../support/is-record.ts'
 import type { EventSubscription, Topic } from '../model/model.ts'
 import { createMemoryStore, type Store } from '../model/store.ts'
 import type { PersistedValues } from './persisted-values.ts'
@@ -38,9 +38,9 @@ const isText = (value: unknown) => typeof value === 'string'
 
 // The file is our own and was checked when it was opened.
 function isTopic(value: unknown): value is Topic {
-  return isJsonObject(value) && isText(value.id) && isText(value.name) && Array.isArray(value.keys)
+  return isRecord(value) && isText(value.id) && isText(value.name) && Array.isArray(value.keys)
 }
 
 function isEventSubscription(value: unknown): value is EventSubscription {
-  return isJsonObject(value) && isText(value.id) && isText(value.scope) && isJsonObject(value.properties)
+  return isRecord(value) && isText(value.id) && isText(value.scope) && isRecord(value.properties)
 }

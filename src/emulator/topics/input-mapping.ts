@@ -1,7 +1,7 @@
 import type { EventGridEvent } from '../model/accepted-event.ts'
+import { preciseTime } from '../model/event-grid-time.ts'
 import { fieldAt, type JsonObject } from '../model/json-object.ts'
 import type { MappedField, Topic } from '../model/model.ts'
-import { preciseTime } from '../model/precise-time.ts'
 
 /**
  * Makes an Event Grid event of an event in a topic's own schema: from the mapped fields or the mapping's defaults, or

@@ -1,4 +1,4 @@
-import { dotNetTime } from '../model/dot-net-time.ts'
+import { dotNetTime } from '../model/event-grid-time.ts'
 
 /** A refusal of a publish request, as Event Grid's data plane words it. */
 export interface PublishFault {

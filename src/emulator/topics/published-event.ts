@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { isRecord } from '../../support/is-record.ts'
 import { type AcceptedEvent, schemaNames } from '../model/accepted-event.ts'
 import { isEventGridEvent } from '../model/convert-schema.ts'
-import { isJsonObject, type JsonObject } from '../model/json-object.ts'
+import type { JsonObject } from '../model/json-object.ts'
 import type { InputSchema, Topic } from '../model/model.ts'
 import { mapCustomEvent } from './input-mapping.ts'
 import { invalidInput, type PublishFault, unauthorized } from './publish-fault.ts'
@@ -22,7 +23,7 @@ const eventGridFields: ReadonlySet<string> = new Set([
 
 /** Checks a published event and adds the fields that Event Grid adds. */
 export function checkPublishedEvent(event: unknown, topic: Topic, now: number): CheckedEvent {
-  if (!isJsonObject(event)) return { fault: notConforming(topic.inputSchema, 'StartObject', tokenOf(event)) }
+  if (!isRecord(event)) return { fault: notConforming(topic.inputSchema, 'StartObject', tokenOf(event)) }
   if (topic.inputSchema === 'CloudEventSchemaV1_0') return checkCloudEvent(event)
   if (topic.inputSchema === 'EventGridSchema') return checkEventGridEvent(event, topic)
   return checkCustomEvent(event, topic, now)

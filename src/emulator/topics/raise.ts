@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { isRecord } from '../../support/is-record.ts'
 import { nearestName } from '../../support/nearest-name.ts'
 import type { AcceptedEvent } from '../model/accepted-event.ts'
 import { asAcceptedEvent } from '../model/convert-schema.ts'
-import { isJsonObject, type JsonObject } from '../model/json-object.ts'
-import { preciseTime } from '../model/precise-time.ts'
+import { preciseTime } from '../model/event-grid-time.ts'
+import type { JsonObject } from '../model/json-object.ts'
 import type { Store } from '../model/store.ts'
 import { checkPublishedEvent } from './published-event.ts'
 
@@ -31,7 +32,7 @@ export function raisedEvents(store: Store, sourceId: string, events: readonly un
   }
   const sources = new Map<string, AcceptedEvent[]>()
   for (const event of events) {
-    if (!isJsonObject(event)) throw new TypeError('a raised event must be an object')
+    if (!isRecord(event)) throw new TypeError('a raised event must be an object')
     const above = typeOf(event).startsWith('Microsoft.Resources.') ? ancestors(sourceId) : []
     for (const source of [sourceId, ...above]) {
       const accepted = asAcceptedEvent(stamped(event, source, now))

@@ -1,3 +1,11 @@
+/**
+ * A time with seven fraction digits, as Event Grid writes them into events and URLs.
+ * @param at milliseconds since 1970
+ */
+export function preciseTime(at: number): string {
+  return new Date(at).toISOString().replace('Z', '0000Z')
+}
+
 /** A time as Event Grid writes it into messages: `1/5/2026 2:07:09 PM`, in UTC. */
 export function dotNetTime(at: number): string {
   const time = new Date(at)
