@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isRecord } from '../../support/is-record.ts'
 import type { Directory } from '../entra/directory.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
-import { isJsonObject } from '../model/json-object.ts'
 import type { Namespace, NamespaceStore, NamespaceTopic } from '../model/namespace.ts'
 import { statusName } from '../model/status-name.ts'
 import { type RecordingOptions, recordRequests } from '../server/recording.ts'
@@ -213,7 +213,7 @@ function integerIn(text: string, min: number, max: number): number | undefined {
 function lockTokensOf(body: Buffer): readonly string[] | undefined {
   try {
     const parsed: unknown = JSON.parse(body.toString('utf8'))
-    const tokens = isJsonObject(parsed) ? parsed.lockTokens : undefined
+    const tokens = isRecord(parsed) ? parsed.lockTokens : undefined
     const areTokens = Array.isArray(tokens) && tokens.length > 0 && tokens.length <= maxLockTokens
     return areTokens && tokens.every((token) => typeof token === 'string') ? tokens : undefined
   } catch {

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { isJsonObject, type JsonObject } from '../model/json-object.ts'
+import { isRecord } from '../../support/is-record.ts'
+import type { JsonObject } from '../model/json-object.ts'
 import { badRequest, forbidden, type NamespaceError } from './namespace-error.ts'
 
 /** Bounds of a publish request (Event Grid namespaces: quotas). */
@@ -35,7 +36,7 @@ export function parseCloudEvents(
 }
 
 function single(value: unknown): { readonly events: readonly JsonObject[] } | { readonly error: NamespaceError } {
-  if (!isJsonObject(value)) return { error: badRequest('The body is not a CloudEvent.') }
+  if (!isRecord(value)) return { error: badRequest('The body is not a CloudEvent.') }
   if (value.specversion !== '1.0') return { error: badRequest("The 'specversion' attribute must be 1.0.") }
   for (const name of ['id', 'source', 'type']) {
     const attribute = value[name]

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../model/json-object.ts'
+import { isRecord } from '../../support/is-record.ts'
 import type { Namespace, NamespaceStore, NamespaceTopic, QueueSubscription } from '../model/namespace.ts'
 import { createNamespaceStore } from '../model/namespace-store.ts'
 import type { PersistedValues } from './persisted-values.ts'
@@ -54,13 +54,13 @@ function parsed(text: string): unknown {
 
 // The file is our own and was found whole, so that telling the kinds apart is enough.
 function isNamespace(value: unknown): value is Namespace {
-  return isJsonObject(value) && typeof value.id === 'string' && isJsonObject(value.shown)
+  return isRecord(value) && typeof value.id === 'string' && isRecord(value.shown)
 }
 
 function isTopic(value: unknown): value is NamespaceTopic {
-  return isJsonObject(value) && typeof value.id === 'string' && typeof value.namespaceId === 'string'
+  return isRecord(value) && typeof value.id === 'string' && typeof value.namespaceId === 'string'
 }
 
 function isSubscription(value: unknown): value is QueueSubscription {
-  return isJsonObject(value) && typeof value.id === 'string' && typeof value.topicId === 'string'
+  return isRecord(value) && typeof value.id === 'string' && typeof value.topicId === 'string'
 }
