@@ -9,6 +9,13 @@ const handler = () => {}
 describe('new Binding', () => {
   it.each([
     { name: 'a handler that is none', options: { onEvent: 'x' }, said: 'onEvent must be a function' },
+    { name: 'a generator function', options: { onEvent: function* () {} }, said: 'onEvent must not be a generator' },
+    {
+      name: 'an async generator',
+      options: { onEvent: async function* () {} },
+      said: 'onEvent must not be a generator',
+    },
+    { name: 'a plugin that is none', options: { fastify: {} }, said: 'fastify must be a function' },
     { name: 'a slip of a name', options: { onEvents: handler }, said: 'no "onEvents"; did you mean onEvent?' },
     { name: 'another name', options: { retries: 3 }, said: 'there are onEvent, logger, credential, endpoints' },
     {
@@ -35,8 +42,15 @@ describe('new Binding', () => {
     expect(() => new Binding(untyped(options))).toThrow(said)
   })
 
+  it('has a read that refuses a generator function too: a call of one handles no event', () => {
+    const binding = new Binding()
+    expect(() => Reflect.apply(binding.read, binding, [function* () {}])).toThrow(
+      new TypeError('the handler must not be a generator function: calling it handles no event'),
+    )
+  })
+
   it('takes console for a logger, and undefined for what is left out', () => {
-    const nothing = { onEvent: undefined, credential: undefined, endpoints: undefined }
+    const nothing = { onEvent: undefined, credential: undefined, endpoints: undefined, fastify: undefined }
     expect(new Binding(untyped({ logger: console, ...nothing })).health().status).toBe('unhealthy')
   })
 })
