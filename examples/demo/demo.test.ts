@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { expect, it, onTestFinished } from 'vitest'
 
@@ -70,3 +71,12 @@ it.skipIf(withoutCurl)(
     ])
   },
 )
+
+it('ends quietly when nobody reads its lines any more', async () => {
+  const shell = spawn('sh', ['-c', '"$0" "$1" --events 20 | head -3', process.execPath, demo], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const complaints = text(shell.stderr)
+  expect(await once(shell, 'close')).toEqual([0, null])
+  expect(await complaints).toBe('')
+})

@@ -1,6 +1,8 @@
 import { styleText } from 'node:util'
 
 const out = process.stdout
+// Nobody reads on, as behind `| head`. All that the demo has started ends with its process.
+out.on('error', () => process.exit(0))
 type Style = Parameters<typeof styleText>[0]
 
 /** Colours a text where the output is a terminal that wants colour. */

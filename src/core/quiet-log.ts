@@ -1,3 +1,4 @@
+import type { CancelTimer, Clock } from '../support/clock.ts'
 import { oneLine } from '../support/text.ts'
 import type { LogFields, Logger } from './logger.ts'
 
@@ -10,6 +11,8 @@ export interface QuietLog {
   warn(message: string, fields?: LogFields, about?: string): void
   /** The same at level info, for what any scanner or probe may cause. */
   info(message: string, fields?: LogFields, about?: string): void
+  /** Writes now how many lines were left out, and ends the timers. */
+  flush(): void
 }
 
 export interface QuietLogOptions {
@@ -18,18 +21,20 @@ export interface QuietLogOptions {
   readonly now: () => number
   /** One line for each message, or subject, in this time. The next line of the message says how many were left out. @default 30_000 */
   readonly intervalMs?: number
+  /** With it, lines that were left out are counted in a line of their own at the end of that time. @default none */
+  readonly clock?: Pick<Clock, 'setTimer'>
 }
 
 /** Subjects that have their own line at a time. */
 const maxSubjects = 16
 
-export function createQuietLog({ logger, now, intervalMs = 30_000 }: QuietLogOptions): QuietLog {
+export function createQuietLog({ logger, now, intervalMs = 30_000, clock }: QuietLogOptions): QuietLog {
   const lastAt = new Map<string, number>()
-  /** Lines left out since the last written one, by message. */
-  const leftOut = new Map<string, number>()
+  /** Lines that were left out since the last one, by message. */
+  const leftOut = new Map<string, LeftOut>()
   const subjects = new Set<string>()
 
-  /** Lines with the same key are limited together: the message, or the message and its subject. */
+  /** What lines are bounded by: the message, or it with its subject. */
   function keyOf(message: string, about: string | undefined, at: number): string {
     if (about === undefined) return message
     const key = `${message} ${about}`
@@ -44,23 +49,44 @@ export function createQuietLog({ logger, now, intervalMs = 30_000 }: QuietLogOpt
     return key
   }
 
+  /** Writes a line, with the number of those like it that were left out before. */
+  function writeNow(level: 'warn' | 'info', message: string, fields: LogFields): void {
+    const before = leftOut.get(message)
+    before?.cancel?.()
+    leftOut.delete(message)
+    logger[level](message, before ? { ...fields, leftOut: before.count } : fields)
+  }
+
   const write = (level: 'warn' | 'info', message: string, fields: LogFields, about?: string) => {
     const at = now()
     const key = keyOf(message, about, at)
     const before = lastAt.get(key)
-    const count = leftOut.get(message) ?? 0
-    if (before !== undefined && at - before < intervalMs) {
-      leftOut.set(message, count + 1)
+    if (before === undefined || at - before >= intervalMs) {
+      lastAt.set(key, at)
+      writeNow(level, message, fields)
       return
     }
-    lastAt.set(key, at)
-    leftOut.delete(message)
-    logger[level](message, count > 0 ? { ...fields, leftOut: count } : fields)
+    const like = leftOut.get(message) ?? {
+      count: 0,
+      write: () => writeNow(level, message, {}),
+      cancel: clock?.setTimer(intervalMs, () => leftOut.get(message)?.write()),
+    }
+    leftOut.set(message, { ...like, count: like.count + 1 })
   }
   return {
     warn: (message, fields = {}, about) => write('warn', message, fields, about),
     info: (message, fields = {}, about) => write('info', message, fields, about),
+    flush() {
+      for (const { write } of [...leftOut.values()]) write()
+    },
   }
+}
+
+interface LeftOut {
+  readonly count: number
+  /** Writes their number. */
+  readonly write: () => void
+  readonly cancel: CancelTimer | undefined
 }
 
 /** A sender's text for a log line: one printable line, so that it cannot forge another. */

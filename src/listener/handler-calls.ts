@@ -37,7 +37,7 @@ async function settled(result: unknown): Promise<void> {
 function judgeError(error: unknown, eventId: string, log: QuietLog): CallOutcome {
   const { rejected, reason } = readThrown(error)
   const message = rejected ? 'the handler rejected an event' : 'the handler failed, so the event is not acknowledged'
-  const id = printable(eventId)
-  log.warn(message, { id, error: printable(reason, 300) }, id)
+  const text = printable(reason, 300)
+  log.warn(message, { id: printable(eventId), error: text }, text)
   return rejected ? 'rejected' : 'threw'
 }

@@ -72,7 +72,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   const elapsed = options.now ?? (() => performance.now())
   const log = createQuietLog({ logger, now: elapsed })
   // With a log of its own, a handler that fails on every event does not crowd out warnings about other senders.
-  const handlerLog = createQuietLog({ logger, now: elapsed })
+  const handlerLog = createQuietLog({ logger, now: elapsed, clock })
   const dispatcher = createDispatcher({ ...input, handler, log: handlerLog, now: elapsed, clock })
   const closing = new AbortController()
   let draining = false
@@ -123,6 +123,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
       dispatcher.stop()
       closing.abort()
       await listening.close()
+      handlerLog.flush()
     },
   }
 }

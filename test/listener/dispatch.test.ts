@@ -172,7 +172,7 @@ describe('handlerTimeout', () => {
 })
 
 describe('a handler that fails', () => {
-  it('has a line of the log for each event, and one for all failures of the same within half a minute', async () => {
+  it('has a line of the log for each error, and one for all failures with the same within half a minute', async () => {
     const { calls, deliver, log, clock } = openDispatcher()
     const failOf = async (id: string) => {
       deliver([id])

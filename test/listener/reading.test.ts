@@ -170,6 +170,24 @@ describe('createQuietLog', () => {
     ])
   })
 
+  it('tells of lines that were left out though none comes after them, at the end of the time or at once', () => {
+    const clock = createManualClock()
+    const logger = captureLog()
+    const log = createQuietLog({ logger, now: clock.now, clock: clock.clock })
+    for (let line = 0; line < 17; line++) log.warn('one', { line }, 'the same error')
+    clock.advance(30_000)
+    for (let line = 0; line < 3; line++) log.warn('one', { line }, 'the same error')
+    log.flush()
+    log.flush()
+    expect(logger.lines.map(({ fields }) => fields)).toEqual([
+      { line: 0 },
+      { leftOut: 16 },
+      { line: 0 },
+      { leftOut: 2 },
+    ])
+    expect(clock.pending()).toBe(0)
+  })
+
   it.each([
     { text: 'plain', safe: 'plain' },
     { text: 'a\r\nforged line\u001b[31m', safe: 'a forged line [31m' },
