@@ -1,4 +1,4 @@
-import type { UpsertState } from './subscription-keeper.ts'
+import type { SubscriptionState } from './subscription-keeper.ts'
 
 /**
  * How well a side, or the binding as a whole, does its work: all of it, all or part of it with something for an
@@ -35,7 +35,7 @@ export interface InputFacts {
   readonly listening: boolean
   readonly draining: boolean
   readonly handlerAttached: boolean
-  readonly subscription: UpsertState
+  readonly subscription: SubscriptionState
   /** When a delivery of our own event subscription last came without a token we know, in ms since 1970, if one did. */
   readonly foreignDeliveryAt: number | undefined
   readonly answered: InputHealth['answered']
@@ -50,18 +50,28 @@ export function judgeInput(facts: InputFacts, now: number): InputHealth {
   if (!facts.listening) reasons.push('the listener is not up')
   if (facts.draining) reasons.push('the binding is closing')
   const down = reasons.length > 0
-  if (!facts.handlerAttached) reasons.push('no handler is attached, so deliveries are answered 503 and come again')
-  if (facts.subscription.state === 'pending') reasons.push('the event subscription does not stand yet')
-  if (facts.subscription.state === 'failed') {
-    reasons.push(`the event subscription could not be brought up: ${facts.subscription.why}`)
-  }
+  if (!facts.handlerAttached)
+    reasons.push('no handler is attached: deliveries are answered 503, and Event Grid sends them again')
+  const subscriptionProblem = problemOf(facts.subscription)
+  if (subscriptionProblem) reasons.push(subscriptionProblem)
   if (facts.foreignDeliveryAt !== undefined && now - facts.foreignDeliveryAt < concernMs) {
     reasons.push(
-      'deliveries of our event subscription come without a token we know; they are answered 503 and come again',
+      'deliveries of our event subscription have no credential that is known here: they are answered 503, and Event Grid sends them again',
     )
   }
   const { answered } = facts
   return { status: down ? 'unhealthy' : reasons.length > 0 ? 'degraded' : 'healthy', reasons, answered }
+}
+
+function problemOf(subscription: SubscriptionState): string | undefined {
+  switch (subscription.state) {
+    case 'pending':
+      return 'the event subscription is not provisioned yet'
+    case 'failed':
+      return `the event subscription could not be provisioned: ${subscription.why}`
+    case 'provisioned':
+      return subscription.problem && `somebody changed the event subscription: ${subscription.problem}`
+  }
 }
 
 /** What anybody who reaches the port may know: no names, and no messages of Azure. */

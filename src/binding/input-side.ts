@@ -6,8 +6,8 @@ import { createListener, type ListenerStatus } from '../listener/listener.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import { type InputFacts, type InputHealth, judgeInput, summarise } from './health.ts'
 import type { SideOptions } from './side-options.ts'
+import type { SubscriptionControl } from './subscription-control.ts'
 import { createSubscriptionKeeper } from './subscription-keeper.ts'
-import type { SubscriptionUpsert } from './subscription-upsert.ts'
 
 /** A listener that is up, and the event subscription that sends to it. */
 export interface InputSide {
@@ -32,14 +32,19 @@ export async function createInputSide(
   const authentication: ListenerAuthentication = delivery.kind === 'secret' ? { kind: 'secret', credentials } : delivery
   const deliveryCredential = credentials[0]?.value
 
-  let connecting: Promise<SubscriptionUpsert> | undefined
+  let connecting: Promise<SubscriptionControl> | undefined
   const connect = () => {
-    connecting ??= import('./subscription-upsert.ts').then(({ createSubscriptionUpsert }) =>
-      createSubscriptionUpsert({ ...options, input, deliveryCredential }),
+    connecting ??= import('./subscription-control.ts').then(({ connectSubscription }) =>
+      connectSubscription({ ...options, input, deliveryCredential }),
     )
     return connecting
   }
-  const keeper = createSubscriptionKeeper({ logger, upsert: async (how) => (await connect())(how) })
+  const keeper = createSubscriptionKeeper({
+    logger,
+    ...(options.clock && { clock: options.clock }),
+    upsert: async (how) => (await connect()).upsert(how),
+    inspect: async (signal) => (await connect()).inspect(signal),
+  })
 
   let closed = false
   let report: () => ListenerStatus | undefined = () => undefined
@@ -63,7 +68,7 @@ export async function createInputSide(
     onForeignDelivery: () => keeper.repair(),
     subscriptionWrittenAt() {
       const state = keeper.state()
-      return state.state === 'standing' ? state.since : undefined
+      return state.state === 'provisioned' ? state.since : undefined
     },
   })
   report = listener.status

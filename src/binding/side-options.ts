@@ -1,6 +1,7 @@
 import type { TokenCredential } from '@azure/core-auth'
 import type { Endpoints } from '../core/endpoints.ts'
 import type { Logger } from '../core/logger.ts'
+import type { SteadyClock } from '../support/clock.ts'
 
 /** What both sides are handed. */
 export interface SideOptions {
@@ -8,4 +9,6 @@ export interface SideOptions {
   /** The host's own credential, which goes before what metadata describes. */
   readonly hostCredential: TokenCredential | undefined
   readonly logger: Logger
+  /** The clock of the watch over the event subscription. @default systemClock */
+  readonly clock?: SteadyClock
 }

@@ -1,94 +1,154 @@
 import { BindingError, messageWithoutCode } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
-import type { SubscriptionUpsert } from './subscription-upsert.ts'
+import { type SteadyClock, systemClock } from '../support/clock.ts'
+import type { SubscriptionControl } from './subscription-control.ts'
 
-/** How far the event subscription is. */
-export type UpsertState =
+/** The state of the event subscription, as far as this binding knows. */
+export type SubscriptionState =
   | { readonly state: 'pending' }
-  /** `since`: when our own write stood, in ms since 1970; where another replica had written it, when we found it so. */
-  | { readonly state: 'standing'; readonly since: number }
+  | {
+      readonly state: 'provisioned'
+      /** When our own write was provisioned, in ms since 1970; where another replica wrote it, when we found it. */
+      readonly since: number
+      /** What somebody changed since, as a sentence without a secret. */
+      readonly problem?: string
+    }
   | { readonly state: 'failed'; readonly why: string }
 
 /** What {@link createSubscriptionKeeper} needs. */
-export interface SubscriptionKeeperOptions {
-  /** Creates or updates the event subscription. */
-  readonly upsert: SubscriptionUpsert
+export interface SubscriptionKeeperOptions extends SubscriptionControl {
   readonly logger: Logger
-  /** Now, in ms since 1970. @default Date.now */
-  readonly now?: () => number
-  /** Milliseconds of a clock that nobody sets. @default performance.now */
-  readonly elapsed?: () => number
+  /** @default systemClock */
+  readonly clock?: SteadyClock
+  /** At least 0 and less than 1. @default Math.random */
+  readonly random?: () => number
 }
 
-/** Brings the event subscription up at init, and puts it right when a delivery shows that it has changed. */
+/** Creates the event subscription at init, watches it, and corrects it when a delivery or a look shows that it has to. */
 export interface SubscriptionKeeper {
-  state(): UpsertState
-  /** Creates or updates the event subscription; rejects as `upsert` does. */
+  state(): SubscriptionState
+  /** Creates or updates the event subscription, then watches it. Rejects as `upsert` does. */
   bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal): Promise<void>
-  /** Reads the event subscription again and puts it right, in the background and at most once a minute. */
+  /** Reads the event subscription again and corrects it, in the background and at most once a minute. */
   repair(): void
   /** Ends what is under way and waits for it. */
   close(): Promise<void>
 }
 
-/** Least time between two repairs, so that a stranger who knows our name cannot make us call ARM at will. */
+/** Shortest time between two repairs, so that a stranger who knows our name can't make us call ARM at will. */
 const repairIntervalMs = 60_000
 
-/** Keeps one event subscription: never two upserts at once, each ended by `close`. */
+/**
+ * Shortest time between two looks; the longest is twice that, by chance. A thousand replicas look 2.2 times a second together, far below
+ * what ARM allows, and the first that finds the event subscription missing has created it before most others look.
+ */
+const minLookMs = 5 * 60_000
+
+/** Keeps one event subscription. Upserts never overlap, and `close` ends each of them. */
 export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): SubscriptionKeeper {
-  const { upsert, logger, now = Date.now, elapsed = () => performance.now() } = options
+  const { upsert, inspect, logger, clock = systemClock, random = Math.random } = options
   const closing = new AbortController()
-  let state: UpsertState = { state: 'pending' }
+  let state: SubscriptionState = { state: 'pending' }
   let underWay: Promise<void> | undefined
   let lastRepair = Number.NEGATIVE_INFINITY
+  let cancelLook = () => {}
 
-  function failed(error: unknown): void {
+  const failed = (error: unknown) => {
     state = { state: 'failed', why: reasonOf(error) }
+  }
+
+  /** Runs one task at a time; the next look comes after it. */
+  function run(task: () => Promise<void>): Promise<void> {
+    cancelLook()
+    underWay = task().finally(() => {
+      underWay = undefined
+      if (!closing.signal.aborted) cancelLook = clock.setTimer(minLookMs * (1 + random()), startLook)
+    })
+    return underWay
   }
 
   const bringUp: SubscriptionKeeper['bringUp'] = (patience, signal) => {
     const either = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
-    const attempt = async () => {
+    return run(async () => {
       try {
-        const { wroteAt = now() } = await upsert({
+        const { wroteAt = clock.now() } = await upsert({
           patience,
           signal: either,
           onAttempt: ({ error }) => failed(error),
         })
-        state = { state: 'standing', since: wroteAt }
+        state = { state: 'provisioned', since: wroteAt }
       } catch (error) {
         if (!either.aborted) failed(error)
         throw error
-      } finally {
-        underWay = undefined
       }
+    })
+  }
+
+  function correct(): void {
+    bringUp('timeout').catch((error: unknown) => {
+      if (closing.signal.aborted) return
+      logger.error(`the event subscription could not be corrected: ${error instanceof Error ? error.message : error}`)
+    })
+  }
+
+  function startLook(): void {
+    if (underWay) return
+    let needed = false
+    run(async () => {
+      needed = await look()
+    })
+      .then(() => {
+        if (needed && !closing.signal.aborted) correct()
+      })
+      .catch(() => {})
+  }
+
+  /** Reads without writing. Resolves to true where an upsert is needed: it is missing, or the last upsert failed. */
+  async function look(): Promise<boolean> {
+    try {
+      const finding = await inspect(closing.signal)
+      if (finding.kind === 'missing') {
+        logger.warn('the event subscription is missing; creating it again')
+        state = { state: 'failed', why: 'it was deleted' }
+        return true
+      }
+      if (finding.kind === 'intact' && state.state === 'failed') return true
+      note(finding.kind === 'changed' ? finding.problem : undefined)
+    } catch (error) {
+      // It says nothing about the event subscription. The next look may.
+      logger.debug('the event subscription could not be looked at', { reason: reasonOf(error) })
     }
-    underWay = attempt()
-    return underWay
+    return false
+  }
+
+  function note(problem: string | undefined): void {
+    const since = state.state === 'provisioned' ? state.since : clock.now()
+    const known = state.state === 'provisioned' ? state.problem : undefined
+    if (problem !== undefined && problem !== known) {
+      logger.warn(`somebody changed the event subscription: ${problem}; it is left unchanged until the next start`)
+    }
+    if (problem === undefined && known !== undefined) logger.info('the event subscription is as it was again')
+    state = { state: 'provisioned', since, ...(problem !== undefined && { problem }) }
   }
 
   return {
     state: () => state,
     bringUp,
     repair() {
-      if (underWay || closing.signal.aborted || elapsed() - lastRepair < repairIntervalMs) return
-      lastRepair = elapsed()
-      logger.warn(
-        'a delivery of our event subscription came without a token we know; reading the event subscription again',
-      )
-      bringUp('timeout').catch((error: unknown) => {
-        if (closing.signal.aborted) return
-        logger.error(`the event subscription could not be put right: ${error instanceof Error ? error.message : error}`)
-      })
+      if (underWay || closing.signal.aborted || clock.elapsed() - lastRepair < repairIntervalMs) return
+      lastRepair = clock.elapsed()
+      logger.warn('a delivery has no credential that is known here; reading the event subscription again')
+      correct()
     },
     async close() {
       closing.abort()
+      cancelLook()
       await underWay?.catch(() => {})
     },
   }
 }
 
-/** TIMEOUT is what comes of all attempts that may pass, and says nothing of one. */
+/** TIMEOUT sums up all retryable attempts, not a single one. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof BindingError)) return 'an unexpected error'
   return error.code === 'TIMEOUT' ? messageWithoutCode(error) : error.message

@@ -9,13 +9,14 @@ import { judgeFailure } from './judge-failure.ts'
 import type { SubscriptionCalls } from './subscription-calls.ts'
 
 /**
- * Reads an event subscription. Its full URL and the values of secret attributes have calls of their own.
+ * Reads an event subscription. Its full URL and the values of secret attributes have calls of their own, which `plain` leaves out.
  *
  * @param callOptions of one call; a later call has less time left
  */
 export async function readSubscription(
   calls: SubscriptionCalls,
   callOptions: () => NonNullable<Parameters<SubscriptionCalls['get']>[0]>,
+  detail?: 'plain',
 ): Promise<ExistingSubscription | undefined> {
   let text: string | null | undefined
   const onResponse = (response: { readonly bodyAsText?: string | null }) => {
@@ -29,7 +30,8 @@ export async function readSubscription(
       throw new ArmFailureError({ kind: 'network', message })
     }
     const unknownSettings = findUnknownSettings(properties)
-    const complete = isChanging(subscription) ? subscription : await withHidden(subscription, calls, callOptions)
+    const isEnough = detail === 'plain' || isChanging(subscription)
+    const complete = isEnough ? subscription : await withHidden(subscription, calls, callOptions)
     return { subscription: complete, unknownSettings }
   } catch (error) {
     if (isMissing(error)) return undefined

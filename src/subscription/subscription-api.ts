@@ -37,8 +37,11 @@ interface Write<T> {
 export interface SubscriptionApi {
   /** Base URL of ARM, for messages. */
   readonly resourceManager: string
-  /** The event subscription with everything that ARM hides; `undefined` where there is none. */
-  read(limits: CallLimits): Promise<ExistingSubscription | undefined>
+  /**
+   * The event subscription; `undefined` where there is none. `plain` leaves out what ARM hides (the query of the URL, secret
+   * attributes), which takes two more requests.
+   */
+  read(limits: CallLimits, detail?: 'plain'): Promise<ExistingSubscription | undefined>
   /** Creates or replaces it. Resolves when it is provisioned. */
   put(write: Write<EventSubscription>, limits: CallLimits): Promise<void>
   /** Replaces some of its top-level fields. Resolves when it is provisioned. */
@@ -88,7 +91,7 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
 
   return {
     resourceManager: resourceManagerOf(endpoints, environment),
-    read: (limits) => renewing(() => readSubscription(calls, () => callOptions(limits))),
+    read: (limits, detail) => renewing(() => readSubscription(calls, () => callOptions(limits), detail)),
     put: ({ body, carryOver = [] }, limits) =>
       write(limits, carryOver, (writing, onResponse) =>
         writing.beginCreateOrUpdate(body, { ...callOptions(limits), onResponse }),

@@ -10,11 +10,11 @@ type Secrets = { readonly clientSecret: string } | { readonly deliveryToken: str
 const oldToken = 'the-old-token-of-32-characters--'
 const newToken = 'the-new-token-of-32-characters--'
 
-/** An emulator that answers conflicts as Azure does, and an ingress that spreads deliveries over the open replicas. */
+/** An emulator whose operations take time and exclude each other, as Azure's do, and an ingress that spreads deliveries over the open replicas. */
 async function openFleet() {
   const emulator = await startEmulator({
     conflicts: true,
-    operationDelayMs: 20,
+    operationDelayMs: 400,
     retrySchedule: [5],
     deadLetterDelay: 0,
   })

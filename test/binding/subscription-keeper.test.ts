@@ -1,43 +1,64 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createSubscriptionKeeper, type SubscriptionKeeperOptions } from '../../src/binding/subscription-keeper.ts'
 import { BindingError } from '../../src/core/errors.ts'
+import type { Finding } from '../../src/subscription/inspect-subscription.ts'
 import { captureLog } from '../support/captured-log.ts'
+import { createManualClock } from '../support/manual-clock.ts'
 
 type Upsert = SubscriptionKeeperOptions['upsert']
 
-/** A keeper whose upserts end when the test says so, at a time that the test sets. */
+/** A keeper whose upserts end when the test says so, and whose looks find what the test says, at a time that the test sets. */
 function open() {
-  const time = { now: 1_000_000, elapsed: 0 }
+  const time = createManualClock(1_000_000)
   const asked: { how: Parameters<Upsert>[0]; end: PromiseWithResolvers<Awaited<ReturnType<Upsert>>> }[] = []
+  const found: { next: Finding | Error; looks: number } = { next: { kind: 'intact' }, looks: 0 }
   const log = captureLog()
   const keeper = createSubscriptionKeeper({
     logger: log,
-    now: () => time.now,
-    elapsed: () => time.elapsed,
+    clock: time.clock,
+    random: () => 0.5,
     upsert(how) {
       const end = Promise.withResolvers<Awaited<ReturnType<Upsert>>>()
       how.signal.addEventListener('abort', () => end.reject(new BindingError('ABORTED', { what: 'ended' })))
       asked.push({ how, end })
       return end.promise
     },
+    async inspect() {
+      found.looks++
+      if (found.next instanceof Error) throw found.next
+      return found.next
+    },
   })
-  return { time, asked, log, keeper }
+  /** Lets callbacks of settled promises run. */
+  const settle = () => new Promise<void>((resolve) => setImmediate(resolve))
+  return {
+    ...{ time, asked, found, log, keeper, settle },
+    async bringUp() {
+      const up = keeper.bringUp('timeout')
+      asked.at(-1)?.end.resolve({ action: 'created', wroteAt: 1 })
+      await up
+    },
+    async look() {
+      time.advance(7.5 * 60_000)
+      await settle()
+    },
+  }
 }
 
-it('stands since its own write, or since it was found as another replica wrote it', async () => {
+it('is provisioned since its own write, or since it was found as another replica wrote it', async () => {
   const { time, asked, keeper } = open()
   expect(keeper.state()).toEqual({ state: 'pending' })
   const first = keeper.bringUp('timeout')
   asked[0]?.end.resolve({ action: 'created', wroteAt: 5 })
   await first
-  expect(keeper.state()).toEqual({ state: 'standing', since: 5 })
+  expect(keeper.state()).toEqual({ state: 'provisioned', since: 5 })
   const second = keeper.bringUp('timeout')
   asked[1]?.end.resolve({ action: 'kept' })
   await second
-  expect(keeper.state()).toEqual({ state: 'standing', since: time.now })
+  expect(keeper.state()).toEqual({ state: 'provisioned', since: time.clock.now() })
 })
 
-it('tells why it failed, while it is tried again too', async () => {
+it('says why it failed, also while it is tried again', async () => {
   const { asked, keeper } = open()
   const tried = keeper.bringUp('forever')
   const error = new BindingError('PERMISSION_DENIED', { what: 'no role' })
@@ -51,8 +72,8 @@ it('tells why it failed, while it is tried again too', async () => {
   expect(keeper.state()).toEqual({ state: 'failed', why: 'an unexpected error' })
 })
 
-it('repairs at most once a minute, and never while it is under way', async () => {
-  const { time, asked, log, keeper } = open()
+it('repairs at most once a minute, and never while an upsert is under way', async () => {
+  const { time, asked, log, keeper, settle } = open()
   const up = keeper.bringUp('timeout')
   keeper.repair()
   expect(asked).toHaveLength(1)
@@ -62,20 +83,20 @@ it('repairs at most once a minute, and never while it is under way', async () =>
   keeper.repair()
   expect(asked).toHaveLength(2)
   asked[1]?.end.reject(new BindingError('TIMEOUT', { what: 'no answer' }))
-  await expect(asked[1]?.end.promise).rejects.toThrow()
-  time.elapsed += 59_999
+  await settle()
+  time.advance(59_999)
   keeper.repair()
   expect(asked).toHaveLength(2)
-  // Somebody sets the clock back: that is not waited for.
-  time.now -= 3_600_000
-  time.elapsed += 1
+  // Somebody sets the clock back: that delays nothing.
+  time.setForward(-3_600_000)
+  time.advance(1)
   keeper.repair()
   expect(asked).toHaveLength(3)
-  expect(log.text()).toContain('could not be put right: TIMEOUT: no answer')
+  expect(log.text()).toContain('could not be corrected: TIMEOUT: no answer')
 })
 
-it('is ended by close, which waits for it, and repairs nothing after', async () => {
-  const { asked, keeper } = open()
+it('is ended by close, which waits for it, and does nothing after', async () => {
+  const { time, asked, keeper } = open()
   const up = keeper.bringUp('forever')
   const rejected = expect(up).rejects.toMatchObject({ code: 'ABORTED' })
   await keeper.close()
@@ -83,4 +104,67 @@ it('is ended by close, which waits for it, and repairs nothing after', async () 
   keeper.repair()
   expect(asked).toHaveLength(1)
   expect(keeper.state()).toEqual({ state: 'pending' })
+  expect(time.pending()).toBe(0)
+})
+
+describe('the watch', () => {
+  it('looks again after five to ten minutes, for as long as nothing is closed', async () => {
+    const { time, found, keeper, bringUp, look } = open()
+    await bringUp()
+    expect(time.delays).toEqual([450_000])
+    await look()
+    await look()
+    expect(found.looks).toBe(2)
+    await keeper.close()
+    expect(time.pending()).toBe(0)
+  })
+
+  it('creates an event subscription again that is gone', async () => {
+    const { asked, found, log, keeper, bringUp, look, settle } = open()
+    await bringUp()
+    found.next = { kind: 'missing' }
+    await look()
+    expect(keeper.state()).toEqual({ state: 'failed', why: 'it was deleted' })
+    expect(asked.map(({ how }) => how.patience)).toEqual(['timeout', 'timeout'])
+    asked[1]?.end.resolve({ action: 'created', wroteAt: 7 })
+    await settle()
+    expect(keeper.state()).toEqual({ state: 'provisioned', since: 7 })
+    expect(log.text()).toContain('the event subscription is missing; creating it again')
+  })
+
+  it('writes nothing where somebody changed it, says so once, and again when it is as it was', async () => {
+    const { asked, found, log, keeper, bringUp, look } = open()
+    await bringUp()
+    found.next = { kind: 'changed', problem: 'it delivers to https://other.example.com/' }
+    await look()
+    await look()
+    expect(keeper.state()).toEqual({ state: 'provisioned', since: 1, problem: found.next.problem })
+    expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
+    found.next = { kind: 'intact' }
+    await look()
+    expect(keeper.state()).toEqual({ state: 'provisioned', since: 1 })
+    expect(asked).toHaveLength(1)
+  })
+
+  it('tries an upsert that failed once more', async () => {
+    const { asked, keeper, bringUp, look, settle } = open()
+    await bringUp()
+    keeper.repair()
+    asked[1]?.end.reject(new BindingError('TIMEOUT', { what: 'no answer' }))
+    await settle()
+    await look()
+    asked[2]?.end.resolve({ action: 'kept' })
+    await settle()
+    expect(keeper.state()).toMatchObject({ state: 'provisioned' })
+  })
+
+  it('keeps what it knows while ARM does not answer, and looks again later', async () => {
+    const { found, keeper, bringUp, look } = open()
+    await bringUp()
+    found.next = new Error('no answer')
+    await look()
+    await look()
+    expect(found.looks).toBe(2)
+    expect(keeper.state()).toEqual({ state: 'provisioned', since: 1 })
+  })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { createManualClock } from '../support/manual-clock.ts'
 import { refusal } from '../support/refusal.ts'
-import { createManualClock, openPublisher } from './open-publisher.ts'
+import { openPublisher } from './open-publisher.ts'
 import { createGate, event, ids, problem, startHeldTopic, startTopic } from './scripted-topic.ts'
 
 describe('calls that come together', () => {

@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { createManualClock } from '../support/manual-clock.ts'
 import { refusal } from '../support/refusal.ts'
-import { accessKey, createManualClock, openPublisher } from './open-publisher.ts'
+import { accessKey, openPublisher } from './open-publisher.ts'
 import { type Answer, createGate, event, ids, startHeldTopic, startTopic } from './scripted-topic.ts'
 
 describe('a published event', () => {

@@ -1,0 +1,50 @@
+import type { Secret } from '../core/secret.ts'
+import type { InputMetadata } from '../metadata/metadata.ts'
+import { readFailure } from '../subscription/arm-failure.ts'
+import { type Finding, inspectSubscription } from '../subscription/inspect-subscription.ts'
+import { judgeFailure } from '../subscription/judge-failure.ts'
+import { createSubscriptionApi } from '../subscription/subscription-api.ts'
+import type { UpsertOutcome } from '../subscription/upsert-attempt.ts'
+import { type UpsertOptions, upsertSubscription } from '../subscription/upsert-subscription.ts'
+import { createCredential } from './credential.ts'
+import type { SideOptions } from './side-options.ts'
+
+/** What a binding does with its event subscription. */
+export interface SubscriptionControl {
+  /** Creates or updates it. */
+  upsert(how: Pick<UpsertOptions, 'patience' | 'signal' | 'onAttempt'>): Promise<UpsertOutcome>
+  /** Looks at it by one request that writes nothing. Rejects where ARM does not answer. */
+  inspect(signal: AbortSignal): Promise<Finding>
+}
+
+/** What {@link connectSubscription} needs. */
+export interface SubscriptionControlOptions extends SideOptions {
+  readonly input: InputMetadata
+  /** Our credential in the delivery attribute, for `deliveryAuthentication: secret`. */
+  readonly deliveryCredential: Secret | undefined
+}
+
+/**
+ * Connects to ARM and Entra. In a file of its own, because their libraries take longer to load than everything else, and
+ * a listener need not wait for them.
+ *
+ * @throws BindingError where endpoint or credential can't be used
+ */
+export function connectSubscription(options: SubscriptionControlOptions): SubscriptionControl {
+  const { input, endpoints, logger, deliveryCredential } = options
+  const credential = createCredential(input.credential, { ...options, environment: input.environment })
+  const api = createSubscriptionApi({ input, credential, endpoints })
+  return {
+    upsert: (how) =>
+      upsertSubscription({ api, input, logger, ...(deliveryCredential && { deliveryCredential }), ...how }),
+    async inspect(signal) {
+      try {
+        const existing = await api.read({ signal, deadline: Number.POSITIVE_INFINITY }, 'plain')
+        return inspectSubscription(existing, input.subscriberEndpoint)
+      } catch (error) {
+        if (judgeFailure(readFailure(error, Date.now())) !== 'scope') throw error
+        return { kind: 'changed', problem: 'the resource of scope does not exist' }
+      }
+    },
+  }
+}
