@@ -34,6 +34,7 @@ async function openSide() {
     logger: captureLog(),
     clock: time.clock,
     handler: () => () => undefined,
+    fastify: undefined,
   })
   onTestFinished(() => side.close())
   emulator.setIngress(({ pathname }) => `http://127.0.0.1:${side.address().port}${pathname}`)
