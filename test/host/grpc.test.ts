@@ -166,6 +166,13 @@ it('publishes over gRPC, and asks for DAPR_API_TOKEN where it is set', async () 
   expect(world.emulator.figures().published).toBe(1)
 })
 
+it('refuses a message of more than 4 MiB', async () => {
+  const host = (await openHostWorld()).start(['--grpc-port', '0'])
+  await host.api
+  const request = { name: 'orders', operation: 'create', data: Buffer.alloc(5 * 1024 * 1024, 'x') }
+  await expect(call(host, 'InvokeBinding', request)).rejects.toMatchObject({ code: status.RESOURCE_EXHAUSTED })
+})
+
 it('refuses a caller that names another host, as a page behind a proxy would', async () => {
   const host = (await openHostWorld()).start(['--grpc-port', '0'])
   await host.api

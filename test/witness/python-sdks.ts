@@ -1,37 +1,15 @@
-import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { EventGridEmulator } from '../../src/emulator/index.ts'
-import { cacheOf, caFile, portIngress } from './places.ts'
-import { runProgram, startProgram } from './program.ts'
+import { caFile, portIngress } from './places.ts'
+import { startProgram } from './program.ts'
+import { lastLine, preparePython, pythonOf, pythonSources } from './python-environment.ts'
 import type { Step, Witness } from './witness.ts'
 
-const sources = join(import.meta.dirname, 'python')
-const cache = cacheOf('python')
-const python = join(cache, 'bin', 'python')
-
 /** Azure's SDKs for Python, in a virtual environment of their own. */
-export const pythonSdks: Witness = { name: "Azure's Python SDKs", prepare, run }
-
-async function prepare(): Promise<{ missing?: string }> {
-  const found = await runProgram('python3', ['--version'])
-  if (found.code !== 0) return { missing: 'there is no python3' }
-  const requirements = join(sources, 'requirements.txt')
-  const digest = createHash('sha256')
-    .update(await readFile(requirements))
-    .update(found.stdout)
-    .digest('hex')
-  const stamp = join(cache, 'requirements.sha256')
-  if (existsSync(stamp) && (await readFile(stamp, 'utf8')) === digest) return {}
-  await rm(cache, { recursive: true, force: true })
-  await mkdir(cache, { recursive: true })
-  const made = await runProgram('python3', ['-m', 'venv', cache])
-  if (made.code !== 0) return { missing: `python3 makes no virtual environment (python3-venv): ${lastLine(made)}` }
-  const installed = await runProgram(python, ['-m', 'pip', 'install', '--quiet', '--requirement', requirements])
-  if (installed.code !== 0) return { missing: `pip could not install the SDKs: ${lastLine(installed)}` }
-  await writeFile(stamp, digest)
-  return {}
+export const pythonSdks: Witness = {
+  name: "Azure's Python SDKs",
+  prepare: () => preparePython('python', 'requirements.txt'),
+  run,
 }
 
 const unregistered = '55555555-5555-4555-8555-555555555555'
@@ -79,7 +57,7 @@ async function run(): Promise<readonly Step[]> {
     stranger,
     unregistered,
   }
-  const program = startProgram(python, [join(sources, 'witness.py')], {
+  const program = startProgram(pythonOf('python'), [join(pythonSources, 'witness.py')], {
     timeoutMs: 300_000,
     env: {
       EMULATOR: JSON.stringify(world),
@@ -96,8 +74,4 @@ async function run(): Promise<readonly Step[]> {
   if (code === 0 && steps.every(({ error }) => error === undefined)) return steps
   process.stderr.write(stderr)
   return code === 0 ? steps : [...steps, { step: 'witness.py runs to its end', error: lastLine({ stderr }) }]
-}
-
-function lastLine({ stderr }: { readonly stderr: string }): string {
-  return stderr.trim().split('\n').at(-1) ?? ''
 }

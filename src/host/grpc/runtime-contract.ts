@@ -13,11 +13,6 @@ export interface InvokeBindingRequest {
   readonly operation: string
 }
 
-/** The names of the components whose events an application takes. */
-export interface ListInputBindingsResponse {
-  readonly bindings: readonly string[]
-}
-
 /** A service of `proto/runtime.proto`. */
 export type RuntimeService = 'Dapr' | 'AppCallback' | 'AppCallbackHealthCheck'
 
