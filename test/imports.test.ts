@@ -90,23 +90,6 @@ it('keeps the arrows between the rooms of the emulator pointing down', () => {
   expect(wrong).toEqual([])
 })
 
-it('has no circle of imports', () => {
-  const targets = new Map<string, string[]>()
-  for (const { file, target } of own) targets.set(file, [...(targets.get(file) ?? []), target])
-  const done = new Set<string>()
-  const circles: string[] = []
-  const visit = (file: string, path: readonly string[]): void => {
-    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' -> '))
-    if (done.has(file) || path.includes(file)) return
-    for (const target of targets.get(file) ?? []) visit(target, [...path, file])
-    done.add(file)
-  }
-  for (const file of targets.keys()) visit(file, [])
-  // These two are about to be dissolved.
-  const known = ['emulator/config/options.ts ']
-  expect(circles.filter((circle) => !known.some((file) => circle.startsWith(file)))).toEqual([])
-})
-
 it('has no circle of imports, not even for a type', () => {
   const targetsOf = Map.groupBy(own, ({ file }) => file)
   const done = new Set<string>()

@@ -1,3 +1,4 @@
+import type { FastifyInstance } from 'fastify'
 import { createOperations } from './arm/operations.ts'
 import { createProvisioning, type Provisioning } from './arm/provisioning.ts'
 import { registerArmRoutes } from './arm/routes.ts'
@@ -58,91 +59,22 @@ export interface RunningEmulator {
 /** Makes the parts of an emulator, connects them and listens. */
 export async function runEmulator(options: ResolvedOptions, state: State): Promise<RunningEmulator> {
   const { clock } = options
-  const { store, persisted } = state
+  const { persisted } = state
   const makeText = () => JSON.stringify(makeAuthority())
   const authority = createCertificateAuthority(
     readAuthority(persistedOr(persisted, 'identity', 'certificate authority', makeText)),
   )
   const addresses = { https: '', http: '' }
   let { ingress } = options
-  const figures = createFigures(() => clock.now())
-  const trail = createEventTrail({ now: () => clock.now(), figures })
-  const shared = {
-    clock,
-    store,
-    directory: createDirectory(options),
-    tokens: createTokenIssuer(clock, persisted),
-    records: {
-      requests: new RecordRing(),
-      deliveries: new RecordRing(),
-      handshakes: new RecordRing(),
-      deadLetters: new RecordRing(),
-    } satisfies Records,
-    faults: createFaults(),
-    watcher: trail,
-    baseUrl: () => addresses.https,
-  }
-  const operations = createOperations(clock, options.operationDelayMs)
-  const { journal, namespaces } = state
-  const { deadLetterStore = memoryDeadLetterStore } = options.delivery
-  const queues = createNamespaceQueues({
-    clock,
-    journal,
-    store: namespaces,
-    deadLetters: shared.records.deadLetters,
-    writeDeadLetters({ properties }, path, events) {
-      const { queue } = properties.deliveryConfiguration
-      const container = queue?.deadLetterDestinationWithResourceIdentity?.deadLetterDestination.properties
-      if (!container) return
-      const { resourceId: storageAccountId, blobContainerName } = container
-      const content = JSON.stringify(events)
-      deadLetterStore.write({ storageAccountId, container: blobContainerName, path, content }).catch(() => {})
-    },
-  })
-  const engine = createDeliveryEngine({
-    ...shared,
-    ...options,
-    ingress: (url) => ingress(url),
-    journal,
-    restoreElsewhere: queues.restore,
-  })
-  const forwarding = createForwarding({ store, namespaces, queues })
-  const accept: DeliveryEngine['accept'] = (sourceId, events) => {
-    engine.accept(sourceId, events)
-    forwarding.accept(sourceId, events)
-  }
-  const provisioning = createProvisioning({ ...shared, delivery: engine, operations })
+  const parts = createParts(options, state, { ingress: (url) => ingress(url), baseUrl: () => addresses.https })
+  const { engine, queues, operations, provisioning } = parts
   const server = createEmulatorServer(
     authority,
     (path) => isPagePath(path) || /^\/(topics|eventsubscriptions|namespaces)\//.test(path),
     undefined,
     createIngressFront({ ingress: (url) => ingress(url), ownAddress: () => addresses.https }),
   )
-  server.app.register(async (app) =>
-    registerTopicRoutes(app, { ...shared, throttling: options.throttling, intake: { ...engine, accept } }),
-  )
-  server.app.register(async (app) => registerNamespaceRoutes(app, { ...shared, store: namespaces, queues }))
-  server.app.register(async (app) =>
-    registerPageRoutes(app, {
-      ...shared,
-      trail,
-      figures,
-      addresses,
-      ca: authority.certificate,
-      pending: engine.pending,
-      host: options.host,
-    }),
-  )
-  server.app.register(async (app) =>
-    registerEntraRoutes(app, { ...shared, tokenLifetimeSeconds: options.tokenLifetimeSeconds }),
-  )
-  server.app.register(async (app) => {
-    // With an operation delay, its length must be visible to clients.
-    const statusHoldMs = options.operationDelayMs > 0 ? 0 : 1000
-    const { conflicts, throttling } = options
-    const own = { namespaces, queues, operations, provisioning, conflicts, throttling, statusHoldMs }
-    registerArmRoutes(app, { ...shared, ...own })
-  })
+  registerRoutes(server.app, parts, { ...options, addresses, ca: authority.certificate })
   const bound = await server.listen(options.host, options.port, options.httpPort).catch(async (error: unknown) => {
     await Promise.all([server.close(), engine.close()])
     throw error
@@ -150,16 +82,7 @@ export async function runEmulator(options: ResolvedOptions, state: State): Promi
   const host = options.host.includes(':') ? `[${options.host}]` : options.host
   addresses.https = `https://${host}:${bound.port}`
   addresses.http = `http://${host}:${bound.httpPort}`
-  for (const { subscriptionId, resourceGroup } of store.topics()) {
-    shared.directory.azureSubscription(subscriptionId)?.resourceGroups.set(resourceGroup.toLowerCase(), resourceGroup)
-  }
-  for (const namespace of namespaces.namespaces()) {
-    for (const topic of namespaces.topics(namespace.id))
-      namespaces.subscriptions(topic.id).forEach(queues.subscriptionChanged)
-  }
-  for (const subscription of store.subscriptions()) engine.subscriptionChanged(subscription)
-  provisioning.resume()
-  engine.restore()
+  resume(parts)
 
   const quiet = async () => {
     while ((await engine.quiet()) === 'idle' && operations.running() > 0) {
@@ -177,13 +100,7 @@ export async function runEmulator(options: ResolvedOptions, state: State): Promi
     state.close()
   }
   return {
-    ...shared,
-    engine,
-    accept,
-    namespaces,
-    queues,
-    provisioning,
-    figures,
+    ...parts,
     persisted,
     ca: authority.certificate,
     addresses,
@@ -206,4 +123,91 @@ export async function runEmulator(options: ResolvedOptions, state: State): Promi
       return closing
     },
   }
+}
+
+/** Makes the parts that need no server. */
+function createParts(
+  options: ResolvedOptions,
+  { store, namespaces, journal, persisted }: State,
+  { ingress, baseUrl }: { readonly ingress: Ingress; readonly baseUrl: () => string },
+) {
+  const { clock } = options
+  const figures = createFigures(() => clock.now())
+  const watcher = createEventTrail({ now: () => clock.now(), figures })
+  const shared = {
+    clock,
+    store,
+    directory: createDirectory(options),
+    tokens: createTokenIssuer(clock, persisted),
+    records: {
+      requests: new RecordRing(),
+      deliveries: new RecordRing(),
+      handshakes: new RecordRing(),
+      deadLetters: new RecordRing(),
+    } satisfies Records,
+    faults: createFaults(),
+    watcher,
+    baseUrl,
+  }
+  const operations = createOperations(clock, options.operationDelayMs)
+  const { deadLetterStore = memoryDeadLetterStore } = options.delivery
+  const queues = createNamespaceQueues({
+    clock,
+    journal,
+    store: namespaces,
+    deadLetters: shared.records.deadLetters,
+    writeDeadLetters({ properties }, path, events) {
+      const { queue } = properties.deliveryConfiguration
+      const container = queue?.deadLetterDestinationWithResourceIdentity?.deadLetterDestination.properties
+      if (!container) return
+      const { resourceId: storageAccountId, blobContainerName } = container
+      const content = JSON.stringify(events)
+      deadLetterStore.write({ storageAccountId, container: blobContainerName, path, content }).catch(() => {})
+    },
+  })
+  const engine = createDeliveryEngine({ ...shared, ...options, ingress, journal, restoreElsewhere: queues.restore })
+  const forwarding = createForwarding({ store, namespaces, queues })
+  const accept: DeliveryEngine['accept'] = (sourceId, events) => {
+    engine.accept(sourceId, events)
+    forwarding.accept(sourceId, events)
+  }
+  const provisioning = createProvisioning({ ...shared, delivery: engine, operations })
+  return { ...shared, figures, engine, accept, namespaces, queues, operations, provisioning }
+}
+
+type Parts = ReturnType<typeof createParts>
+
+/** What the routes need beside the parts. */
+type RouteOptions = ResolvedOptions & Pick<RunningEmulator, 'addresses' | 'ca'>
+
+function registerRoutes(app: FastifyInstance, parts: Parts, options: RouteOptions): void {
+  const { engine, accept, namespaces } = parts
+  const { addresses, ca, host, conflicts, throttling, tokenLifetimeSeconds } = options
+  app.register(async (scope) => registerTopicRoutes(scope, { ...parts, throttling, intake: { ...engine, accept } }))
+  app.register(async (scope) => registerNamespaceRoutes(scope, { ...parts, store: namespaces }))
+  app.register(async (scope) => {
+    const { watcher: trail } = parts
+    registerPageRoutes(scope, { ...parts, trail, addresses, ca, pending: engine.pending, host })
+  })
+  app.register(async (scope) => registerEntraRoutes(scope, { ...parts, tokenLifetimeSeconds }))
+  app.register(async (scope) => {
+    // With an operation delay, its length must be visible to clients.
+    const statusHoldMs = options.operationDelayMs > 0 ? 0 : 1000
+    registerArmRoutes(scope, { ...parts, conflicts, throttling, statusHoldMs })
+  })
+}
+
+/** Continues with the topics, subscriptions and events of an earlier run. */
+function resume({ store, directory, namespaces, queues, engine, provisioning }: Parts): void {
+  for (const { subscriptionId, resourceGroup } of store.topics()) {
+    directory.azureSubscription(subscriptionId)?.resourceGroups.set(resourceGroup.toLowerCase(), resourceGroup)
+  }
+  for (const namespace of namespaces.namespaces()) {
+    for (const topic of namespaces.topics(namespace.id)) {
+      namespaces.subscriptions(topic.id).forEach(queues.subscriptionChanged)
+    }
+  }
+  for (const subscription of store.subscriptions()) engine.subscriptionChanged(subscription)
+  provisioning.resume()
+  engine.restore()
 }
