@@ -1,4 +1,5 @@
 import type { LocatedDocument, LocatedScalar, Place, Span } from './located-yaml.ts'
+import { printable } from './text.ts'
 
 /** How an excerpt is drawn. */
 export interface ExcerptOptions {
@@ -81,7 +82,7 @@ function maskLine(
     at = to
   }
   // Tabs and control characters would move the caret away from its place.
-  return { shown: line.replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, ' '), caret: caret ?? line.length }
+  return { shown: printable(line), caret: caret ?? line.length }
 }
 
 /** Cuts a line so that its place stays in view. */

@@ -207,7 +207,7 @@ function followConfig(
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       for (const line of message.split('\n')) terminal.line(line)
-      terminal.line(`${file}: what it said before stays in force`)
+      terminal.line(`${file}: the previous version stays active`)
     }
   })
 }
