@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { bindingErrorCodes, parseComponents } from '../src/index.ts'
@@ -22,10 +22,8 @@ it('lists every metadata field as the table of fields has it', () => {
   expect(marked).toBe(renderMetadataTable())
 })
 
-it('lists every error code', () => {
-  const table = readme.slice(readme.indexOf('\n## Errors\n'), readme.indexOf('\n## Troubleshooting\n'))
-  const codes = [...table.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, code]) => code)
-  expect(codes).toEqual([...bindingErrorCodes])
+it.each(bindingErrorCodes)('lists the error code %s', (code) => {
+  expect(readme).toContain(`\n| \`${code}\` |`)
 })
 
 it('shows a component that is valid', () => {
@@ -51,10 +49,4 @@ it('shows library code that runs', async () => {
   } finally {
     printed.mockRestore()
   }
-})
-
-it('links to files that exist', () => {
-  const links = [...readme.matchAll(/\]\((?!https?:|#)([^)]+)\)/g)].map(([, path = '']) => path)
-  expect(links.length).toBeGreaterThan(5)
-  expect(links.filter((path) => !existsSync(resolve(root, path)))).toEqual([])
 })

@@ -46,7 +46,7 @@ try {
     NODE_EXTRA_CA_CERTS: ca,
   }
   const sockets = { DAPR_COMPONENTS_SOCKETS_FOLDER: join(folder, 'sockets') }
-  await children.start('component', [process.execPath, cli, 'serve'], {
+  await children.start('component', [process.execPath, '--max-semi-space-size=4', cli, 'serve'], {
     env: { ...azure, ...sockets },
     ready: / ready /,
   })

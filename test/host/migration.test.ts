@@ -1,8 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { managementOf } from '../support/azure-clients.ts'
 import { openWorld, publicUrl } from '../support/open-world.ts'
@@ -84,24 +81,4 @@ it("leaves with entra what Dapr's binding wants to find, so that going back writ
     },
   })
   expect(JSON.stringify(subscription())).not.toMatch(/X-EventGrid-Binding-Token/i)
-})
-
-const page = readFileSync(resolve(import.meta.dirname, '../../docs/migration.md'), 'utf8')
-const quoted = [...page.matchAll(/\((https:\S+\/v1\.18\.0\/(\S+)#L(\d+))\): `([^`]+)`/g)].map(
-  ([, , path = '', line = '', code = '']) => ({ path, line: Number(line), code }),
-)
-const module = join(
-  process.env.GOMODCACHE ?? join(homedir(), 'go/pkg/mod'),
-  'github.com/dapr/components-contrib@v1.18.0',
-)
-
-it('has a source for what the page says of the Go binding', () => {
-  expect(quoted.length).toBeGreaterThan(8)
-})
-
-it.skipIf(!existsSync(module))("quotes Dapr's module as it is (skipped where Go has not fetched it)", () => {
-  const wrong = quoted.filter(
-    ({ path, line, code }) => !readFileSync(join(module, path), 'utf8').split('\n')[line - 1]?.includes(code),
-  )
-  expect(wrong).toEqual([])
 })

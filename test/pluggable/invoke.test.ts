@@ -148,13 +148,13 @@ it.each(bindingErrorCodes)('has a gRPC status for %s', (code) => {
   expect(failure.code).not.toBe(status.OK)
 })
 
-it('has the statuses that the README tells', () => {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-  const table = /<!-- grpc-status -->(.*)<!-- \/grpc-status -->/s.exec(readme)?.[1] ?? ''
-  const rows = [...table.matchAll(/^\| ([A-Z_]+) \| (.*) \|$/gm)]
-  const told = rows.flatMap(([, name = '', codes = '']) => codes.split(', ').map((code) => [code.slice(1, -1), name]))
-  expect(Object.fromEntries(told)).toEqual(statusByCode)
-})
+it.each(Object.entries(Object.groupBy(bindingErrorCodes, (code) => statusByCode[code])))(
+  'has a row in the README for %s',
+  (name, codes = []) => {
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+    expect(readme).toContain(`\n| ${name} | ${codes.map((code) => `\`${code}\``).join(', ')} |\n`)
+  },
+)
 
 it('tells nothing of an unexpected error', () => {
   expect(failureOf(new Error('key=secret'))).toMatchObject({ code: status.INTERNAL })
