@@ -32,12 +32,6 @@ it('accounts for every event, and is readable without colour', async () => {
   }
 })
 
-it('ends quietly when its reader goes away', () => {
-  const ended = spawnSync('sh', ['-c', `"$0" "$1" --events 20 | head -3`, process.execPath, demo], { encoding: 'utf8' })
-  expect(ended.stdout.split('\n')).toHaveLength(4)
-  expect(ended.stderr).toBe('')
-})
-
 it.each([
   { options: ['--events', 'many'], status: 2, said: /^--events takes a whole number from 10 to 100000\nUsage: .*\n$/ },
   { options: ['--bogus'], status: 2, said: /^Unknown option '--bogus'.*\nUsage: .*\n$/ },

@@ -10,9 +10,6 @@ import { EventGridEmulator } from 'eventgrid-binding/emulator'
 import { createLedger } from './ledger.ts'
 import { note, paint, progress, step } from './show.ts'
 
-// Somebody reads the first lines only (npm start | head -3): that is no failure.
-process.stdout.on('error', () => process.exit(0))
-
 const usage = 'Usage: npm start -- [--keep] [--events N]     (--keep stays up afterwards; N is 400 unless said)'
 const options = readOptions()
 const total = Number(options.events ?? 400)
