@@ -52,10 +52,15 @@ export async function holdPort(
       health: () => ({ status: 'up', eventSubscription: 'pending', handler: 'missing', check: mark }),
       subscriptionWrittenAt: () => undefined,
     })
+    const close = async () => {
+      // What has been handled is still to be acknowledged.
+      await listener.drain()
+      await listener.close()
+    }
     const read = (wanted: EventHandler | undefined) => {
       handler = wanted
     }
-    return { holder: { kind: 'check', mark, read }, close: () => listener.close() }
+    return { holder: { kind: 'check', mark, read }, close }
   } catch (error) {
     if (!(error instanceof BindingError) || error.code !== 'PORT_UNAVAILABLE') throw error
     const answer = error.details.reason === 'EADDRINUSE' ? await askHolder(input, signal) : undefined
