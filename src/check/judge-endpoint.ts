@@ -93,7 +93,8 @@ function strayPath({ health, options }: EndpointAnswers): string | undefined {
 function refused(method: 'OPTIONS' | 'POST', answer: ProbeAnswer, context: FailureContext): Finding {
   const { what, fix } = explain(method, String(answer.status), context)
   const { location } = answer.headers
-  const aside = location === undefined ? '' : `, a redirect to ${oneLine(location, 200)}: Event Grid follows none`
+  const aside =
+    location === undefined ? '' : `, a redirect that Event Grid does not follow, to ${oneLine(location, 200)}`
   return failed(`${what}${aside}${who(answer)}`, { remedy: [fix, ...hints(answer)].join('\n') })
 }
 

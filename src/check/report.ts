@@ -28,9 +28,12 @@ export type CheckReport = z.output<typeof reportSchema>
 /** The checks of one component, as reported. */
 export type ComponentReport = z.output<typeof component>
 
-/** The JSON Schema of the report: docs/check.schema.json, which a test compares. */
+/** The JSON Schema (draft 7) of the report, which `schema check` prints. */
 export function reportJsonSchema(): Record<string, unknown> {
-  return { title: 'The report of eventgrid-binding check --json', ...z.toJSONSchema(reportSchema) }
+  return {
+    title: 'The report of eventgrid-binding check --json',
+    ...z.toJSONSchema(reportSchema, { target: 'draft-7' }),
+  }
 }
 
 /** Puts the reports of the components together. */

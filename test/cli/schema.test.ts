@@ -6,6 +6,7 @@ it.each([
   { args: ['schema'], file: 'component.schema.json' },
   { args: ['schema', 'component'], file: 'component.schema.json' },
   { args: ['schema', 'emulator'], file: 'emulator.schema.json' },
+  { args: ['schema', 'check'], file: 'check.schema.json' },
 ])('prints by $args what the package holds as $file', async ({ args, file }) => {
   const command = startCommand(args)
   expect(await command.ended).toBe(0)
@@ -16,5 +17,5 @@ it.each([
 it('ends with 2 for another schema', async () => {
   const command = startCommand(['schema', 'components'])
   expect(await command.ended).toBe(2)
-  expect(command.lines[0]).toBe('eventgrid-binding schema: schema takes component or emulator, not "components"')
+  expect(command.lines[0]).toBe('eventgrid-binding schema: schema takes component, emulator or check, not "components"')
 })

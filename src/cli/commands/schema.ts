@@ -1,14 +1,15 @@
 import type { Command } from '../command.ts'
 import { UsageError } from '../usage-error.ts'
 
-const help = `Usage: eventgrid-binding schema [component | emulator]
+const help = `Usage: eventgrid-binding schema [component | emulator | check]
 
 Prints a JSON Schema (draft 7), for editors and validators.
 
   component  a component's YAML file (the default)
   emulator   the configuration file of emulate
+  check      the report of check --json
 
-The package holds both as files. An editor that knows the YAML language server takes one by the first line of a YAML file:
+The package holds all three as files (dist/*.schema.json). An editor that knows the YAML language server takes one by the first line of a YAML file:
   # yaml-language-server: $schema=./node_modules/eventgrid-binding/dist/component.schema.json
   # yaml-language-server: $schema=./node_modules/eventgrid-binding/dist/emulator.schema.json
 
@@ -18,6 +19,7 @@ Options:
 
 const schemas: Readonly<Record<string, () => Promise<object>>> = {
   component: async () => (await import('../../metadata/component-schema.ts')).componentSchema(),
+  check: async () => (await import('../../check/report.ts')).reportJsonSchema(),
   emulator: async () => (await import('../../emulator/config/config-json-schema.ts')).configJsonSchema(),
 }
 
@@ -28,7 +30,7 @@ export const schema: Command = {
     const [name = 'component', ...more] = args
     const make = Object.hasOwn(schemas, name) ? schemas[name] : undefined
     if (!make || more.length > 0) {
-      throw new UsageError(`schema takes component or emulator, not ${JSON.stringify(args.join(' '))}`, {
+      throw new UsageError(`schema takes component, emulator or check, not ${JSON.stringify(args.join(' '))}`, {
         showHelp: true,
       })
     }
