@@ -14,7 +14,7 @@ export interface Admission {
   tryEnter(): boolean
   /** Gives a slot back; the waiter that came first gets it. */
   leave(): void
-  /** False: the queue is full. A waiter that was admitted before (`again`) always finds room, because the first wait bounded their number. */
+  /** False: the queue is full. A waiter that was admitted before (`again`) always finds room: the first wait bounded their number. */
   wait(waiter: Waiter, turn: 'first' | 'again'): boolean
   /** Removes a waiter, if it is in the queue. */
   cancel(waiter: Waiter): void

@@ -1,11 +1,9 @@
 import type { EventHandler } from '../core/event.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
 import type { Clock } from '../support/clock.ts'
+import { createCalls } from './calls.ts'
 import { createDeadlines } from './deadlines.ts'
-import { type CallOutcome, callHandler } from './handler-calls.ts'
 import { type Delivery, type EventOutcome, type EventPlace, type OpenDelivery, openDelivery } from './open-delivery.ts'
-import type { DeliveryEvent } from './read-delivery.ts'
-import { createRedelivery, type Redelivery, type RunningEvent } from './redelivery.ts'
 import { createSlots } from './slots.ts'
 
 export interface DispatcherOptions {
@@ -34,23 +32,12 @@ export interface Dispatcher {
   readonly waiting: number
 }
 
-/** A handler call that has not ended. */
-interface Call extends RunningEvent {
-  readonly event: DeliveryEvent
-  /** The delivery that began it, then the redeliveries that joined it. */
-  awaitedBy: readonly EventPlace[]
-}
-
-/** A redelivery joins a running handling for this many times `handlerTimeout`. Then the event is handled anew, in case the handling hangs. */
-const joinTimeouts = 4
-
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { handler, handlerTimeoutMs, log, now, clock } = options
-  const redelivery = createRedelivery<Call>({ now, joinForMs: joinTimeouts * handlerTimeoutMs })
+  const { handlerTimeoutMs, log, now, clock } = options
   const slots = createSlots({ ...options, onSlot: proceed, onRefused: giveUp })
   const deadlines = createDeadlines<OpenDelivery>(clock, now, expire)
-  const idleListeners: (() => void)[] = []
-  let running = 0
+  const calls = createCalls({ ...options, onOutcome: end, onReturn })
+  const idle = createIdleSignal(() => calls.running === 0 && unsettled === 0)
   let unsettled = 0
   let stopped = false
 
@@ -73,44 +60,23 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         work.next++
         log.warn('a delivery holds something that is not an event', { position: index, reason: member.invalid })
         end({ work, index }, 'invalid')
-      } else if (redelivered && joinEarlier(redelivery, { work, index }, member, end)) work.next++
+      } else if (redelivered && calls.join({ work, index }, member)) work.next++
       else if (stopped) giveUp(work)
       else if (!slots.take(work)) break
       else {
         work.next++
-        begin({ work, index }, member)
+        if (!calls.begin({ work, index }, member)) {
+          slots.release()
+          end({ work, index }, 'notTried')
+        }
       }
     }
     slots.releaseUnused(work)
   }
 
-  /** Calls the handler. The slot is taken. */
-  function begin(place: EventPlace, event: DeliveryEvent): void {
-    const { work, index } = place
-    const current = handler()
-    if (!current) {
-      slots.release()
-      end(place, 'notTried')
-      return
-    }
-    const call: Call = { event, startedAt: now(), awaitedBy: [place], place: -1 }
-    work.outcomes[index] = 'timedOut'
-    redelivery.begin(call)
-    running++
-    const received = event.receive(work.delivery.metadata, work.timeout.signal)
-    callHandler(current, received, log, (outcome) => finishCall(call, outcome))
-  }
-
-  function finishCall(call: Call, outcome: CallOutcome): void {
-    running--
-    redelivery.end(call)
-    // A delivery that was settled before knows nothing of the outcome, so its events come again.
-    const [began] = call.awaitedBy
-    const isLate = began?.work.settled || call.awaitedBy.length > 1
-    for (const place of call.awaitedBy) if (!place.work.settled) end(place, outcome)
-    if (isLate && outcome !== 'threw') redelivery.remember(call.event.digest, outcome)
+  function onReturn(): void {
     slots.release()
-    reportIdle()
+    idle.check()
   }
 
   function end({ work, index }: EventPlace, outcome: EventOutcome): void {
@@ -137,14 +103,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   function settle(work: OpenDelivery): void {
     work.settled = true
     deadlines.remove(work)
-    if (!work.delivery.settle(work.outcomes)) rememberOutcomes(redelivery, work)
+    if (!work.delivery.settle(work.outcomes)) calls.remember(work)
     unsettled--
-    reportIdle()
-  }
-
-  function reportIdle(): void {
-    if (running > 0 || unsettled > 0 || idleListeners.length === 0) return
-    for (const listener of idleListeners.splice(0)) listener()
+    idle.check()
   }
 
   return {
@@ -154,13 +115,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       slots.refuseAll()
       deadlines.stop()
     },
-    idle: () =>
-      new Promise((resolve) => {
-        idleListeners.push(resolve)
-        reportIdle()
-      }),
+    idle: idle.reached,
     get running() {
-      return running
+      return calls.running
     },
     get waiting() {
       return slots.waiting
@@ -168,36 +125,19 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 }
 
-/** Joins or settles an event that an earlier delivery brought. False: the event is new. */
-function joinEarlier(
-  redelivery: Redelivery<Call>,
-  place: EventPlace,
-  event: DeliveryEvent,
-  end: (place: EventPlace, outcome: EventOutcome) => void,
-): boolean {
-  const { work, index } = place
-  const earlier = redelivery.find(event.digest)
-  if (earlier === undefined) return false
-  event.forgetCloudEvent()
-  if (typeof earlier === 'string') {
-    end(place, earlier)
-    return true
+/** Lets callers wait for a state. `check` is called whenever it may have been reached. */
+function createIdleSignal(isIdle: () => boolean): { reached(): Promise<void>; check(): void } {
+  const waiting: (() => void)[] = []
+  const check = () => {
+    if (waiting.length === 0 || !isIdle()) return
+    for (const resolve of waiting.splice(0)) resolve()
   }
-  work.outcomes[index] = 'timedOut'
-  // The bytes are the same: those of this delivery need not be kept.
-  work.delivery.members[index] = earlier.event
-  // Redeliveries that were settled are dropped. Otherwise a handler that never ends would keep each of them in memory.
-  const [began, ...joined] = earlier.awaitedBy
-  const open = joined.filter((other) => !other.work.settled)
-  earlier.awaitedBy = began ? [began, ...open, place] : [...open, place]
-  return true
-}
-
-/** The events come again; those that have ended must not be handled a second time. */
-function rememberOutcomes(redelivery: Redelivery<Call>, { delivery, outcomes }: OpenDelivery): void {
-  for (const [index, member] of delivery.members.entries()) {
-    const outcome = outcomes[index]
-    if (!('invalid' in member) && (outcome === 'resolved' || outcome === 'rejected'))
-      redelivery.remember(member.digest, outcome)
+  return {
+    check,
+    reached: () =>
+      new Promise((resolve) => {
+        waiting.push(resolve)
+        check()
+      }),
   }
 }

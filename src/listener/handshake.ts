@@ -18,8 +18,8 @@ export interface OptionsContext {
 }
 
 /**
- * OPTIONS with an origin is the handshake of CloudEvents' web hooks (section 4). Headers give the consent, so another origin is answered 200
- * without them. OPTIONS without an origin asks for the listener's health.
+ * OPTIONS with an origin is the handshake of CloudEvents' web hooks (section 4). Headers give the consent, so another origin is answered
+ * 200 without them. OPTIONS without an origin asks for the listener's health.
  */
 export function answerOptions(
   headers: IncomingHttpHeaders,

@@ -24,7 +24,7 @@ export const logEvents: Readonly<Record<LogEvent, { readonly level: 'warn' | 'in
   otherSender: {
     level: 'warn',
     message:
-      'refused events of another event subscription, and Event Grid does not send them again: it delivers to this endpoint with no known credential',
+      'refused events of another event subscription, which delivers here with no known credential: Event Grid does not send them again',
   },
   unavailable: { level: 'warn', message: 'put off a delivery: the keys to check its token with cannot be fetched' },
   otherSubscription: { level: 'warn', message: 'refused a validation request for another event subscription' },

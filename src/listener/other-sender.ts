@@ -20,8 +20,6 @@ export function otherSender(name: string, scope: Scope): OtherSender {
   const keep = eventSubscription.includes('-')
     ? ''
     : `; to go on with it in place of the present one, set eventSubscriptionName to ${eventSubscription}`
-  return {
-    eventSubscription,
-    remedy: `if the component was renamed, delete what it left behind: az eventgrid event-subscription delete --name ${eventSubscription} --source-resource-id ${shellWord(scope.id)}${keep}`,
-  }
+  const deletion = `az eventgrid event-subscription delete --name ${eventSubscription} --source-resource-id ${shellWord(scope.id)}`
+  return { eventSubscription, remedy: `if the component was renamed, delete what it left behind: ${deletion}${keep}` }
 }

@@ -5,8 +5,8 @@ export const defaultPath = '/api/events'
 export type PathCheck = (target: string) => boolean
 
 /**
- * Accepts `/api/events` and the path of `subscriberEndpoint`, because an ingress may rewrite or not. Percent-encodings that RFC 3986 (6.2.2)
- * calls equal are equal; dot segments and doubled slashes are not resolved.
+ * Accepts `/api/events` and the path of `subscriberEndpoint`, because an ingress may rewrite or not. Percent-encodings that RFC 3986
+ * (6.2.2) calls equal are equal; dot segments and doubled slashes are not resolved.
  */
 export function createPathCheck(subscriberEndpoint: string): PathCheck {
   const paths = new Set([defaultPath, canonicalPath(new URL(subscriberEndpoint).pathname)])

@@ -3,10 +3,13 @@ import type { Readable } from 'node:stream'
 /** How reading a body ended: complete, over the limit, or without room for it. */
 export type BodyResult = Buffer | 'tooLarge' | 'noRoom'
 
-/** Reads a body and counts its bytes, because a chunked body declares no length. Stops reading beyond `limit`. Never calls back for a body that is cut off. */
+/**
+ * Reads a body and counts its bytes, because a chunked body declares no length. Stops reading beyond `limit`. Never calls back for a
+ * body that is cut off.
+ */
 export type BodyReader = (body: Readable, limit: number, done: (result: BodyResult) => void) => void
 
-/** Makes a reader whose unfinished bodies take at most `maxBytes` together, so that senders who stop before the last byte cannot fill the memory. */
+/** Makes a reader whose unfinished bodies take at most `maxBytes` together: senders who stop early cannot fill the memory. */
 export function createBodyReader(maxBytes: number): BodyReader {
   let held = 0
   return (body, limit, done) => {

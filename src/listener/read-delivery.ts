@@ -5,8 +5,8 @@ import { sliceTopLevel } from '../support/json-text.ts'
 import { readEvent } from './cloud-event.ts'
 
 /**
- * One event of a body. The parsed event is dropped once the handler has it or the event has to wait: parsed brackets take thirty times their
- * bytes, and memory is bounded by bytes.
+ * One event of a body. The parsed event is dropped once the handler has it or the event has to wait: parsed brackets take thirty times
+ * their bytes, and memory is bounded by bytes.
  */
 export class DeliveryEvent {
   readonly contentType: string
@@ -22,8 +22,8 @@ export class DeliveryEvent {
   }
 
   /**
-   * Identifies the event. Two events are the same when their bytes are, because the bytes hold source (or topic) and id. Computed when it is
-   * asked for: few events are delivered twice, and for the others it would be a tenth of all the work.
+   * Identifies the event. Two events are the same when their bytes are, because the bytes hold source (or topic) and id. Computed when
+   * it is needed: few events are delivered twice, and for the others it would be a tenth of all the work.
    */
   get digest(): string {
     this.#digest ??= hash('sha256', this.#bytes, 'base64')

@@ -23,7 +23,7 @@ export interface ServerLimits {
   readonly requestTimeoutMs: number
   /** Milliseconds between two checks of these two bounds. @default 5_000 */
   readonly checkIntervalMs: number
-  /** Milliseconds a connection may be idle between two requests. Common proxies close one after a minute and should close it first. @default 75_000 */
+  /** Milliseconds a connection may be idle between two requests. Common proxies close it first, after a minute. @default 75_000 */
   readonly keepAliveTimeoutMs: number
   /** Milliseconds without any traffic on a connection, whatever its state. @default 120_000 */
   readonly connectionTimeoutMs: number
@@ -132,8 +132,8 @@ export function createServer({ limits, isOurPath, log, onBadPath }: ServerOption
 }
 
 /**
- * Closes a connection whose bytes are not a valid request. An answer could be taken for that of a delivery that is still handled on the same
- * connection, so it is one that makes Event Grid try again (408, 431), or none.
+ * Closes a connection whose bytes are not a valid request. An answer could be taken for that of a delivery that is still handled on the
+ * same connection, so it is one that makes Event Grid try again (408, 431), or none.
  */
 function closeBroken({ code = '' }: NodeJS.ErrnoException, socket: Socket, log: QuietLog): void {
   // Cut off by the sender.

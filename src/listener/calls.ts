@@ -1,0 +1,100 @@
+import type { EventHandler } from '../core/event.ts'
+import type { QuietLog } from '../core/quiet-log.ts'
+import { type CallOutcome, callHandler } from './handler-calls.ts'
+import type { EventOutcome, EventPlace, OpenDelivery } from './open-delivery.ts'
+import type { DeliveryEvent } from './read-delivery.ts'
+import { createRedelivery, type RunningEvent } from './redelivery.ts'
+
+/** The handler calls that have not ended, and what is known of events that are delivered again. */
+export interface Calls {
+  /** Calls the handler with an event. False: there is no handler. */
+  begin(place: EventPlace, event: DeliveryEvent): boolean
+  /** Joins the running call of a redelivered event, or ends it as before. False: the event is new. */
+  join(place: EventPlace, event: DeliveryEvent): boolean
+  /** Keeps the outcomes of a delivery whose events come again; those that have ended must not be handled a second time. */
+  remember(work: OpenDelivery): void
+  readonly running: number
+}
+
+export interface CallsOptions {
+  /** Asked anew for each event. */
+  readonly handler: () => EventHandler | undefined
+  readonly handlerTimeoutMs: number
+  readonly log: QuietLog
+  readonly now: () => number
+  /** An event has ended, for a delivery that is not settled. */
+  readonly onOutcome: (place: EventPlace, outcome: EventOutcome) => void
+  /** A call has ended, and everything about it is done. */
+  readonly onReturn: () => void
+}
+
+/** A handler call that has not ended. */
+interface Call extends RunningEvent {
+  readonly event: DeliveryEvent
+  /** The delivery that began it, then the redeliveries that joined it. */
+  awaitedBy: readonly EventPlace[]
+}
+
+/** A redelivery joins a running call for this many times `handlerTimeout`. Then the event is handled anew, in case the handler hangs. */
+const joinTimeouts = 4
+
+export function createCalls(options: CallsOptions): Calls {
+  const { handler, handlerTimeoutMs, log, now, onOutcome, onReturn } = options
+  const redelivery = createRedelivery<Call>({ now, joinForMs: joinTimeouts * handlerTimeoutMs })
+  let running = 0
+
+  function finish(call: Call, outcome: CallOutcome): void {
+    running--
+    redelivery.end(call)
+    // A delivery that was settled before knows nothing of the outcome, so its events come again.
+    const [began] = call.awaitedBy
+    const isLate = began?.work.settled || call.awaitedBy.length > 1
+    for (const place of call.awaitedBy) if (!place.work.settled) onOutcome(place, outcome)
+    if (isLate && outcome !== 'threw') redelivery.remember(call.event.digest, outcome)
+    onReturn()
+  }
+
+  return {
+    begin(place, event) {
+      const { work, index } = place
+      const current = handler()
+      if (!current) return false
+      const call: Call = { event, startedAt: now(), awaitedBy: [place], place: -1 }
+      work.outcomes[index] = 'timedOut'
+      redelivery.begin(call)
+      running++
+      const received = event.receive(work.delivery.metadata, work.timeout.signal)
+      callHandler(current, received, log, (outcome) => finish(call, outcome))
+      return true
+    },
+    join(place, event) {
+      const earlier = redelivery.find(event.digest)
+      if (earlier === undefined) return false
+      event.forgetCloudEvent()
+      if (typeof earlier === 'string') onOutcome(place, earlier)
+      else joinCall(earlier, place)
+      return true
+    },
+    remember({ delivery, outcomes }) {
+      for (const [index, member] of delivery.members.entries()) {
+        const outcome = outcomes[index]
+        if (!('invalid' in member) && (outcome === 'resolved' || outcome === 'rejected'))
+          redelivery.remember(member.digest, outcome)
+      }
+    },
+    get running() {
+      return running
+    },
+  }
+}
+
+function joinCall(call: Call, place: EventPlace): void {
+  const { work, index } = place
+  work.outcomes[index] = 'timedOut'
+  // The bytes are the same: those of this delivery need not be kept.
+  work.delivery.members[index] = call.event
+  // Redeliveries that were settled are dropped. Otherwise a handler that never ends would keep each of them in memory.
+  const [began, ...joined] = call.awaitedBy
+  const open = joined.filter((other) => !other.work.settled)
+  call.awaitedBy = began ? [began, ...open, place] : [...open, place]
+}
