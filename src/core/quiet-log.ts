@@ -1,5 +1,4 @@
 import type { CancelTimer, Clock } from '../support/clock.ts'
-import { oneLine } from '../support/text.ts'
 import type { LogFields, Logger } from './logger.ts'
 
 /** Writes a line at once, then counts the same line for a while, so that no sender can flood the log. */
@@ -87,9 +86,4 @@ interface LeftOut {
   /** Writes their number. */
   readonly write: () => void
   readonly cancel: CancelTimer | undefined
-}
-
-/** A sender's text for a log line: one printable line, so that it cannot forge another. */
-export function printable(text: string, maxLength = 120): string {
-  return oneLine(text, maxLength)
 }

@@ -1,5 +1,6 @@
 import type { EventHandler, ReceivedEvent } from '../core/event.ts'
-import { printable, type QuietLog } from '../core/quiet-log.ts'
+import type { QuietLog } from '../core/quiet-log.ts'
+import { oneLine } from '../support/text.ts'
 import { readThrown } from './handler-error.ts'
 
 /** How a handler call ended. */
@@ -37,7 +38,7 @@ async function settled(result: unknown): Promise<void> {
 function judgeError(error: unknown, eventId: string, log: QuietLog): CallOutcome {
   const { rejected, reason } = readThrown(error)
   const message = rejected ? 'the handler rejected an event' : 'the handler failed, so the event is not acknowledged'
-  const text = printable(reason, 300)
-  log.warn(message, { id: printable(eventId), error: text }, text)
+  const text = oneLine(reason, 300)
+  log.warn(message, { id: oneLine(eventId, 120), error: text }, text)
   return rejected ? 'rejected' : 'threw'
 }

@@ -1,6 +1,5 @@
-import { printable } from '../core/quiet-log.ts'
 import type { Scope } from '../metadata/scope.ts'
-import { shellWord } from '../support/text.ts'
+import { oneLine, shellWord } from '../support/text.ts'
 
 /** Fields of the log line about an event subscription that is not ours and delivers here. */
 interface OtherSender {
@@ -15,7 +14,7 @@ interface OtherSender {
  * stranger may have written the name, so a line to paste holds letters, digits and hyphens only.
  */
 export function otherSender(name: string, scope: Scope): OtherSender {
-  const eventSubscription = printable(name.toLowerCase(), 64)
+  const eventSubscription = oneLine(name.toLowerCase(), 64)
   if (!/^[a-z0-9-]{3,64}$/.test(eventSubscription)) return { eventSubscription }
   const keep = eventSubscription.includes('-')
     ? ''

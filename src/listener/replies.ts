@@ -1,7 +1,8 @@
 import type { FastifyReply } from 'fastify'
 import type { LogFields, Logger } from '../core/logger.ts'
-import { printable, type QuietLog } from '../core/quiet-log.ts'
+import type { QuietLog } from '../core/quiet-log.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
+import { oneLine } from '../support/text.ts'
 import { decideAcknowledgement } from './acknowledgement.ts'
 import { eventMetadata } from './event-metadata.ts'
 import { tooLarge } from './gate.ts'
@@ -61,7 +62,7 @@ export function createReplies(options: RepliesOptions): Replies {
   function refuse(reply: FastifyReply, answer: Answer, logEvent: LogEvent): void {
     const { 'webhook-request-origin': origin, 'aeg-subscription-name': name } = reply.request.headers
     const sender = logEvent === 'otherSender' ? otherSender(String(name), input.scope) : undefined
-    const asked = logEvent === 'otherOrigin' && typeof origin === 'string' && { origin: printable(origin) }
+    const asked = logEvent === 'otherOrigin' && typeof origin === 'string' && { origin: oneLine(origin, 120) }
     report(logEvent, { status: answer.status, ...asked, ...sender }, sender?.eventSubscription)
     write(reply, answer, 'unread')
   }

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { createQuietLog, printable } from '../../src/core/quiet-log.ts'
+import { createQuietLog } from '../../src/core/quiet-log.ts'
 import { readEvent } from '../../src/listener/cloud-event.ts'
 import { eventMetadata } from '../../src/listener/event-metadata.ts'
 import { readDelivery } from '../../src/listener/read-delivery.ts'
 import { refuseRepresentation } from '../../src/listener/representation.ts'
+import { oneLine } from '../../src/support/text.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { createManualClock } from './manual-clock.ts'
 
@@ -192,5 +193,5 @@ describe('createQuietLog', () => {
     { text: 'plain', safe: 'plain' },
     { text: 'a\r\nforged line\u001b[31m', safe: 'a forged line [31m' },
     { text: 'x'.repeat(200), safe: `${'x'.repeat(120)}…` },
-  ])('has texts of senders as $safe', ({ text, safe }) => expect(printable(text)).toBe(safe))
+  ])('has texts of senders as $safe', ({ text, safe }) => expect(oneLine(text, 120)).toBe(safe))
 })
