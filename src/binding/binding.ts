@@ -13,13 +13,13 @@ import { type Health, judge } from './health.ts'
 import type { InputSide } from './input-side.ts'
 import type { OutputSide } from './output-side.ts'
 
-/** What a host hands to a {@link Binding}; every option may be left out. */
+/** Options of a {@link Binding}. Each may be left out. */
 export interface BindingOptions {
   /** Takes each delivered event. Without one, deliveries are answered 503 until {@link Binding.read} sets it. */
   readonly onEvent?: EventHandler
   /** Where log lines go. @default nowhere */
   readonly logger?: Logger
-  /** A credential of the host's in place of the one that metadata describes, which lifts the fields it replaces. */
+  /** The host's credential, in place of the one that metadata describes. The fields that it replaces are not required. */
   readonly credential?: TokenCredential
   /**
    * Where Azure is. @default AZURE_RESOURCE_MANAGER_URL and AZURE_AUTHORITY_HOST of the environment, else
@@ -33,26 +33,26 @@ export interface BindingOptions {
   readonly fastify?: FastifyHook
 }
 
-/** How {@link Binding.init} goes about it. */
+/** Options of {@link Binding.init}. */
 export interface InitOptions {
   /** Gives up, frees the port and rejects with ABORTED. */
   readonly signal?: AbortSignal
   /**
-   * `wait` resolves when the event subscription stands, or rejects after `subscriptionTimeout`;
-   * `background` resolves once the listener is up and goes on trying until `close`. @default 'wait'
+   * `wait` resolves when the event subscription is provisioned, or rejects after `subscriptionTimeout`.
+   * `background` resolves once the listener listens, and tries until `close`. @default 'wait'
    */
   readonly subscription?: 'wait' | 'background'
 }
 
-/** How {@link Binding.invoke} goes about it. */
+/** Options of {@link Binding.invoke}. */
 export interface InvokeOptions {
   /** With plain data: `type`, `source`, `subject`, `id`, `time` and `dataschema` of the event it becomes. */
   readonly metadata?: Readonly<Record<string, string>>
-  /** Takes a waiting call back; once its request is sent it only ends the wait. Rejects with ABORTED. */
+  /** Cancels a call that waits. Once its request is sent, it only ends the wait. Rejects with ABORTED. */
   readonly signal?: AbortSignal
 }
 
-/** What {@link Binding.invoke} answers. */
+/** The result of {@link Binding.invoke}. */
 export interface InvokeAnswer {
   readonly metadata: {
     /** Ids of the published events: a JSON array of strings, in the order given. */
@@ -93,7 +93,7 @@ export class Binding {
   #initializing: Promise<void> | undefined
   #closed: Promise<void> | undefined
 
-  /** @throws TypeError for an option that is none, or has a value that it can't have */
+  /** @throws TypeError for an unknown option or an invalid value */
   constructor(options: BindingOptions = {}) {
     checkOptions(options)
     this.#options = options
@@ -182,7 +182,7 @@ export class Binding {
 
   /**
    * Sets or replaces the handler of delivered events, at any time. `undefined` takes it away: deliveries
-   * are answered 503 and come again.
+   * are answered 503, and Event Grid sends them again.
    *
    * @throws TypeError for a handler that is no function
    */
@@ -237,7 +237,7 @@ export class Binding {
     return ['create']
   }
 
-  /** How well each side does its work, with reasons. Takes no time and asks nobody. */
+  /** The health of each side, with reasons. Answers at once, without a request. */
   health(): Health {
     return judge({ input: this.#input?.health(), output: this.#output?.health() })
   }

@@ -28,9 +28,9 @@ export interface CredentialOptions {
   readonly tokenTimeoutMs?: number
 }
 
-/** A credential that can be told to forget the tokens it keeps. */
+/** A credential whose cached tokens can be dropped. */
 export interface RenewableCredential extends TokenCredential {
-  /** The next token is a new one. A credential of the host's is left as it is. */
+  /** Drops the cached tokens: the next token is a new one. */
   renew(): void
 }
 
@@ -58,18 +58,18 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
       throw judgeTokenFailure(error, undefined, context)
     }
   }
-  // To be told at once what is missing.
+  // Fails at once where something is missing.
   create()
-  let kept = new Map<string, AccessToken>()
+  let cache = new Map<string, AccessToken>()
 
   return {
     renew() {
-      // What is still on its way to the former tokens must not come among the new ones.
-      kept = new Map()
+      // A new map: a request under way still writes into the old one.
+      cache = new Map()
     },
     async getToken(scopes, tokenOptions) {
       const key = [scopes, tokenOptions?.tenantId ?? ''].flat().join(' ')
-      const tokens = kept
+      const tokens = cache
       const known = tokenOptions?.claims ? undefined : tokens.get(key)
       if (known && known.expiresOnTimestamp - renewalMs > Date.now()) return forOneRequest(known)
       tokens.delete(key)
@@ -84,8 +84,8 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
     const wait: TokenWait = { last: undefined, over: over.signal }
     return waits.run(wait, async () => {
       try {
-        // A new one each time, for the libraries remember too much: a token until our clock says that it has expired, and
-        // a 429 or 5xx for a minute, in which they ask nobody and throw what looks like a refusal of the client.
+        // A new one each time: the libraries cache a token until it expires by our clock, and after a 429 or 5xx they
+        // send no request for a minute and throw an error that looks like a refusal of the client.
         const token = await inTime(create(), scopes, tokenOptions, tokenTimeoutMs)
         if (!token) throw new Error('the credential gave none')
         return token
@@ -99,7 +99,7 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
   }
 }
 
-/** A token that ends sooner is asked for anew; Azure's libraries leave the same time. */
+/** A token that expires sooner is renewed. Azure's libraries leave the same time. */
 const renewalMs = 2 * 60_000
 
 /**
@@ -178,9 +178,8 @@ interface TokenWait {
 }
 
 /**
- * Notes how the last exchange with Entra went, and ends a request that nobody waits for any more, which would keep the
- * process alive. The identity library reports a closed port, an untrusted certificate and an unknown tenant with the
- * very same error; only the first two pass by themselves.
+ * Records the last exchange with Entra, and ends requests that no caller waits for, which would keep the process alive. The
+ * identity library has one error for a closed port, an untrusted certificate and an unknown tenant; only the last is final.
  */
 function createObserver(waits: AsyncLocalStorage<TokenWait>): PipelinePolicy {
   return {
@@ -209,7 +208,7 @@ function createObserver(waits: AsyncLocalStorage<TokenWait>): PipelinePolicy {
   }
 }
 
-/** The libraries heed neither a signal nor a limit on the whole way to a token, so the wait for it is limited here. */
+/** The libraries ignore signals and have no time limit for a token as a whole, so the limit is here. */
 async function inTime(
   credential: TokenCredential,
   scopes: string | string[],

@@ -1,12 +1,9 @@
 import type { SubscriptionState } from './subscription-keeper.ts'
 
-/**
- * How well a side, or the binding as a whole, does its work: all of it, all or part of it with something for an
- * operator to look at, or none of it.
- */
+/** `healthy`: everything works. `degraded`: an operator should look at it. `unhealthy`: it does not work. */
 export type HealthStatus = 'healthy' | 'degraded' | 'unhealthy'
 
-/** One side's state, with every reason why it is not healthy. Holds no secret. */
+/** The health of one side, with every reason why it is not healthy. Holds no secret. */
 export interface SideHealth {
   readonly status: HealthStatus
   /** A sentence each; empty when healthy. */
@@ -15,14 +12,11 @@ export interface SideHealth {
 
 /** The input side's state. */
 export interface InputHealth extends SideHealth {
-  /**
-   * Deliveries since the listener came up, that is what was posted and was no handshake, counted by the status of the answer: `{ 200: 1_204, 503: 3 }`. A status
-   * that was never answered is absent.
-   */
+  /** Deliveries since the listener started, by the status of the answer: `{ 200: 1_204, 503: 3 }`. Handshakes are not counted. */
   readonly answered: Readonly<Record<string, number>>
 }
 
-/** What {@link Binding.health} answers. A side that is not configured is absent. */
+/** The result of {@link Binding.health}. A side that is not configured is absent. */
 export interface Health {
   /** The worse of the two sides; `unhealthy` before `init` and after `close`. */
   readonly status: HealthStatus
@@ -30,31 +24,31 @@ export interface Health {
   readonly output?: SideHealth
 }
 
-/** What the input side's health is decided from. */
+/** The facts that decide the input side's health. */
 export interface InputFacts {
   readonly listening: boolean
   readonly draining: boolean
   readonly handlerAttached: boolean
   readonly subscription: SubscriptionState
-  /** When a delivery of our own event subscription last came without a token we know, in ms since 1970, if one did. */
+  /** When the last delivery of our event subscription without a known credential came, in ms since 1970. */
   readonly foreignDeliveryAt: number | undefined
   readonly answered: InputHealth['answered']
 }
 
-/** How long one delivery without a known token is a reason for concern. A repair and a redelivery fit in. */
-const concernMs = 5 * 60_000
+/** How long such a delivery degrades the health: a repair and a redelivery fit in. */
+const foreignDeliveryMs = 5 * 60_000
 
-/** Judges the input side: unhealthy takes no deliveries, degraded takes them all but wants attention. */
+/** Judges the input side: unhealthy accepts no deliveries, degraded accepts them and needs attention. */
 export function judgeInput(facts: InputFacts, now: number): InputHealth {
   const reasons: string[] = []
-  if (!facts.listening) reasons.push('the listener is not up')
+  if (!facts.listening) reasons.push('the listener does not listen')
   if (facts.draining) reasons.push('the binding is closing')
   const down = reasons.length > 0
   if (!facts.handlerAttached)
     reasons.push('no handler is attached: deliveries are answered 503, and Event Grid sends them again')
   const subscriptionProblem = problemOf(facts.subscription)
   if (subscriptionProblem) reasons.push(subscriptionProblem)
-  if (facts.foreignDeliveryAt !== undefined && now - facts.foreignDeliveryAt < concernMs) {
+  if (facts.foreignDeliveryAt !== undefined && now - facts.foreignDeliveryAt < foreignDeliveryMs) {
     reasons.push(
       'deliveries of our event subscription have no credential that is known here: they are answered 503, and Event Grid sends them again',
     )
@@ -74,7 +68,7 @@ function problemOf(subscription: SubscriptionState): string | undefined {
   }
 }
 
-/** What anybody who reaches the port may know: no names, and no messages of Azure. */
+/** What anybody who reaches the port may know: no names and no messages of Azure. */
 export function summarise(facts: InputFacts): Readonly<Record<string, string>> {
   return {
     status: facts.listening && !facts.draining ? 'up' : 'down',

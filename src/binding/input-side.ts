@@ -9,10 +9,10 @@ import type { SideOptions } from './side-options.ts'
 import type { SubscriptionControl } from './subscription-control.ts'
 import { createSubscriptionKeeper } from './subscription-keeper.ts'
 
-/** A listener that is up, and the event subscription that sends to it. */
+/** A listener, and the event subscription that delivers to it. */
 export interface InputSide {
   address(): { readonly address: string; readonly port: number }
-  /** Brings up the event subscription: `wait` until it stands, or in the `background`. */
+  /** Creates or updates the event subscription: `wait` until it is provisioned, or in the `background`. */
   start(subscription: 'wait' | 'background', signal: AbortSignal): Promise<void>
   health(): InputHealth
   close(): Promise<void>

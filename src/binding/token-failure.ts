@@ -39,8 +39,8 @@ export function judgeTokenFailure(
   const { metadata, authorityHost, show } = context
   if (error instanceof BindingError) return error
   const message = error instanceof Error ? error.message : 'an unknown error'
-  const told = exchange?.status !== undefined && exchange.body ? exchange.body.slice(0, 10_000) : message
-  const aadsts = /\bAADSTS\d{3,9}\b/.exec(told)?.[0]
+  const said = exchange?.status !== undefined && exchange.body ? exchange.body.slice(0, 10_000) : message
+  const aadsts = /\bAADSTS\d{3,9}\b/.exec(said)?.[0]
 
   if (isUnavailable(error, exchange, aadsts, metadata.kind)) {
     const why =
@@ -55,7 +55,7 @@ export function judgeTokenFailure(
     })
   }
 
-  const description = describeBody(told) ?? message
+  const description = describeBody(said) ?? message
   return new BindingError('CREDENTIALS_REJECTED', {
     what: `no token for ${subject(metadata)}: ${show(description)}`,
     fix: remedy(metadata, aadsts),
@@ -80,7 +80,7 @@ function isUnavailable(
   if (exchange === undefined && error instanceof Error && /^network_error\b/.test(error.message)) return true
   if (exchange === undefined) return isRestError(error) && (error.statusCode === undefined || error.statusCode >= 500)
   if (exchange.status === undefined) return true
-  // An answer of 200 that is none comes from something between us and Entra.
+  // An answer of 200 without a token comes from something between us and Entra.
   return exchange.status < 400 || exchange.status === 408 || exchange.status === 429 || exchange.status >= 500
 }
 

@@ -3,31 +3,28 @@ import { NoTokenError } from '../core/no-token.ts'
 import { readRetryAfter } from '../core/retry-after.ts'
 import { isRecord } from '../support/is-record.ts'
 
-/** What became of a call to ARM that failed. */
+/** How a call to ARM failed. */
 export type ArmFailureKind =
   /** ARM answered with an error status. */
   | 'answer'
-  /** ARM took the write, and its long-running operation failed. */
+  /** ARM accepted the write, and its long-running operation failed. */
   | 'operation'
-  /** Somebody else came between: the operation was cancelled, or its event subscription changed or deleted. */
+  /** Somebody else interfered: the operation was cancelled, or the event subscription was changed or deleted. */
   | 'canceled'
-  /** ARM took the write, and then did not tell how it ended. */
+  /** ARM accepted the write. How it ended is not known. */
   | 'lost'
-  /** Event Grid waits until somebody confirms the endpoint by hand, since it did not by itself. */
+  /** Event Grid waits for manual validation, because the endpoint did not answer the handshake. */
   | 'manual'
-  /** No answer came: name, connection, certificate or time. */
+  /** No answer: name resolution, connection, certificate or time-out. */
   | 'network'
-  /** ARM was not asked, for there was no token to show it. */
+  /** There was no token, so ARM was not asked. */
   | 'token'
-  /** What is under way did not end in time. */
+  /** An operation did not end in time. */
   | 'deadline'
-  /** Nothing that Azure does: the SDK refused the call itself. */
+  /** The SDK itself refused the call. */
   | 'unexpected'
 
-/**
- * How a call to ARM failed, taken out of the several shapes in which the SDK reports it. Texts are Azure's own and may
- * repeat what was sent, secrets too: they are shown only by way of `scrub`.
- */
+/** A failed call to ARM, whatever shape the SDK reports it in. The texts are Azure's and may repeat secrets: show them through `scrub`. */
 export interface ArmFailure {
   readonly kind: ArmFailureKind
   readonly status: number | undefined
@@ -36,13 +33,13 @@ export interface ArmFailure {
   readonly message: string
   /** Targets of the details, for instance the provider that is not registered. */
   readonly targets: readonly string[]
-  /** What to do about it, where whoever gives the token said so. */
+  /** What to do about it, where the credential says so. */
   readonly fix: string | undefined
   readonly retryAfterMs: number | undefined
   readonly requestId: string | undefined
 }
 
-/** Thrown by our own calls where the SDK would not: it is a failure already taken apart. */
+/** Our own failures, where the SDK throws none. */
 export class ArmFailureError extends Error {
   override readonly name = 'ArmFailureError'
   readonly #failure: ArmFailure
@@ -66,8 +63,8 @@ const nothing = {
   requestId: undefined,
 } as const
 
-/** Longest error body that is looked into. */
-const longestBody = 100_000
+/** Longest error body that is parsed. */
+const maxBody = 100_000
 
 /** Reads what the SDK threw. `now` in ms since 1970, for a `Retry-After` that names a date. */
 export function readFailure(error: unknown, now: number): ArmFailure {
@@ -109,8 +106,7 @@ export function readFailure(error: unknown, now: number): ArmFailure {
 }
 
 /**
- * Reads the failure of a long-running operation from its status body, which says more than the
- * error that the SDK makes of it.
+ * Reads the failure of a long-running operation from its status body, which has more details than the SDK's error.
  */
 export function readOperationFailure(bodyAsText: string | null | undefined): ArmFailure | undefined {
   const { code, message, targets } = readErrorBody(bodyAsText ?? undefined)
@@ -124,7 +120,7 @@ interface ErrorBody {
   readonly targets: readonly string[]
 }
 
-/** Codes that only wrap another error, which stands in their details. */
+/** Codes that wrap another error. It is in their details. */
 const wrappers: ReadonlySet<string> = new Set([
   'ResourceOperationFailure',
   'ResourceDeploymentFailure',
@@ -134,7 +130,7 @@ const wrappers: ReadonlySet<string> = new Set([
 
 function readErrorBody(text: string | undefined): ErrorBody {
   const absent: ErrorBody = { code: undefined, message: undefined, targets: [] }
-  if (text === undefined || text.length > longestBody) return absent
+  if (text === undefined || text.length > maxBody) return absent
   let error: unknown
   try {
     error = field(JSON.parse(text), 'error')

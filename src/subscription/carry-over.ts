@@ -2,7 +2,7 @@ import type { PipelinePolicy } from '@azure/core-rest-pipeline'
 import { isRecord } from '../support/is-record.ts'
 import type { DesiredSubscription } from './desired-subscription.ts'
 
-/** A setting that ARM answered with and the SDK's model lacks, so that the SDK would lose it in a write. */
+/** A setting that the SDK's model lacks. The SDK would lose it in a write. */
 export interface UnknownSetting {
   /** Where it lies below `properties`, in ARM's own spelling. */
   readonly path: readonly [string, ...string[]]
@@ -51,7 +51,7 @@ const model: Model = {
   deadLetterWithResourceIdentity: { identity, deadLetterDestination: blob },
 }
 
-/** The operators of advanced filters that the same model knows: not what we take, nor all that Azure may have. */
+/** The operators of advanced filters in the same model. Azure may have more. */
 const operators: ReadonlySet<unknown> = new Set([
   ...['NumberIn', 'NumberNotIn', 'NumberInRange', 'NumberNotInRange', 'NumberLessThan', 'NumberGreaterThan'],
   ...['NumberLessThanOrEquals', 'NumberGreaterThanOrEquals', 'BoolEquals', 'StringIn', 'StringNotIn'],
@@ -87,7 +87,7 @@ export function findUnknownSettings(properties: unknown): UnknownSetting[] {
   return found
 }
 
-/** What a PUT has to carry so that nothing vanishes but what metadata itself sets. */
+/** The settings that a PUT has to carry. Those that metadata sets are not among them. */
 export function carriedByPut(settings: readonly UnknownSetting[], desired: DesiredSubscription): UnknownSetting[] {
   const { advancedFilters, deadLetter } = desired.settings
   return settings.filter(({ path: [field, inner] }) => {
@@ -98,7 +98,7 @@ export function carriedByPut(settings: readonly UnknownSetting[], desired: Desir
   })
 }
 
-/** The same for a PATCH of some top-level fields: the others are left alone. */
+/** The same for a PATCH of some top-level fields. */
 export function carriedByPatch(
   settings: readonly UnknownSetting[],
   desired: DesiredSubscription,
@@ -124,7 +124,7 @@ export function carryOver(method: string, body: string, settings: readonly Unkno
   return JSON.stringify(whole)
 }
 
-/** The policy that lets the SDK carry what its model lacks. */
+/** A pipeline policy that adds settings to the SDK's writes. */
 export function createCarryOverPolicy(settings: readonly UnknownSetting[]): PipelinePolicy {
   return {
     name: 'eventgrid-binding-carry-over',

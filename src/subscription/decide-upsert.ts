@@ -45,14 +45,14 @@ export const isChanging = ({ provisioningState: state }: EventSubscription): boo
   state === 'Creating' || state === 'Updating' || state === 'Deleting'
 
 /** Decides what to do about the event subscription: as little as brings it to what is desired. */
-export function decideUpsert(standing: ExistingSubscription | undefined, desired: DesiredSubscription): Upsert {
-  if (!standing) return { action: 'create', body: mergeSubscription(undefined, desired) }
-  const { subscription } = standing
+export function decideUpsert(existing: ExistingSubscription | undefined, desired: DesiredSubscription): Upsert {
+  if (!existing) return { action: 'create', body: mergeSubscription(undefined, desired) }
+  const { subscription } = existing
   const { provisioningState: state = 'Succeeded' } = subscription
   if (isChanging(subscription)) return { action: 'wait', state }
 
   const elsewhere = otherDestination(subscription)
-  if (elsewhere !== undefined) return decideOtherDestination(standing, desired, elsewhere)
+  if (elsewhere !== undefined) return decideOtherDestination(existing, desired, elsewhere)
 
   const body = mergeSubscription(subscription, desired)
   const before = canonicalSubscription(subscription)
@@ -79,13 +79,13 @@ export function decideUpsert(standing: ExistingSubscription | undefined, desired
   ].join(', ')
   const warnings = [...movedHost(subscription, desired), ...removedCredentials(credentials)]
   if (put) {
-    return { action: 'replace', body, carryOver: carriedByPut(standing.unknownSettings, desired), because, warnings }
+    return { action: 'replace', body, carryOver: carriedByPut(existing.unknownSettings, desired), because, warnings }
   }
   const patch: EventSubscriptionUpdateParameters = Object.fromEntries(differing.map((field) => [field, body[field]]))
   return {
     action: 'patch',
     body: patch,
-    carryOver: carriedByPatch(standing.unknownSettings, desired, differing),
+    carryOver: carriedByPatch(existing.unknownSettings, desired, differing),
     because,
     warnings,
   }
@@ -132,7 +132,7 @@ function differingNames<Name extends string>(
   return names.filter((name) => !isDeepStrictEqual(before[name], after[name]))
 }
 
-/** `destination (attributes)`: without its parts a credential that is renewed would read like an endpoint that moves. */
+/** For the log: `destination (attributes)`. `destination` alone would not tell a new credential from a new endpoint. */
 function withParts(field: string, before: Canonical | undefined, after: Canonical | undefined): string {
   if (before === undefined || after === undefined || !isRecord(before) || !isRecord(after)) return field
   const parts = differingNames(before, after, Object.keys({ ...before, ...after }))
@@ -140,8 +140,7 @@ function withParts(field: string, before: Canonical | undefined, after: Canonica
 }
 
 /**
- * Does anything that stands vanish? Leaving it out of an update would not clear it, and null
- * does not either; only a PUT does.
+ * Does a setting vanish? A PATCH clears nothing, neither without the field nor with null. Only a PUT does.
  */
 function clears(before: Canonical | undefined, after: Canonical | undefined): boolean {
   if (before === undefined) return false
@@ -181,9 +180,9 @@ function removedCredentials(credentials: MergedCredentials | undefined): string[
 }
 
 function movedHost({ destination }: EventSubscription, { endpointUrl }: DesiredSubscription): string[] {
-  const standing = isWebHook(destination) ? (destination.endpointUrl ?? destination.endpointBaseUrl) : undefined
-  if (!standing || !URL.canParse(standing)) return []
-  const from = new URL(standing).host
+  const existing = isWebHook(destination) ? (destination.endpointUrl ?? destination.endpointBaseUrl) : undefined
+  if (!existing || !URL.canParse(existing)) return []
+  const from = new URL(existing).host
   const to = new URL(endpointUrl).host
   return from === to ? [] : [`moving the event subscription from ${from} to ${to}: ${from} gets no more events of it`]
 }

@@ -36,9 +36,8 @@ export function desiredSubscription(
 }
 
 /**
- * The same without what goes back to a default. After our own write whatever stands there is the
- * default, even where the service spells it out (a storage account lists its default event types), so it
- * must not be taken for a difference.
+ * The same without resets. After our own write the service shows its default there, perhaps in words (a storage account lists
+ * its default event types). That is no difference.
  */
 export function withoutResets(desired: DesiredSubscription): DesiredSubscription {
   const { eventDeliverySchema, ...rest } = desired.settings

@@ -28,7 +28,7 @@ export interface FailureContext {
   readonly secrets: readonly string[]
 }
 
-/** A failure in words: what the `BindingError` for it is made of. Holds no secret. */
+/** The parts of the `BindingError` for a failure. Holds no secret. */
 export interface Explanation extends BindingErrorParts {
   readonly code: BindingErrorCode
 }
@@ -40,10 +40,7 @@ const roles: Readonly<Record<SubscriptionPath['kind'], string>> = {
   partnerTopic: 'EventGrid Contributor',
 }
 
-/**
- * Explains a failure of an ARM call. What may pass by itself gets the code TIMEOUT, for that is
- * what it becomes when it does not.
- */
+/** Explains a failed ARM call. A retryable failure has the code TIMEOUT, because that is what it ends in. */
 export function explainFailure(failure: ArmFailure, context: FailureContext): Explanation {
   const { scopeId, subscriptionId } = context
   const said = quote(failure, context)
@@ -58,7 +55,7 @@ export function explainFailure(failure: ArmFailure, context: FailureContext): Ex
     case 'credentials':
       return {
         code: 'CREDENTIALS_REJECTED',
-        what: `Azure Resource Manager did not take the token ${said}`,
+        what: `Azure Resource Manager rejected the token ${said}`,
         fix: `check that the client belongs to the tenant of subscription ${subscriptionId}, and that azureEnvironment is right`,
         details,
       }
@@ -124,7 +121,7 @@ function explainHandshake(
   if (failure.kind === 'manual') {
     return {
       ...base,
-      what: `Event Grid waits for a confirmation of ${endpoint} by hand, for the endpoint answered the handshake without one`,
+      what: `Event Grid waits for manual validation of ${endpoint}, because its answer to the handshake has no consent`,
       fix: `route ${path} to handshakePort unchanged, so that this binding answers the handshake`,
     }
   }
@@ -150,17 +147,17 @@ function explainHandshake(
   }
 }
 
-/** A Resource Manager on this machine is an emulator, which asks nobody on the internet. */
+/** A Resource Manager on this machine is an emulator. */
 function isOnThisMachine(resourceManager: string): boolean {
   return URL.canParse(resourceManager) && isLoopback(new URL(resourceManager).hostname)
 }
 
-/** Not the endpoint but the way from it to the handshake port is what an emulator lacks. */
+/** The emulator needs no public endpoint, only a rule that leads to the handshake port. */
 function ingressRule({ subscriberEndpoint, handshakePort, secrets }: FailureContext): string {
   const origin = scrub(new URL(subscriberEndpoint).origin, secrets)
   if (handshakePort === 0) {
     return [
-      `the emulator needs to be told that ${origin} is served by this binding:`,
+      `tell the emulator that this binding serves ${origin}:`,
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the line to paste holds the template.
       'emulator.setIngress(({ pathname }) => `http://127.0.0.1:${binding.address()?.port}${pathname}`)',
       `where that leads to an https address instead, ${overHttps}`,
@@ -182,7 +179,7 @@ function explainPassing(
 ): Pick<BindingErrorParts, 'what' | 'fix'> {
   if (failure.kind === 'deadline' || failure.kind === 'canceled') return { what: scrub(failure.message, secrets) }
   if (failure.kind === 'lost')
-    return { what: `Azure took the change of the event subscription, and then did not tell how it ended ${said}` }
+    return { what: `Azure accepted the change of the event subscription, but its result is not known ${said}` }
   if (failure.kind === 'operation') return { what: `the change of the event subscription failed ${said}` }
   if (failure.kind === 'token') return { what: scrub(failure.message, secrets), fix: failure.fix ?? checkNetwork }
   if (failure.kind !== 'network') return { what: `Azure Resource Manager answered ${failure.status} ${said}` }

@@ -1,8 +1,8 @@
 import type { ArmFailure, ArmFailureKind } from './arm-failure.ts'
 
-/** What a failure is, which decides whether it is tried again and what to do about it. */
+/** The kind of a failure. It decides about another attempt and about the remedy. */
 export type Verdict =
-  /** It may pass by itself: a conflict, throttling, a fault of the service or the network. */
+  /** Retryable: a conflict, throttling, a fault of the service or the network. */
   'passing' | 'handshake' | 'credentials' | 'permission' | 'provider' | 'scope' | 'rejected'
 
 const scopeCodes: ReadonlySet<string> = new Set([
@@ -18,7 +18,7 @@ const scopeCodes: ReadonlySet<string> = new Set([
 
 const passingKinds: ReadonlySet<ArmFailureKind> = new Set(['network', 'token', 'canceled', 'lost', 'deadline'])
 
-/** A 409 that no waiting cures. */
+/** Codes of a 409 that does not pass. */
 const lastingConflicts: ReadonlySet<string> = new Set([
   'scopelocked',
   'readonlydisabledsubscription',
@@ -29,14 +29,11 @@ const lastingConflicts: ReadonlySet<string> = new Set([
   'limitexceeded',
 ])
 
-/**
- * Operations that fail for a reason which may pass: the service itself, or a source that
- * is being changed at the moment.
- */
+/** Failures of an operation that may pass: a fault of the service, or a source that is being changed. */
 const passingOperations =
   /^internal|internal server error|^conflict|publisher notification error|publisher provider error|^(service|server)(unavailable|busy|timeout)/i
 
-/** Judges a failure by its code; not every 409 is a conflict, for an unregistered provider is one too. */
+/** Judges a failure by its code. Not every 409 is a conflict: an unregistered provider is answered 409 as well. */
 export function judgeFailure(failure: ArmFailure): Verdict {
   const { kind, status, message, targets } = failure
   const code = failure.code?.toLowerCase() ?? ''
@@ -64,7 +61,7 @@ export function judgeFailure(failure: ArmFailure): Verdict {
   return 'rejected'
 }
 
-/** A token that was good when it was sent, or by a clock that is behind: a new one will do. */
+/** The token expired on its way, or by ARM's clock. A new one helps. */
 export function isExpiredToken({ status, code }: ArmFailure): boolean {
   return status === 401 && code?.toLowerCase() === 'expiredauthenticationtoken'
 }

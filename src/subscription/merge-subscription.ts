@@ -12,32 +12,31 @@ import type { DesiredSubscription } from './desired-subscription.ts'
 import { mergeCredentials } from './merge-credentials.ts'
 
 /**
- * The event subscription whole, ready to be written: what metadata asks for laid over what stands.
- * Settings of the operator's that metadata does not name stay, each top-level field complete; a filter or
- * list that says nothing is left out.
+ * The complete event subscription to write: the settings of the metadata over the existing ones. The operator's other settings
+ * are kept. Empty filters and lists are left out.
  */
 export function mergeSubscription(
-  standing: EventSubscription | undefined,
+  existing: EventSubscription | undefined,
   desired: DesiredSubscription,
 ): EventSubscription {
   const { settings } = desired
-  const filter = mergeFilter(standing?.filter, settings)
-  const labels = pick(settings.labels, standing?.labels)
+  const filter = mergeFilter(existing?.filter, settings)
+  const labels = pick(settings.labels, existing?.labels)
   const retryPolicy = {
-    ...optional('maxDeliveryAttempts', pick(settings.maxDeliveryAttempts, standing?.retryPolicy?.maxDeliveryAttempts)),
+    ...optional('maxDeliveryAttempts', pick(settings.maxDeliveryAttempts, existing?.retryPolicy?.maxDeliveryAttempts)),
     ...optional(
       'eventTimeToLiveInMinutes',
-      pick(settings.eventTimeToLiveMinutes, standing?.retryPolicy?.eventTimeToLiveInMinutes),
+      pick(settings.eventTimeToLiveMinutes, existing?.retryPolicy?.eventTimeToLiveInMinutes),
     ),
   }
   return {
-    destination: mergeWebHook(isWebHook(standing?.destination) ? standing.destination : undefined, desired),
+    destination: mergeWebHook(isWebHook(existing?.destination) ? existing.destination : undefined, desired),
     ...(Object.keys(filter).length > 0 && { filter }),
     ...(labels && labels.length > 0 && { labels: [...labels] }),
-    ...optional('expirationTimeUtc', standing?.expirationTimeUtc),
+    ...optional('expirationTimeUtc', existing?.expirationTimeUtc),
     eventDeliverySchema: settings.eventDeliverySchema,
     ...(Object.keys(retryPolicy).length > 0 && { retryPolicy }),
-    ...mergeDeadLetter(standing, settings),
+    ...mergeDeadLetter(existing, settings),
   }
 }
 
@@ -52,21 +51,21 @@ export function credentialsOf(destination: WebHookEventSubscriptionDestination |
 }
 
 function mergeWebHook(
-  standing: WebHookEventSubscriptionDestination | undefined,
+  existing: WebHookEventSubscriptionDestination | undefined,
   { endpointUrl, deliveryCredential, entra, settings }: DesiredSubscription,
 ): WebHookEventSubscriptionDestination {
-  const mappings = (standing?.deliveryAttributeMappings ?? []).filter((mapping) => !isDeliveryAttribute(mapping))
+  const mappings = (existing?.deliveryAttributeMappings ?? []).filter((mapping) => !isDeliveryAttribute(mapping))
   if (deliveryCredential) {
-    const { value } = mergeCredentials(credentialsOf(standing), deliveryCredential.reveal())
+    const { value } = mergeCredentials(credentialsOf(existing), deliveryCredential.reveal())
     mappings.push({ name: deliveryTokenHeader, type: 'Static', value, isSecret: true })
   }
   return {
     endpointType: 'WebHook',
     endpointUrl,
-    ...optional('maxEventsPerBatch', pick(settings.maxEventsPerBatch, standing?.maxEventsPerBatch)),
+    ...optional('maxEventsPerBatch', pick(settings.maxEventsPerBatch, existing?.maxEventsPerBatch)),
     ...optional(
       'preferredBatchSizeInKilobytes',
-      pick(settings.preferredBatchSizeInKilobytes, standing?.preferredBatchSizeInKilobytes),
+      pick(settings.preferredBatchSizeInKilobytes, existing?.preferredBatchSizeInKilobytes),
     ),
     ...(entra && {
       azureActiveDirectoryTenantId: entra.tenantId,
@@ -77,32 +76,32 @@ function mergeWebHook(
 }
 
 function mergeFilter(
-  standing: EventSubscriptionFilter | undefined,
+  existing: EventSubscriptionFilter | undefined,
   settings: DesiredSubscription['settings'],
 ): EventSubscriptionFilter {
-  const subjectBeginsWith = pick(settings.subjectBeginsWith, standing?.subjectBeginsWith)
-  const subjectEndsWith = pick(settings.subjectEndsWith, standing?.subjectEndsWith)
-  const eventTypes = pick(settings.includedEventTypes, standing?.includedEventTypes)
-  const advancedFilters = pick(settings.advancedFilters && asArm(settings.advancedFilters), standing?.advancedFilters)
+  const subjectBeginsWith = pick(settings.subjectBeginsWith, existing?.subjectBeginsWith)
+  const subjectEndsWith = pick(settings.subjectEndsWith, existing?.subjectEndsWith)
+  const eventTypes = pick(settings.includedEventTypes, existing?.includedEventTypes)
+  const advancedFilters = pick(settings.advancedFilters && asArm(settings.advancedFilters), existing?.advancedFilters)
   return {
     ...(subjectBeginsWith && { subjectBeginsWith }),
     ...(subjectEndsWith && { subjectEndsWith }),
     ...(eventTypes && !areAllEventTypes(eventTypes) && { includedEventTypes: [...eventTypes] }),
-    ...(standing?.isSubjectCaseSensitive && { isSubjectCaseSensitive: true }),
-    ...(standing?.enableAdvancedFilteringOnArrays && { enableAdvancedFilteringOnArrays: true }),
+    ...(existing?.isSubjectCaseSensitive && { isSubjectCaseSensitive: true }),
+    ...(existing?.enableAdvancedFilteringOnArrays && { enableAdvancedFilteringOnArrays: true }),
     ...(advancedFilters && advancedFilters.length > 0 && { advancedFilters: [...advancedFilters] }),
   }
 }
 
-/** Dead-lettering by a managed identity stays so: metadata changes where to, and the identity is the operator's. */
+/** Metadata changes the dead-letter destination; a managed identity for it stays, because it is the operator's. */
 function mergeDeadLetter(
-  standing: EventSubscription | undefined,
+  existing: EventSubscription | undefined,
   { deadLetter }: DesiredSubscription['settings'],
 ): Pick<EventSubscription, 'deadLetterDestination' | 'deadLetterWithResourceIdentity'> {
-  const wrapped = standing?.deadLetterWithResourceIdentity ?? undefined
+  const wrapped = existing?.deadLetterWithResourceIdentity ?? undefined
   if (deadLetter === undefined) {
     return {
-      ...optional('deadLetterDestination', standing?.deadLetterDestination),
+      ...optional('deadLetterDestination', existing?.deadLetterDestination),
       ...optional('deadLetterWithResourceIdentity', wrapped),
     }
   }
@@ -122,12 +121,12 @@ function asArm(filters: Setting<readonly AdvancedFilter[]>): Setting<readonly Ad
   return filters === resetToDefault ? filters : filters.map((filter) => ({ ...filter }) as AdvancedFilterUnion)
 }
 
-function pick<T>(setting: Setting<T> | undefined, standing: T | null | undefined): T | undefined {
+function pick<T>(setting: Setting<T> | undefined, existing: T | null | undefined): T | undefined {
   if (setting === resetToDefault) return undefined
-  return setting ?? standing ?? undefined
+  return setting ?? existing ?? undefined
 }
 
-/** The entry, or nothing at all where there is no value: the service's null counts as none. */
+/** The entry; empty without a value. The service's null counts as none. */
 function optional<K extends string, T>(key: K, value: T | null | undefined): { [P in K]?: T } {
   const entry: { [P in K]?: T } = {}
   if (value !== undefined && value !== null) entry[key] = value

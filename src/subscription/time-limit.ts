@@ -1,8 +1,8 @@
 import type { PipelinePolicy } from '@azure/core-rest-pipeline'
 
 /**
- * The policy that takes each request's `timeout` from the SDK and keeps it by a signal instead, for the token that it
- * needs too. The SDK's own timer outlives a request that is aborted, and keeps the process alive.
+ * A pipeline policy that enforces `timeout` by a signal, so that it includes the time for a token. The SDK's own timer
+ * outlives an aborted request and keeps the process alive.
  */
 export function createTimeLimitPolicy(): PipelinePolicy {
   return {
@@ -11,7 +11,7 @@ export function createTimeLimitPolicy(): PipelinePolicy {
       const { abortSignal, timeout } = request
       if (timeout > 0) {
         const over = AbortSignal.timeout(Math.ceil(timeout))
-        // Ours always is one of the platform's own signals; the SDK's type allows for others.
+        // The SDK's type allows for signals that are not the platform's; ours always are.
         request.abortSignal = abortSignal instanceof AbortSignal ? AbortSignal.any([abortSignal, over]) : over
         request.timeout = 0
       }

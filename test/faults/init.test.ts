@@ -132,7 +132,7 @@ it.each<{
   {
     what: 'a token that ARM does not take',
     code: 'CREDENTIALS_REJECTED',
-    says: /did not take the token.*azureEnvironment/,
+    says: /rejected the token.*azureEnvironment/,
     arrange: ({ emulator }) => emulator.failNext({ route: 'arm', status: 401, code: 'InvalidAuthenticationToken' }),
   },
   {
