@@ -2,8 +2,7 @@ import type { EventGridEmulator, TopicView } from '../emulator/index.ts'
 import { shellWord } from '../support/text.ts'
 
 /**
- * What somebody needs to use a started emulator: endpoints, keys, and lines for a shell. Its keys
- * guard nothing, so they are shown.
+ * How to use a started emulator: endpoints, keys, and lines for a shell. Its keys protect nothing, so they are shown.
  */
 export function bannerLines(emulator: EventGridEmulator, caFile: string): string[] {
   const { endpoints, proxy } = emulator
@@ -28,7 +27,7 @@ export function bannerLines(emulator: EventGridEmulator, caFile: string): string
   ]
 }
 
-/** What somebody needs to publish to a topic and to subscribe to it. */
+/** How to publish to a topic and to subscribe to it. */
 export function topicLines({ name, id, endpoint, httpEndpoint, keys }: TopicView): string[] {
   return [
     `topic ${name}`,

@@ -79,7 +79,7 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Has a command that runs until a signal end like that once nobody reads its lines any more, as behind `| head`. */
+/** Ends a command as SIGTERM does when the reader of its output has gone, as behind `| head`. */
 function endWithReader(): void {
   let isGone = false
   for (const stream of [process.stdout, process.stderr]) {

@@ -16,7 +16,8 @@ export function deliveryLine(record: DeliveryRecord): string {
   const again = nextTryAt === undefined ? '' : ` in ${durationWords(nextTryAt - at)}`
   const attempt = deliveryCount > 0 ? ` (try ${deliveryCount + 1})` : ''
   const answer = status ?? error ?? 'no answer'
-  return `${time(at)} delivery ${subscriptionName} ${what} ${route(record)} ${answer} ${outcome}${again}${attempt} ${Math.round(durationMs)} ms`
+  const head = `${time(at)} delivery ${subscriptionName} ${what} ${route(record)}`
+  return `${head} ${answer} ${outcome}${again}${attempt} ${Math.round(durationMs)} ms`
 }
 
 /** One line that says where events went that could not be delivered. */
@@ -39,7 +40,8 @@ export interface LiveFigures {
 export function figuresLine({ perSecond, pending, delivered, deadLettered, dropped }: LiveFigures): string {
   const shown = (value: number) => Math.round(value).toLocaleString('en-US')
   const lost = dropped > 0 ? `, ${shown(dropped)} dropped` : ''
-  return `${shown(perSecond)} events/s, ${shown(pending)} pending, ${shown(delivered)} delivered, ${shown(deadLettered)} dead-lettered${lost}`
+  const speed = `${shown(perSecond)} events/s, ${shown(pending)} pending`
+  return `${speed}, ${shown(delivered)} delivered, ${shown(deadLettered)} dead-lettered${lost}`
 }
 
 /** Of the machine's time zone. */

@@ -5,7 +5,7 @@ import { portRange, readNumber } from './number-option.ts'
 import { parseOptions } from './parse-options.ts'
 import { UsageError } from './usage-error.ts'
 
-/** What holds where neither option nor environment says otherwise; the ports and addresses are Dapr's. */
+/** The defaults. Ports and addresses are Dapr's. */
 export const runDefaults = {
   httpPort: 3500,
   httpAddress: '127.0.0.1',
@@ -58,7 +58,7 @@ const known = {
   ...logOptions,
 } as const
 
-/** An option that says nothing without another one, and so is not what its user meant. */
+/** Options that have no effect without another one. Alone they are refused. */
 const dependent = [
   ['app-address', 'app-port'],
   ['app-protocol', 'app-port'],

@@ -2,17 +2,17 @@ import { endProcess } from './end-process.ts'
 
 const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 
-/** The end of a process, once somebody asks for it. */
+/** A request to end the process. */
 export interface EndRequest {
-  /** Resolves with what asked first: a signal's name, or the word given to `ask`. */
+  /** Resolves with the name of the first signal, or the word given to `ask`. */
   readonly asked: Promise<string>
   /** Asks for the end in place of a signal. */
   ask(why: string): void
 }
 
 /**
- * Waits for what asks the process to end. A signal that comes after that ends it at once, with that signal's exit
- * code. Until somebody calls this, a signal ends the process as usual.
+ * Handles SIGHUP, SIGINT and SIGTERM. The first request to end resolves `asked`; a later signal ends the process at
+ * once, with that signal's exit code.
  */
 export function awaitEnd(): EndRequest {
   const { promise, resolve } = Promise.withResolvers<string>()

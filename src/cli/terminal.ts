@@ -17,14 +17,14 @@ const colours = { good: '32', warning: '33', bad: '31', faint: '2', plain: '' } 
 
 /** Lines, and on a terminal one more below them that is always up to date. */
 export interface Terminal {
-  /** Whether there is somebody to watch a live line. */
+  /** Whether it is a terminal, so that there is a live line. */
   readonly live: boolean
   line(text: string): void
   /** A line of parts, in colours where the terminal has them. */
   parts(parts: readonly LinePart[]): void
-  /** Replaces the live line; of no effect where there is none. */
+  /** Replaces the live line; without one it has no effect. */
   update(text: string): void
-  /** Takes the live line away. */
+  /** Removes the live line. */
   finish(): void
 }
 

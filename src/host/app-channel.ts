@@ -27,7 +27,7 @@ export interface RouteAnswer {
 /** What is posted of an event, and what ends it. */
 export type PostedEvent = Pick<ReceivedEvent, 'data' | 'metadata' | 'signal'>
 
-/** Calls to the application over HTTP, on connections that are kept alive. */
+/** Calls to the application over HTTP, on persistent connections. */
 export interface AppChannel {
   /** The address of a component's events in the application, for `probe` and `deliver`. */
   addressOf(component: { readonly name: string; readonly route: string | undefined }): string
@@ -47,15 +47,15 @@ export interface AppChannel {
 
 export const probeTimeoutMs = 3_000
 export const healthTimeoutMs = 500
-/** Dapr hands on the whole metadata; a credential or a length among it would do harm, so these alone. */
+/** Dapr passes all metadata. A credential or a length among it would do harm, so only these pass. */
 const passedOn = /^(aeg-(?!sas-)|traceparent$|tracestate$)/
 
 /** Opens nothing yet: connections come with the first call. */
 export function createAppChannel(options: AppChannelOptions): AppChannel {
   const { address: host, port, token } = options
   const agent = new Agent({ keepAlive: true, maxSockets: options.maxConcurrency, scheduling: 'lifo' })
-  /** A question does not wait behind events: an application that has its hands full is not unwell. */
-  const asking = new Agent()
+  /** Probes do not wait behind events: a busy application is not unhealthy. */
+  const probeAgent = new Agent()
   const authorization = token && { 'dapr-api-token': token.reveal() }
 
   interface Call {
@@ -68,13 +68,13 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
 
   async function send(call: Call, isRetry = false): Promise<number> {
     const { method, path, headers, body, signal } = call
-    const by = method === 'POST' ? agent : asking
+    const by = method === 'POST' ? agent : probeAgent
     signal.throwIfAborted()
     const out = request({ agent: by, host, port, method, path, headers: { ...headers, ...authorization } })
     const outcome = await exchange(out, body, signal)
     if ('status' in outcome) return outcome.status
     const { error, isAnswered } = outcome
-    // The application closed a kept connection just as we took it: it has not seen the request.
+    // The application closed the persistent connection just before: it has not seen the request.
     const wasClosed = out.reusedSocket && !isAnswered && ['ECONNRESET', 'EPIPE'].includes(codeOf(error) ?? '')
     if (wasClosed && !isRetry && !signal.aborted) return send(call, true)
     throw error
@@ -83,7 +83,8 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
   return {
     addressOf: ({ name, route }) => (route?.startsWith('/') ? route : `/${route || name}`),
     refusal: (address, status) =>
-      `the application answers OPTIONS ${address} with ${status}, so it takes no events there: with 2xx or 405 it does, or the component says direction: input`,
+      `the application answers OPTIONS ${address} with ${status}, so it takes no events there: ` +
+      'answer 2xx or 405, or write direction: input into the component',
     async probe(route) {
       try {
         const status = await send({
@@ -104,7 +105,7 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
         status = await send({ method: 'POST', path: pathOf(route), headers, body, signal })
       } catch (error) {
         if (signal.aborted) throw new Error('the application did not answer in time')
-        if (nobodyThere.has(codeOf(error) ?? '')) options.onGone?.()
+        if (unreachableCodes.has(codeOf(error) ?? '')) options.onGone?.()
         throw new Error(`the application could not be reached (${codeOf(error) ?? 'connection lost'})`)
       }
       if (!isSuccess(status)) throw new Error(`the application answered ${status}`)
@@ -121,7 +122,7 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
     },
     close() {
       agent.destroy()
-      asking.destroy()
+      probeAgent.destroy()
     },
   }
 }
@@ -149,8 +150,8 @@ export function isReachable(host: string, port: number): Promise<boolean> {
 /** Dapr sends every event as this, whatever its own content type. */
 const json = { 'content-type': 'application/json' } as const
 
-/** What connecting fails with where nothing listens on the port, or the machine is not to be found. */
-const nobodyThere: ReadonlySet<string> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENOTFOUND'])
+/** Error codes of a connection to a port where nothing listens, or to a host that does not exist. */
+const unreachableCodes: ReadonlySet<string> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENOTFOUND'])
 
 const isSuccess = (status: number) => status >= 200 && status < 300
 

@@ -1,6 +1,6 @@
 import type { AppChannel } from './app-channel.ts'
 
-/** How the application is watched, as Dapr's flags of the same names have it. */
+/** How the application's health is checked, as by Dapr's flags of the same names. */
 export interface AppHealthCheck {
   readonly path: string
   /** Milliseconds between two probes. @default 5_000 */
@@ -12,44 +12,41 @@ export interface AppHealthCheck {
 /** What {@link watchApp} needs. */
 export interface AppWatchOptions {
   readonly channel: Pick<AppChannel, 'reachable' | 'healthy'>
-  /** Without one the application is up from the moment its port listens, until somebody finds it gone. */
+  /** Without it the application is up once its port accepts connections, until `gone` is called. */
   readonly health?: AppHealthCheck | undefined
-  /** Called when the application has come up or gone down; it is down to begin with. */
+  /** Called when the application has come up or gone down. It begins as down. */
   readonly changed: (up: boolean) => void
-  /** Called where the first look does not find it. */
+  /** Called when the first check does not find it. */
   readonly missing: () => void
 }
 
 const pollMs = 100
 
-/** A watch that goes on until it is stopped. */
+/** A running watch. */
 export interface AppWatch {
-  /**
-   * Nothing listens on the application's port: it is down until it does again. Where its health
-   * is asked for, that alone counts.
-   */
+  /** Reports that nothing listens on the application's port: it is down until it listens again. Ignored with health checks. */
   gone(): void
   stop(): void
 }
 
-/** Watches whether the application is there to take events. */
+/** Watches whether the application can take events. */
 export function watchApp({ channel, health, changed, missing }: AppWatchOptions): AppWatch {
   let stopped = false
   let timer: NodeJS.Timeout | undefined
   let up = false
   let failures = 0
 
-  async function look(): Promise<void> {
-    const fine = health ? await channel.healthy(health.path) : await channel.reachable()
+  async function check(): Promise<void> {
+    const isUp = health ? await channel.healthy(health.path) : await channel.reachable()
     if (stopped) return
-    failures = fine ? 0 : failures + 1
+    failures = isUp ? 0 : failures + 1
     const before = up
-    up = fine || (up && failures < (health?.threshold ?? 3))
+    up = isUp || (up && failures < (health?.threshold ?? 3))
     if (up !== before) changed(up)
     if (up && !health) return
-    timer = setTimeout(look, health ? (health.intervalMs ?? 5_000) : pollMs)
+    timer = setTimeout(check, health ? (health.intervalMs ?? 5_000) : pollMs)
   }
-  look().then(() => {
+  check().then(() => {
     if (!up && !stopped) missing()
   })
   return {
@@ -57,7 +54,7 @@ export function watchApp({ channel, health, changed, missing }: AppWatchOptions)
       if (stopped || !up || health) return
       up = false
       changed(false)
-      timer = setTimeout(look, pollMs)
+      timer = setTimeout(check, pollMs)
     },
     stop() {
       stopped = true

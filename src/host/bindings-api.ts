@@ -8,27 +8,27 @@ import { isSameText } from '../support/same-text.ts'
 import { type ApiIdentity, apiMetadata } from './api-metadata.ts'
 import { callOutput, OutputCallError } from './call-output.ts'
 
-/** What the API shows and does. */
+/** What {@link createBindingsApi} needs. */
 export interface BindingsApiOptions extends ApiIdentity {
   /** The address that the API listens on: a loopback name, an IP address, or `0.0.0.0` or `::` for all. */
   readonly listeningOn: string
-  /** What every request but those for health must bring as `dapr-api-token`. */
+  /** The `dapr-api-token` of every request, health checks aside. */
   readonly token?: Secret | undefined
-  /** What is not ready yet, nothing once all is. */
+  /** What is not ready yet. Empty: everything is ready. */
   readonly notReady: () => readonly ('components' | 'app')[]
-  /** Somebody asks the process to end. */
+  /** A caller asks the process to end. */
   readonly onShutdown: () => void
 }
 
 const requestTimeout = 30_000
-/** Longer than callers keep a connection that they do not use. */
+/** Longer than clients keep an idle connection. */
 const keepAliveTimeout = 72_000
 /** Dapr's own limit. */
 const bodyLimit = 4 * 1024 * 1024
-/** Node's clients take 16 KiB of headers; the ids of a large batch would not fit. */
-const longestHeader = 4_096
-const mostExtended = 100
-const longestExtended = 65_536
+/** Node's clients accept 16 KiB of headers. The ids of a large batch would not fit. */
+const maxHeaderLength = 4_096
+const maxExtendedKeys = 100
+const maxExtendedLength = 65_536
 
 const invokeRequest = z.object({
   operation: z.string().nullish(),
@@ -51,7 +51,7 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
     },
     // A component's name, every character escaped.
     routerOptions: { maxParamLength: 3_072 },
-    // What the router can't read never comes to the handlers of errors below.
+    // The error handlers below do not see a path that the router can't parse.
     frameworkErrors: ({ statusCode = 400 }, _request, reply) =>
       void sendError(
         reply,
@@ -64,7 +64,7 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
     for (const one of servers) one.endConnections()
   })
 
-  // Dapr looks at no content type: every body is JSON.
+  // Like Dapr, ignores the content type: every body is JSON.
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 
@@ -118,13 +118,13 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
   server.put<{ Params: { key: string } }>('/v1.0/metadata/:key', (request, reply) => {
     const { key } = request.params
     const value = String(request.body ?? '')
-    if (extended.size >= mostExtended && !extended.has(key)) return malformed(reply, `over ${mostExtended} keys`)
-    if (value.length > longestExtended) return malformed(reply, `over ${longestExtended} characters`)
+    if (extended.size >= maxExtendedKeys && !extended.has(key)) return malformed(reply, `over ${maxExtendedKeys} keys`)
+    if (value.length > maxExtendedLength) return malformed(reply, `over ${maxExtendedLength} characters`)
     extended.set(key, value)
     return reply.code(204).send()
   })
   server.post('/v1.0/shutdown', (_request, reply) => {
-    // Also where the caller has gone before its answer.
+    // On close, so that a caller that disconnects early shuts down as well.
     reply.raw.once('close', options.onShutdown)
     return reply.code(204).send()
   })
@@ -195,7 +195,7 @@ function answerHeaders(metadata: Readonly<Record<string, string | undefined>>): 
   const headers = Object.entries(metadata).flatMap(([name, value]) => {
     // JSON may be written in ASCII; the rest is ASCII anyway.
     const ascii = value?.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-    return ascii === undefined || ascii.length > longestHeader ? [] : [[`metadata.${name}`, ascii] as const]
+    return ascii === undefined || ascii.length > maxHeaderLength ? [] : [[`metadata.${name}`, ascii] as const]
   })
   return Object.fromEntries(headers)
 }

@@ -18,15 +18,15 @@ export interface Host {
   /** By name, in the order of their names. */
   components(): readonly RunningComponent[]
   find(name: string): RunningComponent | undefined
-  /** Opens what is new. Rejects where one can't be opened. */
+  /** Opens all components. Rejects where one can't be opened. */
   start(loaded: Loaded): Promise<void>
   /**
-   * Opens, closes and replaces until those run that are loaded. What can't be opened is logged,
-   * and what it replaces comes back. One change at a time.
+   * Opens, closes and replaces components until the loaded ones run. Where one can't be opened, that is logged and its
+   * previous version is opened again. One change at a time.
    */
   change(loaded: Loaded): Promise<void>
   appIsUp(up: boolean): void
-  /** Drains all components at once; a change under way ends. */
+  /** Drains all components at once, and ends a change under way. */
   close(): Promise<void>
 }
 
@@ -48,7 +48,7 @@ export function createHost({ channel, loggerOf, metrics }: HostOptions): Host {
     component.appIsUp(appUp)
   }
 
-  /** Which component of ours has the port that was taken. The one that listens keeps it, whichever file stands first. */
+  /** Names the component that already listens on the port, whatever the order of the files. */
   function neighbour({ metadata: { input } }: LoadedComponent, error: unknown): string {
     if (!(error instanceof BindingError) || error.code !== 'PORT_UNAVAILABLE') return ''
     const other = [...running.values()].find(
@@ -57,7 +57,7 @@ export function createHost({ channel, loggerOf, metrics }: HostOptions): Host {
     return other ? `; component ${JSON.stringify(other.loaded.component.name)} has its handshakePort already` : ''
   }
 
-  /** An application may publish while it handles an event: so no output is closed before all inputs have been drained. */
+  /** Drains all inputs before any output is closed: an application may publish while it handles an event. */
   async function drain(components: readonly RunningComponent[]): Promise<void> {
     await Promise.all(components.map((component) => component.drain()))
   }
@@ -74,7 +74,7 @@ export function createHost({ channel, loggerOf, metrics }: HostOptions): Host {
     } catch (error) {
       loggerOf(name).error(`${messageOf(error)}${neighbour(loaded, error)}`)
       if (!before) return loggerOf(name).warn('it is left out until its file changes')
-      loggerOf(name).warn('going back to what it was before, until its file changes')
+      loggerOf(name).warn('the previous version runs again, until its file changes')
       await openOrGoBack(before, undefined)
     }
   }
@@ -124,7 +124,7 @@ export function createHost({ channel, loggerOf, metrics }: HostOptions): Host {
     async close() {
       closing = true
       await drain([...running.values()])
-      // A change under way opens one component more at most.
+      // A change under way opens at most one more component.
       await Promise.allSettled([changing])
       const all = [...running.values()]
       await drain(all)

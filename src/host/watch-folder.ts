@@ -1,21 +1,21 @@
 import { isDeepStrictEqual } from 'node:util'
 
-/** How {@link watchFolder} looks. */
+/** What {@link watchFolder} needs. */
 export interface WatchOptions<State> {
-  /** Reads what is watched. A rejection counts as "as before". */
+  /** Reads what is watched. A rejection counts as no change. */
   readonly read: () => Promise<State>
   /** What is known already. */
   readonly known: State
-  /** Called with what has changed; the next look comes once it has resolved. */
+  /** Called with a new state. The next poll waits until it has resolved. */
   readonly changed: (state: State) => Promise<void>
-  /** Milliseconds between two looks. @default 250 */
+  /** Milliseconds between two polls. @default 250 */
   readonly intervalMs?: number
 }
 
 /**
- * Looks again and again, and calls back when something has changed and stood still for one look: a file that is
- * being written is empty for a moment, which must not take its components away. Returns how to stop; resolves when
- * the callback under way has ended.
+ * Polls, and calls back when the state has changed and two polls in a row have read the same: a file that is being
+ * written is empty for a moment, which must not remove its components. Returns a function that stops the watch and
+ * resolves when a running callback has ended.
  */
 export function watchFolder<State>(options: WatchOptions<State>): () => Promise<void> {
   const { read, changed, intervalMs = 250 } = options
@@ -25,7 +25,7 @@ export function watchFolder<State>(options: WatchOptions<State>): () => Promise<
   let underWay = Promise.resolve()
   let timer: NodeJS.Timeout
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     const state = await read().catch(() => known)
     if (stopped) return
     const settled = isDeepStrictEqual(state, seen)
@@ -36,7 +36,7 @@ export function watchFolder<State>(options: WatchOptions<State>): () => Promise<
   }
   function plan(): void {
     timer = setTimeout(() => {
-      underWay = look().finally(() => {
+      underWay = poll().finally(() => {
         if (!stopped) plan()
       })
     }, intervalMs)

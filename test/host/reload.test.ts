@@ -101,7 +101,7 @@ it('goes back to what a component was when its new port is taken, and leaves out
   await host.takesEvents('orders')
   world.write('orders.yaml', { handshakePort: String(app.port), fields: { listenAddress: '127.0.0.1' } })
   await host.line(/ error PORT_UNAVAILABLE.* component=orders/)
-  await host.line(/ warn {2}going back to what it was before.* component=orders/)
+  await host.line(/ warn {2}the previous version runs again.* component=orders/)
   await host.invoke('orders', { operation: 'create', data: 'still' })
   await app.received('POST', 1)
 
@@ -135,7 +135,7 @@ it('lets a component keep the port that another one asks for, and names the two'
   const port = await host.port('parcels')
   world.write('orders.yaml', { handshakePort: port })
   await host.line(/ error PORT_UNAVAILABLE.*component "parcels" has its handshakePort already.* component=orders/)
-  await host.line(/ warn {2}going back to what it was before.* component=orders/)
+  await host.line(/ warn {2}the previous version runs again.* component=orders/)
   await host.invoke('orders', { operation: 'create', data: 'one' })
   await host.invoke('parcels', { operation: 'create', data: 'other' })
   expect((await app.received('POST', 2)).map(({ path }) => path).sort()).toEqual(['/orders', '/parcels'])

@@ -20,13 +20,13 @@ import type { Terminal } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 import { watchText } from '../watch-file.ts'
 
-/** The ports where neither options nor configuration name one, so that what was pasted once goes on working. */
+/** The default ports. They are fixed, so that pasted lines keep working. */
 const defaultPorts = { port: 4430, httpPort: 4431 } as const
 
 const liveLineMs = 500
 
-/** Longer than Event Grid waits for a subscriber's answer: who has not answered by then never will. */
-const longestDrainMs = 35_000
+/** Longer than Event Grid waits for a subscriber's answer. */
+const maxDrainMs = 35_000
 
 const portTroubles: Readonly<Record<string, string>> = {
   EADDRINUSE: 'is in use; free it',
@@ -224,7 +224,7 @@ async function drain(
   const times = Number.POSITIVE_INFINITY
   emulator.failNext({ route: 'topic', status: 503, times, matches: ({ url }) => url.startsWith('/topics/') })
   const { promise: late, resolve: giveUp } = Promise.withResolvers<void>()
-  const timer = setTimeout(giveUp, longestDrainMs)
+  const timer = setTimeout(giveUp, maxDrainMs)
   await Promise.race([emulator.idle(), late])
   clearTimeout(timer)
   const { delivered, deadLettered, dropped } = emulator.figures()
