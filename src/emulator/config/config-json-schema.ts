@@ -22,8 +22,8 @@ const about: Readonly<Record<keyof Config, string>> = {
   deadLetterConnectionString:
     'Storage account for dead-letters. Needs the package @azure/storage-blob. Default: memory.',
   concurrency: 'Deliveries under way at once, for each event subscription.',
-  maxPending: 'Undelivered events that are kept at most. Publishing more is answered 503.',
-  maxPendingBytes: 'Bytes of undelivered events that are kept at most. Publishing more is answered 503.',
+  maxPending: 'The most undelivered events. Publishing more is answered 429.',
+  maxPendingBytes: 'The most bytes of undelivered events. Publishing more is answered 429.',
   operationDelayMs: 'Milliseconds that a long-running operation takes at least. Default: 0.',
   conflicts: 'Answer 409 to a change of an event subscription while another one runs? Default: false.',
   throttling: "Answer 429 beyond Azure's rates? Default: false.",
