@@ -1,23 +1,44 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { EventGridEmulator } from '../../src/emulator/index.ts'
-import { startProgram } from './program.ts'
+import { cacheOf } from './places.ts'
+import { runProgram, startProgram } from './program.ts'
 import { lastLine, preparePython, pythonOf, pythonSources } from './python-environment.ts'
 import type { Step, Witness } from './witness.ts'
 
-const environment = 'dapr-python'
 const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
+
+const python = 'dapr-python'
 
 /** Dapr's SDK for Python against `run` over gRPC. */
 export const daprPythonSdk: Witness = {
   name: "Dapr's Python SDK over gRPC",
-  prepare: () => preparePython(environment, 'requirements-dapr.txt'),
-  run,
+  prepare: () => preparePython(python, 'requirements-dapr.txt'),
+  run: () => witness(pythonOf(python), [join(pythonSources, 'dapr_app.py')]),
 }
 
-async function run(): Promise<readonly Step[]> {
+const goCache = cacheOf('dapr-go')
+const goApp = join(goCache, 'app')
+
+/** Dapr's SDK for Go against `run` over gRPC. */
+export const daprGoSdk: Witness = {
+  name: "Dapr's Go SDK over gRPC",
+  async prepare() {
+    const found = await runProgram('go', ['version'])
+    if (found.code !== 0) return { missing: 'there is no go' }
+    await mkdir(goCache, { recursive: true })
+    const cwd = join(import.meta.dirname, 'go-sdk')
+    const env = { GOFLAGS: '-mod=readonly', GONOSUMDB: 'github.com/dapr/*', GOTOOLCHAIN: 'auto', CGO_ENABLED: '0' }
+    const build = await runProgram('go', ['build', '-o', goApp, '.'], { cwd, env })
+    return build.code === 0 ? {} : { missing: `${found.stdout} can't build it: ${lastLine(build)}` }
+  },
+  run: () => witness(goApp, []),
+}
+
+/** Runs an application beside `run`. It writes its steps as lines of JSON, and ends with a call of Shutdown. */
+async function witness(program: string, args: readonly string[]): Promise<readonly Step[]> {
   const [handshakePort, appPort, httpPort, grpcPort] = await freePorts(4)
   const folder = await mkdtemp(join(tmpdir(), 'dapr-witness-'))
   try {
@@ -44,7 +65,7 @@ async function run(): Promise<readonly Step[]> {
       },
     })
     host.end()
-    const app = startProgram(pythonOf(environment), [join(pythonSources, 'dapr_app.py')], {
+    const app = startProgram(program, args, {
       timeoutMs: 120_000,
       env: {
         ...token,
@@ -58,14 +79,14 @@ async function run(): Promise<readonly Step[]> {
     await emulator.records.handshakes.waitFor(({ outcome }) => outcome === 'validated')
     app.write('go')
     const steps: Step[] = []
-    // Only dapr_app.py writes these lines, and each has this shape.
-    for await (const line of app.lines) steps.push(JSON.parse(line) as Step)
+    // Only our applications write lines of JSON, and each has this shape; the Go SDK writes its log among them.
+    for await (const line of app.lines) if (line.startsWith('{')) steps.push(JSON.parse(line) as Step)
     app.end()
     const [ofApp, ofHost] = [await app.ended, await host.ended]
     const ended = { step: 'run ends with 0 after the shutdown' }
     steps.push(ofHost.code === 0 ? ended : { ...ended, error: lastLine(ofHost) })
     if (steps.some(({ error }) => error !== undefined)) process.stderr.write(ofApp.stderr + ofHost.stderr)
-    return ofApp.code === 0 ? steps : [...steps, { step: 'dapr_app.py runs to its end', error: lastLine(ofApp) }]
+    return ofApp.code === 0 ? steps : [...steps, { step: 'the application runs to its end', error: lastLine(ofApp) }]
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
