@@ -20,7 +20,7 @@ import {
 const world = useEmulator()
 const proof = ({ clientSecret, scope }: Target) => ({ [tokenHeader]: tokenOf(clientSecret, scope) })
 
-describe('a line of the log can not be forged by', () => {
+describe('a line of the log cannot be forged by', () => {
   const forged = 'x\r\nwarn forged {"line":true}\u001b[2J\u2028\u0000\u202e\u009b'
 
   it.each([

@@ -5,7 +5,7 @@ import { openListener, proof } from '../listener/open-listener.ts'
 
 /**
  * Bodies and headers made by fast-check against a listener that takes everything its handler is given: `FUZZ_BODIES` of them (short form 3,000), from `FUZZ_SEED`
- * (printed with the long form). No answer may be a 5xx, and nothing may be rejected without somebody hearing of it.
+ * (printed with the long form). No answer may be a 5xx, and no rejection may be unhandled.
  */
 const bodies = Number(process.env.FUZZ_BODIES ?? 3_000)
 const seed = Number(process.env.FUZZ_SEED ?? (process.env.FUZZ_BODIES ? Date.now() % 2 ** 31 : 20_261_121))

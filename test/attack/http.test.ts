@@ -229,7 +229,7 @@ describe('connections', () => {
     expect(target.handled.map(({ cloudEvent }) => cloudEvent.id)).toEqual(['1'])
   })
 
-  it('that expect what nobody knows are judged like any other', async () => {
+  it('with an unknown Expect header are judged like any other', async () => {
     const target = await openTarget(world())
     const answer = await target.exchange(request(post, ['expect: a miracle', 'connection: close'], '{}'))
     expect(statuses(answer)).toEqual([401])
@@ -362,7 +362,7 @@ describe('a request that says by a header it were another:', () => {
 
   it.each([
     { name: 'CONNECT', line: 'CONNECT evil.example.com:443 HTTP/1.1', expected: [[]] },
-    { name: 'a method nobody knows', line: 'EVIL /api/events HTTP/1.1', expected: [[]] },
+    { name: 'an unknown method', line: 'EVIL /api/events HTTP/1.1', expected: [[]] },
     { name: 'a method in lower case', line: 'post /api/events HTTP/1.1', expected: [[]] },
     { name: 'HTTP/2 over plain text', line: 'PRI * HTTP/2.0', expected: [[]] },
     { name: 'HTTP/3.0', line: 'POST /api/events HTTP/3.0', expected: [[]] },

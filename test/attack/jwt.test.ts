@@ -48,7 +48,7 @@ function claims(more: object = {}) {
   }
 }
 
-/** A binding under `entra` whose event subscription stands; `later` lets ten minutes pass, after which nothing excuses a token that fails. */
+/** A binding under `entra` with an event subscription. `later` lets ten minutes pass; then a failing token is answered 401. */
 async function openEntra(keys: readonly object[] = [signer.jwk]) {
   vi.useFakeTimers({ toFake: ['Date'] })
   onTestFinished(() => void vi.useRealTimers())

@@ -18,7 +18,7 @@ const patterns = globSync('**/*.ts', { cwd: root, exclude: ['emulator/**', 'cli/
     .map(([, body = '', flags = '']) => ({ file, pattern: new RegExp(body, flags) })),
 )
 
-/** Long enough that whoever looks at each character once for each other takes seconds. */
+/** Long enough that quadratic time takes seconds. */
 const length = 50_000
 
 const usual = [
@@ -53,7 +53,7 @@ function attacks(pattern: RegExp): readonly string[] {
   try {
     matches = fc.sample(fc.stringMatching(pattern), { numRuns: 4, seed: 20_261_121 })
   } catch {
-    // What fast-check can not build still meets the usual characters.
+    // What fast-check cannot build still meets the usual characters.
   }
   const pumped = matches.flatMap((match) =>
     Array.from(
@@ -80,7 +80,7 @@ describe('no text makes a pattern of ours slow:', () => {
     }
   })
 
-  it('a pattern that is slow is told', () => {
+  it('a slow pattern is found', () => {
     const [text] = attacks(/0+$/).filter((attack) => attack.startsWith('00'))
     Object.assign(sandbox, { pattern: /0+$/, text })
     expect(() => search.runInContext(sandbox, { timeout: 500 })).toThrow('timed out')

@@ -131,7 +131,7 @@ export async function exchange(port: number, bytes: string | Buffer): Promise<st
   return socket.ended
 }
 
-/** A connection, once it stands; `ended` is what came until it ended. */
+/** A connection, once it is open; `ended` is what came until it ended. */
 export async function open(port: number): Promise<Socket & { readonly ended: Promise<string> }> {
   const socket = connect({ host: '127.0.0.1', port })
   socket.setEncoding('latin1')

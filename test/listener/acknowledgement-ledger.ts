@@ -37,7 +37,10 @@ interface LedgerOptions {
   readonly joinForMs: number
 }
 
-/** What must hold whatever happens, told from what sender and handler see alone. Faults are gathered, for who asks would swallow a throw. */
+/**
+ * What must hold whatever happens, judged by what sender and handler see. Faults are collected instead of thrown, because the dispatcher
+ * catches what a handler throws.
+ */
 export function createLedger({ maxConcurrency, now, joinForMs }: LedgerOptions) {
   const bodies: Body[] = []
   const runs: Run[] = []
@@ -47,7 +50,7 @@ export function createLedger({ maxConcurrency, now, joinForMs }: LedgerOptions) 
   const unanswered = () => bodies.filter((body) => body.status === undefined)
   const expect = (holds: boolean, fault: string) => void (holds || faults.push(fault))
 
-  /** It ended for good, and the sender has not been told, so it comes again. */
+  /** It has a final outcome that the sender does not know, so it is delivered again. */
   const settled = (text: string) =>
     runs.some(
       (run) =>

@@ -95,15 +95,15 @@ describe('a delivery under secret', () => {
     expect(events).toHaveLength(1)
   })
 
-  it('that seems ours without our credential is told to the binding and in the status', async () => {
-    let told = 0
-    const { deliver, listener } = await openListener({ onForeignDelivery: () => told++, now: () => 1_000 })
+  it('that seems ours without our credential is reported to the binding and in the status', async () => {
+    let reported = 0
+    const { deliver, listener } = await openListener({ onForeignDelivery: () => reported++, now: () => 1_000 })
     await deliver(cloudEventText('1'), { 'X-EventGrid-Binding-Token': undefined, 'aeg-subscription-name': 'INVOICES' })
     await deliver(cloudEventText('1'), { 'X-EventGrid-Binding-Token': `${ours.keyId}.x` })
     expect(listener.status().foreign).toBeUndefined()
     await deliver(cloudEventText('1'), { 'X-EventGrid-Binding-Token': undefined })
     await deliver(cloudEventText('1'), { 'X-EventGrid-Binding-Token': other.text })
-    expect(told).toBe(2)
+    expect(reported).toBe(2)
     expect(listener.status().foreign).toEqual({ count: 2, lastAt: 1_000 })
   })
 
@@ -146,7 +146,7 @@ describe('a delivery of an event subscription that a renamed component left behi
 
   it.each([
     {
-      name: 'a hyphen, which eventSubscriptionName can not have',
+      name: 'a hyphen, which eventSubscriptionName cannot have',
       sent: 'A-B-C',
       remedy: /^(?!.*eventSubscriptionName).* delete --name a-b-c /,
     },
@@ -220,7 +220,7 @@ describe('refuseCredential', () => {
   const failing: Evidence = { kind: 'failing', reason: 'x' }
 
   it.each([
-    { name: 'before our write stands', evidence: failing, writtenAt: undefined, now: minutes(100), status: 503 },
+    { name: 'before our write succeeded', evidence: failing, writtenAt: undefined, now: minutes(100), status: 503 },
     {
       name: 'just under ten minutes after it',
       evidence: failing,

@@ -156,7 +156,7 @@ describe('odd JSON', () => {
     expect(depth).toBe(levels)
   })
 
-  it('whose handler runs out of stack comes again', async () => {
+  it('whose handler runs out of stack is answered 500', async () => {
     const levels = 500_000
     const { deliver } = await openListener({ handler: ({ cloudEvent }) => void JSON.stringify(cloudEvent) })
     const text = cloudEventText('1').replace('{"id":"1"}', '['.repeat(levels) + ']'.repeat(levels))
@@ -325,7 +325,7 @@ describe('the answer to a batch', () => {
     expect(events.map((event) => event.cloudEvent.id)).toEqual(ids)
   })
 
-  it('that comes again runs only what failed: one good, one bad, one rejected, one failing event', async () => {
+  it('that is redelivered runs only what failed: one good, one bad, one rejected, one failing event', async () => {
     let healed = false
     const { deliver, events } = await openListener({ handler: (event) => (healed ? undefined : handler(event)) })
     const body = `[${['good', 'reject', 'fail'].map((id) => cloudEventText(id)).join()},{"bad":1}]`

@@ -279,18 +279,18 @@ describe('a delivery under entra', () => {
     const signer = await createSigner('one')
     const server = await openKeySetServer([signer.jwk])
     const clock = createManualClock(nowMs)
-    let told = 0
+    let reported = 0
     const opened = await openListener({
       authentication: { kind: 'entra', tenantId, clientId, eventGridClientId },
       endpoints: { authorityHost: server.authorityHost, ca: server.ca },
       keySetTimeoutMs,
       now: clock.now,
       subscriptionWrittenAt: () => writtenAt,
-      onForeignDelivery: () => told++,
+      onForeignDelivery: () => reported++,
     })
     const deliver = (authorization: string | undefined, subscription = 'ORDERS') =>
       opened.deliver(cloudEventText('1'), { authorization, 'aeg-subscription-name': subscription })
-    return { ...opened, signer, server, clock, deliver, told: () => told }
+    return { ...opened, signer, server, clock, deliver, reported: () => reported }
   }
 
   it('is taken with a token of Event Grid, whose keys come from the authority host', async () => {
@@ -314,10 +314,10 @@ describe('a delivery under entra', () => {
   })
 
   it('without a token is 503 for our subscription, which is then read again, and 401 for another', async () => {
-    const { deliver, told } = await open()
+    const { deliver, reported } = await open()
     expect((await deliver(undefined)).status).toBe(503)
     expect((await deliver(undefined, 'INVOICES')).status).toBe(401)
-    expect(told()).toBe(1)
+    expect(reported()).toBe(1)
   })
 
   it('with a token signed by another key is 503 until ten minutes after our write, then 401', async () => {
@@ -338,7 +338,7 @@ describe('a delivery under entra', () => {
     expect(await answer).toMatchObject({ status: 503 })
   })
 
-  it('is 503 while keys can not be fetched, and taken once they can', async () => {
+  it('is 503 while keys cannot be fetched, and taken once they can', async () => {
     const { deliver, signer, server, clock, log } = await open(0)
     server.state.status = 500
     const authorization = `Bearer ${await signer.sign(claimsV1)}`

@@ -86,7 +86,7 @@ describe('OPTIONS without an origin', () => {
     expect(answer.headers.get('retry-after')).toBe('30')
   })
 
-  it('answers 500 without internals when the health can not be told', async () => {
+  it('answers 500 without internals when the health cannot be read', async () => {
     const failing = () => {
       throw new Error('marked internals')
     }
@@ -153,7 +153,7 @@ describe('SubscriptionValidation', () => {
     expect((await deliver(body, headers)).status).toBe(400)
   })
 
-  it('answers 413 beyond 64 KiB, for nobody has proven anything yet', async () => {
+  it('answers 413 beyond 64 KiB, because the sender has proven nothing', async () => {
     const { deliver } = await openListener()
     expect((await deliver(asCloudEvent({ ...validation, pad: 'x'.repeat(65_536) }), headers)).status).toBe(413)
   })
@@ -165,7 +165,7 @@ describe('SubscriptionValidation', () => {
 })
 
 describe('SubscriptionDeletion', () => {
-  it('is acknowledged, told in the log and not handed on', async () => {
+  it('is acknowledged, logged and not handed on', async () => {
     const { deliver, events, log } = await openListener()
     const body = eventGridText('d', { eventType: 'Microsoft.EventGrid.SubscriptionDeletedEvent' })
     expect((await deliver(`[${body}]`, { 'aeg-event-type': 'SubscriptionDeletion' })).status).toBe(200)

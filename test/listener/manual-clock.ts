@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/support/clock.ts'
 
-/** Time that passes only when told to. */
+/** A clock that a test advances. */
 export function createManualClock(start = Date.UTC(2026, 10, 21)) {
   let time = start
   const due = new Set<{ readonly at: number; run(): void }>()

@@ -51,7 +51,7 @@ export interface Opening extends Partial<Omit<ListenerOptions, 'input' | 'handle
   readonly handler?: EventHandler | undefined
 }
 
-/** A listener on a free port, closed when the test ends. Deliveries need {@link proof} unless told otherwise. */
+/** A listener on a free port, closed when the test ends. Deliveries need {@link proof} unless `authentication` is another. */
 export async function openListener(opening: Opening = {}) {
   const events: ReceivedEvent[] = []
   const log = captureLog()
