@@ -51,7 +51,7 @@ const extension: Rule = (value) => {
 }
 
 /**
- * What keeps an object from being a whole CloudEvent 1.0 in JSON: one sentence for each attribute, which names it. Empty: nothing.
+ * The faults of a CloudEvent 1.0 in JSON: one sentence for each attribute, which names it.
  * CloudEvents 1.0.2, sections 3 and 4; JSON event format, sections 2 and 3.
  */
 export function faultsOfCloudEvent(event: Readonly<Record<string, unknown>>): readonly string[] {

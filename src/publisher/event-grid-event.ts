@@ -6,7 +6,7 @@ const optional = ['topic', 'data', 'dataVersion', 'metadataVersion'] as const
 const known: ReadonlySet<string> = new Set<string>([...required, ...optional])
 
 /**
- * What keeps an object from being a whole event of the Event Grid schema: one sentence for each field, which names it. Empty: nothing.
+ * The faults of an event of the Event Grid schema: one sentence for each field, which names it.
  * Event Grid: event-schema. Fields it does not know are faults, since Event Grid refuses the request for them.
  */
 export function faultsOfEventGridEvent(event: Readonly<Record<string, unknown>>): readonly string[] {

@@ -1,8 +1,8 @@
 import { nestsDeeper } from '../support/json-text.ts'
-/** Deepest nesting that is taken: far below what exhausts the stack where a value is turned into JSON again. */
+/** Deepest nesting: far below what exhausts the stack of JSON.stringify. */
 export const maxDepth = 1_000
 
-/** What a reviver is told beside key and value (ECMAScript: JSON.parse source text access). */
+/** The third argument of a reviver (ECMAScript: JSON.parse source text access). */
 interface ReviverContext {
   readonly source?: string
 }
@@ -24,11 +24,11 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * What {@link parseJson} has made of a text, but a number that JavaScript can't hold stays as it was written and comes out the same when it is turned into
- * JSON again: an integer of twenty digits loses none.
+ * The result of {@link parseJson} with numbers that JavaScript can't hold as raw JSON, so that `JSON.stringify` writes them unchanged: an integer
+ * of twenty digits loses none.
  */
 export function exactJson(text: string, parsed: unknown): unknown {
-  // The reviver makes parsing several times slower, so it runs only where a number is long enough to be rounded.
+  // A reviver makes parsing several times slower, so it runs only where a number may be rounded.
   return /[\d.]{16}|\d[eE]/.test(text) ? JSON.parse(text, keepLongNumber) : parsed
 }
 
@@ -49,7 +49,7 @@ function canonicalNumber(text: string): string {
   return `${sign}${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`
 }
 
-/** A loop, since a pattern for zeros at the end would look at each zero as often as there are zeros. */
+/** A loop: a pattern for trailing zeros takes quadratic time. */
 function lengthWithoutZeros(digits: string): number {
   let length = digits.length
   while (digits.charCodeAt(length - 1) === 0x30) length -= 1

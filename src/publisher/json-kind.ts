@@ -1,4 +1,4 @@
-/** What a JSON value is, in a word for a message: the value itself may be private. */
+/** The kind of a JSON value in a word, for a message that must not show the value. */
 export function kindOf(value: unknown): string {
   if (value === null) return 'null'
   if (value === undefined) return 'nothing'
@@ -7,7 +7,7 @@ export function kindOf(value: unknown): string {
   return `a ${typeof value}`
 }
 
-/** Has a text nothing that an attribute must not hold: control characters, halves of surrogate pairs, noncharacters? CloudEvents 1.0.2, section 3.1. */
+/** Is a text free of control characters, lone surrogates and noncharacters? CloudEvents 1.0.2, section 3.1. */
 export function isPlainText(text: string): boolean {
   return !/[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/u.test(text)
 }

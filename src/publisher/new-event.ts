@@ -12,7 +12,7 @@ const defaultEventType = 'eventgrid-binding.create'
 /** The subject of an event made from data in the Event Grid schema, which demands one, unless the invoke metadata says `subject`. */
 const defaultSubject = 'eventgrid-binding'
 
-/** Where the parts of a new event come from that neither data nor metadata give. */
+/** Defaults for what neither data nor metadata give. */
 export interface NewEventContext {
   readonly schema: EventSchema
   /** `source` of a CloudEvent, unless the invoke metadata says it: the topic endpoint without its query. */
@@ -29,7 +29,7 @@ export interface NewEventContext {
  *
  * In the Event Grid schema `source` is the `topic` and is absent by default; `dataVersion` is "1.0"; `dataschema` and binary data have no place there.
  *
- * The event still has to be checked: metadata may hold what is no attribute.
+ * The caller checks the event: metadata may hold invalid attributes.
  * @throws BindingError PAYLOAD_INVALID
  */
 export function newEvent(
@@ -88,7 +88,7 @@ function cloudEventData(payload: Payload): Record<string, unknown> {
   }
 }
 
-/** The metadata that counts, by lower-case name. An empty value counts as absent. */
+/** The known metadata by lower-case name. An empty value counts as absent. */
 function readAttributes(metadata: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> {
   const wanted: ReadonlySet<string> = new Set([...eventAttributes, 'traceparent', 'tracestate'])
   const given = new Map<string, string>()

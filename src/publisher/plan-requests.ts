@@ -4,7 +4,7 @@ export interface RequestBounds {
   readonly maxRequestEvents: number
 }
 
-/** What counts of an event, or of the events of a call together. */
+/** The load of one event, or of all events of a call. */
 export interface Load {
   readonly events: number
   /** Bytes of UTF-8 JSON, with the commas between the events. */
@@ -20,7 +20,7 @@ export function addLoads(one: Load, other: Load): Load {
   return { events: one.events + other.events, bytes: one.bytes + 1 + other.bytes }
 }
 
-/** Does a load fit into one request? The brackets around the events do not count, so an event of the greatest size goes alone. */
+/** Does a load fit into one request? The brackets do not count, so that an event of the maximum size fits. */
 export function fits(load: Load, bounds: RequestBounds): boolean {
   return load.events <= bounds.maxRequestEvents && load.bytes <= bounds.maxRequestBytes
 }
@@ -49,7 +49,7 @@ export function splitCall<E extends { readonly bytes: number }>(
   return requests
 }
 
-/** A waiting call, as far as joining it with others is concerned. */
+/** What decides whether calls can share a request. */
 export interface Joinable {
   readonly schema: string
   readonly load: Load
@@ -72,7 +72,7 @@ export function joinCalls<C extends Joinable>(waiting: Iterable<C>, bounds: Requ
   return calls
 }
 
-/** The calls of a refused joint request in two halves, which go separately; one call can't be halved. */
+/** The two halves of a refused joint request. A single call can't be halved. */
 export function halve<C>(calls: readonly C[]): readonly (readonly C[])[] {
   const middle = Math.ceil(calls.length / 2)
   return [calls.slice(0, middle), calls.slice(middle)].filter((half) => half.length > 0)

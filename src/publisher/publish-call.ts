@@ -6,7 +6,7 @@ import { addLoads, type Load } from './plan-requests.ts'
 import type { WireEvent } from './to-events.ts'
 import type { TopicAnswer } from './topic-answer.ts'
 
-/** What Event Grid took. */
+/** The accepted events of a call. */
 export interface PublishReceipt {
   /** Ids of the events, in the caller's order. */
   readonly ids: readonly string[]
@@ -16,7 +16,7 @@ export interface PublishReceipt {
   readonly requestId: string | undefined
 }
 
-/** One `publish` on its way. */
+/** One `publish` under way. */
 export interface PublishCall extends Placed {
   readonly schema: EventSchema
   readonly load: Load
@@ -27,11 +27,11 @@ export interface PublishCall extends Placed {
   /** When the call gives up, by `elapsed` of the clock. */
   readonly deadline: number
   readonly receipt: Promise<PublishReceipt>
-  /** Requests of it that Event Grid took, with what they were called. */
+  /** The accepted requests and their ids. */
   readonly done: { requests: number; requestIds: string[] }
-  /** The last answer that was no success. */
+  /** The last failure. */
   lastFailure: { readonly answer: Exclude<TopicAnswer, { kind: 'accepted' }>; readonly attempts: number } | undefined
-  /** Given up by us, so that its events are not sent again. A caller who ended the wait does not make it so. */
+  /** Its time is over: its events are not sent again. A caller's abort does not set it. */
   abandoned: boolean
   resolve(): void
   reject(error: BindingError): void
@@ -48,7 +48,7 @@ export interface PublishCallOptions {
   readonly onDeadline: (call: PublishCall) => void
   /** The caller ended the wait; the call is rejected already. */
   readonly onAborted: (call: PublishCall) => void
-  /** Runs once, when the call is settled in whatever way. */
+  /** Runs once, when the call is settled. */
   readonly onSettled: (call: PublishCall) => void
 }
 
@@ -57,7 +57,7 @@ export function loadOf(events: readonly WireEvent[]): Load {
   return events.reduce<Load>((load, { bytes }) => addLoads(load, { events: 1, bytes }), { events: 0, bytes: 0 })
 }
 
-/** Makes a call, which watches its deadline and its signal until it is settled. */
+/** Makes a call. It watches its deadline and its signal until it is settled. */
 export function createCall(options: PublishCallOptions): PublishCall {
   const { schema, requests, clock, timeoutMs, signal } = options
   const { promise, resolve, reject } = Promise.withResolvers<PublishReceipt>()
@@ -109,7 +109,7 @@ export function abortedError(): BindingError {
   })
 }
 
-/** Ids of a call's events: those that Event Grid took, and the others. */
+/** Ids of a call's events: the published ones and the others. */
 export function idsOf(call: PublishCall): { readonly published: readonly string[]; readonly ids: readonly string[] } {
   const idsIn = (requests: PublishCall['requests']) => requests.flat().map(({ id }) => id)
   const { requests, done } = call

@@ -15,18 +15,18 @@ import { createSender, type FailedAnswer } from './sender.ts'
 import { toEvents } from './to-events.ts'
 import { createTopicClient, publishUrl, type TopicClientOptions } from './topic-client.ts'
 
-/** How one `publish` goes about it. */
+/** Options of one `publish`. */
 interface PublishOptions {
   /** Attributes of an event made from data (README, "What create takes"). */
   readonly metadata?: Readonly<Record<string, string>>
-  /** Takes a waiting call back; once its request is sent it only ends the wait. */
+  /** Cancels a call that waits. Once its request is sent, it only ends the wait. */
   readonly signal?: AbortSignal
 }
 
 /** Publishes to one topic. */
 export interface Publisher {
   /**
-   * Publishes what a payload is: an event, events, or data that becomes an event.
+   * Publishes a payload: an event, several events, or data, which becomes an event.
    *
    * Events that were answered 429 or 5xx, or whose connection broke, are sent again until the call's time is over: an event may be published twice. Order is kept
    * within a call, not between calls.
@@ -35,22 +35,22 @@ export interface Publisher {
    *   CREDENTIALS_REJECTED, PERMISSION_DENIED, ABORTED or CLOSED; `details.ids` are the events not published
    */
   publish(payload: unknown, options?: PublishOptions): Promise<PublishReceipt>
-  /** Why the topic can't be published to, by the last request; `undefined` after one that it took. One event's own fault does not count. Safe to print. */
+  /** Why the last request failed; `undefined` after an accepted one. Faults of single events do not count. Safe to print. */
   lastFailure(): string | undefined
-  /** Takes no more calls, publishes what is queued (for `closeTimeoutMs` at most; the rest is rejected with CLOSED) and ends the connections. */
+  /** Rejects new calls, publishes queued ones for at most `closeTimeoutMs`, rejects the rest with CLOSED, and ends the connections. */
   close(): Promise<void>
 }
 
 /** What {@link createPublisher} needs. */
 export interface PublisherOptions {
   readonly output: OutputMetadata
-  /** Gives the tokens where `output` authenticates by `entra`. */
+  /** For `topicAuthentication: entra`. */
   readonly credential?: TopicClientOptions['credential']
   readonly endpoints: Endpoints
   readonly logger: Logger
   /** @default publisherDefaults */
   readonly limits?: Partial<PublisherLimits>
-  /** @default the time of this machine */
+  /** @default systemClock */
   readonly clock?: SteadyClock
   /** From 0 up to 1: spreads retries. @default Math.random */
   readonly random?: () => number
@@ -61,8 +61,8 @@ export interface PublisherOptions {
 /**
  * Makes a publisher. Nothing connects before the first `publish`.
  *
- * A call goes out at once when no request is under way; calls that come meanwhile wait and then go together in one request. A second request starts beside the first only
- * when the waiting calls fill it. After a request, calls that wait already are held a millisecond at most for its callers to call again.
+ * A call is sent at once if no request is under way. Calls that arrive meanwhile wait and share the next request. A second request starts only
+ * when the waiting calls fill it. After a request, waiting calls are held for at most a millisecond, so that its callers can join them.
  */
 export function createPublisher(options: PublisherOptions): Publisher {
   const { output, credential, endpoints, logger, clock = systemClock, newId = randomUUID } = options
@@ -114,7 +114,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     })
   }
 
-  /** Takes room for a load beside what is held already. */
+  /** Reserves room for a load. */
   const admit = (load: Load) => {
     refuseTooLarge(load)
     if (held.events + load.events > most.events || held.bytes + load.bytes > most.bytes) {

@@ -2,13 +2,13 @@ import { types } from 'node:util'
 import { BindingError } from '../core/errors.ts'
 import { parseJson } from './exact-json.ts'
 
-/** A payload past the door: a copy, so that what the caller does to it afterwards changes nothing. */
+/** A copy of the payload: later changes by the caller have no effect. */
 export type Payload =
-  /** `value` is what `JSON.parse` makes of `text`: long numbers are exact in the text only. */
+  /** `value` is `JSON.parse(text)`. Long numbers are exact in the text only. */
   | { readonly kind: 'json'; readonly text: string; readonly value: unknown }
-  /** Text that is no JSON object or array. */
+  /** Text other than a JSON object or array. */
   | { readonly kind: 'text'; readonly text: string }
-  /** Bytes that are no JSON object or array. */
+  /** Bytes other than a JSON object or array. */
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
 
 /** PAYLOAD_INVALID. */
@@ -61,9 +61,9 @@ const tooDeep = (cause: unknown) =>
     'flatten it, or send it as text within data',
   )
 
-/** The bytes a value is, without copying them; `undefined` where it is none. A buffer that was given away to another thread holds none. */
+/** The bytes of a value, not copied; `undefined` for other values. A transferred buffer is empty. */
 export function asBytes(value: unknown): Buffer | undefined {
-  // Not instanceof, which runs code of the caller's where the value is a proxy.
+  // Not instanceof: with a proxy it runs code of the caller.
   if (!ArrayBuffer.isView(value) && !types.isAnyArrayBuffer(value)) return undefined
   try {
     return ArrayBuffer.isView(value)
@@ -84,7 +84,7 @@ function asUtf8(bytes: Buffer): string | undefined {
   }
 }
 
-/** The JSON text of a value of the caller's; foreign `toJSON` functions run here. */
+/** The JSON text of a value. Runs the caller's `toJSON` functions. */
 function asJson(payload: unknown): string {
   let text: string | undefined
   let loss: Loss | undefined
@@ -103,10 +103,10 @@ function asJson(payload: unknown): string {
   return text
 }
 
-/** Why JSON.stringify threw. Its own messages name keys only; what a getter or `toJSON` throws may hold anything, so it stays out. */
+/** Why JSON.stringify threw. Its own messages name keys only. Errors of a getter or `toJSON` may hold secrets, so they are left out. */
 function reasonOf(error: unknown): string {
   const own = 'a getter or toJSON of it failed'
-  // A native error only: another object may run code of the caller's when it is looked at.
+  // Native errors only: reading another object may run code of the caller.
   if (!types.isNativeError(error)) return own
   if (error instanceof RangeError) return 'it is nested too deeply or too large'
   if (!(error instanceof TypeError)) return own
@@ -128,7 +128,7 @@ function liftBinaryData(event: unknown): unknown {
   return { ...rest, data_base64: bytes.toString('base64') }
 }
 
-/** Something within a payload that JSON has no form for, and the key it stands at. */
+/** A value that JSON can't represent, and its key. */
 interface Loss {
   readonly key: string
   readonly what: 'bytes' | 'a Map or Set' | 'NaN or an infinity'

@@ -1,31 +1,31 @@
 import { fits, halve, joinCalls, type RequestBounds } from './plan-requests.ts'
 import type { PublishCall } from './publish-call.ts'
 
-/** How sending some calls together ended: settled one way or the other, or refused so that halves of them may fare better. */
+/** How a joint request ended: every call is settled, or the halves of it are to be sent separately. */
 export type SendOutcome = 'settled' | 'halve'
 
 /** What {@link createRequestQueue} needs. */
 export interface RequestQueueOptions {
   readonly limits: RequestBounds & { readonly maxRequests: number }
   /**
-   * Sends calls in one request, or one call in several. Never rejects. `onBackOff` tells when it waits to try again, and when it no longer does.
+   * Sends calls in one request, or one call in several. Never rejects. Calls `onBackOff(true)` before a pause and `onBackOff(false)` after it.
    */
   readonly send: (calls: readonly PublishCall[], onBackOff: (waits: boolean) => void) => Promise<SendOutcome>
 }
 
-/** Calls that wait, and the requests under way. */
+/** The waiting calls and the requests under way. */
 export interface RequestQueue {
-  /** Puts a call at the end; it goes out at once if nothing is under way. */
+  /** Appends a call. It is sent at once if nothing is under way. */
   add(call: PublishCall): void
-  /** Takes a call out if it still waits. */
+  /** Removes a call that still waits. */
   remove(call: PublishCall): void
   /** Resolves when nothing waits and nothing is under way. */
   idle(): Promise<void>
 }
 
 /**
- * Milliseconds in which the callers of a request are expected to call again, if calls wait already. Without waiting for them these would go, and they
- * would wait for the next; a caller who is not in this process, but behind a sidecar, takes half a millisecond.
+ * After a request, waiting calls are held for so many milliseconds, so that its callers can call again and join them. A caller behind a
+ * sidecar takes half a millisecond.
  */
 const returnMs = 1
 
@@ -33,18 +33,18 @@ const returnMs = 1
 export function createRequestQueue({ limits, send }: RequestQueueOptions): RequestQueue {
   /** In order of arrival. No Set, for the reason that placed-list.ts gives. */
   const waiting: PublishCall[] = []
-  /** Halves of refused requests: they come first, and are never joined again. */
+  /** Halves of refused requests. They are sent first and never joined again. */
   const halves: (readonly PublishCall[])[] = []
   const idlers: (() => void)[] = []
   let running = 0
   let runningJoint = 0
   let backingOff = 0
-  /** Requests that have just ended: their callers are told within this tick and may well call again at once. */
+  /** Requests that have just ended: their callers may call again within this tick. */
   let settling = 0
-  /** The next request waits until so many calls wait for it, or the time is over. */
+  /** The next request starts when so many calls wait, or when the hold is over. */
   let held: { readonly calls: number; readonly timer: NodeJS.Timeout } | undefined
 
-  /** What waits altogether, so that a call that comes need not count the others. */
+  /** The sum of all waiting calls. */
   const load = { events: 0, bytes: 0 }
 
   /** Do the waiting calls fill a request? The last of them has no comma. */
@@ -60,7 +60,7 @@ export function createRequestQueue({ limits, send }: RequestQueueOptions): Reque
   const next = (): readonly PublishCall[] | undefined => {
     const half = halves.shift()
     if (half) return half
-    // While a request is under way, the others wait for it and go together; they need not once they fill another.
+    // Calls wait for the request under way and share the next one, unless they fill one already.
     if (runningJoint > 0 && !full()) return undefined
     const calls = joinCalls(waiting, limits)
     if (calls.length === 0) return undefined
@@ -69,7 +69,7 @@ export function createRequestQueue({ limits, send }: RequestQueueOptions): Reque
   }
 
   const run = async (calls: readonly PublishCall[]) => {
-    // One call in several requests takes its time: the others need not wait for it.
+    // A call in several requests takes long: the others do not wait for it.
     const joint = calls.some(({ requests }) => requests.length === 1) ? 1 : 0
     running += 1
     runningJoint += joint
@@ -85,7 +85,7 @@ export function createRequestQueue({ limits, send }: RequestQueueOptions): Reque
       const all = waiting.length + calls.length
       process.nextTick(() => {
         settling -= 1
-        // Nobody who waits: whoever comes next goes at once.
+        // Nothing waits: the next call is sent at once.
         if (waiting.length > 0 && waiting.length < all) held ??= { calls: all, timer: setTimeout(release, returnMs) }
         pump()
       })
@@ -100,7 +100,7 @@ export function createRequestQueue({ limits, send }: RequestQueueOptions): Reque
 
   const pump = () => {
     if (settling > 0 || held) return
-    // A topic that throttles one request would throttle the one beside it too.
+    // A topic that throttles one request throttles a parallel one as well.
     while (running < limits.maxRequests && (running === 0 || backingOff === 0)) {
       const calls = next()
       if (!calls) break

@@ -1,5 +1,5 @@
 import { backOff } from '../support/back-off.ts'
-/** What a wait is made of. */
+/** What a pause is computed from. */
 export interface RetryDelayOptions {
   /** Failed attempts so far, from 1. */
   readonly attempt: number
@@ -13,8 +13,8 @@ export interface RetryDelayOptions {
 }
 
 /**
- * Milliseconds until the next attempt (pure): exponential back-off with full jitter, and never before `Retry-After`, which has its own cap. The jitter comes on top of
- * `Retry-After`, so that the replicas a topic throttled do not return in one moment.
+ * Milliseconds until the next attempt (pure): `Retry-After` up to its cap, plus exponential back-off with full jitter, so that throttled replicas do
+ * not return at the same moment.
  */
 export function retryDelay(options: RetryDelayOptions): number {
   const { attempt, retryAfterMs = 0, retryBaseMs, retryCapMs, retryAfterCapMs, random } = options

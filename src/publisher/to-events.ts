@@ -11,7 +11,7 @@ import { invalidPayload, readPayload } from './read-payload.ts'
 /** One event as it is sent. */
 export interface WireEvent {
   readonly id: string
-  /** The event as JSON: every attribute as given, none added. One that came as a text of its own is that very text. */
+  /** The event as JSON, with exactly the given attributes. An event that was given as text is that text. */
   readonly json: string
   /** Bytes of it in UTF-8. */
   readonly bytes: number
@@ -30,7 +30,7 @@ export interface ToEventsContext extends Omit<NewEventContext, 'schema'> {
   readonly maxEventBytes: number
 }
 
-/** Faults a message names at most; the rest are counted. */
+/** A message names so many faults and counts the rest. */
 const shownFaults = 10
 
 /**
@@ -91,7 +91,7 @@ interface WholeEvents {
   readonly events: readonly Record<string, unknown>[]
 }
 
-/** The whole events that a JSON value is; `undefined` where it is data. */
+/** The events in a JSON value; `undefined` where it is data. */
 function recognise(value: unknown): WholeEvents | undefined {
   if (!Array.isArray(value)) {
     const schema = schemaOf(value)

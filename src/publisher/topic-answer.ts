@@ -1,20 +1,20 @@
 import { oneLine } from '../support/text.ts'
-/** How one request to the topic ended, as data. Texts in it are cleaned: no query, no key, no control characters. */
+/** How one request to the topic ended. Its texts hold no query, no key and no control characters. */
 export type TopicAnswer =
   | { readonly kind: 'accepted'; readonly requestId: string | undefined }
   | {
       readonly kind: 'answered'
       readonly status: number
-      /** Event Grid's own words, cut to what a message bears; empty where it gave none. */
+      /** Event Grid's message, shortened; empty where it gave none. */
       readonly message: string
       readonly requestId: string | undefined
       readonly retryAfterMs: number | undefined
     }
-  /** No answer: the connection failed or nothing came in time. The events may have been published all the same. */
+  /** No answer: the connection failed or timed out. The events may have been published. */
   | {
       readonly kind: 'unreachable'
       readonly reason: string
-      /** What to do about it, where the error says so much. */
+      /** What to do about it, where that is known. */
       readonly fix?: string | undefined
       readonly permanent: boolean
       /** The host name does not exist in DNS. */
@@ -30,7 +30,7 @@ export type TopicAnswer =
       readonly retryAfterMs: number | undefined
     }
 
-/** What to do about an answer: `split` gives up on a single call, and halves a joint request. */
+/** What follows from an answer: `split` halves a joint request and fails a single call. */
 export type Verdict = 'done' | 'retry' | 'split' | 'give up'
 
 /** Decides what follows from an answer (pure). */

@@ -16,9 +16,9 @@ import { isLoopback } from '../support/loopback.ts'
 import type { WireEvent } from './to-events.ts'
 import { cleanText, type TopicAnswer } from './topic-answer.ts'
 
-/** One topic, over the Event Grid SDK. */
+/** A client of one topic, on the Event Grid SDK. */
 export interface TopicClient {
-  /** Sends events in one request. Never rejects: how it ended is the answer. When `signal` aborts it answers at once. */
+  /** Sends events in one request. Never rejects: failures are answers too. Answers at once when `signal` aborts. */
   send(schema: EventSchema, events: readonly WireEvent[], signal: AbortSignal): Promise<TopicAnswer>
   /** Ends the kept-alive connections. */
   close(): void
@@ -28,17 +28,17 @@ export interface TopicClient {
 export interface TopicClientOptions {
   readonly output: OutputMetadata
   /**
-   * Gives the tokens where `output` authenticates by `entra`, or throws BindingError or NoTokenError. `renew` has it forget those that it keeps.
+   * For `topicAuthentication: entra`. Throws BindingError or NoTokenError. `renew` drops its cached tokens.
    */
   readonly credential: (TokenCredential & { renew?(): void }) | undefined
   readonly endpoints: Endpoints
   readonly clock: SteadyClock
 }
 
-/** Most bytes of an answer that are read; Event Grid's errors take a few hundred. */
+/** The most bytes of an answer that are read. Event Grid's errors have a few hundred. */
 const maxAnswerBytes = 65_536
 
-/** A token that the topic does not take is renewed no more often: it may be another reason that lasts. */
+/** Shortest time between two renewals of a rejected token: the cause may be another one that lasts. */
 const renewalPauseMs = 60_000
 
 /**
@@ -72,7 +72,7 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
     ? new HttpAgent({ keepAlive: true })
     : new HttpsAgent({ keepAlive: true, ...(secureContext && { secureContext }) })
   const connect = (request: PipelineRequest) => {
-    // Plain is for this machine alone: a proxy would be shown the key.
+    // Plain http is for this machine only. A proxy would see the key.
     if (agent instanceof HttpsAgent) sendBy(request, agent, secureContext)
     else request.agent = agent
   }
@@ -101,7 +101,7 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
   }
   let renewals = 0
   let renewedAt = Number.NEGATIVE_INFINITY
-  /** Whether the token of a request, which the topic does not take, gives way to another: its time may be over by the topic's clock and not by ours. */
+  /** Renews a token that the topic rejected: it may have expired by the topic's clock. True if there is a newer one. */
   const isRenewed = (renewalsBefore: number) => {
     if (renewals > renewalsBefore) return true
     if (!options.credential?.renew || clock.elapsed() - renewedAt < renewalPauseMs) return false
@@ -122,7 +122,7 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
         if (signal.aborted) give()
         else signal.addEventListener('abort', give, { once: true })
       })
-      // The SDK waits for upload and answer to end before it tells of an abort, so its promise alone is not enough.
+      // The SDK reports an abort only after upload and answer have ended.
       const sendWhole = () =>
         Promise.race([sendOnce(clients[schema], sending.signal, { clock, clean: withoutKey }), aborted])
       const renewalsBefore = renewals
@@ -132,7 +132,7 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
           ? await sendWhole()
           : answer
       } finally {
-        // When V8 looks through the young generation only, a WeakMap keeps its values, whatever became of their keys.
+        // Not left to the WeakMap: V8's minor collections keep its values.
         bodies.delete(sending.signal)
       }
     },
@@ -188,10 +188,10 @@ function messageIn(error: Error): string {
   return isRestError(error) && error.code === 'PARSE_ERROR' ? (error.response?.bodyAsText ?? '') : error.message
 }
 
-/** The body of each request by its signal, the one thing of a call that the SDK hands on to a policy as it is. */
+/** The body of each request by its signal, which the SDK passes on to a policy unchanged. */
 type Bodies = WeakMap<object, Buffer>
 
-/** Events as a JSON array. Bytes from the start: V8 would join the texts, copy what it has joined to count its bytes, and make bytes of the copy. */
+/** Events as a JSON array, written as bytes: joined texts would be copied twice. */
 function bodyOf(events: readonly WireEvent[]): Buffer {
   if (events.length === 0) return Buffer.from('[]')
   // A bracket or a comma before each, and the last bracket.
@@ -227,7 +227,7 @@ function credentialOf({ output, credential }: TopicClientOptions): AzureKeyCrede
   return { getToken: async (_scopes, options) => (await credential?.getToken(environment.topicScope, options)) ?? null }
 }
 
-/** What a credential's failure says: Entra refused the client, or could not be asked. */
+/** The failure of a credential: Entra refused the client, or could not be asked. */
 function readTokenFailure(error: unknown): TopicAnswer | undefined {
   if (error instanceof NoTokenError) {
     const { message: reason, fix, retryAfterMs } = error
