@@ -7,8 +7,9 @@ import { type SteadyClock, systemClock } from '../support/clock.ts'
 import { createPlacedList } from '../support/placed-list.ts'
 import { explainRejection } from './explain-rejection.ts'
 import { type PublisherLimits, publisherDefaults } from './limits.ts'
-import { fits, type Load, splitCall } from './plan-requests.ts'
+import { fits, splitCall } from './plan-requests.ts'
 import { abortedError, createCall, idsOf, loadOf, type PublishCall, type PublishReceipt } from './publish-call.ts'
+import { createQueueRoom } from './queue-room.ts'
 import { asBytes } from './read-payload.ts'
 import { createRequestQueue } from './request-queue.ts'
 import { createSender, type FailedAnswer } from './sender.ts'
@@ -84,7 +85,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   const client = createTopicClient({ output, credential, endpoints, clock })
   const closing = new AbortController()
   const open = createPlacedList<PublishCall>()
-  let held: Load = { events: 0, bytes: 0 }
+  const room = createQueueRoom(limits)
   let closed: Promise<void> | undefined
   let lastFailure: string | undefined
 
@@ -105,27 +106,6 @@ export function createPublisher(options: PublisherOptions): Publisher {
   })
   const queue = createRequestQueue({ limits, send: sender.send })
 
-  const most: Load = { events: limits.maxQueuedEvents, bytes: limits.maxQueuedBytes }
-  const refuseTooLarge = (load: Load) => {
-    if (load.events <= most.events && load.bytes <= most.bytes) return
-    throw new BindingError('PAYLOAD_TOO_LARGE', {
-      what: 'the payload is larger than the whole queue of the publisher',
-      fix: `publish at most ${most.events} events and ${most.bytes} bytes in one call`,
-    })
-  }
-
-  /** Reserves room for a load. */
-  const admit = (load: Load) => {
-    refuseTooLarge(load)
-    if (held.events + load.events > most.events || held.bytes + load.bytes > most.bytes) {
-      throw new BindingError('OVERLOADED', {
-        what: `${held.events} events of ${held.bytes} bytes wait for the topic already`,
-        fix: 'publish again later, or more slowly',
-      })
-    }
-    held = { events: held.events + load.events, bytes: held.bytes + load.bytes }
-  }
-
   const onDeadline = (call: PublishCall) => {
     queue.remove(call)
     const waited = {
@@ -136,17 +116,17 @@ export function createPublisher(options: PublisherOptions): Publisher {
   }
   const onSettled = (call: PublishCall) => {
     open.remove(call)
-    held = { events: held.events - call.load.events, bytes: held.bytes - call.load.bytes }
+    room.release(call.load)
   }
 
   const flush = async () => {
     const { promise: timeout, resolve } = Promise.withResolvers<void>()
-    const callOff = clock.setTimer(limits.closeTimeoutMs, resolve)
+    const cancel = clock.setTimer(limits.closeTimeoutMs, resolve)
     await Promise.race([queue.idle(), timeout])
-    callOff()
+    cancel()
     const { members } = open
     if (members.length > 0)
-      logger.warn('closed before all events were published', { calls: members.length, events: held.events })
+      logger.warn('closed before all events were published', { calls: members.length, events: room.held().events })
     for (const call of members) {
       call.abandoned = true
       call.reject(closedError(idsOf(call)))
@@ -160,9 +140,9 @@ export function createPublisher(options: PublisherOptions): Publisher {
     async publish(payload, { metadata, signal } = {}) {
       if (closed) throw closedError()
       if (signal?.aborted) throw abortedError()
-      // Before it is parsed: a text's bytes are no fewer than its characters.
-      if (typeof payload === 'string') refuseTooLarge({ events: 1, bytes: payload.length })
-      else refuseTooLarge({ events: 1, bytes: asBytes(payload)?.length ?? 0 })
+      // Before it is parsed: a text has at least as many bytes as characters.
+      if (typeof payload === 'string') room.refuseTooLarge({ events: 1, bytes: payload.length })
+      else room.refuseTooLarge({ events: 1, bytes: asBytes(payload)?.length ?? 0 })
       const { schema, events } = toEvents(payload, metadata ?? {}, {
         topicSchema: output.topicSchema,
         defaultSource: `${url.origin}${url.pathname}`,
@@ -171,7 +151,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
         newId,
       })
       const load = loadOf(events)
-      admit(load)
+      room.take(load)
       const call = createCall({
         schema,
         requests: fits(load, limits) ? [events] : splitCall(events, limits),
