@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import type { TokenCredential } from '@azure/core-auth'
 import { createCredential } from '../binding/credential.ts'
 import { deriveDeliveryCredentials } from '../core/delivery-credential.ts'
-import type { Endpoints } from '../core/endpoints.ts'
+import { type Endpoints, topicAtEmulator } from '../core/endpoints.ts'
 import type { Secret } from '../core/secret.ts'
 import { secureContextOf } from '../core/trust.ts'
 import type { InputMetadata, OutputMetadata } from '../metadata/metadata.ts'
@@ -116,12 +116,15 @@ export interface OutputWorld {
 
 /** Makes what the checks of an output side share. */
 export function createOutputWorld(
-  output: OutputMetadata,
+  metadata: OutputMetadata,
   surroundings: Surroundings,
   signal: AbortSignal,
 ): OutputWorld {
-  const { endpoints } = surroundings
-  const { authentication, environment } = output
+  const { endpoints, emulator } = surroundings
+  const { authentication, environment } = metadata
+  const topicEndpoint =
+    emulator === undefined ? metadata.topicEndpoint : topicAtEmulator(metadata.topicEndpoint, emulator)
+  const output = { ...metadata, topicEndpoint }
   return {
     ...{ output, surroundings, signal },
     route: once(() => routeOf(new URL(output.topicEndpoint), { ...surroundings, emulator: undefined })),

@@ -26,3 +26,15 @@ export function brokenProxy(environment: Readonly<Record<string, string | undefi
   const name = names.find((name) => environment[name])
   return name && !/^https?:$/.test(URL.parse(environment[name] ?? '')?.protocol ?? '') ? name : undefined
 }
+
+/**
+ * Where the topic of an endpoint in Azure is at an emulator; any other endpoint as it is.
+ *
+ * @param emulator its https URL
+ */
+export function topicAtEmulator(topicEndpoint: string, emulator: string): string {
+  const url = new URL(topicEndpoint)
+  const topic = /^([a-z\d-]+)\.[a-z\d-]+\.eventgrid\.azure\.(net|us|cn)$/.exec(url.hostname)?.[1]
+  if (topic === undefined) return topicEndpoint
+  return new URL(`/topics/${topic}${url.pathname === '/' ? '/api/events' : url.pathname}`, emulator).href
+}
