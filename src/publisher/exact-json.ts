@@ -24,8 +24,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * The result of {@link parseJson} with numbers that JavaScript can't hold as raw JSON, so that `JSON.stringify` writes them unchanged: an integer
- * of twenty digits loses none.
+ * The result of {@link parseJson} with numbers that JavaScript can't hold as raw JSON, so that `JSON.stringify`
+ * writes them unchanged: an integer of twenty digits loses none.
  */
 export function exactJson(text: string, parsed: unknown): unknown {
   // A reviver makes parsing several times slower, so it runs only where a number may be rounded.

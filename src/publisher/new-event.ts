@@ -23,11 +23,13 @@ export interface NewEventContext {
 }
 
 /**
- * The event that data becomes (pure). Without metadata a CloudEvent has `type` {@link defaultEventType}, the topic endpoint as `source`, a random UUID as `id`,
- * the present as `time`, and no `subject`. A `traceparent` in the metadata, and `tracestate` with it, become extension attributes of those names; one of zeros, or no real one,
- * is left out. Other metadata is none of the event's.
+ * The event that data becomes (pure). Without metadata a CloudEvent has `type` {@link defaultEventType}, the topic
+ * endpoint as `source`, a random UUID as `id`, the present as `time`, and no `subject`. A `traceparent` in the
+ * metadata, and `tracestate` with it, become extension attributes of those names; one of zeros, or no real one, is
+ * left out. Other metadata is none of the event's.
  *
- * In the Event Grid schema `source` is the `topic` and is absent by default; `dataVersion` is "1.0"; `dataschema` and binary data have no place there.
+ * In the Event Grid schema `source` is the `topic` and is absent by default; `dataVersion` is "1.0"; `dataschema` and
+ * binary data have no place there.
  *
  * The caller checks the event: metadata may hold invalid attributes.
  * @throws BindingError PAYLOAD_INVALID
@@ -107,7 +109,10 @@ function readAttributes(metadata: Readonly<Record<string, unknown>>): ReadonlyMa
   return given
 }
 
-/** The distributed tracing extension of CloudEvents. A sidecar with tracing off sends ids of zeros: W3C Trace Context calls those invalid. */
+/**
+ * The distributed tracing extension of CloudEvents. A sidecar with tracing off sends ids of zeros: W3C Trace Context
+ * calls those invalid.
+ */
 function traceContext(given: ReadonlyMap<string, string>): Record<string, string> {
   const traceparent = given.get('traceparent') ?? ''
   const tracestate = given.get('tracestate')

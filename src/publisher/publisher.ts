@@ -29,8 +29,8 @@ export interface Publisher {
   /**
    * Publishes a payload: an event, several events, or data, which becomes an event.
    *
-   * Events that were answered 429 or 5xx, or whose connection broke, are sent again until the call's time is over: an event may be published twice. Order is kept
-   * within a call, not between calls.
+   * Events that were answered 429 or 5xx, or whose connection broke, are sent again until the call's time is over: an
+   * event may be published twice. Order is kept within a call, not between calls.
    *
    * @throws BindingError PAYLOAD_INVALID, PAYLOAD_TOO_LARGE, OVERLOADED, PUBLISH_REJECTED, PUBLISH_UNAVAILABLE,
    *   CREDENTIALS_REJECTED, PERMISSION_DENIED, ABORTED or CLOSED; `details.ids` are the events not published
@@ -62,8 +62,9 @@ export interface PublisherOptions {
 /**
  * Makes a publisher. Nothing connects before the first `publish`.
  *
- * A call is sent at once if no request is under way. Calls that arrive meanwhile wait and share the next request. A second request starts only
- * when the waiting calls fill it. After a request, waiting calls are held for at most a millisecond, so that its callers can join them.
+ * A call is sent at once if no request is under way. Calls that arrive meanwhile wait and share the next request. A
+ * second request starts only when the waiting calls fill it. After a request, waiting calls are held for at most a
+ * millisecond, so that its callers can join them.
  */
 export function createPublisher(options: PublisherOptions): Publisher {
   const { output, credential, endpoints, logger, clock = systemClock, newId = randomUUID } = options

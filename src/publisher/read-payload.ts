@@ -19,8 +19,8 @@ export function invalidPayload(what: string, fix: string, details?: Readonly<Rec
 /**
  * Takes a payload of `create` as the caller gave it: text and bytes (`Buffer`, `ArrayBuffer`, any typed array) that parse to an object or
  * array are that; everything else goes by the rules of `JSON.stringify`, `toJSON` included, except that what JSON would
- * silently lose is refused: `Map`, `Set`, bytes inside an object, `NaN` and infinities. The one place for bytes inside an object is the `data` of a
- * CloudEvent, which becomes `data_base64`.
+ * silently lose is refused: `Map`, `Set`, bytes inside an object, `NaN` and infinities. The one place for bytes
+ * inside an object is the `data` of a CloudEvent, which becomes `data_base64`.
  *
  * @throws BindingError PAYLOAD_INVALID
  */

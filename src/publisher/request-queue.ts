@@ -8,7 +8,8 @@ export type SendOutcome = 'settled' | 'halve'
 export interface RequestQueueOptions {
   readonly limits: RequestBounds & { readonly maxRequests: number }
   /**
-   * Sends calls in one request, or one call in several. Never rejects. Calls `onBackOff(true)` before a pause and `onBackOff(false)` after it.
+   * Sends calls in one request, or one call in several. Never rejects. Calls `onBackOff(true)` before a pause and
+   * `onBackOff(false)` after it.
    */
   readonly send: (calls: readonly PublishCall[], onBackOff: (waits: boolean) => void) => Promise<SendOutcome>
 }

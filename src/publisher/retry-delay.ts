@@ -13,8 +13,8 @@ export interface RetryDelayOptions {
 }
 
 /**
- * Milliseconds until the next attempt (pure): `Retry-After` up to its cap, plus exponential back-off with full jitter, so that throttled replicas do
- * not return at the same moment.
+ * Milliseconds until the next attempt (pure): `Retry-After` up to its cap, plus exponential back-off with full
+ * jitter, so that throttled replicas do not return at the same moment.
  */
 export function retryDelay(options: RetryDelayOptions): number {
   const { attempt, retryAfterMs = 0, retryBaseMs, retryCapMs, retryAfterCapMs, random } = options

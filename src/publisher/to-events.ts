@@ -34,8 +34,8 @@ export interface ToEventsContext extends Omit<NewEventContext, 'schema'> {
 const shownFaults = 10
 
 /**
- * The events that a `create` publishes (pure; design of the output in README, "What create takes"). A whole event, or an array of them, goes as it stands and the invoke
- * metadata is not looked at; anything else is data of a new event.
+ * The events that a `create` publishes (pure; design of the output in README, "What create takes"). A whole event, or
+ * an array of them, goes as it stands and the invoke metadata is not looked at; anything else is data of a new event.
  *
  * @throws BindingError PAYLOAD_INVALID naming each attribute, PAYLOAD_TOO_LARGE naming the event
  */

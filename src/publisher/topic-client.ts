@@ -60,8 +60,9 @@ export function publishUrl(topicEndpoint: string): URL {
 /**
  * A client of the topic over `EventGridPublisherClient`.
  *
- * The SDK authenticates and sends; content type and body are ours. Its `CloudEvent` schema would turn an array in `data` into an object, refuse text,
- * round `time` to milliseconds and invent `datacontenttype`; its `EventGrid` schema would drop `metadataVersion` and round `eventTime`; and all would make JSON anew of events that are JSON.
+ * The SDK authenticates and sends; content type and body are ours. Its `CloudEvent` schema would turn an array in
+ * `data` into an object, refuse text, round `time` to milliseconds and invent `datacontenttype`; its `EventGrid`
+ * schema would drop `metadataVersion` and round `eventTime`; and all would make JSON anew of events that are JSON.
  */
 export function createTopicClient(options: TopicClientOptions): TopicClient {
   const { output, endpoints, clock } = options

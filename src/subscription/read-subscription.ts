@@ -78,8 +78,8 @@ function joinValues(
 }
 
 /**
- * Is there no event subscription? A read does not tell that from a missing scope, but by the error code; a write does. The status, 404, means
- * both.
+ * Is there no event subscription? A read does not tell that from a missing scope, but by the error code; a write
+ * does. The status, 404, means both.
  */
 function isMissing(error: unknown): boolean {
   if (!isRestError(error) || error.statusCode !== 404) return false
