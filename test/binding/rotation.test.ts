@@ -1,9 +1,11 @@
 /** Replicas with an old and a new secret share one event subscription. */
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { Binding } from '../../src/index.ts'
 import { credentialOf } from '../support/azure-clients.ts'
 import { publicUrl } from '../support/open-world.ts'
 import { startEmulator } from '../support/start-emulator.ts'
+
+vi.setConfig({ testTimeout: 90_000 })
 
 type Secrets = { readonly clientSecret: string } | { readonly deliveryToken: string }
 
@@ -14,7 +16,8 @@ const newToken = 'the-new-token-of-32-characters--'
 async function openFleet() {
   const emulator = await startEmulator({
     conflicts: true,
-    operationDelayMs: 400,
+    // Far longer than the time between a replica's read and its write, as in Azure: later writes meet a conflict.
+    operationDelayMs: 1_500,
     retrySchedule: [5],
     deadLetterDelay: 0,
   })
