@@ -15,6 +15,8 @@ export interface CertificateOptions {
   /** PEM of certificates that are trusted beside Node's own. */
   readonly ca: string | undefined
   readonly signal: AbortSignal
+  /** PEM of the roots that Azure trusts. @default those that Node brings */
+  readonly publicRoots?: readonly string[]
   /** Now, in ms since 1970. @default Date.now */
   readonly now?: number
 }
@@ -23,10 +25,11 @@ const limitMs = 5_000
 const dayMs = 86_400_000
 const soonDays = 14
 
+const contextOf = (roots: readonly string[]) => tls.createSecureContext({ ca: [...roots] })
 /** The public roots alone, as Azure knows them: nothing of NODE_EXTRA_CA_CERTS, nor of the system's store. */
-const publicRoots = once(() => tls.createSecureContext({ ca: [...tls.rootCertificates] }))
+const publicRoots = once(() => contextOf(tls.rootCertificates))
 /** What this process trusts. */
-const ownRoots = once(() => tls.createSecureContext({ ca: tls.getCACertificates('default') }))
+const ownRoots = once(() => contextOf(tls.getCACertificates('default')))
 
 interface Seen {
   /** Node's code for what is wrong; `undefined` where nothing is. */
@@ -43,7 +46,7 @@ export async function judgeCertificate(options: CertificateOptions): Promise<Fin
   const { hostname, now = Date.now() } = options
   let seen: Seen
   try {
-    seen = await look(options, publicRoots())
+    seen = await look(options, options.publicRoots ? contextOf(options.publicRoots) : publicRoots())
   } catch (error) {
     return isUnreachable(error) ? undefined : noTls(hostname, error)
   }
@@ -58,17 +61,15 @@ export async function judgeCertificate(options: CertificateOptions): Promise<Fin
       })
     return ok(shown)
   }
-  if (isTrustFault(fault)) {
-    const known = await look(
-      options,
-      options.ca === undefined ? ownRoots() : (secureContextOf({ ca: options.ca }) ?? ownRoots()),
-    )
-    if (known.fault === undefined) {
-      return warning(`its authority, ${issuerOf(certificate)}, is known on this machine only: Azure would not trust it`)
-    }
+  if (!isTrustFault(fault)) return explainFault(fault, hostname, certificate)
+  const known = await look(options, ownContext(options.ca))
+  if (known.fault === undefined) {
+    return warning(`its authority, ${issuerOf(certificate)}, is known on this machine only: Azure would not trust it`)
   }
-  return { ...explainFault(fault, hostname, certificate) }
+  return explainFault(isTrustFault(known.fault) ? fault : known.fault, hostname, certificate)
 }
+
+const ownContext = (ca: string | undefined) => (ca === undefined ? ownRoots() : (secureContextOf({ ca }) ?? ownRoots()))
 
 function look({ hostname, target, signal }: CertificateOptions, secureContext: SecureContext): Promise<Seen> {
   return new Promise((resolve, reject) => {
@@ -152,7 +153,7 @@ function explainFault(fault: string, hostname: string, certificate: PeerCertific
 function noTls(hostname: string, error: unknown): Finding {
   const code = codeOf(error) ?? (error instanceof Error ? error.name : 'no answer')
   const why = error instanceof Error ? cut(oneLine(error.message), 200) : ''
-  if (/VERSION|UNSUPPORTED_PROTOCOL/.test(code) || /protocol version|unsupported protocol/i.test(why)) {
+  if (/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL/.test(code) || /protocol version|unsupported protocol/i.test(why)) {
     return failed(`${hostname} speaks no TLS 1.2 or newer (${code})`, {
       remedy: 'turn TLS 1.2 and 1.3 on in the ingress',
     })
