@@ -1,4 +1,5 @@
 import { ArmFailureError } from '../subscription/arm-failure.ts'
+import { chooseSubscriptionPath, type SubscriptionPath } from '../subscription/subscription-path.ts'
 import { armFinding, isForbidden, readFinding } from './arm-finding.ts'
 import { type Finding, ok, warning } from './finding.ts'
 import { isAllowed, readPermissions } from './permissions.ts'
@@ -11,9 +12,14 @@ const id = 'azure/permission'
 const apiVersion = '2022-04-01'
 
 /** What `init` does with an event subscription. */
-const needed = ['read', 'write', 'getFullUrl/action', 'getDeliveryAttributes/action'].map(
-  (verb) => `Microsoft.EventGrid/eventSubscriptions/${verb}`,
-)
+const verbs = ['read', 'write', 'getFullUrl/action', 'getDeliveryAttributes/action'] as const
+
+/** Where event subscriptions are kept, as actions name it. */
+const types = {
+  extension: 'eventSubscriptions',
+  systemTopic: 'systemTopics/eventSubscriptions',
+  partnerTopic: 'partnerTopics/eventSubscriptions',
+} as const satisfies Record<SubscriptionPath['kind'], string>
 
 /** May the client read and write event subscriptions at `scope`? */
 export function permissionCheck(world: InputWorld): Check {
@@ -28,6 +34,8 @@ export function permissionCheck(world: InputWorld): Check {
           .arm()
           .get(`${scope.id}/providers/Microsoft.Authorization/permissions`, apiVersion, signal)
         const permissions = readPermissions(list)
+        const type = types[chooseSubscriptionPath(scope).kind]
+        const needed = verbs.map((verb) => `Microsoft.EventGrid/${type}/${verb}`)
         const lacking = needed.filter((action) => !isAllowed(permissions, action))
         if (lacking.length === 0) return ok(`the client may read and write event subscriptions at ${scope.id}`)
         const message = `its roles do not allow ${lacking.join(', ')}`

@@ -27,9 +27,10 @@ export function outcomeLines({ id, status, detail, remedy }: Outcome): readonly 
       { text: first, tone: faint },
     ],
     ...more.map((line) => [{ text: `      ${line}`, tone: faint }]),
-    ...(remedy === undefined
-      ? []
-      : remedy.split('\n').map((line) => [{ text: `      → ${line}`, tone: 'plain' as const }])),
+    // Further lines are often commands: nothing but spaces stands before them.
+    ...(remedy?.split('\n') ?? []).map((line, at) => [
+      { text: `      ${at === 0 ? '→' : ' '} ${line}`, tone: 'plain' as const },
+    ]),
   ]
 }
 
