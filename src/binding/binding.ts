@@ -1,12 +1,12 @@
 import type { TokenCredential } from '@azure/core-auth'
-import { brokenProxy, type Endpoints, endpointsFromEnvironment } from '../core/endpoints.ts'
+import { type Endpoints, endpointsFromEnvironment } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import type { EventHandler } from '../core/event.ts'
 import { type Logger, silentLogger, unfailing } from '../core/logger.ts'
 import type { FastifyHook } from '../listener/host-plugins.ts'
 import { readDefinition } from '../metadata/component-definition.ts'
-import { metadataInvalid } from '../metadata/metadata-invalid.ts'
 import { parseMetadata } from '../metadata/parse-metadata.ts'
+import { refuseBrokenProxy } from '../metadata/refuse-broken-proxy.ts'
 import { checkHandler, checkInitOptions, checkInvokeOptions, checkOptions } from './check-options.ts'
 import type { GivenMetadata } from './given-metadata.ts'
 import { type Health, judge } from './health.ts'
@@ -147,11 +147,7 @@ export class Binding {
       credentialGiven: credential !== undefined,
       allowAnyPort: true,
     })
-    const proxy = brokenProxy(process.env)
-    if (proxy !== undefined) {
-      const fix = 'write it with its scheme, like http://proxy.example.com:8080'
-      throw metadataInvalid('the environment', [{ field: proxy, rule: 'must be an http or https URL', fix }])
-    }
+    refuseBrokenProxy(process.env)
     for (const warning of parsed.warnings) this.#logger.warn(warning)
     const common = {
       endpoints: this.#options.endpoints ?? endpointsFromEnvironment(process.env),

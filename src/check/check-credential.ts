@@ -1,6 +1,7 @@
 import type { TokenCredential } from '@azure/core-auth'
 import { BindingError, whatIsWrong } from '../core/errors.ts'
 import { NoTokenError } from '../core/no-token.ts'
+import { refuseBrokenProxy } from '../metadata/refuse-broken-proxy.ts'
 import { type Finding, failed, joined, ok } from './finding.ts'
 import type { Check } from './run-checks.ts'
 
@@ -18,7 +19,10 @@ export function credentialCheck(wanted: readonly WantedToken[]): Check {
   return {
     id: 'azure/credential',
     needs: ['files/metadata', 'files/secrets', 'files/names'],
-    run: async (abortSignal) => joined(await Promise.all(wanted.map((one) => askForToken(one, abortSignal)))),
+    async run(abortSignal) {
+      refuseBrokenProxy(process.env)
+      return joined(await Promise.all(wanted.map((one) => askForToken(one, abortSignal))))
+    },
   }
 }
 

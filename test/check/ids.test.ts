@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import type { CheckId } from '../../src/check/check-ids.ts'
 import { Binding } from '../../src/index.ts'
 import { freePort } from '../support/free-port.ts'
@@ -86,6 +86,17 @@ const faults: readonly Fault[] = [
     breakIt: ({ write }) => write({ clientSecret: 'a-secret-of-somebody-else' }),
     skipped: ['azure/provider', 'azure/scope', 'azure/permission', 'azure/subscription'],
     says: /AADSTS7000215[\s\S]*az ad app credential reset/,
+  },
+  {
+    id: 'azure/credential',
+    how: 'a proxy that is no URL',
+    breakIt() {
+      vi.stubEnv('HTTPS_PROXY', 'proxy.example.com')
+      onTestFinished(() => void vi.unstubAllEnvs())
+    },
+    args: ['--skip', 'topic'],
+    skipped: ['machine/clock', 'azure/provider', 'azure/scope', 'azure/permission', 'azure/subscription'],
+    says: /HTTPS_PROXY must be an http or https URL[\s\S]*like http:\/\/proxy/,
   },
   {
     id: 'azure/provider',

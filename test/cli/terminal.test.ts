@@ -38,3 +38,16 @@ it('lets nobody move the cursor or begin a line', () => {
   terminal.line('an \x1b[2Jerror\r\nwith a \u009bline')
   expect(written).toEqual(['an  [2Jerror  with a  line\n'])
 })
+
+it('paints parts of a line only where that is wanted', () => {
+  const parts = [
+    { text: 'bad\x1b[2J', tone: 'bad' },
+    { text: ' plain', tone: 'plain' },
+  ] as const
+  const lines = [false, true].map((colour) => {
+    const written: string[] = []
+    createTerminal({ write: (text) => written.push(text) }, colour).parts(parts)
+    return written.join('')
+  })
+  expect(lines).toEqual(['bad [2J plain\n', '\x1b[31mbad [2J\x1b[0m plain\n'])
+})
