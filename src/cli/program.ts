@@ -1,9 +1,9 @@
+import { packageVersion } from '../core/package-version.ts'
 import { nearestName } from '../support/nearest-name.ts'
 import { printable } from '../support/text.ts'
 import type { Command } from './command.ts'
 import { createTerminal } from './terminal.ts'
 import { UsageError } from './usage-error.ts'
-import { packageVersion } from './version.ts'
 
 interface Entry {
   readonly about: string

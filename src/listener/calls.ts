@@ -1,4 +1,5 @@
 import type { EventHandler } from '../core/event.ts'
+import { beginProcessing, type DeliverySource } from '../core/processing.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
 import { type CallOutcome, callHandler } from './handler-calls.ts'
 import type { EventOutcome, EventPlace, OpenDelivery } from './open-delivery.ts'
@@ -16,7 +17,7 @@ export interface Calls {
   readonly running: number
 }
 
-export interface CallsOptions {
+export interface CallsOptions extends DeliverySource {
   /** Asked anew for each event. */
   readonly handler: () => EventHandler | undefined
   readonly handlerTimeoutMs: number
@@ -64,7 +65,8 @@ export function createCalls(options: CallsOptions): Calls {
       redelivery.begin(call)
       running++
       const received = event.receive(work.delivery.metadata, work.timeout.signal)
-      callHandler(current, received, log, (outcome) => finish(call, outcome))
+      const processing = beginProcessing(received, options, work.caller)
+      callHandler(current, received, { log, processing }, (outcome) => finish(call, outcome))
       return true
     },
     join(place, event) {

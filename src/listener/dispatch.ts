@@ -1,4 +1,5 @@
 import type { EventHandler } from '../core/event.ts'
+import type { DeliverySource } from '../core/processing.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
 import type { Clock } from '../support/clock.ts'
 import { createCalls } from './calls.ts'
@@ -6,7 +7,7 @@ import { createDeadlines } from './deadlines.ts'
 import { type Delivery, type EventOutcome, type EventPlace, type OpenDelivery, openDelivery } from './open-delivery.ts'
 import { createSlots } from './slots.ts'
 
-export interface DispatcherOptions {
+export interface DispatcherOptions extends DeliverySource {
   /** Asked anew for each event. */
   readonly handler: () => EventHandler | undefined
   readonly maxConcurrency: number

@@ -1,10 +1,17 @@
 import type { EventHandler, ReceivedEvent } from '../core/event.ts'
+import type { Processing } from '../core/processing.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
 import { oneLine } from '../support/text.ts'
-import { readThrown } from './handler-error.ts'
+import { type HandlerError, readThrown } from './handler-error.ts'
 
 /** How a handler call ended. */
 export type CallOutcome = 'resolved' | 'rejected' | 'threw'
+
+/** What a handler call is reported to. */
+export interface CallReports {
+  readonly log: QuietLog
+  readonly processing: Processing
+}
 
 /**
  * Calls the handler with one event. `onEnd` is called once, before this function returns if the handler is synchronous: an event of a
@@ -13,21 +20,30 @@ export type CallOutcome = 'resolved' | 'rejected' | 'threw'
 export function callHandler(
   handler: EventHandler,
   event: ReceivedEvent,
-  log: QuietLog,
+  { log, processing }: CallReports,
   onEnd: (outcome: CallOutcome) => void,
 ): void {
   // The handler may change the event.
   const { id } = event.cloudEvent
-  const fail = (error: unknown) => onEnd(judgeError(error, id, log))
+  const resolve = () => {
+    processing.end()
+    onEnd('resolved')
+  }
+  const fail = (error: unknown) => {
+    const thrown = readThrown(error)
+    processing.run(() => logThrown(thrown, id, log), undefined)
+    processing.end(thrown.type)
+    onEnd(thrown.rejected ? 'rejected' : 'threw')
+  }
   let result: unknown
   try {
-    result = handler(event)
+    result = processing.run(handler, event)
   } catch (error) {
     fail(error)
     return
   }
-  if ((typeof result !== 'object' || result === null) && typeof result !== 'function') onEnd('resolved')
-  else settled(result).then(() => onEnd('resolved'), fail)
+  if ((typeof result !== 'object' || result === null) && typeof result !== 'function') resolve()
+  else settled(result).then(resolve, fail)
 }
 
 /** `await` makes a failure of an object whose `then` throws when it is read. */
@@ -35,10 +51,8 @@ async function settled(result: unknown): Promise<void> {
   await result
 }
 
-function judgeError(error: unknown, eventId: string, log: QuietLog): CallOutcome {
-  const { rejected, reason } = readThrown(error)
+function logThrown({ rejected, reason }: HandlerError, eventId: string, log: QuietLog): void {
   const message = rejected ? 'the handler rejected an event' : 'the handler failed, so the event is not acknowledged'
   const text = oneLine(reason, 300)
   log.warn(message, { id: oneLine(eventId, 120), error: text }, text)
-  return rejected ? 'rejected' : 'threw'
 }

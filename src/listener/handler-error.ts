@@ -1,7 +1,11 @@
+import { otherError } from '../core/telemetry.ts'
+
 /** What a handler threw, as far as the listener looks at it. */
 export interface HandlerError {
   /** It is a `RejectEvent`. */
   readonly rejected: boolean
+  /** Its class, as far as it has a name: `error.type` of its span. */
+  readonly type: string
   /** A text for the log. */
   readonly reason: string
 }
@@ -12,10 +16,10 @@ export interface HandlerError {
  */
 export function readThrown(error: unknown): HandlerError {
   try {
-    if (!(error instanceof Error)) return { rejected: false, reason: typeof error }
+    if (!(error instanceof Error)) return { rejected: false, type: otherError, reason: typeof error }
     const name = String(error.name)
-    return { rejected: name === 'RejectEvent', reason: `${name}: ${String(error.message)}` }
+    return { rejected: name === 'RejectEvent', type: name, reason: `${name}: ${String(error.message)}` }
   } catch {
-    return { rejected: false, reason: 'an error that cannot be read' }
+    return { rejected: false, type: otherError, reason: 'an error that cannot be read' }
   }
 }

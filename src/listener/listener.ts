@@ -4,6 +4,7 @@ import type { EventHandler } from '../core/event.ts'
 import type { Logger } from '../core/logger.ts'
 import { createQuietLog } from '../core/quiet-log.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
+import type { Scope } from '../metadata/scope.ts'
 import { type Clock, systemClock } from '../support/clock.ts'
 import type { ListenerAuthentication } from './authentication.ts'
 import { createCredentialCheck } from './check-credential.ts'
@@ -73,7 +74,8 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   const log = createQuietLog({ logger, now: elapsed })
   // With a log of its own, a handler that fails on every event does not crowd out warnings about other senders.
   const handlerLog = createQuietLog({ logger, now: elapsed, clock })
-  const dispatcher = createDispatcher({ ...input, handler, log: handlerLog, now: elapsed, clock })
+  const source = { eventSubscriptionName: input.eventSubscriptionName, destination: resourceOf(input.scope) }
+  const dispatcher = createDispatcher({ ...input, ...source, handler, log: handlerLog, now: elapsed, clock })
   const closing = new AbortController()
   let draining = false
 
@@ -92,7 +94,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     now,
   })
   const limits = limitsFor(options)
-  const replies = createReplies({ ...options, log, now, dispatch: dispatcher.dispatch })
+  const replies = createReplies({ ...options, source, log, now, dispatch: dispatcher.dispatch })
   const server = createServer({
     ...{ limits, log },
     isOurPath: createPathCheck(input.subscriberEndpoint),
@@ -126,6 +128,11 @@ export async function createListener(options: ListenerOptions): Promise<Listener
       handlerLog.flush()
     },
   }
+}
+
+/** The name of the topic or resource that a scope ends with. */
+function resourceOf(scope: Scope): string | undefined {
+  return 'path' in scope ? scope.path.at(-1)?.name : undefined
 }
 
 function limitsFor({ input, limits }: ListenerOptions): ServerLimits {

@@ -1,3 +1,5 @@
+import type { Context } from '@opentelemetry/api'
+import { callerContext } from '../core/processing.ts'
 import type { Expiring } from './deadlines.ts'
 import type { DeliveryMember } from './read-delivery.ts'
 
@@ -28,6 +30,8 @@ export interface OpenDelivery extends Expiring {
   readonly outcomes: EventOutcome[]
   /** Aborts the `signal` of all its events. */
   readonly timeout: AbortController
+  /** The trace of the request. Taken at its arrival: another request may be active when a slot becomes free. */
+  readonly caller: Context
   /** Members that have no final outcome. */
   open: number
   /** Index of the first member that was not begun. */
@@ -51,6 +55,7 @@ export function openDelivery(delivery: Delivery, handlerTimeoutMs: number): Open
     delivery,
     outcomes: new Array<EventOutcome>(length).fill('notTried'),
     timeout: new AbortController(),
+    caller: callerContext(),
     expiresAt: delivery.arrivedAt + handlerTimeoutMs,
     place: -1,
     open: length,

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import type { LogFields, Logger } from '../core/logger.ts'
+import { countRefused, type DeliverySource } from '../core/processing.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import { oneLine } from '../support/text.ts'
@@ -8,7 +9,7 @@ import { eventMetadata } from './event-metadata.ts'
 import { tooLarge } from './gate.ts'
 import { answerValidation } from './handshake.ts'
 import { type LogEvent, logEvents } from './log-events.ts'
-import type { Delivery } from './open-delivery.ts'
+import type { Delivery, EventOutcome } from './open-delivery.ts'
 import { otherSender } from './other-sender.ts'
 import { type Answer, problemAnswer } from './problem.ts'
 import type { BodyResult } from './read-body.ts'
@@ -19,6 +20,8 @@ export interface RepliesOptions {
   readonly input: InputMetadata
   readonly logger: Logger
   readonly log: QuietLog
+  /** As traces and metrics name it. */
+  readonly source: DeliverySource
   readonly onForeignDelivery?: () => void
   /** Epoch milliseconds. */
   readonly now: () => number
@@ -41,7 +44,7 @@ export interface Replies extends Pick<RoutesOptions, 'onAnswer' | 'onBody' | 'on
 const acknowledged: Answer = { status: 200, headers: {} }
 
 export function createReplies(options: RepliesOptions): Replies {
-  const { input, logger, log, now, dispatch } = options
+  const { input, logger, source, log, now, dispatch } = options
   const answered = new Map<number, number>()
   let foreign: ReplyFigures['foreign']
 
@@ -49,6 +52,12 @@ export function createReplies(options: RepliesOptions): Replies {
     const { status } = answer
     if (isDelivery(reply.request)) answered.set(status, (answered.get(status) ?? 0) + 1)
     send(reply, answer, rest)
+  }
+
+  /** Answers a request whose events no handler gets. */
+  function turnAway(reply: FastifyReply, answer: Answer, rest?: 'unread'): void {
+    if (isDelivery(reply.request)) countRefused(source, answer.status)
+    write(reply, answer, rest)
   }
 
   function report(logEvent: LogEvent, fields: LogFields, about?: string): void {
@@ -64,14 +73,14 @@ export function createReplies(options: RepliesOptions): Replies {
     const sender = logEvent === 'otherSender' ? otherSender(String(name), input.scope) : undefined
     const asked = logEvent === 'otherOrigin' && typeof origin === 'string' && { origin: oneLine(origin, 120) }
     report(logEvent, { status: answer.status, ...asked, ...sender }, sender?.eventSubscription)
-    write(reply, answer, 'unread')
+    turnAway(reply, answer, 'unread')
   }
 
   function deliver(reply: FastifyReply, body: Buffer, arrivedAt: number): void {
     const reading = readDelivery(body)
     if ('problem' in reading) {
       log.warn('could not read a delivery', { reason: reading.problem })
-      write(reply, problemAnswer(400, reading.problem))
+      turnAway(reply, problemAnswer(400, reading.problem))
       return
     }
     const { headers } = reply.request
@@ -84,6 +93,7 @@ export function createReplies(options: RepliesOptions): Replies {
       settle(outcomes) {
         const { status, detail } = decideAcknowledgement(outcomes)
         if (status === 503) log.warn(`put off a delivery: ${detail}`)
+        if (status !== 200) countUnhandled(source, outcomes)
         const isConnected = !reply.raw.destroyed
         write(reply, status === 200 ? acknowledged : problemAnswer(status, detail))
         return status === 200 && isConnected
@@ -94,7 +104,7 @@ export function createReplies(options: RepliesOptions): Replies {
   return {
     onAnswer(reply, { answer, logEvent }) {
       if (logEvent) refuse(reply, answer, logEvent)
-      else write(reply, answer, 'unread')
+      else turnAway(reply, answer, 'unread')
     },
     onBody(reply: FastifyReply, { as, limit, arrivedAt }: Admitted, body: BodyResult) {
       if (body === 'tooLarge') return refuse(reply, tooLarge(limit), 'unreadable')
@@ -109,8 +119,16 @@ export function createReplies(options: RepliesOptions): Replies {
     onError(reply, error) {
       if (reply.sent) return
       logger.error('a request failed in the listener', { error: error instanceof Error ? error.name : typeof error })
-      write(reply, problemAnswer(500, 'The request failed.'), 'unread')
+      turnAway(reply, problemAnswer(500, 'The request failed.'), 'unread')
     },
     figures: () => ({ answered: Object.fromEntries(answered), foreign }),
+  }
+}
+
+/** Counts the events of a body that never reached the handler. */
+function countUnhandled(source: DeliverySource, outcomes: readonly EventOutcome[]): void {
+  for (const outcome of outcomes) {
+    if (outcome === 'invalid') countRefused(source, 400)
+    else if (outcome === 'notTried') countRefused(source, 503)
   }
 }

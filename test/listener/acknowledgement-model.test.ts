@@ -95,6 +95,7 @@ function open(maxConcurrency: number) {
   }
 
   const dispatcher = createDispatcher({
+    eventSubscriptionName: 'orders',
     handler: () => (behaviour === 'none' ? undefined : handler),
     maxConcurrency,
     handlerTimeoutMs,

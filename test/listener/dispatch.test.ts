@@ -46,6 +46,7 @@ function openDispatcher(
     return promise
   }
   const dispatcher = createDispatcher({
+    eventSubscriptionName: 'orders',
     handler: limits.handler ?? (() => handler),
     maxConcurrency: limits.maxConcurrency ?? 8,
     handlerTimeoutMs: 25_000,

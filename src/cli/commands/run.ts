@@ -2,6 +2,7 @@ import { join, normalize } from 'node:path'
 import type { Observation } from '../../binding/observation.ts'
 import { BindingError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
+import { packageVersion } from '../../core/package-version.ts'
 import { Secret } from '../../core/secret.ts'
 import { createSidecar, type Sidecar } from '../../host/sidecar.ts'
 import { type FolderTexts, otherFiles, readFolder } from '../../metadata/component-folder.ts'
@@ -17,7 +18,6 @@ import { serveMetrics } from '../metrics-options.ts'
 import { type RunOptions, readRunOptions, runDefaults } from '../run-options.ts'
 import { awaitEnd } from '../signals.ts'
 import { UsageError } from '../usage-error.ts'
-import { packageVersion } from '../version.ts'
 
 const help = `Usage: eventgrid-binding run --components DIR [--app-port N] [options]
 

@@ -1,0 +1,139 @@
+import {
+  type Attributes,
+  type Context,
+  context,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api'
+import type { ReceivedEvent } from './event.ts'
+import {
+  attribute,
+  bounded,
+  boundedUri,
+  errorType,
+  type Instruments,
+  instruments,
+  messagingSystem,
+  tracer,
+} from './telemetry.ts'
+import { readTraceContext, remoteSpan, type TraceContext } from './trace-context.ts'
+
+/** What delivers events, as traces and metrics name it. */
+export interface DeliverySource {
+  readonly eventSubscriptionName: string
+  /** The topic, or the resource whose events are delivered, where the scope names one. */
+  readonly destination?: string | undefined
+}
+
+/** The handling of one event, in traces and metrics. */
+export interface Processing {
+  /**
+   * Calls a function in the context of the event. The argument is handed over, because a closure around an event would keep it until the
+   * handler has ended.
+   */
+  run<Argument, Result>(work: (argument: Argument) => Result, argument: Argument): Result
+  /** The handler has ended. Does nothing after a time-out, which ended it before. */
+  end(error?: string): void
+}
+
+const untraced: Processing = { run: (work, argument) => work(argument), end() {} }
+
+const operation = 'process'
+
+/** Begins the span `process {event subscription}`, which is active while `run` runs. Does nothing without an SDK in the process. */
+export function beginProcessing(event: ReceivedEvent, source: DeliverySource, caller: Context): Processing {
+  const [traces, meters] = [tracer(), instruments()]
+  if (!traces && !meters) return untraced
+  const common = commonAttributes(source)
+  const origin = creationContext(event)
+  const span = traces?.startSpan(
+    `${operation} ${bounded(source.eventSubscriptionName)}`,
+    {
+      kind: SpanKind.CONSUMER,
+      attributes: { ...common, ...eventAttributes(event) },
+      links: origin ? [{ context: remoteSpan(origin) }] : [],
+    },
+    caller,
+  )
+  const own = span ? trace.setSpan(caller, span) : caller
+  const end = endOnce({ span, common, meters })
+  // The handler may change the event.
+  const { signal } = event
+  const onTimeout = () => end('timeout')
+  signal.addEventListener('abort', onTimeout, { once: true })
+  return {
+    run: (work, argument) => context.with(own, work, undefined, argument),
+    end(error) {
+      signal.removeEventListener('abort', onTimeout)
+      end(error)
+    },
+  }
+}
+
+interface Begun {
+  readonly span: Span | undefined
+  readonly common: Attributes
+  readonly meters: Instruments | undefined
+}
+
+function endOnce({ span, common, meters }: Begun): (error: string | undefined) => void {
+  const since = performance.now()
+  let ended = false
+  return (error) => {
+    if (ended) return
+    ended = true
+    const attributes = { ...common, ...errorType(error) }
+    meters?.processDuration.record((performance.now() - since) / 1000, attributes)
+    meters?.consumedMessages.add(1, attributes)
+    // Without the error's message, which may hold data of the event.
+    if (error !== undefined) span?.setAttributes(errorType(error)).setStatus({ code: SpanStatusCode.ERROR })
+    span?.end()
+  }
+}
+
+/**
+ * The context that an event is handled in: the active one if its span is that of the request, else the root. A span that was active when the
+ * listener was opened would otherwise be the parent of every event.
+ */
+export function callerContext(): Context {
+  const active = context.active()
+  const span = trace.getSpan(active)
+  return span && 'kind' in span && span.kind === SpanKind.SERVER ? active : ROOT_CONTEXT
+}
+
+/** Counts events that no handler got, by the status of the answer. The events of a body that was not read count as one. */
+export function countRefused(source: DeliverySource, status: number): void {
+  instruments()?.consumedMessages.add(1, { ...commonAttributes(source), ...errorType(String(status)) })
+}
+
+/** The trace context in which an event was made: the event's own, else that of its delivery. */
+export function creationContext({
+  cloudEvent,
+  metadata,
+}: Pick<ReceivedEvent, 'cloudEvent' | 'metadata'>): TraceContext | undefined {
+  return readTraceContext(cloudEvent) ?? readTraceContext(metadata)
+}
+
+function commonAttributes({ eventSubscriptionName, destination }: DeliverySource): Attributes {
+  return {
+    [attribute.system]: messagingSystem,
+    [attribute.operationName]: operation,
+    [attribute.operationType]: operation,
+    [attribute.eventSubscription]: bounded(eventSubscriptionName),
+    ...(destination !== undefined && { [attribute.destination]: bounded(destination) }),
+  }
+}
+
+function eventAttributes({ cloudEvent: { id, source, type }, metadata }: ReceivedEvent): Attributes {
+  const count = Number(metadata['aeg-delivery-count'] ?? Number.NaN)
+  return {
+    [attribute.messageId]: bounded(id),
+    [attribute.eventId]: bounded(id),
+    [attribute.eventSource]: boundedUri(source),
+    [attribute.eventType]: bounded(type),
+    ...(Number.isInteger(count) && { [attribute.deliveryCount]: count }),
+  }
+}
