@@ -5,7 +5,7 @@
  * daprd and the binding. Ends with 0 when both events have gone their way. daprd is the one on the PATH, or Dapr's own (`dapr init --slim`), or
  * the one of the tests, which is built the first time and needs Go.
  */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { homedir, tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
@@ -36,20 +36,17 @@ try {
 
   // 1. Event Grid, Resource Manager and Entra; and the ingress that leads from the public address to handshakePort.
   emulator.useIngress('https://orders.example.com/', `http://127.0.0.1:${handshakePort}/`)
-  const ca = join(folder, 'ca.pem')
-  writeFileSync(ca, emulator.ca)
 
   // 2. The binding as a pluggable component. It comes first, since daprd looks for sockets only when it starts.
-  const azure = {
-    AZURE_RESOURCE_MANAGER_URL: emulator.endpoints.resourceManager,
-    AZURE_AUTHORITY_HOST: emulator.endpoints.authorityHost,
-    NODE_EXTRA_CA_CERTS: ca,
-  }
   const sockets = { DAPR_COMPONENTS_SOCKETS_FOLDER: join(folder, 'sockets') }
-  await children.start('component', [process.execPath, '--max-semi-space-size=4', cli, 'serve'], {
-    env: { ...azure, ...sockets },
-    ready: / ready /,
-  })
+  await children.start(
+    'component',
+    [process.execPath, '--max-semi-space-size=4', cli, 'serve', '--emulator', emulator.proxy],
+    {
+      env: sockets,
+      ready: / ready /,
+    },
+  )
 
   // 3. The application, and its sidecar.
   const app = [process.execPath, join(here, 'app.ts'), `${appPort}`, `${httpPort}`]

@@ -1,22 +1,25 @@
 /**
  * Runs the host: `node examples/node-host/main.ts components.yaml secrets.json http://127.0.0.1:3000`
  *
- * Against the emulator, set AZURE_RESOURCE_MANAGER_URL, AZURE_AUTHORITY_HOST and NODE_EXTRA_CA_CERTS.
+ * With a running emulator in place of Azure, the address of its page comes last: `http://127.0.0.1:4431`
  */
 import { readFileSync } from 'node:fs'
 import { startHost } from './host.ts'
 
-const [componentsFile, secretsFile, app] = process.argv.slice(2)
+const [componentsFile, secretsFile, app, emulator] = process.argv.slice(2)
 if (!componentsFile || !secretsFile || !app) {
-  console.error('usage: node examples/node-host/main.ts COMPONENTS.yaml SECRETS.json APP_URL')
+  console.error('usage: node examples/node-host/main.ts COMPONENTS.yaml SECRETS.json APP_URL [EMULATOR_PAGE_URL]')
   process.exit(2)
 }
+
+// The emulator tells its endpoints as the binding takes them.
+const endpoints = emulator ? await (await fetch(new URL('/page/endpoints', emulator))).json() : undefined
 
 const host = await startHost({
   components: readFileSync(componentsFile, 'utf8'),
   secrets: JSON.parse(readFileSync(secretsFile, 'utf8')),
   app,
-  binding: { logger: console },
+  binding: endpoints ? { logger: console, endpoints } : { logger: console },
 })
 for (const [name, binding] of host.bindings) console.log(`${name} listens on port ${binding.address()?.port ?? 'none'}`)
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => host.close())

@@ -1,5 +1,5 @@
 import type { TokenCredential } from '@azure/core-auth'
-import { type Endpoints, endpointsFromEnvironment } from '../core/endpoints.ts'
+import { type Endpoints, emulatorRemedy, endpointsFromEnvironment, strayEmulatorId } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import type { EventHandler } from '../core/event.ts'
 import { type Logger, silentLogger, unfailing } from '../core/logger.ts'
@@ -22,7 +22,7 @@ export interface BindingOptions {
   /** The host's credential, in place of the one that metadata describes. The fields that it replaces are not required. */
   readonly credential?: TokenCredential
   /**
-   * Where Azure is. @default AZURE_RESOURCE_MANAGER_URL and AZURE_AUTHORITY_HOST of the environment, else
+   * Where Azure is; `emulator.endpoints` for an emulator. @default AZURE_RESOURCE_MANAGER_URL and AZURE_AUTHORITY_HOST of the environment, else
    * the cloud of `azureEnvironment`
    */
   readonly endpoints?: Endpoints
@@ -149,8 +149,14 @@ export class Binding {
     })
     refuseBrokenProxy(process.env)
     for (const warning of parsed.warnings) this.#logger.warn(warning)
+    const endpoints = this.#options.endpoints ?? endpointsFromEnvironment(process.env)
+    const strayId = strayEmulatorId({ ...parsed.input, ...parsed.input?.credential }, endpoints)
+    if (strayId !== undefined) {
+      const component = name === undefined ? 'this component' : `component ${JSON.stringify(name)}`
+      this.#logger.warn(`${component} has the ${strayId} of an emulator, and Azure does not know it: ${emulatorRemedy}`)
+    }
     const common = {
-      endpoints: this.#options.endpoints ?? endpointsFromEnvironment(process.env),
+      endpoints,
       hostCredential: credential,
       logger: this.#logger,
     }

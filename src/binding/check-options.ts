@@ -45,7 +45,7 @@ export function checkHandler(name: string, handler: unknown): void {
 }
 
 function checkEndpoints(subject: string, value: unknown): void {
-  for (const [name, text] of checkNames(subject, value, ['resourceManager', 'authorityHost', 'ca'])) {
+  for (const [name, text] of checkNames(subject, value, ['resourceManager', 'authorityHost', 'ca', 'topics'])) {
     if (text === undefined) continue
     if (typeof text !== 'string') throw new TypeError(`${subject}.${name} must be a text`)
     if (name === 'ca' && !/-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/.test(text))

@@ -9,7 +9,7 @@ import {
   WorkloadIdentityCredential,
 } from '@azure/identity'
 import { createAnswerLimitPolicy, maxAnswerBytes } from '../core/answer-limit.ts'
-import type { Endpoints } from '../core/endpoints.ts'
+import { type Endpoints, strayEmulatorId } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import { readRetryAfter } from '../core/retry-after.ts'
 import { scrub } from '../core/scrub.ts'
@@ -49,7 +49,12 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
   )
   const waits = new AsyncLocalStorage<TokenWait>()
   const secrets = metadata.kind === 'clientSecret' ? [metadata.clientSecret.reveal()] : []
-  const context = { metadata, authorityHost, show: (text: string) => scrub(text, secrets) }
+  const context = {
+    metadata,
+    authorityHost,
+    hasEmulatorIds: strayEmulatorId(metadata, options.endpoints) !== undefined,
+    show: (text: string) => scrub(text, secrets),
+  }
   const create = () => {
     try {
       return connect(metadata, options, authorityHost, createObserver(waits))

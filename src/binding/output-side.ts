@@ -1,3 +1,4 @@
+import { topicUrl } from '../core/endpoints.ts'
 import type { OutputMetadata } from '../metadata/metadata.ts'
 import { createPublisher, type Publisher } from '../publisher/publisher.ts'
 import { createCredential } from './credential.ts'
@@ -14,7 +15,7 @@ export function createOutputSide(output: OutputMetadata, options: SideOptions): 
   const { endpoints, logger } = options
   const { authentication, environment } = output
   const publisher = createPublisher({
-    output,
+    output: { ...output, topicEndpoint: topicUrl(output.topicEndpoint, endpoints) },
     endpoints,
     logger,
     ...(authentication.kind === 'entra' && {

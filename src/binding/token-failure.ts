@@ -1,5 +1,6 @@
 import { isRestError } from '@azure/core-rest-pipeline'
 import { certificateRemedy } from '../core/certificate-fault.ts'
+import { emulatorRemedy } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import { NoTokenError } from '../core/no-token.ts'
 import type { CredentialMetadata } from '../metadata/metadata.ts'
@@ -14,6 +15,8 @@ export type Exchange =
 export interface TokenFailureContext {
   readonly metadata: CredentialMetadata
   readonly authorityHost: string
+  /** The ids are those of an emulator, and Azure is asked. */
+  readonly hasEmulatorIds: boolean
   /** Hides secrets in a text of somebody else's. */
   readonly show: (text: string) => string
 }
@@ -36,7 +39,8 @@ export function judgeTokenFailure(
   exchange: Exchange | undefined,
   context: TokenFailureContext,
 ): BindingError | NoTokenError {
-  const { metadata, authorityHost, show } = context
+  const { metadata, authorityHost, hasEmulatorIds, show } = context
+  const hint = hasEmulatorIds ? `; ${emulatorRemedy}` : ''
   if (error instanceof BindingError) return error
   const message = error instanceof Error ? error.message : 'an unknown error'
   const said = exchange?.status !== undefined && exchange.body ? exchange.body.slice(0, 10_000) : message
@@ -49,7 +53,7 @@ export function judgeTokenFailure(
         : `it answered ${exchange.status}${aadsts ? `, ${aadsts}` : ''}`
     const from = metadata.kind === 'host' ? "the host's credential" : authorityHost
     return new NoTokenError({
-      what: `no token from ${from}: ${show(why)}`,
+      what: `no token from ${from}: ${show(why)}${hint}`,
       fix: certificateRemedy(why),
       retryAfterMs: exchange?.status === undefined ? undefined : exchange.retryAfterMs,
     })
@@ -58,7 +62,7 @@ export function judgeTokenFailure(
   const description = describeBody(said) ?? message
   return new BindingError('CREDENTIALS_REJECTED', {
     what: `no token for ${subject(metadata)}: ${show(description)}`,
-    fix: remedy(metadata, aadsts),
+    fix: `${remedy(metadata, aadsts)}${hint}`,
     details: {
       ...(aadsts && { entraCode: aadsts }),
       ...(exchange?.status !== undefined && { status: exchange.status }),

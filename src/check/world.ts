@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import type { TokenCredential } from '@azure/core-auth'
 import { createCredential } from '../binding/credential.ts'
 import { deriveDeliveryCredentials } from '../core/delivery-credential.ts'
-import { type Endpoints, topicAtEmulator } from '../core/endpoints.ts'
+import { type Endpoints, topicUrl } from '../core/endpoints.ts'
 import type { Secret } from '../core/secret.ts'
 import { secureContextOf } from '../core/trust.ts'
 import type { InputMetadata, OutputMetadata } from '../metadata/metadata.ts'
@@ -120,11 +120,9 @@ export function createOutputWorld(
   surroundings: Surroundings,
   signal: AbortSignal,
 ): OutputWorld {
-  const { endpoints, emulator } = surroundings
+  const { endpoints } = surroundings
   const { authentication, environment } = metadata
-  const topicEndpoint =
-    emulator === undefined ? metadata.topicEndpoint : topicAtEmulator(metadata.topicEndpoint, emulator)
-  const output = { ...metadata, topicEndpoint }
+  const output = { ...metadata, topicEndpoint: topicUrl(metadata.topicEndpoint, endpoints) }
   return {
     ...{ output, surroundings, signal },
     route: once(() => routeOf(new URL(output.topicEndpoint), { ...surroundings, emulator: undefined })),

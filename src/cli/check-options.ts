@@ -2,7 +2,7 @@ import { type CheckId, checkIds, idsNamed } from '../check/check-ids.ts'
 import { BrokenRule } from '../metadata/broken-rule.ts'
 import { parseDuration } from '../metadata/parse-duration.ts'
 import { nearestName } from '../support/nearest-name.ts'
-import { withEmulatorUrl } from './emulator-option.ts'
+import { type EmulatorAddress, emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
 import { parseOptions } from './parse-options.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -16,10 +16,7 @@ export interface CheckOptions {
   readonly component: string | undefined
   /** Path of a JSON file. */
   readonly secrets: string | undefined
-  /** URL of an emulator. */
-  readonly emulator: string | undefined
-  /** Path of the emulator's certificate authority. */
-  readonly ca: string | undefined
+  readonly emulator: EmulatorAddress | undefined
   readonly offline: boolean
   readonly only: readonly CheckId[]
   readonly skip: readonly CheckId[]
@@ -37,8 +34,7 @@ const known = {
   components: texts,
   component: text,
   secrets: text,
-  emulator: text,
-  ca: text,
+  ...emulatorOptions,
   offline: flag,
   only: texts,
   skip: texts,
@@ -51,15 +47,15 @@ const known = {
 /** Reads the options of `check`. Throws a UsageError. */
 export function readCheckOptions(args: readonly string[]): CheckOptions {
   const values = parseOptions(withEmulatorUrl(args), known)
-  const { emulator, ca, offline = false } = values
+  const { offline = false } = values
   const roundTrip = values['round-trip'] ?? false
-  if (ca !== undefined && emulator === undefined) throw wrong('--ca needs --emulator')
   if (offline && roundTrip) throw wrong('--round-trip publishes an event, which --offline rules out')
   return {
     components: values.components ?? [defaultComponents],
     component: values.component,
     secrets: values.secrets,
-    ...{ emulator, ca, offline, roundTrip },
+    emulator: readEmulatorOptions(values),
+    ...{ offline, roundTrip },
     only: idsOf('only', values.only ?? []),
     skip: idsOf('skip', values.skip ?? []),
     waitMs: waitOf(values.wait),

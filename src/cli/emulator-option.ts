@@ -15,10 +15,40 @@ const endpointsPath = '/page/endpoints'
 
 const limitMs = 5_000
 
-/**
- * `--emulator` may stand without a value, and then means {@link defaultEmulator}: `parseArgs` knows no such option. Of no
- * effect on other arguments.
- */
+/** The options that lead a command to an emulator. */
+export const emulatorOptions = { emulator: { type: 'string' }, ca: { type: 'string' } } as const
+
+/** Their lines in a command's help. `width`: of the column with the options. */
+export const emulatorHelp = (width: number): string =>
+  [
+    [
+      '--emulator [URL]',
+      `use a running "emulate" in place of Azure (default: ${defaultEmulator}, the URL of its "ready:" line)`,
+    ],
+    ['--ca FILE', "the emulator's certificate authority, where the emulator is not on this machine"],
+  ]
+    .map(([option = '', text]) => `  ${option.padEnd(width)} ${text}`)
+    .join('\n')
+
+/** An emulator, by its options. */
+export interface EmulatorAddress {
+  readonly url: string
+  /** Path of the certificate authority (PEM). */
+  readonly ca: string | undefined
+}
+
+/** @throws UsageError for `--ca` alone */
+export function readEmulatorOptions(values: {
+  readonly emulator?: string
+  readonly ca?: string
+}): EmulatorAddress | undefined {
+  const { emulator: url, ca } = values
+  if (url !== undefined) return { url, ca }
+  if (ca === undefined) return undefined
+  throw new UsageError('--ca needs --emulator', { showHelp: true })
+}
+
+/** Gives `--emulator` without a value the value {@link defaultEmulator}: `parseArgs` has no optional values. */
 export function withEmulatorUrl(args: readonly string[]): readonly string[] {
   return args.map((argument, at) => {
     const next = args[at + 1]
@@ -29,12 +59,12 @@ export function withEmulatorUrl(args: readonly string[]): readonly string[] {
 }
 
 /**
- * The endpoints of a running emulator. Its certificate authority comes from a file, or from the emulator itself, which is
- * asked on this machine only: nobody else could vouch for it.
+ * The endpoints of a running emulator. Its certificate authority comes from a file, or from the emulator itself. An emulator
+ * on another machine needs the file: its own answer can't be verified.
  *
- * @throws UsageError for what is no URL, and an Error where no emulator answers
+ * @throws UsageError for an invalid URL, and an Error where no emulator answers
  */
-export async function emulatorEndpoints(url: string, caFile: string | undefined): Promise<Required<Endpoints>> {
+export async function emulatorEndpoints({ url, ca: caFile }: EmulatorAddress): Promise<Required<Endpoints>> {
   const asked = URL.parse(url)
   if (!asked || !/^https?:$/.test(asked.protocol)) {
     throw new UsageError(
@@ -48,15 +78,16 @@ export async function emulatorEndpoints(url: string, caFile: string | undefined)
     )
   }
   const given = caFile === undefined ? undefined : readAuthority(caFile)
+  const { origin } = asked
   if (given !== undefined && asked.protocol === 'https:') {
-    return { resourceManager: asked.origin, authorityHost: asked.origin, ca: given }
+    return { resourceManager: origin, authorityHost: origin, ca: given, topics: origin }
   }
-  const told = await ask(asked)
-  const { resourceManager, authorityHost, ca } = isRecord(told) ? told : {}
+  const answer = await ask(asked)
+  const { resourceManager, authorityHost, ca } = isRecord(answer) ? answer : {}
   if (typeof resourceManager !== 'string' || typeof authorityHost !== 'string' || typeof ca !== 'string') {
-    throw new Error(`what answers at ${asked.origin} is no emulator of eventgrid-binding`)
+    throw new Error(`what answers at ${origin} is no emulator of eventgrid-binding`)
   }
-  return { resourceManager, authorityHost, ca: given ?? ca }
+  return { resourceManager, authorityHost, ca: given ?? ca, topics: resourceManager }
 }
 
 function readAuthority(file: string): string {
@@ -67,7 +98,7 @@ function readAuthority(file: string): string {
   }
 }
 
-/** Over https, too, it is asked for what would make it trusted: what it says is taken from this machine alone. */
+/** Asks without verifying the certificate: the answer holds the authority to trust, and comes from this machine. */
 async function ask(emulator: URL): Promise<unknown> {
   const client = emulator.protocol === 'https:' ? https : http
   const options = { agent: false, rejectUnauthorized: false, signal: AbortSignal.timeout(limitMs), timeout: limitMs }
@@ -80,9 +111,7 @@ async function ask(emulator: URL): Promise<unknown> {
     if (error instanceof SyntaxError) return undefined
     throw new Error(
       `no emulator answers at ${emulator.origin}: start one by eventgrid-binding emulate, or name another by --emulator URL`,
-      {
-        cause: error,
-      },
+      { cause: error },
     )
   }
 }

@@ -1,4 +1,5 @@
 import type { AppHealthCheck } from '../host/app-watch.ts'
+import { type EmulatorAddress, emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
 import { type LogOptions, logOptions, readLogOptions } from './log-options.ts'
 import { type MetricsAddress, metricsOptions, readMetricsOptions } from './metrics-options.ts'
 import { portRange, readNumber } from './number-option.ts'
@@ -35,6 +36,7 @@ export interface RunOptions {
   readonly grpc: { readonly host: string; readonly port: number } | undefined
   /** Path of a JSON file. */
   readonly secrets: string | undefined
+  readonly emulator: EmulatorAddress | undefined
   readonly metrics: MetricsAddress | undefined
   readonly log: LogOptions
 }
@@ -54,6 +56,7 @@ const known = {
   'http-address': text,
   'grpc-port': text,
   secrets: text,
+  ...emulatorOptions,
   ...metricsOptions,
   ...logOptions,
 } as const
@@ -72,7 +75,7 @@ type Values = { readonly [Name in keyof typeof known]?: string }
 
 /** Reads the options of `run`. Throws a UsageError. */
 export function readRunOptions(args: readonly string[]): RunOptions {
-  const values = parseOptions(args, known)
+  const values = parseOptions(withEmulatorUrl(args), known)
   if (!values.components) throw wrong('--components is missing: the folder of the component YAML files')
   for (const [option, needed] of dependent) {
     if (values[option] !== undefined && values[needed] === undefined) throw wrong(`--${option} needs --${needed}`)
@@ -99,6 +102,7 @@ export function readRunOptions(args: readonly string[]): RunOptions {
     },
     grpc: grpcPort === undefined ? undefined : { host: values['http-address'] ?? httpAddress, port: grpcPort },
     secrets: values.secrets,
+    emulator: readEmulatorOptions(values),
     metrics: readMetricsOptions(values),
     log: readLogOptions(values),
   }

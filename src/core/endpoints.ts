@@ -8,6 +8,12 @@ export interface Endpoints {
   readonly authorityHost?: string
   /** Certificates (PEM) to trust beside those that Node trusts. @default none */
   readonly ca?: string
+  /**
+   * Base URL of an emulator that stands in for the topics and namespaces with host names of Azure: for
+   * `https://orders.westeurope-1.eventgrid.azure.net/api/events` it is asked at `/topics/orders/api/events`.
+   * @default none: these hosts are asked themselves
+   */
+  readonly topics?: string
 }
 
 /** The endpoints in the environment of a process: AZURE_RESOURCE_MANAGER_URL and AZURE_AUTHORITY_HOST. */
@@ -28,13 +34,32 @@ export function brokenProxy(environment: Readonly<Record<string, string | undefi
 }
 
 /**
- * Where the topic of an endpoint in Azure is at an emulator; any other endpoint as it is.
- *
- * @param emulator its https URL
+ * Where the topic or namespace of an endpoint is: at `endpoints.topics` if that is set and the host name is one of Azure's,
+ * else at the endpoint itself.
  */
-export function topicAtEmulator(topicEndpoint: string, emulator: string): string {
-  const url = new URL(topicEndpoint)
-  const topic = /^([a-z\d-]+)\.[a-z\d-]+\.eventgrid\.azure\.(net|us|cn)$/.exec(url.hostname)?.[1]
-  if (topic === undefined) return topicEndpoint
-  return new URL(`/topics/${topic}${url.pathname === '/' ? '/api/events' : url.pathname}`, emulator).href
+export function topicUrl(endpoint: string, { topics }: Endpoints): string {
+  const url = new URL(endpoint)
+  const name = /^([a-z\d-]+)\.[a-z\d-]+\.eventgrid\.azure\.(net|us|cn)$/.exec(url.hostname)?.[1]
+  if (topics === undefined || name === undefined) return endpoint
+  if (url.pathname.startsWith('/topics/')) return new URL(`/namespaces/${name}${url.pathname}`, topics).href
+  return new URL(`/topics/${name}${url.pathname === '/' ? '/api/events' : url.pathname}`, topics).href
+}
+
+/** The ids of an emulator whose configuration names none, by metadata field. */
+const emulatorIds = new Map([
+  ['tenantId', '11111111-1111-4111-8111-111111111111'],
+  ['clientId', '22222222-2222-4222-8222-222222222222'],
+  ['subscriptionId', '33333333-3333-4333-8333-333333333333'],
+])
+
+/** What to do about {@link strayEmulatorId}. */
+export const emulatorRemedy = 'to use an emulator, start with --emulator, or give endpoints to the Binding'
+
+/** The first field whose value is an id of the emulator, where no endpoint leads to one: Azure does not know such ids. */
+export function strayEmulatorId(
+  fields: Readonly<Record<string, unknown>>,
+  { resourceManager, authorityHost }: Endpoints,
+): string | undefined {
+  if (resourceManager !== undefined || authorityHost !== undefined) return undefined
+  return [...emulatorIds].find(([field, id]) => fields[field] === id)?.[0]
 }

@@ -21,6 +21,8 @@ export interface EmulatorEndpoints {
   readonly authorityHost: string
   /** The emulator's certificate authority (PEM): clients must trust it. */
   readonly ca: string
+  /** Base URL for the topics and namespaces whose endpoints have host names of Azure. */
+  readonly topics: string
 }
 
 /** A custom topic, as a publisher needs it. */
@@ -79,7 +81,8 @@ export class EventGridEmulator implements AsyncDisposable {
     this.#declarations = createDeclarations(parts)
     const { directory, addresses, ca } = parts
     const [client] = directory.clients
-    this.endpoints = { resourceManager: addresses.https, authorityHost: addresses.https, ca }
+    const { https } = addresses
+    this.endpoints = { resourceManager: https, authorityHost: https, ca, topics: https }
     this.ca = ca
     this.proxy = addresses.http
     this.tenantId = client?.tenantId ?? ''

@@ -1,4 +1,5 @@
 import type { Metrics } from '../binding/metrics.ts'
+import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Loaded, LoadedComponent } from '../metadata/load-components.ts'
@@ -11,6 +12,7 @@ export interface HostOptions {
   /** The logger of a component. */
   readonly loggerOf: (component: string) => Logger
   readonly metrics: Metrics
+  readonly endpoints?: Endpoints | undefined
 }
 
 /** The components that run, and how they change. */
@@ -31,7 +33,7 @@ export interface Host {
 }
 
 /** Runs components side by side. */
-export function createHost({ channel, loggerOf, metrics }: HostOptions): Host {
+export function createHost({ channel, loggerOf, metrics, endpoints }: HostOptions): Host {
   const running = new Map<string, RunningComponent>()
   let appUp = false
   let closing = false
@@ -40,7 +42,7 @@ export function createHost({ channel, loggerOf, metrics }: HostOptions): Host {
   async function open(loaded: LoadedComponent): Promise<void> {
     const { name, type, version } = loaded.component
     const logger = loggerOf(name)
-    const component = await openComponent(loaded, { channel, logger, metrics })
+    const component = await openComponent(loaded, { channel, logger, metrics, endpoints })
     running.set(name, component)
     const { input, output } = loaded.metadata
     logger.info(`${type} ${version}: ${[input && 'input', output && 'output'].filter(Boolean).join(' and ')}`)

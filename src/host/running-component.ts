@@ -1,6 +1,7 @@
 import { Binding, type InvokeAnswer } from '../binding/binding.ts'
 import { type Health, judge } from '../binding/health.ts'
 import type { ComponentCounters, ComponentFigures, EventResult, Metrics } from '../binding/metrics.ts'
+import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import type { ReceivedEvent } from '../core/event.ts'
 import { type Logger, withoutWarnings } from '../core/logger.ts'
@@ -35,6 +36,7 @@ export interface OpenOptions {
   readonly channel: AppChannel | undefined
   readonly logger: Logger
   readonly metrics: Metrics
+  readonly endpoints?: Endpoints | undefined
 }
 
 const minProbeDelayMs = 100
@@ -47,12 +49,12 @@ const maxReason = 500
  * Rejects as `Binding.init` does; then nothing is left running.
  */
 export async function openComponent(loaded: LoadedComponent, options: OpenOptions): Promise<RunningComponent> {
-  const { channel, logger, metrics } = options
+  const { channel, logger, metrics, endpoints } = options
   const { component, metadata } = loaded
   // Each side would repeat them.
   for (const warning of metadata.warnings) logger.warn(warning)
   const open = async (side: Side) => {
-    const binding = new Binding({ logger: withoutWarnings(logger, metadata.warnings) })
+    const binding = new Binding({ logger: withoutWarnings(logger, metadata.warnings), ...(endpoints && { endpoints }) })
     await binding.init(
       { ...component, properties: oneSide(component.properties, side) },
       { subscription: 'background' },

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { createMetrics } from '../binding/metrics.ts'
 import type { Observed } from '../binding/observation.ts'
+import type { Endpoints } from '../core/endpoints.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Secret } from '../core/secret.ts'
 import type { FolderTexts } from '../metadata/component-folder.ts'
@@ -26,6 +27,8 @@ export interface SidecarOptions {
   /** What callers of the API must bring. */
   readonly apiToken: Secret | undefined
   readonly version: string
+  /** Where Azure is. @default what the environment says */
+  readonly endpoints: Endpoints | undefined
   readonly loggerOf: (component?: string) => Logger
   readonly folder: {
     read(): Promise<FolderTexts>
@@ -60,7 +63,7 @@ export async function createSidecar(options: SidecarOptions): Promise<Sidecar> {
   const openChannel =
     app?.protocol === 'grpc' ? (await import('./grpc/grpc-app-channel.ts')).createGrpcAppChannel : createAppChannel
   const channel = app && openChannel({ ...app, token: options.appToken, onGone: () => watch?.gone() })
-  const host = createHost({ channel, loggerOf, metrics })
+  const host = createHost({ channel, loggerOf, metrics, endpoints: options.endpoints })
   metrics.watch(() => host.components().map((component) => component.figures()))
   const waiting = new Set<'components' | 'app'>(channel ? ['components', 'app'] : ['components'])
   let isDraining = false

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { addressKind } from '../../src/check/address-kind.ts'
 import { refusals } from '../../src/check/filter-event.ts'
 import { isAllowed, readPermissions } from '../../src/check/permissions.ts'
-import { topicAtEmulator } from '../../src/core/endpoints.ts'
+import { topicUrl } from '../../src/core/endpoints.ts'
 
 it.each([
   ['127.0.0.1', 'loopback'],
@@ -152,12 +152,15 @@ it('finds the fields of the Event Grid schema in any letter case, and explains a
 })
 
 it('knows where a topic of Azure is at an emulator', () => {
-  const emulator = 'https://127.0.0.1:4430'
-  expect(topicAtEmulator('https://orders.westeurope-1.eventgrid.azure.net/api/events', emulator)).toBe(
-    `${emulator}/topics/orders/api/events`,
+  const topics = 'https://127.0.0.1:4430'
+  expect(topicUrl('https://orders.westeurope-1.eventgrid.azure.net/api/events', { topics })).toBe(
+    `${topics}/topics/orders/api/events`,
   )
-  expect(topicAtEmulator('https://orders.westeurope-1.eventgrid.azure.net', emulator)).toBe(
-    `${emulator}/topics/orders/api/events`,
+  expect(topicUrl('https://orders.westeurope-1.eventgrid.azure.net', { topics })).toBe(
+    `${topics}/topics/orders/api/events`,
   )
-  expect(topicAtEmulator('https://topic.example.com/x', emulator)).toBe('https://topic.example.com/x')
+  expect(topicUrl('https://topic.example.com/x', { topics })).toBe('https://topic.example.com/x')
+  expect(topicUrl('https://shop.westeurope-1.eventgrid.azure.net/topics/orders:publish', { topics })).toBe(
+    `${topics}/namespaces/shop/topics/orders:publish`,
+  )
 })

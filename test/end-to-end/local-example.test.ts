@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { parse } from 'yaml'
 import { freePort } from '../support/free-port.ts'
 import { paste } from '../support/shell.ts'
 
@@ -28,6 +29,12 @@ async function checkout(): Promise<string> {
   }
   return folder
 }
+
+it('has the component of the README, which names hosts of Azure', () => {
+  const [, first = ''] = /^```yaml\n(.*?)^```$/ms.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? []
+  const component = parse(readFileSync(join(root, local, 'components/orders.yaml'), 'utf8'))
+  expect(parse(first).spec).toEqual(component.spec)
+})
 
 it('brings an event published by the binding, and one published to the topic, to the application, by the lines of its page alone', async () => {
   const folder = await checkout()

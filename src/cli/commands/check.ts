@@ -11,7 +11,7 @@ import { createPlaceholders } from '../../metadata/placeholders.ts'
 import { readSecretsFile } from '../../metadata/secret-stores.ts'
 import { type CheckOptions, defaultComponents, readCheckOptions } from '../check-options.ts'
 import type { Command } from '../command.ts'
-import { defaultEmulator, emulatorEndpoints } from '../emulator-option.ts'
+import { emulatorEndpoints, emulatorHelp } from '../emulator-option.ts'
 import { readText } from '../read-text.ts'
 import type { Terminal } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
@@ -25,8 +25,7 @@ Options:
   --components DIR|FILE  component YAML; repeatable (default: ${defaultComponents})
   --component NAME       this one only
   --secrets FILE         JSON file for secretKeyRef, beside the local secret stores of the folder
-  --emulator [URL]       ask a running "emulate" in the place of Azure (default: ${defaultEmulator}; the URL of its "ready:" line)
-  --ca FILE              the emulator's certificate authority, where it is not on this machine
+${emulatorHelp(22)}
   --offline              ask nobody: the files and the port only
   --only ID,...          these checks and no others, such as endpoint or azure/permission
   --skip ID,...          all but these
@@ -97,9 +96,9 @@ function createReload(first: readonly CheckedComponent[], load: () => Promise<re
   }
 }
 
-async function endpointsOf({ emulator, ca, offline }: CheckOptions): Promise<Endpoints> {
+async function endpointsOf({ emulator, offline }: CheckOptions): Promise<Endpoints> {
   if (emulator === undefined || offline) return endpointsFromEnvironment(process.env)
-  return emulatorEndpoints(emulator, ca)
+  return emulatorEndpoints(emulator)
 }
 
 function loader(options: CheckOptions): () => Promise<readonly CheckedComponent[]> {

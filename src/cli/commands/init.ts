@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Command } from '../command.ts'
+import { defaultEmulator } from '../emulator-option.ts'
 import { parseOptions } from '../parse-options.ts'
 
 /** What `init` writes, as it lies in the folder `starter`. */
@@ -17,10 +18,9 @@ Options:
 
 const next = `Next, each command in a shell of its own:
 
-  npx eventgrid-binding emulate --config emulator.yaml --ca ca.pem
+  npx eventgrid-binding emulate --config emulator.yaml
 
-  AZURE_RESOURCE_MANAGER_URL=https://127.0.0.1:4430 AZURE_AUTHORITY_HOST=https://127.0.0.1:4430 NODE_EXTRA_CA_CERTS=ca.pem \\
-    npx eventgrid-binding run --components components --secrets secrets.json --app-port 3000
+  npx eventgrid-binding run --emulator ${defaultEmulator} --components components --secrets secrets.json --app-port 3000
 
   curl -i http://127.0.0.1:3500/v1.0/bindings/orders -d '{"operation": "create", "data": {"order": 1}}'
 

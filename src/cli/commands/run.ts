@@ -11,6 +11,7 @@ import { createPlaceholders } from '../../metadata/placeholders.ts'
 import { readSecretsFile } from '../../metadata/secret-stores.ts'
 import { isLoopback } from '../../support/loopback.ts'
 import type { Command } from '../command.ts'
+import { emulatorEndpoints, emulatorHelp } from '../emulator-option.ts'
 import { listenFailure } from '../listen-failure.ts'
 import { createLoggers } from '../log-options.ts'
 import { logFormats, logLevels } from '../log-writer.ts'
@@ -41,14 +42,15 @@ Options:
   --grpc-port N                 port of Dapr's gRPC API (off by default; Dapr's own is 50001; 0 takes a free one)
   --secrets FILE                JSON file for secretKeyRef, such as { "event-grid": { "clientSecret": "..." } }, beside the
                                 local secret stores of the folder
+${emulatorHelp(29)}
   --metrics-port N              serve /healthz, /readyz and /metrics over http (off by default; 0 takes a free port)
   --metrics-address ADDR        where to serve them (default 127.0.0.1)
   --log-level LEVEL             ${logLevels.join(', ')} (default info)
   --log-format FORMAT           ${logFormats.join(' or ')}, on stderr (default text)
   -h, --help                    this text
 
-Environment: AZURE_RESOURCE_MANAGER_URL, AZURE_AUTHORITY_HOST and NODE_EXTRA_CA_CERTS point it at the emulator. APP_API_TOKEN is
-sent to the application as dapr-api-token. With DAPR_API_TOKEN set, callers of the API must send it as dapr-api-token.
+Environment: APP_API_TOKEN is sent to the application as dapr-api-token. With DAPR_API_TOKEN set, callers of the API must send it
+as dapr-api-token.
 
 A first SIGINT or SIGTERM accepts no more events and waits for those that the application handles; a second one ends at once.
 `
@@ -70,9 +72,11 @@ async function runSidecar(args: readonly string[]): Promise<number> {
   const load = loader(options)
   const unread = await unreadNotes(options)
   const loaded = firstLoad(() => load(texts), unread)
+  const endpoints = options.emulator && (await emulatorEndpoints(options.emulator))
   const { env } = process
   const sidecar = await createSidecar({
     ...options,
+    endpoints,
     appToken: secretOf(env.APP_API_TOKEN),
     apiToken: secretOf(env.DAPR_API_TOKEN),
     version: packageVersion(),

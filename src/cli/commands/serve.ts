@@ -1,6 +1,14 @@
 import type { Logger } from '../../core/logger.ts'
 import { createPluggable } from '../../pluggable/server.ts'
 import type { Command } from '../command.ts'
+import {
+  type EmulatorAddress,
+  emulatorEndpoints,
+  emulatorHelp,
+  emulatorOptions,
+  readEmulatorOptions,
+  withEmulatorUrl,
+} from '../emulator-option.ts'
 import { createLoggers, type LogOptions, logOptions, readLogOptions } from '../log-options.ts'
 import { logFormats, logLevels } from '../log-writer.ts'
 import { type MetricsAddress, metricsOptions, readMetricsOptions, serveMetrics } from '../metrics-options.ts'
@@ -18,6 +26,7 @@ which looks for sockets only when it starts, and give each daprd a folder and a 
 Options:
   --sockets-folder DIR     where daprd looks (default: DAPR_COMPONENTS_SOCKETS_FOLDER, else ${defaultFolder})
   --socket-mode MODE       permissions of the sockets, in octal (default 660: this user and group)
+${emulatorHelp(24)}
   --metrics-port N         serve /healthz, /readyz and /metrics over http (off by default; 0 takes a free port)
   --metrics-address ADDR   where to serve them (default 127.0.0.1)
   --log-level LEVEL        ${logLevels.join(', ')} (default info)
@@ -31,6 +40,7 @@ const text = { type: 'string' } as const
 const known = {
   'sockets-folder': text,
   'socket-mode': text,
+  ...emulatorOptions,
   ...metricsOptions,
   ...logOptions,
 } as const
@@ -38,6 +48,7 @@ const known = {
 interface ServeOptions {
   readonly folder: string
   readonly socketMode: number
+  readonly emulator: EmulatorAddress | undefined
   readonly metrics: MetricsAddress | undefined
   readonly log: LogOptions
 }
@@ -78,8 +89,9 @@ async function cancellable<T>(asked: Promise<string>, work: (signal: AbortSignal
 
 /** Serves the sockets and, where asked for, the metrics. */
 async function start(options: ServeOptions, loggerOf: (component?: string) => Logger, signal: AbortSignal) {
-  const { folder, socketMode, metrics } = options
-  const pluggable = await createPluggable({ folder, socketMode, loggerOf, signal })
+  const { folder, socketMode, emulator, metrics } = options
+  const endpoints = emulator && (await emulatorEndpoints(emulator))
+  const pluggable = await createPluggable({ folder, socketMode, loggerOf, signal, ...(endpoints && { endpoints }) })
   try {
     const observation = metrics && (await serveMetrics(pluggable, metrics, signal))
     if (observation) loggerOf().info('health and metrics are served', observation.address)
@@ -97,10 +109,11 @@ async function start(options: ServeOptions, loggerOf: (component?: string) => Lo
 }
 
 function readOptions(args: readonly string[]): ServeOptions {
-  const values = parseOptions(args, known)
+  const values = parseOptions(withEmulatorUrl(args), known)
   return {
     folder: values['sockets-folder'] ?? (process.env.DAPR_COMPONENTS_SOCKETS_FOLDER || defaultFolder),
     socketMode: modeOf(values['socket-mode'] ?? '660'),
+    emulator: readEmulatorOptions(values),
     metrics: readMetricsOptions(values),
     log: readLogOptions(values),
   }

@@ -101,7 +101,7 @@ export function registerPageRoutes(app: FastifyInstance, options: PageOptions): 
   // For programs on this machine that are to use the emulator in the place of Azure: `--emulator`.
   app.get('/page/endpoints', { onRequest: ownOnly }, async () => {
     const { https } = options.addresses
-    return { resourceManager: https, authorityHost: https, ca: options.ca }
+    return { resourceManager: https, authorityHost: https, ca: options.ca, topics: https }
   })
 
   app.get('/page/state', { onRequest: ownOnly }, async () => stream.state())
