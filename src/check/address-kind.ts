@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Whom an IP address belongs to. */
+/** Where an IP address can be reached from. */
 export type AddressKind = 'loopback' | 'private' | 'public'
 
 const loopback = listOf(['127.0.0.0/8', '::1/128', '0.0.0.0/8', '::/128'])
@@ -9,7 +9,7 @@ const own = listOf([
   ...['fc00::/7', 'fe80::/10'],
 ])
 
-/** What an address is: of this machine, of a private network (RFC 1918, 4193, 6598, link-local), or public. */
+/** The kind of an address. Private ranges: RFC 1918, 4193, 6598, and link-local addresses. */
 export function addressKind(address: string): AddressKind {
   const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
   if (loopback.check(address, family)) return 'loopback'

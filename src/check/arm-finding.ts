@@ -6,7 +6,7 @@ import { judgeFailure, type Verdict } from '../subscription/judge-failure.ts'
 import type { CheckId } from './check-ids.ts'
 import { type Finding, failed, warning } from './finding.ts'
 
-/** The check that is about each kind of failure. */
+/** The check that reports each kind of failure. */
 const about: Readonly<Record<Verdict, CheckId | undefined>> = {
   passing: 'azure/provider',
   handshake: undefined,
@@ -17,7 +17,7 @@ const about: Readonly<Record<Verdict, CheckId | undefined>> = {
   rejected: undefined,
 }
 
-/** A failure of an ARM call in the words of `init`, as the finding of a check; it belongs to the check that is about it. */
+/** Makes a finding of an ARM failure, in the words of `init`. It belongs to the check that reports this kind of failure. */
 export function armFinding(error: unknown, id: CheckId, context: FailureContext): Finding {
   if (error instanceof BindingError) return failed(whatIsWrong(error), { remedy: error.fix })
   const failure = readFailure(error, Date.now())
@@ -27,13 +27,13 @@ export function armFinding(error: unknown, id: CheckId, context: FailureContext)
   return failed(what, { remedy: fix, ...(belongsTo !== undefined && belongsTo !== id && { belongsTo }) })
 }
 
-/** The same for what only looks: the role that our remedy names may not read everything. */
+/** The same, but a 403 is a warning: the role that our remedy names cannot read everything. */
 export function readFinding(error: unknown, id: CheckId, context: FailureContext, what: string): Finding {
   if (!isForbidden(error)) return armFinding(error, id, context)
   return warning(`${what} may not be read by this client`, { belongsTo: 'azure/permission' })
 }
 
-/** Did ARM refuse a call for want of a role? */
+/** Whether ARM refused the call because a role is missing. */
 export function isForbidden(error: unknown): boolean {
   const failure = readFailure(error, Date.now())
   return failure.status === 403 && judgeFailure(failure) === 'permission'

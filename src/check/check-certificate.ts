@@ -13,7 +13,7 @@ export interface CertificateCheckOptions {
   route(): Promise<Route>
 }
 
-/** Is the certificate of every address one that Azure accepts? */
+/** Checks the certificate of every address. */
 export function certificateCheck({ id, needs, url, ca, route }: CertificateCheckOptions): Check {
   return {
     id,

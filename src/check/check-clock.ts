@@ -8,10 +8,10 @@ import type { Check } from './run-checks.ts'
 
 /** What {@link clockCheck} asks. */
 export interface ClockOptions {
-  /** The URL of a host of Azure's: its answer has a date, whatever else it says. Throws BindingError where it can't be asked. */
+  /** A URL of Azure; any answer has a `Date` header. Throws BindingError for an invalid endpoint. */
   url(): string
   readonly endpoints: Endpoints
-  /** The check that fails where nobody answers at all. */
+  /** The check that reports a missing answer. */
   readonly reachedBy: CheckId
   /** Now, in ms since 1970. @default Date.now */
   readonly now?: () => number
@@ -19,7 +19,7 @@ export interface ClockOptions {
 
 const mostSeconds = 60
 
-/** Is this machine's clock within a minute of Azure's? Tokens and certificates are judged by it. */
+/** Checks that this machine's clock is within a minute of Azure's. Tokens and certificates depend on it. */
 export function clockCheck({ url, endpoints, reachedBy, now = Date.now }: ClockOptions): Check {
   return {
     id: 'machine/clock',
@@ -45,7 +45,7 @@ export function clockCheck({ url, endpoints, reachedBy, now = Date.now }: ClockO
 export function judgeClock(date: string | undefined, here: number): Finding {
   const there = Date.parse(date ?? '')
   if (Number.isNaN(there)) return warning('the answer of Azure has no date to compare the clock with')
-  // A date counts whole seconds: on average half of one has passed.
+  // The header has whole seconds, so it is 500 ms behind on average.
   const seconds = Math.round((here - there - 500) / 1_000)
   if (Math.abs(seconds) <= mostSeconds) return ok(`within ${Math.max(1, Math.abs(seconds))} s of Azure's`)
   return failed(`this machine's clock is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} Azure's`, {

@@ -8,14 +8,14 @@ import { type CheckReport, type ComponentReport, reportOf } from './report.ts'
 import { type Check, type Outcome, runChecks } from './run-checks.ts'
 import type { Surroundings } from './world.ts'
 
-/** Told how the checks go on, in the order in which they are reported. */
+/** Receives the progress of the checks, in the order of the report. */
 export interface CheckObserver {
   /** The checks of a component begin. */
   component(name: string | null, file: string): void
   /** These are under way. */
   underWay(ids: readonly CheckId[]): void
   ended(outcome: Outcome): void
-  /** Some failed, and are asked again after a pause. */
+  /** These failed and run again after a pause. */
   waiting(failed: readonly CheckId[]): void
 }
 
@@ -27,7 +27,7 @@ export interface CheckComponentsOptions {
   readonly selected: ReadonlySet<CheckId>
   readonly samples: readonly SampleEvent[]
   readonly roundTrip: boolean
-  /** How long to go on asking what failed, in ms. 0: once. */
+  /** How long to repeat failed checks, in ms. 0: not at all. */
   readonly waitMs: number
   readonly observer: CheckObserver
   readonly signal: AbortSignal
@@ -35,7 +35,7 @@ export interface CheckComponentsOptions {
 
 const pauseMs = 2_000
 
-/** Checks components, one after the other; with `waitMs` again and again until nothing fails or the time is over. */
+/** Checks components one after another. With `waitMs` it repeats what failed until all is well or the time is over. */
 export async function checkComponents(options: CheckComponentsOptions): Promise<CheckReport> {
   const { waitMs, observer, signal, load } = options
   const deadline = performance.now() + waitMs
@@ -69,9 +69,9 @@ export async function checkComponents(options: CheckComponentsOptions): Promise<
 const keyOf = ({ file, name }: Pick<ComponentReport, 'file' | 'name'>, id: CheckId) => JSON.stringify([file, name, id])
 
 interface Round {
-  /** What was well in an earlier round is not asked again. */
+  /** Outcomes of the round before. What was well is not asked again. */
   readonly known: ReadonlyMap<string, Outcome>
-  /** The components that have each port. */
+  /** The component of each `handshakePort`. */
   readonly ports: Map<number, string>
 }
 
@@ -122,7 +122,7 @@ async function checkOne(
   }
 }
 
-/** Tells outcomes in the order of the checks, each as soon as those before it have ended. */
+/** Passes outcomes on in the order of the checks: each waits for those before it. */
 function orderly(checks: readonly Check[], observer: CheckObserver): (outcome: Outcome) => void {
   const held = new Map<CheckId, Outcome>()
   let next = 0

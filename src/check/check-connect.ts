@@ -7,7 +7,12 @@ import type { InputWorld } from './world.ts'
 
 const limitMs = 5_000
 
-/** Does every address of the endpoint take connections? */
+const remedy = [
+  'open the port in firewalls and security groups, and let the ingress or tunnel listen there',
+  'Event Grid calls from the addresses of the service tag AzureEventGrid',
+].join('; ')
+
+/** Checks that every address of the endpoint takes connections. */
 export function connectCheck(world: InputWorld): Check {
   return {
     id: 'endpoint/connect',
@@ -19,7 +24,6 @@ export function connectCheck(world: InputWorld): Check {
       )
       const closed = tries.filter(({ trouble }) => trouble !== undefined)
       const shown = closed.map(({ target, trouble }) => `${shownTarget(target)}: ${trouble}`).join(', ')
-      const remedy = `open the port in firewalls and security groups, and let the ingress or tunnel listen there; Event Grid comes from the service tag AzureEventGrid`
       if (closed.length === targets.length) return failed(`no connection: ${shown}`, { remedy })
       if (closed.length > 0)
         return warning(`not every address takes connections, and Event Grid may choose any: ${shown}`, { remedy })

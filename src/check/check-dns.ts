@@ -13,7 +13,7 @@ export interface DnsOptions {
   route(): Promise<Route>
 }
 
-/** Does the name of a URL resolve, and to addresses that Azure reaches? */
+/** Checks that the name of a URL resolves to addresses that Azure reaches. */
 export function dnsCheck({ id, field, url, route }: DnsOptions): Check {
   const host = url.hostname
   const isEndpoint = field === 'subscriberEndpoint'

@@ -7,13 +7,10 @@ import { type JudgeEndpointOptions, judgeHandshake, judgePath } from './judge-en
 import type { Check } from './run-checks.ts'
 import type { InputWorld } from './world.ts'
 
-/** Two requests, one after the other, may each take their whole time. */
-const limitMs = 10_000
-
-/** Does the handshake succeed, and who answers it? */
+/** Checks that the handshake succeeds, and says who answers. */
 export const handshakeCheck = (world: InputWorld) => endpointCheck('endpoint/handshake', world, judgeHandshake)
 
-/** Which path arrives at the listener? */
+/** Checks that the path which arrives at the listener is one that it serves. */
 export const pathCheck = (world: InputWorld) => endpointCheck('endpoint/path', world, judgePath)
 
 function endpointCheck(id: CheckId, world: InputWorld, judge: (options: JudgeEndpointOptions) => Finding): Check {
@@ -21,25 +18,22 @@ function endpointCheck(id: CheckId, world: InputWorld, judge: (options: JudgeEnd
   return {
     id,
     needs: ['machine/port', 'endpoint/connect', 'endpoint/certificate'],
-    limitMs,
     async run() {
-      // Where nobody listens, this does.
+      // Opens the listener if the port is free.
       const holder = await world.portHolder()
       try {
         const answers = await world.endpointAnswers()
         return judge({ input, answers, holder, context: world.explainedBy() })
       } catch (error) {
         const code = codeOf(error)
-        const why = error instanceof Error ? oneLine(error.message, 200) : 'no answer'
-        return failed(
-          `${new URL(input.subscriberEndpoint).host} gave no answer (${code === undefined || why.includes(code) ? why : `${code}: ${why}`})`,
-          {
-            remedy:
-              certificateRemedy(code) ??
-              'let the ingress or tunnel route the path of subscriberEndpoint to handshakePort',
-            ...(id === 'endpoint/path' && { belongsTo: 'endpoint/handshake' }),
-          },
-        )
+        const message = error instanceof Error ? oneLine(error.message, 200) : 'no answer'
+        const why = code === undefined || message.includes(code) ? message : `${code}: ${message}`
+        return failed(`${new URL(input.subscriberEndpoint).host} gave no answer (${why})`, {
+          remedy:
+            certificateRemedy(code) ??
+            'let the ingress or tunnel route the path of subscriberEndpoint to handshakePort',
+          ...(id === 'endpoint/path' && { belongsTo: 'endpoint/handshake' }),
+        })
       }
     },
   }

@@ -7,20 +7,20 @@ import { type Finding, failed, joined, ok } from './finding.ts'
 import type { Check } from './run-checks.ts'
 import type { InputWorld } from './world.ts'
 
-/** A sample event, and what it is called in texts. */
+/** A sample event, and its name in texts. */
 export interface SampleEvent {
   readonly name: string
   readonly event: UnknownRecord
 }
 
-/** Do sample events pass the filters of the metadata, and those that stand in Azure? */
+/** Checks sample events against the filters of the metadata and those of the existing event subscription. */
 export function eventCheck(world: InputWorld, samples: readonly SampleEvent[]): Check {
   const { input, surroundings } = world
   return {
     id: 'filters/event',
     needs: ['files/metadata', 'files/secrets', 'files/names'],
     async run() {
-      // Whatever keeps Azure from telling is for other checks to say.
+      // Other checks report why Azure cannot be asked.
       const standing = surroundings.offline ? 'unknown' : await world.standing().catch(() => 'unknown' as const)
       const desired = desiredSubscription(withoutSecret(input), undefined)
       const known = standing === 'unknown' ? undefined : standing
@@ -42,7 +42,7 @@ export function eventCheck(world: InputWorld, samples: readonly SampleEvent[]): 
   }
 }
 
-/** Filters are no matter of credentials, so none is needed for them. */
+/** Filters do not depend on the credential, so it may be missing. */
 const withoutSecret = (input: InputMetadata): InputMetadata => ({ ...input, deliveryAuthentication: { kind: 'none' } })
 
 function judge(what: string, event: UnknownRecord, filter: EventFilter, aside: string): Finding {

@@ -11,17 +11,17 @@ const id = 'azure/permission'
 /** The version of Microsoft.Authorization that is asked (Azure: permissions, list for resource). */
 const apiVersion = '2022-04-01'
 
-/** What `init` does with an event subscription. */
+/** The actions of `init` on an event subscription. */
 const verbs = ['read', 'write', 'getFullUrl/action', 'getDeliveryAttributes/action'] as const
 
-/** Where event subscriptions are kept, as actions name it. */
+/** The resource type in an action, by the path of the event subscription. */
 const types = {
   extension: 'eventSubscriptions',
   systemTopic: 'systemTopics/eventSubscriptions',
   partnerTopic: 'partnerTopics/eventSubscriptions',
 } as const satisfies Record<SubscriptionPath['kind'], string>
 
-/** May the client read and write event subscriptions at `scope`? */
+/** Checks that the client may read and write event subscriptions at `scope`. */
 export function permissionCheck(world: InputWorld): Check {
   const { scope } = world.input
   return {
@@ -51,7 +51,7 @@ export function permissionCheck(world: InputWorld): Check {
   }
 }
 
-/** Where the list is forbidden, what can be tried without a change tells as much as it can. */
+/** Without the list, reading the event subscription shows at least part of the answer. */
 async function tryIt(world: InputWorld): Promise<Finding> {
   try {
     await world.standing()

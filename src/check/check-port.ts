@@ -4,7 +4,7 @@ import { failed, ok } from './finding.ts'
 import type { Check } from './run-checks.ts'
 import type { InputWorld } from './world.ts'
 
-/** Is `handshakePort` free, or held by a listener of ours? `taken`: a component checked before has it too. */
+/** Checks that `handshakePort` is free or held by a listener of ours. `taken`: the component before that uses it too. */
 export function portCheck(world: InputWorld, taken: string | undefined): Check {
   const { handshakePort } = world.input
   return {
@@ -19,10 +19,11 @@ export function portCheck(world: InputWorld, taken: string | undefined): Check {
       const holder = await world.portHolder()
       if (holder.kind === 'check') return ok(`${handshakePort} is free`)
       if (holder.kind === 'ours') {
-        const { eventSubscription, handler } = holder.health
-        return ok(
-          `${handshakePort} is held by a listener of this binding (event subscription ${oneLine(String(eventSubscription), 20)}, handler ${oneLine(String(handler), 20)})`,
+        const [state, handler] = ['eventSubscription', 'handler'].map((name) =>
+          oneLine(String(holder.health[name]), 20),
         )
+        const told = `event subscription ${state}, handler ${handler}`
+        return ok(`${handshakePort} is held by a listener of this binding (${told})`)
       }
       const { error, answer } = holder
       const who = answer ? `; its holder answers OPTIONS with ${answer.status}${serverOf(answer.headers.server)}` : ''

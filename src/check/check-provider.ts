@@ -10,7 +10,7 @@ import type { InputWorld } from './world.ts'
 const apiVersion = '2021-04-01'
 const id = 'azure/provider'
 
-/** Is Microsoft.EventGrid registered in the Azure subscription? */
+/** Checks that Microsoft.EventGrid is registered in the Azure subscription. */
 export function providerCheck(world: InputWorld): Check {
   const { subscriptionId } = world.input
   return {

@@ -10,7 +10,7 @@ import { type Finding, failed, ok, warning } from './finding.ts'
 import type { Check } from './run-checks.ts'
 import type { InputWorld, OutputWorld } from './world.ts'
 
-/** Type of the event that goes round. */
+/** Type of the test event. */
 export const roundTripType = 'eventgrid-binding.check'
 
 const limitMs = 60_000
@@ -28,7 +28,7 @@ export function roundTripCheck(input: InputWorld, output: OutputWorld, needs: re
   }
 }
 
-/** Why the event would not come back; only where `check` itself listens does it touch nobody's application. */
+/** Why the test is not run. It needs `check` to be the listener: otherwise an application would get the event. */
 async function whyNot(world: InputWorld, { output }: OutputWorld, signal: AbortSignal): Promise<Finding | undefined> {
   const { scope } = world.input
   const holder = await world.portHolder()
@@ -80,7 +80,7 @@ async function goRound(
   if (holder.kind !== 'check') return warning('not tried: a running binding has handshakePort')
   const id = randomUUID()
   const { promise: arrived, resolve } = Promise.withResolvers<number>()
-  // What else comes meanwhile is not ours to acknowledge.
+  // Other deliveries must not be acknowledged here: they come again.
   holder.read(({ cloudEvent }) => {
     if (cloudEvent.id !== id) throw new Error('only the event of check is taken')
     resolve(performance.now())

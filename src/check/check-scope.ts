@@ -8,10 +8,10 @@ import type { InputWorld } from './world.ts'
 
 const id = 'azure/scope'
 
-/** Versions of what is always asked for (Azure: api-versions of Microsoft.Resources and Microsoft.EventGrid). */
+/** Known API versions (Azure: api-versions of Microsoft.Resources and Microsoft.EventGrid). */
 const apiVersions = { subscription: '2022-12-01', resources: '2021-04-01', eventGrid: '2022-06-15' } as const
 
-/** Does the resource of `scope` exist? */
+/** Checks that the resource of `scope` exists. */
 export function scopeCheck(world: InputWorld): Check {
   const { scope } = world.input
   return {
@@ -38,7 +38,7 @@ export function scopeCheck(world: InputWorld): Check {
   }
 }
 
-/** The version to ask for a resource by: each type has its own, which the provider tells. */
+/** The API version for a resource. Each type has its own; the provider lists them. */
 async function apiVersionOf(scope: Scope, arm: ArmReader, signal: AbortSignal): Promise<string | undefined> {
   if (scope.kind === 'subscription') return apiVersions.subscription
   if (scope.kind === 'resourceGroup') return apiVersions.resources

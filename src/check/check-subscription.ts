@@ -13,7 +13,7 @@ import type { InputWorld } from './world.ts'
 
 const id = 'azure/subscription'
 
-/** Does the event subscription stand as metadata wants it? */
+/** Checks that the event subscription is as the metadata wants it. */
 export function subscriptionCheck(world: InputWorld): Check {
   return {
     id,
@@ -76,7 +76,7 @@ function judgeStanding(standing: ExistingSubscription | undefined, world: InputW
   return warnings.length > 0 ? joined(warnings) : ok(`${name} stands as the metadata wants it`)
 }
 
-/** Another host or path than ours. */
+/** A finding if it delivers to another URL. */
 function endpointFinding(
   { subscription: { destination } }: ExistingSubscription,
   { input }: InputWorld,
@@ -92,7 +92,7 @@ function endpointFinding(
   })
 }
 
-/** Deliveries that prove nothing are refused. */
+/** A finding if its deliveries would carry no credential of ours. */
 function credentialFinding(
   { subscription: { destination } }: ExistingSubscription,
   { input, deliveryCredential }: InputWorld,

@@ -7,7 +7,7 @@ import { type Finding, failed, ok } from './finding.ts'
 import type { Check } from './run-checks.ts'
 import type { OutputWorld } from './world.ts'
 
-/** Does the topic take the key or the token? It is sent no event: a list of none. */
+/** Checks that the topic accepts the key or the token. It posts an empty list, so no event is published. */
 export function topicCredentialCheck(world: OutputWorld, needs: readonly CheckId[]): Check {
   return {
     id: 'topic/credential',
@@ -24,7 +24,7 @@ async function askTopic({ output, surroundings, credential }: OutputWorld, signa
   try {
     const schema = topicSchema === 'auto' ? 'CloudEventSchemaV1_0' : topicSchema
     const answer = await client.send(schema, [], signal)
-    // What is refused is the list of no events: whoever judges it has let the credential pass.
+    // 400 and 413 are about the empty list: the credential was checked before.
     if (
       answer.kind === 'accepted' ||
       (answer.kind === 'answered' && (answer.status === 400 || answer.status === 413))

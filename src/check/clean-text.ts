@@ -5,11 +5,11 @@ import { printable } from '../support/text.ts'
 const mostLines = 60
 const longestLine = 2_000
 
-/** Makes what takes the secrets of a component, and whatever could move a terminal's cursor, out of a text. */
+/** Makes a function that hides the secrets of a component in a text and removes control characters. */
 export function createClean(properties: Readonly<Record<string, unknown>>): (text: string) => string {
   const secrets = Object.values(properties).flatMap((value) => {
     const text = value instanceof Secret ? value.reveal() : ''
-    // A word of a few letters hides nothing and would riddle the text.
+    // Hiding a very short value would make the text unreadable.
     return text.length < 4 ? [] : [text]
   })
   return (text) =>

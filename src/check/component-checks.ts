@@ -20,18 +20,18 @@ import type { CheckedComponent } from './load-checked.ts'
 import type { Check } from './run-checks.ts'
 import { createInputWorld, createOutputWorld, type InputWorld, type OutputWorld, type Surroundings } from './world.ts'
 
-/** What the checks of one component are made from. */
+/** What {@link componentChecks} needs. */
 export interface ComponentChecksOptions {
   readonly component: CheckedComponent
   readonly surroundings: Surroundings
   readonly signal: AbortSignal
-  /** The component checked before that has the same `handshakePort`. */
+  /** An earlier component with the same `handshakePort`. */
   readonly portTakenBy: string | undefined
   readonly samples: readonly SampleEvent[]
   readonly roundTrip: boolean
 }
 
-/** The checks that make sense for one component, in the order of their ids. `close` frees what they hold. */
+/** The checks of one component, in the order of their ids. `close` frees the port. */
 export function componentChecks(options: ComponentChecksOptions): {
   readonly checks: readonly Check[]
   close(): Promise<void>
@@ -62,7 +62,7 @@ export function componentChecks(options: ComponentChecksOptions): {
   return { checks, close: async () => void (await inputWorld?.close()) }
 }
 
-/** What can't be asked of a component that is not valid: each is skipped for the check of the files that says why. */
+/** Checks that an invalid component cannot have. They are skipped, and name the check of the files that failed. */
 function outOfReach({ sides }: CheckedComponent): readonly Check[] {
   const ids = checkIds.filter((id) => {
     if (id === 'machine/clock') return sides.size > 0

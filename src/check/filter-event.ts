@@ -19,12 +19,12 @@ export interface EventFilter {
   readonly advancedFilters?: readonly FilterCondition[] | undefined
 }
 
-/** The conditions of a filter that refuse an event, a sentence each; none: the event passes. */
+/** The conditions that refuse an event, a sentence each. Empty: the event passes. */
 export function refusals(event: UnknownRecord, filter: EventFilter): readonly string[] {
   return [...typeRefusals(event, filter), ...subjectRefusals(event, filter), ...advancedRefusals(event, filter)]
 }
 
-/** Neither schema: then there is nothing to judge. */
+/** Whether a value looks like an event of either schema. */
 export function isEvent(value: unknown): value is UnknownRecord {
   return isRecord(value) && ['type', 'eventType'].some((name) => typeof value[name] === 'string')
 }
@@ -75,7 +75,7 @@ function told(field: unknown, arrays: boolean): string {
     : shown
 }
 
-/** Names of the Event Grid schema are found in any letter case; a dot always goes one level down. */
+/** The value of a key. A dot goes one level down; names of the Event Grid schema match in any letter case. */
 function fieldOf(event: UnknownRecord, key: string): unknown {
   const [first = '', ...rest] = key.split('.')
   const name = isCloudEvent(event)
@@ -89,7 +89,7 @@ function fieldOf(event: UnknownRecord, key: string): unknown {
 
 type Test = (value: unknown) => boolean
 
-/** Each operator without its `Not`: what a single value must be. */
+/** The test of an operator on a single value, without its `Not`. */
 function testOf({ operatorType, value, values = [] }: FilterCondition): Test | undefined {
   const numbers =
     (test: (given: number) => boolean): Test =>
@@ -129,7 +129,7 @@ function testOf({ operatorType, value, values = [] }: FilterCondition): Test | u
   }
 }
 
-/** Of these two alone a field that is missing passes the `Not` (Event Grid: event-filtering). */
+/** The only `Not` operators that a missing field passes (Event Grid: event-filtering). */
 const passWhereMissing: ReadonlySet<string> = new Set(['NumberNotIn', 'StringNotIn'])
 
 function passes(condition: FilterCondition, field: unknown, arrays: boolean): boolean {
@@ -138,7 +138,7 @@ function passes(condition: FilterCondition, field: unknown, arrays: boolean): bo
   if (operatorType === 'IsNullOrUndefined') return isMissing
   if (operatorType === 'IsNotNull') return !isMissing
   const test = testOf(condition)
-  // An operator that nobody here knows: Event Grid may know it.
+  // Event Grid may know an operator that we do not.
   if (!test) return true
   const isNegated = operatorType.includes('Not')
   if (Array.isArray(field) && arrays) return field.some(test) !== isNegated

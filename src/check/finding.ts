@@ -7,7 +7,7 @@ export interface Finding {
   readonly detail: string
   /** What to do about it; may hold lines to paste. */
   readonly remedy?: string | undefined
-  /** The check that is about the cause. Where that check failed too, this one is reported as skipped. */
+  /** The check that reports the cause. If that one failed too, this one is reported as skipped. */
   readonly belongsTo?: CheckId | undefined
 }
 
@@ -21,7 +21,7 @@ export const failed = (detail: string, more: More = {}): Finding => ({ status: '
 
 const rank = { ok: 0, warning: 1, failed: 2 } as const
 
-/** Several findings as one: the worst status, every text of that status, and of a good one all texts. */
+/** Joins findings: the worst status, with all texts of that status. */
 export function joined(findings: readonly Finding[]): Finding {
   const status = findings.reduce<Finding['status']>(
     (worst, one) => (rank[one.status] > rank[worst] ? one.status : worst),

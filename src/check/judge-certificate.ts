@@ -26,7 +26,7 @@ const dayMs = 86_400_000
 const soonDays = 14
 
 const contextOf = (roots: readonly string[]) => tls.createSecureContext({ ca: [...roots] })
-/** The public roots alone, as Azure knows them: nothing of NODE_EXTRA_CA_CERTS, nor of the system's store. */
+/** Public roots only, without NODE_EXTRA_CA_CERTS and the system's store: Azure does not know those. */
 const publicRoots = once(() => contextOf(tls.rootCertificates))
 /** What this process trusts. */
 const ownRoots = once(() => contextOf(tls.getCACertificates('default')))
@@ -39,8 +39,8 @@ interface Seen {
 }
 
 /**
- * Judges the certificate of one address as Event Grid would: by the public roots and the intermediates that the server sends.
- * Nobody fetches a missing one, as a browser would. `undefined`: there was no connection.
+ * Judges the certificate of one address as Event Grid does: by public roots and the intermediate certificates that the server
+ * sends. A missing intermediate is not fetched. `undefined`: there was no connection.
  */
 export async function judgeCertificate(options: CertificateOptions): Promise<Finding | undefined> {
   const { hostname, now = Date.now() } = options
@@ -79,7 +79,7 @@ function look({ hostname, target, signal }: CertificateOptions, secureContext: S
     const socket = tls.connect({
       ...{ host: target.address, port: target.port, secureContext, minVersion: 'TLSv1.2' },
       servername: isIP(name) ? '' : name,
-      // The fault is reported, and nothing is sent to whoever has it.
+      // The fault is reported. Nothing is sent over this connection.
       rejectUnauthorized: false,
       checkServerIdentity: () => undefined,
     })
@@ -106,7 +106,7 @@ function look({ hostname, target, signal }: CertificateOptions, secureContext: S
 const isUnreachable = (error: unknown) =>
   /^E(CONNREFUSED|HOSTUNREACH|NETUNREACH|TIMEDOUT|ADDRNOTAVAIL)$/.test(codeOf(error) ?? '')
 
-/** About the authority, not about name or dates. */
+/** Whether the fault is about the authority, not about the name or the dates. */
 const isTrustFault = (fault: string) => /SELF_SIGNED|ISSUER|VERIFY_LEAF|UNTRUSTED|INVALID_CA/.test(fault)
 
 function explainFault(fault: string, hostname: string, certificate: PeerCertificate): Finding {
@@ -141,15 +141,16 @@ function explainFault(fault: string, hostname: string, certificate: PeerCertific
       },
     )
   }
-  return failed(
-    `the chain is not complete up to a public authority: the server sends no certificate of ${issuerOf(certificate)} (${fault}). A browser fetches a missing one by itself, Event Grid does not`,
-    {
-      remedy: `serve the whole chain: fullchain.pem in place of cert.pem. To see what is sent:\nopenssl s_client -connect ${hostname}:443 -servername ${hostname} -showcerts </dev/null`,
-    },
-  )
+  const incomplete = `the chain is not complete up to a public authority: the server sends no certificate of ${issuerOf(certificate)}`
+  return failed(`${incomplete} (${fault}). A browser fetches a missing one by itself, Event Grid does not`, {
+    remedy: [
+      'serve the whole chain: fullchain.pem in place of cert.pem. To see what is sent:',
+      `openssl s_client -connect ${hostname}:443 -servername ${hostname} -showcerts </dev/null`,
+    ].join('\n'),
+  })
 }
 
-/** No certificate was shown at all. */
+/** The finding for a server that showed no certificate. */
 function noTls(hostname: string, error: unknown): Finding {
   const code = codeOf(error) ?? (error instanceof Error ? error.name : 'no answer')
   const why = error instanceof Error ? cut(oneLine(error.message), 200) : ''

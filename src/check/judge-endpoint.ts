@@ -8,7 +8,7 @@ import { healthOf, type PortHolder } from './own-listener.ts'
 import type { ProbeAnswer } from './probe.ts'
 import type { EndpointAnswers } from './probe-endpoint.ts'
 
-/** What the answers of an endpoint are judged by. */
+/** What the judgements need. */
 export interface JudgeEndpointOptions {
   readonly input: InputMetadata
   readonly answers: EndpointAnswers
@@ -51,7 +51,7 @@ export function judgeHandshake({ input, answers, holder, context }: JudgeEndpoin
   return ok(`OPTIONS and POST reach ${reached(answers, holder)}`)
 }
 
-/** Judges the path: one that the listener serves must arrive there. */
+/** Judges the path that arrives at the listener. */
 export function judgePath({ input, answers, holder }: JudgeEndpointOptions): Finding {
   const arrived = strayPath(answers)
   const asked = new URL(input.subscriberEndpoint).pathname
@@ -68,7 +68,7 @@ export function judgePath({ input, answers, holder }: JudgeEndpointOptions): Fin
   return ok(`${asked} arrives at ${reached(answers, holder)} and is served`)
 }
 
-/** Whose listener the way leads to: the very one on `handshakePort`, or one elsewhere. */
+/** The listener that the endpoint leads to: the one on `handshakePort`, or another. */
 function reached({ health }: EndpointAnswers, holder: PortHolder): string {
   const said = healthOf(health)
   if (!said) return 'a server that knows the handshake'
@@ -78,7 +78,7 @@ function reached({ health }: EndpointAnswers, holder: PortHolder): string {
     : 'a listener of this binding elsewhere'
 }
 
-/** The path that arrived, where a listener of ours says that it does not serve it. */
+/** The path that arrived, if a listener of ours answered that it does not serve it. */
 function strayPath({ health, options }: EndpointAnswers): string | undefined {
   for (const { status, headers, body } of [health, options]) {
     if (status !== 404 || headers['content-type'] !== 'application/problem+json') continue
@@ -98,7 +98,7 @@ function refused(method: 'OPTIONS' | 'POST', answer: ProbeAnswer, context: Failu
   return failed(`${what}${aside}${who(answer)}`, { remedy: [fix, ...hints(answer)].join('\n') })
 }
 
-/** What `init` says of the same answer. */
+/** The text of `init` for the same answer. */
 function explain(method: string, answer: string, context: FailureContext) {
   const message = `Http ${method} request failed with response code ${answer}`
   const { failure } = new ArmFailureError({ kind: 'operation', code: 'Url validation', message })
@@ -106,7 +106,7 @@ function explain(method: string, answer: string, context: FailureContext) {
   return { what, fix }
 }
 
-/** Who answered: the server's header, and the first line of its page's title. */
+/** What identifies the server: its `server` header and the title of its page. */
 function who({ headers, body }: ProbeAnswer): string {
   const title = /<title[^>]{0,200}>([^<]{1,300})/i.exec(body)?.[1]
   const facts = [
@@ -116,12 +116,13 @@ function who({ headers, body }: ProbeAnswer): string {
   return facts.length === 0 ? '' : ` (${facts.join(', ')})`
 }
 
-/** What is known to answer so (Event Grid: troubleshoot-subscription-validation; dev tunnels: security). */
+/** Known causes (Event Grid: troubleshoot-subscription-validation; dev tunnels: security). */
 function hints({ status, headers, body }: ProbeAnswer): readonly string[] {
   const isPage = /text\/html/i.test(headers['content-type'] ?? '') || /<html/i.test(body)
   if (status === 403 && isPage) {
+    const rules = '920300, 942430, 920230, 942130 and 931130'
     return [
-      'a firewall may have answered: in an Application Gateway the WAF rules 920300, 942430, 920230, 942130 and 931130 are known to block the handshake; exclude them for this path',
+      `a firewall may have answered: the WAF rules ${rules} of an Application Gateway block handshakes; exclude them for this path`,
     ]
   }
   if (status === 401)

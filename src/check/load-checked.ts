@@ -15,21 +15,21 @@ import { UnknownValue } from '../metadata/unknown-value.ts'
 import { quote } from '../support/text.ts'
 import { type Finding, failed, ok, warning } from './finding.ts'
 
-/** What the files say of one component, or of what holds none. */
+/** One component as the files have it, or the faults of a file outside of components. */
 export interface CheckedComponent {
   /** `null`: faults of a file that belong to no component. */
   readonly name: string | null
   readonly file: string
   readonly files: FileFindings
-  /** Its properties, for hiding what is secret in them. */
+  /** Its properties, so that secrets in them can be hidden. */
   readonly properties: Readonly<Record<string, unknown>>
   /** The sides that it seems to configure, valid or not. */
   readonly sides: ReadonlySet<Side>
-  /** Absent where it is not valid, or its secrets are not known. */
+  /** Absent if it is not valid or a secret is not known. */
   readonly metadata: Metadata | undefined
 }
 
-/** What the checks of the files found; absent where the question makes no sense. */
+/** The findings of the checks of the files. Absent: the check does not apply. */
 export interface FileFindings {
   readonly yaml: Finding
   readonly metadata?: Finding | undefined
@@ -48,7 +48,7 @@ export interface LoadCheckedOptions {
   readonly excerptWidth: number
 }
 
-/** Reads the components of files as a host does, and keeps apart what is wrong with each. Components of other types are left out. */
+/** Reads components as a host does, and keeps the faults of each apart. Components of other types are left out. */
 export function loadChecked(texts: FolderTexts, options: LoadCheckedOptions): readonly CheckedComponent[] {
   const files = new Map(
     [...texts].map(([file, text]) => [file, text instanceof Error ? text : readComponentFile(text, file)] as const),
@@ -127,7 +127,7 @@ function examine(one: ResolvedComponent, around: Around): CheckedComponent {
   const faults = [...own, ...judged.issues]
   const metadata = judged.loaded?.metadata
   const warnings = metadata?.warnings ?? []
-  // What refers to a store that can't be read is unknown, and no fault of its own.
+  // A reference into a store that can't be read has no issue of its own.
   const isUnknown =
     entries.some(({ value }) => value instanceof UnknownValue) && faults.length + unresolved.length === 0
   const secrets =
@@ -161,13 +161,13 @@ function examine(one: ResolvedComponent, around: Around): CheckedComponent {
   }
 }
 
-/** A `secretKeyRef` or `envRef` that leads to nothing. */
+/** Whether an issue is about a `secretKeyRef` or `envRef` that leads to nothing. */
 function isReference({ field }: MetadataIssue, { draft }: ResolvedComponent): boolean {
   const entry = draft.entries.find(({ name }) => name.slice(0, 256) === field)
   return entry?.source.kind === 'secretKeyRef' || entry?.source.kind === 'envRef'
 }
 
-/** Told by the check of the names: components of different applications may share one. */
+/** Reported by files/names instead: components of different applications may share a name. */
 const isNameTwice = (issue: MetadataIssue, { draft }: ResolvedComponent) =>
   issue.field === 'metadata.name' && !draft.issues.includes(issue)
 

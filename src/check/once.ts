@@ -1,4 +1,4 @@
-/** Calls a function at the first use only: several checks share what it found out. */
+/** Calls a function at its first use only. Several checks share the result. */
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => {

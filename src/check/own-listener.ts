@@ -11,17 +11,17 @@ import { type ProbeAnswer, probe } from './probe.ts'
 
 /** Who has `handshakePort`. */
 export type PortHolder =
-  /** Nobody had it: `check` listens there itself until it ends. */
+  /** It was free: `check` listens there until it ends. */
   | {
       readonly kind: 'check'
-      /** What its answer to OPTIONS without an origin holds, so that the way there can be told from another. */
+      /** A random text in its health answer, which identifies this listener. */
       readonly mark: string
-      /** Has this handler get the deliveries; without one they are answered 503. */
+      /** Sets the handler of deliveries. Without one they are answered 503. */
       read(handler: EventHandler | undefined): void
     }
   /** A listener of this binding, as its answer to OPTIONS shows. */
   | { readonly kind: 'ours'; readonly health: Readonly<Record<string, unknown>> }
-  /** Somebody else, or the port can't be had at all. */
+  /** Another program, or the port can't be opened. */
   | { readonly kind: 'stranger'; readonly error: BindingError; readonly answer: ProbeAnswer | undefined }
 
 /** What {@link holdPort} needs. */
@@ -31,7 +31,7 @@ export interface HoldPortOptions {
   readonly signal: AbortSignal
 }
 
-/** Listens on `handshakePort` as the binding does, or finds out who does. `close` frees the port. */
+/** Listens on `handshakePort` as the binding does, or finds out who holds it. `close` frees the port. */
 export async function holdPort(
   options: HoldPortOptions,
 ): Promise<{ readonly holder: PortHolder; close(): Promise<void> }> {
@@ -53,7 +53,7 @@ export async function holdPort(
       subscriptionWrittenAt: () => undefined,
     })
     const close = async () => {
-      // What has been handled is still to be acknowledged.
+      // Answers the deliveries that have been handled.
       await listener.drain()
       await listener.close()
     }
@@ -70,7 +70,7 @@ export async function holdPort(
   }
 }
 
-/** What a listener of this binding says of itself; `undefined` where somebody else answered. */
+/** The health answer of a listener of this binding; `undefined` for any other answer. */
 export function healthOf({ status, body }: ProbeAnswer): Readonly<Record<string, unknown>> | undefined {
   if (status !== 200) return undefined
   try {

@@ -1,6 +1,6 @@
 import { isRecord } from '../support/is-record.ts'
 
-/** What a client may do at a scope, as ARM lists it (Azure RBAC: Microsoft.Authorization/permissions): a list for each role. */
+/** What one role allows at a scope (Azure RBAC: Microsoft.Authorization/permissions). */
 export interface Permission {
   readonly actions: readonly string[]
   readonly notActions: readonly string[]
@@ -8,7 +8,7 @@ export interface Permission {
   readonly notDataActions: readonly string[]
 }
 
-/** Reads ARM's answer; what is no permission is left out. */
+/** Reads ARM's answer. Invalid entries are left out. */
 export function readPermissions(answer: unknown): readonly Permission[] {
   const list = isRecord(answer) && Array.isArray(answer.value) ? answer.value : []
   return list.filter(isRecord).map((one) => ({
@@ -19,7 +19,7 @@ export function readPermissions(answer: unknown): readonly Permission[] {
   }))
 }
 
-/** Does any role allow an action and not except it? `*` stands for any part of a name, and letter case means nothing. */
+/** Whether a role allows an action. `*` stands for any text; letter case does not matter. */
 export function isAllowed(
   permissions: readonly Permission[],
   action: string,
@@ -31,7 +31,7 @@ export function isAllowed(
   })
 }
 
-/** By parts between the stars, from left to right: a pattern made of many stars costs no more than one. */
+/** Compares the parts between the stars from left to right, in linear time. */
 function matches(pattern: string, action: string): boolean {
   const [head = '', ...rest] = pattern.toLowerCase().split('*')
   const text = action.toLowerCase()

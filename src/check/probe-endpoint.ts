@@ -3,15 +3,15 @@ import type { SecureContext } from 'node:tls'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import { type ProbeAnswer, probe, type Target } from './probe.ts'
 
-/** What the public endpoint answered, to the questions that Event Grid asks and to one that only our listener knows. */
+/** The answers of the public endpoint. */
 export interface EndpointAnswers {
-  /** OPTIONS without an origin: our listener tells its health. */
+  /** To OPTIONS without an origin: our listener answers with its health. */
   readonly health: ProbeAnswer
-  /** OPTIONS as Event Grid asks for consent. */
+  /** To OPTIONS with Event Grid's origin. */
   readonly options: ProbeAnswer
-  /** The validation event, by POST. */
+  /** To POST of a validation event. */
   readonly validation: ProbeAnswer
-  /** What the answer to the validation event must hold. */
+  /** The code that the answer to the validation event must have. */
   readonly code: string
 }
 

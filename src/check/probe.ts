@@ -22,7 +22,7 @@ export interface Probe {
   readonly signal: AbortSignal
 }
 
-/** What was answered: texts of a stranger. */
+/** An answer. Its texts are not trusted. */
 export interface ProbeAnswer {
   readonly status: number
   /** Lower-case names. */
@@ -31,13 +31,13 @@ export interface ProbeAnswer {
   readonly body: string
 }
 
-/** Longest that one request may take, whatever trickles in. */
+/** Longest time of one request, with its answer. */
 const limitMs = 6_000
 const mostBytes = 65_536
 
 /**
- * Sends one request on a connection of its own, without a proxy, and follows no redirect. Rejects where there is no answer in
- * time, with Node's error or a TimeoutError. It names no user agent, for no source tells which one Event Grid names.
+ * Sends one request on a new connection, without a proxy, and follows no redirect. It sends no user agent: no source says which
+ * one Event Grid sends. Rejects with Node's error or a TimeoutError if there is no answer.
  */
 export function probe({ url, target, method, headers, body, secureContext, signal }: Probe): Promise<ProbeAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<ProbeAnswer>()
@@ -74,7 +74,7 @@ export function probe({ url, target, method, headers, body, secureContext, signa
       size += chunk.length
       if (size > mostBytes) end()
     })
-    // A body that breaks off, or never ends: what came of it is enough to judge by.
+    // A body that breaks off still counts.
     for (const name of ['end', 'error', 'aborted']) response.on(name, end)
   })
   request.end(body)

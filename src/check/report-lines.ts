@@ -1,6 +1,6 @@
 import type { Outcome } from './run-checks.ts'
 
-/** A part of a line, and how it is meant. */
+/** A part of a line, and its meaning, which chooses the colour. */
 export interface LinePart {
   readonly text: string
   readonly tone: 'good' | 'warning' | 'bad' | 'faint' | 'plain'
@@ -15,7 +15,7 @@ const signs: Readonly<Record<Outcome['status'], LinePart>> = {
 
 const idWidth = 'endpoint/certificate'.length
 
-/** The lines of one check: what was seen, and under it what to do. */
+/** The lines of one check: the detail, and below it the remedy. */
 export function outcomeLines({ id, status, detail, remedy }: Outcome): readonly (readonly LinePart[])[] {
   const [first = '', ...more] = detail.split('\n')
   const faint = status === 'skipped' || status === 'ok' ? ('faint' as const) : ('plain' as const)
@@ -27,14 +27,14 @@ export function outcomeLines({ id, status, detail, remedy }: Outcome): readonly 
       { text: first, tone: faint },
     ],
     ...more.map((line) => [{ text: `      ${line}`, tone: faint }]),
-    // Further lines are often commands: nothing but spaces stands before them.
+    // Further lines are often commands: only spaces precede them, so that they can be pasted.
     ...(remedy?.split('\n') ?? []).map((line, at) => [
       { text: `      ${at === 0 ? '→' : ' '} ${line}`, tone: 'plain' as const },
     ]),
   ]
 }
 
-/** The last line: how many of each. */
+/** The last line, which counts the outcomes. */
 export function countLine(outcomes: readonly Outcome[], ms: number): readonly LinePart[] {
   const count = (status: Outcome['status']) => outcomes.filter((one) => one.status === status).length
   const [failed, warnings, skipped] = [count('failed'), count('warning'), count('skipped')]

@@ -2,14 +2,14 @@ import { BindingError, whatIsWrong } from '../core/errors.ts'
 import type { CheckId } from './check-ids.ts'
 import { type Finding, failed } from './finding.ts'
 
-/** One question to ask. */
+/** One check. */
 export interface Check {
   readonly id: CheckId
-  /** Without these the question makes no sense. Those that are not run count as fine. */
+  /** The checks that must not have failed. Those that are not run count as fine. */
   readonly needs: readonly CheckId[]
-  /** Longest that it may take, in ms. @default 10_000 */
+  /** Longest time, in ms. @default 10_000 */
   readonly limitMs?: number
-  /** Asks. `signal` aborts when the time is over. */
+  /** `signal` aborts when the time is over. */
   run(signal: AbortSignal): Finding | Promise<Finding>
 }
 
@@ -19,7 +19,7 @@ export interface Outcome {
   readonly status: Finding['status'] | 'skipped'
   readonly detail: string
   readonly remedy?: string | undefined
-  /** How long it took, in ms. */
+  /** Duration, in ms. */
   readonly ms: number
 }
 
@@ -36,16 +36,16 @@ export interface RunOptions {
 const usualLimitMs = 10_000
 
 interface Answered {
-  /** Absent where the check was not asked. */
+  /** Absent if the check did not run. */
   readonly finding?: Finding
-  /** The failure at the root, where there is one. */
+  /** The failed check at the root, if there is one. */
   readonly root?: CheckId
   readonly ms: number
 }
 
 /**
- * Runs checks, those that do not depend on each other at once. One that depends on a failed one is skipped; one that throws or
- * takes too long has failed, and stops no other. Resolves with the outcomes in the order given.
+ * Runs checks; those that do not depend on each other run at once. A check that depends on a failed one is skipped. A check that
+ * throws or takes too long has failed and stops no other. Resolves with the outcomes in the given order.
  */
 export async function runChecks(checks: readonly Check[], options: RunOptions): Promise<readonly Outcome[]> {
   const { signal, clean, onStart, onEnd } = options
@@ -63,7 +63,7 @@ export async function runChecks(checks: readonly Check[], options: RunOptions): 
     return { finding, ms, ...(finding.status === 'failed' && { root: check.id }) }
   }
 
-  /** The failure that a finding is about: another check's, where that has failed too. */
+  /** Attributes a failure to the check that reports its cause, if that one failed too. */
   async function end({ id }: Check): Promise<Answered> {
     const answered = await asked.get(id)
     if (!answered) return { ms: 0 }
@@ -73,7 +73,7 @@ export async function runChecks(checks: readonly Check[], options: RunOptions): 
     return { root: other.root, ms: answered.ms }
   }
 
-  // All promises are there before the first check looks for those that it needs.
+  // All promises must exist before the first check looks for those that it needs.
   const { promise: start, resolve: begin } = Promise.withResolvers<void>()
   for (const check of checks) {
     asked.set(

@@ -1,6 +1,6 @@
 import { type CheckId, checkIds } from './check-ids.ts'
 
-/** Which checks somebody asks for. */
+/** What the options ask for. */
 export interface Wanted {
   /** Empty: no restriction. */
   readonly only: readonly CheckId[]
@@ -11,7 +11,7 @@ export interface Wanted {
   readonly roundTrip: boolean
 }
 
-/** The ids of the checks to run. With a sample event and nothing else asked for, its filters alone are judged. */
+/** The ids of the checks to run. A sample event alone selects the files and the filters. */
 export function selectChecks({ only, skip, offline, event, roundTrip }: Wanted): ReadonlySet<CheckId> {
   const asked = checkIds.filter((id) => {
     if (only.length > 0) return only.includes(id)

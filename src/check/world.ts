@@ -19,23 +19,23 @@ import { holdPort, type PortHolder } from './own-listener.ts'
 import type { Target } from './probe.ts'
 import { type EndpointAnswers, probeEndpoint } from './probe-endpoint.ts'
 
-/** Where Azure is, and the emulator that stands in for it, if one does. */
+/** Where Azure or its emulator is. */
 export interface Surroundings {
   readonly endpoints: Endpoints
-  /** `https://` URL of an emulator: public names are asked for there. */
+  /** The https URL of an emulator, which also answers for public names. */
   readonly emulator: string | undefined
-  /** Ask nobody but this machine? */
+  /** Whether nobody but this machine may be asked. */
   readonly offline: boolean
 }
 
 /** Where the connections of a URL go. */
 export interface Route {
   readonly targets: readonly Target[]
-  /** Does the emulator answer in the place of the public name? */
+  /** Whether the emulator answers for the public name. */
   readonly byEmulator: boolean
 }
 
-/** What the checks of an input side share. Each is asked for once, at the first use. */
+/** What the checks of an input side share. Each part is made once, at its first use. */
 export interface InputWorld {
   readonly input: InputMetadata
   readonly surroundings: Surroundings
@@ -48,16 +48,16 @@ export interface InputWorld {
   endpointAnswers(): Promise<EndpointAnswers>
   credential(): TokenCredential
   arm(): ArmReader
-  /** What the explanation of an ARM failure names. */
+  /** The names for explanations of ARM failures. */
   explainedBy(): FailureContext
-  /** The event subscription as it stands. Rejects as the SDK does. */
+  /** The existing event subscription. Rejects as the SDK does. */
   standing(): Promise<ExistingSubscription | undefined>
-  /** Value of the delivery attribute that `init` would write. */
+  /** The credential that `init` would write into the delivery attribute. */
   readonly deliveryCredential: Secret | undefined
   close(): Promise<void>
 }
 
-/** Longest that reading the event subscription may take, in ms. */
+/** Longest time to read the event subscription, in ms. */
 const readLimitMs = 9_000
 
 /** Makes what the checks of an input side share. */
@@ -136,7 +136,7 @@ export function createOutputWorld(
 
 const mostAddresses = 8
 
-/** All addresses of a URL's host, or the emulator, which serves the public names of its ingress by its own certificates. */
+/** All addresses of a URL's host, or the emulator's, which answers for the public names of its ingress. */
 async function routeOf(url: URL, { emulator }: Surroundings): Promise<Route> {
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
   const hostname = url.hostname.replace(/^\[|\]$/g, '')

@@ -29,7 +29,10 @@ it('names a type that was probably meant, where there is no component of ours', 
   const { folder, check } = await openCheck()
   folder.write(
     'orders.yaml',
-    'apiVersion: dapr.io/v1alpha1\nkind: Component\nmetadata: { name: orders }\nspec: { type: bindings.azure.eventgird, version: v1, metadata: [] }\n',
+    [
+      ...['apiVersion: dapr.io/v1alpha1', 'kind: Component', 'metadata: { name: orders }'],
+      'spec: { type: bindings.azure.eventgird, version: v1, metadata: [] }',
+    ].join('\n'),
   )
   const { code, said } = await check()
   expect(code).toBe(0)

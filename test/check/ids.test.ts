@@ -1,10 +1,9 @@
 import { createServer } from 'node:http'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { CheckId } from '../../src/check/check-ids.ts'
-import { Binding } from '../../src/index.ts'
 import { freePort } from '../support/free-port.ts'
 import { answering, selfSigned } from '../support/servers.ts'
-import { type CheckWorld, openCheck, runCheck } from './open-check.ts'
+import { type CheckWorld, openCheck, runCheck, subscribe } from './open-check.ts'
 
 const afterFiles: readonly CheckId[] = [
   ...(['machine/port', 'machine/clock'] as const),
@@ -256,21 +255,6 @@ it('round-trip/event publishes one event and has it delivered', async () => {
   await world.emulator.idle()
   expect(world.emulator.figures()).toMatchObject({ published: 1, delivered: 1 })
 })
-
-/** A binding that comes and goes, and leaves its event subscription. */
-async function subscribe({ emulator, port }: CheckWorld, fields: Readonly<Record<string, string>>): Promise<void> {
-  const { tenantId, subscriptionId, clientId, clientSecret } = emulator
-  const binding = new Binding({ endpoints: emulator.endpoints })
-  emulator.useIngress('https://other.example.com/', `http://127.0.0.1:${port}/`)
-  await binding.init({
-    name: 'orders',
-    properties: {
-      ...{ tenantId, subscriptionId, clientId, clientSecret, scope: emulator.topic('orders').id },
-      ...{ subscriberEndpoint: 'https://orders.example.com/api/events', handshakePort: String(port), ...fields },
-    },
-  })
-  await binding.close()
-}
 
 async function listenOn(port: number): Promise<void> {
   const server = createServer((_request, response) => response.writeHead(418, { server: 'teapot' }).end())

@@ -4,6 +4,7 @@ import { reportSchema } from '../../src/check/report.ts'
 import { check } from '../../src/cli/commands/check.ts'
 import { createTerminal } from '../../src/cli/terminal.ts'
 import { EventGridEmulator, type EventGridEmulatorOptions } from '../../src/emulator/index.ts'
+import { Binding } from '../../src/index.ts'
 import {
   type ComponentFolder,
   componentYaml,
@@ -87,4 +88,22 @@ export async function runCheck(args: readonly string[]): Promise<Checked> {
         .join('\n'),
     components: report.components.map(({ name }) => name),
   }
+}
+
+/** A binding that comes and goes, and leaves its event subscription. */
+export async function subscribe(
+  { emulator, port }: CheckWorld,
+  fields: Readonly<Record<string, string>>,
+): Promise<void> {
+  const { tenantId, subscriptionId, clientId, clientSecret } = emulator
+  const binding = new Binding({ endpoints: emulator.endpoints })
+  emulator.useIngress('https://other.example.com/', `http://127.0.0.1:${port}/`)
+  await binding.init({
+    name: 'orders',
+    properties: {
+      ...{ tenantId, subscriptionId, clientId, clientSecret, scope: emulator.topic('orders').id },
+      ...{ subscriberEndpoint: 'https://orders.example.com/api/events', handshakePort: String(port), ...fields },
+    },
+  })
+  await binding.close()
 }
