@@ -2,7 +2,7 @@ import { ArmFailureError } from '../subscription/arm-failure.ts'
 import { chooseSubscriptionPath, type SubscriptionPath } from '../subscription/subscription-path.ts'
 import { armFinding, isForbidden, readFinding } from './arm-finding.ts'
 import { type Finding, ok, warning } from './finding.ts'
-import { isAllowed, readPermissions } from './permissions.ts'
+import { isAllowed, readAllPermissions } from './permissions.ts'
 import type { Check } from './run-checks.ts'
 import type { InputWorld } from './world.ts'
 
@@ -30,10 +30,8 @@ export function permissionCheck(world: InputWorld): Check {
     async run(signal) {
       const context = world.explainedBy()
       try {
-        const list = await world
-          .arm()
-          .get(`${scope.id}/providers/Microsoft.Authorization/permissions`, apiVersion, signal)
-        const permissions = readPermissions(list)
+        const path = `${scope.id}/providers/Microsoft.Authorization/permissions`
+        const permissions = await readAllPermissions((page) => world.arm().get(page, apiVersion, signal), path)
         const type = types[chooseSubscriptionPath(scope).kind]
         const needed = verbs.map((verb) => `Microsoft.EventGrid/${type}/${verb}`)
         const lacking = needed.filter((action) => !isAllowed(permissions, action))

@@ -8,6 +8,24 @@ export interface Permission {
   readonly notDataActions: readonly string[]
 }
 
+const maxPages = 20
+
+/** Reads all pages of ARM's answer. `get` asks for a path; pages of another host are not asked for. */
+export async function readAllPermissions(
+  get: (path: string) => Promise<unknown>,
+  path: string,
+): Promise<readonly Permission[]> {
+  const all: Permission[] = []
+  let next: string | undefined = path
+  for (let page = 0; next !== undefined && page < maxPages; page++) {
+    const answer: unknown = await get(next)
+    all.push(...readPermissions(answer))
+    const link = isRecord(answer) && typeof answer.nextLink === 'string' ? URL.parse(answer.nextLink) : null
+    next = link === null ? undefined : `${link.pathname}${link.search}`
+  }
+  return all
+}
+
 /** Reads ARM's answer. Invalid entries are left out. */
 export function readPermissions(answer: unknown): readonly Permission[] {
   const list = isRecord(answer) && Array.isArray(answer.value) ? answer.value : []

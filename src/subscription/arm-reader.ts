@@ -6,7 +6,7 @@ export interface ArmReader {
   /**
    * The JSON of a resource; `undefined` where the answer has none. Rejects as the SDK's own calls do: `readFailure` reads it.
    *
-   * @param path begins with a slash
+   * @param path begins with a slash; may have an `api-version` already, as in a `nextLink`
    */
   get(path: string, apiVersion: string, signal: AbortSignal): Promise<unknown>
 }
@@ -17,9 +17,9 @@ export function createArmReader(options: ArmClientOptions): ArmReader {
   const resourceManager = resourceManagerOf(options.endpoints, options.environment)
   return {
     async get(path, apiVersion, abortSignal) {
-      const separator = path.includes('?') ? '&' : '?'
-      const url = `${resourceManager}${path}${separator}api-version=${encodeURIComponent(apiVersion)}`
-      const request = createPipelineRequest({ url, method: 'GET', abortSignal })
+      const url = new URL(`${resourceManager}${path}`)
+      if (!url.searchParams.has('api-version')) url.searchParams.set('api-version', apiVersion)
+      const request = createPipelineRequest({ url: url.href, method: 'GET', abortSignal })
       const response = await client.sendRequest(request)
       const { status: statusCode, bodyAsText } = response
       if (statusCode >= 400) {

@@ -25,18 +25,16 @@ it('is wrong usage where no component is found', async () => {
   await expect(runCheck(['--components', folder.path])).rejects.toBeInstanceOf(UsageError)
 })
 
-it('names a type that was probably meant, where there is no component of ours', async () => {
-  const { folder, check } = await openCheck()
-  folder.write(
-    'orders.yaml',
-    [
-      ...['apiVersion: dapr.io/v1alpha1', 'kind: Component', 'metadata: { name: orders }'],
-      'spec: { type: bindings.azure.eventgird, version: v1, metadata: [] }',
-    ].join('\n'),
-  )
-  const { code, said } = await check()
+it('names a type that was probably meant: alone as wrong usage, beside components as a warning', async () => {
+  const { folder, check, emulator } = await openCheck()
+  const meant = 'did you mean bindings.azure.eventgrid?'
+  const misspelt = (name: string) => output(name, emulator.topic('orders')).replace('eventgrid', 'eventgird')
+  folder.write('stock.yaml', misspelt('stock'))
+  const { code, said } = await check('--offline')
   expect(code).toBe(0)
-  expect(said('files/yaml')).toContain('did you mean bindings.azure.eventgrid?')
+  expect(said('files/yaml')).toContain(meant)
+  folder.remove('orders.yaml')
+  await expect(check('--offline')).rejects.toThrow(meant)
 })
 
 it('runs with --only nothing else, prerequisites neither, and without --skip all but those', async () => {

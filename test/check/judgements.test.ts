@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { addressKind } from '../../src/check/address-kind.ts'
 import { refusals } from '../../src/check/filter-event.ts'
-import { isAllowed, readPermissions } from '../../src/check/permissions.ts'
+import { isAllowed, readAllPermissions, readPermissions } from '../../src/check/permissions.ts'
 import { topicUrl } from '../../src/core/endpoints.ts'
 
 it.each([
@@ -163,4 +163,20 @@ it('knows where a topic of Azure is at an emulator', () => {
   expect(topicUrl('https://shop.westeurope-1.eventgrid.azure.net/topics/orders:publish', { topics })).toBe(
     `${topics}/namespaces/shop/topics/orders:publish`,
   )
+})
+
+it('reads all pages of a list of permissions, and a bounded number of them', async () => {
+  const asked: string[] = []
+  const pages = [
+    { value: [{ actions: ['*/read'] }], nextLink: 'https://management.azure.com/next?api-version=1&page=2' },
+    { value: [{ actions: [write] }] },
+  ]
+  const permissions = await readAllPermissions(async (path) => pages[asked.push(path) - 1], '/scope')
+  expect(asked).toEqual(['/scope', '/next?api-version=1&page=2'])
+  expect(isAllowed(permissions, write)).toBe(true)
+  const endless = await readAllPermissions(
+    async () => ({ value: [{}], nextLink: 'https://management.azure.com/same' }),
+    '/scope',
+  )
+  expect(endless).toHaveLength(20)
 })

@@ -49,7 +49,11 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   const endpoints = await endpointsOf(options)
   const load = loader(options)
   const first = await load()
-  if (first.length === 0) throw new UsageError(noneFound(options))
+  // A type or kind that is probably misspelt is a warning beside components, and the whole truth without any.
+  const hasComponents = first.some(({ name, files }) => name !== null || files.yaml.status !== 'warning')
+  if (!hasComponents) {
+    throw new UsageError([noneFound(options), ...first.map(({ files }) => files.yaml.detail)].join('\n'))
+  }
   const started = performance.now()
   const view = options.json ? undefined : showChecks(terminal)
   const stopping = new AbortController()
