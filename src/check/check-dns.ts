@@ -10,11 +10,13 @@ export interface DnsOptions {
   readonly id: CheckId
   readonly field: 'subscriberEndpoint' | 'topicEndpoint'
   readonly url: URL
+  /** The https URL of an emulator that stands in for Azure and is not asked for names. */
+  readonly emulator?: string | undefined
   route(): Promise<Route>
 }
 
 /** Checks that the name of a URL resolves to addresses that Azure reaches. */
-export function dnsCheck({ id, field, url, route }: DnsOptions): Check {
+export function dnsCheck({ id, field, url, emulator, route }: DnsOptions): Check {
   const host = url.hostname
   const isEndpoint = field === 'subscriberEndpoint'
   return {
@@ -26,7 +28,9 @@ export function dnsCheck({ id, field, url, route }: DnsOptions): Check {
         found = await route()
       } catch (error) {
         return failed(`${host} does not resolve (${codeOf(error) ?? 'no answer'})`, {
-          remedy: `check the name in ${field}, or make its DNS record:\ndig +short ${host}`,
+          remedy: emulator
+            ? `run check with --emulator ${emulator}: the emulator answers for public names`
+            : `check the name in ${field}, or make its DNS record:\ndig +short ${host}`,
         })
       }
       const addresses = found.targets.map(({ address }) => address)

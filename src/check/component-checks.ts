@@ -1,4 +1,5 @@
 import { resourceManagerOf } from '../subscription/arm-client.ts'
+import { isLoopback } from '../support/loopback.ts'
 import { certificateCheck } from './check-certificate.ts'
 import { clockCheck } from './check-clock.ts'
 import { connectCheck } from './check-connect.ts'
@@ -84,7 +85,7 @@ function inputChecks(
   const { ca } = surroundings.endpoints
   return [
     portCheck(world, portTakenBy),
-    dnsCheck({ id: 'endpoint/dns', field: 'subscriberEndpoint', url, route }),
+    dnsCheck({ id: 'endpoint/dns', field: 'subscriberEndpoint', url, emulator: unusedEmulator(surroundings), route }),
     connectCheck(world),
     certificateCheck({ id: 'endpoint/certificate', needs: ['endpoint/connect'], url, ca, route }),
     handshakeCheck(world),
@@ -95,6 +96,12 @@ function inputChecks(
     subscriptionCheck(world),
     ...(samples.length > 0 ? [eventCheck(world, samples)] : []),
   ]
+}
+
+/** An emulator that the environment names in the place of Azure, without `--emulator`. */
+function unusedEmulator({ emulator, endpoints: { resourceManager = '' } }: Surroundings): string | undefined {
+  const host = URL.parse(resourceManager)?.hostname ?? ''
+  return emulator === undefined && isLoopback(host) ? resourceManager : undefined
 }
 
 function outputChecks(world: OutputWorld): readonly Check[] {

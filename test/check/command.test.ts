@@ -1,5 +1,5 @@
 import { createServer, type RequestListener } from 'node:http'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { clockCheck, judgeClock } from '../../src/check/check-clock.ts'
 import { UsageError } from '../../src/cli/usage-error.ts'
 import { componentYaml } from '../support/component-folder.ts'
@@ -181,6 +181,15 @@ it('says that an emulator lacks an ingress', async () => {
   expect(said('endpoint/handshake')).toMatch(
     /no ingress for orders\.example\.com[\s\S]*emulate --ingress https:\/\/orders\.example\.com\/=/,
   )
+})
+
+it('names --emulator where the environment points at one and a public name does not resolve', async () => {
+  const { folder, write, emulator } = await openCheck()
+  write({ subscriberEndpoint: 'https://no-such-host.invalid/api/events' })
+  vi.stubEnv('AZURE_RESOURCE_MANAGER_URL', emulator.endpoints.resourceManager)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const { said } = await runCheck(['--components', folder.path, '--json', '--only', 'endpoint'])
+  expect(said('endpoint/dns')).toContain(`run check with --emulator ${emulator.endpoints.resourceManager}`)
 })
 
 it('judges the clock by the date of an answer', async () => {
