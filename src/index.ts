@@ -17,7 +17,7 @@ export type {
   MetadataFields,
   NamedMetadata,
 } from './binding/given-metadata.ts'
-export type { Health, HealthStatus, InputHealth, SideHealth } from './binding/health.ts'
+export type { Health, HealthStatus, InputHealth, PullCounts, SideHealth } from './binding/health.ts'
 export {
   type EventRouter,
   type Fallback,

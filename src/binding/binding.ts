@@ -168,13 +168,18 @@ export class Binding {
         const { createOutputSide } = await import('./output-side.ts')
         this.#output = createOutputSide(parsed.output, common)
       }
+      const handler = () => this.#handler
       if (parsed.input) {
         const { createInputSide } = await import('./input-side.ts')
         const { fastify } = this.#options
-        this.#input = await createInputSide(parsed.input, { ...common, fastify, handler: () => this.#handler })
-        either.throwIfAborted()
-        await this.#input.start(subscription, either)
+        this.#input = await createInputSide(parsed.input, { ...common, fastify, handler })
       }
+      if (parsed.pull) {
+        const { createPullSide } = await import('./pull-side.ts')
+        this.#input = await createPullSide(parsed.pull, { ...common, handler })
+      }
+      either.throwIfAborted()
+      await this.#input?.start(subscription, either)
       either.throwIfAborted()
     } catch (error) {
       await this.#closeSides()
@@ -191,6 +196,7 @@ export class Binding {
   read(handler: EventHandler | undefined): void {
     checkHandler('the handler', handler)
     this.#handler = handler
+    this.#input?.handlerChanged()
   }
 
   /** Where the input side listens; `undefined` before the listener is up, after `close`, and without an input side. */

@@ -1,3 +1,4 @@
+import type { ReceiverStatus } from '../receiver/receiver.ts'
 import type { SubscriptionState } from './subscription-keeper.ts'
 
 /** `healthy`: everything works. `degraded`: an operator should look at it. `unhealthy`: it does not work. */
@@ -14,6 +15,20 @@ export interface SideHealth {
 export interface InputHealth extends SideHealth {
   /** Deliveries since the listener started, by the status of the answer: `{ 200: 1_204, 503: 3 }`. Handshakes are not counted. */
   readonly answered: Readonly<Record<string, number>>
+  /** With `deliveryMode: pull`, once receiving has begun. */
+  readonly pull?: PullCounts
+}
+
+/** What pull delivery has done since `init`. */
+export interface PullCounts {
+  readonly received: number
+  /** Events settled, by kind. */
+  readonly settled: Readonly<Record<'acknowledge' | 'release' | 'reject', number>>
+  /** Settlements that failed: Event Grid may deliver the event again. */
+  readonly failedSettlements: number
+  readonly lockRenewals: number
+  /** Receive requests by the status of the answer; `none`: there was no answer. */
+  readonly receives: Readonly<Record<string, number>>
 }
 
 /** The result of {@link Binding.health}. A side that is not configured is absent. */
@@ -56,6 +71,39 @@ export function judgeInput(facts: InputFacts, now: number): InputHealth {
   const { answered } = facts
   return { status: down ? 'unhealthy' : reasons.length > 0 ? 'degraded' : 'healthy', reasons, answered }
 }
+
+/** What the health of pull delivery is decided from. */
+export interface PullFacts {
+  readonly closed: boolean
+  readonly handlerAttached: boolean
+  /** Absent where ARM is not asked. */
+  readonly subscription: SubscriptionState | undefined
+  /** Absent before the first receive. */
+  readonly receiver: ReceiverStatus | undefined
+}
+
+/** Judges pull delivery: unhealthy receives nothing, degraded receives but wants attention. */
+export function judgePull({ closed, handlerAttached, subscription, receiver }: PullFacts): InputHealth {
+  const reasons: string[] = []
+  if (closed || receiver?.draining) reasons.push('the binding is closing')
+  const failure = receiver?.failure
+  if (failure) reasons.push(`events cannot be received: ${failure.reason}`)
+  // Without ARM, nothing but a receive that succeeded shows that the event subscription exists.
+  const isDown = reasons.length > 0 && (closed || receiver?.draining || !receiver?.everReceived)
+  if (!handlerAttached) reasons.push('no handler is attached: no events are received, and Event Grid keeps them')
+  const problem = subscription && problemOf(subscription)
+  if (problem) reasons.push(problem)
+  return {
+    status: isDown ? 'unhealthy' : reasons.length > 0 ? 'degraded' : 'healthy',
+    reasons,
+    answered: {},
+    ...(receiver && { pull: countsOf(receiver) }),
+  }
+}
+
+const countsOf = ({ received, settled, failedSettlements, lockRenewals, receives }: ReceiverStatus): PullCounts => ({
+  ...{ received, settled, failedSettlements, lockRenewals, receives },
+})
 
 function problemOf(subscription: SubscriptionState): string | undefined {
   switch (subscription.state) {

@@ -9,11 +9,14 @@ import type { SideOptions } from './side-options.ts'
 import type { SubscriptionControl } from './subscription-control.ts'
 import { createSubscriptionKeeper } from './subscription-keeper.ts'
 
-/** A listener, and the event subscription that delivers to it. */
+/** The input side: a listener or a receiver, and its event subscription. */
 export interface InputSide {
-  address(): { readonly address: string; readonly port: number }
+  /** Where the listener listens; `undefined` for pull delivery. */
+  address(): { readonly address: string; readonly port: number } | undefined
   /** Creates or updates the event subscription: `wait` until it is provisioned, or in the `background`. */
   start(subscription: 'wait' | 'background', signal: AbortSignal): Promise<void>
+  /** To be called when the handler was set or taken away. */
+  handlerChanged(): void
   health(): InputHealth
   close(): Promise<void>
 }
@@ -87,6 +90,8 @@ export async function createInputSide(
       // In the background only close ends the tries; the failure of each is logged by the upsert itself.
       keeper.bringUp('forever').catch(() => {})
     },
+    // The listener asks for the handler at each delivery.
+    handlerChanged() {},
     health: () => judgeInput(facts(), Date.now()),
     async close() {
       await keeper.close()

@@ -31,7 +31,9 @@ export function apiMetadata({ host, appId, app, version, extended }: ApiIdentity
       name: component.name,
       type: component.type,
       version: component.version,
-      capabilities: [metadata.input && 'INPUT_BINDING', metadata.output && 'OUTPUT_BINDING'].filter(Boolean),
+      capabilities: [(metadata.input || metadata.pull) && 'INPUT_BINDING', metadata.output && 'OUTPUT_BINDING'].filter(
+        Boolean,
+      ),
     })),
     extended: { ...Object.fromEntries(extended), daprRuntimeVersion: runtimeVersion },
     appConnectionProperties: app

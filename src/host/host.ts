@@ -44,7 +44,8 @@ export function createHost({ channel, loggerOf, metrics, endpoints }: HostOption
     const logger = loggerOf(name)
     const component = await openComponent(loaded, { channel, logger, metrics, endpoints })
     running.set(name, component)
-    const { input, output } = loaded.metadata
+    const { input: push, pull, output } = loaded.metadata
+    const input = push ?? pull
     logger.info(`${type} ${version}: ${[input && 'input', output && 'output'].filter(Boolean).join(' and ')}`)
     if (input && !channel) logger.warn('there is no --app-port: deliveries get 503, and Event Grid sends them again')
     component.appIsUp(appUp)

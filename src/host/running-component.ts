@@ -64,7 +64,7 @@ export async function openComponent(loaded: LoadedComponent, options: OpenOption
   // A binding for each side, since the input ends before the output: an application may publish while it handles an event.
   const output = metadata.output && (await open('output'))
   const input =
-    metadata.input &&
+    (metadata.input || metadata.pull) &&
     (await open('input').catch(async (error: unknown) => {
       await output?.close()
       throw error

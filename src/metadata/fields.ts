@@ -241,7 +241,7 @@ const rows = {
     ...input,
     ...plain,
     default: '25s',
-    type: 'duration, at most 25s',
+    type: 'duration, at most 25s; with `deliveryMode: pull` at most 1h',
     about: "Longest a delivery's handlers may take together.",
   },
   subscriptionTimeout: {
@@ -250,6 +250,44 @@ const rows = {
     default: '2m',
     type: 'duration, at most 24h',
     about: 'Longest that `init` waits for the event subscription.',
+  },
+  deliveryMode: {
+    ...input,
+    ...plain,
+    default: 'push',
+    type: '`push` or `pull`',
+    about: 'Whether Event Grid posts events to the binding, or the binding receives them from a namespace topic.',
+  },
+  namespaceTopic: {
+    ...input,
+    ...plain,
+    type: 'resource id of a namespace topic',
+    example:
+      '/subscriptions/SUBSCRIPTION/resourceGroups/GROUP/providers/Microsoft.EventGrid/namespaces/NAMESPACE/topics/TOPIC',
+    about: 'Pull: the topic whose events are received. Required for pull.',
+  },
+  namespaceEndpoint: {
+    ...input,
+    shown: 'url',
+    otherwise: 'read from Azure Resource Manager',
+    type: 'https URL',
+    example: 'https://NAMESPACE.westeurope-1.eventgrid.azure.net',
+    about: 'Pull: address of the namespace.',
+  },
+  namespaceKey: {
+    ...input,
+    ...secret,
+    otherwise: 'the Azure credential receives (role EventGrid Data Receiver)',
+    type: 'string (secret)',
+    about:
+      'Pull: access key of the namespace. With `namespaceEndpoint` and without credential fields, nothing else of Azure is asked.',
+  },
+  lockDuration: {
+    ...input,
+    ...plain,
+    otherwise: 'the existing setting; 60s for a new event subscription',
+    type: 'duration of whole seconds, 60s to 300s',
+    about: 'Pull: how long an event is locked for its handler. The lock is renewed while the handler runs.',
   },
   direction: {
     ...both,

@@ -7,7 +7,7 @@ import {
   resetToDefault,
   type SubscriptionSettings,
 } from './metadata.ts'
-import type { InputValues } from './schema.ts'
+import type { InputValues, PullValues } from './schema.ts'
 import { deriveSubscriptionName } from './subscription-name.ts'
 
 type PartlyParsed = { readonly [Name in keyof InputValues]?: InputValues[Name] | undefined }
@@ -74,7 +74,10 @@ export function inputMetadata(
   }
 }
 
-function subscriptionSettings(values: InputValues): SubscriptionSettings {
+/** Values of the fields that set up an event subscription, by push or by pull. */
+type SettingValues = Omit<InputValues, Exclude<keyof InputValues, keyof PullValues> | 'scope'>
+
+export function subscriptionSettings(values: SettingValues): SubscriptionSettings {
   const { includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters, maxDeliveryAttempts } = values
   const { eventTimeToLive, maxEventsPerBatch, preferredBatchSizeInKilobytes, labels } = values
   const deadLetter = deadLetterSetting(values)
@@ -93,7 +96,7 @@ function subscriptionSettings(values: InputValues): SubscriptionSettings {
   }
 }
 
-function deadLetterSetting(values: InputValues): SubscriptionSettings['deadLetter'] | undefined {
+function deadLetterSetting(values: SettingValues): SubscriptionSettings['deadLetter'] | undefined {
   const { deadLetterStorageAccountId: storageAccountId, deadLetterContainer: container } = values
   if (storageAccountId === undefined || container === undefined) return undefined
   if (storageAccountId === resetToDefault || container === resetToDefault) return resetToDefault

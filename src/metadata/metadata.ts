@@ -1,5 +1,6 @@
 import type { Secret } from '../core/secret.ts'
 import type { AzureEnvironment } from './azure-environment.ts'
+import type { NamespaceTopicId } from './namespace-topic.ts'
 import type { Scope } from './scope.ts'
 
 /** The metadata value `default`: the setting goes back to what Event Grid itself uses (README, "Metadata"). */
@@ -94,6 +95,29 @@ export interface InputMetadata {
   readonly subscriptionTimeoutMs: number
 }
 
+/** The input side with `deliveryMode: pull`, validated. */
+export interface PullMetadata {
+  /** Absent: the namespace's key does all, and ARM is not asked. */
+  readonly credential: CredentialMetadata | undefined
+  readonly environment: AzureEnvironment
+  /** The client named in remedies, where one is known. */
+  readonly clientId: string | undefined
+  readonly namespaceTopic: NamespaceTopicId
+  /** Base URL without a trailing slash. Absent: ARM knows it. */
+  readonly namespaceEndpoint: string | undefined
+  readonly namespaceKey: Secret | undefined
+  /** The scope whose events are forwarded to the namespace topic; absent: what is published to the topic is received. */
+  readonly forwardedScope: Scope | undefined
+  readonly eventSubscriptionName: string
+  readonly settings: SubscriptionSettings
+  /** 60 to 300. */
+  readonly lockDurationSeconds: number | undefined
+  readonly replaceDestination: boolean
+  readonly maxConcurrency: number
+  readonly handlerTimeoutMs: number
+  readonly subscriptionTimeoutMs: number
+}
+
 /** The output side, validated. */
 export interface OutputMetadata {
   /** Topic endpoint as given. Its query counts as secret. */
@@ -107,7 +131,10 @@ export interface OutputMetadata {
 
 /** A component's metadata past the door: nobody checks it again. */
 export interface Metadata {
+  /** The input side by push. */
   readonly input: InputMetadata | undefined
+  /** The input side by pull; never together with `input`. */
+  readonly pull: PullMetadata | undefined
   readonly output: OutputMetadata | undefined
   /** One sentence each, safe to print. */
   readonly warnings: readonly string[]

@@ -18,6 +18,18 @@ export function parseSubscriberEndpoint(text: string): string {
 }
 
 /**
+ * The address of a namespace, without a trailing slash.
+ *
+ * @throws BrokenRule for a URL that is not https, or has a query, user info or a fragment
+ */
+export function parseNamespaceEndpoint(text: string): string {
+  const url = parseUrl(text)
+  if (url.protocol !== 'https:') throw new BrokenRule('must be an https URL')
+  if (url.search !== '') throw new BrokenRule('must not hold a query')
+  return url.href.replace(/\/+$/, '')
+}
+
+/**
  * The address of a custom topic, as it was given.
  *
  * @throws BrokenRule where it is not https (or http on loopback), or has user info or a fragment
@@ -29,6 +41,11 @@ export function parseTopicEndpoint(text: string): string {
     'must be an https URL',
     'http is for a topic on this machine only, at localhost, 127.0.0.1 or [::1]',
   )
+}
+
+/** Whether an endpoint is that of a namespace topic (`.../topics/{topic}:publish`) and not of a custom topic. */
+export function isNamespaceTopic(topicEndpoint: string): boolean {
+  return /\/topics\/[^/]+:publish$/i.test(URL.parse(topicEndpoint)?.pathname ?? '')
 }
 
 function parseUrl(text: string): URL {

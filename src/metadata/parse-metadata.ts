@@ -9,9 +9,11 @@ import { entryToWrite, type FieldName, findField, metadataFields, type Side } fr
 import { inputConflicts, inputMetadata } from './input-metadata.ts'
 import type { Metadata, OutputMetadata } from './metadata.ts'
 import { describeIssue, metadataInvalid } from './metadata-invalid.ts'
+import { isNamespaceTopic } from './parse-endpoint.ts'
+import { pullConflicts, pullMetadata, unusedFields } from './pull-metadata.ts'
 import { type GivenFields, type MetadataProperties, readProperties } from './read-properties.ts'
-import { missingFields, type RequiredBy } from './required-fields.ts'
-import { inputSchema, type OutputValues, outputSchema } from './schema.ts'
+import { hasCredential, isPull, missingFields, type RequiredBy } from './required-fields.ts'
+import { inputSchema, type OutputValues, outputSchema, pullSchema } from './schema.ts'
 
 /** What {@link parseMetadata} goes by besides the fields. */
 export interface ParseMetadataOptions {
@@ -53,7 +55,10 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
   const by: RequiredBy = { has: (name) => given.fields.has(name), textOf: (name) => texts[name], credentialGiven }
 
   const read = (side: Side) => (sides.has(side) ? fieldsRead(side, texts.topicAuthentication) : [])
-  const input = sides.has('input') ? judge(inputSchema(allowAnyPort ? 0 : 1), pick(texts, read('input'))) : undefined
+  const pulls = sides.has('input') && isPull(by.textOf)
+  const pull = pulls ? judge(pullSchema, pick(texts, read('input'))) : undefined
+  const pushes = sides.has('input') && !pulls
+  const input = pushes ? judge(inputSchema(allowAnyPort ? 0 : 1), pick(texts, read('input'))) : undefined
   const output = sides.has('output') ? judge(outputSchema, pick(texts, read('output'))) : undefined
   for (const side of sides) {
     const reason = reasonOf(side, given)
@@ -64,6 +69,7 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
     }
   }
   if (input) issues.push(...input.issues, ...inputConflicts(input.partly))
+  if (pull) issues.push(...pull.issues, ...pullConflicts(pull.partly, given))
   if (output) issues.push(...output.issues, ...outputConflicts(output.partly))
 
   const found = [
@@ -78,8 +84,11 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
   if (given.isIncomplete) return { metadata: undefined, issues: [] }
   const metadata: Metadata = {
     input: input && inputMetadata(checked('input', input.whole), { componentName, credentialGiven }),
+    pull:
+      pull &&
+      pullMetadata(checked('pull', pull.whole), { componentName, credentialGiven, hasCredential: hasCredential(by) }),
     output: output && outputMetadata(checked('output', output.whole), { credentialGiven }),
-    warnings: warnings(given, sides),
+    warnings: warnings(given, sides, pulls ? 'pull' : 'push'),
   }
   return { metadata, issues: [] }
 }
@@ -174,11 +183,19 @@ function inTableOrder(issues: readonly MetadataIssue[]): readonly MetadataIssue[
 /** Faults between values that have none alone. */
 function outputConflicts({
   topicAuthentication,
-  topicEndpoint,
+  topicEndpoint = '',
+  topicSchema,
 }: { readonly [Name in keyof OutputValues]?: OutputValues[Name] | undefined }): readonly MetadataIssue[] {
-  if (topicAuthentication !== 'entra' || !/^http:/i.test(topicEndpoint ?? '')) return []
-  const rule = 'must be https with topicAuthentication entra: a token is never sent over plain http'
-  return [{ field: 'topicEndpoint', rule, fix: 'use the https endpoint of the topic' }]
+  const issues: MetadataIssue[] = []
+  if (topicAuthentication === 'entra' && /^http:/i.test(topicEndpoint)) {
+    const rule = 'must be https with topicAuthentication entra: a token is never sent over plain http'
+    issues.push({ field: 'topicEndpoint', rule, fix: 'use the https endpoint of the topic' })
+  }
+  if (topicSchema === 'EventGridSchema' && isNamespaceTopic(topicEndpoint)) {
+    const rule = 'must be CloudEventSchemaV1_0 or auto: a namespace topic takes CloudEvents only'
+    issues.push({ field: 'topicSchema', rule, fix: 'take topicSchema out' })
+  }
+  return issues
 }
 
 function outputMetadata(values: OutputValues, options: { readonly credentialGiven: boolean }): OutputMetadata {
@@ -189,15 +206,17 @@ function outputMetadata(values: OutputValues, options: { readonly credentialGive
         ? { kind: 'entra', credential: credentialMetadata(values, options) }
         : { kind: 'accessKey', accessKey: checked('accessKey', values.accessKey) },
     environment: values.azureEnvironment,
-    topicSchema: values.topicSchema,
+    topicSchema: isNamespaceTopic(values.topicEndpoint) ? 'CloudEventSchemaV1_0' : values.topicSchema,
   }
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-function warnings({ fields, unknown }: GivenFields, sides: ReadonlySet<Side>): readonly string[] {
+function warnings(given: GivenFields, sides: ReadonlySet<Side>, mode: 'push' | 'pull'): readonly string[] {
+  const { fields, unknown } = given
   const found = unknown.map(({ issue }) => describeIssue(issue))
   const subscription = fields.get('subscriptionId')
+  if (sides.has('input')) found.push(...unusedFields(given, mode))
   if (sides.has('input') && subscription?.text && !uuid.test(subscription.text)) {
     found.push(`subscriptionId is no UUID (got ${subscription.shown}); Azure's ids of subscriptions are`)
   }

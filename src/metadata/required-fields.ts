@@ -17,7 +17,8 @@ export interface RequiredBy {
 export function missingFields(side: Side, by: RequiredBy): readonly MissingField[] {
   const missing = (side === 'input' ? neededByInput(by) : neededByOutput(by)).filter(({ field }) => !by.has(field))
   const issues: MissingField[] = missing.map(({ field, why }) => ({ field, rule: `is required ${why}` }))
-  return side === 'input' ? [...issues, ...missingDeliverySource(by, missing), ...missingHalf(by)] : issues
+  if (side === 'output') return issues
+  return [...issues, ...(isPull(by.textOf) ? [] : missingDeliverySource(by, missing)), ...missingHalf(by)]
 }
 
 /** The fault of a field that is missing. */
@@ -25,7 +26,25 @@ type MissingField = MetadataIssue & { readonly field: FieldName }
 
 type Need = { readonly field: FieldName; readonly why: string }
 
+/** Is the input side one of pull delivery? */
+export const isPull = (textOf: RequiredBy['textOf']) => textOf('deliveryMode')?.toLowerCase() === 'pull'
+
+/**
+ * Pull needs the namespace topic, and an Azure credential unless key and endpoint of the namespace are given: with one
+ * credential field all are needed.
+ */
+function neededByPull(by: RequiredBy): readonly Need[] {
+  const topic: Need = { field: 'namespaceTopic', why: 'with deliveryMode pull' }
+  if (!credentialIsClientSecret(by)) return [topic]
+  const isKeyAlone = by.has('namespaceKey') && by.has('namespaceEndpoint') && !credentialFields.some(by.has)
+  const why = by.has('namespaceKey')
+    ? 'with deliveryMode pull and no namespaceEndpoint'
+    : 'with deliveryMode pull and no namespaceKey'
+  return isKeyAlone ? [topic] : [topic, ...credentialFields.map((field) => ({ field, why }))]
+}
+
 function neededByInput(by: RequiredBy): readonly Need[] {
+  if (isPull(by.textOf)) return neededByPull(by)
   const lifted = new Set<FieldName>(credentialIsClientSecret(by) ? [] : credentialFields)
   const needs = requiredOf('input').filter(({ field }) => !lifted.has(field))
   if (by.textOf('deliveryAuthentication')?.toLowerCase() !== 'entra') return needs
@@ -48,6 +67,9 @@ const requiredOf = (side: Side): readonly Need[] =>
 
 const credentialIsClientSecret = ({ credentialGiven, textOf }: RequiredBy) =>
   !credentialGiven && textOf('azureCredential')?.toLowerCase() === 'clientsecret'
+
+/** Is there a credential, whatever it is made of? Pull delivery by a key works without one. */
+export const hasCredential = (by: RequiredBy) => !credentialIsClientSecret(by) || credentialFields.some(by.has)
 
 /** `secret` deliveries need something to derive their token from. */
 function missingDeliverySource(by: RequiredBy, missing: readonly Need[]): readonly MissingField[] {

@@ -6,13 +6,14 @@ import { parseAzureEnvironment } from './azure-environment.ts'
 import { BrokenRule } from './broken-rule.ts'
 import { parseEventSource } from './event-source.ts'
 import { resetToDefault, type Setting } from './metadata.ts'
+import { parseNamespaceTopic } from './namespace-topic.ts'
 import { parseChoice } from './parse-choice.ts'
 import { parseDuration } from './parse-duration.ts'
-import { parseSubscriberEndpoint, parseTopicEndpoint } from './parse-endpoint.ts'
+import { parseNamespaceEndpoint, parseSubscriberEndpoint, parseTopicEndpoint } from './parse-endpoint.ts'
 import { parseInteger } from './parse-integer.ts'
 import { parseList } from './parse-list.ts'
 import { parseScope } from './scope.ts'
-import { parseSubscriptionName } from './subscription-name.ts'
+import { parsePullName, parseSubscriptionName } from './subscription-name.ts'
 
 /** A text that a function parses; what breaks its rule becomes an issue whose `params.fix` says what to write. */
 function parsedBy<T>(parse: (text: string) => T) {
@@ -119,6 +120,33 @@ const credentialShape = {
   azureEnvironment: parsedBy(parseAzureEnvironment),
 }
 
+/** Settings of the event subscription and bounds that push and pull share. */
+const settingsShape = {
+  includedEventTypes: setting(parseList),
+  subjectBeginsWith: setting(asIs),
+  subjectEndsWith: setting(asIs),
+  advancedFilters: setting(parseAdvancedFilters),
+  maxDeliveryAttempts: setting(integer(1, 30)),
+  eventTimeToLive: setting(eventTimeToLive),
+  maxEventsPerBatch: setting(integer(1, 5000)),
+  preferredBatchSizeInKilobytes: setting(integer(1, 1024)),
+  deadLetterStorageAccountId: setting(storageAccount),
+  deadLetterContainer: setting(containerName),
+  labels: setting(parseList),
+  replaceDestination: flag,
+  eventDeliverySchema: parsedBy((text) =>
+    text.toLowerCase() === 'default' ? 'CloudEventSchemaV1_0' : parseChoice(text, eventSchemas),
+  ),
+  maxConcurrency: parsedBy(integer(1, 10_000)),
+  subscriptionTimeout: parsedBy(duration('1ms', '24h')),
+}
+
+const lockDuration = (text: string): number => {
+  const ms = parseDuration(text, { atLeast: '60s', atMost: '300s' })
+  if (ms % 1000 !== 0) throw new BrokenRule('must be whole seconds')
+  return ms
+}
+
 /** The input side: texts of its fields, with the defaults of the table filled in, to values. */
 export const inputSchema = (lowestPort: 0 | 1) =>
   z.object({
@@ -136,30 +164,28 @@ export const inputSchema = (lowestPort: 0 | 1) =>
     }),
     scope: parsedBy(parseEventSource),
     eventSubscriptionName: parsedBy(parseSubscriptionName).optional(),
-    includedEventTypes: setting(parseList),
-    subjectBeginsWith: setting(asIs),
-    subjectEndsWith: setting(asIs),
-    advancedFilters: setting(parseAdvancedFilters),
-    maxDeliveryAttempts: setting(integer(1, 30)),
-    eventTimeToLive: setting(eventTimeToLive),
-    maxEventsPerBatch: setting(integer(1, 5000)),
-    preferredBatchSizeInKilobytes: setting(integer(1, 1024)),
-    deadLetterStorageAccountId: setting(storageAccount),
-    deadLetterContainer: setting(containerName),
-    labels: setting(parseList),
-    replaceDestination: flag,
-    eventDeliverySchema: parsedBy((text) =>
-      text.toLowerCase() === 'default' ? 'CloudEventSchemaV1_0' : parseChoice(text, eventSchemas),
-    ),
+    ...settingsShape,
     deliveryAuthentication: choice(['secret', 'entra', 'none']),
     deliveryToken: deliveryToken.optional(),
     eventGridClientId: id.optional(),
     listenAddress: listenAddress.optional(),
-    maxConcurrency: parsedBy(integer(1, 10_000)),
     maxRequestBytes: parsedBy(integer(2_097_152, 67_108_864)),
     handlerTimeout: parsedBy(duration('1ms', '25s')),
-    subscriptionTimeout: parsedBy(duration('1ms', '24h')),
   })
+
+/** The input side with `deliveryMode: pull`. */
+export const pullSchema = z.object({
+  ...credentialShape,
+  ...settingsShape,
+  scope: parsedBy(parseScope).optional(),
+  eventSubscriptionName: parsedBy(parsePullName).optional(),
+  namespaceTopic: parsedBy(parseNamespaceTopic),
+  namespaceEndpoint: parsedBy(parseNamespaceEndpoint).optional(),
+  namespaceKey: secret.optional(),
+  lockDuration: parsedBy(lockDuration).optional(),
+  maxDeliveryAttempts: setting(integer(1, 10)),
+  handlerTimeout: parsedBy(duration('1ms', '1h')),
+})
 
 /** The output side. */
 export const outputSchema = z.object({
@@ -171,4 +197,5 @@ export const outputSchema = z.object({
 })
 
 export type InputValues = z.output<ReturnType<typeof inputSchema>>
+export type PullValues = z.output<typeof pullSchema>
 export type OutputValues = z.output<typeof outputSchema>

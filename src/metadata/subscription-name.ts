@@ -32,4 +32,32 @@ export function deriveSubscriptionName(
   return letters + sha256Hex(componentName).slice(0, 8)
 }
 
+const pullPattern = /^[A-Za-z0-9]{3,50}$/
+
+/**
+ * A name of a Queue event subscription.
+ *
+ * @throws BrokenRule
+ */
+export function parsePullName(text: string): string {
+  if (!pullPattern.test(text)) throw new BrokenRule('must be 3 to 50 letters and digits with deliveryMode pull')
+  return text
+}
+
+/**
+ * The default of `eventSubscriptionName` for pull: the component's name, if valid; else the name's first 42 letters and
+ * digits and a hash of the name; without a component name, `binding` and a hash of scope and namespace topic.
+ */
+export function derivePullName(
+  componentName: string | undefined,
+  namespaceTopicId: string,
+  scope: Scope | undefined,
+): string {
+  if (!componentName) {
+    return `binding${sha256Hex(`${scope ? scopeKey(scope) : ''}\n${namespaceTopicId.toLowerCase()}`).slice(0, 16)}`
+  }
+  if (pullPattern.test(componentName)) return componentName
+  return componentName.replace(/[^A-Za-z0-9]/g, '').slice(0, 42) + sha256Hex(componentName).slice(0, 8)
+}
+
 const sha256Hex = (text: string) => createHash('sha256').update(text).digest('hex')

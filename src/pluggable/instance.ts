@@ -58,7 +58,7 @@ export function createInstance(options: InstanceOptions): Instance {
   }
 
   const readers = createReaders({
-    handlerTimeoutMs: () => input.metadata?.input?.handlerTimeoutMs ?? 25_000,
+    handlerTimeoutMs: () => (input.metadata?.input ?? input.metadata?.pull)?.handlerTimeoutMs ?? 25_000,
     onResult: counters.event,
   })
 

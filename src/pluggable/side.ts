@@ -74,7 +74,8 @@ export function createSide(options: SideOptions): PluggableSide {
     if (current) logger.info(`the metadata of the ${side} side changed: it restarts`)
     // The old input side must release its port first. The old output side goes on until the new one is ready.
     if (side === 'input') await releaseNow()
-    const binding = metadata[side] && (await open(properties, metadata))
+    const isConfigured = side === 'input' ? metadata.input || metadata.pull : metadata.output
+    const binding = isConfigured && (await open(properties, metadata))
     if (current) leave(current)
     current = { fingerprint, binding, metadata }
     if (!binding) logger.debug(`the metadata configure no ${side} side`)

@@ -78,6 +78,9 @@ function explainStatus(answer: Extract<Failure, { kind: 'answered' }>, context: 
       fix: `set accessKey to a key of this topic: az eventgrid topic key list --resource-group <resourceGroup> --name ${topicName(context.host)}`,
     }
   }
+  // A namespace topic has no 413.
+  if (status === 413 || (status === 403 && /too large|maximum size/i.test(message)))
+    return { code: 'PAYLOAD_TOO_LARGE', what: said, fix: 'publish fewer or smaller events in one call' }
   if (status === 401 || status === 403) {
     return {
       code: 'PERMISSION_DENIED',
@@ -92,8 +95,10 @@ function explainStatus(answer: Extract<Failure, { kind: 'answered' }>, context: 
       fix: `set topicEndpoint to the topic's own: az eventgrid topic show --resource-group <resourceGroup> --name ${topicName(context.host)} --query endpoint`,
     }
   }
-  if (status === 413)
-    return { code: 'PAYLOAD_TOO_LARGE', what: said, fix: 'publish fewer or smaller events in one call' }
+  if (status === 410) {
+    const fix = 'the namespace has no such topic: check the name before :publish in topicEndpoint'
+    return { code: 'PUBLISH_REJECTED', what: said, fix }
+  }
   if (status === 400) {
     return {
       code: 'PUBLISH_REJECTED',

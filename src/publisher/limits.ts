@@ -43,3 +43,6 @@ export const publisherDefaults: PublisherLimits = {
   retryCapMs: 10_000,
   retryAfterCapMs: 60_000,
 }
+
+/** The bounds of a namespace topic (Event Grid namespaces: quotas). */
+export const namespaceDefaults: PublisherLimits = { ...publisherDefaults, maxRequestEvents: 1_000 }

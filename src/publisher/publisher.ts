@@ -3,10 +3,11 @@ import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { OutputMetadata } from '../metadata/metadata.ts'
+import { isNamespaceTopic } from '../metadata/parse-endpoint.ts'
 import { type SteadyClock, systemClock } from '../support/clock.ts'
 import { createPlacedList } from '../support/placed-list.ts'
 import { explainRejection } from './explain-rejection.ts'
-import { type PublisherLimits, publisherDefaults } from './limits.ts'
+import { namespaceDefaults, type PublisherLimits, publisherDefaults } from './limits.ts'
 import { fits, splitCall } from './plan-requests.ts'
 import { abortedError, createCall, idsOf, loadOf, type PublishCall, type PublishReceipt } from './publish-call.ts'
 import { createQueueRoom } from './queue-room.ts'
@@ -68,7 +69,8 @@ export interface PublisherOptions {
  */
 export function createPublisher(options: PublisherOptions): Publisher {
   const { output, credential, endpoints, logger, clock = systemClock, newId = randomUUID } = options
-  const limits: PublisherLimits = { ...publisherDefaults, ...options.limits }
+  const bounds = isNamespaceTopic(output.topicEndpoint) ? namespaceDefaults : publisherDefaults
+  const limits: PublisherLimits = { ...bounds, ...options.limits }
   const url = publishUrl(output.topicEndpoint)
   const { authentication } = output
   const clientId =

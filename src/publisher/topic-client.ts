@@ -11,6 +11,7 @@ import { NoTokenError } from '../core/no-token.ts'
 import { readRetryAfter } from '../core/retry-after.ts'
 import { secureContextOf, sendBy } from '../core/trust.ts'
 import type { EventSchema, OutputMetadata } from '../metadata/metadata.ts'
+import { isNamespaceTopic } from '../metadata/parse-endpoint.ts'
 import type { SteadyClock } from '../support/clock.ts'
 import { isLoopback } from '../support/loopback.ts'
 import type { WireEvent } from './to-events.ts'
@@ -39,6 +40,7 @@ export interface TopicClientOptions {
 const maxAnswerBytes = 65_536
 
 /** Shortest time between two renewals of a rejected token: the cause may be another one that lasts. */
+const namespaceApiVersion = '2024-06-01'
 const renewalPauseMs = 60_000
 
 /**
@@ -87,6 +89,7 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
       redirectOptions: { maxRetries: 0 },
       additionalPolicies: [
         { position: 'perRetry', policy: wirePolicy(contentTypes[schema], connect, bodies) },
+        ...(isNamespaceTopic(url.href) ? [{ position: 'perRetry' as const, policy: namespacePolicy(output) }] : []),
         { position: 'perRetry', policy: createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'cut' }) },
       ],
     })
@@ -216,6 +219,23 @@ function wirePolicy(contentType: string, connect: (request: PipelineRequest) => 
       request.body = body
       request.headers.set('content-type', contentType)
       connect(request)
+      return next(request)
+    },
+  }
+}
+
+/** A namespace topic wants its own version of the API, and the key in another header (Event Grid namespaces, data plane). */
+function namespacePolicy({ authentication }: OutputMetadata): PipelinePolicy {
+  return {
+    name: 'eventgridBindingNamespacePolicy',
+    sendRequest(request, next) {
+      const url = new URL(request.url)
+      url.searchParams.set('api-version', namespaceApiVersion)
+      request.url = url.href
+      request.headers.delete('aeg-sas-key')
+      if (authentication.kind === 'accessKey') {
+        request.headers.set('authorization', `SharedAccessKey ${authentication.accessKey.reveal()}`)
+      }
       return next(request)
     },
   }

@@ -13,7 +13,7 @@ export interface FailureContext {
   /** The scope's resource id. */
   readonly scopeId: string
   /** Where ARM keeps the event subscription: it decides which role allows to write it. */
-  readonly pathKind: SubscriptionPath['kind']
+  readonly pathKind: SubscriptionPath['kind'] | 'namespaceTopic'
   /** The Azure subscription that the scope lies in. */
   readonly subscriptionId: string
   readonly eventSubscriptionName: string
@@ -34,10 +34,11 @@ export interface Explanation extends BindingErrorParts {
 }
 
 /** The smallest built-in role that may write event subscriptions. That of the extension path has no rights below a system topic. */
-const roles: Readonly<Record<SubscriptionPath['kind'], string>> = {
+const roles: Readonly<Record<FailureContext['pathKind'], string>> = {
   extension: 'EventGrid EventSubscription Contributor',
   systemTopic: 'EventGrid Contributor',
   partnerTopic: 'EventGrid Contributor',
+  namespaceTopic: 'EventGrid Contributor',
 }
 
 /** Explains a failed ARM call. A retryable failure has the code TIMEOUT, because that is what it ends in. */

@@ -1,5 +1,5 @@
 /** Where a value is in a text: bytes from `start` up to `end`. */
-interface Slice {
+export interface Slice {
   readonly start: number
   readonly end: number
 }
@@ -12,6 +12,7 @@ export type TopLevel =
 
 const quote = 0x22
 const comma = 0x2c
+const colon = 0x3a
 const openBracket = 0x5b
 const backslash = 0x5c
 const closeBracket = 0x5d
@@ -28,6 +29,50 @@ export function sliceTopLevel(bytes: Uint8Array, maxItems: number): TopLevel {
   if (bytes[first] === openBracket) return sliceArray(bytes, first, maxItems)
   if (bytes[first] !== openBrace) return { kind: 'other' }
   return { kind: 'object', slices: [{ start: first, end: skipSpaceBack(bytes, first, bytes.length) }] }
+}
+
+/**
+ * Finds the value of a member of the object that a JSON text is; `undefined` where the text is no object, or has no such
+ * member. Of a name that appears twice the last value counts, as with `JSON.parse`.
+ */
+export function sliceMember(bytes: Uint8Array, name: string): Slice | undefined {
+  const open = skipSpace(bytes, 0, bytes.length)
+  if (bytes[open] !== openBrace) return undefined
+  let found: Slice | undefined
+  let at = open + 1
+  while (at < bytes.length) {
+    const key = bytes.indexOf(quote, at)
+    if (key < 0) break
+    const keyEnd = endOfString(bytes, key) + 1
+    const start = skipSpace(bytes, bytes.indexOf(colon, keyEnd) + 1, bytes.length)
+    const end = endOfValue(bytes, start)
+    if (parseString(bytes.subarray(key, keyEnd)) === name) found = { start, end: skipSpaceBack(bytes, start, end) }
+    if (bytes[end] !== comma) break
+    at = end + 1
+  }
+  return found
+}
+
+function parseString(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString())
+  } catch {
+    return undefined
+  }
+}
+
+/** Index of the comma or bracket behind a value. */
+function endOfValue(bytes: Uint8Array, start: number): number {
+  let depth = 0
+  let at = start
+  for (; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === quote) at = endOfString(bytes, at)
+    else if (byte === openBrace || byte === openBracket) depth++
+    else if (depth === 0 && (byte === comma || byte === closeBrace || byte === closeBracket)) break
+    else if (byte === closeBrace || byte === closeBracket) depth--
+  }
+  return at
 }
 
 /** Whether a JSON text nests deeper than so many brackets. Brackets within strings do not count. */

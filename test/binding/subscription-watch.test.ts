@@ -37,7 +37,7 @@ async function openSide() {
     fastify: undefined,
   })
   onTestFinished(() => side.close())
-  emulator.setIngress(({ pathname }) => `http://127.0.0.1:${side.address().port}${pathname}`)
+  emulator.setIngress(({ pathname }) => `http://127.0.0.1:${side.address()?.port}${pathname}`)
   await side.start('wait', new AbortController().signal)
   const { eventSubscriptions } = managementOf(emulator)
   const scope = topic.id.slice(1)

@@ -3,12 +3,9 @@ import type { TokenCredential } from '@azure/core-auth'
 import { describe, expect, it } from 'vitest'
 import type { BindingError } from '../../src/core/errors.ts'
 import { resetToDefault } from '../../src/metadata/metadata.ts'
+import type { FailedAttempt } from '../../src/subscription/repeat-attempts.ts'
 import { createSubscriptionApi } from '../../src/subscription/subscription-api.ts'
-import {
-  type FailedAttempt,
-  type UpsertOptions,
-  upsertSubscription,
-} from '../../src/subscription/upsert-subscription.ts'
+import { type UpsertOptions, upsertSubscription } from '../../src/subscription/upsert-subscription.ts'
 import { startFakeArm } from './support/fake-arm.ts'
 import { header, inputMetadata, marked } from './support/input.ts'
 import { type Answer, type Asked, type Json, startScripted } from './support/scripted-arm.ts'

@@ -1,0 +1,43 @@
+import type { PullMetadata } from '../metadata/metadata.ts'
+import { createNamespaceArm } from '../subscription/namespace-arm.ts'
+import { forwardingPlace, queuePlace, upsertQueue } from '../subscription/upsert-queue.ts'
+import { systemClock } from '../support/clock.ts'
+import { createCredential, type RenewableCredential } from './credential.ts'
+import type { SideOptions } from './side-options.ts'
+import type { SubscriptionControl } from './subscription-control.ts'
+
+/** What pull delivery asks of Azure Resource Manager. */
+export interface PullControl extends SubscriptionControl {
+  readonly credential: RenewableCredential
+  /** The base URL of the namespace. */
+  readEndpoint(signal: AbortSignal): Promise<string>
+}
+
+/**
+ * Connects to ARM and Entra. In a file of its own, as for push: their libraries take long to load.
+ *
+ * @throws BindingError where endpoint or credential can't be used
+ */
+export function connectNamespace(
+  pull: PullMetadata & { readonly credential: NonNullable<PullMetadata['credential']> },
+  options: SideOptions,
+): PullControl {
+  const { endpoints, logger, clock = systemClock } = options
+  const { environment, namespaceTopic } = pull
+  const credential = createCredential(pull.credential, { ...options, environment })
+  const { subscriptionId } = namespaceTopic
+  const arm = createNamespaceArm({ environment, subscriptionId, credential, endpoints, clock })
+  const noDeadline = Number.POSITIVE_INFINITY
+  return {
+    credential,
+    upsert: (how) => upsertQueue({ arm, pull, logger, clock, ...how }),
+    async inspect(signal) {
+      const places = [queuePlace(pull), forwardingPlace(pull)].filter((place) => place !== undefined)
+      const found = await Promise.all(places.map((place) => arm.read(place, { signal, deadline: noDeadline })))
+      return { kind: found.includes(undefined) ? 'missing' : 'intact' }
+    },
+    async readEndpoint(signal) {
+      return `https://${await arm.readHostname(namespaceTopic.namespaceId, { signal, deadline: noDeadline })}`
+    },
+  }
+}

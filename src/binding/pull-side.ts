@@ -1,0 +1,177 @@
+import type { EventHandler } from '../core/event.ts'
+import { createQuietLog } from '../core/quiet-log.ts'
+import { createDispatcher } from '../listener/dispatch.ts'
+import { readDelivery } from '../listener/read-delivery.ts'
+import type { PullMetadata } from '../metadata/metadata.ts'
+import { createNamespaceClient, type RequestFailure } from '../receiver/namespace-client.ts'
+import { createReceiver, type EventDispatch, type Receiver } from '../receiver/receiver.ts'
+import { systemClock } from '../support/clock.ts'
+import { shellWord } from '../support/text.ts'
+import { judgePull, type PullFacts } from './health.ts'
+import type { InputSide } from './input-side.ts'
+import type { PullControl } from './pull-control.ts'
+import type { SideOptions } from './side-options.ts'
+import { createSubscriptionKeeper, type SubscriptionKeeper } from './subscription-keeper.ts'
+
+/**
+ * The input side by pull delivery: no listener. With a credential, the Queue event subscription is created or updated
+ * first; with the namespace's key and endpoint alone, Azure Resource Manager is not asked.
+ *
+ * @throws BindingError where endpoint or credential can't be used
+ */
+export async function createPullSide(
+  pull: PullMetadata,
+  options: SideOptions & { readonly handler: () => EventHandler | undefined },
+): Promise<InputSide> {
+  const { logger, handler, clock = systemClock } = options
+  const control = await connect(pull, options)
+  const keeper = control && createSubscriptionKeeper({ ...control, logger, clock })
+  const closing = new AbortController()
+  let receiver: Receiver | undefined
+  let closed = false
+
+  const facts = (): PullFacts => ({
+    closed,
+    handlerAttached: handler() !== undefined,
+    subscription: keeper?.state(),
+    receiver: receiver?.status(),
+  })
+
+  async function receive(signal: AbortSignal): Promise<void> {
+    const namespaceEndpoint = pull.namespaceEndpoint ?? (await control?.readEndpoint(signal))
+    // By close(), or by another start: one receiver is enough.
+    if (namespaceEndpoint === undefined || receiver || closing.signal.aborted) return
+    receiver = startReceiver(pull, { ...options, namespaceEndpoint, credential: control?.credential })
+    logger.info('receiving events', {
+      namespaceTopic: pull.namespaceTopic.id,
+      eventSubscription: pull.eventSubscriptionName,
+    })
+  }
+
+  return {
+    address: () => undefined,
+    async start(subscription, signal) {
+      const either = AbortSignal.any([signal, closing.signal])
+      if (subscription === 'wait') {
+        await keeper?.bringUp('timeout', either)
+        return receive(either)
+      }
+      // What the key can receive needs not wait for ARM.
+      if (pull.namespaceEndpoint !== undefined) await receive(either)
+      void bringUpInBackground(keeper, () => receive(closing.signal))
+    },
+    handlerChanged: () => receiver?.handlerAttached(),
+    health: () => judgePull(facts()),
+    async close() {
+      closing.abort()
+      await keeper?.close()
+      await receiver?.close(pull.handlerTimeoutMs)
+      closed = true
+    },
+  }
+}
+
+/** In the background only close ends the attempts; each failure is logged by the upsert itself. */
+async function bringUpInBackground(keeper: SubscriptionKeeper | undefined, then: () => Promise<void>): Promise<void> {
+  try {
+    await keeper?.bringUp('forever')
+    await then()
+  } catch {}
+}
+
+async function connect(pull: PullMetadata, options: SideOptions): Promise<PullControl | undefined> {
+  const { credential } = pull
+  if (!credential) return undefined
+  const { connectNamespace } = await import('./pull-control.ts')
+  return connectNamespace({ ...pull, credential }, options)
+}
+
+function startReceiver(
+  pull: PullMetadata,
+  options: SideOptions & {
+    readonly handler: () => EventHandler | undefined
+    readonly namespaceEndpoint: string
+    readonly credential: PullControl['credential'] | undefined
+  },
+): Receiver {
+  const { endpoints, logger, handler, namespaceEndpoint, credential, clock = systemClock } = options
+  const { namespaceTopic, eventSubscriptionName, namespaceKey: key, environment, maxConcurrency } = pull
+  const now = () => clock.elapsed()
+  const log = createQuietLog({ logger, now })
+  const authentication = key
+    ? ({ kind: 'key', key } as const)
+    : credential && ({ kind: 'entra', credential, scope: environment.topicScope } as const)
+  // The metadata was checked for one of both.
+  if (!authentication) throw new Error('pull delivery has neither a key nor a credential')
+  return createReceiver({
+    client: createNamespaceClient({
+      ...{ namespaceEndpoint, topicName: namespaceTopic.topic, eventSubscriptionName, authentication, endpoints },
+    }),
+    dispatch: createEventDispatch(pull, { handler, now, log: createQuietLog({ logger, now, clock }), clock }),
+    lockDurationMs: pull.lockDurationSeconds === undefined ? undefined : pull.lockDurationSeconds * 1000,
+    hasHandler: () => handler() !== undefined,
+    remedy: (failure) => remedyOf(failure, pull),
+    ...{ eventSubscriptionName, maxConcurrency, log, logger, clock },
+  })
+}
+
+/** The dispatcher of push, for one event at a time. */
+function createEventDispatch(
+  pull: PullMetadata,
+  options: Pick<Parameters<typeof createDispatcher>[0], 'handler' | 'now' | 'log' | 'clock'>,
+): EventDispatch {
+  const dispatcher = createDispatcher({ ...pull, ...options })
+  return {
+    dispatch({ bytes, metadata, redelivered, settle }) {
+      const reading = readDelivery(bytes)
+      if ('problem' in reading) {
+        options.log.warn('an event could not be read', { reason: reading.problem })
+        return settle('invalid')
+      }
+      dispatcher.dispatch({
+        members: reading.members,
+        metadata: { ...metadata, ...traceContext(bytes) },
+        bytes: bytes.length,
+        arrivedAt: options.now(),
+        redelivered,
+        settle([outcome = 'notTried']) {
+          settle(outcome)
+          return outcome === 'resolved' || outcome === 'rejected' || outcome === 'invalid'
+        },
+      })
+    },
+    stop: dispatcher.stop,
+    idle: dispatcher.idle,
+    get running() {
+      return dispatcher.running
+    },
+  }
+}
+
+/** The trace context of an event, as the headers of a delivery by push would have it. */
+function traceContext(bytes: Buffer): Readonly<Record<string, string>> {
+  // Most events have none, and parsing once more costs as much as handling.
+  if (!bytes.includes('"traceparent"')) return {}
+  const event: Readonly<Record<string, unknown>> = JSON.parse(bytes.toString())
+  const names = ['traceparent', 'tracestate'] as const
+  return Object.fromEntries(
+    names.flatMap((name) =>
+      Object.hasOwn(event, name) && typeof event[name] === 'string' ? [[name, event[name]]] : [],
+    ),
+  )
+}
+
+function remedyOf({ status }: RequestFailure, pull: PullMetadata): string | undefined {
+  const { namespaceTopic, namespaceKey, clientId = '<clientId>', eventSubscriptionName } = pull
+  if (status === 401 && namespaceKey) {
+    const { subscriptionId, resourceGroup, namespace } = namespaceTopic
+    return `check namespaceKey: az eventgrid namespace list-key --name ${shellWord(namespace)} --resource-group ${shellWord(resourceGroup)} --subscription ${subscriptionId}`
+  }
+  if (status === 401 || status === 403) {
+    return `assign the role, and allow a few minutes until it counts:\naz role assignment create --assignee ${shellWord(clientId)} --role "EventGrid Data Receiver" --scope ${shellWord(namespaceTopic.namespaceId)}`
+  }
+  if (status === 404 || status === 410) {
+    return `create the event subscription ${eventSubscriptionName} of ${namespaceTopic.id} with delivery mode Queue, or give tenantId, clientId and clientSecret so that it is created here`
+  }
+  return undefined
+}

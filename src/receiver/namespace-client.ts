@@ -1,0 +1,248 @@
+import { Agent } from 'node:https'
+import type { TokenCredential } from '@azure/core-auth'
+import {
+  createDefaultHttpClient,
+  createHttpHeaders,
+  createPipelineFromOptions,
+  createPipelineRequest,
+  isRestError,
+  type PipelinePolicy,
+  type PipelineResponse,
+} from '@azure/core-rest-pipeline'
+import { createAnswerLimitPolicy } from '../core/answer-limit.ts'
+import { certificateRemedy } from '../core/certificate-fault.ts'
+import type { Endpoints } from '../core/endpoints.ts'
+import { BindingError } from '../core/errors.ts'
+import { NoTokenError } from '../core/no-token.ts'
+import { readRetryAfter } from '../core/retry-after.ts'
+import type { Secret } from '../core/secret.ts'
+import { secureContextOf, sendBy } from '../core/trust.ts'
+import { isRecord } from '../support/is-record.ts'
+import { sliceMember, sliceTopLevel } from '../support/json-text.ts'
+import { oneLine } from '../support/text.ts'
+import { maxEventsPerReceive } from './decide-receives.ts'
+import type { Settlement } from './decide-settlement.ts'
+
+/** The version of the data plane that has renewLock and delays of a release. */
+const apiVersion = '2024-06-01'
+
+/** An event that was received and is locked. */
+export interface LockedEvent {
+  /** The event's own bytes, as they stand in the answer. */
+  readonly bytes: Buffer
+  readonly lockToken: string
+  /** From 1. */
+  readonly deliveryCount: number
+}
+
+/** A failed request: what the namespace answered, or that it could not be asked. */
+export interface RequestFailure {
+  /** Absent where there was no answer. */
+  readonly status?: number
+  readonly reason: string
+  /** What to do about it, where more is known than the status says. */
+  readonly fix?: string
+  readonly retryAfterMs?: number
+  /** Entra gave no token. */
+  readonly noToken?: boolean
+}
+
+export type ReceiveAnswer = { readonly events: readonly LockedEvent[] } | { readonly failure: RequestFailure }
+
+/** A lock token that could not be settled, and why. */
+export interface FailedToken {
+  readonly lockToken: string
+  readonly code: string
+}
+
+export type SettleAnswer = { readonly failed: readonly FailedToken[] } | { readonly failure: RequestFailure }
+
+/** What is done with locked events. */
+export type SettleOperation = Settlement['kind'] | 'renewLock'
+
+/** One Queue event subscription, over its namespace's data plane. No method rejects. */
+export interface NamespaceClient {
+  /** Waits for events, as long as `maxWaitSeconds` (10 to 120). */
+  receive(ask: {
+    readonly maxEvents: number
+    readonly maxWaitSeconds: number
+    readonly signal: AbortSignal
+  }): Promise<ReceiveAnswer>
+  settle(request: {
+    readonly operation: SettleOperation
+    readonly lockTokens: readonly string[]
+    readonly delaySeconds?: number
+    readonly signal: AbortSignal
+  }): Promise<SettleAnswer>
+  close(): void
+}
+
+/** What {@link createNamespaceClient} needs. */
+export interface NamespaceClientOptions {
+  /** Base URL of the namespace, https. */
+  readonly namespaceEndpoint: string
+  readonly topicName: string
+  readonly eventSubscriptionName: string
+  /** The access key, or what gives Entra's tokens. */
+  readonly authentication:
+    | { readonly kind: 'key'; readonly key: Secret }
+    | { readonly kind: 'entra'; readonly credential: TokenCredential & { renew?(): void }; readonly scope: string }
+  readonly endpoints: Endpoints
+  /** Milliseconds since 1970. @default Date.now */
+  readonly now?: () => number
+}
+
+/** Room for as many events of the largest size as one receive may bring, and what is around them. */
+const maxAnswerBytes = (maxEventsPerReceive + 1) * 1_100_000
+const settleTimeoutMs = 20_000
+
+/**
+ * A client of the data plane (Event Grid namespaces). Our own, because @azure/eventgrid-namespaces 1.0.0 loses extension
+ * attributes, falsy data and `data_base64`.
+ */
+export function createNamespaceClient(options: NamespaceClientOptions): NamespaceClient {
+  const { authentication, endpoints, topicName, eventSubscriptionName, now = Date.now } = options
+  const base = `${options.namespaceEndpoint.replace(/\/+$/, '')}/topics/${topicName}/eventsubscriptions/${eventSubscriptionName}`
+  const secureContext = secureContextOf(endpoints)
+  const agent = new Agent({ keepAlive: true, ...(secureContext && { secureContext }) })
+  const httpClient = createDefaultHttpClient()
+  // Our own retries decide. A redirect would carry the key elsewhere.
+  const pipeline = createPipelineFromOptions({
+    retryOptions: { maxRetries: 0 },
+    redirectOptions: { maxRetries: 0 },
+    userAgentOptions: { userAgentPrefix: 'eventgrid-binding' },
+  })
+  const connect: PipelinePolicy = {
+    name: 'eventgrid-binding-connect',
+    sendRequest(request, next) {
+      sendBy(request, agent, secureContext)
+      return next(request)
+    },
+  }
+  pipeline.addPolicy(connect, { afterPhase: 'Retry' })
+  pipeline.addPolicy(createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'fail' }), { afterPhase: 'Sign' })
+
+  async function authorization(signal: AbortSignal): Promise<string> {
+    if (authentication.kind === 'key') return `SharedAccessKey ${authentication.key.reveal()}`
+    const token = await authentication.credential.getToken(authentication.scope, { abortSignal: signal })
+    if (!token) throw new Error('the credential gave no token')
+    return `Bearer ${token.token}`
+  }
+
+  async function post(
+    operation: string,
+    query: Readonly<Record<string, string>>,
+    request: { readonly body?: string; readonly timeoutMs: number; readonly signal: AbortSignal },
+  ): Promise<PipelineResponse | { readonly failure: RequestFailure }> {
+    const { body, timeoutMs, signal } = request
+    try {
+      const headers = createHttpHeaders({ accept: 'application/json', authorization: await authorization(signal) })
+      if (body !== undefined) headers.set('content-type', 'application/json')
+      const url = `${base}:${operation}?${new URLSearchParams({ ...query, 'api-version': apiVersion })}`
+      const abortSignal = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+      const response = await pipeline.sendRequest(
+        httpClient,
+        createPipelineRequest({ url, method: 'POST', headers, abortSignal, ...(body !== undefined && { body }) }),
+      )
+      if (response.status === 200) return response
+      if (response.status === 401 && authentication.kind === 'entra') authentication.credential.renew?.()
+      return { failure: readRefusal(response, now()) }
+    } catch (error) {
+      return { failure: readError(error) }
+    }
+  }
+
+  return {
+    async receive({ maxEvents, maxWaitSeconds, signal }) {
+      const query = { maxEvents: String(maxEvents), maxWaitTime: String(maxWaitSeconds) }
+      // Event Grid answers by then; a connection that broke in silence must not keep the receive for ever.
+      const timeoutMs = (maxWaitSeconds + 15) * 1000
+      const answer = await post('receive', query, { timeoutMs, signal })
+      if ('failure' in answer) return answer
+      const events = readReceived(answer.bodyAsText ?? '')
+      return events ? { events } : { failure: { status: 200, reason: 'the answer to receive is not readable' } }
+    },
+    async settle({ operation, lockTokens, delaySeconds = 0, signal }) {
+      const query: Record<string, string> = delaySeconds > 0 ? { releaseDelayInSeconds: String(delaySeconds) } : {}
+      const answer = await post(operation, query, {
+        body: JSON.stringify({ lockTokens }),
+        timeoutMs: settleTimeoutMs,
+        signal,
+      })
+      return 'failure' in answer ? answer : { failed: readFailedTokens(answer.bodyAsText ?? '') }
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+/** The events of an answer, each as the exact slice of it; `undefined` where the answer has another form. */
+function readReceived(text: string): readonly LockedEvent[] | undefined {
+  const bytes = Buffer.from(text)
+  const parsed = parseJson(text)
+  const values = isRecord(parsed) ? parsed.value : undefined
+  if (!Array.isArray(values)) return undefined
+  if (values.length === 0) return []
+  const list = sliceMember(bytes, 'value')
+  const items = list && sliceTopLevel(bytes.subarray(list.start, list.end), maxEventsPerReceive)
+  if (!list || !items || items.kind !== 'array' || items.slices.length !== values.length) return undefined
+  const events = items.slices.flatMap(({ start, end }, index): LockedEvent[] => {
+    const value: unknown = values[index]
+    const broker = isRecord(value) ? value.brokerProperties : undefined
+    const item = bytes.subarray(list.start + start, list.start + end)
+    const event = sliceMember(item, 'event')
+    if (!event || !isRecord(broker) || typeof broker.lockToken !== 'string') return []
+    const deliveryCount = typeof broker.deliveryCount === 'number' ? broker.deliveryCount : 1
+    // A copy: a view would keep the whole answer in memory for as long as one event is handled.
+    return [{ bytes: Buffer.from(item.subarray(event.start, event.end)), lockToken: broker.lockToken, deliveryCount }]
+  })
+  return events.length === values.length ? events : undefined
+}
+
+function readFailedTokens(text: string): readonly FailedToken[] {
+  const parsed = parseJson(text)
+  const failed = isRecord(parsed) ? parsed.failedLockTokens : undefined
+  if (!Array.isArray(failed)) return []
+  return failed.filter(isRecord).flatMap(({ lockToken, error }) => {
+    const code = isRecord(error) && typeof error.code === 'string' ? oneLine(error.code, 60) : 'unknown'
+    return typeof lockToken === 'string' ? [{ lockToken, code }] : []
+  })
+}
+
+function readRefusal(response: PipelineResponse, now: number): RequestFailure {
+  const { status, headers, bodyAsText } = response
+  const parsed = parseJson(bodyAsText ?? '')
+  const error = isRecord(parsed) && isRecord(parsed.error) ? parsed.error : {}
+  const words = [error.code, error.message].filter((part) => typeof part === 'string').join(' ')
+  const retryAfterMs = readRetryAfter((name) => headers.get(name), now)
+  return {
+    status,
+    reason: [`status ${status}`, oneLine(words, 300)].filter(Boolean).join(': '),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  }
+}
+
+function readError(error: unknown): RequestFailure {
+  if (error instanceof NoTokenError) {
+    const { message: reason, fix, retryAfterMs } = error
+    return {
+      reason,
+      noToken: true,
+      ...(fix !== undefined && { fix }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    }
+  }
+  if (error instanceof BindingError) return { reason: error.message, noToken: true }
+  const code = isRestError(error) ? error.code : undefined
+  const fix = certificateRemedy(code)
+  const message = error instanceof Error ? oneLine(error.message, 300) : 'unknown'
+  const reason = code !== undefined && !message.includes(code) ? `${code} ${message}` : message
+  return { reason, ...(fix !== undefined && { fix }) }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

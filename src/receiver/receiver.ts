@@ -1,0 +1,245 @@
+import type { Logger } from '../core/logger.ts'
+import type { QuietLog } from '../core/quiet-log.ts'
+import { backOff } from '../support/back-off.ts'
+import { pause, type SteadyClock } from '../support/clock.ts'
+import { decideReceive } from './decide-receives.ts'
+import { decideSettlement, type HandlingOutcome } from './decide-settlement.ts'
+import { createLockRenewal } from './lock-renewal.ts'
+import type { LockedEvent, NamespaceClient, RequestFailure, SettleOperation } from './namespace-client.ts'
+import { createSettler, type HeldLock } from './settler.ts'
+
+/** Hands one event to the application: the dispatcher that deliveries by push use too. */
+export interface EventDispatch {
+  dispatch(event: {
+    readonly bytes: Buffer
+    readonly metadata: Readonly<Record<string, string>>
+    readonly redelivered: boolean
+    /** Called once. */
+    settle(outcome: HandlingOutcome): void
+  }): void
+  /** Begins no more events: those that were not begun are settled as `notTried`. */
+  stop(): void
+  /** Resolves when no handler runs. */
+  idle(): Promise<void>
+  /** Handler calls that have not ended. */
+  readonly running: number
+}
+
+export interface ReceiverOptions {
+  readonly client: NamespaceClient
+  readonly dispatch: EventDispatch
+  readonly eventSubscriptionName: string
+  readonly maxConcurrency: number
+  /** How long a lock lasts, in milliseconds; `undefined` where ARM was not asked. */
+  readonly lockDurationMs: number | undefined
+  readonly hasHandler: () => boolean
+  /** What to do about a refusal of the namespace, by its status. */
+  readonly remedy: (failure: RequestFailure) => string | undefined
+  readonly log: QuietLog
+  readonly logger: Logger
+  readonly clock: SteadyClock
+  /** At least 0 and less than 1. @default Math.random */
+  readonly random?: () => number
+}
+
+/** What a receiver has done, for health and metrics. */
+export interface ReceiverStatus {
+  /** Why nothing can be received now; absent where the last receive succeeded. */
+  readonly failure?: RequestFailure
+  /** Whether a receive has ever succeeded. */
+  readonly everReceived: boolean
+  readonly draining: boolean
+  readonly received: number
+  /** Events settled, by kind. */
+  readonly settled: Readonly<Record<'acknowledge' | 'release' | 'reject', number>>
+  /** Settlements that failed: the event may come again. */
+  readonly failedSettlements: number
+  readonly lockRenewals: number
+  /** Receives by status; `none` where there was no answer. */
+  readonly receives: Readonly<Record<string, number>>
+}
+
+/** Pull delivery from one Queue event subscription. */
+export interface Receiver {
+  status(): ReceiverStatus
+  /** To be called when a handler was attached. */
+  handlerAttached(): void
+  /** Receives nothing new, awaits the handlers and settles their events; `drainMs` at the longest. */
+  close(drainMs: number): Promise<void>
+}
+
+/** How long Event Grid keeps a receive open while the queue is empty: its maximum, so that an idle receiver asks least. */
+const maxWaitSeconds = 120
+const firstPauseMs = 500
+const maxPauseMs = 60_000
+/** Event Grid's shortest lock; renewed in half of it where the length is not known. */
+const minLockMs = 60_000
+/** An outage is logged with its remedy so often. */
+const maxOutageLines = 2
+
+/** Receives events as long as handler calls are free, and settles each by how its handling ended. */
+export function createReceiver(options: ReceiverOptions): Receiver {
+  const { client, dispatch, clock, log, logger, maxConcurrency, random = Math.random } = options
+  const lockMs = options.lockDurationMs ?? minLockMs
+  const closing = new AbortController()
+  const open = new Set<{ readonly asked: number }>()
+  const counts = { received: 0, failedSettlements: 0, lockRenewals: 0 }
+  const settled = { acknowledge: 0, release: 0, reject: 0 }
+  const receives = new Map<string, number>()
+  let inHand = 0
+  let wasFull = false
+  let failures = 0
+  let failure: RequestFailure | undefined
+  let everReceived = false
+  let pausing = false
+
+  const settler = createSettler({ client, clock, random, onFailure: noteSettleFailure })
+  const renewal = createLockRenewal({ clock, renewEveryMs: lockMs / 2, renew })
+
+  function pump(): void {
+    if (closing.signal.aborted || pausing || !options.hasHandler()) return
+    for (;;) {
+      // An event is in hand until it is settled: a namespace that settles slowly must not fill the memory.
+      const free = Math.min(maxConcurrency - dispatch.running, 2 * maxConcurrency - inHand)
+      const asked = decideReceive({ free, open: askedOf(open), wasFull })
+      if (asked === 0) return
+      void receive(asked)
+    }
+  }
+
+  async function receive(asked: number): Promise<void> {
+    const request = { asked }
+    open.add(request)
+    const answer = await client.receive({ maxEvents: asked, maxWaitSeconds, signal: closing.signal })
+    open.delete(request)
+    const receivedAt = clock.elapsed()
+    if ('failure' in answer) return retry(answer.failure)
+    noteReceive('200')
+    recover()
+    wasFull = answer.events.length === asked
+    for (const event of answer.events) take(event, receivedAt)
+    pump()
+  }
+
+  function take(event: LockedEvent, receivedAt: number): void {
+    const { lockToken, deliveryCount, bytes } = event
+    const lock: HeldLock = { lockToken, expiresAt: receivedAt + lockMs }
+    counts.received++
+    inHand++
+    renewal.add(lock)
+    dispatch.dispatch({
+      bytes,
+      metadata: metadataOf(options.eventSubscriptionName, deliveryCount),
+      redelivered: deliveryCount > 1,
+      settle: (outcome) => void settle(lock, outcome, deliveryCount),
+    })
+  }
+
+  async function settle(lock: HeldLock, outcome: HandlingOutcome, deliveryCount: number): Promise<void> {
+    renewal.remove(lock)
+    const settlement = decideSettlement(outcome, deliveryCount)
+    // The handler call is free again now; its event leaves our hand when the namespace has answered.
+    setImmediate(pump)
+    const result = await settler.settle(lock, settlement)
+    inHand--
+    if (result === 'done') settled[settlement.kind]++
+    else {
+      counts.failedSettlements++
+      log.warn(`an event could not be settled (${settlement.kind}), so Event Grid may deliver it again`, {
+        reason: result.lost,
+      })
+    }
+    pump()
+  }
+
+  async function renew(lock: HeldLock): Promise<boolean> {
+    const began = clock.elapsed()
+    const result = await settler.renew(lock)
+    if (result === 'done') {
+      counts.lockRenewals++
+      lock.expiresAt = began + lockMs
+      return true
+    }
+    log.warn('the lock of an event could not be renewed, so Event Grid may deliver the event again', {
+      reason: result.lost,
+    })
+    return false
+  }
+
+  /** Never ends receiving: pauses, and asks again. */
+  async function retry(failed: RequestFailure): Promise<void> {
+    if (closing.signal.aborted) return
+    noteReceive(failed.status === undefined ? 'none' : String(failed.status))
+    failure = failed
+    wasFull = false
+    // Receives that were open together and failed together are one failure.
+    if (pausing) return
+    failures++
+    const backOffMs = backOff({
+      attempt: failures,
+      baseMs: firstPauseMs,
+      maxMs: maxPauseMs,
+      random: (1 + random()) / 2,
+    })
+    const waitMs = Math.max(failed.retryAfterMs ?? 0, backOffMs)
+    if (failures <= maxOutageLines) {
+      const fix = failed.fix ?? options.remedy(failed)
+      logger.warn(`events cannot be received: ${failed.reason}${fix === undefined ? '' : `; ${fix}`}`, {
+        retryInMs: Math.round(waitMs),
+      })
+    }
+    pausing = true
+    await pause(clock, waitMs, closing.signal)
+    pausing = false
+    pump()
+  }
+
+  function recover(): void {
+    if (failures > 0) logger.info('events are received again', { failures })
+    failures = 0
+    failure = undefined
+    everReceived = true
+  }
+
+  function noteSettleFailure(operation: SettleOperation, { reason }: RequestFailure): void {
+    log.warn(`a request to ${operation} events failed`, { reason })
+  }
+
+  function noteReceive(status: string): void {
+    receives.set(status, (receives.get(status) ?? 0) + 1)
+  }
+
+  pump()
+  return {
+    status: () => ({
+      ...(failure && { failure }),
+      everReceived,
+      draining: closing.signal.aborted,
+      ...counts,
+      settled: { ...settled },
+      receives: Object.fromEntries(receives),
+    }),
+    handlerAttached: pump,
+    async close(drainMs) {
+      closing.abort()
+      dispatch.stop()
+      const timeIsUp = new AbortController()
+      const drained = Promise.all([dispatch.idle(), settler.idle()]).then(() => settler.idle())
+      await Promise.race([drained, pause(clock, drainMs, timeIsUp.signal)])
+      timeIsUp.abort()
+      renewal.close()
+      settler.close()
+      client.close()
+    },
+  }
+}
+
+const askedOf = (open: ReadonlySet<{ readonly asked: number }>) => [...open].map(({ asked }) => asked)
+
+/** As a delivery by push has it: the name in upper case, and a count that begins at 0. */
+function metadataOf(eventSubscriptionName: string, deliveryCount: number): Readonly<Record<string, string>> {
+  return {
+    'aeg-subscription-name': eventSubscriptionName.toUpperCase(),
+    'aeg-delivery-count': String(Math.max(deliveryCount - 1, 0)),
+  }
+}

@@ -1,0 +1,136 @@
+import { backOff } from '../support/back-off.ts'
+import { pause, type SteadyClock } from '../support/clock.ts'
+import type { Settlement } from './decide-settlement.ts'
+import type { NamespaceClient, RequestFailure, SettleOperation } from './namespace-client.ts'
+
+/** A lock, as long as it lasts. */
+export interface HeldLock {
+  readonly lockToken: string
+  /** When the lock ends, in milliseconds of `elapsed`. A renewal moves it. */
+  expiresAt: number
+}
+
+/** What became of a lock token. */
+export type SettleResult = 'done' | { readonly lost: string }
+
+export interface SettlerOptions {
+  readonly client: Pick<NamespaceClient, 'settle'>
+  readonly clock: SteadyClock
+  /** At least 0 and less than 1. */
+  readonly random: () => number
+  /** Told of each request that failed. */
+  readonly onFailure: (operation: SettleOperation, failure: RequestFailure) => void
+}
+
+/** Settles and renews locks: those of one kind that come together share a request. */
+export interface Settler {
+  settle(lock: HeldLock, settlement: Settlement): Promise<SettleResult>
+  renew(lock: HeldLock): Promise<SettleResult>
+  /** Requests under way or waiting for their turn. */
+  readonly pending: number
+  /** Resolves when every settlement has ended. */
+  idle(): Promise<void>
+  /** Ends what is still under way: every lock that waits is lost. */
+  close(): void
+}
+
+interface Waiting {
+  readonly lock: HeldLock
+  readonly resolve: (result: SettleResult) => void
+}
+
+interface Queue {
+  readonly operation: SettleOperation
+  readonly delaySeconds: number
+  waiting: Waiting[]
+  sending: boolean
+}
+
+/** Lock tokens of one request. */
+const maxTokens = 100
+const firstPauseMs = 200
+const maxPauseMs = 5_000
+
+export function createSettler({ client, clock, random, onFailure }: SettlerOptions): Settler {
+  const queues = new Map<string, Queue>()
+  const closing = new AbortController()
+  const idleListeners: (() => void)[] = []
+  let pending = 0
+
+  function enqueue(lock: HeldLock, operation: SettleOperation, delaySeconds: number): Promise<SettleResult> {
+    const key = `${operation} ${delaySeconds}`
+    const queue = queues.get(key) ?? { operation, delaySeconds, waiting: [], sending: false }
+    queues.set(key, queue)
+    pending++
+    return new Promise((resolve) => {
+      queue.waiting.push({
+        lock,
+        resolve(result) {
+          pending--
+          resolve(result)
+          if (pending === 0) for (const tell of idleListeners.splice(0)) tell()
+        },
+      })
+      // Handlers that end in the same turn share the request.
+      if (!queue.sending) {
+        queue.sending = true
+        setImmediate(() => void drain(queue))
+      }
+    })
+  }
+
+  async function drain(queue: Queue): Promise<void> {
+    while (queue.waiting.length > 0) await send(queue, queue.waiting.splice(0, maxTokens))
+    queue.sending = false
+  }
+
+  /** Sends one request, and again while it fails for a reason that may pass and a lock holds. */
+  async function send({ operation, delaySeconds }: Queue, batch: Waiting[]): Promise<void> {
+    let left = batch
+    for (let attempt = 1; left.length > 0; attempt++) {
+      const lockTokens = left.map(({ lock }) => lock.lockToken)
+      const answer = await client.settle({ operation, lockTokens, delaySeconds, signal: closing.signal })
+      if ('failed' in answer) {
+        const codes = new Map(answer.failed.map(({ lockToken, code }) => [lockToken, code]))
+        for (const { lock, resolve } of left) {
+          const code = codes.get(lock.lockToken)
+          resolve(code === undefined ? 'done' : { lost: code })
+        }
+        return
+      }
+      const { failure } = answer
+      onFailure(operation, failure)
+      const waitMs = Math.max(
+        failure.retryAfterMs ?? 0,
+        backOff({ attempt, baseMs: firstPauseMs, maxMs: maxPauseMs, random: random() }),
+      )
+      const isOver = closing.signal.aborted || !mayPass(failure)
+      const resumesAt = clock.elapsed() + waitMs
+      for (const { lock, resolve } of left) {
+        if (isOver || lock.expiresAt <= resumesAt) resolve({ lost: failure.reason })
+      }
+      left = isOver ? [] : left.filter(({ lock }) => lock.expiresAt > resumesAt)
+      if (left.length > 0) await pause(clock, waitMs, closing.signal)
+    }
+  }
+
+  return {
+    settle: (lock, settlement) =>
+      enqueue(lock, settlement.kind, settlement.kind === 'release' ? settlement.delaySeconds : 0),
+    renew: (lock) => enqueue(lock, 'renewLock', 0),
+    get pending() {
+      return pending
+    },
+    idle: () =>
+      new Promise((resolve) => {
+        if (pending === 0) resolve()
+        else idleListeners.push(resolve)
+      }),
+    close: () => closing.abort(),
+  }
+}
+
+/** Whether the same request may succeed later: no answer, no token, too many requests, or a fault of the service. */
+function mayPass({ status }: RequestFailure): boolean {
+  return status === undefined || status === 401 || status === 408 || status === 429 || status >= 500
+}

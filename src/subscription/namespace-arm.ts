@@ -1,0 +1,107 @@
+import { createPipelineRequest, type HttpMethods, type PipelineResponse, RestError } from '@azure/core-rest-pipeline'
+import { pause, type SteadyClock } from '../support/clock.ts'
+import { isRecord, type UnknownRecord } from '../support/is-record.ts'
+import { type ArmClientOptions, connectArm, resourceManagerOf } from './arm-client.ts'
+import { ArmFailureError } from './arm-failure.ts'
+import type { CallLimits } from './subscription-calls.ts'
+
+/** The first stable version with namespaces and all that we set. @azure/arm-eventgrid 14.1.0 has no call for them. */
+const apiVersion = '2025-02-15'
+const pollMs = 2_000
+const requestTimeoutMs = 30_000
+
+/** Where an event subscription is kept. */
+export interface SubscriptionPlace {
+  /** Resource id of the event subscription. */
+  readonly id: string
+  /** Resource id of the resource whose events it takes. */
+  readonly sourceId: string
+}
+
+/** The ARM calls for a namespace and one of its Queue event subscriptions. They throw as the SDK does. */
+export interface NamespaceArm {
+  readonly resourceManager: string
+  /** The host name of the namespace. */
+  readHostname(namespaceId: string, limits: CallLimits): Promise<string>
+  /** The `properties` of an event subscription at a resource; `undefined` where there is none. */
+  read(at: SubscriptionPlace, limits: CallLimits): Promise<UnknownRecord | undefined>
+  /** Creates or replaces it. Resolves when it is provisioned. */
+  put(at: SubscriptionPlace, properties: UnknownRecord, limits: CallLimits): Promise<void>
+}
+
+/** Connects to ARM by the SDK's own pipeline. @throws BindingError METADATA_INVALID where the endpoint is not https */
+export function createNamespaceArm(options: ArmClientOptions & { readonly clock: SteadyClock }): NamespaceArm {
+  const { clock } = options
+  const client = connectArm(options)
+  const resourceManager = resourceManagerOf(options.endpoints, options.environment)
+
+  async function call(
+    method: HttpMethods,
+    id: string,
+    { signal, deadline }: CallLimits,
+    body?: unknown,
+  ): Promise<{ readonly response: PipelineResponse; readonly parsed: UnknownRecord }> {
+    const request = createPipelineRequest({
+      url: `${resourceManager}${id}?api-version=${apiVersion}`,
+      method,
+      abortSignal: signal,
+      timeout: Math.max(1, Math.min(requestTimeoutMs, deadline - clock.elapsed())),
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    if (body !== undefined) request.headers.set('content-type', 'application/json')
+    const response = await client.sendRequest(request)
+    if (response.status >= 400) {
+      const { status: statusCode } = response
+      throw new RestError(`Azure Resource Manager answered ${statusCode}`, { statusCode, request, response })
+    }
+    return { response, parsed: parse(response.bodyAsText) }
+  }
+
+  const propertiesOf = ({ properties }: UnknownRecord): UnknownRecord => (isRecord(properties) ? properties : {})
+
+  async function read({ id, sourceId }: SubscriptionPlace, limits: CallLimits): Promise<UnknownRecord | undefined> {
+    try {
+      return propertiesOf((await call('GET', id, limits)).parsed)
+    } catch (error) {
+      if (!(error instanceof RestError) || error.statusCode !== 404) throw error
+      // A missing topic is 404 too, and no upsert can mend that. For other sources the write says so.
+      if (/\/providers\/Microsoft\.EventGrid\/namespaces\//i.test(sourceId)) await call('GET', sourceId, limits)
+      return undefined
+    }
+  }
+
+  return {
+    resourceManager,
+    async readHostname(namespaceId, limits) {
+      const { topicsConfiguration } = propertiesOf((await call('GET', namespaceId, limits)).parsed)
+      const hostname = isRecord(topicsConfiguration) ? topicsConfiguration.hostname : undefined
+      if (typeof hostname === 'string' && hostname !== '') return hostname
+      throw new ArmFailureError({ kind: 'unexpected', message: `ARM names no host for ${namespaceId}` })
+    },
+    read,
+    async put(at, properties, limits) {
+      await call('PUT', at.id, limits, { properties })
+      for (;;) {
+        const state = (await read(at, limits))?.provisioningState
+        if (state === 'Succeeded') return
+        if (state === 'Failed' || state === 'Canceled' || state === undefined) {
+          throw new ArmFailureError({ kind: 'operation', message: `the event subscription ended as ${String(state)}` })
+        }
+        if (clock.elapsed() + pollMs >= limits.deadline) {
+          throw new ArmFailureError({ kind: 'deadline', message: `the event subscription is still ${String(state)}` })
+        }
+        await pause(clock, pollMs, limits.signal)
+        limits.signal.throwIfAborted()
+      }
+    },
+  }
+}
+
+function parse(text: string | null | undefined): UnknownRecord {
+  try {
+    const parsed: unknown = JSON.parse(text ?? '')
+    return isRecord(parsed) ? parsed : {}
+  } catch {
+    return {}
+  }
+}

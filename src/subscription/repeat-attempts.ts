@@ -1,0 +1,166 @@
+import { BindingError, messageWithoutCode } from '../core/errors.ts'
+import type { Logger } from '../core/logger.ts'
+import { pause, type SteadyClock } from '../support/clock.ts'
+import { readFailure } from './arm-failure.ts'
+import { explainFailure, type FailureContext } from './explain-failure.ts'
+import { judgeFailure, type Verdict } from './judge-failure.ts'
+import { decideRetryDelay } from './retry-delay.ts'
+import type { UpsertOutcome } from './upsert-attempt.ts'
+
+/** One attempt that failed. Holds no secret. */
+export interface FailedAttempt {
+  /** From 1. */
+  readonly attempt: number
+  /** What went wrong, with its remedy. */
+  readonly error: BindingError
+  /** Pause before the next attempt, in ms; absent where there is none. */
+  readonly retryInMs?: number
+}
+
+/** How an upsert treats failures. */
+export interface Persistence {
+  readonly signal: AbortSignal
+  /**
+   * `timeout` gives up after `subscriptionTimeout`, and at once where waiting does not help. `forever` goes on, because
+   * an operator may correct the cause while the sidecar runs.
+   */
+  readonly patience: 'timeout' | 'forever'
+  /** Receives each failed attempt. */
+  readonly onAttempt?: (failed: FailedAttempt) => void
+}
+
+/** What {@link repeatAttempts} needs. */
+export interface RepeatOptions extends Persistence {
+  /** The name of the event subscription. */
+  readonly name: string
+  /** The resource id that log lines name. */
+  readonly scopeId: string
+  readonly timeoutMs: number
+  /** One attempt, which ends by the deadline (milliseconds of the clock's `elapsed`). */
+  readonly attemptOnce: (deadline: number) => Promise<UpsertOutcome>
+  /** What the explanation of a failure names. */
+  readonly context: () => FailureContext
+  readonly logger: Logger
+  readonly clock: SteadyClock
+  /** At least 0 and less than 1. */
+  readonly random: () => number
+}
+
+/** No attempt starts with less time than this. */
+const minAttemptMs = 250
+
+/**
+ * Repeats the attempts of an upsert until one succeeds.
+ *
+ * @throws BindingError by the last failure, TIMEOUT (its cause is the last failure) or ABORTED
+ */
+export async function repeatAttempts(options: RepeatOptions): Promise<UpsertOutcome> {
+  const { name, scopeId, timeoutMs, attemptOnce, signal, logger, patience, onAttempt, clock, random } = options
+  const started = clock.elapsed()
+  let lastFailure: BindingError | undefined
+
+  for (let attempt = 1; ; attempt++) {
+    if (signal.aborted) throw aborted(name)
+    try {
+      const outcome = await attemptOnce((patience === 'timeout' ? started : clock.elapsed()) + timeoutMs)
+      logger.info(`the event subscription ${name} is provisioned: ${outcome.action}`, { scope: scopeId, attempt })
+      return outcome
+    } catch (error) {
+      if (signal.aborted) throw aborted(name)
+      const left = started + timeoutMs - clock.elapsed()
+      const failed = readAttempt(error, { context: options.context(), left, now: clock.now() })
+      const retryInMs = decidePause(failed, { attempt, patience, left, random: random() })
+      onAttempt?.({ attempt, error: failed.error, ...(retryInMs !== undefined && { retryInMs }) })
+      if (retryInMs === undefined) {
+        if (failed.final) throw failed.error
+        const cause = failed.ranOut && lastFailure ? lastFailure : failed.error
+        throw timedOut(cause, { name, attempts: attempt, elapsedMs: clock.elapsed() - started })
+      }
+      if (!failed.ranOut) lastFailure = failed.error
+      logAttempt(logger, failed, { attempt, retryInMs: Math.round(retryInMs) })
+      await pause(clock, retryInMs, signal)
+    }
+  }
+}
+
+/** A failed attempt, judged. */
+interface Failed {
+  readonly error: BindingError
+  readonly verdict: Verdict
+  /** Waiting alone does not help. */
+  readonly final: boolean
+  /** It ran out of time: the failure before it says more. */
+  readonly ranOut: boolean
+  readonly retryAfterMs: number
+}
+
+function readAttempt(
+  error: unknown,
+  { context, left, now }: { readonly context: FailureContext; readonly left: number; readonly now: number },
+): Failed {
+  if (error instanceof BindingError) return { error, verdict: 'rejected', final: true, ranOut: false, retryAfterMs: 0 }
+  const failure = readFailure(error, now)
+  const verdict = judgeFailure(failure)
+  const explained = explainFailure(failure, context)
+  return {
+    error: new BindingError(explained.code, explained),
+    verdict,
+    final: verdict !== 'passing' && verdict !== 'handshake',
+    // A request without an answer when our own time ends says nothing about the network.
+    ranOut:
+      failure.kind === 'deadline' || ((failure.kind === 'network' || failure.kind === 'token') && left < minAttemptMs),
+    retryAfterMs: failure.retryAfterMs ?? 0,
+  }
+}
+
+/** Milliseconds before the next attempt; `undefined` where there is none. */
+function decidePause(
+  failed: Failed,
+  {
+    attempt,
+    patience,
+    left,
+    random,
+  }: {
+    readonly attempt: number
+    readonly patience: Persistence['patience']
+    readonly left: number
+    readonly random: number
+  },
+): number | undefined {
+  const delay = decideRetryDelay({ ...failed, attempt, random })
+  if (patience === 'forever') return delay
+  // Unless Azure asks for a longer pause, the time that is left is used for another attempt.
+  const pauseMs = failed.retryAfterMs === 0 ? Math.min(delay, left / 2) : delay
+  return failed.final || failed.ranOut || left < minAttemptMs || pauseMs >= left ? undefined : pauseMs
+}
+
+function logAttempt(
+  logger: Logger,
+  failed: Failed,
+  fields: { readonly attempt: number; readonly retryInMs: number },
+): void {
+  const { error, final, verdict } = failed
+  if (final) logger.error(error.message, fields)
+  // TIMEOUT sums up all retryable attempts, not a single one.
+  else logger.warn(verdict === 'passing' ? messageWithoutCode(error) : error.message, fields)
+}
+
+const aborted = (name: string) =>
+  new BindingError('ABORTED', { what: `the set-up of the event subscription ${name} was aborted` })
+
+/** A failed handshake keeps its code, because that is what the user can correct. */
+function timedOut(
+  cause: BindingError,
+  { name, attempts, elapsedMs }: { readonly name: string; readonly attempts: number; readonly elapsedMs: number },
+): BindingError {
+  const tries = attempts === 1 ? 'one attempt' : `${attempts} attempts`
+  const summary = `gave up after ${tries} in ${Math.round(elapsedMs / 1_000)} s; ${messageWithoutCode(cause)}`
+  const details = { ...cause.details, attempts }
+  if (cause.code === 'HANDSHAKE_FAILED') return new BindingError('HANDSHAKE_FAILED', { what: summary, details })
+  return new BindingError('TIMEOUT', {
+    what: `the event subscription ${name} could not be set up: ${summary}`,
+    cause,
+    details,
+  })
+}

@@ -1,0 +1,134 @@
+import { BindingError } from '../core/errors.ts'
+import { type Logger, silentLogger } from '../core/logger.ts'
+import type { PullMetadata } from '../metadata/metadata.ts'
+import { pause, type SteadyClock, systemClock } from '../support/clock.ts'
+import type { UnknownRecord } from '../support/is-record.ts'
+import { ArmFailureError } from './arm-failure.ts'
+import type { FailureContext } from './explain-failure.ts'
+import { decideForwarding, type ForwardingUpsert } from './forwarding-subscription.ts'
+import type { NamespaceArm, SubscriptionPlace } from './namespace-arm.ts'
+import { decideQueueUpsert, desiredQueue, type QueueUpsert } from './queue-subscription.ts'
+import { type Persistence, repeatAttempts } from './repeat-attempts.ts'
+import { chooseSubscriptionPath } from './subscription-path.ts'
+import type { UpsertOutcome } from './upsert-attempt.ts'
+
+/** What {@link upsertQueue} needs. */
+export interface QueueUpsertOptions extends Persistence {
+  readonly arm: NamespaceArm
+  readonly pull: PullMetadata
+  /** @default silent */
+  readonly logger?: Logger
+  /** @default systemClock */
+  readonly clock?: SteadyClock
+  /** At least 0 and less than 1. @default Math.random */
+  readonly random?: () => number
+}
+
+const changingPauseMs = 2_000
+
+/** Where the Queue event subscription is kept. */
+export const queuePlace = ({ namespaceTopic, eventSubscriptionName }: PullMetadata): SubscriptionPlace => ({
+  id: `${namespaceTopic.id}/eventSubscriptions/${eventSubscriptionName}`,
+  sourceId: namespaceTopic.id,
+})
+
+/** Where the event subscription is kept that forwards a scope's events; `undefined` where there is no such scope. */
+export function forwardingPlace({
+  forwardedScope,
+  eventSubscriptionName,
+}: PullMetadata): SubscriptionPlace | undefined {
+  if (!forwardedScope) return undefined
+  const provider = chooseSubscriptionPath(forwardedScope).kind === 'extension' ? '/providers/Microsoft.EventGrid' : ''
+  const { id: sourceId } = forwardedScope
+  return { id: `${sourceId}${provider}/eventSubscriptions/${eventSubscriptionName}`, sourceId }
+}
+
+/**
+ * Creates the Queue event subscription of a namespace topic, or changes it to what the metadata asks for; then the same
+ * for the event subscription that forwards another scope's events to the topic.
+ *
+ * @throws BindingError CREDENTIALS_REJECTED, PERMISSION_DENIED, PROVIDER_NOT_REGISTERED, SCOPE_NOT_FOUND,
+ * SUBSCRIPTION_REJECTED, TIMEOUT or ABORTED
+ */
+export async function upsertQueue(options: QueueUpsertOptions): Promise<UpsertOutcome> {
+  const { arm, pull, signal, patience, onAttempt, logger = silentLogger } = options
+  const { clock = systemClock, random = Math.random } = options
+  const { eventSubscriptionName: name, namespaceTopic, subscriptionTimeoutMs: timeoutMs } = pull
+  const queue = queuePlace(pull)
+  const forwarding = forwardingPlace(pull)
+  const desired = desiredQueue(pull)
+  let sourceId = queue.sourceId
+
+  async function attemptOnce(deadline: number): Promise<UpsertOutcome> {
+    sourceId = queue.sourceId
+    const own = await bring(queue, (existing) => decideQueueUpsert(existing, desired), deadline)
+    if (!forwarding) return own
+    sourceId = forwarding.sourceId
+    const forwarded = await bring(forwarding, (existing) => decideForwarding(existing, pull), deadline)
+    return own.action === 'kept' ? forwarded : own
+  }
+
+  /** Reads, decides, writes if necessary, and reads again. */
+  async function bring(
+    place: SubscriptionPlace,
+    decide: (existing: UnknownRecord | undefined) => QueueUpsert | ForwardingUpsert,
+    deadline: number,
+  ): Promise<UpsertOutcome> {
+    const limits = { signal, deadline }
+    let wrote: 'created' | 'replaced' | undefined
+    for (;;) {
+      const existing = await arm.read(place, limits)
+      const upsert = decide(existing)
+      if (upsert.action === 'keep') return wrote ? { action: wrote, wroteAt: clock.now() } : { action: 'kept' }
+      if (upsert.action === 'refuse') {
+        const what = `the event subscription ${name} of ${place.sourceId} was left unchanged: ${upsert.because}`
+        throw new BindingError('SUBSCRIPTION_REJECTED', { what, fix: upsert.fix })
+      }
+      if (upsert.action === 'wait') {
+        await waitForOthers(upsert.state, deadline)
+        continue
+      }
+      // A second write in one attempt would be a duel with somebody who writes it too.
+      if (wrote) {
+        logger.warn(`the event subscription ${name} differs from what was written: ${upsert.because}`)
+        return { action: wrote, wroteAt: clock.now() }
+      }
+      logger.info(`${existing ? 'updating' : 'creating'} the event subscription ${name}: ${upsert.because}`, {
+        scope: place.sourceId,
+      })
+      await arm.put(place, upsert.properties, limits)
+      wrote = existing ? 'replaced' : 'created'
+    }
+  }
+
+  async function waitForOthers(state: string, deadline: number): Promise<void> {
+    if (clock.elapsed() + changingPauseMs >= deadline) {
+      throw new ArmFailureError({ kind: 'deadline', message: `the event subscription ${name} is still ${state}` })
+    }
+    await pause(clock, changingPauseMs, signal)
+    signal.throwIfAborted()
+  }
+
+  return repeatAttempts({
+    ...{ name, scopeId: namespaceTopic.id, timeoutMs, attemptOnce, signal, logger, patience, clock, random },
+    context: () => queueFailureContext(pull, arm.resourceManager, sourceId),
+    ...(onAttempt && { onAttempt }),
+  })
+}
+
+/** What the explanation of a failure at the namespace names. */
+function queueFailureContext(pull: PullMetadata, resourceManager: string, scopeId: string): FailureContext {
+  const { namespaceTopic, credential } = pull
+  return {
+    scopeId,
+    pathKind: 'namespaceTopic',
+    subscriptionId: namespaceTopic.subscriptionId,
+    eventSubscriptionName: pull.eventSubscriptionName,
+    clientId: pull.clientId,
+    // No handshake belongs to a Queue event subscription.
+    subscriberEndpoint: '',
+    handshakePort: 0,
+    resourceManager,
+    secrets: credential?.kind === 'clientSecret' ? [credential.clientSecret.reveal()] : [],
+  }
+}

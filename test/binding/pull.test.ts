@@ -1,0 +1,366 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { EventGridEmulator, type EventGridEmulatorOptions, ManualClock } from '../../src/emulator/index.ts'
+import { Binding, type BindingOptions, type ReceivedEvent, RejectEvent } from '../../src/index.ts'
+import { captureLog } from '../support/captured-log.ts'
+import { refusal } from '../support/refusal.ts'
+
+const order = (id: string, more: object = {}) => ({
+  specversion: '1.0',
+  id,
+  source: '/shop',
+  type: 'order.placed',
+  data: { article: 'lamp', big: 1 },
+  ...more,
+})
+
+const queue = [{ name: 'shop', topics: [{ name: 'orders', eventSubscriptions: [{ name: 'app' }] }] }]
+const receiverRole = { role: 'EventGrid Data Receiver' }
+
+interface PullWorldOptions {
+  readonly emulator?: EventGridEmulatorOptions
+  readonly binding?: BindingOptions
+  /** Without a handler. */
+  readonly silent?: boolean
+}
+
+/** An emulator with the namespace topic `orders`, and a binding that is not yet initialised. */
+async function openPull({ emulator: emulatorOptions, binding: bindingOptions, silent }: PullWorldOptions = {}) {
+  const emulator = await EventGridEmulator.start({ namespaces: queue, ...emulatorOptions })
+  const log = captureLog()
+  const events: ReceivedEvent[] = []
+  const binding = new Binding({
+    endpoints: emulator.endpoints,
+    logger: log,
+    ...(!silent && { onEvent: (event: ReceivedEvent) => void events.push(event) }),
+    ...bindingOptions,
+  })
+  onTestFinished(async () => {
+    await binding.close()
+    await emulator.close()
+  })
+  const topic = emulator.namespaceTopic('orders')
+  const publish = async (...published: readonly object[]) => {
+    const response = await fetch(`${emulator.proxy}/namespaces/shop/topics/orders:publish?api-version=2024-06-01`, {
+      method: 'POST',
+      headers: {
+        authorization: `SharedAccessKey ${topic.key}`,
+        'content-type': 'application/cloudevents-batch+json; charset=utf-8',
+      },
+      body: JSON.stringify(published),
+    })
+    expect(response.status).toBe(200)
+  }
+  /** Five lines of YAML: nothing of Azure is asked but the namespace. */
+  const byKey = {
+    deliveryMode: 'pull',
+    namespaceTopic: topic.id,
+    namespaceEndpoint: topic.namespaceEndpoint,
+    namespaceKey: topic.key,
+    eventSubscriptionName: 'app',
+  }
+  const { tenantId, clientId, clientSecret } = emulator
+  const byCredential = { deliveryMode: 'pull', namespaceTopic: topic.id, tenantId, clientId, clientSecret }
+  return { emulator, binding, log, events, topic, publish, byKey, byCredential }
+}
+
+it('receives with key and endpoint alone, acknowledges, and leaves Resource Manager alone', async () => {
+  const { emulator, binding, events, publish, byKey } = await openPull()
+  await binding.init(byKey)
+  await publish(order('one', { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' }))
+  await emulator.settled()
+  expect(events).toMatchObject([
+    {
+      contentType: 'application/cloudevents+json',
+      cloudEvent: { id: 'one', data: { article: 'lamp' } },
+      metadata: {
+        'aeg-subscription-name': 'APP',
+        'aeg-delivery-count': '0',
+        traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      },
+    },
+  ])
+  expect(emulator.records.requests.filter(({ face }) => face === 'arm' || face === 'entra')).toEqual([])
+  expect(binding.address()).toBeUndefined()
+  await expect
+    .poll(() => binding.health())
+    .toMatchObject({
+      status: 'healthy',
+      input: { pull: { received: 1, settled: { acknowledge: 1 } } },
+    })
+})
+
+it('hands on the exact bytes of each event of a batch', async () => {
+  const { emulator, binding, events, publish, byKey } = await openPull()
+  await binding.init(byKey)
+  const exact = [
+    order('one', { data: { big: '12345678901234567890' } }),
+    order('two', { data: 'a "quoted" \u00e4 text' }),
+    order('three', { data: [[{}]] }),
+  ]
+  await publish(...exact)
+  await emulator.settled()
+  expect(events.map(({ data }) => JSON.parse(data.toString()))).toEqual(exact)
+})
+
+it('creates the event subscription through Resource Manager, and asks it for the host of the namespace', async () => {
+  const client = { roles: [{ role: 'EventGrid Contributor' }, receiverRole] }
+  const empty = [{ name: 'shop', topics: [{ name: 'orders' }] }]
+  const { emulator, binding, events, publish, byCredential } = await openPull({
+    emulator: { clients: [client], namespaces: empty },
+  })
+  await binding.init({
+    name: 'orders',
+    properties: { ...byCredential, includedEventTypes: 'order.placed', maxDeliveryAttempts: '5', lockDuration: '2m' },
+  })
+  await publish(order('one'), order('two', { type: 'order.paid' }))
+  await emulator.settled()
+  expect(events.map(({ cloudEvent }) => cloudEvent.id)).toEqual(['one'])
+  const writes = emulator.records.requests.filter(({ face, method }) => face === 'arm' && method === 'PUT')
+  expect(writes.map(({ body }) => body)).toEqual([
+    {
+      properties: {
+        eventDeliverySchema: 'CloudEventSchemaV1_0',
+        deliveryConfiguration: {
+          deliveryMode: 'Queue',
+          queue: { receiveLockDurationInSeconds: 120, maxDeliveryCount: 5 },
+        },
+        filtersConfiguration: { includedEventTypes: ['order.placed'] },
+      },
+    },
+  ])
+})
+
+it('leaves an event subscription that is as it should be, and what the operator set in it', async () => {
+  const client = { roles: [{ role: 'EventGrid Contributor' }, receiverRole] }
+  const properties = { deliveryConfiguration: { deliveryMode: 'Queue', queue: { maxDeliveryCount: 3 } } }
+  const namespaces = [
+    { name: 'shop', topics: [{ name: 'orders', eventSubscriptions: [{ name: 'orders', properties }] }] },
+  ]
+  const { emulator, binding, byCredential } = await openPull({ emulator: { clients: [client], namespaces } })
+  await binding.init({ name: 'orders', properties: byCredential })
+  await binding.close()
+  const again = new Binding({ endpoints: emulator.endpoints })
+  onTestFinished(() => again.close())
+  await again.init({ name: 'orders', properties: { ...byCredential, lockDuration: '90s' } })
+  const writes = emulator.records.requests.filter(({ face, method }) => face === 'arm' && method === 'PUT')
+  expect(writes.map(({ body }) => body)).toMatchObject([
+    { properties: { deliveryConfiguration: { queue: { maxDeliveryCount: 3, receiveLockDurationInSeconds: 90 } } } },
+  ])
+})
+
+it.each([
+  { ends: 'throws', handler: () => Promise.reject(new Error('not now')), settled: 'release' },
+  { ends: 'rejects', handler: () => Promise.reject(new RejectEvent('never')), settled: 'reject' },
+])('settles by $settled what the handler $ends', async ({ handler, settled }) => {
+  const clock = new ManualClock()
+  let calls = 0
+  const onEvent = () => (calls++ === 0 ? handler() : undefined)
+  const { emulator, binding, publish, byKey } = await openPull({ emulator: { clock }, binding: { onEvent } })
+  await binding.init(byKey)
+  await publish(order('one'))
+  await emulator.settled()
+  await expect
+    .poll(() => binding.health().input?.pull?.settled)
+    .toMatchObject({
+      [settled]: 1,
+      acknowledge: settled === 'reject' ? 0 : 1,
+    })
+  expect(emulator.records.deadLetters.all().flatMap(({ events }) => events)).toMatchObject(
+    settled === 'reject' ? [{ id: 'one' }] : [],
+  )
+})
+
+it('receives nothing until a handler is there', async () => {
+  const { emulator, binding, publish, byKey } = await openPull({ silent: true })
+  await binding.init(byKey)
+  await publish(order('one'))
+  expect(binding.health()).toMatchObject({ status: 'degraded' })
+  expect([...emulator.queues().values()]).toEqual([{ available: 1, locked: 0, delayed: 0 }])
+  binding.read(() => {})
+  await emulator.settled()
+})
+
+it('has no more events in hand than handler calls are free', async () => {
+  const { promise: open, resolve } = Promise.withResolvers<void>()
+  let running = 0
+  let most = 0
+  const onEvent = async () => {
+    most = Math.max(most, ++running)
+    await open
+    running--
+  }
+  const { emulator, binding, publish, byKey } = await openPull({ binding: { onEvent } })
+  await binding.init({ ...byKey, maxConcurrency: '4' })
+  await publish(...Array.from({ length: 20 }, (_, index) => order(String(index))))
+  while (running < 4) await new Promise((settle) => setImmediate(settle))
+  expect([...emulator.queues().values()]).toEqual([{ available: 16, locked: 4, delayed: 0 }])
+  resolve()
+  await emulator.settled()
+  expect(most).toBe(4)
+})
+
+it('awaits its handlers when it closes, and settles their events', async () => {
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+  const { promise: open, resolve: finish } = Promise.withResolvers<void>()
+  const onEvent = async () => {
+    begin()
+    await open
+  }
+  const { emulator, binding, publish, byKey } = await openPull({ binding: { onEvent } })
+  await binding.init(byKey)
+  await publish(order('one'))
+  await begun
+  const closing = binding.close()
+  finish()
+  await closing
+  expect(emulator.pending).toBe(0)
+})
+
+it('goes on after the namespace was away, and says what is wrong meanwhile', async () => {
+  const { emulator, binding, log, events, publish, byKey } = await openPull()
+  emulator.failNext({ route: 'namespace', status: 503, times: 2, matches: ({ url }) => url.includes(':receive') })
+  await binding.init(byKey)
+  await publish(order('one'))
+  await emulator.settled()
+  expect(events).toHaveLength(1)
+  expect(log.text()).toContain('events cannot be received: status 503')
+  expect(log.text()).toContain('events are received again')
+})
+
+it('settles again what could not be settled at once', async () => {
+  const { emulator, binding, publish, byKey } = await openPull()
+  await binding.init(byKey)
+  emulator.failNext({ route: 'namespace', status: 500, matches: ({ url }) => url.includes(':acknowledge') })
+  await publish(order('one'))
+  await emulator.settled()
+  const settled = { settled: { acknowledge: 1 }, failedSettlements: 0 }
+  await expect.poll(() => binding.health().input?.pull).toMatchObject(settled)
+})
+
+it.each([
+  { fault: 'a wrong key', change: { namespaceKey: 'd3Jvbmcga2V5' }, says: 'az eventgrid namespace list-key' },
+  {
+    fault: 'an event subscription that is missing',
+    change: { eventSubscriptionName: 'nobody' },
+    says: 'create the event subscription nobody',
+  },
+])('says what to do about $fault', async ({ change, says }) => {
+  const { binding, log, byKey } = await openPull()
+  await binding.init({ ...byKey, ...change }, { subscription: 'background' })
+  while (!log.text().includes('events cannot be received')) await new Promise((settle) => setImmediate(settle))
+  expect(log.text()).toContain(says)
+  expect(binding.health().status).toBe('unhealthy')
+})
+
+it('names the role that is missing to write the event subscription, and the topic that is missing', async () => {
+  const { binding, byCredential } = await openPull()
+  const denied = await refusal(binding.init(byCredential))
+  expect(denied.code).toBe('PERMISSION_DENIED')
+  expect(denied.message).toContain('--role "EventGrid Contributor"')
+  const client = { roles: [{ role: 'EventGrid Contributor' }] }
+  const other = await openPull({ emulator: { clients: [client] } })
+  const missing = await refusal(
+    other.binding.init({ ...other.byCredential, namespaceTopic: other.topic.id.replace('orders', 'nothing') }),
+  )
+  expect(missing.code).toBe('SCOPE_NOT_FOUND')
+})
+
+it.each([
+  { fault: 'no namespace topic', fields: {}, field: 'namespaceTopic', rule: 'is required with deliveryMode pull' },
+  {
+    fault: 'a key without endpoint or credential',
+    fields: { namespaceKey: 'a2V5' },
+    field: 'tenantId',
+    rule: 'is required with deliveryMode pull and no namespaceEndpoint',
+  },
+  {
+    fault: 'another resource',
+    fields: { namespaceTopic: '/subscriptions/1/resourceGroups/g/providers/Microsoft.EventGrid/topics/t' },
+    field: 'namespaceTopic',
+    rule: 'must be the resource id of a namespace topic',
+  },
+  { fault: 'labels', fields: { labels: 'a' }, field: 'labels', rule: 'is not a setting of pull delivery' },
+  {
+    fault: 'a lock of an hour',
+    fields: { lockDuration: '1h' },
+    field: 'lockDuration',
+    rule: 'must be a duration of 60s to 300s',
+  },
+])('refuses metadata with $fault', async ({ fields, field, rule }) => {
+  const error = await refusal(new Binding().init({ deliveryMode: 'pull', ...fields }))
+  expect(error.code).toBe('METADATA_INVALID')
+  expect(error.issues).toContainEqual(expect.objectContaining({ field, rule }))
+})
+
+it('warns of fields of push that have no effect', async () => {
+  const { binding, log, byKey } = await openPull()
+  await binding.init({ ...byKey, handshakePort: '9000' })
+  expect(log.text()).toContain('handshakePort has no effect with deliveryMode pull')
+})
+
+it('publishes to a namespace topic, and receives it', async () => {
+  const { emulator, binding, events, topic, byKey } = await openPull()
+  await binding.init({ ...byKey, topicEndpoint: topic.endpoint, accessKey: topic.key })
+  const answer = await binding.invoke('create', { article: 'lamp' }, { metadata: { type: 'order.placed', id: 'one' } })
+  expect(answer.metadata).toMatchObject({ ids: '["one"]', count: '1' })
+  await emulator.settled()
+  expect(events).toMatchObject([{ cloudEvent: { id: 'one', type: 'order.placed', data: { article: 'lamp' } } }])
+})
+
+it.each([
+  {
+    fault: 'a topic that is missing',
+    change: (endpoint: string) => endpoint.replace('orders:', 'nothing:'),
+    key: undefined,
+    code: 'PUBLISH_REJECTED',
+  },
+  { fault: 'a wrong key', change: (endpoint: string) => endpoint, key: 'd3Jvbmcga2V5', code: 'CREDENTIALS_REJECTED' },
+])('says why it cannot publish to a namespace topic with $fault', async ({ change, key, code }) => {
+  const { binding, topic } = await openPull()
+  await binding.init({ topicEndpoint: change(topic.endpoint), accessKey: key ?? topic.key })
+  expect((await refusal(binding.invoke('create', { article: 'lamp' }))).code).toBe(code)
+})
+
+it('refuses an Event Grid event for a namespace topic, and the schema of one', async () => {
+  const { binding, topic } = await openPull()
+  const wrong = { topicEndpoint: topic.endpoint, accessKey: topic.key, topicSchema: 'EventGridSchema' }
+  expect((await refusal(new Binding().init(wrong))).issues).toMatchObject([{ field: 'topicSchema' }])
+  await binding.init({ topicEndpoint: topic.endpoint, accessKey: topic.key })
+  const event = { id: '1', eventType: 'a', subject: 's', eventTime: '2026-01-01T00:00:00Z', data: {} }
+  expect((await refusal(binding.invoke('create', event))).code).toBe('PAYLOAD_INVALID')
+})
+
+it('forwards the events of another scope to the namespace topic, and receives them', async () => {
+  const clients = [{ roles: [{ role: 'EventGrid Contributor' }, receiverRole] }]
+  const namespaces = [{ name: 'shop', topics: [{ name: 'orders' }] }]
+  const { emulator, binding, events, byCredential } = await openPull({ emulator: { clients, namespaces } })
+  const scope = emulator.topic('orders').id
+  await binding.init({ name: 'forwarded', properties: { ...byCredential, scope, subjectBeginsWith: 'eu/' } })
+  emulator.raise('orders', [order('one', { subject: 'eu/1' }), order('two', { subject: 'us/1' })])
+  await emulator.settled()
+  expect(events.map(({ cloudEvent }) => cloudEvent.id)).toEqual(['one'])
+  await binding.close()
+  const again = new Binding({ endpoints: emulator.endpoints })
+  onTestFinished(() => again.close())
+  const writes = () => emulator.records.requests.filter(({ face, method }) => face === 'arm' && method === 'PUT').length
+  expect(writes()).toBe(2)
+  await again.init({ name: 'forwarded', properties: { ...byCredential, scope, subjectBeginsWith: 'eu/' } })
+  expect(writes()).toBe(2)
+})
+
+it('refuses to take the place of a webhook event subscription at the scope, unless replaceDestination says so', async () => {
+  const clients = [{ roles: [{ role: 'EventGrid Contributor' }, receiverRole] }]
+  const eventSubscriptions = [{ name: 'taken', endpoint: 'https://orders.example.com/api/events' }]
+  const { emulator, binding, byCredential } = await openPull({ emulator: { clients, eventSubscriptions } })
+  await emulator.idle()
+  const component = { name: 'taken', properties: { ...byCredential, scope: emulator.topic('orders').id } }
+  const refused = await refusal(binding.init(component))
+  expect(refused).toMatchObject({
+    code: 'SUBSCRIPTION_REJECTED',
+    message: expect.stringContaining('delivers to WebHook'),
+  })
+  await binding.init({ ...component, properties: { ...component.properties, replaceDestination: 'true' } })
+  expect(emulator.eventSubscription('orders', 'taken')?.properties.destination).toMatchObject({
+    endpointType: 'NamespaceTopic',
+  })
+})
