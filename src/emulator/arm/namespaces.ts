@@ -22,8 +22,6 @@ import { parseQueueSubscription } from './queue-subscription.ts'
 
 type Target = Extract<ArmTarget, { kind: 'namespaces' }>
 
-/** The parts of a path below `namespaces`. */
-export type NamespacePath = Pick<Target, 'names' | 'isList' | 'action'>
 
 /** What {@link createNamespaceHandler} needs. */
 export interface NamespaceHandlerOptions extends ArmResources {
