@@ -22,7 +22,6 @@ import { parseQueueSubscription } from './queue-subscription.ts'
 
 type Target = Extract<ArmTarget, { kind: 'namespaces' }>
 
-
 /** What {@link createNamespaceHandler} needs. */
 export interface NamespaceHandlerOptions extends ArmResources {
   readonly namespaces: NamespaceStore
