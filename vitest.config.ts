@@ -21,8 +21,9 @@ const quick = {
   isolate: false,
   // By default one core is left idle, which on a small machine is half of it.
   maxWorkers: '100%',
-  testTimeout: 20_000,
-  hookTimeout: 20_000,
+  // These end what hangs. They are no demand on the machine's speed.
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
 }
 
 const patient = { fileParallelism: false, testTimeout: 120_000, hookTimeout: 300_000 }
@@ -35,6 +36,8 @@ export default defineConfig({
     ],
   },
   test: {
+    // A check that is repeated fails at once by default on a busy machine: after one second.
+    expect: { poll: { timeout: 30_000 } },
     // .ci/run counts from the JSON report.
     ...(process.env.CI && { reporters: ['default', ['json', { outputFile: '.cache/ci/vitest.json' }]] }),
     projects: [

@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net'
 import { compactVerify, generateKeyPair, SignJWT } from 'jose'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { createEntraCheck } from '../../src/listener/entra-check.ts'
 import { cloudEventText, openListener, proof } from '../listener/open-listener.ts'
+import { eventually } from '../support/eventually.ts'
 import { eventHeaders, open, request, statuses } from './target.ts'
 
 const validation = [
@@ -76,7 +77,7 @@ it('connections beyond the bound are closed as they open, and one that ends make
     { message: 'refused a connection: too many are open', fields: { maxConnections: 2 } },
   ])
   second.destroy()
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const next = await open(listener.address.port)
     next.write(request('OPTIONS /api/events HTTP/1.1', ['connection: close']))
     expect(statuses(await next.ended)).toEqual([200])

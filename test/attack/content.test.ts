@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { RejectEvent } from '../../src/core/event.ts'
 import { Binding, BindingError, parseComponents } from '../../src/index.ts'
 import { captureLog } from '../support/captured-log.ts'
+import { processorMs } from '../support/processor-time.ts'
 import {
   eventText,
   expectNoEffect,
@@ -221,14 +222,20 @@ describe('a body that costs more than it is', () => {
     { name: 'four megabytes of backslashes', body: `{"a":"${'\\\\'.repeat(2_000_000)}` },
     { name: 'a string that never ends', body: `{"a":"${'x'.repeat(4_000_000)}` },
     { name: 'four megabytes of spaces', body: ' '.repeat(4_000_000) },
-  ])('$name is answered soon, and takes no memory along', async ({ body }) => {
-    const target = await openTarget(world())
-    const started = performance.now()
-    const { status } = await target.post(proof(target), body)
-    expect([200, 400]).toContain(status)
-    expect(performance.now() - started).toBeLessThan(5_000)
-    if (status === 400) expectOneLine(target)
-  })
+  ])(
+    '$name is answered at a small cost',
+    async ({ body }) => {
+      const target = await openTarget(world())
+      let status = 0
+      const cost = await processorMs(async () => {
+        status = (await target.post(proof(target), body)).status
+      })
+      expect([200, 400]).toContain(status)
+      expect(cost).toBeLessThan(5_000)
+      if (status === 400) expectOneLine(target)
+    },
+    60_000,
+  )
 })
 
 const keys = (count: number) => Array.from({ length: count }, (_, index) => `,"k${index}":1`).join('')

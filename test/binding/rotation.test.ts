@@ -1,5 +1,6 @@
 /** Replicas with an old and a new secret share one event subscription. */
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { type Clock, realClock } from '../../src/emulator/index.ts'
 import { Binding } from '../../src/index.ts'
 import { credentialOf } from '../support/azure-clients.ts'
 import { publicUrl } from '../support/open-world.ts'
@@ -9,12 +10,29 @@ vi.setConfig({ testTimeout: 90_000 })
 
 type Secrets = { readonly clientSecret: string } | { readonly deliveryToken: string }
 
+/**
+ * The machine's clock, with timers in steps of 50 ms. A process that did not run for seconds counts one step: an operation
+ * outlasts the requests that were on their way, however slow the machine is.
+ */
+const steppingClock: Clock = {
+  now: realClock.now,
+  setTimer(ms, callback) {
+    let cancel = () => {}
+    const step = (left: number) => {
+      cancel = realClock.setTimer(Math.min(left, 50), () => (left > 50 ? step(left - 50) : callback()))
+    }
+    step(ms)
+    return () => cancel()
+  },
+}
+
 const oldToken = 'the-old-token-of-32-characters--'
 const newToken = 'the-new-token-of-32-characters--'
 
 /** An emulator whose operations take time and exclude each other, as Azure's do, and an ingress that spreads deliveries over the open replicas. */
 async function openFleet() {
   const emulator = await startEmulator({
+    clock: steppingClock,
     conflicts: true,
     // Far longer than the time between a replica's read and its write, as in Azure: later writes meet a conflict.
     operationDelayMs: 1_500,

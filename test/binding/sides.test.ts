@@ -1,5 +1,6 @@
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { Binding } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
 import { openWorld, outputOnly, type World } from '../support/open-world.ts'
 import { refusal } from '../support/refusal.ts'
 
@@ -10,7 +11,7 @@ it('tells strangers who ask by OPTIONS no more than how far it is', async () => 
   const world = await openWorld()
   world.emulator.removeRoles(world.emulator.clientId)
   await world.init({}, { subscription: 'background' })
-  await vi.waitFor(() => expect(world.binding.health().input?.reasons.join()).toContain('az role assignment create'))
+  await eventually(() => expect(world.binding.health().input?.reasons.join()).toContain('az role assignment create'))
   const answer = await fetch(`http://127.0.0.1:${world.binding.address()?.port}/api/events`, { method: 'OPTIONS' })
   expect(await answer.json()).toEqual({ status: 'up', eventSubscription: 'failed', handler: 'attached' })
 })

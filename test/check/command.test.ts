@@ -58,13 +58,15 @@ it('waits until what failed is well', async () => {
   emulator.unregisterProvider()
   const checking = check('--wait', '1m')
   await expect
-    .poll(() => emulator.records.requests.all().some(({ url }) => url.includes('/providers/Microsoft.EventGrid?')))
+    .poll(() => emulator.records.requests.all().some(({ url }) => url.includes('/providers/Microsoft.EventGrid?')), {
+      timeout: 60_000,
+    })
     .toBe(true)
   emulator.registerProvider()
   const { code, idsThat } = await checking
   expect(code).toBe(0)
   expect(idsThat('failed')).toEqual([])
-}, 30_000)
+}, 120_000)
 
 it('checks one component of a folder with --component, and tells two on one port', async () => {
   const { check, folder, emulator, port } = await openCheck()

@@ -2,6 +2,7 @@ import { expect, vi } from 'vitest'
 import type { EventGridEmulator } from '../../src/emulator/index.ts'
 import { componentYaml, makeComponentFolder, writeSecretStore } from '../support/component-folder.ts'
 import { type DaprApp, openDaprApp } from '../support/dapr-app.ts'
+import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { makeSocketFolder } from '../support/socket-folder.ts'
 import { idsOf, openOrders, openStack, withDaprd } from './stack.ts'
@@ -132,7 +133,7 @@ withDaprd('a hot-reloaded YAML takes effect under load, on the same port, and no
   await app.received('POST', 20)
   write({ includedEventTypes: 't,u' })
   await serving.line(/the metadata of the input side changed/)
-  await vi.waitFor(() => expect(serving.lines.filter((line) => line.includes('listening for')).length).toBe(2))
+  await eventually(() => expect(serving.lines.filter((line) => line.includes('listening for')).length).toBe(2))
   await publish(ids('b', 20))
   await emulator.settled()
   expect(new Set(idsOf(app.calls))).toEqual(new Set([...ids('a', 200), ...ids('b', 20)]))

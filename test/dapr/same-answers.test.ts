@@ -1,8 +1,9 @@
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import type { EventGridEmulator } from '../../src/emulator/index.ts'
 import { startCommand } from '../support/command.ts'
 import { componentYaml, makeComponentFolder, writeSecretStore } from '../support/component-folder.ts'
 import { openDaprApp } from '../support/dapr-app.ts'
+import { eventually } from '../support/eventually.ts'
 import { openOrders, withDaprd } from './stack.ts'
 
 interface ApiRequest {
@@ -53,7 +54,7 @@ const requests: readonly ApiRequest[] = [
 async function outcomeOf(base: string, { method, path, body, ownWords }: ApiRequest, emulator: EventGridEmulator) {
   const before = emulator.records.requests.length
   // Who refuses a body that is too long may close the connection before the answer is read.
-  const answer = await vi.waitFor(() => fetch(`${base}${path}`, { method, ...(body !== undefined && { body }) }))
+  const answer = await eventually(() => fetch(`${base}${path}`, { method, ...(body !== undefined && { body }) }))
   const text = await answer.text()
   const published = emulator.records.requests.all().slice(before)
   return {

@@ -1,9 +1,10 @@
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { startCommand } from '../support/command.ts'
 import { makeComponentFolder } from '../support/component-folder.ts'
 import { openDaprApp } from '../support/dapr-app.ts'
+import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { openHostWorld } from './open-host.ts'
@@ -95,7 +96,7 @@ it('drains at SIGTERM: the application may still publish by all components while
     if (index > 0) return 200
     host.process.kill('SIGTERM')
     await host.line(/ info {2}SIGTERM: no more events are taken/)
-    await vi.waitFor(async () => expect(await health()).toBe(503))
+    await eventually(async () => expect(await health()).toBe(503))
     const answers = await Promise.all(
       ['orders', 'parcels'].map((name) => host.invoke(name, { operation: 'create', data: 'while draining' })),
     )

@@ -1,5 +1,6 @@
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { openDaprApp } from '../support/dapr-app.ts'
+import { eventually } from '../support/eventually.ts'
 import { healthChecked, openHostWorld } from './open-host.ts'
 
 const names = (metadata: { readonly body: string }) =>
@@ -57,7 +58,7 @@ it('lets the application publish by components that change, while one waits for 
     if (index > 0) return 200
     world.write('orders.yaml', { fields: { route: '/elsewhere' } })
     world.write('parcels.yaml', { name: 'parcels', fields: { topicSchema: 'CloudEventSchemaV1_0' } })
-    await vi.waitFor(async () => expect(await isUp(port)).toBe(false))
+    await eventually(async () => expect(await isUp(port)).toBe(false))
     const { status } = await host.invoke('parcels', { operation: 'create', data: 'parcel' })
     return status === 200
       ? (await host.invoke('orders', { operation: 'create', data: 'while draining' })).status
@@ -84,10 +85,10 @@ it('takes no more events at SIGTERM, though a component that changes waits for w
   await host.invoke('orders', { operation: 'create', data: 'held' })
   await app.received('POST', 1)
   world.write('orders.yaml', { fields: { route: '/elsewhere' } })
-  await vi.waitFor(async () => expect(await isUp(orders)).toBe(false))
+  await eventually(async () => expect(await isUp(orders)).toBe(false))
   expect(await isUp(parcels)).toBe(true)
   host.process.kill('SIGTERM')
-  await vi.waitFor(async () => expect(await isUp(parcels)).toBe(false))
+  await eventually(async () => expect(await isUp(parcels)).toBe(false))
   const { status } = await host.invoke('orders', { operation: 'create', data: 'while draining' })
   answer(200)
   expect([status, await host.ended]).toEqual([200, 0])
@@ -155,7 +156,7 @@ it('asks for no events of a component that is on its way out, though the applica
   await app.received('POST', 1)
   wanted = false
   world.folder.remove('orders.yaml')
-  await vi.waitFor(async () => expect(await isUp(port)).toBe(false))
+  await eventually(async () => expect(await isUp(port)).toBe(false))
   app.feel(false)
   await host.line(/ warn {2}the application is unhealthy/)
   app.feel(true)

@@ -1,5 +1,6 @@
 /** What the binding promises through every door, tested by the same tests. What only one door promises is tested in that door's folder. */
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { startEmulator } from '../support/start-emulator.ts'
 import { type DoorWorld, doors, type Handler } from './doors.ts'
@@ -86,7 +87,7 @@ describe.each(doors)('through $name', ({ open, publishesAtItsEnd }) => {
     await opened.create({ order: 1 })
     await received.promise
     const closed = opened.close()
-    await vi.waitFor(async () => expect(await health(world)).toBe(503))
+    await eventually(async () => expect(await health(world)).toBe(503))
     if (publishesAtItsEnd) await opened.create({ order: 'at the end' })
     world.emulator.raise(world.emulator.topic('orders').id, [later])
     await world.emulator.records.deliveries.waitFor(({ status }) => status === 503)

@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createEntraCheck } from '../../src/listener/entra-check.ts'
 import { decideToken, type ExpectedToken } from '../../src/listener/entra-token.ts'
 import { createKeySet, type KeySet } from '../../src/listener/key-set.ts'
+import { eventually } from '../support/eventually.ts'
 import { createSigner, openKeySetServer } from './key-set-server.ts'
 import { createManualClock } from './manual-clock.ts'
 import { cloudEventText, openListener, proof } from './open-listener.ts'
@@ -214,7 +215,7 @@ describe('createKeySet', () => {
     const { verify, state } = await open([one.jwk], { path, timeoutMs: 200 })
     state.status = status
     expect(await verify(await one.sign(claimsV1))).toBe('unavailable')
-    await vi.waitFor(() => expect(state.cutOff).toBe(state.requests.length))
+    await eventually(() => expect(state.cutOff).toBe(state.requests.length))
   })
 })
 
@@ -332,9 +333,9 @@ describe('a delivery under entra', () => {
     const { deliver, signer, server, listener } = await open(0, 600_000)
     server.state.status = 0
     const answer = deliver(`Bearer ${await signer.sign(claimsV1)}`).catch((error: unknown) => error)
-    await vi.waitFor(() => expect(server.state.requests).toHaveLength(1))
+    await eventually(() => expect(server.state.requests).toHaveLength(1))
     await listener.close()
-    await vi.waitFor(() => expect(server.state.cutOff).toBe(1))
+    await eventually(() => expect(server.state.cutOff).toBe(1))
     expect(await answer).toMatchObject({ status: 503 })
   })
 

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { BindingError } from '../../src/core/errors.ts'
+import { eventually } from '../support/eventually.ts'
 import { createManualClock } from './manual-clock.ts'
 import { cloudEventText, openListener, ours, proof } from './open-listener.ts'
 
@@ -101,7 +102,7 @@ describe('a slow handler', () => {
     // The listener hears of it a moment later.
     await new Promise((resolve) => setTimeout(resolve, 50))
     slow.end()
-    await vi.waitFor(() => expect(listener.status().running).toBe(0))
+    await eventually(() => expect(listener.status().running).toBe(0))
     expect((await deliver(cloudEventText('1'), { 'aeg-delivery-count': '1' })).status).toBe(200)
     expect(events).toHaveLength(1)
   })

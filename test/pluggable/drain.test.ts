@@ -3,12 +3,13 @@ import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
 import { promisify } from 'node:util'
 import { status } from '@grpc/grpc-js'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { createMetrics } from '../../src/binding/metrics.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import { createInstances } from '../../src/pluggable/instances.ts'
 import { createPluggable } from '../../src/pluggable/server.ts'
 import { startHeldTopic } from '../publisher/scripted-topic.ts'
+import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { listeningServers } from '../support/listening-servers.ts'
 import { makeSocketFolder } from '../support/socket-folder.ts'
@@ -63,7 +64,7 @@ it('refuses Init and Invoke once it is over with a side', async () => {
   })
   reading.acknowledge(event)
   await closed
-  await vi.waitFor(() => expect(host.ping('input')).rejects.toMatchObject({ code: status.UNAVAILABLE }))
+  await eventually(() => expect(host.ping('input')).rejects.toMatchObject({ code: status.UNAVAILABLE }))
 })
 
 it('is over only when a replaced output side has published what it had', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { eventually } from '../support/eventually.ts'
 import { openComponent } from './open-component.ts'
 
 /** Deliveries are posted by hand here, so the component is told to trust anybody. */
@@ -23,7 +24,7 @@ function deliver(port: number, body: unknown, headers: Record<string, string> = 
 
 /** Deliveries are refused until the stream of `Read` has reached the component. */
 const whenRead = (open: { pluggable: { health(): Record<string, { input?: { reasons: readonly string[] } }> } }) =>
-  vi.waitFor(() => {
+  eventually(() => {
     const { reasons = ['none'] } = open.pluggable.health().orders?.input ?? {}
     expect(reasons.filter((reason) => reason.includes('no handler'))).toEqual([])
   })
@@ -171,7 +172,7 @@ describe('several Reads', () => {
     const first = deliver(open.port, cloudEvent('a'))
     const before = await open.reading.next()
     const newer = await open.connect().read('orders')
-    await vi.waitFor(() => expect(open.log.text()).toContain('opened another Read'))
+    await eventually(() => expect(open.log.text()).toContain('opened another Read'))
     const second = deliver(open.port, cloudEvent('b'))
     const after = await newer.next()
     expect(JSON.parse(after.data.toString()).id).toBe('b')
@@ -185,7 +186,7 @@ describe('several Reads', () => {
     const open = await openReading()
     await whenRead(open)
     const newer = await open.connect().read('orders')
-    await vi.waitFor(() => expect(open.log.text()).toContain('opened another Read'))
+    await eventually(() => expect(open.log.text()).toContain('opened another Read'))
     const lost = deliver(open.port, cloudEvent('a'))
     await newer.next()
     newer.cancel()

@@ -1,9 +1,10 @@
 import { createServer } from 'node:net'
 import { status } from '@grpc/grpc-js'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { createMetrics } from '../../src/binding/metrics.ts'
 import { createInstances } from '../../src/pluggable/instances.ts'
 import { startHeldTopic } from '../publisher/scripted-topic.ts'
+import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { openComponent } from './open-component.ts'
 
@@ -27,7 +28,7 @@ it('answers Init with the listener up, while Azure is still out of reach', async
   emulator.removeRoles(emulator.clientId)
   await host.init('input', 'orders', fields)
   expect(await listens(port)).toBe(true)
-  await vi.waitFor(() => expect(log.text()).toContain('az role assignment create'))
+  await eventually(() => expect(log.text()).toContain('az role assignment create'))
 })
 
 it('brings the event subscription up whether or not somebody reads', async () => {
@@ -198,7 +199,7 @@ it('leaves the port to a component that somebody reads', async () => {
   const { host, fields, pluggable } = await openComponent()
   await host.init('input', 'orders', fields)
   await host.read('orders')
-  await vi.waitFor(() => expect(pluggable.health().orders?.input?.reasons.join()).not.toContain('no handler'))
+  await eventually(() => expect(pluggable.health().orders?.input?.reasons.join()).not.toContain('no handler'))
   await expect(host.init('input', 'shop', fields)).rejects.toMatchObject({
     code: status.FAILED_PRECONDITION,
     message: expect.stringContaining('PORT_UNAVAILABLE'),
@@ -221,7 +222,7 @@ it('keeps its room for components that are initialised, whatever calls come with
   const { host, fields, pluggable } = await openComponent()
   await host.init('output', 'orders', fields)
   const first = await host.read('made-up')
-  await vi.waitFor(() => expect(Object.keys(pluggable.health())).toContain('made-up'))
+  await eventually(() => expect(Object.keys(pluggable.health())).toContain('made-up'))
   const create = (name: string) => host.invoke(name, { operation: 'create', data: Buffer.from('{}') })
   const broken = (name: string) => host.init('input', name, { scope: 'nowhere' })
   const calls = Array.from({ length: 150 }, (_, n) => [create(`made-up-${n}`), broken(`made-up-too-${n}`)])
@@ -261,6 +262,6 @@ it('warns when nobody reads for a while, but of no component that could not be s
   await host.init('input', 'orders', fields)
   const warnings = () =>
     log.lines.filter(({ message }) => message.includes('daprd does not read the events of this component'))
-  await vi.waitFor(() => expect(warnings()).not.toEqual([]))
+  await eventually(() => expect(warnings()).not.toEqual([]))
   expect(warnings()).toHaveLength(1)
 })

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { status } from '@grpc/grpc-js'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { BindingError, bindingErrorCodes } from '../../src/core/errors.ts'
 import { failureOf, statusByCode } from '../../src/pluggable/status.ts'
 import { startTopic } from '../publisher/scripted-topic.ts'
+import { eventually } from '../support/eventually.ts'
 import { openComponent } from './open-component.ts'
 
 const json = (value: unknown) => Buffer.from(JSON.stringify(value))
@@ -138,7 +139,7 @@ it('takes back what waits when the caller cancels', async () => {
     setImmediate(() => call.cancel()),
   )
   await expect(cancelled).rejects.toMatchObject({ code: status.CANCELLED })
-  await vi.waitFor(async () => expect(await pluggable.metrics.text()).toContain('code="CANCELLED"'))
+  await eventually(async () => expect(await pluggable.metrics.text()).toContain('code="CANCELLED"'))
   emulator.clearFaults()
 })
 

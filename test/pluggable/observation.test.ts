@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { observe } from '../../src/binding/observation.ts'
+import { eventually } from '../support/eventually.ts'
 import { failToAccept, listeningServers } from '../support/listening-servers.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { openComponent } from './open-component.ts'
@@ -72,7 +73,7 @@ it('counts events, calls and Inits for Prometheus', async () => {
   await expect(host.invoke('orders', { operation: 'create' })).rejects.toThrow()
 
   // The event subscription stands in Azure before the binding has read that it does.
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const answer = await get('/metrics')
     expect(answer.headers.get('content-type')).toContain('text/plain')
     const lines = (await answer.text()).split('\n')

@@ -93,10 +93,9 @@ it.each([
   killed.serving.process.kill('SIGKILL')
   await Promise.all([killed.serving.ended, init])
 
-  const { host } = await startBeside(world, {}, killed.folder)
+  const { host, serving } = await startBeside(world, {}, killed.folder)
   await host.init('input', 'orders', fields)
-  await emulator.records.handshakes.waitFor(({ outcome }) => outcome === 'validated')
-  await emulator.idle()
+  await serving.line(/the event subscription orders is provisioned/)
   const subscription = emulator.eventSubscription(emulator.topic('orders').id, 'orders')
   expect(subscription).toMatchObject({ provisioningState: 'Succeeded' })
 })

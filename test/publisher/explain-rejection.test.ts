@@ -1,8 +1,9 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import type { BindingError } from '../../src/core/errors.ts'
+import { createManualClock } from '../support/manual-clock.ts'
 import { refusal } from '../support/refusal.ts'
-import { accessKey, openPublisher } from './open-publisher.ts'
+import { accessKey, failureInTime, openPublisher } from './open-publisher.ts'
 import { type Answer, event, problem, startTopic } from './scripted-topic.ts'
 
 describe('an answer that refuses', () => {
@@ -33,8 +34,9 @@ describe('an answer that refuses', () => {
 
   it.each([408, 429, 500, 503])('with %i until the time of the call is over is PUBLISH_UNAVAILABLE', async (status) => {
     const topic = await startTopic(() => ({ status }))
-    const limits = { retryBaseMs: 20, retryCapMs: 20, publishTimeoutMs: 100 }
-    const error = await refusal(openPublisher(topic.endpoint, { limits }).publisher.publish(event('1')))
+    const time = createManualClock()
+    const { publisher } = openPublisher(topic.endpoint, { clock: time.clock })
+    const error = await failureInTime(time, publisher.publish(event('1')))
     expect(error).toMatchObject({ code: 'PUBLISH_UNAVAILABLE', details: { ids: ['1'] } })
     expect(topic.requests.length).toBeGreaterThan(1)
   })

@@ -7,6 +7,8 @@ import type { PublisherLimits } from '../../src/publisher/limits.ts'
 import { createPublisher } from '../../src/publisher/publisher.ts'
 import type { SteadyClock } from '../../src/support/clock.ts'
 import { captureLog } from '../support/captured-log.ts'
+import type { createManualClock } from '../support/manual-clock.ts'
+import { refusal } from '../support/refusal.ts'
 
 export const accessKey = 'bWFya2VkLWFjY2Vzcy1rZXk='
 
@@ -39,4 +41,17 @@ export function openPublisher(topicEndpoint: string, options: OpenOptions = {}) 
   })
   onTestFinished(() => publisher.close())
   return { publisher, log }
+}
+
+/** Lets the pauses between attempts pass until a call has failed; gives its error. */
+export async function failureInTime(time: ReturnType<typeof createManualClock>, call: Promise<unknown>) {
+  let failed = false
+  const failure = refusal(call).finally(() => {
+    failed = true
+  })
+  while (!failed) {
+    const pauseMs = await Promise.race([time.waits((delayMs) => delayMs <= 10_000), failure])
+    if (typeof pauseMs === 'number') time.advance(pauseMs)
+  }
+  return failure
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createManualClock } from '../support/manual-clock.ts'
 import { refusal } from '../support/refusal.ts'
-import { openPublisher } from './open-publisher.ts'
+import { failureInTime, openPublisher } from './open-publisher.ts'
 import { type Answer, createGate, event, ids, problem, startHeldTopic, startTopic } from './scripted-topic.ts'
 
 describe('a topic whose host name does not exist', () => {
@@ -11,15 +11,7 @@ describe('a topic whose host name does not exist', () => {
   it('fails a call within 10 s, and says what to check', async () => {
     const time = createManualClock()
     const { publisher } = openPublisher(endpoint, { clock: time.clock })
-    let failed = false
-    const failure = refusal(publisher.publish(event('1'))).finally(() => {
-      failed = true
-    })
-    while (!failed) {
-      const pauseMs = await Promise.race([time.waits((delayMs) => delayMs <= 10_000), failure])
-      if (typeof pauseMs === 'number') time.advance(pauseMs)
-    }
-    expect(await failure).toMatchObject({
+    expect(await failureInTime(time, publisher.publish(event('1')))).toMatchObject({
       code: 'PUBLISH_UNAVAILABLE',
       message: expect.stringMatching(/ENOTFOUND.*check the host name of topicEndpoint/s),
     })

@@ -57,7 +57,7 @@ export function createEmulatorServer(
       const server = createHttpsServer(
         {
           ...serverOptions(limits),
-          handshakeTimeout: limits.headersMs,
+          handshakeTimeout: limits.handshakeMs,
           key: leaf.key,
           cert: leaf.certificate,
           SNICallback: (host, done) => done(null, authority.contextFor(host.toLowerCase())),

@@ -6,7 +6,9 @@ import type { Duplex } from 'node:stream'
 export interface ConnectionLimits {
   /** Further connections are closed at once. */
   readonly connections: number
-  /** For the TLS handshake, and for a request's headers. */
+  /** For the TLS handshake. */
+  readonly handshakeMs: number
+  /** For a request's headers. */
   readonly headersMs: number
   /** For a whole request. */
   readonly requestMs: number
@@ -17,6 +19,7 @@ export interface ConnectionLimits {
 /** The limits of the emulator's ports. */
 export const connectionLimits: ConnectionLimits = {
   connections: 4096,
+  handshakeMs: 30_000,
   headersMs: 30_000,
   requestMs: 120_000,
   idleMs: 72_000,

@@ -232,7 +232,7 @@ describe('connections', () => {
   })
 
   it('that never finish their TLS handshake are ended', async () => {
-    const ports = await openServer({ headersMs: 40 })
+    const ports = await openServer({ handshakeMs: 40 })
     const socket = connect(Number(new URL(ports.https).port), '127.0.0.1')
     socket.on('error', () => {})
     socket.resume()
