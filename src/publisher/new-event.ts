@@ -1,6 +1,7 @@
 import type { EventSchema } from '../metadata/metadata.ts'
+import { traceOfMetadata } from './event-trace.ts'
 import { exactJson } from './exact-json.ts'
-import { isPlainText, kindOf } from './json-kind.ts'
+import { kindOf } from './json-kind.ts'
 import { invalidPayload, type Payload } from './read-payload.ts'
 
 /** Invoke metadata that becomes attributes of an event made from data; names match without regard to case. */
@@ -25,8 +26,7 @@ export interface NewEventContext {
 /**
  * The event that data becomes (pure). Without metadata a CloudEvent has `type` {@link defaultEventType}, the topic
  * endpoint as `source`, a random UUID as `id`, the present as `time`, and no `subject`. A `traceparent` in the
- * metadata, and `tracestate` with it, become extension attributes of those names; one of zeros, or no real one, is
- * left out. Other metadata is none of the event's.
+ * metadata, and `tracestate` with it, become extension attributes of those names; an invalid one is left out. Other metadata is none of the event's.
  *
  * In the Event Grid schema `source` is the `topic` and is absent by default; `dataVersion` is "1.0"; `dataschema` and
  * binary data have no place there.
@@ -55,7 +55,7 @@ export function newEvent(
       ...(subject !== undefined && { subject }),
       time,
       ...(dataschema !== undefined && { dataschema }),
-      ...traceContext(given),
+      ...traceOfMetadata(metadata),
       ...cloudEventData(payload),
     }
   }
@@ -107,15 +107,4 @@ function readAttributes(metadata: Readonly<Record<string, unknown>>): ReadonlyMa
     given.set(name, value)
   }
   return given
-}
-
-/**
- * The distributed tracing extension of CloudEvents. A sidecar with tracing off sends ids of zeros: W3C Trace Context
- * calls those invalid.
- */
-function traceContext(given: ReadonlyMap<string, string>): Record<string, string> {
-  const traceparent = given.get('traceparent') ?? ''
-  const tracestate = given.get('tracestate')
-  if (!/^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/.test(traceparent)) return {}
-  return { traceparent, ...(tracestate !== undefined && isPlainText(tracestate) && { tracestate }) }
 }

@@ -1,3 +1,4 @@
+import type { Context } from '@opentelemetry/api'
 import { BindingError } from '../core/errors.ts'
 import type { EventSchema } from '../metadata/metadata.ts'
 import type { SteadyClock } from '../support/clock.ts'
@@ -20,6 +21,8 @@ export interface PublishReceipt {
 export interface PublishCall extends Placed {
   readonly schema: EventSchema
   readonly load: Load
+  /** The context of its span; `undefined` without one. */
+  readonly context: Context | undefined
   /** The events, request by request: one request unless they exceed it. */
   readonly requests: readonly (readonly WireEvent[])[]
   /** When the call began, by `elapsed` of the clock. */
@@ -44,6 +47,7 @@ export interface PublishCallOptions {
   readonly clock: SteadyClock
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
+  readonly context: Context | undefined
   /** The time is over: the call has to be rejected. */
   readonly onDeadline: (call: PublishCall) => void
   /** The caller ended the wait; the call is rejected already. */
@@ -59,7 +63,7 @@ export function loadOf(events: readonly WireEvent[]): Load {
 
 /** Makes a call. It watches its deadline and its signal until it is settled. */
 export function createCall(options: PublishCallOptions): PublishCall {
-  const { schema, requests, clock, timeoutMs, signal } = options
+  const { schema, requests, context, clock, timeoutMs, signal } = options
   const { promise, resolve, reject } = Promise.withResolvers<PublishReceipt>()
   const events = requests.flat()
   const startedAt = clock.elapsed()
@@ -75,6 +79,7 @@ export function createCall(options: PublishCallOptions): PublishCall {
   const call: PublishCall = {
     schema,
     requests,
+    context,
     load: loadOf(events),
     startedAt,
     deadline: startedAt + timeoutMs,

@@ -10,6 +10,7 @@ import { explainRejection } from './explain-rejection.ts'
 import { namespaceDefaults, type PublisherLimits, publisherDefaults } from './limits.ts'
 import { fits, splitCall } from './plan-requests.ts'
 import { abortedError, createCall, idsOf, loadOf, type PublishCall, type PublishReceipt } from './publish-call.ts'
+import { type CallTrace, createPublishTracing } from './publish-trace.ts'
 import { createQueueRoom } from './queue-room.ts'
 import { asBytes } from './read-payload.ts'
 import { createRequestQueue } from './request-queue.ts'
@@ -92,8 +93,10 @@ export function createPublisher(options: PublisherOptions): Publisher {
   let closed: Promise<void> | undefined
   let lastFailure: string | undefined
 
+  const tracing = createPublishTracing(url, limits.maxEventBytes)
   const sender = createSender({
     client,
+    tracing,
     limits,
     clock,
     logger,
@@ -139,35 +142,54 @@ export function createPublisher(options: PublisherOptions): Publisher {
     client.close()
   }
 
+  /** Puts a call in the queue. */
+  const begin = (payload: unknown, { metadata, signal }: PublishOptions, callTrace: CallTrace): PublishCall => {
+    if (closed) throw closedError()
+    if (signal?.aborted) throw abortedError()
+    // Before it is parsed: a text has at least as many bytes as characters.
+    if (typeof payload === 'string') room.refuseTooLarge({ events: 1, bytes: payload.length })
+    else room.refuseTooLarge({ events: 1, bytes: asBytes(payload)?.length ?? 0 })
+    const given = toEvents(payload, metadata ?? {}, {
+      topicSchema: output.topicSchema,
+      defaultSource: `${url.origin}${url.pathname}`,
+      maxEventBytes: limits.maxEventBytes,
+      now: clock.now,
+      newId,
+    })
+    const events = callTrace.begin(given)
+    const load = loadOf(events)
+    room.take(load)
+    const call = createCall({
+      schema: given.schema,
+      requests: fits(load, limits) ? [events] : splitCall(events, limits),
+      context: callTrace.context,
+      clock,
+      timeoutMs: limits.publishTimeoutMs,
+      signal,
+      onDeadline,
+      onAborted: queue.remove,
+      onSettled,
+    })
+    open.add(call)
+    queue.add(call)
+    return call
+  }
+
   return {
-    async publish(payload, { metadata, signal } = {}) {
-      if (closed) throw closedError()
-      if (signal?.aborted) throw abortedError()
-      // Before it is parsed: a text has at least as many bytes as characters.
-      if (typeof payload === 'string') room.refuseTooLarge({ events: 1, bytes: payload.length })
-      else room.refuseTooLarge({ events: 1, bytes: asBytes(payload)?.length ?? 0 })
-      const { schema, events } = toEvents(payload, metadata ?? {}, {
-        topicSchema: output.topicSchema,
-        defaultSource: `${url.origin}${url.pathname}`,
-        maxEventBytes: limits.maxEventBytes,
-        now: clock.now,
-        newId,
-      })
-      const load = loadOf(events)
-      room.take(load)
-      const call = createCall({
-        schema,
-        requests: fits(load, limits) ? [events] : splitCall(events, limits),
-        clock,
-        timeoutMs: limits.publishTimeoutMs,
-        signal,
-        onDeadline,
-        onAborted: queue.remove,
-        onSettled,
-      })
-      open.add(call)
-      queue.add(call)
-      return call.receipt
+    async publish(payload, options = {}) {
+      const callTrace = tracing.call()
+      try {
+        const { receipt } = begin(payload, options, callTrace)
+        // Not awaited here: a function that waits would keep the payload.
+        receipt.then(
+          () => callTrace.end(),
+          (error: unknown) => callTrace.end(error),
+        )
+        return receipt
+      } catch (error) {
+        callTrace.end(error)
+        throw error
+      }
     },
     lastFailure: () => lastFailure,
     close() {

@@ -2,6 +2,7 @@ import type { LogFields, Logger } from '../core/logger.ts'
 import { pause, type SteadyClock } from '../support/clock.ts'
 import type { PublisherLimits } from './limits.ts'
 import type { PublishCall } from './publish-call.ts'
+import type { PublishTracing } from './publish-trace.ts'
 import type { SendOutcome } from './request-queue.ts'
 import { retryDelay } from './retry-delay.ts'
 import type { WireEvent } from './to-events.ts'
@@ -14,6 +15,7 @@ export type FailedAnswer = NonNullable<PublishCall['lastFailure']>
 /** What {@link createSender} needs. */
 export interface SenderOptions {
   readonly client: TopicClient
+  readonly tracing: Pick<PublishTracing, 'request'>
   readonly limits: PublisherLimits
   readonly clock: SteadyClock
   readonly logger: Logger
@@ -38,7 +40,7 @@ export interface Sender {
 
 /** Makes the sender of a publisher. */
 export function createSender(options: SenderOptions): Sender {
-  const { client, limits, clock, logger, random, signal, onAccepted, onFailure, fail } = options
+  const { client, tracing, limits, clock, logger, random, signal, onAccepted, onFailure, fail } = options
 
   async function sendOnce(calls: readonly PublishCall[], first: PublishCall): Promise<TopicAnswer> {
     const ending = new AbortController()
@@ -48,7 +50,8 @@ export function createSender(options: SenderOptions): Sender {
     // Not AbortSignal.any: it would keep each request, body and all, for as long as the publisher lives.
     signal.addEventListener('abort', end, { once: true })
     try {
-      return await client.send(first.schema, nextEvents(calls), ending.signal)
+      const events = nextEvents(calls)
+      return await tracing.request(calls, events.length, () => client.send(first.schema, events, ending.signal))
     } finally {
       cancel()
       signal.removeEventListener('abort', end)

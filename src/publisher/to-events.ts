@@ -1,20 +1,22 @@
 import { BindingError } from '../core/errors.ts'
+import type { TraceContext } from '../core/trace-context.ts'
 import type { EventSchema, OutputMetadata } from '../metadata/metadata.ts'
 import { isRecord } from '../support/is-record.ts'
 import { faultsOfCloudEvent } from './cloud-event.ts'
 import { faultsOfEventGridEvent } from './event-grid-event.ts'
+import { type EventTrace, traceOfEvent, traceOfMetadata } from './event-trace.ts'
 import { exactJson } from './exact-json.ts'
 import { kindOf } from './json-kind.ts'
 import { type NewEventContext, newEvent } from './new-event.ts'
 import { invalidPayload, readPayload } from './read-payload.ts'
 
 /** One event as it is sent. */
-export interface WireEvent {
+export interface WireEvent extends EventTrace {
   readonly id: string
-  /** The event as JSON, with exactly the given attributes. An event that was given as text is that text. */
+  /**
+   * The event as JSON, with exactly the given attributes and those of the trace. An event that was given as text is that text.
+   */
   readonly json: string
-  /** Bytes of it in UTF-8. */
-  readonly bytes: number
 }
 
 /** The events of one call: all of one schema, at least one. */
@@ -35,7 +37,7 @@ const shownFaults = 10
 
 /**
  * The events that a `create` publishes (pure; design of the output in README, "What create takes"). A whole event, or
- * an array of them, goes as it stands and the invoke metadata is not looked at; anything else is data of a new event.
+ * an array of them, goes as it stands, and of the invoke metadata only the trace is looked at; anything else is data of a new event.
  *
  * @throws BindingError PAYLOAD_INVALID naming each attribute, PAYLOAD_TOO_LARGE naming the event
  */
@@ -47,11 +49,12 @@ export function toEvents(
   const payload = readPayload(given)
   const whole = payload.kind === 'json' ? recognise(payload.value) : undefined
   const wanted = context.topicSchema
+  const trace = traceOfMetadata(metadata)
   if (payload.kind !== 'json' || !whole) {
     const schema = wanted === 'auto' ? 'CloudEventSchemaV1_0' : wanted
     const event = newEvent(payload, metadata, { ...context, schema })
     checkWhole(schema, [event], () => 'metadata ')
-    return { schema, events: [measure(event.id, JSON.stringify(event), context)] }
+    return { schema, events: [wireEvent(event, JSON.stringify(event), { ...context, schema, trace })] }
   }
   const { schema, isArray, events } = whole
   if (wanted !== 'auto' && schema !== wanted) {
@@ -64,13 +67,15 @@ export function toEvents(
   checkWhole(schema, events, (index) => (isArray ? `[${index}].` : ''))
   const { text } = payload
   if (!isArray && Buffer.byteLength(text) <= context.maxEventBytes) {
-    return { schema, events: events.map(({ id }) => measure(id, text, context)) }
+    return { schema, events: events.map((event) => wireEvent(event, text, { ...context, schema, trace })) }
   }
   const exact = exactJson(text, payload.value)
   const values: readonly unknown[] = Array.isArray(exact) ? exact : [exact]
   return {
     schema,
-    events: events.map(({ id }, index) => measure(id, JSON.stringify(values[index]), context, index, events.length)),
+    events: events.map((event, index) =>
+      wireEvent(event, JSON.stringify(values[index]), { ...context, schema, trace, index, count: events.length }),
+    ),
   }
 }
 
@@ -129,14 +134,19 @@ function checkWhole(
   })
 }
 
-function measure(
-  givenId: unknown,
-  json: string,
-  { maxEventBytes }: Pick<ToEventsContext, 'maxEventBytes'>,
-  index = 0,
-  count = 1,
-): WireEvent {
-  const id = String(givenId)
+interface WireContext {
+  readonly schema: EventSchema
+  /** The trace context of the invoke metadata. */
+  readonly trace: TraceContext | undefined
+  readonly maxEventBytes: number
+  /** The event's place in its array. */
+  readonly index?: number
+  readonly count?: number
+}
+
+function wireEvent(event: Readonly<Record<string, unknown>>, json: string, context: WireContext): WireEvent {
+  const { schema, trace, maxEventBytes, index = 0, count = 1 } = context
+  const id = String(event.id)
   const bytes = Buffer.byteLength(json)
   if (bytes > maxEventBytes) {
     throw new BindingError('PAYLOAD_TOO_LARGE', {
@@ -145,7 +155,7 @@ function measure(
       details: { ids: [id], bytes },
     })
   }
-  return { id, json, bytes }
+  return { id, ...traceOfEvent({ json, bytes }, { schema, event, given: trace, maxEventBytes }) }
 }
 
 const list = (faults: readonly string[]) =>

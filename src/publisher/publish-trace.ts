@@ -1,0 +1,161 @@
+import {
+  type Attributes,
+  type Context,
+  context,
+  type Link,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api'
+import { BindingError } from '../core/errors.ts'
+import { attribute, bounded, errorType, instruments, messagingSystem, otherError, tracer } from '../core/telemetry.ts'
+import { contextOfSpan, remoteSpan, type TraceContext } from '../core/trace-context.ts'
+import { withTraceContext } from './event-trace.ts'
+import type { CallEvents, WireEvent } from './to-events.ts'
+import type { TopicAnswer } from './topic-answer.ts'
+
+/** One call of `create`, in traces and metrics. */
+export interface CallTrace {
+  /** Begins the span `publish {topic}`; gives the events with its context, where they have none of their own. */
+  begin(events: CallEvents): readonly WireEvent[]
+  /** The context of the span; `undefined` without one. */
+  readonly context: Context | undefined
+  /** @param error what the call was rejected with */
+  end(error?: unknown): void
+}
+
+/** A call whose events a request holds. */
+interface SentCall {
+  readonly context: Context | undefined
+}
+
+/** Traces and metrics of one topic. */
+export interface PublishTracing {
+  call(): CallTrace
+  /** Sends a request. With several calls it has a span of its own, which is linked to theirs. */
+  request(calls: readonly SentCall[], events: number, send: () => Promise<TopicAnswer>): Promise<TopicAnswer>
+}
+
+const untraced: CallTrace = { begin: ({ events }) => events, context: undefined, end() {} }
+
+/** A span keeps no more links by default. */
+const maxLinks = 128
+
+/** Makes the traces and metrics of the topic at a URL. They do nothing without an SDK in the process. */
+export function createPublishTracing(url: URL, maxEventBytes: number): PublishTracing {
+  const destination = bounded(topicName(url))
+  const common: Attributes = {
+    [attribute.system]: messagingSystem,
+    [attribute.operationName]: 'publish',
+    [attribute.operationType]: 'send',
+    [attribute.destination]: destination,
+    [attribute.serverAddress]: bounded(url.hostname),
+    ...(url.port !== '' && { [attribute.serverPort]: Number(url.port) }),
+  }
+  const name = `publish ${destination}`
+
+  function beginSpan(events: readonly WireEvent[]): Span | undefined {
+    const [first] = events
+    const single: Attributes = first ? { [attribute.messageId]: bounded(first.id) } : {}
+    const several = events.length > 1
+    return tracer()?.startSpan(name, {
+      kind: several ? SpanKind.CLIENT : SpanKind.PRODUCER,
+      attributes: { ...common, ...(several ? { [attribute.batchCount]: events.length } : single) },
+      links: linksTo(events),
+    })
+  }
+
+  return {
+    call() {
+      if (!tracer() && !instruments()) return untraced
+      let count = 0
+      let span: Span | undefined
+      let own: Context | undefined
+      return {
+        begin({ events }) {
+          count = events.length
+          span = beginSpan(events)
+          if (!span) return events
+          own = trace.setSpan(context.active(), span)
+          const added = contextOfSpan(span.spanContext())
+          return events.map((event) => (event.takesTrace ? withTraceContext(event, added, maxEventBytes) : event))
+        },
+        get context() {
+          return own
+        },
+        end(error) {
+          const failed = error === undefined ? 0 : failedOf(error, count)
+          const type = error === undefined ? undefined : typeOf(error)
+          const sent = instruments()?.sentMessages
+          if (count > failed) sent?.add(count - failed, common)
+          if (failed > 0) sent?.add(failed, { ...common, ...errorType(type) })
+          // A payload that is not an event has no span yet.
+          endSpan(span ?? beginSpan([]), type)
+        },
+      }
+    },
+    async request(calls, events, send) {
+      const [traces, meters] = [tracer(), instruments()]
+      if (!traces && !meters) return send()
+      const joint =
+        calls.length < 2
+          ? undefined
+          : traces?.startSpan(
+              name,
+              {
+                kind: SpanKind.CLIENT,
+                attributes: { ...common, [attribute.batchCount]: events },
+                links: calls.slice(0, maxLinks).flatMap(linkToCall),
+              },
+              ROOT_CONTEXT,
+            )
+      const own = joint ? trace.setSpan(ROOT_CONTEXT, joint) : (calls[0]?.context ?? ROOT_CONTEXT)
+      const since = performance.now()
+      const answer = await context.with(own, send)
+      const error = errorOf(answer)
+      meters?.operationDuration.record((performance.now() - since) / 1000, { ...common, ...errorType(error) })
+      if (joint) endSpan(joint, error)
+      return answer
+    },
+  }
+}
+
+/** What a topic is called: the name in a path `/topics/{name}`, else the first label of a host of Azure, else the host. */
+function topicName({ pathname, hostname }: URL): string {
+  const named = /^\/topics\/([^/:]+)/.exec(pathname)?.[1]
+  if (named !== undefined) return named
+  return /^([^.]+)\..*\beventgrid\.azure\.(?:net|cn|us)$/.exec(hostname)?.[1] ?? hostname
+}
+
+function endSpan(span: Span | undefined, error: string | undefined): void {
+  if (error !== undefined) span?.setAttributes(errorType(error)).setStatus({ code: SpanStatusCode.ERROR })
+  span?.end()
+}
+
+/** Links to the contexts that the events bring, each once. */
+function linksTo(events: readonly WireEvent[]): Link[] {
+  const origins = new Map<string, TraceContext>()
+  for (const { origin } of events) if (origin && origins.size < maxLinks) origins.set(origin.traceparent, origin)
+  return [...origins.values()].map((origin) => ({ context: remoteSpan(origin) }))
+}
+
+function linkToCall({ context: own }: SentCall): Link[] {
+  const linked = own && trace.getSpanContext(own)
+  return linked ? [{ context: linked }] : []
+}
+
+/** How many events of a call were not published. */
+function failedOf(error: unknown, count: number): number {
+  const ids = error instanceof BindingError ? error.details.ids : undefined
+  return Math.min(count, Array.isArray(ids) ? ids.length : count)
+}
+
+const typeOf = (error: unknown): string => (error instanceof BindingError ? error.code : otherError)
+
+/** `error.type` of a request: the status, or why there was none. */
+function errorOf(answer: TopicAnswer): string | undefined {
+  if (answer.kind === 'accepted') return undefined
+  return answer.kind === 'answered' ? String(answer.status) : answer.kind
+}
