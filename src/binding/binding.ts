@@ -2,7 +2,7 @@ import type { TokenCredential } from '@azure/core-auth'
 import { type Endpoints, emulatorRemedy, endpointsFromEnvironment, strayEmulatorId } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import type { EventHandler } from '../core/event.ts'
-import { type Logger, silentLogger, unfailing } from '../core/logger.ts'
+import { type Logger, silentLogger, unfailing, withTrace } from '../core/logger.ts'
 import type { FastifyHook } from '../listener/host-plugins.ts'
 import { readDefinition } from '../metadata/component-definition.ts'
 import { parseMetadata } from '../metadata/parse-metadata.ts'
@@ -97,7 +97,7 @@ export class Binding {
   constructor(options: BindingOptions = {}) {
     checkOptions(options)
     this.#options = options
-    this.#logger = unfailing(options.logger ?? silentLogger)
+    this.#logger = withTrace(unfailing(options.logger ?? silentLogger))
     this.#handler = options.onEvent
   }
 

@@ -8,6 +8,7 @@ import type { UpsertOutcome } from '../subscription/upsert-attempt.ts'
 import { type UpsertOptions, upsertSubscription } from '../subscription/upsert-subscription.ts'
 import { createCredential } from './credential.ts'
 import type { SideOptions } from './side-options.ts'
+import { traceUpsert } from './upsert-trace.ts'
 
 /** What a binding does with its event subscription. */
 export interface SubscriptionControl {
@@ -36,7 +37,9 @@ export function connectSubscription(options: SubscriptionControlOptions): Subscr
   const api = createSubscriptionApi({ input, credential, endpoints })
   return {
     upsert: (how) =>
-      upsertSubscription({ api, input, logger, ...(deliveryCredential && { deliveryCredential }), ...how }),
+      traceUpsert(input, how, (traced) =>
+        upsertSubscription({ api, input, logger, ...(deliveryCredential && { deliveryCredential }), ...traced }),
+      ),
     async inspect(signal) {
       try {
         const existing = await api.read({ signal, deadline: Number.POSITIVE_INFINITY }, 'plain')

@@ -1,4 +1,4 @@
-import type { Logger } from '../core/logger.ts'
+import { type Logger, withTrace } from '../core/logger.ts'
 import { createLogWriter, type LogFormat, type LogLevel, logFormats, logLevels } from './log-writer.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -25,7 +25,7 @@ export function readLogOptions(
 export function createLoggers(options: LogOptions): (component?: string) => Logger {
   const write = (line: string) => void process.stderr.write(line)
   return (component) =>
-    createLogWriter({ ...options, write, ...(component !== undefined && { fields: { component } }) })
+    withTrace(createLogWriter({ ...options, write, ...(component !== undefined && { fields: { component } }) }))
 }
 
 function oneOf<Choice extends string>(choices: readonly Choice[], option: string, text: string): Choice {

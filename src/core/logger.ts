@@ -1,3 +1,5 @@
+import { trace } from '@opentelemetry/api'
+
 /** The fields of a log line. Never a secret: a logger writes them unchanged. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>
 
@@ -20,6 +22,15 @@ export function unfailing(logger: Logger): Logger {
     } catch {}
   }
   return { debug: guarded('debug'), info: guarded('info'), warn: guarded('warn'), error: guarded('error') }
+}
+
+/** A logger that adds `traceId` and `spanId` of the active span to each line. */
+export function withTrace(logger: Logger): Logger {
+  const traced = (level: keyof Logger) => (message: string, fields?: LogFields) => {
+    const { traceId, spanId } = trace.getActiveSpan()?.spanContext() ?? {}
+    logger[level](message, traceId === undefined ? fields : { ...fields, traceId, spanId })
+  }
+  return { debug: traced('debug'), info: traced('info'), warn: traced('warn'), error: traced('error') }
 }
 
 /** A logger that leaves out warnings that are logged elsewhere. */

@@ -19,7 +19,7 @@ import {
   messagingSystem,
   tracer,
 } from './telemetry.ts'
-import { readTraceContext, remoteSpan, type TraceContext } from './trace-context.ts'
+import { activeTraceContext, readTraceContext, remoteSpan, type TraceContext } from './trace-context.ts'
 
 /** What delivers events, as traces and metrics name it. */
 export interface DeliverySource {
@@ -115,6 +115,17 @@ export function creationContext({
   metadata,
 }: Pick<ReceivedEvent, 'cloudEvent' | 'metadata'>): TraceContext | undefined {
   return readTraceContext(cloudEvent) ?? readTraceContext(metadata)
+}
+
+/**
+ * An event's metadata for a program beside this one, with the trace context that its work belongs to: that of the active span, else that of
+ * the event.
+ */
+export function forwardedMetadata(
+  event: Pick<ReceivedEvent, 'cloudEvent' | 'metadata'>,
+): Readonly<Record<string, string>> {
+  const { traceparent, tracestate, ...others } = event.metadata
+  return { ...others, ...(activeTraceContext() ?? creationContext(event)) }
 }
 
 function commonAttributes({ eventSubscriptionName, destination }: DeliverySource): Attributes {

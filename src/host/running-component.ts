@@ -5,6 +5,7 @@ import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import type { ReceivedEvent } from '../core/event.ts'
 import { type Logger, withoutWarnings } from '../core/logger.ts'
+import { forwardedMetadata } from '../core/processing.ts'
 import { createQuietLog } from '../core/quiet-log.ts'
 import { Secret } from '../core/secret.ts'
 import type { Side } from '../metadata/fields.ts'
@@ -162,7 +163,8 @@ function attach(
    * An async function would keep the whole event until the application has answered; its parsed form may be thirty
    * times as large as its bytes.
    */
-  const handle = ({ data, metadata, signal }: ReceivedEvent) => deliver({ data, metadata, signal })
+  const handle = ({ data, signal, ...event }: ReceivedEvent) =>
+    deliver({ data, metadata: forwardedMetadata(event), signal })
 
   async function subscribe(signal: AbortSignal): Promise<void> {
     let logged: string | undefined

@@ -7,9 +7,6 @@ import type { EventMessage, Texts } from './contract.ts'
  */
 const allowed = /^(?:aeg-[\w-]+|traceparent|tracestate)$/
 
-/** The trace context when tracing is off. The application would join all events in this one trace. */
-const noTrace = /^[\da-f]{2}-0{32}-/
-
 /** The parts of an event that a message needs. The parsed event may be thirty times as large. */
 export type SentEvent = Pick<ReceivedEvent, 'data' | 'metadata' | 'contentType'>
 
@@ -19,7 +16,5 @@ export function eventMessage({ data, metadata, contentType }: SentEvent, message
 }
 
 function allowedMetadata(metadata: Texts): Texts {
-  const isUntraced = noTrace.test(metadata.traceparent ?? '')
-  const isAllowed = (name: string) => allowed.test(name) && !(isUntraced && name.startsWith('trace'))
-  return Object.fromEntries(Object.entries(metadata).filter(([name]) => isAllowed(name)))
+  return Object.fromEntries(Object.entries(metadata).filter(([name]) => allowed.test(name)))
 }

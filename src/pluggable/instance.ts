@@ -3,7 +3,9 @@ import { invokePayload } from '../binding/invoke-payload.ts'
 import type { ComponentCounters, Metrics } from '../binding/metrics.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
+import type { ReceivedEvent } from '../core/event.ts'
 import type { Logger } from '../core/logger.ts'
+import { forwardedMetadata } from '../core/processing.ts'
 import type { InvokeRequest } from './contract.ts'
 import { createReaders, type Reader, type Readers, type ReadStream } from './readers.ts'
 import { createSide, type PluggableSide } from './side.ts'
@@ -62,6 +64,11 @@ export function createInstance(options: InstanceOptions): Instance {
     onResult: counters.event,
   })
 
+  /** With the trace context, daprd's spans join the trace. */
+  function deliver({ data, contentType, ...event }: ReceivedEvent): Promise<void> {
+    return readers.deliver({ data, contentType, metadata: forwardedMetadata(event) })
+  }
+
   const input = createSide({
     side: 'input',
     component: name,
@@ -70,7 +77,7 @@ export function createInstance(options: InstanceOptions): Instance {
     onRestart: () => readers.abandon('the component restarts'),
     onOpen(binding, { warnings }) {
       warnOnce(warnings)
-      binding.read(readers.count > 0 ? readers.deliver : undefined)
+      binding.read(readers.count > 0 ? deliver : undefined)
       listening = binding
       if (readers.count === 0) warnWithoutRead()
     },
@@ -115,7 +122,7 @@ export function createInstance(options: InstanceOptions): Instance {
       clearTimeout(readWarning)
       logger.info(readers.count === 0 ? 'the host reads events' : 'the host opened another Read')
       const reader = readers.open(stream)
-      listening?.read(readers.deliver)
+      listening?.read(deliver)
       let ended = false
       return {
         ...reader,

@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net'
 import { Client, credentials, Metadata, status } from '@grpc/grpc-js'
 import type { MethodDefinition } from '@grpc/proto-loader'
+import { readTraceContext } from '../../core/trace-context.ts'
 import { createSlots } from '../../support/slots.ts'
 import {
   type AppChannel,
@@ -36,11 +37,13 @@ export function createGrpcAppChannel(options: AppChannelOptions): AppChannel {
     method: MethodDefinition<object, object> | undefined,
     request: object,
     signal: AbortSignal,
+    sent: Readonly<Record<string, string>> = {},
   ): Promise<object> {
     if (!method) throw new TypeError('proto/runtime.proto lacks a method')
     const { path, requestSerialize, responseDeserialize } = method
     const metadata = new Metadata()
     if (token) metadata.set('dapr-api-token', token.reveal())
+    for (const [key, value] of Object.entries(sent)) metadata.set(key, value)
     return new Promise((resolve, reject) => {
       signal.throwIfAborted()
       const running = client.makeUnaryRequest(
@@ -77,8 +80,10 @@ export function createGrpcAppChannel(options: AppChannelOptions): AppChannel {
     },
     async deliver(name, { data, metadata, signal }) {
       const request = { name, data, metadata: allowedMetadata(metadata) }
+      // As headers of the call too, where instrumentations of gRPC look for it.
+      const trace = readTraceContext(metadata)
       try {
-        await slots.run(() => call(AppCallback.OnBindingEvent, request, signal), signal)
+        await slots.run(() => call(AppCallback.OnBindingEvent, request, signal, { ...trace }), signal)
       } catch (error) {
         if (signal.aborted) throw new Error('the application did not answer in time')
         const code = statusOf(error)

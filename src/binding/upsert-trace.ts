@@ -1,0 +1,47 @@
+import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import { BindingError } from '../core/errors.ts'
+import { attribute, bounded, errorType, messagingSystem, otherError, tracer } from '../core/telemetry.ts'
+import type { InputMetadata } from '../metadata/metadata.ts'
+import type { UpsertOutcome } from '../subscription/upsert-attempt.ts'
+import type { UpsertOptions } from '../subscription/upsert-subscription.ts'
+
+type How = Pick<UpsertOptions, 'patience' | 'signal' | 'onAttempt'>
+
+/**
+ * Makes the span `upsert event subscription`, which is active while the upsert runs. Each failed attempt is an event of the span. Does
+ * nothing without an SDK in the process.
+ */
+export function traceUpsert(
+  { eventSubscriptionName }: Pick<InputMetadata, 'eventSubscriptionName'>,
+  how: How,
+  upsert: (how: How) => Promise<UpsertOutcome>,
+): Promise<UpsertOutcome> {
+  const span = tracer()?.startSpan('upsert event subscription', {
+    kind: SpanKind.CLIENT,
+    attributes: {
+      [attribute.system]: messagingSystem,
+      [attribute.eventSubscription]: bounded(eventSubscriptionName),
+    },
+  })
+  if (!span) return upsert(how)
+  const traced: How = {
+    ...how,
+    onAttempt(failed) {
+      span.addEvent('attempt failed', errorType(failed.error.code))
+      how.onAttempt?.(failed)
+    },
+  }
+  return context.with(trace.setSpan(context.active(), span), async () => {
+    try {
+      const outcome = await upsert(traced)
+      span.setAttribute(attribute.upsertAction, outcome.action)
+      return outcome
+    } catch (error) {
+      const type = error instanceof BindingError ? error.code : otherError
+      span.setAttributes(errorType(type)).setStatus({ code: SpanStatusCode.ERROR })
+      throw error
+    } finally {
+      span.end()
+    }
+  })
+}
