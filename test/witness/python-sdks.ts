@@ -22,7 +22,13 @@ async function run(): Promise<readonly Step[]> {
     subscriptions,
     // Whoever manages topics and registers providers needs more than the binding does.
     clients: [
-      { roles: [{ role: 'Contributor' }, { role: 'EventGrid Data Sender' }] },
+      {
+        roles: [
+          { role: 'Contributor' },
+          { role: 'EventGrid Data Sender' },
+          { role: 'EventGrid Data Receiver' },
+        ],
+      },
       { ...stranger, roles: [{ role: 'Reader' }] },
     ],
     topics: [

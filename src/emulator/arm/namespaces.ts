@@ -45,8 +45,8 @@ const record = z.record(z.string(), z.unknown())
 const namespaceBody = z.object({
   location: z.string().min(1).optional(),
   tags: z.record(z.string(), z.string()).nullish(),
-  sku: z.unknown(),
-  identity: z.unknown(),
+  sku: z.unknown().optional(),
+  identity: z.unknown().optional(),
   properties: record.nullish(),
 })
 const topicBody = z.object({
@@ -297,7 +297,7 @@ export function createNamespaceHandler(options: NamespaceHandlerOptions) {
 }
 
 function missing(type: string, id: string): never {
-  const name = id.split('/').filter((_, index) => index > 8 && index % 2 === 0)
+  const name = id.split('/').filter((_, index) => index >= 8 && index % 2 === 0)
   throw armErrors.resourceNotFound(type, name.join('/') || id, id.split('/')[4] ?? '')
 }
 

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta, timezone
 from azure.core.credentials import AzureKeyCredential, AzureSasCredential
 from azure.core.exceptions import ClientAuthenticationError, HttpResponseError, ResourceExistsError, ResourceNotFoundError
 from azure.core.messaging import CloudEvent
-from azure.eventgrid import EventGridEvent, EventGridPublisherClient, generate_sas
+from azure.eventgrid import EventGridConsumerClient, EventGridEvent, EventGridPublisherClient, generate_sas
 from azure.identity import ClientSecretCredential
 from azure.mgmt.eventgrid import EventGridManagementClient
 from azure.mgmt.eventgrid import models
@@ -269,6 +269,67 @@ def publish_custom_events(subscriber):
         assert call.json() == [event], call.body
 
 
+def namespaces():
+    client = management()
+    group, namespace, topic, queue = "rg", "python-shop", "orders", "app"
+    with step("azure-mgmt-eventgrid makes a namespace, a topic of it and a Queue event subscription"):
+        wanted = models.Namespace(location="westeurope", sku=models.NamespaceSku(name="Standard", capacity=1))
+        client.namespaces.begin_create_or_update(group, namespace, wanted).result(60)
+        made = client.namespace_topics.begin_create_or_update(group, namespace, topic, models.NamespaceTopic()).result(60)
+        assert made.input_schema == "CloudEventSchemaV1_0" and made.provisioning_state == "Succeeded", made
+        delivery = models.DeliveryConfiguration(
+            delivery_mode="Queue", queue=models.QueueInfo(receive_lock_duration_in_seconds=60, max_delivery_count=4)
+        )
+        filters = models.FiltersConfiguration(included_event_types=["order.placed"])
+        subscription = models.Subscription(delivery_configuration=delivery, filters_configuration=filters)
+        calls = client.namespace_topic_event_subscriptions
+        calls.begin_create_or_update(group, namespace, topic, queue, subscription).result(60)
+        read = calls.get(group, namespace, topic, queue)
+        assert read.delivery_configuration.queue.max_delivery_count == 4, read
+        assert [one.name for one in calls.list_by_namespace_topic(group, namespace, topic)] == [queue]
+    hostname = client.namespaces.get(group, namespace).topics_configuration.hostname
+    key = client.namespaces.list_shared_access_keys(group, namespace).key1
+    endpoint = f"https://{hostname}"
+    for name, proof in {"a key": AzureKeyCredential(key), "a token": credential()}.items():
+        publisher = EventGridPublisherClient(endpoint, proof, namespace_topic=topic)
+        consumer = EventGridConsumerClient(endpoint, proof, namespace_topic=topic, subscription=queue)
+        with step(f"azure-eventgrid publishes to a namespace topic with {name}, receives and acknowledges"):
+            sent = [CloudEvent(source="/python", type="order.placed", data={"by": name}, extensions={"shop": "eu"}) for _ in range(3)]
+            publisher.send([*sent, CloudEvent(source="/python", type="order.paid", data=1)])
+            received = consumer.receive(max_events=10, max_wait_time=10)
+            assert [one.event.id for one in received] == [event.id for event in sent], received
+            assert [one.broker_properties.delivery_count for one in received] == [1, 1, 1]
+            assert received[0].event.data == {"by": name} and received[0].event.extensions == {"shop": "eu"}
+            tokens = [one.broker_properties.lock_token for one in received]
+            answer = consumer.acknowledge(lock_tokens=tokens)
+            assert answer.succeeded_lock_tokens == tokens and answer.failed_lock_tokens == []
+            again = consumer.acknowledge(lock_tokens=tokens)
+            assert again.succeeded_lock_tokens == [] and again.failed_lock_tokens[0].error.code == "TokenLost"
+    with step("azure-eventgrid releases, renews and rejects"):
+        publisher.send(CloudEvent(source="/python", type="order.placed", data="once more"))
+        [first] = consumer.receive(max_events=1, max_wait_time=10)
+        consumer.renew_locks(lock_tokens=[first.broker_properties.lock_token])
+        consumer.release(lock_tokens=[first.broker_properties.lock_token])
+        [second] = consumer.receive(max_events=1, max_wait_time=10)
+        assert (second.event.id, second.broker_properties.delivery_count) == (first.event.id, 2)
+        rejected = consumer.reject(lock_tokens=[second.broker_properties.lock_token])
+        assert len(rejected.succeeded_lock_tokens) == 1
+        assert consumer.receive(max_events=1, max_wait_time=10) == []
+    with step("azure-eventgrid is refused an unknown topic, an unknown event subscription and a wrong key"):
+        with refused(HttpResponseError, "not found"):
+            EventGridPublisherClient(endpoint, AzureKeyCredential(key), namespace_topic="nothing").send(
+                CloudEvent(source="/python", type="t", data=1)
+            )
+        with refused(ResourceNotFoundError, "not found"):
+            EventGridConsumerClient(endpoint, AzureKeyCredential(key), namespace_topic=topic, subscription="nobody").receive()
+        with refused(ClientAuthenticationError):
+            EventGridConsumerClient(endpoint, AzureKeyCredential("bm8="), namespace_topic=topic, subscription=queue).receive()
+    with step("azure-mgmt-eventgrid deletes a namespace with all that is in it"):
+        client.namespaces.begin_delete(group, namespace).result(60)
+        with refused(ResourceNotFoundError):
+            client.namespaces.get(group, namespace)
+
+
 def remove():
     client = management().event_subscriptions
     with step("azure-mgmt-eventgrid deletes an event subscription"):
@@ -286,6 +347,7 @@ def main():
     publish_cloud_events(subscriber)
     publish_grid_events(subscriber)
     publish_custom_events(subscriber)
+    namespaces()
     remove()
     subscriber.close()
 
