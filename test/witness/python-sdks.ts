@@ -23,11 +23,7 @@ async function run(): Promise<readonly Step[]> {
     // Whoever manages topics and registers providers needs more than the binding does.
     clients: [
       {
-        roles: [
-          { role: 'Contributor' },
-          { role: 'EventGrid Data Sender' },
-          { role: 'EventGrid Data Receiver' },
-        ],
+        roles: [{ role: 'Contributor' }, { role: 'EventGrid Data Sender' }, { role: 'EventGrid Data Receiver' }],
       },
       { ...stranger, roles: [{ role: 'Reader' }] },
     ],
