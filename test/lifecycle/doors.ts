@@ -18,6 +18,8 @@ export interface DoorWorld {
   /** Where the component listens; deliveries are led there. */
   readonly handshakePort: string
   readonly handle: Handler
+  /** Receive from the namespace topic `orders`, with its key, in place of listening. */
+  readonly pull?: boolean
 }
 
 /** A component that runs, whatever it runs in. */
@@ -36,7 +38,8 @@ export interface Door {
   open(world: DoorWorld): Promise<Opened>
 }
 
-function fieldsOf({ emulator, handshakePort }: DoorWorld): Record<string, string> {
+function fieldsOf({ emulator, handshakePort, pull }: DoorWorld): Record<string, string> {
+  if (pull) return pullFieldsOf(emulator)
   const { tenantId, subscriptionId, clientId, clientSecret } = emulator
   const topic = emulator.topic('orders')
   return {
@@ -44,6 +47,20 @@ function fieldsOf({ emulator, handshakePort }: DoorWorld): Record<string, string
     ...{ subscriberEndpoint: 'https://orders.example.com/api/events', eventSubscriptionName: 'orders' },
     ...{ topicEndpoint: topic.endpoint, accessKey: topic.key },
   }
+}
+
+function pullFieldsOf(emulator: EventGridEmulator): Record<string, string> {
+  const { id: namespaceTopic, namespaceEndpoint, endpoint: topicEndpoint, key } = emulator.namespaceTopic('orders')
+  return {
+    ...{ deliveryMode: 'pull', namespaceTopic, namespaceEndpoint, namespaceKey: key, eventSubscriptionName: 'app' },
+    ...{ topicEndpoint, accessKey: key },
+  }
+}
+
+/** In place of what a component of push has. */
+const noPushFields = {
+  ...{ tenantId: undefined, subscriptionId: undefined, clientId: undefined, clientSecret: undefined },
+  ...{ subscriberEndpoint: undefined, handshakePort: undefined, scope: undefined },
 }
 
 async function openLibrary(world: DoorWorld): Promise<Opened> {
@@ -109,9 +126,10 @@ async function acknowledgeAll(reading: ReadSession, handle: Handler): Promise<vo
 }
 
 async function openRun(world: DoorWorld): Promise<Opened> {
-  const { emulator, handshakePort, handle } = world
+  const { emulator, handshakePort, handle, pull } = world
   const folder = makeComponentFolder()
-  folder.write('orders.yaml', componentYaml(emulator, { handshakePort, fields: { eventSubscriptionName: 'orders' } }))
+  const fields = pull ? { ...noPushFields, ...pullFieldsOf(emulator) } : { eventSubscriptionName: 'orders' }
+  folder.write('orders.yaml', componentYaml(emulator, { handshakePort, fields }))
   writeSecretStore(folder, emulator, ['orders'])
   const app = await openDaprApp()
   app.answerWith(async ({ body }) => {

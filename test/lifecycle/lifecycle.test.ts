@@ -116,3 +116,44 @@ describe.each(doors)('through $name', ({ open, publishesAtItsEnd }) => {
     expect(world.emulator.eventSubscription(source, 'orders')?.provisioningState).toBe('Succeeded')
   })
 })
+
+describe.each(doors)('through $name, by pull delivery', ({ open }) => {
+  async function openPull(handle: Handler): Promise<DoorWorld> {
+    const orders = { name: 'orders', eventSubscriptions: [{ name: 'app' }] }
+    const emulator = await startEmulator({
+      topics: [{ name: 'orders' }],
+      namespaces: [{ name: 'shop', topics: [orders] }],
+    })
+    return { emulator, handshakePort: '0', handle, pull: true }
+  }
+
+  it('acknowledges an event once it is handled, receives it again when its handling fails, and ends', async () => {
+    const handled: unknown[] = []
+    const world = await openPull((data) => {
+      handled.push(data)
+      if (handled.length === 1) throw new Error('not this time')
+    })
+    const opened = await open(world)
+    await opened.create({ order: 1 })
+    await world.emulator.settled()
+    await opened.close()
+    expect(handled).toEqual([{ order: 1 }, { order: 1 }])
+    const asked = world.emulator.records.requests.all().map(({ face }) => face)
+    expect(new Set(asked)).toEqual(new Set(['namespace']))
+  })
+
+  it('awaits what is being handled at its end, and settles it', async () => {
+    const [received, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const world = await openPull(async () => {
+      received.resolve()
+      await release.promise
+    })
+    const opened = await open(world)
+    await opened.create({ order: 1 })
+    await received.promise
+    const closed = opened.close()
+    release.resolve()
+    await closed
+    expect([...world.emulator.queues().values()]).toEqual([{ available: 0, locked: 0, delayed: 0 }])
+  })
+})
