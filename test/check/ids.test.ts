@@ -106,6 +106,13 @@ const faults: readonly Fault[] = [
     says: /not registered[\s\S]*az provider register --namespace Microsoft\.EventGrid/,
   },
   {
+    id: 'azure/provider',
+    how: 'a Resource Manager that does not answer',
+    breakIt: ({ emulator }) => emulator.failNext({ route: 'arm', drop: true, times: Number.POSITIVE_INFINITY }),
+    skipped: ['azure/scope', 'azure/permission', 'azure/subscription'],
+    says: /no answer from https:\/\/127\.0\.0\.1:\d+ .*[\s\S]*HTTPS_PROXY/,
+  },
+  {
     id: 'azure/scope',
     how: 'a topic that does not exist',
     breakIt: ({ emulator, write }) => write({ scope: emulator.topic('orders').id.replace(/orders$/, 'ordres') }),
