@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { HealthStatus } from './health.ts'
+import type { HealthStatus, PullCounts } from './health.ts'
 
 /** The result of an event: acknowledged, acknowledged with an error, or given up without an acknowledgement. */
 export type EventResult = 'acknowledged' | 'failed' | 'abandoned'
@@ -14,6 +14,8 @@ export interface ComponentFigures {
   readonly readers?: number
   /** Deliveries since its listener came up, by the status of the answer. */
   readonly answered: Readonly<Record<string, number>>
+  /** Counts of pull delivery; absent for push. */
+  readonly pull?: PullCounts | undefined
   /** `undefined`: that side is not initialised. */
   readonly input: HealthStatus | undefined
   readonly output: HealthStatus | undefined
@@ -130,6 +132,7 @@ function addStates(registry: Registry, components: () => Iterable<ComponentFigur
       }
     },
   })
+  addPullCounts(registers, components)
   const gauge = (name: string, help: string, figure: (component: ComponentFigures) => number | undefined) =>
     new Gauge({
       name: `eventgrid_binding_${name}`,
@@ -163,3 +166,30 @@ function addStates(registry: Registry, components: () => Iterable<ComponentFigur
     },
   })
 }
+
+/** Counters of pull delivery, read from the components. */
+function addPullCounts(registers: Registry[], components: () => Iterable<ComponentFigures>): void {
+  const counter = (name: string, help: string, label: string | undefined, read: (pull: PullCounts) => Figures) =>
+    new Counter({
+      name: `eventgrid_binding_pull_${name}_total`,
+      help,
+      labelNames: ['component', ...(label === undefined ? [] : [label])],
+      registers,
+      collect() {
+        this.reset()
+        for (const { name: component, pull } of components()) {
+          if (!pull) continue
+          for (const [value, count] of Object.entries(read(pull))) {
+            this.inc(label === undefined ? { component } : { component, [label]: value }, count)
+          }
+        }
+      },
+    })
+  counter('received', 'Events received, each time that they are', undefined, ({ received }) => ({ received }))
+  counter('settled', 'Events settled, by kind', 'kind', ({ settled }) => settled)
+  counter('failed_settlements', 'Settlements that failed', undefined, ({ failedSettlements: all }) => ({ all }))
+  counter('lock_renewals', 'Locks that were renewed', undefined, ({ lockRenewals: all }) => ({ all }))
+  counter('receives', 'Receive requests, by the status of the answer', 'status', ({ receives }) => receives)
+}
+
+type Figures = Readonly<Record<string, number>>

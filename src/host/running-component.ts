@@ -84,6 +84,7 @@ export async function openComponent(loaded: LoadedComponent, options: OpenOption
         name: component.name,
         inFlight: attachment?.inFlight() ?? 0,
         answered: input?.answered ?? {},
+        pull: input?.pull,
         input: input?.status,
         output: output?.status,
       }

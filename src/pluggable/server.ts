@@ -146,6 +146,7 @@ function figuresOf(instance: Instance) {
     waiting: readers.waiting,
     readers: readers.count,
     answered: input?.answered ?? {},
+    pull: input?.pull,
     input: input?.status,
     output: output?.status,
   }

@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
+import { createMetrics } from '../../src/binding/metrics.ts'
 import { EventGridEmulator, type EventGridEmulatorOptions, ManualClock } from '../../src/emulator/index.ts'
 import { Binding, type BindingOptions, type ReceivedEvent, RejectEvent } from '../../src/index.ts'
 import { captureLog } from '../support/captured-log.ts'
@@ -363,4 +364,22 @@ it('refuses to take the place of a webhook event subscription at the scope, unle
   expect(emulator.eventSubscription('orders', 'taken')?.properties.destination).toMatchObject({
     endpointType: 'NamespaceTopic',
   })
+})
+
+it('counts for Prometheus what was received and settled', async () => {
+  const { emulator, binding, publish, byKey } = await openPull()
+  const metrics = createMetrics()
+  metrics.watch(() => {
+    const { input } = binding.health()
+    return [{ name: 'orders', inFlight: 0, answered: {}, pull: input?.pull, input: input?.status, output: undefined }]
+  })
+  await binding.init(byKey)
+  await publish(order('one'), order('two'))
+  await emulator.settled()
+  await expect.poll(() => metrics.text()).toContain('pull_settled_total{component="orders",kind="acknowledge"} 2')
+  const text = await metrics.text()
+  expect(text).toContain('eventgrid_binding_pull_received_total{component="orders"} 2')
+  expect(text).toContain('eventgrid_binding_pull_failed_settlements_total{component="orders"} 0')
+  expect(text).toContain('eventgrid_binding_pull_lock_renewals_total{component="orders"} 0')
+  expect(text).toMatch(/eventgrid_binding_pull_receives_total\{component="orders",status="200"\} [1-9]/)
 })
