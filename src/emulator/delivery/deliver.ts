@@ -121,6 +121,8 @@ export function createDeliver(
       outcome: next.outcome === 'given up' ? givenUp : next.outcome,
       durationMs: result.durationMs,
       ...(result.status !== undefined && { status: result.status }),
+      ...(result.headers && { responseHeaders: withoutCookies(result.headers) }),
+      ...(result.body !== undefined && { responseBody: result.body }),
       ...(result.failure && { error: reasonOf(result.failure) }),
       ...(next.nextTryAt !== undefined && { nextTryAt: next.nextTryAt }),
     }
@@ -147,6 +149,10 @@ function createShownTarget(): (target: string) => string {
     if (target !== last.target) last = { target, shown: shownUrl(new URL(target)) }
     return last.shown
   }
+}
+
+function withoutCookies(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return headers['set-cookie'] === undefined ? headers : { ...headers, 'set-cookie': '(redacted)' }
 }
 
 /** The first part of a text as a copy: V8 keeps the whole text in memory while a slice of it exists. */

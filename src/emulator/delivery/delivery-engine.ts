@@ -40,6 +40,8 @@ export interface DeliveryEngine {
    * checked and stamped. Throws if the state file cannot be written: then no event is accepted.
    */
   accept(sourceId: string, events: readonly AcceptedEvent[]): void
+  /** Delivers an event to one subscription once more, filter or not; false where the subscription takes no events. */
+  redeliver(subscriptionId: string, event: AcceptedEvent): boolean
   /** Whether the limit of pending events is reached. */
   full(): boolean
   /** Handles a call of a validation URL; false if the URL is unknown or expired. */
@@ -156,6 +158,11 @@ export function createDeliveryEngine(options: DeliveryEngineOptions): DeliveryEn
       if (closed) return
       intake.accept(sourceId, events)
       pump.soon()
+    },
+    redeliver(subscriptionId, event) {
+      const taken = !closed && intake.redeliver(subscriptionId, event)
+      if (taken) pump.soon()
+      return taken
     },
     full: () => pending() >= settings.maxPending || bytes.total >= settings.maxPendingBytes,
     subscriptionChanged(subscription) {

@@ -27,6 +27,8 @@ export interface IntakeOptions {
 export interface Intake {
   /** Takes new events of a source. Throws if the journal cannot be written: then no event is taken. */
   accept(sourceId: string, events: readonly AcceptedEvent[]): void
+  /** Takes an event for one subscription anew; false where the subscription takes no events. */
+  redeliver(subscriptionId: string, event: AcceptedEvent): boolean
   /** Takes the events that the journal has from an earlier run. */
   restore(): void
 }
@@ -76,6 +78,16 @@ export function createIntake(options: IntakeOptions): Intake {
           watcher?.queued(subscription, event)
         }
       }
+    },
+    redeliver(subscriptionId, event) {
+      const taker = queues.find(subscriptionId)
+      if (!taker) return false
+      const { queue, subscription } = taker
+      const acceptedAt = clock.now()
+      const [row] = journal.accepted([{ event, subscriptionIds: [subscription.id] }], acceptedAt)
+      queue.add({ event, row, hold: bytes.hold(sizeOf(event, subscription), 1), acceptedAt, attempts: 0 })
+      watcher?.queued(subscription, event)
+      return true
     },
     restore() {
       let last: AcceptedEvent | undefined

@@ -13,7 +13,7 @@ interface WebhookRequest {
   readonly body?: string
   /** By the emulator's clock. */
   readonly timeoutMs: number
-  /** Whether to return the answer's headers and body. @default false */
+  /** Whether to wait for the whole body of the answer. @default false: for its beginning */
   readonly readAnswer?: boolean
   /** Lowest TLS version that the endpoint may speak. @default 1.2 */
   readonly minimumTlsVersion?: string | undefined
@@ -60,6 +60,8 @@ export interface WebhookClientOptions {
 /** The most requests that stay open after their time-out; further ones are aborted. */
 const maxLate = 256
 const answerLimitBytes = 64 * 1024
+/** The beginning of an answer's body: its length, and the longest wait for it. */
+const beginning = { bytes: 4096, waitMs: 100 } as const
 const tlsVersions = { '1.2': 'TLSv1.2', '1.3': 'TLSv1.3' } as const
 
 /** Makes the client. It follows no redirects, and reads the first 64 KiB of an answer. */
@@ -81,7 +83,7 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
     const target = route(request.url)
     const started = performance.now()
     return new Promise((resolve) => {
-      const done = (result: Pick<WebhookResult, 'status' | 'headers' | 'body' | 'failure'>) => {
+      const done = (result: Omit<WebhookResult, 'target' | 'durationMs'> & { readonly durationMs?: number }) => {
         cancelTimer()
         request.signal?.removeEventListener('abort', abort)
         resolve({ target: target.href, durationMs: performance.now() - started, ...result })
@@ -140,13 +142,14 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
           request.late?.take(status)
           return
         }
+        const headers = plainHeaders(answer.headers)
         if (!request.readAnswer) {
-          answer.resume()
-          answer.on('error', () => {})
-          done({ status })
+          // The status settles the attempt, however long the body takes.
+          cancelTimer()
+          const durationMs = performance.now() - started
+          readBeginning(answer, (body) => done({ status, headers, body, durationMs }))
           return
         }
-        const headers = plainHeaders(answer.headers)
         readText(answer).then((body) => done({ status, headers, body }))
       })
       if (request.signal?.aborted) abort()
@@ -210,6 +213,29 @@ function plainHeaders(headers: http.IncomingHttpHeaders): Record<string, string>
       value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
     ),
   )
+}
+
+/** Calls back once with the beginning of an answer's body; the rest is read and ignored. */
+function readBeginning(answer: http.IncomingMessage, take: (body: string) => void): void {
+  const chunks: Buffer[] = []
+  let size = 0
+  const end = () => {
+    clearTimeout(timer)
+    answer.off('data', keep).off('close', end)
+    answer.resume()
+    take(Buffer.concat(chunks).toString('utf8', 0, beginning.bytes))
+  }
+  const keep = (chunk: Buffer) => {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size >= beginning.bytes) end()
+  }
+  // An answer without a body costs no timer.
+  const isEmpty = answer.headers['content-length'] === '0' || answer.statusCode === 204
+  const timer = isEmpty ? undefined : setTimeout(end, beginning.waitMs)
+  answer.on('error', () => {})
+  if (isEmpty) end()
+  else answer.on('data', keep).on('close', end)
 }
 
 /** The first 64 KiB of an answer as text, or the part that arrived before the connection broke. */

@@ -40,6 +40,8 @@ export interface TrailedEvent {
   /** As it was published: JSON, cut where it is long. */
   readonly body: string
   readonly truncated: boolean
+  /** The event itself, to be delivered once more; `undefined` where it is long. */
+  readonly event: AcceptedEvent | undefined
   /** By the subscription's id in lower case. */
   readonly fates: Map<string, Fate>
   /** Number of further subscriptions, which are not followed. */
@@ -71,7 +73,8 @@ export const trailedBodyLimit = 16_384
 const attemptLimit = 10
 /** The most subscriptions that are followed per event. */
 export const fateLimit = 50
-const ended: ReadonlySet<FateState> = new Set(['delivered', 'dead-lettered', 'dropped', 'forgotten'])
+/** Nothing is under way in these states. */
+export const endedStates: ReadonlySet<FateState> = new Set(['delivered', 'dead-lettered', 'dropped', 'forgotten'])
 
 interface TrailMemory {
   readonly entries: Map<number, TrailedEvent>
@@ -116,6 +119,7 @@ function createTrailMemory(now: () => number, limit: number): TrailMemory {
         // A copy: a slice of the text would keep all of it in memory.
         body: truncated ? bytes.toString('utf8', 0, trailedBodyLimit) : text,
         truncated,
+        event: truncated ? undefined : event,
         fates: new Map(),
         furtherFates: 0,
       }
@@ -138,7 +142,7 @@ function createTrailMemory(now: () => number, limit: number): TrailMemory {
     changed(entry) {
       if (!entries.has(entry.key)) return
       // An event without subscriptions is finished too: a subscription would have taken it in the same tick.
-      if ([...entry.fates.values()].every(({ state }) => ended.has(state))) finished.add(entry.key)
+      if ([...entry.fates.values()].every(({ state }) => endedStates.has(state))) finished.add(entry.key)
       else finished.delete(entry.key)
       for (const listener of listeners) listener(entry)
     },
@@ -184,7 +188,13 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
       for (const event of events.slice(-limit)) changed(memory.add(source, event))
     },
     queued(subscription, event) {
-      if (fateOf(subscription, event)) return change(subscription, event, () => {})
+      if (fateOf(subscription, event)) {
+        return change(subscription, event, (fate) => {
+          fate.state = 'queued'
+          delete fate.reason
+          delete fate.blobPath
+        })
+      }
       const entry = memory.find(event)
       if (entry) entry.furtherFates++
     },
@@ -225,7 +235,7 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
     forgotten({ id }) {
       for (const entry of entries.values()) {
         const fate = entry.fates.get(id.toLowerCase())
-        if (!fate || ended.has(fate.state) || fate.state === 'given up') continue
+        if (!fate || endedStates.has(fate.state) || fate.state === 'given up') continue
         fate.state = 'forgotten'
         delete fate.nextTryAt
         changed(entry)

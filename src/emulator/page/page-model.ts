@@ -1,15 +1,19 @@
 import type { Clock } from '../model/clock.ts'
+import type { NamespaceStore } from '../model/namespace.ts'
 import type { Store } from '../model/store.ts'
+import type { NamespaceQueues } from '../namespaces/namespace-queues.ts'
 import type { HandshakeRecord, Records } from '../records/record-types.ts'
 import type { EventTrail } from './event-trail.ts'
 import { type Figures, secondsRemembered } from './figures.ts'
-import { viewEvent, viewSubscription, viewTopic } from './page-view.ts'
+import { viewEvent, viewQueue, viewSubscription, viewTopic } from './page-view.ts'
 
 /** What the page shows. */
 export interface PageSources {
   readonly clock: Clock
   readonly store: Store
-  readonly records: Pick<Records, 'handshakes'>
+  readonly namespaces: NamespaceStore
+  readonly queues: Pick<NamespaceQueues, 'figures'>
+  readonly records: Pick<Records, 'handshakes' | 'deadLetters'>
   /** The number of pending events. */
   readonly pending: () => number
   readonly trail: EventTrail
@@ -20,7 +24,7 @@ export interface PageSources {
 
 /** What the page shows, as plain JSON values, at the moment it is asked. */
 export interface PageModel {
-  /** Topics and event subscriptions. */
+  /** Topics, event subscriptions, and Queue event subscriptions of namespace topics. */
   resources(): object
   /**
    * The emulator's time, counts, and the plots' seconds since a time.
@@ -33,14 +37,14 @@ export interface PageModel {
   events(): object[]
 }
 
-/** Most topics and event subscriptions that are shown. */
+/** Most topics, event subscriptions and Queue event subscriptions that are shown. */
 export const shownResources = 200
 /** Most handshakes that are remembered, one per subscription. */
 const rememberedHandshakes = 1000
 
 /** Makes the model. */
 export function createPageModel(sources: PageSources): PageModel {
-  const { clock, records, store, trail, figures, addresses } = sources
+  const { clock, records, store, namespaces, trail, figures, addresses } = sources
   const handshakes = new Map<string, HandshakeRecord>()
   records.handshakes.listen((handshake) => {
     const id = handshake.subscriptionId.toLowerCase()
@@ -51,8 +55,27 @@ export function createPageModel(sources: PageSources): PageModel {
     if (oldest !== undefined) handshakes.delete(oldest)
   })
 
+  const deadLettered = new Map<string, number>()
+  records.deadLetters.listen(({ subscriptionId, events }) => {
+    if (!namespaces.subscription(subscriptionId)) return
+    deadLettered.set(subscriptionId, (deadLettered.get(subscriptionId) ?? 0) + events.length)
+  })
+
+  function viewQueues(): object[] {
+    const counts = sources.queues.figures()
+    return namespaces.namespaces().flatMap((namespace) =>
+      namespaces.topics(namespace.id).flatMap((topic) =>
+        namespaces.subscriptions(topic.id).map((queue) => {
+          const figures = { ...counts.get(queue.id), deadLettered: deadLettered.get(queue.id) ?? 0 }
+          return viewQueue(queue, { topic: topic.name, namespace: namespace.name, figures })
+        }),
+      ),
+    )
+  }
+
   return {
     resources() {
+      const queues = viewQueues()
       const topics = store.topics()
       const subscriptions = store.subscriptions()
       return {
@@ -60,7 +83,9 @@ export function createPageModel(sources: PageSources): PageModel {
         subscriptions: subscriptions
           .slice(0, shownResources)
           .map((subscription) => viewSubscription(subscription, handshakes.get(subscription.id.toLowerCase()))),
+        queues: queues.slice(0, shownResources),
         more: {
+          queues: Math.max(queues.length - shownResources, 0),
           topics: Math.max(topics.length - shownResources, 0),
           subscriptions: Math.max(subscriptions.length - shownResources, 0),
         },

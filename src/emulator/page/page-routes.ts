@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isRecord } from '../../support/is-record.ts'
 import { isForeignFetch, isOwnHost } from '../../support/request-origin.ts'
+import type { DeliveryEngine } from '../delivery/delivery-engine.ts'
 import type { Directory } from '../entra/directory.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
 import { ownField } from '../model/json-object.ts'
@@ -9,6 +10,7 @@ import type { Topic } from '../model/model.ts'
 import { publishAudience } from '../topics/authorize-publish.ts'
 import { publishLimits } from '../topics/parse-published.ts'
 import { publishApiVersion } from '../topics/topic-routes.ts'
+import { endedStates } from './event-trail.ts'
 import { assetNames, readAsset } from './page-assets.ts'
 import { foreignPost } from './page-guard.ts'
 import { createPageModel, type PageSources } from './page-model.ts'
@@ -19,6 +21,7 @@ import { topicRequest } from './publish-from-page.ts'
 /** What the page's routes need. */
 export interface PageOptions extends PageSources {
   readonly directory: Directory
+  readonly engine: Pick<DeliveryEngine, 'redeliver'>
   readonly tokens: Pick<TokenIssuer, 'issueClientToken'>
   /** The certificate of the emulator's authority, PEM. */
   readonly ca: string
@@ -118,6 +121,26 @@ export function registerPageRoutes(app: FastifyInstance, options: PageOptions): 
   app.get<{ Params: { key: string } }>('/page/events/:key', { onRequest: ownOnly }, async (request, reply) => {
     const event = trail.find(Number(request.params.key))
     return event ? viewEventDetail(event) : refuse(reply, 404, 'The event is not shown any more.')
+  })
+
+  app.get<{ Querystring: { text?: string } }>('/page/search', { onRequest: ownOnly }, async (request) => {
+    const text = String(request.query.text ?? '').toLowerCase()
+    const found = trail.events().filter(({ body }) => body.toLowerCase().includes(text))
+    return found.map(({ key }) => key)
+  })
+
+  app.post('/page/redeliver', async (request, reply) => {
+    const form = parsed(request.body)
+    const event = trail.find(Number(ownField(form, 'key')))
+    const subscriptionId = ownField(form, 'subscriptionId')
+    const fate = typeof subscriptionId === 'string' ? event?.fates.get(subscriptionId.toLowerCase()) : undefined
+    if (!event || !fate) return refuse(reply, 404, 'The event is not shown any more.')
+    if (!event.event) return refuse(reply, 409, 'The event is too long: the emulator has not kept it.')
+    if (!endedStates.has(fate.state)) return refuse(reply, 409, 'The event is still on its way.')
+    if (!options.engine.redeliver(fate.subscriptionId, event.event)) {
+      return refuse(reply, 409, 'The event subscription takes no events.')
+    }
+    return { status: 200 }
   })
 
   app.post('/page/publish', async (request, reply) => {

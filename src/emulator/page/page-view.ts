@@ -8,6 +8,7 @@ import {
   type SubscriptionFilter,
   type Topic,
 } from '../model/model.ts'
+import type { QueueSubscription } from '../model/namespace.ts'
 import type { DeliveryRecord, HandshakeRecord } from '../records/record-types.ts'
 import type { Fate, TrailedEvent } from './event-trail.ts'
 
@@ -26,6 +27,14 @@ export function viewTopic(topic: Topic, addresses: { readonly https: string; rea
     httpEndpoint: `${addresses.http}${path}`,
     keys: !topic.disableLocalAuth,
   }
+}
+
+/** A Queue event subscription as the page shows it, with the number of its events in each state. */
+export function viewQueue(
+  { id, name }: QueueSubscription,
+  { topic, namespace, figures }: { readonly topic: string; readonly namespace: string; readonly figures: object },
+) {
+  return { id, name, topic: `${namespace}/${topic}`, ...figures }
 }
 
 /** An event subscription as the page shows it: URLs without their query, secret attributes by their names alone. */
@@ -122,15 +131,17 @@ function answerOf({ status, error = '' }: DeliveryRecord): string {
   return status === undefined ? shortened(error) : String(status)
 }
 
-/** Everything about one event: its body, and each try with its headers and body. */
+/** Everything about one event: its body, and each attempt with its request and its answer. */
 export function viewEventDetail(event: TrailedEvent) {
   return {
     ...viewEvent(event),
+    redeliverable: event.event !== undefined,
     schema: event.schema,
     body: event.body,
     truncated: event.truncated,
     fates: [...event.fates.values()].map((fate) => ({
       ...viewFate(fate),
+      subscriptionId: fate.subscriptionId,
       ...(fate.blobPath !== undefined && { blobPath: fate.blobPath }),
       attempts: fate.attempts.map((attempt) => ({
         at: attempt.at,
@@ -143,6 +154,8 @@ export function viewEventDetail(event: TrailedEvent) {
         events: attempt.eventIds.length,
         headers: attempt.headers,
         body: attempt.body,
+        ...(attempt.responseHeaders && { responseHeaders: attempt.responseHeaders }),
+        ...(attempt.responseBody !== undefined && { responseBody: attempt.responseBody }),
       })),
     })),
   }

@@ -47,6 +47,10 @@ export interface DeliveryRecord {
   readonly deliveryCount: number
   /** The answer's status; undefined without an answer. */
   readonly status?: number
+  /** The answer's headers; the values of cookies redacted. */
+  readonly responseHeaders?: Readonly<Record<string, string>>
+  /** The beginning of the answer's body: at most 4,096 bytes, and only what came with the headers or soon after. */
+  readonly responseBody?: string
   /** Why there was no answer. */
   readonly error?: string
   readonly outcome: 'delivered' | 'retry' | 'dead-lettered' | 'dropped'

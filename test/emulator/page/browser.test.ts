@@ -1,4 +1,6 @@
+import { exec } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { browserMissing, launchBrowser } from '../../support/browser.ts'
@@ -75,15 +77,175 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     expect(await dialog.locator('details[open]').count()).toBe(2)
     expect(await dialog.locator('pre').first().innerText()).toMatch(/"amount": 129.5/)
     // The newest try is open by itself.
-    const headers = await tries.first().locator('table').innerText()
+    const headers = await tries.first().locator('table').first().innerText()
     expect(headers).toMatch(/aeg-event-type\s+Notification/i)
     expect(headers).toMatch(/x-shop\s+\(redacted\)/i)
+    // The body of the event is there once, and each try shows its answer.
+    expect(await dialog.getByText('129.5').count()).toBe(1)
+    expect(await tries.first().locator('table').nth(1).innerText()).toMatch(/^Answer: 200[\s\S]*date\s/)
     const all = await page.content()
     for (const secret of [...Object.values(shopSecrets), emulator.clientSecret, emulator.topic().key]) {
       expect(all).not.toContain(secret)
     }
     await dialog.getByRole('button', { name: 'Close' }).click()
     await dialog.waitFor({ state: 'hidden' })
+  })
+
+  it('shows the beginning of the answer of a try', async () => {
+    const { emulator, subscriber, publish } = await openShop()
+    await showPage(page, emulator)
+    const body = `{"reason": "closed on Sundays", "more": "${'x'.repeat(5000)}"}`
+    subscriber.answer({ status: 400, headers: { 'x-shop-state': 'closed', 'set-cookie': 'session=swordfish' }, body })
+    await publish({})
+    await page.locator('#events tr').click()
+    const answer = page.locator('#detail').getByRole('region', { name: 'The answer to try 1' })
+    expect(await answer.innerText()).toContain('closed on Sundays')
+    expect((await answer.innerText()).length).toBe(4096)
+    const headers = await page.locator('#detail table', { hasText: 'Answer: 400' }).innerText()
+    expect(headers).toMatch(/x-shop-state\s+closed/)
+    expect(headers).toMatch(/set-cookie\s+\(redacted\)/)
+  })
+
+  it('delivers an event once more, and copies a try as a curl command', async () => {
+    const { emulator, clock, subscriber, publish } = await openShop()
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await showPage(page, emulator)
+    subscriber.answer({ status: 400 })
+    await publish({ id: 'o-1', data: { note: "it's new" } })
+    await page.locator('.fate[data-state="given up"]').waitFor()
+    await page.locator('#events tr').click()
+    const redeliver = page.getByRole('button', { name: 'Redeliver' })
+    // It is not dead-lettered yet.
+    expect(await redeliver.getAttribute('aria-disabled')).toBe('true')
+    await clock.advance(3_600_000)
+    await page.locator('#detail .fate[data-state="dead-lettered"]').waitFor()
+    await redeliver.click()
+    await page.locator('#detail .fate[data-state="delivered"]').waitFor()
+    await page.locator('#detail button:focus', { hasText: 'Redeliver' }).waitFor()
+    expect(subscriber.deliveries().map(({ body }) => JSON.parse(body).id)).toEqual(['o-1', 'o-1'])
+
+    await page.getByRole('button', { name: 'Copy as curl' }).first().click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    const curl = await page.evaluate<string>('navigator.clipboard.readText()')
+    await promisify(exec)(curl)
+    const [, sent, copied] = subscriber.deliveries()
+    expect(copied?.body).toBe(sent?.body)
+    expect(copied?.headers['aeg-subscription-name']).toBe('BILLING')
+    expect(copied?.headers.host).toBe('shop.example.com')
+    // The page does not know it.
+    expect(copied?.headers).not.toHaveProperty('x-shop')
+  })
+
+  it('leads to an event by its address', async () => {
+    const { emulator, publish } = await openShop()
+    await publish({ id: 'a/1 & 2', subject: 'orders/4711' }, { id: 'another' })
+    await emulator.idle()
+    await showPage(page, emulator)
+    await page.locator('#events tr', { hasText: 'orders/4711' }).click()
+    const link = await page.getByRole('link', { name: 'Link to this event' }).getAttribute('href')
+    expect(page.url()).toBe(`${emulator.proxy}/${link}`)
+    await page.getByRole('button', { name: 'Close' }).click()
+    expect(page.url()).toBe(`${emulator.proxy}/`)
+    // A new document, as in another window.
+    await page.goto('about:blank')
+    await page.goto(`${emulator.proxy}/${link}`)
+    await page.locator('#detail dd', { hasText: 'a/1 & 2' }).waitFor()
+  })
+
+  it('finds events by their bodies, those too that come while it searches', async () => {
+    const { emulator, publish } = await openShop()
+    await showPage(page, emulator)
+    await publish({ subject: 'one', data: { note: 'Purple' } }, { subject: 'two' })
+    await page.locator('#events tr', { hasText: 'one' }).waitFor()
+    await page.locator('#find').fill('purple')
+    const rows = page.locator('#events tr:visible')
+    await rows.filter({ hasText: 'one' }).waitFor()
+    await publish({ subject: 'three', data: { note: 'purple too' } })
+    await rows.filter({ hasText: 'three' }).waitFor()
+    expect(await rows.count()).toBe(2)
+  })
+
+  it('shows no counts until it is connected', async () => {
+    const { emulator } = await openShop()
+    await page.route('**/page/stream', () => {})
+    await page.goto(emulator.proxy, { waitUntil: 'commit' })
+    await page.locator('#connection', { hasText: 'Connecting…' }).waitFor()
+    expect(new Set(await page.locator('[data-total]').allInnerTexts())).toEqual(new Set(['–']))
+    expect(await page.locator('#no-events').innerText()).toBe('Connecting…')
+    await page.goto('about:blank')
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+  })
+
+  it.each([
+    { device: 'a desk', width: 1280, height: 800 },
+    { device: 'a phone', width: 390, height: 844 },
+  ])('keeps the form to publish within reach on $device, however many events there are', async ({ width, height }) => {
+    const { emulator, publish } = await openShop()
+    await showPage(page, emulator)
+    await page.setViewportSize({ width, height })
+    await publish(...Array.from({ length: 300 }, (_, index) => ({ subject: `orders/${index}` })))
+    await page.locator('[data-total="published"]', { hasText: '300' }).waitFor()
+    expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThan(2.5 * height)
+    await page.locator('#events tr').last().scrollIntoViewIfNeeded()
+    const top = await page.evaluate<number>('document.querySelector("#publish").getBoundingClientRect().top')
+    expect(top).toBeLessThan(1.5 * height)
+    if (width > 960) expect(top).toBeGreaterThan(0)
+  })
+
+  it('shows the queues of namespace topics with what is in them', async () => {
+    const { emulator } = await openShop({
+      namespaces: [{ name: 'shop', topics: [{ name: 'parcels', eventSubscriptions: [{ name: 'packing' }] }] }],
+    })
+    await showPage(page, emulator)
+    const { endpoint, key, namespaceEndpoint } = emulator.namespaceTopic('parcels')
+    const send = (url: string, type: string, body: unknown) =>
+      fetch(`${url.replace(emulator.endpoints.topics, emulator.proxy)}?api-version=2024-06-01`, {
+        method: 'POST',
+        headers: { authorization: `SharedAccessKey ${key}`, 'content-type': type },
+        body: JSON.stringify(body),
+      })
+    const parcel = { specversion: '1.0', source: '/shop', type: 'parcel.packed', data: {} }
+    const events = ['1', '2', '3'].map((id) => ({ ...parcel, id }))
+    expect((await send(endpoint, 'application/cloudevents-batch+json; charset=utf-8', events)).status).toBe(200)
+    const queue = page.getByRole('region', { name: 'Queues of namespace topics' }).getByRole('listitem')
+    await queue.filter({ hasText: /packing\s*shop\/parcels · 3 available, 0 locked/ }).waitFor()
+    const queueUrl = `${namespaceEndpoint}/topics/parcels/eventsubscriptions/packing`
+    const received = await send(`${queueUrl}:receive`, 'application/json', {})
+    const [, lockToken = ''] = /"lockToken": ?"([^"]+)"/.exec(await received.text()) ?? []
+    await queue.filter({ hasText: '2 available, 1 locked' }).waitFor()
+    await send(`${queueUrl}:reject`, 'application/json', { lockTokens: [lockToken] })
+    await queue.locator('summary').click()
+    await queue.locator('dl', { hasText: /Locked\s*0[\s\S]*Dead-lettered\s*1/ }).waitFor()
+  })
+
+  it('names its parts for a screen reader', async () => {
+    const { emulator, publish } = await openShop()
+    await publish({ subject: 'orders/4711' })
+    await emulator.idle()
+    await showPage(page, emulator)
+    for (const [role, name] of [
+      ['banner', undefined],
+      ['main', undefined],
+      ['complementary', undefined],
+      ['status', undefined],
+      ['table', 'The latest events, newest first'],
+      ['columnheader', 'What became of it'],
+      ['searchbox', 'Find by type, subject, id or body'],
+      ['combobox', 'Show events'],
+      ['button', 'Shop.OrderPlaced'],
+      ['region', 'Publish'],
+      ['region', 'Event subscriptions'],
+      ['slider', /published and delivered/],
+    ] as const) {
+      await page
+        .getByRole(role, { ...(name !== undefined && { name }) })
+        .first()
+        .waitFor()
+    }
+    await page.getByRole('button', { name: 'Shop.OrderPlaced' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Shop.OrderPlaced' })
+    await dialog.getByRole('region', { name: 'The event’s body' }).waitFor()
+    await dialog.getByRole('table', { name: 'Answer: 200' }).waitFor()
   })
 
   it('publishes a sample, tells what the topic refuses, and what is no JSON before it is sent', async () => {

@@ -18,6 +18,19 @@ export function byId(id) {
   return found
 }
 
+/** Posts to the emulator. Resolves with why it refused, or with `undefined` where it did as it was asked. */
+export async function postJson(path, value) {
+  try {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(path, { method: 'POST', headers, body: JSON.stringify(value) })
+    const { status, code, message, error } = await answer.json()
+    if (!answer.ok) return error?.message ?? `Refused: ${answer.status}`
+    return status === 200 ? undefined : `${status} ${code ?? ''}: ${message ?? 'refused'}`
+  } catch {
+    return 'The emulator did not answer'
+  }
+}
+
 /** Rows of a description list; those without a value are left out. */
 export function descriptionList(rows) {
   const list = element('dl', { class: 'facts' })

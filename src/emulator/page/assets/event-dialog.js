@@ -1,11 +1,26 @@
-import { byId, countOf, dayAndTimeOf, descriptionList, durationOf, element, schemaNames, timeOf } from './elements.js'
+import {
+  byId,
+  countOf,
+  dayAndTimeOf,
+  descriptionList,
+  durationOf,
+  element,
+  postJson,
+  schemaNames,
+  timeOf,
+} from './elements.js'
 import { fateElement, fateText } from './fates.js'
 
-/** The dialog that shows an event whole: its body, and every try with headers and body. */
+/**
+ * The dialog of one event: its body, and each try with its request and its answer. While it is open, the address of the page leads
+ * to the event.
+ */
 export function createEventDialog(now) {
   const dialog = byId('detail')
   const title = byId('detail-title')
   const content = byId('detail-content')
+  const link = byId('detail-link')
+  dialog.addEventListener('close', () => history.replaceState(null, '', location.pathname))
   let shown
   let shownText = ''
   let shownEvent
@@ -30,7 +45,7 @@ export function createEventDialog(now) {
   function render(event) {
     // A change must not close what the reader has opened, nor take the focus from it.
     const open = new Map([...content.querySelectorAll('details')].map((one) => [one.dataset.try, one.open]))
-    const focused = document.activeElement?.closest('details')?.dataset.try
+    const focused = document.activeElement?.dataset.focus
     title.textContent = event.type || '(no type)'
     content.replaceChildren(
       descriptionList([
@@ -42,13 +57,13 @@ export function createEventDialog(now) {
       ]),
       element('h3', {}, event.truncated ? 'Body (its beginning)' : 'Body'),
       codeBlock(indented(event.body), 'The event’s body'),
-      ...event.fates.flatMap((fate) => fateSection(fate, open)),
+      ...event.fates.flatMap((fate) => fateSection(event, fate, open)),
       ...(event.fates.length === 0 ? [element('p', { class: 'empty' }, 'No event subscription wanted it.')] : []),
     )
-    if (focused !== undefined) content.querySelector(`[data-try="${CSS.escape(focused)}"] summary`)?.focus()
+    if (focused !== undefined) content.querySelector(`[data-focus="${CSS.escape(focused)}"]`)?.focus()
   }
 
-  function fateSection(fate, open) {
+  function fateSection(event, fate, open) {
     const heading = element('h3', {}, 'To ', fateElement(fate, now()))
     const facts = descriptionList([
       ['Reason', fate.reason],
@@ -56,12 +71,12 @@ export function createEventDialog(now) {
       ['Next try', fate.nextTryAt === undefined ? undefined : dayAndTimeOf(fate.nextTryAt)],
     ])
     const tries = fate.attempts.toReversed().map((attempt, index) => {
-      const name = `${fate.name} ${attempt.deliveryCount}`
+      const name = `${fate.name} ${attempt.at} ${attempt.deliveryCount}`
       const details = tryDetails(attempt, name)
       details.open = open.get(name) ?? index === 0
       return details
     })
-    return [heading, ...(facts.childElementCount > 0 ? [facts] : []), ...tries]
+    return [heading, ...(facts.childElementCount > 0 ? [facts] : []), redelivery(event, fate), ...tries]
   }
 
   return {
@@ -71,7 +86,9 @@ export function createEventDialog(now) {
       shownEvent = undefined
       title.textContent = event.type || '(no type)'
       content.replaceChildren()
-      dialog.showModal()
+      link.href = `#${new URLSearchParams({ event: event.id })}`
+      history.replaceState(null, '', link.href)
+      if (!dialog.open) dialog.showModal()
       return load(event.key)
     },
     /** The event has changed, perhaps; at most one question is under way. */
@@ -102,31 +119,77 @@ export function createEventDialog(now) {
   }
 }
 
+/** States in which nothing is under way, so that the event may be delivered once more. */
+const ended = new Set(['delivered', 'dead-lettered', 'dropped'])
+
+/** A button that has the event delivered once more. It stays while the event is on its way, so that the focus stays too. */
+function redelivery({ key, redeliverable }, { name, state, subscriptionId }) {
+  const isPossible = redeliverable && ended.has(state)
+  const answer = element('output')
+  const button = actionButton('Redeliver', `redeliver ${name}`)
+  button.setAttribute('aria-disabled', String(!isPossible))
+  button.addEventListener('click', async () => {
+    if (!isPossible) return
+    const refused = await postJson('/page/redeliver', { key, subscriptionId })
+    answer.textContent = refused ?? ''
+  })
+  return element('div', { class: 'submit' }, button, answer)
+}
+
 function tryDetails(attempt, name) {
   const details = element('details', { class: 'try', 'data-try': name })
-  const bundle = attempt.events > 1 ? ` · ${countOf(attempt.events)} events together` : ''
+  const number = attempt.deliveryCount + 1
+  const batch = attempt.events > 1 ? ` · ${countOf(attempt.events)} events together` : ''
   details.append(
     element(
       'summary',
-      {},
-      element('b', {}, `Try ${attempt.deliveryCount + 1}`),
-      ` ${timeOf(attempt.at)} · ${attempt.answer} · ${durationOf(attempt.durationMs)}${bundle}`,
+      { 'data-focus': name },
+      element('b', {}, `Try ${number}`),
+      ` ${timeOf(attempt.at)} · ${attempt.answer} · ${durationOf(attempt.durationMs)}${batch}`,
     ),
     descriptionList([
       ['POST', attempt.url],
       ['Served at', attempt.target === attempt.url ? undefined : attempt.target],
     ]),
-    headerTable(attempt.headers),
-    codeBlock(indented(attempt.body), `The body of try ${attempt.deliveryCount + 1}`),
+    headerTable('Headers', attempt.headers),
+    element('div', {}, curlButton(attempt, name)),
   )
+  const { responseHeaders, responseBody } = attempt
+  if (responseHeaders) details.append(headerTable(`Answer: ${attempt.answer}`, responseHeaders))
+  if (responseBody) details.append(codeBlock(indented(responseBody), `The answer to try ${number}`))
   return details
 }
 
-function headerTable(headers) {
+/** Copies a command that sends the request of a try once more. Secret headers are left out: the page does not know them. */
+function curlButton(attempt, name) {
+  const button = actionButton('Copy as curl', `curl ${name}`)
+  button.addEventListener('click', async () => {
+    const done = await navigator.clipboard.writeText(curlOf(attempt)).then(
+      () => 'Copied',
+      () => 'The browser did not copy it',
+    )
+    button.textContent = done
+  })
+  return button
+}
+
+function curlOf({ url, target, headers, body }) {
+  const sent = Object.entries({ host: new URL(url).host, ...headers }).filter(([, value]) => value !== '(redacted)')
+  return ['curl', '-i', target, ...sent.flatMap(([header, value]) => ['-H', `${header}: ${value}`]), '--data-raw', body]
+    .map(shellWord)
+    .join(' ')
+}
+
+/** A word for a POSIX shell. */
+const shellWord = (text) => (/^[\w./:=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
+
+const actionButton = (text, focus) => element('button', { type: 'button', 'data-focus': focus }, text)
+
+function headerTable(caption, headers) {
   const rows = Object.entries(headers).map(([name, value]) =>
     element('tr', {}, element('th', { scope: 'row' }, name), element('td', {}, value || '(empty)')),
   )
-  return element('table', { class: 'headers' }, element('caption', {}, 'Headers'), element('tbody', {}, ...rows))
+  return element('table', { class: 'headers' }, element('caption', {}, caption), element('tbody', {}, ...rows))
 }
 
 /** Scrolls by itself, hence its place in the order of the keyboard. */

@@ -23,10 +23,15 @@ export function createEventTable({ now, open }) {
   /** What came while the reader asked for quiet, by key. */
   const held = new Map()
   let paused = false
+  /** Keys of the events whose bodies hold the text that is searched for. */
+  let found = new Set()
+  let asking = false
+  let stale = false
 
-  function isShown({ type, subject, id, fates }) {
+  function isShown({ key, type, subject, id, fates }) {
     const text = find.value.trim().toLowerCase()
-    if (text !== '' && ![type, subject, id].some((one) => one.toLowerCase().includes(text))) return false
+    if (text !== '' && !found.has(key) && ![type, subject, id].some((one) => one.toLowerCase().includes(text)))
+      return false
     const group = groups[show.value]
     return group === undefined || fates.some(({ state }) => group.has(state))
   }
@@ -109,6 +114,7 @@ export function createEventTable({ now, open }) {
       held.delete(key)
     trim()
     tidy()
+    if (events.length > 0) search()
   }
 
   function refilter() {
@@ -116,7 +122,28 @@ export function createEventTable({ now, open }) {
     tidy()
   }
 
-  find.addEventListener('input', refilter)
+  /** Asks for the events whose bodies hold the text: the bodies are not on the page. At most one question is under way. */
+  async function search() {
+    const text = find.value.trim()
+    stale = asking
+    if (asking) return
+    if (text === '') {
+      found = new Set()
+      return
+    }
+    asking = true
+    const answer = await fetch(`/page/search?text=${encodeURIComponent(text)}`).catch(() => undefined)
+    if (answer?.ok) found = new Set(await answer.json())
+    asking = false
+    refilter()
+    if (stale) await search()
+  }
+
+  find.addEventListener('input', () => {
+    found = new Set()
+    refilter()
+    search()
+  })
   show.addEventListener('change', refilter)
   pause.addEventListener('click', () => {
     paused = !paused
@@ -127,6 +154,13 @@ export function createEventTable({ now, open }) {
 
   return {
     update,
+    /** The newest event with that id. */
+    find: (id) =>
+      [...rows.values()]
+        .map(({ event }) => event)
+        .reduce((newest, event) => {
+          return event.id === id && !(newest?.key > event.key) ? event : newest
+        }, undefined),
     /** Everything anew: what is not among it is gone. */
     reset(events) {
       if (!paused) {

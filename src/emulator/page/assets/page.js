@@ -20,6 +20,13 @@ const streamNote = byId('stream-note')
 const totals = [...document.querySelectorAll('[data-total]')]
 const dialog = createEventDialog(now)
 const table = createEventTable({ now, open: dialog.show })
+/** Opens the event that the page's address names: `#event=id`. */
+function followAddress() {
+  const id = new URLSearchParams(location.hash.slice(1)).get('event')
+  const event = id && table.find(id)
+  if (event) dialog.show(event)
+}
+
 const lists = createResourceLists()
 const form = await createPublishForm()
 const throughput = createPlot('throughput', {
@@ -71,6 +78,8 @@ function useResources(resources) {
 }
 
 let stop = () => {}
+let isFirst = true
+addEventListener('hashchange', followAddress)
 
 function connect() {
   const source = new EventSource('/page/stream')
@@ -91,6 +100,8 @@ function connect() {
     useResources(state)
     table.reset(state.events)
     for (const { key } of state.events) dialog.refresh(key)
+    if (isFirst) followAddress()
+    isFirst = false
   })
   listen('events', (events) => {
     table.update(events)

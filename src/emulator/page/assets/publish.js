@@ -1,4 +1,4 @@
-import { byId, element } from './elements.js'
+import { byId, element, postJson } from './elements.js'
 
 /** The form that publishes an event. The page never sees a topic's key: the emulator adds it. */
 export async function createPublishForm() {
@@ -44,19 +44,8 @@ export async function createPublishForm() {
 
   async function publish() {
     say('Publishing', 'waiting')
-    try {
-      const answer = await fetch('/page/publish', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ topic: topic.value, event: event.value }),
-      })
-      const { status, code, message, error } = await answer.json()
-      if (!answer.ok) say(error?.message ?? `Refused: ${answer.status}`, 'bad')
-      else if (status === 200) say('Accepted', 'ok')
-      else say(`${status} ${code ?? ''}: ${message ?? 'refused'}`, 'bad')
-    } catch {
-      say('The emulator did not answer', 'bad')
-    }
+    const refused = await postJson('/page/publish', { topic: topic.value, event: event.value })
+    say(refused ?? 'Accepted', refused === undefined ? 'ok' : 'bad')
   }
 
   topic.addEventListener('change', offerSamples)

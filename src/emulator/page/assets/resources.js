@@ -1,6 +1,6 @@
-import { byId, dayAndTimeOf, descriptionList, element, lastPart, schemaNames } from './elements.js'
+import { byId, countOf, dayAndTimeOf, descriptionList, element, lastPart, schemaNames } from './elements.js'
 
-/** The lists of topics and event subscriptions. */
+/** The lists of topics, event subscriptions and queues. */
 export function createResourceLists() {
   const topics = createList('topics', 'No topics.', fillTopic)
   const subscriptions = createList(
@@ -8,8 +8,12 @@ export function createResourceLists() {
     'None yet. Create one through Azure Resource Manager.',
     fillSubscription,
   )
+  const queues = createList('queues', '', fillQueue)
   return {
-    update({ topics: newTopics, subscriptions: newSubscriptions, more }) {
+    update({ topics: newTopics, subscriptions: newSubscriptions, queues: newQueues, more }) {
+      queues.update(newQueues, more.queues)
+      byId('queues-panel').hidden = newQueues.length === 0
+      byId('queue-count').textContent = String(newQueues.length + more.queues)
       topics.update(newTopics, more.topics)
       subscriptions.update(newSubscriptions, more.subscriptions)
       byId('topic-count').textContent = String(newTopics.length + more.topics)
@@ -58,6 +62,21 @@ function fillTopic(topic, { summary, content }) {
       ['HTTP', topic.httpEndpoint],
       ['Scope', topic.id],
       ['Access', topic.keys ? 'keys, SAS and Entra tokens' : 'Entra tokens only'],
+    ]),
+  )
+}
+
+function fillQueue({ name, topic, available, locked, delayed, deadLettered }, { summary, content }) {
+  summary.replaceChildren(
+    element('b', {}, name),
+    element('span', { class: 'where' }, `${topic} · ${countOf(available)} available, ${countOf(locked)} locked`),
+  )
+  content.replaceChildren(
+    descriptionList([
+      ['Available', available],
+      ['Locked', locked],
+      ['Delayed', delayed],
+      ['Dead-lettered', deadLettered],
     ]),
   )
 }
