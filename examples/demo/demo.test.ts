@@ -32,10 +32,26 @@ it('accounts for every event, and is readable without colour', async () => {
   }
 })
 
+it('accounts for every event by pull delivery', async () => {
+  const { child, lines } = start('--pull', '--events', '60')
+  const closed = once(child, 'close')
+  let text = ''
+  for await (const line of lines) text += `${line}\n`
+  expect(await closed).toEqual([0, null])
+  expect(text).toContain('left in the queue: {"available":0,"locked":0,"delayed":0}')
+  for (const [what, count] of Object.entries({ published: 60, delivered: 59, redelivered: 1, 'dead-lettered': 1 })) {
+    expect(text).toMatch(new RegExp(`${what}\\W+${count}\\b`))
+  }
+})
+
 it.each([
-  { options: ['--events', 'many'], status: 2, said: /^--events takes a whole number from 10 to 100000\nUsage: .*\n$/ },
-  { options: ['--bogus'], status: 2, said: /^Unknown option '--bogus'.*\nUsage: .*\n$/ },
-  { options: ['--help'], status: 0, said: /^Usage: npm start -- \[--keep\] \[--events N\].*\n$/ },
+  {
+    options: ['--events', 'many'],
+    status: 2,
+    said: /^--events takes a whole number from 10 to 100000\nUsage: [^]*\n$/,
+  },
+  { options: ['--bogus'], status: 2, said: /^Unknown option '--bogus'.*\nUsage: [^]*\n$/ },
+  { options: ['--help'], status: 0, said: /^Usage: npm start -- \[--keep \| --pull\] \[--events N\]\n[^]*\n$/ },
 ])('answers $options with a line of usage', ({ options, status, said }) => {
   const ended = spawnSync(process.execPath, [demo, ...options], { encoding: 'utf8' })
   expect(ended.status).toBe(status)

@@ -8,12 +8,16 @@ import { parseArgs } from 'node:util'
 import { Binding, parseComponents, type ReceivedEvent, RejectEvent } from 'eventgrid-binding'
 import { EventGridEmulator } from 'eventgrid-binding/emulator'
 import { createLedger } from './ledger.ts'
+import { demonstratePull } from './pull.ts'
 import { note, paint, progress, step } from './show.ts'
 
-const usage = 'Usage: npm start -- [--keep] [--events N]     (--keep stays up afterwards; N is 400 unless said)'
+const usage =
+  'Usage: npm start -- [--keep | --pull] [--events N]\n  --keep  stays up afterwards\n  --pull  by pull delivery, without a public endpoint\n  N is 400 by default'
 const options = readOptions()
 const total = Number(options.events ?? 400)
 if (!Number.isInteger(total) || total < 10 || total > 100_000) refuse('--events takes a whole number from 10 to 100000')
+
+if (options.pull) process.exit((await demonstratePull(total)) ? 0 : 1)
 
 const example = (path: string) => new URL(`../${path}`, import.meta.url)
 const samples = readdirSync(example('events/')).map((file) =>
@@ -164,7 +168,9 @@ process.exitCode = complete ? 0 : 1
 function readOptions() {
   const help = { type: 'boolean', short: 'h' } as const
   try {
-    const { values } = parseArgs({ options: { help, keep: { type: 'boolean' }, events: { type: 'string' } } })
+    const { values } = parseArgs({
+      options: { help, keep: { type: 'boolean' }, pull: { type: 'boolean' }, events: { type: 'string' } },
+    })
     if (!values.help) return values
   } catch (error) {
     refuse(error instanceof Error ? error.message : String(error))
