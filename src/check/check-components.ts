@@ -1,7 +1,9 @@
+import { hideSecrets } from '../core/scrub.ts'
+import { Secret } from '../core/secret.ts'
 import { pause, systemClock } from '../support/clock.ts'
+import { printable } from '../support/text.ts'
 import type { SampleEvent } from './check-event.ts'
 import type { CheckId } from './check-ids.ts'
-import { createClean } from './clean-text.ts'
 import { componentChecks } from './component-checks.ts'
 import type { CheckedComponent } from './load-checked.ts'
 import { type CheckReport, type ComponentReport, reportOf } from './report.ts'
@@ -151,4 +153,22 @@ function portTakenBy({ name, metadata }: CheckedComponent, ports: Map<number, st
   const taken = ports.get(port)
   if (taken === undefined) ports.set(port, name)
   return taken
+}
+
+const mostLines = 60
+const longestLine = 2_000
+
+/** Makes a function that hides the secrets of a component in a text and removes control characters. */
+function createClean(properties: Readonly<Record<string, unknown>>): (text: string) => string {
+  const secrets = Object.values(properties).flatMap((value) => {
+    const text = value instanceof Secret ? value.reveal() : ''
+    // Hiding a very short value would make the text unreadable.
+    return text.length < 4 ? [] : [text]
+  })
+  return (text) =>
+    text
+      .split('\n')
+      .slice(0, mostLines)
+      .map((line) => hideSecrets(printable(line), secrets).slice(0, longestLine))
+      .join('\n')
 }

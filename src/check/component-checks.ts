@@ -7,7 +7,6 @@ import { credentialCheck, type WantedToken } from './check-credential.ts'
 import { dnsCheck } from './check-dns.ts'
 import { handshakeCheck, pathCheck } from './check-endpoint.ts'
 import { eventCheck, type SampleEvent } from './check-event.ts'
-import { fileChecks } from './check-files.ts'
 import { checkIds } from './check-ids.ts'
 import { permissionCheck } from './check-permission.ts'
 import { portCheck } from './check-port.ts'
@@ -17,7 +16,7 @@ import { scopeCheck } from './check-scope.ts'
 import { subscriptionCheck } from './check-subscription.ts'
 import { topicCredentialCheck } from './check-topic.ts'
 import { failed } from './finding.ts'
-import type { CheckedComponent } from './load-checked.ts'
+import type { CheckedComponent, FileFindings } from './load-checked.ts'
 import type { Check } from './run-checks.ts'
 import { createInputWorld, createOutputWorld, type InputWorld, type OutputWorld, type Surroundings } from './world.ts'
 
@@ -143,4 +142,18 @@ function tokenChecks(input: InputWorld | undefined, output: OutputWorld | undefi
     wanted.push({ audience: 'the topic', scope: output.output.environment.topicScope, credential: output.credential })
   }
   return wanted.length > 0 ? [credentialCheck(wanted)] : []
+}
+
+/** The checks of the files. Reading the files has made their findings. */
+function fileChecks({ files }: CheckedComponent): readonly Check[] {
+  const one = (part: keyof FileFindings, needs: Check['needs']): readonly Check[] => {
+    const finding = files[part]
+    return finding ? [{ id: `files/${part}`, needs, run: () => finding }] : []
+  }
+  return [
+    ...one('yaml', []),
+    ...one('metadata', ['files/yaml']),
+    ...one('secrets', ['files/yaml']),
+    ...one('names', ['files/yaml']),
+  ]
 }

@@ -1,7 +1,7 @@
 import type { EventResult } from '../binding/metrics.ts'
+import type { ReceivedEvent } from '../core/event.ts'
 import { createPlacedList, type Placed, type PlacedList } from '../support/placed-list.ts'
-import type { AckMessage, EventMessage } from './contract.ts'
-import { eventMessage, type SentEvent } from './event-message.ts'
+import type { AckMessage, EventMessage, Texts } from './contract.ts'
 
 export interface ReadersOptions {
   /** The time limit of a delivery. */
@@ -191,4 +191,22 @@ export function createReaders(options: ReadersOptions): Readers {
       return waiting.size
     },
   }
+}
+
+/**
+ * The metadata that the application gets. Dapr makes each a header of its request, whatever its name, so this is an allow-list. The
+ * listener has removed credentials already.
+ */
+const allowed = /^(?:aeg-[\w-]+|traceparent|tracestate)$/
+
+/** The parts of an event that a message needs. The parsed event may be thirty times as large. */
+type SentEvent = Pick<ReceivedEvent, 'data' | 'metadata' | 'contentType'>
+
+/** The message of an event: its own bytes and the allowed metadata. */
+function eventMessage({ data, metadata, contentType }: SentEvent, messageId: string): EventMessage {
+  return { data, metadata: allowedMetadata(metadata), contentType, messageId }
+}
+
+function allowedMetadata(metadata: Texts): Texts {
+  return Object.fromEntries(Object.entries(metadata).filter(([name]) => allowed.test(name)))
 }

@@ -6,7 +6,7 @@ import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import { trustOptions } from '../core/trust.ts'
 import type { AzureEnvironment } from '../metadata/azure-environment.ts'
-import { createOwnHostPolicy } from './own-host.ts'
+import { ArmFailureError } from './arm-failure.ts'
 import { createTimeLimitPolicy } from './time-limit.ts'
 
 /** What {@link connectArm} needs. */
@@ -56,4 +56,21 @@ export function connectArm(
       { policy: createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'fail' }), position: 'perRetry' },
     ],
   })
+}
+
+/**
+ * A policy that sends requests to Azure Resource Manager only. The SDK follows any URL that an answer names
+ * (`Azure-AsyncOperation`, `Location`, `nextLink`) and would send the token there.
+ */
+function createOwnHostPolicy(resourceManager: string): PipelinePolicy {
+  const own = new URL(resourceManager).origin
+  return {
+    name: 'eventgrid-binding-own-host',
+    async sendRequest(request, next) {
+      const { origin, host } = new URL(request.url)
+      if (origin === own) return next(request)
+      const message = `it names another host, ${host}; the token is sent to ${own} only`
+      throw new ArmFailureError({ kind: 'lost', message })
+    },
+  }
 }

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { isIngressUrl } from '../../emulator/delivery/ingress.ts'
 import {
   EmulatorStateError,
   EventGridEmulator,
@@ -11,7 +12,6 @@ import { codeOf } from '../../support/error-code.ts'
 import type { Command } from '../command.ts'
 import { bannerLines, topicLines } from '../emulator-banner.ts'
 import { fieldsForRestart, type LoadedConfig, loadConfig, readConfig } from '../emulator-config.ts'
-import { readIngress } from '../ingress-option.ts'
 import { portRange, readNumber } from '../number-option.ts'
 import { parseOptions } from '../parse-options.ts'
 import { deadLetterLine, deliveryLine, figuresLine, handshakeLine } from '../record-lines.ts'
@@ -232,4 +232,14 @@ async function drain(
   terminal.line(
     `ended: ${delivered} delivered, ${deadLettered} dead-lettered, ${dropped} dropped, ${emulator.pending} undelivered and ${fate}`,
   )
+}
+
+/** The rules of `--ingress FROM=TO`, two URLs each. Throws a UsageError that shows what one looks like. */
+function readIngress(values: readonly string[]): IngressRule[] {
+  return values.map((value) => {
+    const [, from = '', to = ''] = /^([^=]*)=(.*)$/.exec(value) ?? []
+    if (isIngressUrl(from) && isIngressUrl(to)) return { from, to }
+    const form = 'https://orders.example.com/=http://127.0.0.1:9000/'
+    throw new UsageError(`--ingress takes two URLs, like ${form}, not ${JSON.stringify(value)}`, { showHelp: true })
+  })
 }

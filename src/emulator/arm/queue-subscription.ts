@@ -1,44 +1,10 @@
 import { z } from 'zod'
 import type { QueueSubscriptionProperties } from '../model/namespace.ts'
+import { advancedFilterSchema } from './advanced-filter.ts'
 import { armErrors } from './errors.ts'
 
 const text = z.string()
-const numbers = z.array(z.number()).min(1)
-const key = text.min(1)
-const filter = z.discriminatedUnion('operatorType', [
-  z.object({ operatorType: z.enum(['NumberIn', 'NumberNotIn']), key, values: numbers }),
-  z.object({
-    operatorType: z.enum(['NumberInRange', 'NumberNotInRange']),
-    key,
-    values: z.array(z.tuple([z.number(), z.number()])).min(1),
-  }),
-  z.object({
-    operatorType: z.enum([
-      'NumberLessThan',
-      'NumberGreaterThan',
-      'NumberLessThanOrEquals',
-      'NumberGreaterThanOrEquals',
-    ]),
-    key,
-    value: z.number(),
-  }),
-  z.object({ operatorType: z.literal('BoolEquals'), key, value: z.boolean() }),
-  z.object({
-    operatorType: z.enum([
-      'StringIn',
-      'StringNotIn',
-      'StringBeginsWith',
-      'StringNotBeginsWith',
-      'StringEndsWith',
-      'StringNotEndsWith',
-      'StringContains',
-      'StringNotContains',
-    ]),
-    key,
-    values: z.array(text).min(1),
-  }),
-  z.object({ operatorType: z.enum(['IsNullOrUndefined', 'IsNotNull']), key }),
-])
+const filter = advancedFilterSchema(text, 1)
 
 const queue = z.object({
   receiveLockDurationInSeconds: z.int().min(60).max(300).exactOptional(),

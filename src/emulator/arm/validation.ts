@@ -9,6 +9,7 @@ import {
   type EventSubscriptionProperties,
   type InputSchema,
 } from '../model/model.ts'
+import { advancedFilterSchema } from './advanced-filter.ts'
 import { type ArmError, armErrors } from './errors.ts'
 
 /** The most advanced filters of a subscription, and the most values in all of them (Event Grid: event-filtering). */
@@ -66,42 +67,7 @@ const destination = z.discriminatedUnion('endpointType', [
   z.object({ endpointType: z.enum(endpointTypes), properties: z.record(text, z.unknown()).default({}) }),
 ])
 
-const key = text.min(1)
-const number = z.number()
-const advancedFilter = z.discriminatedUnion('operatorType', [
-  z.object({ operatorType: z.enum(['NumberIn', 'NumberNotIn']), key, values: z.array(number) }),
-  z.object({
-    operatorType: z.enum(['NumberInRange', 'NumberNotInRange']),
-    key,
-    values: z.array(z.tuple([number, number])),
-  }),
-  z.object({
-    operatorType: z.enum([
-      'NumberLessThan',
-      'NumberGreaterThan',
-      'NumberLessThanOrEquals',
-      'NumberGreaterThanOrEquals',
-    ]),
-    key,
-    value: number,
-  }),
-  z.object({
-    operatorType: z.enum([
-      'StringIn',
-      'StringNotIn',
-      'StringBeginsWith',
-      'StringNotBeginsWith',
-      'StringEndsWith',
-      'StringNotEndsWith',
-      'StringContains',
-      'StringNotContains',
-    ]),
-    key,
-    values: z.array(filterText),
-  }),
-  z.object({ operatorType: z.literal('BoolEquals'), key, value: z.boolean() }),
-  z.object({ operatorType: z.enum(['IsNullOrUndefined', 'IsNotNull']), key }),
-])
+const advancedFilter = advancedFilterSchema(filterText, 0)
 
 const filter = z.object({
   subjectBeginsWith: z.exactOptional(filterText),

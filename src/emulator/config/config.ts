@@ -1,10 +1,16 @@
 import { X509Certificate } from 'node:crypto'
 import type { z } from 'zod'
-import { type Place, readLocatedYaml, type YamlPath } from '../../support/located-yaml.ts'
+import {
+  type LocatedDocument,
+  type LocatedScalar,
+  type Place,
+  readLocatedYaml,
+  type YamlPath,
+} from '../../support/located-yaml.ts'
 import { nearestName } from '../../support/nearest-name.ts'
+import { drawExcerpt } from '../../support/source-excerpt.ts'
 import { createBlobDeadLetterStore } from '../delivery/blob-dead-letter-store.ts'
 import { ownField } from '../model/json-object.ts'
-import { configExcerpt } from './config-excerpt.ts'
 import { referenceFaults } from './config-references.ts'
 import { type Config, configSchema, namesAt } from './config-schema.ts'
 import type { EventGridEmulatorOptions } from './options.ts'
@@ -162,4 +168,19 @@ function fieldName(path: YamlPath): string {
     .map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`))
     .join('')
     .replace(/^\./, '')
+}
+
+const words: ReadonlySet<string> = new Set(
+  [[], ['clients', 0], ['subscriptions', 0], ['topics', 0], ['eventSubscriptions', 0], ['ingress', 0]].flatMap(namesAt),
+)
+
+/** The line of a problem with a caret under it, secrets masked; in a text with a syntax error all but the names of fields. */
+function configExcerpt(text: string, documents: readonly LocatedDocument[], place: Place, maxWidth: number): string {
+  return drawExcerpt(text, place, { documents, isShown, words, maxWidth })
+}
+
+/** Keys, connection strings and delivery attributes may be secret, and so may the query of a URL. */
+function isShown({ path, isKey, text }: LocatedScalar): boolean {
+  if (isKey) return /^[a-z]{1,40}$/i.test(text)
+  return !path.some((part) => /secret|key|connectionString|^values?$/i.test(String(part))) && !/[?;]/.test(text)
 }

@@ -5,7 +5,6 @@ import type { JsonObject } from '../model/json-object.ts'
 import type { NamespaceStore, NamespaceTopic, QueueSubscription } from '../model/namespace.ts'
 import type { Records } from '../records/record-types.ts'
 import type { Journal, JournalEntry } from '../state/journal.ts'
-import { isoDurationMs } from './iso-duration.ts'
 import type { QueuedEvent } from './pull-queue.ts'
 import {
   createPullQueue,
@@ -185,4 +184,14 @@ function deadLetterPath(name: string, at: number): string {
 function deadLetteredForm({ event, deliveryCount, acceptedAt }: QueuedEvent, reason: DeadLetterReason): JsonObject {
   const publishtime = new Date(acceptedAt).toISOString()
   return { ...event, deadletterreason: reason, deliveryattempts: deliveryCount, publishtime }
+}
+
+const shape = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/
+
+/** An ISO 8601 duration of days, hours, minutes and seconds in milliseconds; `undefined` for other text. */
+function isoDurationMs(text: string): number | undefined {
+  const parts = shape.exec(text)
+  if (!parts || !/\d/.test(text)) return undefined
+  const [days = 0, hours = 0, minutes = 0, seconds = 0] = parts.slice(1).map((part) => Number(part ?? 0))
+  return (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isRecord } from '../../support/is-record.ts'
-import { isForeignFetch, isOwnHost } from '../../support/request-origin.ts'
+import { type BrowserRequest, isForeignFetch, isOwnHost, isOwnOrigin } from '../../support/request-origin.ts'
 import type { DeliveryEngine } from '../delivery/delivery-engine.ts'
 import type { Directory } from '../entra/directory.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
@@ -12,7 +12,6 @@ import { publishLimits } from '../topics/parse-published.ts'
 import { publishApiVersion } from '../topics/topic-routes.ts'
 import { endedStates } from './event-trail.ts'
 import { assetNames, readAsset } from './page-assets.ts'
-import { foreignPost } from './page-guard.ts'
 import { createPageModel, type PageSources } from './page-model.ts'
 import { createPageStream, type PageStreamOptions } from './page-stream.ts'
 import { viewEventDetail } from './page-view.ts'
@@ -193,4 +192,16 @@ function parsed(text: unknown): unknown {
   } catch {
     return undefined
   }
+}
+
+/**
+ * Why a POST does not come from the page itself, or undefined if it does. A form of another site can
+ * send neither this origin nor JSON.
+ */
+function foreignPost(request: BrowserRequest): string | undefined {
+  if (isForeignFetch(request) || !isOwnOrigin(request)) {
+    return 'Only the page itself may publish here. Others publish to the topic.'
+  }
+  const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
+  return type === 'application/json' ? undefined : 'The request must be application/json.'
 }

@@ -1,0 +1,41 @@
+import { z } from 'zod'
+
+/** The schema of an advanced filter. @param value a text to compare with @param minValues fewest items of a list */
+export function advancedFilterSchema(value: z.ZodString, minValues: 0 | 1) {
+  const key = z.string().min(1)
+  const atLeast = <Item extends z.ZodType>(list: z.ZodArray<Item>) => list.min(minValues)
+  return z.discriminatedUnion('operatorType', [
+    z.object({ operatorType: z.enum(['NumberIn', 'NumberNotIn']), key, values: atLeast(z.array(z.number())) }),
+    z.object({
+      operatorType: z.enum(['NumberInRange', 'NumberNotInRange']),
+      key,
+      values: atLeast(z.array(z.tuple([z.number(), z.number()]))),
+    }),
+    z.object({
+      operatorType: z.enum([
+        'NumberLessThan',
+        'NumberGreaterThan',
+        'NumberLessThanOrEquals',
+        'NumberGreaterThanOrEquals',
+      ]),
+      key,
+      value: z.number(),
+    }),
+    z.object({
+      operatorType: z.enum([
+        'StringIn',
+        'StringNotIn',
+        'StringBeginsWith',
+        'StringNotBeginsWith',
+        'StringEndsWith',
+        'StringNotEndsWith',
+        'StringContains',
+        'StringNotContains',
+      ]),
+      key,
+      values: atLeast(z.array(value)),
+    }),
+    z.object({ operatorType: z.literal('BoolEquals'), key, value: z.boolean() }),
+    z.object({ operatorType: z.enum(['IsNullOrUndefined', 'IsNotNull']), key }),
+  ])
+}
