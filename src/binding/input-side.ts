@@ -44,6 +44,9 @@ export async function createInputSide(
   }
   const keeper = createSubscriptionKeeper({
     logger,
+    replicas: input.expectedReplicas,
+    timeoutMs: input.subscriptionTimeoutMs,
+    handled: () => report()?.answered[200] ?? 0,
     ...(options.clock && { clock: options.clock }),
     upsert: async (how) => (await connect()).upsert(how),
     inspect: async (signal) => (await connect()).inspect(signal),

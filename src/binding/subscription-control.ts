@@ -13,7 +13,7 @@ import { traceUpsert } from './upsert-trace.ts'
 /** What a binding does with its event subscription. */
 export interface SubscriptionControl {
   /** Creates or updates it. */
-  upsert(how: Pick<UpsertOptions, 'patience' | 'signal' | 'onAttempt'>): Promise<UpsertOutcome>
+  upsert(how: Pick<UpsertOptions, 'patience' | 'signal' | 'onAttempt' | 'handled'>): Promise<UpsertOutcome>
   /** Looks at it by one request that writes nothing. Rejects where ARM does not answer. */
   inspect(signal: AbortSignal): Promise<Finding>
 }

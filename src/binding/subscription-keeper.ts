@@ -1,6 +1,8 @@
 import { BindingError, messageWithoutCode } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
-import { type SteadyClock, systemClock } from '../support/clock.ts'
+import { decideRepairInterval, decideStartPause, fleetSpreadMs } from '../subscription/fleet-pace.ts'
+import type { UpsertOutcome } from '../subscription/upsert-attempt.ts'
+import { pause, type SteadyClock, systemClock } from '../support/clock.ts'
 import type { SubscriptionControl } from './subscription-control.ts'
 
 /** The state of the event subscription, as far as this binding knows. */
@@ -18,6 +20,12 @@ export type SubscriptionState =
 /** What {@link createSubscriptionKeeper} needs. */
 export interface SubscriptionKeeperOptions extends SubscriptionControl {
   readonly logger: Logger
+  /** Roughly how many replicas share the event subscription. @default 1 */
+  readonly replicas?: number
+  /** How long a start may take while somebody waits for it, in ms. @default 120_000 */
+  readonly timeoutMs?: number
+  /** Deliveries answered 200 so far: each carried a credential that is known here. @default none */
+  readonly handled?: () => number
   /** @default systemClock */
   readonly clock?: SteadyClock
   /** At least 0 and less than 1. @default Math.random */
@@ -29,14 +37,14 @@ export interface SubscriptionKeeper {
   state(): SubscriptionState
   /** Creates or updates the event subscription, then watches it. Rejects as `upsert` does. */
   bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal): Promise<void>
-  /** Reads the event subscription again and corrects it, in the background and at most once a minute. */
+  /**
+   * Reads the event subscription again and corrects it, in the background and at most once a minute; less often where that does not last.
+   * In a fleet it waits first, and does nothing where another replica has corrected it by then.
+   */
   repair(): void
   /** Ends what is under way and waits for it. */
   close(): Promise<void>
 }
-
-/** Shortest time between two repairs, so that a stranger who knows our name can't make us call ARM at will. */
-const repairIntervalMs = 60_000
 
 /**
  * Shortest time between two looks; the longest is twice that, by chance. A thousand replicas look 2.2 times a second together, far below
@@ -46,12 +54,17 @@ const minLookMs = 5 * 60_000
 
 /** Keeps one event subscription. Upserts never overlap, and `close` ends each of them. */
 export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): SubscriptionKeeper {
-  const { upsert, inspect, logger, clock = systemClock, random = Math.random } = options
+  const { upsert, inspect, logger, replicas = 1, timeoutMs = 120_000, handled = () => 0 } = options
+  const { clock = systemClock, random = Math.random } = options
   const closing = new AbortController()
   let state: SubscriptionState = { state: 'pending' }
   let underWay: Promise<void> | undefined
   let lastRepair = Number.NEGATIVE_INFINITY
+  let repairsThatWrote = 0
+  let repairIsDue = false
+  let handledBefore = 0
   let cancelLook = () => {}
+  let cancelRepair = () => {}
 
   const failed = (error: unknown) => {
     state = { state: 'failed', why: reasonOf(error) }
@@ -67,27 +80,52 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): Su
     return underWay
   }
 
+  async function provision(patience: 'timeout' | 'forever', signal: AbortSignal): Promise<UpsertOutcome> {
+    try {
+      const outcome = await upsert({ patience, signal, handled, onAttempt: ({ error }) => failed(error) })
+      state = { state: 'provisioned', since: outcome.wroteAt ?? clock.now() }
+      return outcome
+    } catch (error) {
+      if (!signal.aborted) failed(error)
+      throw error
+    }
+  }
+
   const bringUp: SubscriptionKeeper['bringUp'] = (patience, signal) => {
     const either = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
     return run(async () => {
-      try {
-        const { wroteAt = clock.now() } = await upsert({
-          patience,
-          signal: either,
-          onAttempt: ({ error }) => failed(error),
-        })
-        state = { state: 'provisioned', since: wroteAt }
-      } catch (error) {
-        if (!either.aborted) failed(error)
-        throw error
-      }
+      const limitMs = patience === 'timeout' ? timeoutMs : Number.POSITIVE_INFINITY
+      const pauseMs = decideStartPause({ replicas, timeoutMs: limitMs, random: random() })
+      if (pauseMs > 0) await pause(clock, pauseMs, either)
+      await provision(patience, either)
     })
   }
 
-  function correct(): void {
-    bringUp('timeout').catch((error: unknown) => {
+  function correct(done: (outcome: UpsertOutcome) => void = () => {}): void {
+    run(async () => done(await provision('timeout', closing.signal))).catch((error: unknown) => {
       if (closing.signal.aborted) return
       logger.error(`the event subscription could not be corrected: ${error instanceof Error ? error.message : error}`)
+    })
+  }
+
+  function startRepair(): void {
+    repairIsDue = false
+    if (underWay || closing.signal.aborted) return
+    if (handled() > handledBefore) {
+      logger.info('deliveries have a credential again that is known here; the event subscription is not read')
+      return
+    }
+    const elapsed = clock.elapsed()
+    if (elapsed - lastRepair > 2 * decideRepairInterval(repairsThatWrote)) repairsThatWrote = 0
+    lastRepair = elapsed
+    logger.warn('a delivery has no credential that is known here; reading the event subscription again')
+    correct(({ wroteAt }) => {
+      if (wroteAt === undefined) return
+      if (++repairsThatWrote > 1) {
+        logger.warn(
+          'our delivery credential was removed again; replicas with more secrets than the event subscription can hold use it, or two deployments share its name',
+        )
+      }
     })
   }
 
@@ -135,14 +173,18 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): Su
     state: () => state,
     bringUp,
     repair() {
-      if (underWay || closing.signal.aborted || clock.elapsed() - lastRepair < repairIntervalMs) return
-      lastRepair = clock.elapsed()
-      logger.warn('a delivery has no credential that is known here; reading the event subscription again')
-      correct()
+      handledBefore = handled()
+      if (repairIsDue || underWay || closing.signal.aborted) return
+      if (clock.elapsed() - lastRepair < decideRepairInterval(repairsThatWrote)) return
+      const spreadMs = fleetSpreadMs(replicas)
+      if (spreadMs === 0) return startRepair()
+      repairIsDue = true
+      cancelRepair = clock.setTimer(random() * spreadMs, startRepair)
     },
     async close() {
       closing.abort()
       cancelLook()
+      cancelRepair()
       await underWay?.catch(() => {})
     },
   }

@@ -251,6 +251,14 @@ const rows = {
     type: 'duration, at most 24h',
     about: 'Longest that `init` waits for the event subscription.',
   },
+  expectedReplicas: {
+    ...input,
+    ...plain,
+    default: '1',
+    type: 'integer, 1-10000',
+    about:
+      'Roughly how many replicas share the event subscription. Their calls to Azure Resource Manager are spread over a quarter of a second each.',
+  },
   deliveryMode: {
     ...input,
     ...plain,

@@ -71,6 +71,7 @@ export function inputMetadata(
     maxRequestBytes: values.maxRequestBytes,
     handlerTimeoutMs: values.handlerTimeout,
     subscriptionTimeoutMs: values.subscriptionTimeout,
+    expectedReplicas: values.expectedReplicas,
   }
 }
 

@@ -93,6 +93,8 @@ export interface InputMetadata {
   readonly maxRequestBytes: number
   readonly handlerTimeoutMs: number
   readonly subscriptionTimeoutMs: number
+  /** Roughly how many replicas share the event subscription. Calls to ARM are spread by it. */
+  readonly expectedReplicas: number
 }
 
 /** The input side with `deliveryMode: pull`, validated. */

@@ -18,6 +18,7 @@ const pushOnly: readonly FieldName[] = [
   'deliveryToken',
   'eventGridClientId',
   'maxRequestBytes',
+  'expectedReplicas',
 ]
 
 /** Fields of pull that a listener does not read. */

@@ -171,6 +171,7 @@ export const inputSchema = (lowestPort: 0 | 1) =>
     listenAddress: listenAddress.optional(),
     maxRequestBytes: parsedBy(integer(2_097_152, 67_108_864)),
     handlerTimeout: parsedBy(duration('1ms', '25s')),
+    expectedReplicas: parsedBy(integer(1, 10_000)),
   })
 
 /** The input side with `deliveryMode: pull`. */

@@ -91,6 +91,70 @@ export function decideUpsert(existing: ExistingSubscription | undefined, desired
   }
 }
 
+/** What a write would change (pure). Only `settings` takes something away that somebody else may have set. */
+export function kindOfDifference(
+  existing: ExistingSubscription | undefined,
+  upsert: Extract<Upsert, { readonly body: unknown }>,
+): 'missing' | 'credential' | 'broken' | 'settings' {
+  if (!existing || upsert.action === 'create') return 'missing'
+  const before = canonicalSubscription(existing.subscription)
+  const after = canonicalSubscription({ ...existing.subscription, ...upsert.body })
+  const differing = differingNames(before, after, writableFields)
+  if (differing.length === 0) return 'broken'
+  const parts = differingParts(before.destination, after.destination)
+  return differing.every((field) => field === 'destination') && parts?.every((part) => part === 'attributes')
+    ? 'credential'
+    : 'settings'
+}
+
+/** A plain answer of ARM with what it hides as we want it: our credential, and the query of the URL. */
+export function assumeHidden(
+  { subscription, unknownSettings }: ExistingSubscription,
+  { endpointUrl, deliveryCredential }: DesiredSubscription,
+): ExistingSubscription {
+  const { destination } = subscription
+  if (!isWebHook(destination)) return { subscription, unknownSettings }
+  const { endpointBaseUrl, deliveryAttributeMappings: mappings } = destination
+  const isOurUrl = endpointBaseUrl !== undefined && endpointBaseUrl === endpointUrl.split('?')[0]
+  const url = isOurUrl ? endpointUrl : (endpointBaseUrl ?? endpointUrl)
+  const value = deliveryCredential?.reveal()
+  return {
+    subscription: {
+      ...subscription,
+      destination: {
+        ...destination,
+        endpointUrl: url,
+        ...(mappings && {
+          deliveryAttributeMappings: mappings.map((mapping) =>
+            value !== undefined && isDeliveryAttribute(mapping) && isStatic(mapping) ? { ...mapping, value } : mapping,
+          ),
+        }),
+      },
+    },
+    unknownSettings,
+  }
+}
+
+/** Does it deliver to the endpoint of the metadata? The query is not compared. */
+export function delivers({ subscription }: ExistingSubscription, { endpointUrl }: DesiredSubscription): boolean {
+  const { destination } = subscription
+  const existing = isWebHook(destination) ? (destination.endpointBaseUrl ?? destination.endpointUrl) : undefined
+  return existing?.split('?')[0] === endpointUrl.split('?')[0]
+}
+
+/** The settings as text that compares. The values of attributes are left out: replicas add their credentials all the time. */
+export function settingsText({ subscription }: ExistingSubscription): string {
+  const { destination } = subscription
+  const webHook = isWebHook(destination) ? destination : undefined
+  const mappings = webHook?.deliveryAttributeMappings?.filter((mapping) => !isDeliveryAttribute(mapping))
+  return JSON.stringify(
+    canonicalSubscription({
+      ...subscription,
+      ...(webHook && { destination: { ...webHook, ...(mappings && { deliveryAttributeMappings: mappings }) } }),
+    }),
+  )
+}
+
 function otherDestination({
   destination,
   deliveryWithResourceIdentity: wrapped,
@@ -134,9 +198,13 @@ function differingNames<Name extends string>(
 
 /** For the log: `destination (attributes)`. `destination` alone would not tell a new credential from a new endpoint. */
 function withParts(field: string, before: Canonical | undefined, after: Canonical | undefined): string {
-  if (before === undefined || after === undefined || !isRecord(before) || !isRecord(after)) return field
-  const parts = differingNames(before, after, Object.keys({ ...before, ...after }))
-  return `${field} (${parts.join(', ')})`
+  const parts = differingParts(before, after)
+  return parts ? `${field} (${parts.join(', ')})` : field
+}
+
+function differingParts(before: Canonical | undefined, after: Canonical | undefined): string[] | undefined {
+  if (before === undefined || after === undefined || !isRecord(before) || !isRecord(after)) return undefined
+  return differingNames(before, after, Object.keys({ ...before, ...after }))
 }
 
 /**

@@ -44,6 +44,8 @@ export interface RepeatOptions extends Persistence {
   readonly clock: SteadyClock
   /** At least 0 and less than 1. */
   readonly random: () => number
+  /** The time over which the replicas spread one attempt each, in ms. @default 0 */
+  readonly spreadMs?: number
 }
 
 /** No attempt starts with less time than this. */
@@ -56,6 +58,7 @@ const minAttemptMs = 250
  */
 export async function repeatAttempts(options: RepeatOptions): Promise<UpsertOutcome> {
   const { name, scopeId, timeoutMs, attemptOnce, signal, logger, patience, onAttempt, clock, random } = options
+  const { spreadMs = 0 } = options
   const started = clock.elapsed()
   let lastFailure: BindingError | undefined
 
@@ -69,7 +72,7 @@ export async function repeatAttempts(options: RepeatOptions): Promise<UpsertOutc
       if (signal.aborted) throw aborted(name)
       const left = started + timeoutMs - clock.elapsed()
       const failed = readAttempt(error, { context: options.context(), left, now: clock.now() })
-      const retryInMs = decidePause(failed, { attempt, patience, left, random: random() })
+      const retryInMs = decidePause(failed, { attempt, patience, left, random: random(), spreadMs })
       onAttempt?.({ attempt, error: failed.error, ...(retryInMs !== undefined && { retryInMs }) })
       if (retryInMs === undefined) {
         if (failed.final) throw failed.error
@@ -121,14 +124,16 @@ function decidePause(
     patience,
     left,
     random,
+    spreadMs,
   }: {
     readonly attempt: number
     readonly patience: Persistence['patience']
     readonly left: number
     readonly random: number
+    readonly spreadMs: number
   },
 ): number | undefined {
-  const delay = decideRetryDelay({ ...failed, attempt, random })
+  const delay = decideRetryDelay({ ...failed, attempt, random, spreadMs })
   if (patience === 'forever') return delay
   // Unless Azure asks for a longer pause, the time that is left is used for another attempt.
   const pauseMs = failed.retryAfterMs === 0 ? Math.min(delay, left / 2) : delay

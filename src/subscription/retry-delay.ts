@@ -10,6 +10,8 @@ export interface FailedTry {
   readonly retryAfterMs: number
   /** At least 0 and less than 1. */
   readonly random: number
+  /** The time over which the replicas spread one attempt each, in ms. @default 0 */
+  readonly spreadMs?: number
 }
 
 const baseMs = 1_000
@@ -23,10 +25,14 @@ const maxRetryAfterMs = 3_600_000
  * The pause before the next attempt, in ms (pure): exponential back-off with full jitter up to 30 s, and 30 to 60 s where only
  * an operator can help. It is never shorter than Azure asks for.
  */
-export function decideRetryDelay({ verdict, attempt, retryAfterMs, random }: FailedTry): number {
+export function decideRetryDelay({ verdict, attempt, retryAfterMs, random, spreadMs = 0 }: FailedTry): number {
   const asked = Math.min(retryAfterMs, maxRetryAfterMs)
-  if (verdict !== 'passing' && verdict !== 'handshake') return Math.max(asked, lastingMs * (1 + random))
-  const jittered = backOff({ attempt, baseMs, maxMs, random })
+  // The pauses are half as long on average.
+  const fleetMs = 2 * spreadMs
   // Without jitter on top of it all replicas would return in the same second.
-  return asked === 0 ? jittered : asked + random * baseMs
+  const jitter = random * Math.max(baseMs, fleetMs)
+  if (verdict !== 'passing' && verdict !== 'handshake') {
+    return Math.max(asked, lastingMs) + random * Math.max(lastingMs, fleetMs)
+  }
+  return asked === 0 ? backOff({ attempt, baseMs, maxMs: Math.max(maxMs, fleetMs), random }) : asked + jitter
 }

@@ -5,8 +5,18 @@ import type { InputMetadata } from '../metadata/metadata.ts'
 import { backOff } from '../support/back-off.ts'
 import { pause, type SteadyClock } from '../support/clock.ts'
 import { ArmFailureError, readFailure } from './arm-failure.ts'
-import { decideUpsert, type ExistingSubscription, type Upsert } from './decide-upsert.ts'
+import {
+  assumeHidden,
+  decideUpsert,
+  delivers,
+  type ExistingSubscription,
+  isChanging,
+  kindOfDifference,
+  settingsText,
+  type Upsert,
+} from './decide-upsert.ts'
 import { desiredSubscription, withoutResets } from './desired-subscription.ts'
+import { decideTurn, type Turn } from './fleet-pace.ts'
 import type { SubscriptionApi } from './subscription-api.ts'
 import type { CallLimits } from './subscription-calls.ts'
 
@@ -27,6 +37,8 @@ export interface UpsertAttemptOptions {
   readonly clock: SteadyClock
   /** At least 0 and less than 1. */
   readonly random: () => number
+  /** Deliveries that were handled so far. They show that the event subscription delivered here for a time. @default none */
+  readonly handled?: () => number
   /** Receives what each read found. */
   readonly onRead: (existing: ExistingSubscription | undefined) => void
 }
@@ -42,19 +54,56 @@ type WriteAction = Exclude<UpsertOutcome['action'], 'kept'>
 
 /** Makes a function that runs one attempt of an upsert: reads, decides, writes if necessary, and reads again. */
 export function createUpsertAttempt(options: UpsertAttemptOptions): (deadline: number) => Promise<UpsertOutcome> {
-  const { api, input, signal, logger, clock, random, onRead } = options
+  const { api, input, signal, logger, clock, random, handled = () => 0, onRead } = options
   const { eventSubscriptionName: name, scope } = input
   const desired = desiredSubscription(input, options.deliveryCredential)
   let wrote: WriteAction | undefined
   let provisioned = false
 
+  const others = createChangeCount()
+  let waits = 0
+
+  /** Reads once, and decides. `plain` takes what ARM hides for right. */
+  async function look(limits: CallLimits, detail?: 'plain'): Promise<Look> {
+    const readAt = clock.elapsed()
+    const wanted = provisioned ? withoutResets(desired) : desired
+    const read = await api.read(limits, detail)
+    const existing = read && detail === 'plain' ? assumeHidden(read, wanted) : read
+    const upsert = decideUpsert(existing, wanted)
+    if (!('body' in upsert)) return { existing, upsert }
+    const kind = kindOfDifference(existing, upsert)
+    const ageMs = clock.elapsed() - readAt
+    const known = {
+      changesSeen: others.noted(existing, handledElsewhere(existing)),
+      waits,
+      replicas: input.expectedReplicas,
+    }
+    return { existing, upsert, turn: decideTurn({ kind, ageMs, ...known, random: random() }) }
+  }
+
+  /** Deliveries come here although the event subscription delivers elsewhere: it did not for a time. */
+  function handledElsewhere(existing: ExistingSubscription | undefined): number {
+    return existing && delivers(existing, desired) ? 0 : handled()
+  }
+
+  /** In a fleet, one call tells most replicas that they have to wait. What ARM hides takes three. */
+  async function lookAsNeeded(limits: CallLimits): Promise<Look> {
+    if (input.expectedReplicas === 1) return look(limits)
+    const first = await look(limits, 'plain')
+    const isEnough =
+      first.existing === undefined || first.upsert.action === 'wait' || (first.turn?.kind ?? 'write') !== 'write'
+    return isEnough ? first : look(limits)
+  }
+
   return async (deadline) => {
     const limits = { signal, deadline }
     for (let writes = 0, reads = 1; ; reads++) {
-      const existing = await api.read(limits)
+      const { existing, upsert, turn } = await lookAsNeeded(limits)
       onRead(existing)
-      const upsert = decideUpsert(existing, provisioned ? withoutResets(desired) : desired)
-      if (upsert.action === 'keep') return wrote ? { action: wrote, wroteAt: clock.now() } : { action: 'kept' }
+      if (upsert.action === 'keep') {
+        logger.debug(`the event subscription ${name} is as the metadata asks; nothing is written`)
+        return wrote ? { action: wrote, wroteAt: clock.now() } : { action: 'kept' }
+      }
       if (upsert.action === 'refuse') {
         throw new BindingError('SUBSCRIPTION_REJECTED', {
           what: `the event subscription ${name} was left unchanged: ${upsert.because}`,
@@ -62,20 +111,34 @@ export function createUpsertAttempt(options: UpsertAttemptOptions): (deadline: n
         })
       }
       if (upsert.action === 'wait') {
+        others.noted(existing)
         await waitForOthers(upsert.state, reads, deadline)
         continue
       }
-      if (writes === maxWrites) return overwritten(existing, upsert)
+      if (writes === maxWrites || turn?.kind === 'yield') return overwritten(existing, upsert)
+      if (turn?.kind === 'readAgain') {
+        logger.debug(`the event subscription ${name} is read again before it is written`, { afterMs: turn.afterMs })
+        await waitWithin(turn.afterMs, deadline, 'not written yet')
+        waits++
+        continue
+      }
       writes++
-      await write(upsert, limits)
+      try {
+        await write(upsert, limits)
+      } finally {
+        others.forget()
+      }
     }
   }
 
   async function waitForOthers(state: string, reads: number, deadline: number): Promise<void> {
     const pauseMs = changingPause.baseMs / 2 + backOff({ ...changingPause, attempt: reads, random: random() }) / 2
+    await waitWithin(pauseMs, deadline, `still ${state}, by our own change or somebody else's`)
+  }
+
+  async function waitWithin(pauseMs: number, deadline: number, otherwise: string): Promise<void> {
     if (clock.elapsed() + pauseMs >= deadline) {
-      const message = `the event subscription ${name} is still ${state}, by our own change or somebody else's`
-      throw new ArmFailureError({ kind: 'deadline', message })
+      throw new ArmFailureError({ kind: 'deadline', message: `the event subscription ${name} is ${otherwise}` })
     }
     await pause(clock, pauseMs, signal)
     signal.throwIfAborted()
@@ -123,5 +186,43 @@ export function createUpsertAttempt(options: UpsertAttemptOptions): (deadline: n
       }
       throw error
     }
+  }
+}
+
+/** What a read shows, and what follows. */
+interface Look {
+  readonly existing: ExistingSubscription | undefined
+  readonly upsert: Upsert
+  /** Whether to write; absent where there is nothing to write. */
+  readonly turn?: Turn
+}
+
+/** Counts the changes by others that an upsert sees: operations under way, and settings that differ between two reads. */
+function createChangeCount() {
+  let count = 0
+  let last: string | undefined
+  let handledBefore = 0
+  let changing = false
+  return {
+    /** Counts in what a read has shown; gives the count. `handled`: deliveries that only came because of a change. */
+    noted(existing: ExistingSubscription | undefined, handled = 0): number {
+      if (existing !== undefined && isChanging(existing.subscription)) {
+        if (!changing) count++
+        changing = true
+        last = undefined
+        return count
+      }
+      const now = existing ? settingsText(existing) : 'missing'
+      if (last !== undefined && (now !== last || handled > handledBefore)) count++
+      changing = false
+      last = now
+      handledBefore = handled
+      return count
+    },
+    /** After a write of our own: what differs then is our own change. */
+    forget(): void {
+      last = undefined
+      changing = false
+    },
   }
 }

@@ -3,6 +3,7 @@ import type { Secret } from '../core/secret.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import { type SteadyClock, systemClock } from '../support/clock.ts'
 import { failureContext, withSecretsOf } from './failure-context.ts'
+import { fleetSpreadMs } from './fleet-pace.ts'
 import { type Persistence, repeatAttempts } from './repeat-attempts.ts'
 import type { SubscriptionApi } from './subscription-api.ts'
 import { createUpsertAttempt, type UpsertOutcome } from './upsert-attempt.ts'
@@ -13,6 +14,8 @@ export interface UpsertOptions extends Persistence {
   readonly input: InputMetadata
   /** Our credential in the delivery attribute, for `deliveryAuthentication: secret`. */
   readonly deliveryCredential?: Secret
+  /** Deliveries that were handled so far. @default none */
+  readonly handled?: () => number
   /** @default silent */
   readonly logger?: Logger
   /** @default systemClock */
@@ -37,6 +40,7 @@ export async function upsertSubscription(options: UpsertOptions): Promise<Upsert
   let context = known
   const attemptOnce = createUpsertAttempt({
     ...{ api: options.api, input, deliveryCredential: options.deliveryCredential, signal, logger, clock, random },
+    ...(options.handled && { handled: options.handled }),
     onRead: (existing) => {
       context = withSecretsOf(known, existing)
     },
@@ -53,6 +57,7 @@ export async function upsertSubscription(options: UpsertOptions): Promise<Upsert
       patience,
       clock,
       random,
+      spreadMs: fleetSpreadMs(input.expectedReplicas),
     },
     ...(onAttempt && { onAttempt }),
   })

@@ -8,12 +8,13 @@ import { createManualClock } from '../support/manual-clock.ts'
 type Upsert = SubscriptionKeeperOptions['upsert']
 
 /** A keeper whose upserts end when the test says so, and whose looks find what the test says, at a time that the test sets. */
-function open() {
+function open(fleet: Pick<SubscriptionKeeperOptions, 'replicas' | 'handled'> = {}) {
   const time = createManualClock(1_000_000)
   const asked: { how: Parameters<Upsert>[0]; end: PromiseWithResolvers<Awaited<ReturnType<Upsert>>> }[] = []
   const found: { next: Finding | Error; looks: number } = { next: { kind: 'intact' }, looks: 0 }
   const log = captureLog()
   const keeper = createSubscriptionKeeper({
+    ...fleet,
     logger: log,
     clock: time.clock,
     random: () => 0.5,
@@ -93,6 +94,66 @@ it('repairs at most once a minute, and never while an upsert is under way', asyn
   keeper.repair()
   expect(asked).toHaveLength(3)
   expect(log.text()).toContain('could not be corrected: TIMEOUT: no answer')
+})
+
+it('repairs less and less often where somebody removes again what was written', async () => {
+  const { time, asked, log, keeper, settle, bringUp } = open()
+  await bringUp()
+  const write = async () => {
+    asked.at(-1)?.end.resolve({ action: 'patched', wroteAt: time.clock.now() })
+    await settle()
+  }
+  keeper.repair()
+  await write()
+  for (const minutes of [1, 2, 4]) {
+    const before = asked.length
+    time.advance(minutes * 60_000 - 1)
+    keeper.repair()
+    expect(asked.length).toBe(before)
+    time.advance(1)
+    keeper.repair()
+    expect(asked.length).toBe(before + 1)
+    await write()
+  }
+  expect(log.text()).toContain('our delivery credential was removed again')
+})
+
+describe('in a fleet', () => {
+  it('spreads the starts over a quarter of a second for each replica', async () => {
+    const { time, asked, keeper, settle } = open({ replicas: 100 })
+    const up = keeper.bringUp('forever')
+    time.advance(12_499)
+    await settle()
+    expect(asked).toHaveLength(0)
+    time.advance(1)
+    await settle()
+    expect(asked).toHaveLength(1)
+    asked[0]?.end.resolve({ action: 'kept' })
+    await up
+  })
+
+  it('leaves a repair to the replica that is the first, as soon as deliveries are known again', async () => {
+    let handled = 0
+    const { time, asked, log, keeper, settle } = open({ replicas: 100, handled: () => handled })
+    const later = async () => {
+      time.advance(12_500)
+      await settle()
+    }
+    keeper.repair()
+    keeper.repair()
+    handled++
+    await later()
+    expect(asked).toHaveLength(0)
+    expect(log.text()).toContain('the event subscription is not read')
+    keeper.repair()
+    handled++
+    keeper.repair()
+    await later()
+    expect(asked).toHaveLength(1)
+    keeper.repair()
+    await keeper.close()
+    expect(time.pending()).toBe(0)
+  })
 })
 
 it('is ended by close, which waits for it, and does nothing after', async () => {
