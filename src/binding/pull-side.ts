@@ -120,7 +120,7 @@ function createEventDispatch(
   pull: PullMetadata,
   options: Pick<Parameters<typeof createDispatcher>[0], 'handler' | 'now' | 'log' | 'clock'>,
 ): EventDispatch {
-  const dispatcher = createDispatcher({ ...pull, ...options })
+  const dispatcher = createDispatcher({ ...pull, destination: pull.namespaceTopic.topic, ...options })
   return {
     dispatch({ bytes, metadata, redelivered, settle }) {
       const reading = readDelivery(bytes)

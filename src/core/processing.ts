@@ -99,6 +99,7 @@ function endOnce({ span, common, meters }: Begun): (error: string | undefined) =
  * listener was opened would otherwise be the parent of every event.
  */
 export function callerContext(): Context {
+  if (!tracer()) return ROOT_CONTEXT
   const active = context.active()
   const span = trace.getSpan(active)
   return span && 'kind' in span && span.kind === SpanKind.SERVER ? active : ROOT_CONTEXT

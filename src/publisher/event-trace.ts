@@ -51,6 +51,10 @@ export function withTraceContext<Event extends EventText>(event: Event, added: T
 
 /** The trace context of invoke metadata; names match without regard to case. */
 export function traceOfMetadata(metadata: Readonly<Record<string, unknown>>): TraceContext | undefined {
-  const lower = Object.entries(metadata).map(([name, value]) => [name.toLowerCase(), value])
-  return readTraceContext(Object.fromEntries(lower.filter(([name]) => name === 'traceparent' || name === 'tracestate')))
+  const found: Record<string, unknown> = {}
+  for (const [given, value] of Object.entries(metadata)) {
+    const name = given.toLowerCase()
+    if (name === 'traceparent' || name === 'tracestate') found[name] = value
+  }
+  return readTraceContext(found)
 }

@@ -33,12 +33,11 @@ interface SentCall {
 
 /** Traces and metrics of one topic. */
 export interface PublishTracing {
-  call(): CallTrace
+  /** `undefined` without an SDK in the process. */
+  call(): CallTrace | undefined
   /** Sends a request. With several calls it has a span of its own, which is linked to theirs. */
   request(calls: readonly SentCall[], events: number, send: () => Promise<TopicAnswer>): Promise<TopicAnswer>
 }
-
-const untraced: CallTrace = { begin: ({ events }) => events, context: undefined, end() {} }
 
 /** A span keeps no more links by default. */
 const maxLinks = 128
@@ -67,9 +66,26 @@ export function createPublishTracing(url: URL, maxEventBytes: number): PublishTr
     })
   }
 
+  const requestTraced: PublishTracing['request'] = async (calls, events, send) => {
+    const links = calls.slice(0, maxLinks).flatMap(linkToCall)
+    const attributes = { ...common, [attribute.batchCount]: events }
+    const joint =
+      calls.length < 2
+        ? undefined
+        : tracer()?.startSpan(name, { kind: SpanKind.CLIENT, attributes, links }, ROOT_CONTEXT)
+    const own = joint ? trace.setSpan(ROOT_CONTEXT, joint) : (calls[0]?.context ?? ROOT_CONTEXT)
+    const since = performance.now()
+    const answer = await context.with(own, send)
+    const error = errorOf(answer)
+    const seconds = (performance.now() - since) / 1000
+    instruments()?.operationDuration.record(seconds, { ...common, ...errorType(error) })
+    endSpan(joint, error)
+    return answer
+  }
+
   return {
     call() {
-      if (!tracer() && !instruments()) return untraced
+      if (!tracer() && !instruments()) return undefined
       let count = 0
       let span: Span | undefined
       let own: Context | undefined
@@ -96,28 +112,8 @@ export function createPublishTracing(url: URL, maxEventBytes: number): PublishTr
         },
       }
     },
-    async request(calls, events, send) {
-      const [traces, meters] = [tracer(), instruments()]
-      if (!traces && !meters) return send()
-      const joint =
-        calls.length < 2
-          ? undefined
-          : traces?.startSpan(
-              name,
-              {
-                kind: SpanKind.CLIENT,
-                attributes: { ...common, [attribute.batchCount]: events },
-                links: calls.slice(0, maxLinks).flatMap(linkToCall),
-              },
-              ROOT_CONTEXT,
-            )
-      const own = joint ? trace.setSpan(ROOT_CONTEXT, joint) : (calls[0]?.context ?? ROOT_CONTEXT)
-      const since = performance.now()
-      const answer = await context.with(own, send)
-      const error = errorOf(answer)
-      meters?.operationDuration.record((performance.now() - since) / 1000, { ...common, ...errorType(error) })
-      if (joint) endSpan(joint, error)
-      return answer
+    request(calls, events, send) {
+      return tracer() || instruments() ? requestTraced(calls, events, send) : send()
     },
   }
 }

@@ -143,7 +143,11 @@ export function createPublisher(options: PublisherOptions): Publisher {
   }
 
   /** Puts a call in the queue. */
-  const begin = (payload: unknown, { metadata, signal }: PublishOptions, callTrace: CallTrace): PublishCall => {
+  const begin = (
+    payload: unknown,
+    { metadata, signal }: PublishOptions,
+    callTrace: CallTrace | undefined,
+  ): PublishCall => {
     if (closed) throw closedError()
     if (signal?.aborted) throw abortedError()
     // Before it is parsed: a text has at least as many bytes as characters.
@@ -156,13 +160,13 @@ export function createPublisher(options: PublisherOptions): Publisher {
       now: clock.now,
       newId,
     })
-    const events = callTrace.begin(given)
+    const events = callTrace?.begin(given) ?? given.events
     const load = loadOf(events)
     room.take(load)
     const call = createCall({
       schema: given.schema,
       requests: fits(load, limits) ? [events] : splitCall(events, limits),
-      context: callTrace.context,
+      context: callTrace?.context,
       clock,
       timeoutMs: limits.publishTimeoutMs,
       signal,
@@ -181,13 +185,10 @@ export function createPublisher(options: PublisherOptions): Publisher {
       try {
         const { receipt } = begin(payload, options, callTrace)
         // Not awaited here: a function that waits would keep the payload.
-        receipt.then(
-          () => callTrace.end(),
-          (error: unknown) => callTrace.end(error),
-        )
+        if (callTrace) receipt.then(() => callTrace.end(), callTrace.end)
         return receipt
       } catch (error) {
-        callTrace.end(error)
+        callTrace?.end(error)
         throw error
       }
     },
