@@ -45,7 +45,7 @@ const packageRooms: Readonly<Record<string, readonly string[]>> = {
   '@grpc/proto-loader': ['pluggable', 'host', 'support'],
   '@grpc/reflection': ['pluggable'],
   'prom-client': ['binding'],
-  '@opentelemetry/api': ['core', 'listener', 'publisher', 'binding'],
+  '@opentelemetry/api': ['core', 'listener', 'receiver', 'publisher', 'binding'],
   '@azure/arm-eventgrid': ['subscription'],
   // In binding the types of system events alone.
   '@azure/eventgrid': ['publisher', 'binding'],

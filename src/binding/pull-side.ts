@@ -4,6 +4,7 @@ import { createDispatcher } from '../listener/dispatch.ts'
 import { readDelivery } from '../listener/read-delivery.ts'
 import type { PullMetadata } from '../metadata/metadata.ts'
 import { createNamespaceClient, type RequestFailure } from '../receiver/namespace-client.ts'
+import { traceClient } from '../receiver/receive-trace.ts'
 import { createReceiver, type EventDispatch, type Receiver } from '../receiver/receiver.ts'
 import { systemClock } from '../support/clock.ts'
 import { shellWord } from '../support/text.ts'
@@ -103,10 +104,9 @@ function startReceiver(
     : credential && ({ kind: 'entra', credential, scope: environment.topicScope } as const)
   // The metadata was checked for one of both.
   if (!authentication) throw new Error('pull delivery has neither a key nor a credential')
+  const at = { namespaceEndpoint, topicName: namespaceTopic.topic, eventSubscriptionName }
   return createReceiver({
-    client: createNamespaceClient({
-      ...{ namespaceEndpoint, topicName: namespaceTopic.topic, eventSubscriptionName, authentication, endpoints },
-    }),
+    client: traceClient(createNamespaceClient({ ...at, authentication, endpoints }), at),
     dispatch: createEventDispatch(pull, { handler, now, log: createQuietLog({ logger, now, clock }), clock }),
     lockDurationMs: pull.lockDurationSeconds === undefined ? undefined : pull.lockDurationSeconds * 1000,
     hasHandler: () => handler() !== undefined,

@@ -1,0 +1,67 @@
+import { type Attributes, context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import { attribute, bounded, errorType, instruments, messagingSystem, tracer } from '../core/telemetry.ts'
+import type { NamespaceClient, NamespaceClientOptions, ReceiveAnswer, SettleAnswer } from './namespace-client.ts'
+
+/** The same client; each request is a CLIENT span, `receive {event subscription}` or that of the settlement, where the process has an SDK. */
+export function traceClient(
+  client: NamespaceClient,
+  at: Pick<NamespaceClientOptions, 'namespaceEndpoint' | 'topicName' | 'eventSubscriptionName'>,
+): NamespaceClient {
+  const common: Attributes = {
+    [attribute.system]: messagingSystem,
+    [attribute.destination]: bounded(at.topicName),
+    [attribute.eventSubscription]: bounded(at.eventSubscriptionName),
+    [attribute.serverAddress]: bounded(new URL(at.namespaceEndpoint).hostname),
+  }
+
+  async function traced<Answer extends ReceiveAnswer | SettleAnswer>(request: Request<Answer>): Promise<Answer> {
+    const { name, type, signal, send, countOf } = request
+    const attributes = { ...common, [attribute.operationName]: name, [attribute.operationType]: type }
+    const spanName = `${name} ${bounded(at.eventSubscriptionName)}`
+    // Without a parent: requests go on long after what began them.
+    const span = tracer()?.startSpan(spanName, { kind: SpanKind.CLIENT, attributes }, ROOT_CONTEXT)
+    const since = performance.now()
+    const answer = await context.with(span ? trace.setSpan(ROOT_CONTEXT, span) : ROOT_CONTEXT, send)
+    // A request that we end ourselves has not failed.
+    const error = signal.aborted ? undefined : typeOf(answer)
+    const seconds = (performance.now() - since) / 1000
+    instruments()?.operationDuration.record(seconds, { ...attributes, ...errorType(error) })
+    if (error !== undefined) span?.setAttributes(errorType(error)).setStatus({ code: SpanStatusCode.ERROR })
+    span?.setAttribute(attribute.batchCount, countOf(answer)).end()
+    return answer
+  }
+
+  const isTraced = () => tracer() !== undefined || instruments() !== undefined
+  return {
+    receive(ask) {
+      const send = () => client.receive(ask)
+      if (!isTraced()) return send()
+      const countOf = (answer: ReceiveAnswer) => ('events' in answer ? answer.events.length : 0)
+      return traced({ name: 'receive', type: 'receive', signal: ask.signal, send, countOf })
+    },
+    settle(request) {
+      const send = () => client.settle(request)
+      if (!isTraced()) return send()
+      const { operation: name, lockTokens, signal } = request
+      return traced({ name, type: 'settle', signal, send, countOf: () => lockTokens.length })
+    },
+    close: client.close,
+  }
+}
+
+interface Request<Answer> {
+  /** `messaging.operation.name`. */
+  readonly name: string
+  readonly type: 'receive' | 'settle'
+  readonly signal: AbortSignal
+  readonly send: () => Promise<Answer>
+  /** Number of its events. */
+  readonly countOf: (answer: Answer) => number
+}
+
+/** `error.type` of an answer: the status, or why there was none. */
+function typeOf(answer: ReceiveAnswer | SettleAnswer): string | undefined {
+  if (!('failure' in answer)) return undefined
+  const { status, noToken } = answer.failure
+  return status === undefined ? (noToken ? 'no-token' : 'unreachable') : String(status)
+}
