@@ -110,7 +110,7 @@ export class Binding {
    *   by `signal`; PORT_UNAVAILABLE; PLUGIN_FAILED; CREDENTIALS_REJECTED where the process lacks what `azureCredential` needs; and
    *   with `subscription: 'wait'` also where Entra or ARM refuses the client, PERMISSION_DENIED,
    *   PROVIDER_NOT_REGISTERED, SCOPE_NOT_FOUND, HANDSHAKE_FAILED, SUBSCRIPTION_REJECTED or TIMEOUT; a TypeError for an
-   *   option that is none. After any of these but ALREADY_INITIALIZED nothing is left running.
+   *   invalid option. After any of these but ALREADY_INITIALIZED nothing is left running.
    */
   async init<Given>(metadata: GivenMetadata<Given>, options: InitOptions = {}): Promise<void> {
     checkInitOptions(options)
@@ -191,7 +191,7 @@ export class Binding {
    * Sets or replaces the handler of delivered events, at any time. `undefined` takes it away: deliveries
    * are answered 503, and Event Grid sends them again.
    *
-   * @throws TypeError for a handler that is no function
+   * @throws TypeError for a handler that is not a function
    */
   read(handler: EventHandler | undefined): void {
     checkHandler('the handler', handler)
@@ -211,8 +211,8 @@ export class Binding {
    * @param payload what README's section "What create takes" lists: an event, an array of
    *   events, or data of any JSON form
    * @throws BindingError NOT_INITIALIZED, CLOSED, OPERATION_UNSUPPORTED, PAYLOAD_INVALID, PAYLOAD_TOO_LARGE,
-   *   PUBLISH_REJECTED, PUBLISH_UNAVAILABLE, CREDENTIALS_REJECTED, PERMISSION_DENIED, OVERLOADED or ABORTED; a TypeError for an option
-   *   that is none
+   *   PUBLISH_REJECTED, PUBLISH_UNAVAILABLE, CREDENTIALS_REJECTED, PERMISSION_DENIED, OVERLOADED or ABORTED; a TypeError for an invalid
+   *   option
    */
   async invoke<Operation extends string>(
     operation: GivenOperation<Operation>,

@@ -17,7 +17,7 @@ export interface ClockOptions {
   readonly now?: () => number
 }
 
-const mostSeconds = 60
+const maxSeconds = 60
 
 /** Checks that this machine's clock is within a minute of Azure's. Tokens and certificates depend on it. */
 export function clockCheck({ url, endpoints, reachedBy, now = Date.now }: ClockOptions): Check {
@@ -47,7 +47,7 @@ export function judgeClock(date: string | undefined, here: number): Finding {
   if (Number.isNaN(there)) return warning('the answer of Azure has no date to compare the clock with')
   // The header has whole seconds, so it is 500 ms behind on average.
   const seconds = Math.round((here - there - 500) / 1_000)
-  if (Math.abs(seconds) <= mostSeconds) return ok(`within ${Math.max(1, Math.abs(seconds))} s of Azure's`)
+  if (Math.abs(seconds) <= maxSeconds) return ok(`within ${Math.max(1, Math.abs(seconds))} s of Azure's`)
   return failed(`this machine's clock is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} Azure's`, {
     remedy: 'set the clock by a time server:\nsudo timedatectl set-ntp true',
   })

@@ -155,8 +155,8 @@ function portTakenBy({ name, metadata }: CheckedComponent, ports: Map<number, st
   return taken
 }
 
-const mostLines = 60
-const longestLine = 2_000
+const maxLines = 60
+const maxLineLength = 2_000
 
 /** Makes a function that hides the secrets of a component in a text and removes control characters. */
 function createClean(properties: Readonly<Record<string, unknown>>): (text: string) => string {
@@ -168,7 +168,7 @@ function createClean(properties: Readonly<Record<string, unknown>>): (text: stri
   return (text) =>
     text
       .split('\n')
-      .slice(0, mostLines)
-      .map((line) => hideSecrets(printable(line), secrets).slice(0, longestLine))
+      .slice(0, maxLines)
+      .map((line) => hideSecrets(printable(line), secrets).slice(0, maxLineLength))
       .join('\n')
 }

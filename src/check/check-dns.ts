@@ -10,7 +10,7 @@ export interface DnsOptions {
   readonly id: CheckId
   readonly field: 'subscriberEndpoint' | 'topicEndpoint'
   readonly url: URL
-  /** The https URL of an emulator that stands in for Azure and is not asked for names. */
+  /** The https URL of an emulator used in place of Azure. Names are not looked up then. */
   readonly emulator?: string | undefined
   route(): Promise<Route>
 }

@@ -21,21 +21,21 @@ export function eventCheck(world: InputWorld, samples: readonly SampleEvent[]): 
     needs: ['files/metadata', 'files/secrets', 'files/names'],
     async run() {
       // Other checks report why Azure cannot be asked.
-      const standing = surroundings.offline ? 'unknown' : await world.standing().catch(() => 'unknown' as const)
+      const existing = surroundings.offline ? 'unknown' : await world.existing().catch(() => 'unknown' as const)
       const desired = desiredSubscription(withoutSecret(input), undefined)
-      const known = standing === 'unknown' ? undefined : standing
+      const known = existing === 'unknown' ? undefined : existing
       const wanted = mergeSubscription(known?.subscription, desired).filter ?? {}
-      const stands = known?.subscription.filter
+      const provisioned = known?.subscription.filter
       const aside =
-        standing === 'unknown'
-          ? '; what stands in Azure is not known'
-          : stands === undefined
-            ? '; nothing stands in Azure yet'
+        existing === 'unknown'
+          ? '; the filters in Azure are not known'
+          : provisioned === undefined
+            ? '; Azure has no event subscription yet'
             : ''
       return joined(
         samples.flatMap(({ name, event }) => [
           judge(`${name}: the filters that init would leave`, event, wanted, aside),
-          ...(stands ? [judge(`${name}: the filters that stand in Azure`, event, stands, '')] : []),
+          ...(provisioned ? [judge(`${name}: the filters in Azure`, event, provisioned, '')] : []),
         ]),
       )
     },

@@ -52,7 +52,7 @@ export function permissionCheck(world: InputWorld): Check {
 /** Without the list, reading the event subscription shows at least part of the answer. */
 async function tryIt(world: InputWorld): Promise<Finding> {
   try {
-    await world.standing()
+    await world.existing()
     return warning(
       'the list of permissions may not be read; the event subscription may, whether it may be written is not known',
     )

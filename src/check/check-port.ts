@@ -22,8 +22,8 @@ export function portCheck(world: InputWorld, taken: string | undefined): Check {
         const [state, handler] = ['eventSubscription', 'handler'].map((name) =>
           oneLine(String(holder.health[name]), 20),
         )
-        const told = `event subscription ${state}, handler ${handler}`
-        return ok(`${handshakePort} is held by a listener of this binding (${told})`)
+        const status = `event subscription ${state}, handler ${handler}`
+        return ok(`${handshakePort} is held by a listener of this binding (${status})`)
       }
       const { error, answer } = holder
       const who = answer ? `; its holder answers OPTIONS with ${answer.status}${serverOf(answer.headers.server)}` : ''

@@ -44,12 +44,12 @@ async function whyNot(world: InputWorld, { output }: OutputWorld, signal: AbortS
     if (!isSameEndpoint(properties.endpoint, output.topicEndpoint)) {
       return warning(`not tried: ${scope.id} is not the topic of topicEndpoint`)
     }
-    const standing = await world.standing()
-    if (!standing)
+    const existing = await world.existing()
+    if (!existing)
       return warning('not tried: the event subscription does not exist yet', {
         remedy: 'start the binding once: init creates it',
       })
-    const refused = refusals(sample('', output.topicEndpoint), standing.subscription.filter ?? {})
+    const refused = refusals(sample('', output.topicEndpoint), existing.subscription.filter ?? {})
     if (refused.length > 0) return warning(`not tried: the filters would refuse the event: ${refused.join('; ')}`)
     return undefined
   } catch (error) {
@@ -65,9 +65,9 @@ const sample = (id: string, source: string) => ({
   subject: 'check',
 })
 
-function isSameEndpoint(told: unknown, ours: string): boolean {
-  if (typeof told !== 'string' || !URL.canParse(told)) return false
-  const [one, other] = [new URL(told), new URL(ours)]
+function isSameEndpoint(endpoint: unknown, ours: string): boolean {
+  if (typeof endpoint !== 'string' || !URL.canParse(endpoint)) return false
+  const [one, other] = [new URL(endpoint), new URL(ours)]
   return one.host === other.host && (one.pathname === other.pathname || other.pathname === '/')
 }
 

@@ -20,7 +20,7 @@ export function subscriptionCheck(world: InputWorld): Check {
     needs: ['azure/provider', 'azure/scope', 'azure/permission'],
     async run() {
       try {
-        return judgeStanding(await world.standing(), world)
+        return judgeExisting(await world.existing(), world)
       } catch (error) {
         return readFinding(error, id, world.explainedBy(), 'the event subscription')
       }
@@ -28,15 +28,15 @@ export function subscriptionCheck(world: InputWorld): Check {
   }
 }
 
-function judgeStanding(standing: ExistingSubscription | undefined, world: InputWorld): Finding {
+function judgeExisting(existing: ExistingSubscription | undefined, world: InputWorld): Finding {
   const { input, deliveryCredential } = world
   const name = input.eventSubscriptionName
-  if (!standing) return ok(`${name} does not exist yet: init will create it`)
-  const { provisioningState: state = 'Succeeded' } = standing.subscription
+  if (!existing) return ok(`${name} does not exist yet: init will create it`)
+  const { provisioningState: state = 'Succeeded' } = existing.subscription
   const again = `start the binding again: init writes ${name} anew, which starts another handshake`
   if (state === 'Creating' || state === 'Updating' || state === 'Deleting') {
     return warning(`${name} is ${state}: somebody changes it at the moment`, {
-      remedy: 'run check again when it stands',
+      remedy: 'run check again when the change is done',
     })
   }
   if (state === 'AwaitingManualAction') {
@@ -49,14 +49,14 @@ function judgeStanding(standing: ExistingSubscription | undefined, world: InputW
       remedy: again,
     })
   const desired = desiredSubscription(input, deliveryCredential)
-  const upsert = decideUpsert(standing, desired)
+  const upsert = decideUpsert(existing, desired)
   if (upsert.action === 'refuse') return failed(`${name}: ${upsert.because}`, { remedy: upsert.fix })
-  const findings = [endpointFinding(standing, world), credentialFinding(standing, world)].filter(
+  const findings = [endpointFinding(existing, world), credentialFinding(existing, world)].filter(
     (one) => one !== undefined,
   )
   if (findings.length > 0) return joined(findings)
   const differs = upsert.action === 'patch' || upsert.action === 'replace' ? upsert.because : undefined
-  const { deadLetterDestination, deadLetterWithResourceIdentity } = standing.subscription
+  const { deadLetterDestination, deadLetterWithResourceIdentity } = existing.subscription
   const warnings = [
     ...(differs === undefined
       ? []
@@ -73,7 +73,7 @@ function judgeStanding(standing: ExistingSubscription | undefined, world: InputW
           }),
         ]),
   ]
-  return warnings.length > 0 ? joined(warnings) : ok(`${name} stands as the metadata wants it`)
+  return warnings.length > 0 ? joined(warnings) : ok(`${name} is as the metadata wants it`)
 }
 
 /** A finding if it delivers to another URL. */

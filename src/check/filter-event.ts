@@ -44,14 +44,14 @@ function subjectRefusals(event: UnknownRecord, filter: EventFilter): readonly st
   const { subjectBeginsWith: begin = '', subjectEndsWith: end = '', isSubjectCaseSensitive = false } = filter
   const fold = (text: string) => (isSubjectCaseSensitive ? text : text.toLowerCase())
   const subject = typeof event.subject === 'string' ? event.subject : ''
-  const told = subject === '' ? 'the event has no subject' : `the subject is ${quote(subject)}`
+  const actual = subject === '' ? 'the event has no subject' : `the subject is ${quote(subject)}`
   const blobs =
     /\/containers\/[^/]+$/.test(begin) || !/\/containers\/[^/]+\/(?!blobs)/.test(begin)
       ? ''
       : '; a blob lies under /containers/{container}/blobs/'
   return [
-    ...(fold(subject).startsWith(fold(begin)) ? [] : [`subjectBeginsWith is ${quote(begin)}, and ${told}${blobs}`]),
-    ...(fold(subject).endsWith(fold(end)) ? [] : [`subjectEndsWith is ${quote(end)}, and ${told}`]),
+    ...(fold(subject).startsWith(fold(begin)) ? [] : [`subjectBeginsWith is ${quote(begin)}, and ${actual}${blobs}`]),
+    ...(fold(subject).endsWith(fold(end)) ? [] : [`subjectEndsWith is ${quote(end)}, and ${actual}`]),
   ]
 }
 
@@ -63,11 +63,11 @@ function advancedRefusals(event: UnknownRecord, filter: EventFilter): readonly s
     if (passes(condition, field, arrays)) return []
     const operand = condition.values ?? condition.value
     const wanted = operand === undefined ? '' : ` ${JSON.stringify(operand).slice(0, 200)}`
-    return [`advancedFilters: ${operatorType}${wanted} on ${quote(key)}, and ${told(field, arrays)}`]
+    return [`advancedFilters: ${operatorType}${wanted} on ${quote(key)}, and ${describeField(field, arrays)}`]
   })
 }
 
-function told(field: unknown, arrays: boolean): string {
+function describeField(field: unknown, arrays: boolean): string {
   if (field === undefined) return 'the event has no such field'
   const shown = `its value is ${(JSON.stringify(field) ?? String(field)).slice(0, 200)}`
   return Array.isArray(field) && !arrays

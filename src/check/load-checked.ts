@@ -57,8 +57,8 @@ export function loadChecked(texts: FolderTexts, options: LoadCheckedOptions): re
     ([file, read]) =>
       [file, read instanceof Error || read.isBroken ? undefined : read.drafts.flatMap(secretStoreOf)] as const,
   )
-  const told = { faults: [] as string[], notes: [] as string[] }
-  const { sourcesOf } = createSecretSources(new Map(stores), { ...options, appId: '', before: undefined }, told)
+  const diagnostics = { faults: [] as string[], notes: [] as string[] }
+  const { sourcesOf } = createSecretSources(new Map(stores), { ...options, appId: '', before: undefined }, diagnostics)
   const found: CheckedComponent[] = []
   const holders = new Map<string, Holder[]>()
   for (const [file, read] of files) {
@@ -82,11 +82,11 @@ export function loadChecked(texts: FolderTexts, options: LoadCheckedOptions): re
       const others = holders.get(one.component.name) ?? []
       const names = namesFinding(one, others)
       holders.set(one.component.name, [...others, { file, scopes: one.draft.scopes }])
-      found.push(examine(one, { file, read, yaml, names, excerptWidth, storeFaults: told.faults }))
+      found.push(examine(one, { file, read, yaml, names, excerptWidth, storeFaults: diagnostics.faults }))
     }
   }
   const heard = found.map(({ files: { secrets } }) => secrets?.detail ?? '')
-  const unheard = told.faults.filter((fault) => !heard.some((detail) => detail.includes(fault)))
+  const unheard = diagnostics.faults.filter((fault) => !heard.some((detail) => detail.includes(fault)))
   const [firstFile = ''] = texts.keys()
   if (unheard.length > 0) found.push(alone(firstFile, ok('the file is read'), failed(unheard.join('\n'))))
   return found

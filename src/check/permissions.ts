@@ -37,7 +37,7 @@ export function readPermissions(answer: unknown): readonly Permission[] {
   }))
 }
 
-/** Whether a role allows an action. `*` stands for any text; letter case does not matter. */
+/** Whether a role allows an action. `*` matches any text; letter case does not matter. */
 export function isAllowed(
   permissions: readonly Permission[],
   action: string,

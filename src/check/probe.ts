@@ -33,7 +33,7 @@ export interface ProbeAnswer {
 
 /** Longest time of one request, with its answer. */
 const limitMs = 6_000
-const mostBytes = 65_536
+const maxBytes = 65_536
 
 /**
  * Sends one request on a new connection, without a proxy, and follows no redirect. It sends no user agent: no source says which
@@ -65,14 +65,14 @@ export function probe({ url, target, method, headers, body, secureContext, signa
         headers: Object.fromEntries(
           Object.entries(response.headers).map(([name, value]) => [name, String([value].flat().join(', '))]),
         ),
-        body: Buffer.concat(chunks).toString('utf8', 0, mostBytes),
+        body: Buffer.concat(chunks).toString('utf8', 0, maxBytes),
       })
       request.destroy()
     }
     response.on('data', (chunk: Buffer) => {
       chunks.push(chunk)
       size += chunk.length
-      if (size > mostBytes) end()
+      if (size > maxBytes) end()
     })
     // A body that breaks off still counts.
     for (const name of ['end', 'error', 'aborted']) response.on(name, end)

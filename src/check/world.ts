@@ -51,7 +51,7 @@ export interface InputWorld {
   /** The names for explanations of ARM failures. */
   explainedBy(): FailureContext
   /** The existing event subscription. Rejects as the SDK does. */
-  standing(): Promise<ExistingSubscription | undefined>
+  existing(): Promise<ExistingSubscription | undefined>
   /** The credential that `init` would write into the delivery attribute. */
   readonly deliveryCredential: Secret | undefined
   close(): Promise<void>
@@ -92,7 +92,7 @@ export function createInputWorld(input: InputMetadata, surroundings: Surrounding
       const api = { resourceManager: resourceManagerOf(endpoints, environment) }
       return failureContext({ api, input, ...(deliveryCredential && { deliveryCredential }) })
     }),
-    standing: once(() => api().read({ signal, deadline: performance.now() + readLimitMs })),
+    existing: once(() => api().read({ signal, deadline: performance.now() + readLimitMs })),
     async close() {
       if (opened)
         await held().then(
@@ -134,7 +134,7 @@ export function createOutputWorld(
   }
 }
 
-const mostAddresses = 8
+const maxAddresses = 8
 
 /** All addresses of a URL's host, or the emulator's, which answers for the public names of its ingress. */
 async function routeOf(url: URL, { emulator }: Surroundings): Promise<Route> {
@@ -147,7 +147,7 @@ async function routeOf(url: URL, { emulator }: Surroundings): Promise<Route> {
   return {
     byEmulator: at !== undefined,
     targets: [...new Set(addresses)]
-      .slice(0, mostAddresses)
+      .slice(0, maxAddresses)
       .map((address) => ({ address, port: at ? Number(at.port || 443) : port })),
   }
 }

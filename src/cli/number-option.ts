@@ -1,6 +1,6 @@
 import { UsageError } from './usage-error.ts'
 
-/** The whole number that an option was given. Throws a UsageError where it is none, or out of its range. */
+/** The whole number of an option. Throws a UsageError for any other text, and outside the range. */
 export function readNumber(
   option: string,
   text: string,

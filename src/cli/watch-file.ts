@@ -29,7 +29,7 @@ export function watchText(file: string, known: string, changed: (text: string | 
   return () => clearInterval(timer)
 }
 
-/** Differs after each write; undefined for what is no file. */
+/** Differs after each write; undefined for a folder or a pipe. */
 function stateOf(file: string): string | undefined {
   try {
     const found = statSync(file, { bigint: true })

@@ -50,7 +50,7 @@ export function boundedUri(uri: string): string {
   return bounded(uri.replace(/[?#].*$/s, '').replace(/^([^/]*\/\/)[^/]*@/, '$1'))
 }
 
-/** `error.type` of what is no error with a name (semantic conventions). */
+/** `error.type` of a thrown value without a name (semantic conventions). */
 export const otherError = '_OTHER'
 
 /** Instruments of the semantic conventions. */
@@ -63,7 +63,7 @@ export interface Instruments {
 
 const scope = 'eventgrid-binding'
 
-/** The tracer of the SDK in this process; `undefined` where there is none, so that nothing need be prepared for it. */
+/** The tracer of the SDK in this process; `undefined` without an SDK: then nothing is prepared for it. */
 export function tracer(): Tracer | undefined {
   const provider = trace.getTracerProvider()
   if (!(provider instanceof ProxyTracerProvider)) return provider.getTracer(scope, packageVersion())

@@ -36,9 +36,8 @@ export function trustOptions(endpoints: Endpoints): TrustOptions {
 }
 
 /**
- * Has a request to https sent by our agent. A proxy of the environment has set an agent of its own by now; that heeds
- * no `tlsOptions` of the SDK,
- * so it is told what to trust request by request.
+ * Sends an https request by our agent. Behind a proxy of the environment the request has an agent already, which ignores the
+ * SDK's `tlsOptions`: then the request itself says what to trust.
  */
 export function sendBy(request: PipelineRequest, agent: Agent, secureContext: SecureContext | undefined): void {
   if (!request.agent) request.agent = agent

@@ -152,7 +152,7 @@ export class EventGridEmulator implements AsyncDisposable {
   }
 
   /**
-   * A namespace topic. Throws a RangeError if there is none of that name.
+   * A namespace topic. Throws a RangeError for an unknown name.
    *
    * @param name @default the first
    * @param namespace the namespace's name. @default the first

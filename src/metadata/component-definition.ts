@@ -22,7 +22,7 @@ export interface ComponentDefinition {
  * (`apiVersion`, `kind`, `metadata`, `spec`), `{ name, properties }` with properties a record or a `[{ name, value }]`
  * list, or a flat record of metadata fields. An absent version is `v1`; the type may be left out of the last two.
  *
- * @throws BindingError METADATA_INVALID for another type, version, `apiVersion` or `kind`, and for a value that is no component
+ * @throws BindingError METADATA_INVALID for another type, version, `apiVersion` or `kind`, and for a value that is not a component
  */
 export function readDefinition(input: unknown): ComponentDefinition {
   if (!isRecord(input)) {
@@ -136,7 +136,7 @@ export function checkVersion(field: string, version: unknown, issues: MetadataIs
   issues.push({ field, ...shown(version), rule, ...(at !== undefined && { at }) })
 }
 
-/** Names and types are no secrets. Of a value that is no text only the kind is shown. */
+/** Names and types are not secret. Of a value other than text only the kind is shown. */
 const shown = (value: unknown) => {
   if (value === undefined) return {}
   return { value: typeof value === 'string' ? quote(value) : `a ${value === null ? 'null' : typeof value}` }

@@ -11,7 +11,7 @@ interface ComponentSource {
   readonly documents: readonly LocatedDocument[]
 }
 
-/** Words of the envelope that are no secret. */
+/** Words of the envelope that are not secret. */
 const words: ReadonlySet<string> = new Set([
   ...['apiVersion', 'kind', 'Component', 'metadata', 'namespace', 'spec', 'type', 'version', 'scopes'],
   ...['name', 'value', 'secretKeyRef', 'key', 'envRef', 'auth', 'secretStore', 'v1', 'dapr.io/v1alpha1'],

@@ -6,7 +6,7 @@ import { readRegularFile } from '../support/regular-file.ts'
 /** The YAML files of a folder: their paths, and their texts or why they can't be read. */
 export type FolderTexts = ReadonlyMap<string, string | Error>
 
-const mostFiles = 1_000
+const maxFiles = 1_000
 const yamlName = /\.ya?ml$/i
 
 /**
@@ -15,7 +15,7 @@ const yamlName = /\.ya?ml$/i
  */
 export async function readFolder(folder: string): Promise<FolderTexts> {
   const names = (await readdir(folder)).filter((name) => yamlName.test(name) && !isHidden(name)).sort()
-  if (names.length > mostFiles) throw new Error(`${folder} holds over ${mostFiles} YAML files`)
+  if (names.length > maxFiles) throw new Error(`${folder} holds over ${maxFiles} YAML files`)
   const texts = new Map<string, string | Error>()
   for (const name of names) {
     const file = join(folder, name)

@@ -14,7 +14,7 @@ type PropertyValue = string | number | boolean | Secret
 
 /**
  * Values by name. What may be printed is plain text. All else (secret fields, what a `secretKeyRef` gave, a URL with a
- * query, names that are no field of ours) is a `Secret`, whose `reveal()` gives the text. A number or boolean stays
+ * query, unknown names) is a `Secret`, whose `reveal()` gives the text. A number or boolean stays
  * one, and is a fault to `init`.
  */
 export type ComponentProperties = Readonly<Record<string, PropertyValue>>

@@ -13,7 +13,7 @@ export interface MetadataField {
   readonly required: boolean
   /** The value of a field that is left out, as a user would write it. */
   readonly default: string | undefined
-  /** The behaviour without it, where that is no fixed value. */
+  /** The behaviour without it, where there is no fixed default. */
   readonly otherwise: string | undefined
   /** Whether its value is never printed, and a component holds it as a `Secret`. */
   readonly secret: boolean
@@ -38,7 +38,7 @@ const plain = { shown: 'plain' } as const
 const secret = { secret: true } as const
 const required = { required: true } as const
 /** A setting of the event subscription: without it the existing setting in Azure is kept. */
-const setting = { ...input, ...plain, resettable: true, otherwise: 'what stands in Azure' } as const
+const setting = { ...input, ...plain, resettable: true, otherwise: 'the setting in Azure' } as const
 
 const rows = {
   // The specification's table 2.2, in its order.
@@ -221,7 +221,7 @@ const rows = {
     ...plain,
     otherwise: '`::`, or `0.0.0.0` without IPv6',
     type: 'IP address or host name',
-    about: 'Address on which the binding listens; a name stands for all of its addresses.',
+    about: 'Address on which the binding listens; a name means all of its addresses.',
   },
   maxConcurrency: {
     ...input,

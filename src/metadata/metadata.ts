@@ -6,7 +6,7 @@ import type { Scope } from './scope.ts'
 /** The metadata value `default`: the setting goes back to what Event Grid itself uses (README, "Metadata"). */
 export const resetToDefault: unique symbol = Symbol('default')
 
-/** A setting of the event subscription: a value, or back to the default. Absent: what stands in Azure is kept. */
+/** A setting of the event subscription: a value, or back to the default. Absent: the setting in Azure is kept. */
 export type Setting<T> = T | typeof resetToDefault
 
 /** How the binding proves to Azure who it is. */

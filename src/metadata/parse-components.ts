@@ -50,7 +50,7 @@ export interface ComponentPlaces {
  * of another `kind` are left out, as are empty ones.
  *
  * @throws BindingError METADATA_INVALID whose `issues` hold every fault with file, line and column; of syntax errors only the first
- * @throws TypeError for a value that is no text, for an unknown option or an invalid value
+ * @throws TypeError for a value that is not text, for an unknown option or an invalid value
  */
 export function parseComponents(yamlText: string, options: ParseComponentsOptions = {}): readonly Component[] {
   if (typeof yamlText !== 'string') throw new TypeError('the YAML must be a text, not the bytes of a file')

@@ -17,7 +17,7 @@ interface DurationLimits {
 /**
  * A duration as Dapr writes it (Go's form): `25s`, `2m`, `1h30m`, `1.5s`, `500ms`. Gives milliseconds, rounded.
  *
- * @throws BrokenRule where it is none, or not within the limits
+ * @throws BrokenRule for a text of another form, or a duration outside the limits
  */
 export function parseDuration(text: string, limits: DurationLimits): number {
   const ms = inMilliseconds(text)

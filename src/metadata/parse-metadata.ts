@@ -73,7 +73,7 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
   if (output) issues.push(...output.issues, ...outputConflicts(output.partly))
 
   const found = [
-    ...given.issues.filter(({ field }) => concerns(field, [...read('input'), ...read('output')])),
+    ...given.issues.filter(({ field }) => belongsTo(field, [...read('input'), ...read('output')])),
     ...issues.map((issue) => withValue(issue, given)),
   ]
   if (found.length > 0)
@@ -165,7 +165,7 @@ function withValue(issue: MetadataIssue, { fields, unknown }: GivenFields): Meta
 }
 
 /** Does a fault of reading concern what is configured? One of no known field, and one of `direction`, always does. */
-function concerns(name: string | undefined, read: readonly FieldName[]): boolean {
+function belongsTo(name: string | undefined, read: readonly FieldName[]): boolean {
   const field = name === undefined ? undefined : findField(name)?.name
   return field === undefined || field === 'direction' || read.includes(field)
 }

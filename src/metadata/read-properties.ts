@@ -29,7 +29,7 @@ export type MetadataProperties = Readonly<Record<string, unknown>> | readonly Pr
 interface GivenField {
   /** The name as it was written. */
   readonly spelled: string
-  /** Trimmed, unless the field is secret; `undefined` for a value that is no text, which is reported already. */
+  /** Trimmed, unless the field is secret; `undefined` for a value other than text, which is reported already. */
   readonly text: string | undefined
   /** As it may be printed. */
   readonly shown: string

@@ -26,7 +26,7 @@ export interface Instances {
    */
   init(name: string, side: SideName, properties: Texts): Promise<void>
   /**
-   * The component of that name; made where there is none. Only initialised components last: of the others the oldest is forgotten
+   * The component of that name; made if it does not exist. Only initialised components last: of the others the oldest is forgotten
    * when there are too many, so that calls with made-up names take no room from them.
    *
    * @throws BindingError CLOSED after `close`, for a new name

@@ -8,7 +8,7 @@ interface EventText {
   readonly bytes: number
 }
 
-/** What of an event concerns its trace. */
+/** The part of an event that belongs to its trace. */
 export interface EventTrace extends EventText {
   /** The trace context in which it was made: its own, else that of the invoke metadata. */
   readonly origin?: TraceContext

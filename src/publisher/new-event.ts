@@ -26,7 +26,7 @@ export interface NewEventContext {
 /**
  * The event that data becomes (pure). Without metadata a CloudEvent has `type` {@link defaultEventType}, the topic
  * endpoint as `source`, a random UUID as `id`, the present as `time`, and no `subject`. A `traceparent` in the
- * metadata, and `tracestate` with it, become extension attributes of those names; an invalid one is left out. Other metadata is none of the event's.
+ * metadata, and `tracestate` with it, become extension attributes of those names; an invalid one is left out. Other metadata does not go into the event.
  *
  * In the Event Grid schema `source` is the `topic` and is absent by default; `dataVersion` is "1.0"; `dataschema` and
  * binary data have no place there.
@@ -64,7 +64,7 @@ export function newEvent(
   }
   if (payload.kind === 'bytes') {
     throw invalidPayload(
-      'the payload is bytes that are no JSON, which the Event Grid schema has no place for',
+      'the payload is bytes other than JSON, which the Event Grid schema has no place for',
       'give JSON or text, or publish to a topic of the CloudEvents schema',
     )
   }

@@ -1,7 +1,7 @@
 /** How the handling of one event ended, in the words of the dispatcher. */
 export type HandlingOutcome = 'resolved' | 'rejected' | 'invalid' | 'threw' | 'timedOut' | 'notTried'
 
-/** What the namespace is told of an event. */
+/** How an event is settled with the namespace. */
 export type Settlement =
   | { readonly kind: 'acknowledge' | 'reject' }
   | { readonly kind: 'release'; readonly delaySeconds: ReleaseDelay }
@@ -14,7 +14,7 @@ const delays: readonly ReleaseDelay[] = [0, 10, 60, 600, 3600]
 
 /**
  * Decides how an event is settled: resolved is acknowledged, rejected (or not an event at all) is rejected, all else is
- * released and comes again. An event that no handler was called for comes again at once.
+ * released and redelivered. An event that no handler was called for is redelivered at once.
  *
  * @param deliveryCount the broker's count, from 1
  */

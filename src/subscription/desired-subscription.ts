@@ -37,7 +37,7 @@ export function desiredSubscription(
 
 /**
  * The same without resets. After our own write the service shows its default there, perhaps in words (a storage account lists
- * its default event types). That is no difference.
+ * its default event types). That does not count as a difference.
  */
 export function withoutResets(desired: DesiredSubscription): DesiredSubscription {
   const { eventDeliverySchema, ...rest } = desired.settings

@@ -23,7 +23,7 @@ export interface NamespaceArm {
   readonly resourceManager: string
   /** The host name of the namespace. */
   readHostname(namespaceId: string, limits: CallLimits): Promise<string>
-  /** The `properties` of an event subscription at a resource; `undefined` where there is none. */
+  /** The `properties` of an event subscription at a resource; `undefined` if it does not exist. */
   read(at: SubscriptionPlace, limits: CallLimits): Promise<UnknownRecord | undefined>
   /** Creates or replaces it. Resolves when it is provisioned. */
   put(at: SubscriptionPlace, properties: UnknownRecord, limits: CallLimits): Promise<void>

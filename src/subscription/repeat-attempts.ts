@@ -13,7 +13,7 @@ export interface FailedAttempt {
   readonly attempt: number
   /** What went wrong, with its remedy. */
   readonly error: BindingError
-  /** Pause before the next attempt, in ms; absent where there is none. */
+  /** Pause before the next attempt, in ms; absent after the last attempt. */
   readonly retryInMs?: number
 }
 
@@ -116,7 +116,7 @@ function readAttempt(
   }
 }
 
-/** Milliseconds before the next attempt; `undefined` where there is none. */
+/** Milliseconds before the next attempt; `undefined`: there is no next attempt. */
 function decidePause(
   failed: Failed,
   {

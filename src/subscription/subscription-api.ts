@@ -38,7 +38,7 @@ export interface SubscriptionApi {
   /** Base URL of ARM, for messages. */
   readonly resourceManager: string
   /**
-   * The event subscription; `undefined` where there is none. `plain` leaves out what ARM hides (the query of the URL, secret
+   * The event subscription; `undefined` if it does not exist. `plain` leaves out what ARM hides (the query of the URL, secret
    * attributes), which takes two more requests.
    */
   read(limits: CallLimits, detail?: 'plain'): Promise<ExistingSubscription | undefined>

@@ -39,7 +39,7 @@ export function closable(
   const sockets = new Set<Socket>()
   let isOver = false
   server.on('error', (error) => {
-    // Whoever awaits `listening` gets the error of a server that can't listen.
+    // The promise `listening` rejects with the error of a server that can't listen.
     if (server.listening) onRefused(error)
   })
   server.on('connection', (socket: Socket) => {

@@ -22,7 +22,7 @@ const closeBrace = 0x7d
 /**
  * Finds the object, or the items of the array, of a JSON text without parsing it: one pass over the bytes, no
  * recursion. Only bytes below 0x80
- * have a meaning to it, so UTF-8 needs no decoding. A text that is no JSON gives some answer or other, so the caller parses it as well.
+ * have a meaning to it, so UTF-8 needs no decoding. For a text that is not JSON the answer has no meaning, so the caller parses it too.
  */
 export function sliceTopLevel(bytes: Uint8Array, maxItems: number): TopLevel {
   const first = skipSpace(bytes, 0, bytes.length)

@@ -7,7 +7,7 @@ export type OptionCheck = (name: string, value: unknown) => void
 /**
  * The entries of an object of options. Error messages show no value, because it may be a secret.
  *
- * @throws TypeError for a value that is no object, and for an unknown name
+ * @throws TypeError for a value that is not an object, and for an unknown name
  */
 export function checkNames(
   subject: string,

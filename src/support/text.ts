@@ -20,7 +20,7 @@ export function cut(text: string, maxLength: number): string {
   return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text
 }
 
-/** A text in quotes, control characters escaped, cut at 200 characters. For texts that are no secret. */
+/** A text in quotes, control characters escaped, cut at 200 characters. For texts that are not secret. */
 export function quote(text: string): string {
   return JSON.stringify(cut(text, 200))
 }

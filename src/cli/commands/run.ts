@@ -126,7 +126,7 @@ async function textsOf({ components }: RunOptions): Promise<FolderTexts> {
   }
 }
 
-/** Names files that a user may take for components. A secrets file is none of them. */
+/** Names files that a user may take for components. The secrets file is left out. */
 async function unreadNotes({ components, secrets }: RunOptions): Promise<readonly string[]> {
   const names = await otherFiles(components).catch(() => [])
   const files = names.map((name) => join(components, name)).filter((file) => file !== normalize(secrets ?? ''))

@@ -33,7 +33,7 @@ const properties = z.object({
   expirationTimeUtc: z.iso.datetime({ offset: true }).exactOptional(),
 })
 
-/** Null stands for a field that is left out, at any depth. */
+/** Null means that a field is left out, at any depth. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (typeof value !== 'object' || value === null) return value

@@ -17,7 +17,7 @@ import type { EventGridEmulatorOptions } from './options.ts'
 
 export type { Config } from './config-schema.ts'
 
-/** A file that is no configuration at all has thousands of problems. */
+/** A file of another kind has thousands of problems. */
 const maxProblems = 30
 const limits = { maxLength: 1_048_576, maxDocuments: 1 }
 

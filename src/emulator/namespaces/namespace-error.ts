@@ -1,4 +1,4 @@
-/** An answer of a namespace's data plane that is no success: `{ error: { code, message } }` (Azure.Core). */
+/** An error answer of a namespace's data plane: `{ error: { code, message } }` (Azure.Core). */
 export interface NamespaceError {
   readonly status: number
   readonly code: string

@@ -24,7 +24,7 @@ export interface NamespaceQueues {
    * Throws where a state file can't be written: then none is taken.
    */
   publish(topic: NamespaceTopic, events: readonly JsonObject[]): void
-  /** The queue of an event subscription, by its resource id; `undefined` where there is none. */
+  /** The queue of an event subscription, by its resource id; `undefined` for an unknown id. */
   queue(subscriptionId: string): PullQueue | undefined
   /** An event subscription was stored: its queue is made, or takes the new settings. */
   subscriptionChanged(subscription: QueueSubscription): void

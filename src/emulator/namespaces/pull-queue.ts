@@ -63,7 +63,7 @@ export interface PullQueueOptions {
 /** The events of one Queue event subscription: each is available, locked, or released with a delay. */
 export interface PullQueue {
   add(event: QueuedEvent): void
-  /** Locks the oldest available events. Waits while there is none, and resolves empty when the wait is over. */
+  /** Locks the oldest available events. Waits for the first one, and resolves empty when the wait is over. */
   receive(request: ReceiveRequest): Promise<readonly ReceivedEvent[]>
   acknowledge(lockToken: string): SettleOutcome
   release(lockToken: string, delayMs: number): SettleOutcome
@@ -157,7 +157,7 @@ export function createPullQueue({ clock, received, removed, ...options }: PullQu
     return taken
   }
 
-  /** A token's item, or why there is none. */
+  /** A token's item, or why the token is refused. */
   function find(lockToken: string): Item | SettleOutcome {
     if (!tokenShape.test(lockToken)) return 'BadToken'
     return locked.get(lockToken) ?? 'TokenLost'

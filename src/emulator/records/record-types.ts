@@ -11,7 +11,7 @@ export interface RequestRecord {
   /** Lower-case names; credentials redacted. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   /**
-   * The body parsed where it is JSON or a form, else as text; undefined if there is none or it was not read. A body over
+   * The body parsed where it is JSON or a form, else as text; undefined for an empty body, or one that was not read. A body over
    * 16,384 bytes is left out, or replaced by its length.
    */
   readonly body?: unknown
