@@ -122,7 +122,8 @@ export function requireExistence({ store }: Pick<ArmResources, 'store'>, { azure
 
 /** Checks that Event Grid is registered in the Azure subscription. Throws an ArmError. */
 export function requireRegistration({ azure }: ResolvedScope): void {
-  if (azure.registration !== 'Registered' && azure.registration !== 'Registering') throw armErrors.notRegistered()
+  if (azure.registration !== 'Registered' && azure.registration !== 'Registering')
+    throw armErrors.notRegistered(azure.registration)
 }
 
 /** Checks that Microsoft.EventGrid supports the requested version. Throws an ArmError. */

@@ -124,9 +124,8 @@ export const armErrors = {
     new ArmError(405, 'MethodNotAllowed', `The requested resource does not support http method '${method}'.`, {
       headers: { allow: allowed },
     }),
-  notRegistered: () => {
-    const message =
-      "The subscription is not registered to use namespace 'Microsoft.EventGrid'. See https://aka.ms/rps-not-found for how to register subscriptions."
+  notRegistered: (state: string) => {
+    const message = `The subscription registration is in '${state}' state. The subscription must be registered to use namespace 'Microsoft.EventGrid'. See https://aka.ms/rps-not-found for how to register subscriptions.`
     const details = [{ code: 'MissingSubscriptionRegistration', target: 'Microsoft.EventGrid', message }]
     return new ArmError(409, 'MissingSubscriptionRegistration', message, { details })
   },

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../model/clock.ts'
+import { dotNetTime } from '../model/event-grid-time.ts'
+import type { ArmErrorDetail } from './errors.ts'
 
 /** The result of a long-running operation. */
 export type OperationResult = { readonly status: 'Succeeded' } | { readonly status: 'Canceled' } | OperationFailure
@@ -7,7 +9,7 @@ export type OperationResult = { readonly status: 'Succeeded' } | { readonly stat
 /** A failure, as the status body shows it. */
 export interface OperationFailure {
   readonly status: 'Failed'
-  readonly error: { readonly code: string; readonly message: string }
+  readonly error: { readonly code: string; readonly message: string; readonly details?: readonly ArmErrorDetail[] }
 }
 
 /** A long-running operation, which has a status URL. */
@@ -18,6 +20,8 @@ export interface Operation {
   readonly subscriptionId: string
   /** Undefined while it runs. */
   readonly result: OperationResult | undefined
+  /** Whether it waits for a call of the validation URL. */
+  readonly awaitsManualAction: boolean
   /** Resolves when it has ended. */
   readonly ended: Promise<void>
 }
@@ -35,6 +39,12 @@ export interface Operations {
   park(id: string): void
   close(): Promise<void>
 }
+
+/** The message of an internal error, in Azure's words (reported failures of event subscriptions). */
+export const internalMessage = (now: number): string =>
+  'The operation failed due to an internal server error. The initial state of the impacted resources (if any) are restored. ' +
+  `Please try again in few minutes. If error still persists, report ${randomUUID()}:${dotNetTime(now)} (UTC) ` +
+  'to our forums for assistance or raise a support ticket.'
 
 const maxOperations = 10_000
 
@@ -69,7 +79,7 @@ export function createOperations(clock: Clock, delayMs: number): Operations {
         operation.result = await run(closing.signal).catch(
           (): OperationResult => ({
             status: 'Failed',
-            error: { code: 'Internal error', message: 'The operation failed due to an internal server error.' },
+            error: { code: 'Internal error', message: internalMessage(clock.now()) },
           }),
         )
       }
@@ -77,6 +87,7 @@ export function createOperations(clock: Clock, delayMs: number): Operations {
         id,
         subscriptionId,
         result: undefined,
+        awaitsManualAction: false,
         ended: Promise.resolve(),
       }
       operation.ended = work().finally(() => end(id))
@@ -90,7 +101,11 @@ export function createOperations(clock: Clock, delayMs: number): Operations {
     },
     find: (id) => operations.get(id.toUpperCase()),
     running: () => running.size,
-    park: end,
+    park(id) {
+      const operation = operations.get(id)
+      if (operation) operation.awaitsManualAction = true
+      end(id)
+    },
     async idle() {
       while (running.size > 0) await Promise.race([...running.values()].map(({ promise }) => promise))
     },

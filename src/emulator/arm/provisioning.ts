@@ -3,8 +3,7 @@ import type { ValidationOutcome } from '../model/delivery-outcome.ts'
 import { destinationOf, type EventSubscription, type ProvisioningState } from '../model/model.ts'
 import type { Store } from '../model/store.ts'
 import type { Faults } from '../server/faults.ts'
-import { armErrors } from './errors.ts'
-import type { Operation, OperationResult, Operations } from './operations.ts'
+import { internalMessage, type Operation, type OperationResult, type Operations } from './operations.ts'
 import { parseArmScope } from './path.ts'
 
 /** States with an operation under way. A validation URL ends with the process that made it. */
@@ -110,8 +109,8 @@ export function createProvisioning({ clock, store, faults, delivery, operations 
       const fault = faults.take('operation', { method: 'PUT', url: subscription.id })
       if (fault) {
         move(subscription, 'Failed')
-        const { code = 'Internal error', message = armErrors.internal().message } = fault
-        return { status: 'Failed', error: { code, message } }
+        const { code = 'Internal error', message = internalMessage(clock.now()), details } = fault
+        return { status: 'Failed', error: { code, message, ...(details && { details }) } }
       }
       // Only webhooks are validated.
       const validated = destinationOf(subscription.properties)?.endpointType !== 'WebHook'

@@ -135,9 +135,9 @@ export function registerArmRoutes(app: FastifyInstance, options: ArmRouteOptions
     return {
       status: 200,
       body: {
-        id: `${call.baseUrl}${call.url}`,
+        id: `${call.baseUrl.replace(/:443$/, '')}${call.url}`,
         name: operation.id.toLowerCase(),
-        ...(result ?? { status: 'InProgress' }),
+        ...(result ?? { status: operation.awaitsManualAction ? 'AwaitingManualAction' : 'InProgress' }),
       },
     }
   }
@@ -188,7 +188,7 @@ async function authenticate(
 
 /** Waits for the operation's end, but at most `ms`. In real time, as the client polls in real time. */
 async function waitForEnd(operation: Operation, ms: number): Promise<void> {
-  if (operation.result !== undefined || ms <= 0) return
+  if (operation.result !== undefined || operation.awaitsManualAction || ms <= 0) return
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms)

@@ -182,6 +182,7 @@ const viewTopic = (topic: Topic, endpoint: string) => ({
   id: topic.id,
   name: topic.name,
   type: 'Microsoft.EventGrid/topics',
+  systemData: null,
 })
 
 const viewKeys = ({ keys: [key1, key2] }: Topic): ArmAnswer => ({ status: 200, body: { key1, key2 } })

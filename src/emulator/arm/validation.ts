@@ -147,7 +147,7 @@ export function parseEventSubscription(
       'Invalid event subscription name. It must be between 3 and 64 characters long and can only contain letters, digits and hyphens.',
     )
   }
-  const given = parseSettings(method, body)
+  const given = parseSettings(method, body, context.existing)
   const merged = method === 'PATCH' ? merge(context.existing ?? {}, given) : given
   const fault = faultOf(merged, given, context)
   if (fault) throw fault
@@ -170,7 +170,11 @@ export function declaredProperties(
   return parseEventSubscription('PUT', { properties: merged }, { name, inputSchema, now })
 }
 
-function parseSettings(method: 'PUT' | 'PATCH', body: unknown): EventSubscriptionProperties {
+function parseSettings(
+  method: 'PUT' | 'PATCH',
+  body: unknown,
+  existing: EventSubscriptionProperties | undefined,
+): EventSubscriptionProperties {
   const clean = withoutNulls(body)
   if (!isRecord(clean))
     throw armErrors.invalidRequest('Invalid event subscription request: the request body is missing.')
@@ -182,12 +186,35 @@ function parseSettings(method: 'PUT' | 'PATCH', body: unknown): EventSubscriptio
   }
   if (!isRecord(wrapped))
     throw armErrors.invalidRequest('Invalid event subscription request: properties cannot be null.')
-  const parsed = settings.safeParse(wrapped)
+  const parsed = settings.safeParse(method === 'PATCH' ? withStoredUrl(wrapped, existing) : wrapped)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   throw armErrors.invalidRequest(
     `Invalid event subscription request: property '${issue?.path.join('.') ?? ''}' is invalid. ${issue?.message ?? ''}.`,
   )
+}
+
+/** A PATCH whose webhook has no URL keeps the stored URL: `az eventgrid event-subscription update` sends none. */
+function withStoredUrl(
+  given: Readonly<Record<string, unknown>>,
+  existing: EventSubscriptionProperties | undefined,
+): Readonly<Record<string, unknown>> {
+  const stored = existing && destinationOf(existing)
+  if (stored?.endpointType !== 'WebHook') return given
+  const { endpointUrl } = stored.properties
+  const filled = (destination: unknown): unknown => {
+    if (!isRecord(destination) || destination.endpointType !== 'WebHook') return destination
+    const { properties } = destination
+    return { ...destination, properties: { endpointUrl, ...(isRecord(properties) && properties) } }
+  }
+  const { destination, deliveryWithResourceIdentity: delivery } = given
+  return {
+    ...given,
+    ...(destination !== undefined && { destination: filled(destination) }),
+    ...(isRecord(delivery) && {
+      deliveryWithResourceIdentity: { ...delivery, destination: filled(delivery.destination) },
+    }),
+  }
 }
 
 function merge(existing: EventSubscriptionProperties, given: EventSubscriptionProperties): EventSubscriptionProperties {

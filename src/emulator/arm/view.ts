@@ -20,7 +20,7 @@ type Json = Record<string, unknown>
 
 /** An event subscription as Azure Resource Manager shows it: the URL without its query, secrets as `Hidden`. */
 export function viewEventSubscription(subscription: EventSubscription, options: ViewOptions, type: string): Json {
-  const { id, name, properties, provisioningState, scope, createdAt } = subscription
+  const { id, name, properties, provisioningState, scope } = subscription
   const filled = options.detail === 'filled'
   const delivery = properties.deliveryWithResourceIdentity
   const retryPolicy = filled
@@ -43,7 +43,7 @@ export function viewEventSubscription(subscription: EventSubscription, options: 
     id,
     name,
     type,
-    ...(filled ? { systemData: { createdAt: new Date(createdAt).toISOString(), createdByType: 'Application' } } : {}),
+    systemData: null,
   }
 }
 

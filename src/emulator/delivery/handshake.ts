@@ -31,7 +31,11 @@ export type HandshakeVerdict = 'validated' | 'awaiting-manual-action' | 'failed'
 
 /** Headers of the OPTIONS request. `callback` is the URL that validates later. */
 export function optionsHeaders(callback: string): Record<string, string> {
-  return { 'webhook-request-origin': eventGridOrigin, 'webhook-request-callback': callback }
+  return {
+    'webhook-request-origin': eventGridOrigin,
+    'webhook-request-callback': callback,
+    'accept-encoding': 'gzip, deflate',
+  }
 }
 
 /**

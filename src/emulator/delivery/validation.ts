@@ -74,7 +74,13 @@ export function createValidator(options: ValidatorOptions, client: WebhookClient
     const at = clock.now()
     const body =
       method === 'POST'
-        ? validationEvent({ id: randomUUID(), topic: subscription.scope, validationCode: id, validationUrl, at })
+        ? validationEvent({
+            id: randomUUID(),
+            topic: validationTopic(subscription.scope),
+            validationCode: id,
+            validationUrl,
+            at,
+          })
         : undefined
     const result = await client.send({
       method,
@@ -176,6 +182,10 @@ export function createValidator(options: ValidatorOptions, client: WebhookClient
 function shouldRepeat(method: 'OPTIONS' | 'POST', result: WebhookResult, tries: number): boolean {
   return method === 'POST' && result.failure?.outcome === 'TimedOut' && tries < validationRetry.tries
 }
+
+/** The source's id as the validation event shows it: the provider is in lower case (recorded events). */
+const validationTopic = (scope: string): string =>
+  scope.replace(/\/providers\/Microsoft\.EventGrid\//gi, '/providers/microsoft.eventgrid/')
 
 function validationUrlOf(options: ValidatorOptions, name: string, id: string, token: string): string {
   const url = new URL(`/eventsubscriptions/${encodeURIComponent(name.toLowerCase())}/validate`, options.baseUrl())

@@ -60,6 +60,12 @@ export function pathOfHost(host: string | undefined, path: string): string | und
   return path.startsWith('/topics/') ? `/namespaces/${name}${path}` : `/topics/${name}${path}`
 }
 
+/** The region in a host name of Event Grid: `westeurope` of `orders.westeurope-1.eventgrid.azure.net`. */
+export function regionOfHost(host: string | undefined): string | undefined {
+  const name = host?.toLowerCase().replace(/:\d+$/, '') ?? ''
+  return topicHost.test(name) ? name.split('.')[1]?.replace(/-\d+$/, '') : undefined
+}
+
 /** The topic or namespace that a host name of Event Grid belongs to. */
 export function topicOfHost(host: string | undefined): string | undefined {
   const name = host?.toLowerCase().replace(/:\d+$/, '') ?? ''

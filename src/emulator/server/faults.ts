@@ -26,6 +26,8 @@ export interface Fault {
   readonly code?: string
   /** Error message of that answer's body. */
   readonly message?: string
+  /** `details` of an operation's error. Has no effect elsewhere. */
+  readonly details?: readonly { readonly code: string; readonly target?: string; readonly message: string }[]
   /** `Retry-After` of that answer, in seconds. */
   readonly retryAfter?: number
   /**
@@ -51,6 +53,7 @@ const faultNames: Readonly<Record<keyof Fault, true>> = {
   status: true,
   code: true,
   message: true,
+  details: true,
   retryAfter: true,
   delayMs: true,
   drop: true,

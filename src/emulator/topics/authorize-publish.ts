@@ -104,9 +104,9 @@ function isSame(one: string, other: string): boolean {
 
 function wrongKey(host: string, key: string): string {
   const reason = /^[A-Za-z0-9+/]+={0,2}$/.test(key)
-    ? 'The key does not match any key of the resource.'
-    : 'The input is not a valid Base-64 string as it contains a non-base 64 character, more than two padding characters, or an illegal character among the padding characters.'
-  return `The request authorization key is not authorized for ${host.toUpperCase()}. This is due to the reason: ${reason}`
+    ? 'The key does not match any key of the resource'
+    : 'The input is not a valid Base-64 string as it contains a non-base 64 character, more than two padding characters, or an illegal character among the padding characters. '
+  return `The request authorization key is not authorized for ${host.toUpperCase()}. This is due to the reason: ${reason}.`
 }
 
 function sasMessage(problem: SasProblem, host: string): string {

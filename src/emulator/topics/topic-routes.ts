@@ -3,9 +3,11 @@ import { codeOf } from '../../support/error-code.ts'
 import type { Directory } from '../entra/directory.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
 import type { AcceptedEvent } from '../model/accepted-event.ts'
+import type { Topic } from '../model/model.ts'
 import { statusName } from '../model/status-name.ts'
 import type { Store } from '../model/store.ts'
 import { recordedBodyLimit } from '../records/records.ts'
+import { regionOfHost } from '../server/connect-proxy.ts'
 import { type RecordingOptions, recordRequests } from '../server/recording.ts'
 import { authorizePublish, presentedCredentials, publishAudience, sendAction } from './authorize-publish.ts'
 import { parsePublished, publishLimits } from './parse-published.ts'
@@ -83,20 +85,21 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
   app.all<{ Params: { name: string } }>('/topics/:name/api/events', async (request, reply) => {
     const url = fullUrl(request)
     const topic = store.topic(request.params.name)
-    if (!topic) return refuse(request, reply, notFound(url))
+    if (!topic || !isRegionOf(request.host, topic)) return refuse(request, reply, notFound(url))
     if (request.method !== 'POST') {
       reply.header('allow', 'POST')
       return refuse(request, reply, methodNotAllowed(request.method))
     }
-    const parsedUrl = URL.parse(request.url, 'http://localhost')
+    // Below Azure's host name of the topic, the path differs from that of the route.
+    const parsedUrl = URL.parse(request.originalUrl, 'http://localhost')
     if (!parsedUrl) return refuse(request, reply, notFound(url))
-    const { pathname, searchParams } = parsedUrl
+    const { searchParams } = parsedUrl
     const version = searchParams.get('api-version') ?? publishApiVersion
     if (version !== publishApiVersion) return refuse(request, reply, unsupportedApiVersion(url, version))
     const authorized = await authorizePublish(presentedCredentials(request.headers, searchParams), {
       topic,
       host: request.host,
-      path: pathname,
+      path: parsedUrl.pathname,
       now: clock.now(),
       verifyToken: (bearer) => tokens.verifyToken(bearer, { audience: publishAudience }),
       maySend: (principalId) => directory.allows({ principalId, action: sendAction, scope: topic.id, data: true }),
@@ -119,6 +122,11 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
     intake.accept(topic.id, parsed.events)
     return reply.code(200).header('api-supported-versions', publishApiVersion).send()
   })
+
+  // Resource Manager has all other paths, and would ask for a token.
+  for (const path of ['/topics/*', '/namespaces/*']) {
+    app.all(path, (request, reply) => refuse(request, reply, notFound(fullUrl(request))))
+  }
 
   app.route<{ Querystring: Record<string, string | undefined> }>({
     method: ['GET', 'POST'],
@@ -144,6 +152,12 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
   }
 }
 
+/** Azure's host name of a topic contains its region. The emulator's own address has none. */
+function isRegionOf(host: string, { location }: Topic): boolean {
+  const region = regionOfHost(host)
+  return region === undefined || region === location.toLowerCase().replaceAll(' ', '')
+}
+
 /** The bytes of each event. A small request is divided evenly, as each of its events counts once. */
 function sizesOf(events: readonly AcceptedEvent[], bodyBytes: number): number[] {
   const share = bodyBytes / events.length
@@ -151,7 +165,7 @@ function sizesOf(events: readonly AcceptedEvent[], bodyBytes: number): number[] 
 }
 
 function fullUrl(request: FastifyRequest): string {
-  return `${request.protocol}://${request.host}${request.url}`
+  return `${request.protocol}://${request.host}${request.originalUrl}`
 }
 
 /** The body for the record: parsed, or its length if it is long. */

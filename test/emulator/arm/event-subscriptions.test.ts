@@ -192,6 +192,7 @@ describe('a PUT', () => {
       id: path(emulator),
       name: 'shop',
       type: 'Microsoft.EventGrid/eventSubscriptions',
+      systemData: null,
       properties: {
         topic: expect.stringContaining('/microsoft.eventgrid/topics/orders'),
         provisioningState: 'Creating',
@@ -358,7 +359,7 @@ describe('the manual handshake', () => {
   it('waits in AwaitingManualAction until the validation URL is called', async () => {
     const { emulator, state, operation, validationUrl } = await openManual()
     expect(await state()).toBe('AwaitingManualAction')
-    expect(await operation()).toBe('InProgress')
+    expect(await operation()).toBe('AwaitingManualAction')
     expect(await send(emulator, validationUrl.pathname + validationUrl.search)).toMatchObject({ status: 200 })
     expect(await operation()).toBe('Succeeded')
     expect(await state()).toBe('Succeeded')

@@ -246,8 +246,26 @@ describe('a PATCH body', () => {
     expect(refusal(() => patch({ properties: { labels: [] } }))).toMatchObject({ code: 'InvalidRequestContent' })
   })
 
-  it('with another destination needs the whole of it', () => {
-    const attempt = () => patch({ destination: { endpointType: 'WebHook', properties: { maxEventsPerBatch: 2 } } })
+  it.each([
+    { name: 'no URL', properties: { maxEventsPerBatch: 2 } },
+    { name: 'a null URL', properties: { maxEventsPerBatch: 2, endpointUrl: null } },
+  ])('keeps the URL of a webhook that it writes with $name', ({ properties }) => {
+    const destination = { endpointType: 'WebHook', properties }
+    const kept = webhook({ maxEventsPerBatch: 2 })
+    expect(patch({ destination }).destination).toEqual(kept)
+    expect(patch({ deliveryWithResourceIdentity: { destination } })).toMatchObject({
+      deliveryWithResourceIdentity: { destination: kept },
+    })
+  })
+
+  it('with a webhook without URL is refused where the destination was none', () => {
+    const hub = { endpointType: 'EventHub', properties: { resourceId: '/x' } }
+    const attempt = () =>
+      parseEventSubscription(
+        'PATCH',
+        { destination: { endpointType: 'WebHook', properties: {} } },
+        { name: 'shop', existing: put({ destination: hub }), now },
+      )
     expect(refusal(attempt).message).toContain('Supplied URL is invalid')
   })
 })

@@ -39,6 +39,7 @@ describe('the CloudEvents handshake', () => {
     const [request] = grid.subscriber.requests
     expect(request).toMatchObject({ method: 'OPTIONS', url: '/hook?code=s3cret', body: '' })
     expect(request?.headers['webhook-request-origin']).toBe('eventgrid.azure.net')
+    expect(request?.headers['accept-encoding']).toBe('gzip, deflate')
     expect(request?.headers['webhook-request-callback']).toMatch(
       /\/eventsubscriptions\/sub1\/validate\?id=[0-9A-F-]{36}&t=2026-01-05T14%3A07%3A09\.0000000Z&apiVersion=2025-04-01-preview&token=.+%3D$/,
     )
@@ -147,7 +148,7 @@ describe('the Event Grid handshake', () => {
     const [event, ...more] = JSON.parse(request?.body ?? '')
     expect(more).toEqual([])
     expect(event).toMatchObject({
-      topic: grid.topic.id,
+      topic: grid.topic.id.replace('Microsoft.EventGrid', 'microsoft.eventgrid'),
       subject: '',
       eventType: 'Microsoft.EventGrid.SubscriptionValidationEvent',
       eventTime: '2026-01-05T14:07:09.0000000Z',

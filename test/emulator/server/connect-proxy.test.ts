@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { createHmac } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { connect } from 'node:net'
@@ -6,8 +7,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { expect, it, onTestFinished } from 'vitest'
+import { AzureKeyCredential, generateSharedAccessSignature } from '@azure/eventgrid'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { EventGridEmulator } from '../../../src/emulator/index.ts'
 import { answersFor, topicOfHost } from '../../../src/emulator/server/connect-proxy.ts'
+import { send } from '../../support/azure-clients.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 import { openWebhook } from '../../support/webhook.ts'
 
@@ -70,6 +74,65 @@ it.each([
   [undefined, undefined],
 ])('finds the topic of the host %j: %j', (host, topic) => {
   expect(topicOfHost(host)).toBe(topic)
+})
+
+describe('below Azure’s host name of a topic', () => {
+  const host = 'orders.westeurope-1.eventgrid.azure.net'
+  const url = `https://${host}/api/events`
+  const path = '/api/events?api-version=2018-01-01'
+  const body = JSON.stringify([{ specversion: '1.0', id: '1', source: '/shop', type: 'order.placed' }])
+  const post = (emulator: EventGridEmulator, at: string, headers: Record<string, string>) =>
+    send(emulator, at, {
+      method: 'POST',
+      headers: { host, 'content-type': 'application/cloudevents-batch+json', ...headers },
+      body,
+    })
+
+  it.each([
+    ['without a query', url],
+    ['with the query of the SDKs', `${url}?api-version=2018-01-01`],
+    ['with the port', `https://${host}:443/api/events`],
+  ])('a SAS token for that URL publishes, %s', async (_name, resource) => {
+    const emulator = await startEmulator()
+    const expiry = new Date(Date.now() + 3_600_000).toISOString()
+    const signed = `r=${encodeURIComponent(resource)}&e=${encodeURIComponent(expiry)}`
+    const key = Buffer.from(emulator.topic().key, 'base64')
+    const token = `${signed}&s=${encodeURIComponent(createHmac('sha256', key).update(signed).digest('base64'))}`
+    expect(await post(emulator, path, { 'aeg-sas-token': token })).toMatchObject({ status: 200 })
+  })
+
+  it('the SDK publishes with a SAS token that it made', async () => {
+    const emulator = await startEmulator()
+    const credential = new AzureKeyCredential(emulator.topic().key)
+    const token = await generateSharedAccessSignature(url, credential, new Date(Date.now() + 3_600_000))
+    expect(await post(emulator, path, { 'aeg-sas-token': token })).toMatchObject({ status: 200 })
+  })
+
+  it('a SAS token for another topic is refused', async () => {
+    const emulator = await startEmulator()
+    const credential = new AzureKeyCredential(emulator.topic().key)
+    const other = url.replace('orders', 'others')
+    const token = await generateSharedAccessSignature(other, credential, new Date(Date.now() + 3_600_000))
+    expect(await post(emulator, path, { 'aeg-sas-token': token })).toMatchObject({ status: 401 })
+  })
+
+  it.each([
+    { name: 'a wrong path', at: '/api/event', of: host },
+    { name: 'the path of a namespace', at: '/topics/orders/api', of: host },
+    { name: 'an unknown topic', at: '/api/events', of: host.replace('orders', 'others') },
+    { name: 'a wrong region', at: '/api/events', of: host.replace('europe', 'us') },
+  ])('$name is answered 404 ResourceNotFound with the URL that was asked for', async ({ at, of }) => {
+    const emulator = await startEmulator()
+    expect(await post(emulator, at, { host: of, 'aeg-sas-key': emulator.topic().key })).toMatchObject({
+      status: 404,
+      body: {
+        error: {
+          message: expect.stringContaining(`the request URI 'https://${of}${at}'`),
+          details: [{ code: 'ResourceNotFound' }],
+        },
+      },
+    })
+  })
 })
 
 it('survives a client that speaks no TLS through the tunnel, and one that speaks nothing', async () => {
