@@ -114,6 +114,12 @@ export const armErrors = {
   roleAssignmentExists: () => new ArmError(409, 'RoleAssignmentExists', 'The role assignment already exists.'),
   operationNotFound: (id: string) => new ArmError(404, 'NotFound', `The operation '${id}' could not be found.`),
   eventSubscriptionNotFound: () => new ArmError(404, 'ResourceNotFound', "Event subscription doesn't exist."),
+  notSupported: (type: string) =>
+    new ArmError(
+      400,
+      'NotSupportedByEmulator',
+      `The emulator does not support Microsoft.EventGrid/${type}. Azure does.`,
+    ),
   pathNotFound: (method: string, path: string) =>
     new ArmError(
       404,

@@ -53,7 +53,7 @@ export function createEventSubscriptionHandler(
         apiVersion: call.apiVersion,
         defaultEventTypes: defaultEventTypesOf(subscription.scope, call.apiVersion),
       },
-      eventSubscriptionType(target),
+      shownAs(target, subscription),
     )
 
   const write = (call: ArmCall, target: Target, resolved: ResolvedScope): ArmAnswer => {
@@ -149,7 +149,7 @@ export function createEventSubscriptionHandler(
   }
 }
 
-/** The nested form of a topic's event subscriptions has the same ids. */
+/** The id that it is stored under, which is that of the extension path. */
 const idOf = ({ scope, name }: Target) => eventSubscriptionId(scope, name)
 
 function actionOf(method: string, target: Target): string {
@@ -164,6 +164,14 @@ function actionOf(method: string, target: Target): string {
  */
 export function eventSubscriptionType({ nested, scope }: { readonly nested: boolean; readonly scope: string }): string {
   return `${nested ? nestedType(scope) : 'Microsoft.EventGrid'}/eventSubscriptions`
+}
+
+/** Id and type of an event subscription. Both are nested at the nested path of its source. */
+export function shownAs(
+  target: { readonly nested: boolean; readonly scope: string },
+  { id, scope, name }: Pick<EventSubscription, 'id' | 'scope' | 'name'>,
+): { readonly id: string; readonly type: string } {
+  return { id: target.nested ? `${scope}/eventSubscriptions/${name}` : id, type: eventSubscriptionType(target) }
 }
 
 /** The type of the resource that contains a nested subscription: `Microsoft.EventGrid/topics`, or with more levels. */

@@ -10,7 +10,7 @@ import {
   resolveScope,
 } from './call.ts'
 import { armErrors } from './errors.ts'
-import { eventSubscriptionType } from './event-subscriptions.ts'
+import { eventSubscriptionType, shownAs } from './event-subscriptions.ts'
 import { defaultEventTypesOf } from './event-types.ts'
 import type { ArmTarget } from './path.ts'
 import { parseArmScope } from './path.ts'
@@ -43,7 +43,7 @@ export function listEventSubscriptions(resources: ArmResources, call: ArmCall, t
         secrets: 'hidden',
         defaultEventTypes: defaultEventTypesOf(subscription.scope, call.apiVersion),
       },
-      type,
+      shownAs(target, subscription),
     ),
   )
   return { status: 200, body: { value: views, ...(page.nextLink ? { nextLink: page.nextLink } : {}) } }

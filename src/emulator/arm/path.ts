@@ -35,6 +35,8 @@ export type ArmTarget =
   | { readonly kind: 'roleAssignments'; readonly scope: string }
   | { readonly kind: 'permissions'; readonly scope: string }
   | { readonly kind: 'container'; readonly scope: string }
+  /** A type that Event Grid has and the emulator does not support. */
+  | { readonly kind: 'unsupported'; readonly scope: string; readonly type: string }
 
 /** A parsed scope. */
 export interface ArmScope {
@@ -47,6 +49,24 @@ export interface ArmScope {
     readonly names: readonly string[]
   }
 }
+
+/** Types of Microsoft.EventGrid that the emulator does not support. */
+const unsupportedTypes: readonly string[] = [
+  'domains',
+  'systemTopics',
+  'partnerTopics',
+  'partnerNamespaces',
+  'partnerRegistrations',
+  'partnerConfigurations',
+  'partnerDestinations',
+  'verifiedPartners',
+  'extensionTopics',
+  'topicTypes',
+  'eventTypes',
+  'operations',
+  'privateEndpointConnections',
+  'privateLinkResources',
+]
 
 const same = (one: string | undefined, other: string) => one?.toLowerCase() === other.toLowerCase()
 
@@ -117,6 +137,8 @@ function parseEventGrid(
       ...(action === undefined ? {} : { action }),
     }
   }
+  const unsupported = unsupportedTypes.find((one) => same(type, one) || (same(type, 'topics') && same(third, one)))
+  if (unsupported !== undefined) return { kind: 'unsupported', scope, type: unsupported }
   if (!same(type, 'topics') || rest.length > 3) return undefined
   if (name === undefined) return { kind: 'topics', scope }
   return { kind: 'topic', scope, name, ...(third === undefined ? {} : { action: third }) }

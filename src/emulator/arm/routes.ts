@@ -112,6 +112,8 @@ export function registerArmRoutes(app: FastifyInstance, options: ArmRouteOptions
         return answerRoleAssignments(options, call, target)
       case 'permissions':
         return answerPermissions(options, call, target)
+      case 'unsupported':
+        throw armErrors.notSupported(target.type)
       case 'container':
         return answerContainer(options, call, target)
     }

@@ -19,8 +19,12 @@ export interface ViewOptions {
 type Json = Record<string, unknown>
 
 /** An event subscription as Azure Resource Manager shows it: the URL without its query, secrets as `Hidden`. */
-export function viewEventSubscription(subscription: EventSubscription, options: ViewOptions, type: string): Json {
-  const { id, name, properties, provisioningState, scope } = subscription
+export function viewEventSubscription(
+  subscription: EventSubscription,
+  options: ViewOptions,
+  { id, type }: { readonly id: string; readonly type: string },
+): Json {
+  const { name, properties, provisioningState, scope } = subscription
   const filled = options.detail === 'filled'
   const delivery = properties.deliveryWithResourceIdentity
   const retryPolicy = filled
@@ -78,7 +82,9 @@ const firstVersionWithTls = '2025-02-15'
 
 function viewFilter(properties: EventSubscriptionProperties, options: ViewOptions): Json {
   const { isSubjectCaseSensitive, ...filter } = properties.filter ?? {}
-  const types = filter.includedEventTypes ?? options.defaultEventTypes
+  // In the versions of 2018 the answer of a write has only the types that were sent.
+  const filledIn = options.detail === 'filled' || options.apiVersion >= '2019'
+  const types = filter.includedEventTypes ?? (filledIn ? options.defaultEventTypes : undefined)
   return {
     ...(options.detail === 'filled' ? { subjectBeginsWith: '', subjectEndsWith: '' } : {}),
     ...filter,

@@ -147,8 +147,16 @@ describe('the real EventGridManagementClient', () => {
     const { topicEventSubscriptions, eventSubscriptions } = managementOf(emulator)
     const place = ['rg', 'orders', 'shop'] as const
     const made = await topicEventSubscriptions.beginCreateOrUpdateAndWait(...place, wanted(webhook.url))
-    expect(made.type).toBe('Microsoft.EventGrid/topics/eventSubscriptions')
-    expect((await eventSubscriptions.get(emulator.topic().id.slice(1), 'shop')).provisioningState).toBe('Succeeded')
+    const { id } = emulator.topic()
+    const nested = { id: `${id}/eventSubscriptions/shop`, type: 'Microsoft.EventGrid/topics/eventSubscriptions' }
+    expect(made).toMatchObject(nested)
+    expect(await topicEventSubscriptions.get(...place)).toMatchObject(nested)
+    for await (const listed of topicEventSubscriptions.list('rg', 'orders')) expect(listed).toMatchObject(nested)
+    expect(await eventSubscriptions.get(id.slice(1), 'shop')).toMatchObject({
+      id: `${id}/providers/Microsoft.EventGrid/eventSubscriptions/shop`,
+      type: 'Microsoft.EventGrid/eventSubscriptions',
+      provisioningState: 'Succeeded',
+    })
     expect(await topicEventSubscriptions.getFullUrl(...place)).toEqual({ endpointUrl: webhook.url })
     await topicEventSubscriptions.beginDeleteAndWait(...place)
     expect(emulator.eventSubscriptions()).toEqual([])

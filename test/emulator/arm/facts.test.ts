@@ -171,6 +171,14 @@ describe('the nested path', () => {
       client.systemTopicEventSubscriptions.beginCreateOrUpdateAndWait('rg', 'photos', 'three', wanted),
       client.partnerTopicEventSubscriptions.beginCreateOrUpdateAndWait('rg', 'partner', 'four', wanted),
     ])
+    const group = `/subscriptions/${emulator.subscriptionId}/resourceGroups/rg/providers/Microsoft.EventGrid`
+    expect(made.map(({ id }) => id?.replace(group, ''))).toEqual([
+      '/domains/shop/eventSubscriptions/one',
+      '/domains/shop/topics/lamps/eventSubscriptions/two',
+      '/systemTopics/photos/eventSubscriptions/three',
+      '/partnerTopics/partner/eventSubscriptions/four',
+    ])
+    expect((await sendArm(emulator, made[2]?.id ?? '')).status).toBe(200)
     expect(made.map(({ type, provisioningState }) => [type, provisioningState])).toEqual([
       ['Microsoft.EventGrid/domains/eventSubscriptions', 'Succeeded'],
       ['Microsoft.EventGrid/domains/topics/eventSubscriptions', 'Succeeded'],
@@ -204,6 +212,13 @@ describe('what an event subscription shows', () => {
     const webhook = await openWebhook(emulator)
     const path = `${emulator.topic().id}/providers/Microsoft.EventGrid/eventSubscriptions/shop`
     await sendArm(emulator, path, put({ destination: webhookAt(webhook.url) }))
+    await emulator.idle()
+    const sparse = await sendArm(
+      emulator,
+      `${path}?api-version=2018-01-01`,
+      put({ destination: webhookAt(webhook.url) }),
+    )
+    expect(Object(sparse.body).properties.filter).toEqual({})
     await emulator.idle()
     const types = async (version: string) =>
       Object((await sendArm(emulator, `${path}?api-version=${version}`)).body).properties.filter.includedEventTypes
