@@ -26,7 +26,7 @@ export function parseNamespaceEndpoint(text: string): string {
   const url = parseUrl(text)
   if (url.protocol !== 'https:') throw new BrokenRule('must be an https URL')
   if (url.search !== '') throw new BrokenRule('must not hold a query')
-  return url.href.replace(/\/+$/, '')
+  return url.href.replace(/(?<!\/)\/+$/, '')
 }
 
 /**

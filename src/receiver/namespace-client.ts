@@ -102,7 +102,7 @@ const settleTimeoutMs = 20_000
  */
 export function createNamespaceClient(options: NamespaceClientOptions): NamespaceClient {
   const { authentication, endpoints, topicName, eventSubscriptionName, now = Date.now } = options
-  const base = `${options.namespaceEndpoint.replace(/\/+$/, '')}/topics/${topicName}/eventsubscriptions/${eventSubscriptionName}`
+  const base = `${options.namespaceEndpoint.replace(/(?<!\/)\/+$/, '')}/topics/${topicName}/eventsubscriptions/${eventSubscriptionName}`
   const secureContext = secureContextOf(endpoints)
   const agent = new Agent({ keepAlive: true, ...(secureContext && { secureContext }) })
   const httpClient = createDefaultHttpClient()
