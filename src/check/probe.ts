@@ -56,17 +56,16 @@ export function probe({ url, target, method, headers, body, secureContext, signa
     },
   })
   request.on('error', (error) => reject(over.aborted ? over.reason : error))
+  // Nobody asked for an upgrade. Node then emits neither a response nor an error.
+  request.on('upgrade', (response, socket) => {
+    socket.destroy()
+    resolve(answerOf(response, ''))
+  })
   request.on('response', (response) => {
     const chunks: Buffer[] = []
     let size = 0
     const end = () => {
-      resolve({
-        status: response.statusCode ?? 0,
-        headers: Object.fromEntries(
-          Object.entries(response.headers).map(([name, value]) => [name, String([value].flat().join(', '))]),
-        ),
-        body: Buffer.concat(chunks).toString('utf8', 0, maxBytes),
-      })
+      resolve(answerOf(response, Buffer.concat(chunks).toString('utf8', 0, maxBytes)))
       request.destroy()
     }
     response.on('data', (chunk: Buffer) => {
@@ -79,4 +78,9 @@ export function probe({ url, target, method, headers, body, secureContext, signa
   })
   request.end(body)
   return promise
+}
+
+function answerOf({ statusCode = 0, headers }: http.IncomingMessage, body: string): ProbeAnswer {
+  const texts = Object.entries(headers).map(([name, value]) => [name, String([value].flat().join(', '))])
+  return { status: statusCode, headers: Object.fromEntries(texts), body }
 }

@@ -47,9 +47,10 @@ const maxCredentials = 12
 /** The credentials in a value of {@link deliveryTokenHeader}, in their order, as text. */
 export function splitDeliveryCredentials(value: string): readonly string[] {
   return value
-    .split(',', maxCredentials)
+    .split(',')
     .map((credential) => credential.trim())
     .filter((credential) => credential !== '')
+    .slice(0, maxCredentials)
 }
 
 /** The key id of a credential in text form; empty where it has none. */

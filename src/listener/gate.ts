@@ -42,7 +42,7 @@ export function createGate(options: GateOptions): Gate {
       )
     }
     // Not an event of the source but a notice about the event subscription: acknowledged, and not handed to the application.
-    if (sameText(headers['aeg-event-type'], 'subscriptiondeletion'))
+    if (hasValue(headers['aeg-event-type'], 'subscriptiondeletion'))
       return answer({ status: 200, headers: {} }, 'subscriptionDeleted')
     const refusal = refuseBody(headers, maxRequestBytes)
     if (refusal) return answer(refusal, 'unreadable')
@@ -64,7 +64,7 @@ export function createGate(options: GateOptions): Gate {
     }
     if (method !== 'POST')
       return answer(problemAnswer(405, 'Only POST and OPTIONS are allowed.', { allow: allowedMethods }), 'otherMethod')
-    const namesUs = sameText(headers['aeg-subscription-name'], ourName)
+    const namesUs = hasValue(headers['aeg-subscription-name'], ourName)
     if (isValidation(headers)) return decideValidation(headers, namesUs)
     // The connection is closed too, so that the next try may reach another replica.
     if (draining()) return answer(problemAnswer(503, 'The listener is shutting down.', { connection: 'close' }))
@@ -77,7 +77,7 @@ export function createGate(options: GateOptions): Gate {
 
 /** Is a POST part of a handshake? All others are deliveries. */
 export function isValidation(headers: IncomingHttpHeaders): boolean {
-  return sameText(headers['aeg-event-type'], 'subscriptionvalidation')
+  return hasValue(headers['aeg-event-type'], 'subscriptionvalidation')
 }
 
 function answer(answered: Answer, logEvent?: LogEvent): GateDecision {
@@ -95,9 +95,14 @@ function challenge(status: number): Readonly<Record<string, string>> {
   return status === 401 ? { 'www-authenticate': 'Bearer' } : {}
 }
 
-/** Compares a header's value without case; `text` is in lower case. */
-function sameText(value: string | readonly string[] | undefined, text: string): boolean {
-  return typeof value === 'string' && value.length === text.length && value.toLowerCase() === text
+/**
+ * Does a header have this value, and no other? Compares without case; `text` is in lower case. A proxy may send a header twice, and Node
+ * joins the two values with a comma.
+ */
+function hasValue(value: string | readonly string[] | undefined, text: string): boolean {
+  if (typeof value !== 'string') return false
+  if (value.length === text.length) return value.toLowerCase() === text
+  return value.includes(',') && value.split(',').every((one) => one.trim().toLowerCase() === text)
 }
 
 function refuseBody(headers: IncomingHttpHeaders, limit: number): Answer | undefined {

@@ -89,7 +89,7 @@ export function createReplies(options: RepliesOptions): Replies {
       metadata: eventMetadata(headers),
       bytes: body.length,
       arrivedAt,
-      redelivered: Number(headers['aeg-delivery-count']) > 0,
+      redelivered: Number.parseInt(String(headers['aeg-delivery-count']), 10) > 0,
       settle(outcomes) {
         const { status, detail } = decideAcknowledgement(outcomes)
         if (status === 503) log.warn(`put off a delivery: ${detail}`)

@@ -66,6 +66,8 @@ export function createServer({ limits, isOurPath, log, onBadPath }: ServerOption
     maxHeaderSize: limits.maxHeaderBytes,
     headersTimeout: limits.headersTimeoutMs,
     connectionsCheckingInterval: limits.checkIntervalMs,
+    // Node's own answer to a request without Host is 400, which ends an event.
+    requireHostHeader: false,
   }
   const onBroken = (error: NodeJS.ErrnoException, socket: Socket) => closeBroken(error, socket, log)
   const app = fastify({

@@ -301,6 +301,14 @@ describe('a delivery with our token to', () => {
   })
 })
 
+it('a delivery with our token and without a Host is handled: 400 would end its event', async () => {
+  const target = await openTarget(world())
+  const body = eventText('1')
+  const head = [post, ...proven(target), 'connection: close', `content-length: ${body.length}`]
+  expect(statuses(await target.exchange(`${head.join('\r\n')}\r\n\r\n${body}`))).toEqual([200])
+  expect(target.handled).toHaveLength(1)
+})
+
 describe('a request that says by a header it were another:', () => {
   it.each(['x-http-method-override', 'x-http-method', 'x-method-override', '_method'])(
     '%s makes no delivery of a GET',

@@ -89,6 +89,16 @@ it('checks one component of a folder with --component, and tells two on one port
   expect(said('machine/port')).toContain(`component "orders" has handshakePort ${port} too`)
 })
 
+it('tells that who has the port switches to another protocol, unasked', async () => {
+  const { check, port } = await openCheck()
+  const server = createServer((_request, response) =>
+    response.writeHead(101, { connection: 'upgrade', upgrade: 'x' }).end(),
+  )
+  await new Promise<void>((listening) => server.listen(port, '127.0.0.1', listening))
+  onTestFinished(() => void server.close())
+  expect((await check('--only', 'machine/port')).said('machine/port')).toContain('its holder answers OPTIONS with 101')
+})
+
 const output = (
   name: string,
   topic: { readonly endpoint: string; readonly key: string },
@@ -135,6 +145,11 @@ const hostile: readonly { readonly name: string; readonly answer: RequestListene
     name: 'that sends somebody elsewhere',
     answer: (_request, response) => response.writeHead(302, { location: 'https://evil.example.com/?q=1' }).end(),
     says: /a redirect that Event Grid does not follow, to https:\/\/evil\.example\.com\/\?\(redacted\)/,
+  },
+  {
+    name: 'that switches to another protocol',
+    answer: (_request, response) => response.writeHead(101, { connection: 'upgrade', upgrade: 'x' }).end(),
+    says: /OPTIONS was answered (101|502)/,
   },
   {
     name: 'of a firewall',

@@ -21,6 +21,8 @@ describe('a delivery under secret', () => {
       status: 503,
     },
     { name: 'a malformed token, for our subscription', token: 'nonsense', subscription: 'ORDERS', status: 503 },
+    { name: 'no token, for our subscription twice', token: undefined, subscription: 'ORDERS, ORDERS', status: 503 },
+    { name: 'no token, for our subscription and another', token: undefined, subscription: 'ORDERS,A', status: 401 },
     { name: 'no token, for another subscription', token: undefined, subscription: 'INVOICES', status: 401 },
     { name: 'no token and no subscription', token: undefined, subscription: undefined, status: 401 },
     {
@@ -62,6 +64,7 @@ describe('a delivery under secret', () => {
     { name: 'two unknown ones before ours', token: `${'0'.repeat(16)}.x , ${other.text},${ours.text}`, status: 200 },
     { name: 'ours twice, as a proxy may double the header', token: `${ours.text}, ${ours.text}`, status: 200 },
     { name: 'ours and empty places', token: `,,${ours.text},`, status: 200 },
+    { name: 'ours behind a dozen empty places', token: `${','.repeat(12)}${ours.text}`, status: 200 },
     {
       name: 'ours behind one that has our key id and another token',
       token: `${ours.keyId}.x,${ours.text}`,

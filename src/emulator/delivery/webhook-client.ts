@@ -133,12 +133,16 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
           },
         }),
       )
+      // Nobody asked for an upgrade. Node then emits neither a response nor an error.
+      sending.on('upgrade', ({ statusCode: status = 0 }, socket) => {
+        socket.destroy()
+        done({ status, headers: {}, body: '' })
+      })
       sending.on('response', (answer) => {
         const status = answer.statusCode ?? 0
         if (endLate) {
           endLate()
-          answer.resume()
-          answer.on('error', () => {})
+          readToEnd(answer)
           request.late?.take(status)
           return
         }
@@ -222,7 +226,7 @@ function readBeginning(answer: http.IncomingMessage, take: (body: string) => voi
   const end = () => {
     clearTimeout(timer)
     answer.off('data', keep).off('close', end)
-    answer.resume()
+    readToEnd(answer)
     take(Buffer.concat(chunks).toString('utf8', 0, beginning.bytes))
   }
   const keep = (chunk: Buffer) => {
@@ -236,6 +240,16 @@ function readBeginning(answer: http.IncomingMessage, take: (body: string) => voi
   answer.on('error', () => {})
   if (isEmpty) end()
   else answer.on('data', keep).on('close', end)
+}
+
+/** Has the connection used again after a short answer, and closed in the middle of a long one. */
+function readToEnd(answer: http.IncomingMessage): void {
+  let size = 0
+  answer.on('error', () => {})
+  answer.on('data', (chunk: Buffer) => {
+    size += chunk.length
+    if (size > answerLimitBytes) answer.destroy()
+  })
 }
 
 /** The first 64 KiB of an answer as text, or the part that arrived before the connection broke. */

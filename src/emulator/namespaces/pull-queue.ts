@@ -134,7 +134,10 @@ export function createPullQueue({ clock, received, removed, ...options }: PullQu
       return
     }
     // The oldest wait first; those that find nothing go on waiting.
-    for (const waiter of [...waiters]) waiter.attempt()
+    for (const waiter of [...waiters]) {
+      if (item.state !== 'available') break
+      waiter.attempt()
+    }
   }
 
   function lock(item: Item): ReceivedEvent {

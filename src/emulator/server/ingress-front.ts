@@ -68,10 +68,16 @@ function passOn(
   }
   sending.on('timeout', () => sending.destroy())
   sending.on('error', refuse)
+  // Nobody asked for an upgrade, and Node tells of it in no other way.
+  sending.on('upgrade', (_answer, socket) => {
+    socket.destroy()
+    refuse()
+  })
   response.on('close', () => sending.destroy())
   sending.on('response', (answer) => {
     const { connection: _, ...headers } = answer.headers
     response.writeHead(answer.statusCode ?? 502, { ...headers, connection: 'close' })
+    answer.on('error', () => response.destroy())
     answer.pipe(response)
   })
   request.pipe(sending)

@@ -146,3 +146,14 @@ describe('a fault asked for', () => {
     expect(grid.subscriber.deliveries()).toHaveLength(1)
   })
 })
+
+describe('an endpoint that', () => {
+  it('switches to another protocol, unasked, has answered 101', async () => {
+    const grid = await openEventGrid()
+    grid.subscriber.answer({ status: 101, headers: { connection: 'upgrade', upgrade: 'x' } })
+    grid.subscribe()
+    await publish(grid, [cloudEvent()])
+    await grid.engine.idle()
+    expect(grid.records.deliveries.last).toMatchObject({ status: 101, outcome: 'retry' })
+  })
+})

@@ -1,4 +1,6 @@
-import { expect, it } from 'vitest'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { expect, it, onTestFinished } from 'vitest'
 import { send } from '../../support/azure-clients.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 import { openWebhook } from '../../support/webhook.ts'
@@ -31,6 +33,26 @@ it('says with 502 that nobody answers where the ingress leads', async () => {
   emulator.useIngress(`https://${host}/`, 'http://127.0.0.1:1/')
   const answer = await send(emulator, '/api/events', { headers: { host } })
   expect(answer).toMatchObject({ status: 502, body: expect.stringContaining('leads to http://127.0.0.1:1') })
+})
+
+it('says with 502 that somebody switched to another protocol there, unasked', async () => {
+  const emulator = await startEmulator()
+  await openWebhook(emulator, () => ({ status: 101, headers: { connection: 'upgrade', upgrade: 'x' } }))
+  expect((await send(emulator, '/api/events', { headers: { host } })).status).toBe(502)
+})
+
+it('cuts an answer off where it was cut off behind the ingress', async () => {
+  const emulator = await startEmulator()
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-length': '9' })
+    response.write('cut', () => response.destroy())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const address = server.address()
+  emulator.useIngress(`https://${host}/`, `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/`)
+  await expect(send(emulator, '/api/events', { headers: { host } })).rejects.toThrow()
 })
 
 it('tells programs on this machine its endpoints and its certificate authority', async () => {
