@@ -234,7 +234,7 @@ it.each<{
   {
     what: 'a handshake of another cloud',
     code: 'HANDSHAKE_FAILED',
-    says: /confirmation of .* by hand.*route \/api\/events to handshakePort/,
+    says: /manual validation of .* no consent.*route \/api\/events to handshakePort/,
     arrange: () => ({ azureEnvironment: 'AzureUSGovernmentCloud', subscriptionTimeout: '4s' }),
   },
 ])('names $what', async ({ code, says, emulator, arrange }) => {
