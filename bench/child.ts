@@ -3,7 +3,10 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { pinned } from './cores.ts'
 
-/** A program of the benchmark, in a process of its own. It prints JSON lines: one when it is ready, then one for each line that it is sent. */
+/**
+ * A program of the benchmark, in a process of its own. It prints JSON lines: one when it is ready, then one for each line
+ * that it is sent.
+ */
 export interface Child<Ready> extends AsyncDisposable {
   readonly pid: number
   /** What it said when it was ready. */

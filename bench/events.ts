@@ -28,7 +28,10 @@ interface BenchEvent {
   readonly data: unknown
 }
 
-/** An order as a CloudEvent of exactly so many bytes of JSON: lines of an order, as many as there is room for, and a note that fills up the rest. */
+/**
+ * An order as a CloudEvent of exactly so many bytes of JSON: lines of an order, as many as there is room for, and a note
+ * that fills up the rest.
+ */
 export function cloudEvent(id: string, bytes: number): BenchEvent {
   const event = (lines: readonly Line[], note: string): BenchEvent => ({
     specversion: '1.0',

@@ -1,6 +1,8 @@
-// `npm run bench`: our binding beside Dapr's Go binding, the SDK alone and bare servers, in one run on this machine. Writes bench/RESULTS.md.
+// `npm run bench`: our binding beside Dapr's Go binding, the SDK alone and bare servers, in one run on this machine. Writes
+// bench/RESULTS.md.
 // It takes about 40 minutes, 10 of them for the memory of the shipped commands, and a few more where daprd is built first.
-// `--short` shows only that everything works (for CI), `--only inbound,create` measures a part, `--minutes 1` shortens the load under which memory is watched,
+// `--short` shows only that everything works (for CI), `--only inbound,create` measures a part, `--minutes 1` shortens the
+// load under which memory is watched,
 // `--cpu-prof` writes profiles of our servers; these write to .cache/bench.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'

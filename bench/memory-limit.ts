@@ -16,7 +16,10 @@ export interface MemoryLimit {
 
 const watchMs = 100
 
-/** Holds a process to so many mebibytes: by the kernel, as a container does it, where control groups can be written; else by a look at its resident memory. */
+/**
+ * Holds a process to so many mebibytes: by the kernel, as a container does it, where control groups can be written; else by
+ * a look at its resident memory.
+ */
 export function openMemoryLimit(mebibytes: number): MemoryLimit {
   return openControlGroup(mebibytes) ?? watchResidentMemory(mebibytes)
 }

@@ -2,7 +2,10 @@
 export interface Scale {
   /** Runs of each case. */
   readonly rounds: number
-  /** Processes in which large bodies and many components are measured, one after another: two of the same program differ by a fifth, more than the targets allow for. */
+  /**
+   * Processes in which large bodies and many components are measured, one after another: two of the same program differ by a
+   * fifth, more than the targets allow for.
+   */
   readonly processes: number
   /** Milliseconds of one run. */
   readonly runMs: number

@@ -1,6 +1,8 @@
 /**
- * Packs the project and installs the tarball into an empty one, as a user does: what it weighs, whether the links of its pages lead somewhere, whether the
- * main job is done on the oldest Node that package.json allows and on this one, how the command starts, and whether a TypeScript user's code compiles.
+ * Packs the project and installs the tarball into an empty one, as a user does: what it weighs, whether the links of its
+ * pages lead somewhere, whether the
+ * main job is done on the oldest Node that package.json allows and on this one, how the command starts, and whether a
+ * TypeScript user's code compiles.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, globSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

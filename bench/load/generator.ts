@@ -1,4 +1,5 @@
-// The load, in a process of its own: requests over kept-alive connections, as fast as answers come, or at a steady rate whatever the answers do.
+// The load, in a process of its own: requests over kept-alive connections, as fast as answers come, or at a steady rate
+// whatever the answers do.
 import { connect } from 'node:net'
 import { createHistogram } from 'node:perf_hooks'
 import { answerLines, say } from '../servers/json-lines.ts'
@@ -19,7 +20,10 @@ export interface LoadOrder {
   readonly body: string
   readonly connections: number
   readonly ms: number
-  /** Requests a second, begun on time though earlier ones are not answered (an open loop). Absent: the next one when the last is answered (a closed loop). */
+  /**
+   * Requests a second, begun on time though earlier ones are not answered (an open loop). Absent: the next one when the last
+   * is answered (a closed loop).
+   */
   readonly rate?: number
 }
 

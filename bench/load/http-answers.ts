@@ -1,6 +1,9 @@
 const endOfHead = Buffer.from('\r\n\r\n')
 
-/** Reads the answers of one connection; calls `onAnswer` with each status. Knows what the servers under test send: a head with a length, and a body, or 204. */
+/**
+ * Reads the answers of one connection; calls `onAnswer` with each status. Knows what the servers under test send: a head
+ * with a length, and a body, or 204.
+ */
 export function createAnswerReader(onAnswer: (status: number) => void): (chunk: Buffer) => void {
   let held: Buffer = Buffer.alloc(0)
   return (chunk) => {

@@ -1,4 +1,5 @@
-// The application behind daprd: it wants the events of every binding and has handled each at once. What it counts shows that none was left out.
+// The application behind daprd: it wants the events of every binding and has handled each at once. What it counts shows that
+// none was left out.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { answerLines, say } from './json-lines.ts'
@@ -10,7 +11,8 @@ export interface AppFigures {
 
 let events = 0
 
-// While the others have their turn a connection of daprd rests; one that Node closes just when daprd uses it again would be an event that failed.
+// While the others have their turn a connection of daprd rests; one that Node closes just when daprd uses it again would be
+// an event that failed.
 const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
   if (request.method === 'POST') events++
   request.resume()

@@ -16,7 +16,10 @@ export interface EmulatorReady {
   readonly topics: Readonly<Record<string, string>>
 }
 
-/** Raises one event at a topic, once the hosts have taken their handshakes, and tells with which headers it is delivered, by the host that it is sent to; the subscribers don't get it. */
+/**
+ * Raises one event at a topic, once the hosts have taken their handshakes, and tells with which headers it is delivered, by
+ * the host that it is sent to; the subscribers don't get it.
+ */
 export interface Rehearsal {
   readonly topicId: string
   readonly hosts: readonly string[]

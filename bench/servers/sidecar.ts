@@ -1,4 +1,5 @@
-// What a sidecar does to a pluggable component, without a sidecar: Init of both sides, a Read that acknowledges at once, and `create` at a steady rate.
+// What a sidecar does to a pluggable component, without a sidecar: Init of both sides, a Read that acknowledges at once, and
+// `create` at a steady rate.
 import { credentials, loadPackageDefinition, Metadata, type ServiceError } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 import { answerLines, say, setup } from './json-lines.ts'

@@ -7,7 +7,10 @@ import { memoryOf } from '../usage.ts'
 import { names } from './inbound.ts'
 
 const connections = 32
-/** A run of 1 MB takes longer: in a second all connections end their third body or none does, and what is under way at the end does not count. */
+/**
+ * A run of 1 MB takes longer: in a second all connections end their third body or none does, and what is under way at the
+ * end does not count.
+ */
 const sizes = [
   { what: 'bodies of 64 kB', bytes: 65_536, times: 1 },
   { what: 'bodies of 1 MB', bytes: 1_000_000, times: 4 },

@@ -45,7 +45,10 @@ async function handledIn({ child }: Server, ms: number): Promise<Throughput> {
   return { events: after.events - before.events, ms: ended - began }
 }
 
-/** What an event costs at each size. All sizes take turns: growth compares what the machine did within a minute, not a quarter of an hour apart. */
+/**
+ * What an event costs at each size. All sizes take turns: growth compares what the machine did within a minute, not a
+ * quarter of an hour apart.
+ */
 async function costsOf(bench: Bench, sizes: readonly Size[], rounds: number): Promise<Costs[]> {
   const { warmUpMs, leadMs, runMs } = bench.scale
   const cases: Case[] = []
@@ -119,7 +122,8 @@ export const growth: Suite = {
   async run(bench): Promise<Findings> {
     const { azure, scale } = bench
     const body = deliveryBody({ bytes: 1_024, batch: 1 })
-    // The listener admits four connections for each handler call at once: room for those of one load beside those of the load before, which it may not have seen closing yet.
+    // The listener admits four connections for each handler call at once: room for those of one load beside those of the
+    // load before, which it may not have seen closing yet.
     const metadata = { maxConcurrency: String(Math.max(256, ...scale.connections)) }
     await using stack = new AsyncDisposableStack()
     const ours = stack.use(await startOurs(azure, { authentication: 'secret', metadata }))

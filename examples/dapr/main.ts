@@ -2,7 +2,8 @@
  * Event Grid, the binding, a stock daprd and an application on one machine: `npm run example:dapr`
  *
  * Somebody places an order on the topic; it reaches the application through the binding and daprd, and the application confirms it through
- * daprd and the binding. Ends with 0 when both events have gone their way. daprd is the one on the PATH, or Dapr's own (`dapr init --slim`), or
+ * daprd and the binding. Ends with 0 when both events have gone their way. daprd is the one on the PATH, or Dapr's own
+ * (`dapr init --slim`), or
  * the one of the tests, which is built the first time and needs Go.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'

@@ -1,4 +1,7 @@
-/** The same under node:test: `npx node --test examples/unit-test/emulator-with-node-test.ts`. Here the application publishes, and meets faults. */
+/**
+ * The same under node:test: `npx node --test examples/unit-test/emulator-with-node-test.ts`. Here the application publishes,
+ * and meets faults.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EventGridEmulator } from 'eventgrid-binding/emulator'

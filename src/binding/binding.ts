@@ -22,7 +22,8 @@ export interface BindingOptions {
   /** The host's credential, in place of the one that metadata describes. The fields that it replaces are not required. */
   readonly credential?: TokenCredential
   /**
-   * Where Azure is; `emulator.endpoints` for an emulator. @default AZURE_RESOURCE_MANAGER_URL and AZURE_AUTHORITY_HOST of the environment, else
+   * Where Azure is; `emulator.endpoints` for an emulator. @default AZURE_RESOURCE_MANAGER_URL and AZURE_AUTHORITY_HOST of
+   * the environment, else
    * the cloud of `azureEnvironment`
    */
   readonly endpoints?: Endpoints

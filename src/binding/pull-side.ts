@@ -165,13 +165,22 @@ function remedyOf({ status }: RequestFailure, pull: PullMetadata): string | unde
   const { namespaceTopic, namespaceKey, clientId = '<clientId>', eventSubscriptionName } = pull
   if (status === 401 && namespaceKey) {
     const { subscriptionId, resourceGroup, namespace } = namespaceTopic
-    return `check namespaceKey: az eventgrid namespace list-key --name ${shellWord(namespace)} --resource-group ${shellWord(resourceGroup)} --subscription ${subscriptionId}`
+    return (
+      `check namespaceKey: az eventgrid namespace list-key --name ${shellWord(namespace)} ` +
+      `--resource-group ${shellWord(resourceGroup)} --subscription ${subscriptionId}`
+    )
   }
   if (status === 401 || status === 403) {
-    return `assign the role, and allow a few minutes until it counts:\naz role assignment create --assignee ${shellWord(clientId)} --role "EventGrid Data Receiver" --scope ${shellWord(namespaceTopic.namespaceId)}`
+    return (
+      `assign the role, and allow a few minutes until it counts:\naz role assignment create ` +
+      `--assignee ${shellWord(clientId)} --role "EventGrid Data Receiver" --scope ${shellWord(namespaceTopic.namespaceId)}`
+    )
   }
   if (status === 404 || status === 410) {
-    return `create the event subscription ${eventSubscriptionName} of ${namespaceTopic.id} with delivery mode Queue, or give tenantId, clientId and clientSecret so that it is created here`
+    return (
+      `create the event subscription ${eventSubscriptionName} of ${namespaceTopic.id} with delivery ` +
+      `mode Queue, or give tenantId, clientId and clientSecret so that it is created here`
+    )
   }
   return undefined
 }

@@ -123,7 +123,8 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): Su
       if (wroteAt === undefined) return
       if (++repairsThatWrote > 1) {
         logger.warn(
-          'our delivery credential was removed again; replicas with more secrets than the event subscription can hold use it, or two deployments share its name',
+          'our delivery credential was removed again; replicas with more secrets than the event ' +
+            'subscription can hold use it, or two deployments share its name',
         )
       }
     })

@@ -112,7 +112,10 @@ function remedy(metadata: CredentialMetadata, aadsts: string | undefined): strin
   switch (metadata.kind) {
     case 'clientSecret':
       if (aadsts === 'AADSTS7000215') {
-        return `clientSecret is wrong: use the secret's value, not its id, or make one with: az ad app credential reset --id ${shellWord(metadata.clientId)}`
+        return (
+          `clientSecret is wrong: use the secret's value, not its id, or make one with: az ad app ` +
+          `credential reset --id ${shellWord(metadata.clientId)}`
+        )
       }
       if (aadsts === 'AADSTS7000222') {
         return `clientSecret has expired: make one with: az ad app credential reset --id ${shellWord(metadata.clientId)}`

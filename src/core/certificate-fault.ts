@@ -8,6 +8,9 @@ export function certificateRemedy(code: string | undefined = ''): string | undef
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return 'its certificate is for another host: check the name in the endpoint'
   if (/CERT|SIGNATURE|SELF_SIGNED|ISSUER/.test(code))
-    return 'its certificate is not trusted: set endpoints.ca, or NODE_EXTRA_CA_CERTS (which Node reads at its start: start this process anew), to the authority that issued it'
+    return (
+      'its certificate is not trusted: set endpoints.ca, or NODE_EXTRA_CA_CERTS (which Node reads at ' +
+      'its start: start this process anew), to the authority that issued it'
+    )
   return undefined
 }

@@ -95,7 +95,8 @@ function endOnce({ span, common, meters }: Begun): (error: string | undefined) =
 }
 
 /**
- * The context that an event is handled in: the active one if its span is that of the request, else the root. A span that was active when the
+ * The context that an event is handled in: the active one if its span is that of the request, else the root. A span that was
+ * active when the
  * listener was opened would otherwise be the parent of every event.
  */
 export function callerContext(): Context {

@@ -73,7 +73,8 @@ export function tracer(): Tracer | undefined {
 let made: { readonly provider: MeterProvider; readonly instruments: Instruments | undefined } | undefined
 
 /**
- * The instruments; `undefined` where the process has no SDK for metrics. They are made when they are used: an instrument that is made before
+ * The instruments; `undefined` where the process has no SDK for metrics. They are made when they are used: an instrument
+ * that is made before
  * the SDK is there records nothing.
  */
 export function instruments(): Instruments | undefined {

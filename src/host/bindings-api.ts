@@ -134,7 +134,8 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
       reply,
       404,
       'ERR_NOT_FOUND',
-      `this host has no ${request.method} ${request.url.split('?', 1)[0]}: it speaks Dapr's bindings, health and metadata API; for more run daprd`,
+      `this host has no ${request.method} ${request.url.split('?', 1)[0]}: it speaks Dapr's bindings, ` +
+        `health and metadata API; for more run daprd`,
     ),
   )
   server.setErrorHandler((error: { statusCode?: number }, _request, reply) =>

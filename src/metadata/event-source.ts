@@ -13,7 +13,8 @@ const eventGridTypes: ReadonlySet<string> = new Set([
 ])
 
 const forms =
-  'write one that ends with /topics/{name}, /domains/{name}, /domains/{name}/topics/{name}, /systemTopics/{name}, /partnerTopics/{name} or /namespaces/{name}'
+  'write one that ends with /topics/{name}, /domains/{name}, /domains/{name}/topics/{name}, ' +
+  '/systemTopics/{name}, /partnerTopics/{name} or /namespaces/{name}'
 
 /**
  * Parses a scope that event subscriptions can be created at.

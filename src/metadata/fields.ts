@@ -257,7 +257,8 @@ const rows = {
     default: '1',
     type: 'integer, 1-10000',
     about:
-      'Roughly how many replicas share the event subscription. Their calls to Azure Resource Manager are spread over a quarter of a second each.',
+      'Roughly how many replicas share the event subscription. Their calls to Azure Resource Manager are ' +
+      'spread over a quarter of a second each.',
   },
   deliveryMode: {
     ...input,

@@ -29,7 +29,10 @@ export interface Reader {
   end(): void
 }
 
-/** The open `Read`s of one component. The newest gets the events; an older one still takes its acknowledgements, and takes over when the newer ends. */
+/**
+ * The open `Read`s of one component. The newest gets the events; an older one still takes its acknowledgements, and takes
+ * over when the newer ends.
+ */
 export interface Readers {
   open(stream: ReadStream): Reader
   /** Resolves when the application has handled the event; rejects when it has not. */

@@ -27,7 +27,8 @@ export interface TraceOfEventOptions {
 }
 
 /**
- * The trace of an event (pure). A CloudEvent without one takes that of the invoke metadata; one that it has is never changed. The Event Grid
+ * The trace of an event (pure). A CloudEvent without one takes that of the invoke metadata; one that it has is never
+ * changed. The Event Grid
  * schema has no place for it.
  */
 export function traceOfEvent(text: EventText, options: TraceOfEventOptions): EventTrace {
@@ -40,7 +41,10 @@ export function traceOfEvent(text: EventText, options: TraceOfEventOptions): Eve
   return { ...withTraceContext(text, given, maxEventBytes), origin: given, takesTrace: false }
 }
 
-/** Adds the two attributes at the end of an event's JSON and leaves the rest as it is. An event that would become too large stays without. */
+/**
+ * Adds the two attributes at the end of an event's JSON and leaves the rest as it is. An event that would become too large
+ * stays without.
+ */
 export function withTraceContext<Event extends EventText>(event: Event, added: TraceContext, maxBytes: number): Event {
   const attributes = `,${JSON.stringify(added).slice(1)}`
   const bytes = event.bytes + Buffer.byteLength(attributes) - 1

@@ -75,7 +75,9 @@ function explainStatus(answer: Extract<Failure, { kind: 'answered' }>, context: 
     return {
       code: 'CREDENTIALS_REJECTED',
       what: said,
-      fix: `set accessKey to a key of this topic: az eventgrid topic key list --resource-group <resourceGroup> --name ${topicName(context.host)}`,
+      fix:
+        `set accessKey to a key of this topic: az eventgrid topic key list --resource-group ` +
+        `<resourceGroup> --name ${topicName(context.host)}`,
     }
   }
   // A namespace topic has no 413.
@@ -92,7 +94,9 @@ function explainStatus(answer: Extract<Failure, { kind: 'answered' }>, context: 
     return {
       code: 'PUBLISH_REJECTED',
       what: said,
-      fix: `set topicEndpoint to the topic's own: az eventgrid topic show --resource-group <resourceGroup> --name ${topicName(context.host)} --query endpoint`,
+      fix:
+        `set topicEndpoint to the topic's own: az eventgrid topic show --resource-group ` +
+        `<resourceGroup> --name ${topicName(context.host)} --query endpoint`,
     }
   }
   if (status === 410) {

@@ -26,7 +26,8 @@ export interface NewEventContext {
 /**
  * The event that data becomes (pure). Without metadata a CloudEvent has `type` {@link defaultEventType}, the topic
  * endpoint as `source`, a random UUID as `id`, the present as `time`, and no `subject`. A `traceparent` in the
- * metadata, and `tracestate` with it, become extension attributes of those names; an invalid one is left out. Other metadata does not go into the event.
+ * metadata, and `tracestate` with it, become extension attributes of those names; an invalid one is left out. Other metadata
+ * does not go into the event.
  *
  * In the Event Grid schema `source` is the `topic` and is absent by default; `dataVersion` is "1.0"; `dataschema` and
  * binary data have no place there.

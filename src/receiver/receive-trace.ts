@@ -2,7 +2,10 @@ import { type Attributes, context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace
 import { attribute, bounded, errorType, instruments, messagingSystem, tracer } from '../core/telemetry.ts'
 import type { NamespaceClient, NamespaceClientOptions, ReceiveAnswer, SettleAnswer } from './namespace-client.ts'
 
-/** The same client; each request is a CLIENT span, `receive {event subscription}` or that of the settlement, where the process has an SDK. */
+/**
+ * The same client; each request is a CLIENT span, `receive {event subscription}` or that of the settlement, where the
+ * process has an SDK.
+ */
 export function traceClient(
   client: NamespaceClient,
   at: Pick<NamespaceClientOptions, 'namespaceEndpoint' | 'topicName' | 'eventSubscriptionName'>,

@@ -243,7 +243,8 @@ function mergedCredentials(
 function removedCredentials(credentials: MergedCredentials | undefined): string[] {
   if (!credentials || credentials.removed === 0) return []
   return [
-    `the event subscription holds at most ${maxCredentials} delivery credentials, so the oldest is removed; replicas with more secrets than that use the same event subscription`,
+    `the event subscription holds at most ${maxCredentials} delivery credentials, so the oldest is ` +
+      `removed; replicas with more secrets than that use the same event subscription`,
   ]
 }
 

@@ -138,13 +138,17 @@ function explainHandshake(
     return {
       ...base,
       what,
-      fix: `if the ingress controller logs 503 for ${method} ${path}, delete its pod so that it restarts; afterwards the same request returns 200`,
+      fix:
+        `if the ingress controller logs 503 for ${method} ${path}, delete its pod so that it restarts; ` +
+        `afterwards the same request returns 200`,
     }
   }
   return {
     ...base,
     what,
-    fix: `something in front of the binding answers in its place: route ${path} of the public endpoint to handshakePort, without authentication or redirects`,
+    fix:
+      `something in front of the binding answers in its place: route ${path} of the public endpoint to ` +
+      `handshakePort, without authentication or redirects`,
   }
 }
 

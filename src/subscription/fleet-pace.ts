@@ -60,7 +60,8 @@ const longestWait = { settings: 60_000, broken: 15_000 } as const
 const maxJitterMs = 30_000
 
 /**
- * Decides whether a replica writes (pure). A missing event subscription and a missing credential are written at once: that takes nothing from
+ * Decides whether a replica writes (pure). A missing event subscription and a missing credential are written at once: that
+ * takes nothing from
  * anybody. Settings of others are replaced only where they rest, so that two deployments that share a name do not take turns.
  */
 export function decideTurn({ kind, changesSeen, waits, ageMs, replicas, random }: Difference): Turn {

@@ -4,7 +4,8 @@ import { expect, it, onTestFinished } from 'vitest'
 import { openListener, proof } from '../listener/open-listener.ts'
 
 /**
- * Bodies and headers made by fast-check against a listener that takes everything its handler is given: `FUZZ_BODIES` of them (short form 3,000), from `FUZZ_SEED`
+ * Bodies and headers made by fast-check against a listener that takes everything its handler is given: `FUZZ_BODIES` of them
+ * (short form 3,000), from `FUZZ_SEED`
  * (printed with the long form). No answer may be a 5xx, and no rejection may be unhandled.
  */
 const bodies = Number(process.env.FUZZ_BODIES ?? 3_000)

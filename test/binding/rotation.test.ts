@@ -29,7 +29,10 @@ const steppingClock: Clock = {
 const oldToken = 'the-old-token-of-32-characters--'
 const newToken = 'the-new-token-of-32-characters--'
 
-/** An emulator whose operations take time and exclude each other, as Azure's do, and an ingress that spreads deliveries over the open replicas. */
+/**
+ * An emulator whose operations take time and exclude each other, as Azure's do, and an ingress that spreads deliveries over
+ * the open replicas.
+ */
 async function openFleet() {
   const emulator = await startEmulator({
     clock: steppingClock,

@@ -1,6 +1,8 @@
 /**
- * Ends `init` whenever its parent says so, once for each message, by the means named in the first argument: its signal, `close`, or `close` while the event
- * subscription comes up in the background. Tells the code that `init` was rejected with, and whether its port is free again. Disconnected from its parent it has nothing left to do, so that it must exit by itself.
+ * Ends `init` whenever its parent says so, once for each message, by the means named in the first argument: its signal,
+ * `close`, or `close` while the event
+ * subscription comes up in the background. Tells the code that `init` was rejected with, and whether its port is free again.
+ * Disconnected from its parent it has nothing left to do, so that it must exit by itself.
  */
 import { createServer } from 'node:net'
 import { Binding, BindingError, type Endpoints } from '../../src/index.ts'

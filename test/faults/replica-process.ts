@@ -1,5 +1,6 @@
 /**
- * One replica of an application: a binding in a process of its own. Its configuration comes as JSON in the first argument. It tells its parent where
+ * One replica of an application: a binding in a process of its own. Its configuration comes as JSON in the first argument.
+ * It tells its parent where
  * it listens, when `init` has ended, and each event that its handler has finished; any message from the parent closes it.
  */
 import { setTimeout as work } from 'node:timers/promises'

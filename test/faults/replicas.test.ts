@@ -1,4 +1,7 @@
-/** Replicas that start together, roll over from one setting to another, and find what somebody else has changed: nothing lost, nobody let in. */
+/**
+ * Replicas that start together, roll over from one setting to another, and find what somebody else has changed: nothing
+ * lost, nobody let in.
+ */
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'

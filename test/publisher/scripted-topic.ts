@@ -30,7 +30,8 @@ const ok: Answer = { status: 200 }
 export const problem = (code: string, message: string) => ({ error: { code, message, details: [{ code, message }] } })
 
 /**
- * A topic on a free port of loopback that answers by a script and records what it gets. Written from Event Grid's documentation, apart from the product's code.
+ * A topic on a free port of loopback that answers by a script and records what it gets. Written from Event Grid's
+ * documentation, apart from the product's code.
  */
 export async function startTopic(answerTo: (request: TopicRequest) => Answer = () => ok) {
   const requests: TopicRequest[] = []

@@ -1,6 +1,8 @@
 /**
- * Drives every part of the binding with marked secrets, in a process of its own, and prints all there is to print: log lines, answers, and every
- * object it gets hold of, to any depth. `secrets.test.ts` searches the output and the files it leaves. With PLANT_A_LEAK it prints one on purpose.
+ * Drives every part of the binding with marked secrets, in a process of its own, and prints all there is to print: log
+ * lines, answers, and every
+ * object it gets hold of, to any depth. `secrets.test.ts` searches the output and the files it leaves. With PLANT_A_LEAK it
+ * prints one on purpose.
  */
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'

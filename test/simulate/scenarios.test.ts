@@ -1,4 +1,7 @@
-/** What a fleet asks of Azure, in simulated time: the decisions are the product's own. `npm run simulate` runs the same with 1,000 replicas. */
+/**
+ * What a fleet asks of Azure, in simulated time: the decisions are the product's own. `npm run simulate` runs the same with
+ * 1,000 replicas.
+ */
 import { expect, it } from 'vitest'
 import { scenarios } from '../../bench/simulate/scenarios.ts'
 import { judgeScenario, simulate } from '../../bench/simulate/simulate.ts'

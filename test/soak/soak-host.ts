@@ -1,6 +1,8 @@
 /**
- * The host of the soak: a binding that publishes events at a steady rate and takes them back, with nothing else in the process, so that its memory is that of a
- * host of the built package. Its configuration comes as JSON in the first argument. It answers its parent's messages: `load`, `how are you`, `account`.
+ * The host of the soak: a binding that publishes events at a steady rate and takes them back, with nothing else in the
+ * process, so that its memory is that of a
+ * host of the built package. Its configuration comes as JSON in the first argument. It answers its parent's messages:
+ * `load`, `how are you`, `account`.
  */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'

@@ -1,5 +1,6 @@
 /**
- * Steady load for a long time, by `create` of the very host that takes the deliveries: `npm run soak -- --minutes 60 [--rate 500]`. The host runs the build.
+ * Steady load for a long time, by `create` of the very host that takes the deliveries: `npm run soak -- --minutes 60 [--rate
+ * 500]`. The host runs the build.
  * Exits 1 if an event is lost or, in runs of five minutes and more, if after the first third memory or handles go on growing.
  */
 import { fork } from 'node:child_process'

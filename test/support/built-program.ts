@@ -5,7 +5,8 @@ import { basename, join, resolve } from 'node:path'
 const folder = resolve(import.meta.dirname, '../../.cache/programs')
 
 /**
- * Writes a TypeScript program as plain JavaScript, and returns its file. Run so, it imports `eventgrid-binding` as it is built, and Node needs neither the
+ * Writes a TypeScript program as plain JavaScript, and returns its file. Run so, it imports `eventgrid-binding` as it is
+ * built, and Node needs neither the
  * time nor the memory to strip types at its start. The program imports packages alone, no files beside it.
  */
 export function builtProgram(file: string): string {

@@ -10,7 +10,10 @@ export interface Command {
   readonly lines: readonly string[]
   /** All lines of stdout so far. */
   readonly stdout: readonly string[]
-  /** Resolves with the match of the first line that fits, of those so far and of those to come; rejects when the process ends without one. */
+  /**
+   * Resolves with the match of the first line that fits, of those so far and of those to come; rejects when the process ends
+   * without one.
+   */
   line(pattern: RegExp): Promise<RegExpExecArray>
   /** Resolves with the exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals>

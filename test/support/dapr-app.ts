@@ -15,7 +15,8 @@ export interface AppCall {
 export type AppAnswer = number | 'hang' | 'drop' | 'upgrade'
 
 /**
- * An application as Dapr calls it over HTTP, for every door: the embedded host, and daprd with the pluggable component. It takes events at each
+ * An application as Dapr calls it over HTTP, for every door: the embedded host, and daprd with the pluggable component. It
+ * takes events at each
  * path that `subscribed` names, and remembers all that it was sent.
  */
 export interface DaprApp {

@@ -2,7 +2,10 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Below those that systems give to whoever asks for any port, and to outgoing connections: other tests would be given one while its owner starts. */
+/**
+ * Below those that systems give to whoever asks for any port, and to outgoing connections: other tests would be given one
+ * while its owner starts.
+ */
 const ports = { from: 10_000, to: 32_768 } as const
 
 /** A port that nobody listens on at the moment, on any address, for a program that takes none that is chosen for it. */

@@ -1,4 +1,5 @@
-// `npm run test:witness`: clients of Azure in other languages against the emulator, and of Dapr against `run`. Exit code 1 if any of them saw a thing that is not so.
+// `npm run test:witness`: clients of Azure in other languages against the emulator, and of Dapr against `run`. Exit code 1
+// if any of them saw a thing that is not so.
 // Where a witness can't run it is skipped and said to be; with CI set that is a failure.
 import { daprGoSdk, daprPythonSdk } from './dapr-sdks.ts'
 import { goBinding } from './go-binding.ts'

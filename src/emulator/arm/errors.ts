@@ -46,7 +46,8 @@ export const armErrors = {
     new ArmError(
       400,
       'InvalidRequest',
-      'Invalid event subscription request: Supplied URL is invalid. It cannot be null or empty and should be a proper HTTPS URL like https://www.example.com.',
+      'Invalid event subscription request: Supplied URL is invalid. It cannot be null or empty and should ' +
+        'be a proper HTTPS URL like https://www.example.com.',
     ),
   missingApiVersion: () =>
     new ArmError(
@@ -58,13 +59,15 @@ export const armErrors = {
     new ArmError(
       400,
       'InvalidApiVersionParameter',
-      `The api-version '${version.slice(0, 100)}' is invalid. The supported versions are '2025-04-01,2024-11-01,2022-12-01,2021-04-01,2020-01-01'.`,
+      `The api-version '${version.slice(0, 100)}' is invalid. The supported versions are ` +
+        `'2025-04-01,2024-11-01,2022-12-01,2021-04-01,2020-01-01'.`,
     ),
   unsupportedApiVersion: (type: string, version: string, supported: readonly string[]) =>
     new ArmError(
       400,
       'NoRegisteredProviderFound',
-      `No registered resource provider found for location 'global' and API version '${version.slice(0, 100)}' for type '${type}'. The supported api-versions are '${supported.join(', ')}'.`,
+      `No registered resource provider found for location 'global' and API version ` +
+        `'${version.slice(0, 100)}' for type '${type}'. The supported api-versions are '${supported.join(', ')}'.`,
     ),
   missingToken: () =>
     new ArmError(401, 'AuthenticationFailed', "Authentication failed. The 'Authorization' header is missing."),
@@ -80,19 +83,22 @@ export const armErrors = {
     new ArmError(
       401,
       'InvalidAuthenticationTokenAudience',
-      `The access token has been obtained for wrong audience or resource '${audience}'. It should exactly match with one of the allowed audiences 'https://management.core.windows.net/','https://management.core.windows.net','https://management.azure.com/','https://management.azure.com'.`,
+      `The access token has been obtained for wrong audience or resource '${audience}'. It should exactly ` +
+        `match with one of the allowed audiences 'https://management.core.windows.net/','https://management.core.windows.net','https://management.azure.com/','https://management.azure.com'.`,
     ),
   wrongTenant: (issuer: string, tenantId: string) =>
     new ArmError(
       401,
       'InvalidAuthenticationTokenTenant',
-      `The access token is from the wrong issuer '${issuer}'. It must match the tenant 'https://sts.windows.net/${tenantId}/' associated with this subscription. Please use the authority (URL) 'https://login.windows.net/${tenantId}' to get the token. Note, if the subscription is transferred to another tenant there is no impact to the services, but information about new tenant could take time to propagate (up to an hour). If you just transferred your subscription and see this error message, please try back later.`,
+      `The access token is from the wrong issuer '${issuer}'. It must match the tenant ` +
+        `'https://sts.windows.net/${tenantId}/' associated with this subscription. Please use the authority (URL) 'https://login.windows.net/${tenantId}' to get the token. Note, if the subscription is transferred to another tenant there is no impact to the services, but information about new tenant could take time to propagate (up to an hour). If you just transferred your subscription and see this error message, please try back later.`,
     ),
   forbidden: (clientId: string, objectId: string, action: string, scope: string) =>
     new ArmError(
       403,
       'AuthorizationFailed',
-      `The client '${clientId}' with object id '${objectId}' does not have authorization to perform action '${action}' over scope '${scope}' or the scope is invalid. If access was recently granted, please refresh your credentials.`,
+      `The client '${clientId}' with object id '${objectId}' does not have authorization to perform ` +
+        `action '${action}' over scope '${scope}' or the scope is invalid. If access was recently granted, please refresh your credentials.`,
     ),
   subscriptionNotFound: (id: string) =>
     new ArmError(404, 'SubscriptionNotFound', `The subscription '${id}' could not be found.`),
@@ -104,7 +110,8 @@ export const armErrors = {
     new ArmError(
       404,
       'ResourceNotFound',
-      `The Resource '${type}/${name}' under resource group '${group}' was not found. For more details please go to https://aka.ms/ARMResourceNotFoundFix`,
+      `The Resource '${type}/${name}' under resource group '${group}' was not found. For more details ` +
+        `please go to https://aka.ms/ARMResourceNotFoundFix`,
     ),
   invalidNamespace: (message: string) => new ArmError(404, 'InvalidResourceNamespace', message),
   roleAssignmentNotFound: (name: string) =>
@@ -141,7 +148,8 @@ export const armErrors = {
     new ArmError(
       429,
       'SubscriptionRequestsThrottled',
-      `Number of ${kind} requests for subscription '${subscriptionId}' exceeded the limit of '${limit}' for time interval '01:00:00'. Please try again after '${seconds}' seconds.`,
+      `Number of ${kind} requests for subscription '${subscriptionId}' exceeded the limit of '${limit}' ` +
+        `for time interval '01:00:00'. Please try again after '${seconds}' seconds.`,
       { headers: { 'retry-after': String(seconds) } },
     ),
   tooLarge: () =>

@@ -104,7 +104,8 @@ export function createEventSubscriptionHandler(
   const refuseWhileBusy = (existing: EventSubscription | undefined) => {
     if (!conflicts || !existing || !busy.includes(existing.provisioningState)) return
     throw armErrors.conflict(
-      `Event subscription ${existing.name} is in ${existing.provisioningState} state. Only one operation at a time is allowed; try again later.`,
+      `Event subscription ${existing.name} is in ${existing.provisioningState} state. Only one operation ` +
+        `at a time is allowed; try again later.`,
     )
   }
 

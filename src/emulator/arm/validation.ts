@@ -245,7 +245,8 @@ function faultOf(
     }
     if (names.some((name) => name.startsWith('aeg-')) || (entra && names.includes('authorization'))) {
       return armErrors.invalidRequest(
-        "Invalid event subscription request: delivery attribute names cannot start with 'aeg-', and cannot be 'Authorization' when Microsoft Entra ID secures the delivery.",
+        "Invalid event subscription request: delivery attribute names cannot start with 'aeg-', and " +
+          "cannot be 'Authorization' when Microsoft Entra ID secures the delivery.",
       )
     }
   }
@@ -255,7 +256,8 @@ function faultOf(
   const schema = merged.eventDeliverySchema
   if (schema && !canConvert(inputSchema ?? 'EventGridSchema', schema)) {
     return armErrors.invalidRequest(
-      `Invalid event subscription request: event delivery schema ${schema} is not supported for a topic with input schema ${inputSchema ?? 'EventGridSchema'}.`,
+      `Invalid event subscription request: event delivery schema ${schema} is not supported for a topic ` +
+        `with input schema ${inputSchema ?? 'EventGridSchema'}.`,
     )
   }
   return undefined

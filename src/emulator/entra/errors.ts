@@ -14,7 +14,9 @@ export const entraFailures = {
     status: 401,
     error: 'invalid_client',
     code: 7000215,
-    message: `Invalid client secret provided. Ensure the secret being sent in the request is the client secret value, not the client secret ID, for a secret added to app '${clientId}'.`,
+    message:
+      `Invalid client secret provided. Ensure the secret being sent in the request is the client ` +
+      `secret value, not the client secret ID, for a secret added to app '${clientId}'.`,
   }),
   missingSecret: (): EntraFailure => ({
     status: 401,
@@ -26,13 +28,17 @@ export const entraFailures = {
     status: 400,
     error: 'unauthorized_client',
     code: 700016,
-    message: `Application with identifier '${clientId}' was not found in the directory '${tenantId}'. This can happen if the application has not been installed by the administrator of the tenant or consented to by any user in the tenant. You may have sent your authentication request to the wrong tenant.`,
+    message:
+      `Application with identifier '${clientId}' was not found in the directory '${tenantId}'. ` +
+      `This can happen if the application has not been installed by the administrator of the tenant or consented to by any user in the tenant. You may have sent your authentication request to the wrong tenant.`,
   }),
   unknownTenant: (tenantId: string): EntraFailure => ({
     status: 400,
     error: 'invalid_request',
     code: 90002,
-    message: `Tenant '${tenantId}' not found. Check to make sure you have the correct tenant ID and are signing into the correct cloud. Check with your subscription administrator, this may happen if there are no active subscriptions for the tenant.`,
+    message:
+      `Tenant '${tenantId}' not found. Check to make sure you have the correct tenant ID and are ` +
+      `signing into the correct cloud. Check with your subscription administrator, this may happen if there are no active subscriptions for the tenant.`,
   }),
   invalidTenant: (tenantId: string): EntraFailure => ({
     status: 400,
@@ -62,13 +68,17 @@ export const entraFailures = {
     status: 400,
     error: 'invalid_scope',
     code: 1002012,
-    message: `The provided value for scope ${scope} is not valid. Client credential flows must have a scope value with /.default suffixed to the resource identifier (application ID URI).`,
+    message:
+      `The provided value for scope ${scope} is not valid. Client credential flows must have a ` +
+      `scope value with /.default suffixed to the resource identifier (application ID URI).`,
   }),
   unknownResource: (resource: string, tenantId: string): EntraFailure => ({
     status: 400,
     error: 'invalid_resource',
     code: 500011,
-    message: `The resource principal named ${resource} was not found in the tenant named ${tenantId}. This can happen if the application has not been installed by the administrator of the tenant or consented to by any user in the tenant. You might have sent your authentication request to the wrong tenant.`,
+    message:
+      `The resource principal named ${resource} was not found in the tenant named ${tenantId}. ` +
+      `This can happen if the application has not been installed by the administrator of the tenant or consented to by any user in the tenant. You might have sent your authentication request to the wrong tenant.`,
   }),
 } as const
 
@@ -77,7 +87,9 @@ export function entraErrorBody(failure: EntraFailure, ids: { traceId: string; co
   const timestamp = `${now.toISOString().slice(0, 19).replace('T', ' ')}Z`
   return {
     error: failure.error,
-    error_description: `AADSTS${failure.code}: ${failure.message} Trace ID: ${ids.traceId} Correlation ID: ${ids.correlationId} Timestamp: ${timestamp}`,
+    error_description:
+      `AADSTS${failure.code}: ${failure.message} Trace ID: ${ids.traceId} Correlation ` +
+      `ID: ${ids.correlationId} Timestamp: ${timestamp}`,
     error_codes: [failure.code],
     timestamp,
     trace_id: ids.traceId,

@@ -97,13 +97,15 @@ function requires(schema: InputSchema, name: string): PublishFault {
 
 function badValue(schema: InputSchema, name: string): PublishFault {
   return invalidInput(
-    `This resource is configured for '${schemaNames[schema]}' schema. The value of property '${name}' does not conform to the expected schema.`,
+    `This resource is configured for '${schemaNames[schema]}' schema. The value of property '${name}' ` +
+      `does not conform to the expected schema.`,
   )
 }
 
 function unexpectedField(name: string): PublishFault {
   return invalidInput(
-    `This resource is configured for '${schemaNames.EventGridSchema}' schema. Received unexpected property '${name}' in JSON which does not conform to the expected schema.`,
+    `This resource is configured for '${schemaNames.EventGridSchema}' schema. Received unexpected ` +
+      `property '${name}' in JSON which does not conform to the expected schema.`,
   )
 }
 

@@ -1,4 +1,5 @@
-// Runs in the page. Every text that can be seen with too little contrast to what is behind it (WCAG 2.2, 1.4.3), and how many were looked at.
+// Runs in the page. Every text that can be seen with too little contrast to what is behind it (WCAG 2.2, 1.4.3), and how
+// many were looked at.
 ;(() => {
   const canvas = document.createElement('canvas')
   canvas.width = canvas.height = 1
