@@ -48,7 +48,10 @@ export function callHandler(
 
 /** `await` makes a failure of an object whose `then` throws when it is read. */
 async function settled(result: unknown): Promise<void> {
-  await result
+  const value = await result
+  // Nothing of it has run, so the event is not handled.
+  if (/Generator/.test(Object.prototype.toString.call(value)))
+    throw new TypeError('the handler returned a generator, which has not run')
 }
 
 function logThrown({ rejected, reason }: HandlerError, eventId: string, log: QuietLog): void {

@@ -14,7 +14,7 @@ import { otherSender } from './other-sender.ts'
 import { type Answer, problemAnswer } from './problem.ts'
 import type { BodyResult } from './read-body.ts'
 import { readDelivery } from './read-delivery.ts'
-import { type Admitted, isDelivery, type RoutesOptions, send } from './routes.ts'
+import { type Admitted, isDelivery, type RoutesOptions, send, sendPastHooks } from './routes.ts'
 
 export interface RepliesOptions {
   readonly input: InputMetadata
@@ -49,9 +49,12 @@ export function createReplies(options: RepliesOptions): Replies {
   let foreign: ReplyFigures['foreign']
 
   function write(reply: FastifyReply, answer: Answer, rest?: 'unread'): void {
-    const { status } = answer
-    if (isDelivery(reply.request)) answered.set(status, (answered.get(status) ?? 0) + 1)
+    count(reply, answer)
     send(reply, answer, rest)
+  }
+
+  function count({ request }: FastifyReply, { status }: Answer): void {
+    if (isDelivery(request)) answered.set(status, (answered.get(status) ?? 0) + 1)
   }
 
   /** Answers a request whose events no handler gets. */
@@ -119,7 +122,10 @@ export function createReplies(options: RepliesOptions): Replies {
     onError(reply, error) {
       if (reply.sent) return
       logger.error('a request failed in the listener', { error: error instanceof Error ? error.name : typeof error })
-      turnAway(reply, problemAnswer(500, 'The request failed.'), 'unread')
+      const answer = problemAnswer(500, 'The request failed.', { connection: 'close' })
+      if (isDelivery(reply.request)) countRefused(source, answer.status)
+      count(reply, answer)
+      sendPastHooks(reply, answer)
     },
     figures: () => ({ answered: Object.fromEntries(answered), foreign }),
   }

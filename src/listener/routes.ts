@@ -119,6 +119,12 @@ export function send(reply: FastifyReply, { status, headers, body }: Answer, res
   void reply.code(status).headers(headers).send(body)
 }
 
+/** Sends an answer past the host's hooks: the error of a hook may have a status, 400 for instance, that would end the event. */
+export function sendPastHooks(reply: FastifyReply, { status, headers, body }: Answer): void {
+  reply.hijack()
+  reply.raw.writeHead(status, { ...headers, 'content-length': body?.length ?? 0 }).end(body)
+}
+
 /** Is it a delivery, and not a handshake? */
 export function isDelivery({ method, headers }: FastifyRequest): boolean {
   return method === 'POST' && !isValidation(headers)

@@ -20,6 +20,10 @@ function raise(thrown: unknown): never {
   throw thrown
 }
 
+function* generate() {}
+
+async function* generateLater() {}
+
 describe('a handler', () => {
   it.each<{ name: string; handler: EventHandler; status: number }>([
     { name: 'returns nothing', handler: () => undefined, status: 200 },
@@ -29,6 +33,8 @@ describe('a handler', () => {
     { name: 'returns a thenable that throws', handler: () => thenable(() => raise('no')), status: 500 },
     { name: 'returns what throws when it is looked at', handler: () => hostile({}), status: 500 },
     { name: 'returns an object without prototype', handler: () => Object.create(null), status: 200 },
+    { name: 'returns a generator', handler: () => generate(), status: 500 },
+    { name: 'resolves with an async generator', handler: async () => generateLater(), status: 500 },
     { name: 'throws at once', handler: () => raise(new Error('no')), status: 500 },
     { name: 'throws undefined', handler: () => raise(undefined), status: 500 },
     { name: 'rejects with undefined', handler: () => Promise.reject(), status: 500 },

@@ -98,6 +98,22 @@ describe('the server of a host', () => {
     expect((await deliver(cloudEventText('1'))).status).toBe(200)
   })
 
+  it.each(['onRequest', 'preParsing', 'preHandler', 'onSend'] as const)(
+    'ends no event by an error of its hook %s',
+    async (name) => {
+      const fail = async () => {
+        throw Object.assign(new Error('of a hook'), { statusCode: 400 })
+      }
+      const { deliver } = await openListener({
+        fastify(server) {
+          server.addHook(name, fail)
+          server.setErrorHandler((_error, _request, reply) => reply.code(400).send('of the host'))
+        },
+      })
+      expect((await deliver(cloudEventText('1'))).status).toBe(500)
+    },
+  )
+
   it('invites a body to a route of its own', async () => {
     const { raw } = await openListener({ fastify: (server) => void server.post('/echo', (sent) => sent.body) })
     const head = 'POST /echo HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nconnection: close\r\n'
