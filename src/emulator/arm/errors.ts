@@ -142,6 +142,12 @@ export const armErrors = {
     const details = [{ code: 'MissingSubscriptionRegistration', target: 'Microsoft.EventGrid', message }]
     return new ArmError(409, 'MissingSubscriptionRegistration', message, { details })
   },
+  locationFixed: (name: string, location: string, group: string, wanted: string) =>
+    new ArmError(
+      409,
+      'InvalidResourceLocation',
+      `The resource '${name}' already exists in location '${location}' in resource group '${group}'. A resource with the same name cannot be created in location '${wanted.slice(0, 100)}'. Please select a new resource name.`,
+    ),
   quotaReached: () => new ArmError(409, 'QuotaExceeded', 'Quota limit reached.'),
   conflict: (message: string) => new ArmError(409, 'Conflict', message),
   throttled: (subscriptionId: string, kind: string, limit: number, seconds: number) =>

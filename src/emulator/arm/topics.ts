@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { inputSchemaMappingBy } from '../model/input-schema-mapping.ts'
 import { randomKey, type Topic, topicId } from '../model/model.ts'
+import { isIpMask } from '../model/network-rules.ts'
+import { stableGuid } from '../model/stable-guid.ts'
 import {
   type ArmAnswer,
   type ArmCall,
@@ -14,23 +16,31 @@ import {
   requireRegistration,
   resolveScope,
 } from './call.ts'
-import { armErrors } from './errors.ts'
+import { type ArmError, armErrors } from './errors.ts'
 import { pageOf } from './lists.ts'
 import type { Operations } from './operations.ts'
 import type { ArmTarget } from './path.ts'
 import type { Provisioning } from './provisioning.ts'
 
-const topicBody = z.object({
-  location: z.string().min(1),
+const record = z.record(z.string(), z.unknown())
+const topicChange = z.object({
   tags: z.record(z.string(), z.string()).nullish(),
+  sku: record.nullish(),
+  kind: z.string().nullish(),
+  identity: record.nullish(),
   properties: z
     .object({
       inputSchema: z.enum(['EventGridSchema', 'CustomEventSchema', 'CloudEventSchemaV1_0']).nullish(),
       inputSchemaMapping: inputSchemaMappingBy(z.object).nullish(),
       disableLocalAuth: z.boolean().nullish(),
+      publicNetworkAccess: z.enum(['Enabled', 'Disabled', 'SecuredByPerimeter']).nullish(),
+      inboundIpRules: z
+        .array(z.object({ ipMask: z.string().refine(isIpMask), action: z.literal('Allow').default('Allow') }))
+        .nullish(),
     })
     .nullish(),
 })
+const topicBody = topicChange.extend({ location: z.string().min(1) })
 
 /** Custom topics of an Azure subscription in a region (Event Grid: quotas-limits). */
 const maxTopics = 100
@@ -48,7 +58,7 @@ export interface TopicHandlerOptions extends ArmResources {
 /** Makes the function that answers requests about custom topics. */
 export function createTopicHandler(options: TopicHandlerOptions) {
   const { store, operations, provisioning, endpointOf } = options
-  const viewOf = (topic: Topic) => viewTopic(topic, endpointOf(topic))
+  const viewOf = (call: ArmCall, topic: Topic) => viewTopic(topic, endpointOf(topic), call.apiVersion)
 
   const authorize = (call: ArmCall, scope: string, action: string, at: string) => {
     const resolved = resolveScope(options, call, scope, action)
@@ -60,13 +70,17 @@ export function createTopicHandler(options: TopicHandlerOptions) {
   }
 
   const put = (call: ArmCall, name: string, { azure, parts }: ResolvedScope): ArmAnswer => {
-    const { location, tags, properties } = parseTopic(name, jsonContent(call))
+    const given = parseTopic(name, jsonContent(call))
+    const { location, properties } = given
     const id = topicId(azure.id, parts.resourceGroup ?? '', name)
     const existing = store.topicById(id)
     if (!existing && store.topic(name)) {
       throw armErrors.conflict(
         `Topic name '${name}' is taken already: it is unique in a region, as it is part of a host name.`,
       )
+    }
+    if (existing && regionOf(existing) !== regionOf({ location })) {
+      throw armErrors.locationFixed(existing.name, existing.location, existing.resourceGroup, location)
     }
     if (!existing && store.topics().filter((topic) => isNear(topic, azure.id, location)).length >= maxTopics) {
       throw armErrors.quotaReached()
@@ -80,18 +94,30 @@ export function createTopicHandler(options: TopicHandlerOptions) {
       inputSchema: existing?.inputSchema ?? properties?.inputSchema ?? 'EventGridSchema',
       ...(properties?.inputSchemaMapping ? { inputSchemaMapping: properties.inputSchemaMapping } : {}),
       keys: existing?.keys ?? [randomKey(), randomKey()],
-      disableLocalAuth: properties?.disableLocalAuth ?? false,
-      ...(tags ? { tags } : {}),
+      disableLocalAuth: false,
+      ...settingsOf(given),
     }
+    return write(call, topic, azure.id, existing)
+  }
+
+  const write = (call: ArmCall, topic: Topic, azureId: string, existing: Topic | undefined): ArmAnswer => {
     store.putTopic(topic)
-    const operation = operations.start(azure.id, async () => ({ status: 'Succeeded' }))
-    const headers = operationHeaders(call, azure.id, regionOf(topic), operation.id)
-    const view = viewOf(topic)
-    return {
-      status: 201,
-      headers: headers.status,
-      body: { ...view, properties: { ...view.properties, provisioningState: existing ? 'Updating' : 'Creating' } },
-    }
+    const operation = operations.start(azureId, async () => ({ status: 'Succeeded' }))
+    const headers = operationHeaders(call, azureId, regionOf(topic), operation.id)
+    const view = viewOf(call, topic)
+    const { metricResourceId: _metric, publicNetworkAccess: _access, ...unprovisioned } = view.properties
+    const properties = existing
+      ? { ...view.properties, provisioningState: 'Updating' }
+      : { ...unprovisioned, provisioningState: 'Creating', endpoint: null }
+    return { status: 201, headers: headers.status, body: { ...view, properties } }
+  }
+
+  const patch = (call: ArmCall, topic: Topic, azureId: string): ArmAnswer => {
+    const parsed = topicChange.safeParse(jsonContent(call))
+    if (!parsed.success) throw invalidProperty(parsed.error)
+    const change = settingsOf(parsed.data)
+    const shown = { ...topic.shown, ...change.shown }
+    return write(call, { ...topic, ...change, shown }, azureId, topic)
   }
 
   const find = (target: { scope: string; name: string }): Topic => {
@@ -132,7 +158,7 @@ export function createTopicHandler(options: TopicHandlerOptions) {
         call,
       )
       const nextLink = page.nextLink ? { nextLink: page.nextLink } : {}
-      return { status: 200, body: { value: page.items.map(viewOf), ...nextLink } }
+      return { status: 200, body: { value: page.items.map((topic) => viewOf(call, topic)), ...nextLink } }
     }
     const id = `${target.scope}/providers/Microsoft.EventGrid/topics/${target.name}`
     const resolved = authorize(call, target.scope, topicAction(method, target.action), id)
@@ -142,14 +168,15 @@ export function createTopicHandler(options: TopicHandlerOptions) {
       if (target.action.toLowerCase() === 'regeneratekey') return regenerate(call, find(target))
       throw armErrors.pathNotFound(method, call.url)
     }
-    if (method === 'GET') return { status: 200, body: viewOf(find(target)) }
+    if (method === 'GET') return { status: 200, body: viewOf(call, find(target)) }
     if (resolved.parts.resource || !resolved.parts.resourceGroup) throw armErrors.pathNotFound(method, call.url)
     if (method === 'PUT') return put(call, target.name, resolved)
+    if (method === 'PATCH') return patch(call, find(target), resolved.azure.id)
     if (method === 'DELETE') {
       const topic = store.topicById(id)
       return topic ? remove(call, topic, resolved.azure.id) : { status: 204 }
     }
-    throw armErrors.methodNotAllowed(method, 'GET, PUT, DELETE')
+    throw armErrors.methodNotAllowed(method, 'GET, PUT, PATCH, DELETE')
   }
 }
 
@@ -159,7 +186,7 @@ function parseTopic(name: string, body: unknown): z.infer<typeof topicBody> {
   if (!parsed.success) {
     const path = parsed.error.issues[0]?.path.join('.')
     if (path === 'location') throw armErrors.invalidRequest('The location property is required for this definition.')
-    throw armErrors.invalidRequest(`Invalid topic request: property '${path}' is invalid.`)
+    throw invalidProperty(parsed.error)
   }
   if (!/^[A-Za-z0-9-]{3,50}$/.test(name) || /^(microsoft|eventgrid|system)/i.test(name)) {
     throw armErrors.invalidRequest('Invalid topic name.')
@@ -167,15 +194,36 @@ function parseTopic(name: string, body: unknown): z.infer<typeof topicBody> {
   return parsed.data
 }
 
-const viewTopic = (topic: Topic, endpoint: string) => ({
+function invalidProperty({ issues }: z.ZodError): ArmError {
+  return armErrors.invalidRequest(`Invalid topic request: property '${issues[0]?.path.join('.')}' is invalid.`)
+}
+
+/** The settings that PUT and PATCH have in common. */
+function settingsOf({ tags, sku, kind, identity, properties }: z.infer<typeof topicChange>) {
+  const { disableLocalAuth, publicNetworkAccess, inboundIpRules } = properties ?? {}
+  return {
+    ...(tags && { tags }),
+    ...(typeof disableLocalAuth === 'boolean' && { disableLocalAuth }),
+    ...(publicNetworkAccess && { publicNetworkAccess }),
+    ...(inboundIpRules && { inboundIpRules }),
+    shown: { ...(sku && { sku }), ...(kind && { kind }), ...(identity && { identity }) },
+  }
+}
+
+/** Versions are dates, so they compare as text. */
+const firstVersionWithLocalAuth = '2021-06-01-preview'
+
+const viewTopic = (topic: Topic, endpoint: string, apiVersion: string) => ({
+  ...topic.shown,
   properties: {
     provisioningState: 'Succeeded',
     endpoint,
     inputSchema: topic.inputSchema,
     ...(topic.inputSchemaMapping ? { inputSchemaMapping: topic.inputSchemaMapping } : {}),
-    metricResourceId: topic.id,
-    publicNetworkAccess: 'Enabled',
-    disableLocalAuth: topic.disableLocalAuth,
+    metricResourceId: stableGuid(`metrics of ${topic.id}`),
+    publicNetworkAccess: topic.publicNetworkAccess ?? 'Enabled',
+    ...(topic.inboundIpRules ? { inboundIpRules: topic.inboundIpRules } : {}),
+    ...(apiVersion >= firstVersionWithLocalAuth ? { disableLocalAuth: topic.disableLocalAuth } : {}),
   },
   location: topic.location,
   tags: topic.tags ?? null,

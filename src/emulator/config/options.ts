@@ -1,9 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { DeliveryOptions } from '../delivery/delivery-options.ts'
 import { type Ingress, type IngressRule, ingressOf } from '../delivery/ingress.ts'
 import type { Client, DeclaredSubscription, RoleGrant } from '../model/client.ts'
 import { type Clock, realClock } from '../model/clock.ts'
 import type { InputSchema, InputSchemaMapping } from '../model/model.ts'
+import { stableGuid } from '../model/stable-guid.ts'
 import { type PersistedValues, persistedOr, valuesInMemory } from '../state/persisted-values.ts'
 import type { Config } from './config-schema.ts'
 import { checkOptionNames } from './option-names.ts'
@@ -277,10 +278,4 @@ const defaultRoles: readonly RoleGrant[] = [
 /** A secret of the form that Entra makes. */
 function randomSecret(): string {
   return `${randomBytes(3).toString('hex').slice(0, 3)}8Q~${randomBytes(26).toString('base64url').slice(0, 34)}`
-}
-
-/** A GUID that is the same for the same text, for ids that should survive a restart. */
-function stableGuid(text: string): string {
-  const hex = createHash('sha256').update(text).digest('hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }

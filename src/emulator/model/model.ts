@@ -41,6 +41,12 @@ export interface Topic {
   /** True: keys and SAS tokens are refused, only Entra tokens are accepted. */
   readonly disableLocalAuth: boolean
   readonly tags?: Readonly<Record<string, string>>
+  /** Whether addresses of the public network may publish. Absent: `Enabled`. */
+  readonly publicNetworkAccess?: 'Enabled' | 'Disabled' | 'SecuredByPerimeter'
+  /** Where it has entries, only these addresses may publish. In ARM's shape. */
+  readonly inboundIpRules?: readonly { readonly ipMask: string; readonly action: 'Allow' }[]
+  /** `sku`, `kind` and `identity` in ARM's shape: shown, without effect. */
+  readonly shown?: Readonly<Record<string, unknown>>
 }
 
 /** A header of each delivery. */

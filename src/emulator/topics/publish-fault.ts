@@ -31,6 +31,12 @@ export function unauthorized(message: string): PublishFault {
   return { status: 401, code: 'Unauthorized', detailCode: 'Unauthorized', message }
 }
 
+/** The network rules of the topic refuse the client's address (Event Grid: troubleshoot-errors). */
+export function addressRefused(host: string, address: string): PublishFault {
+  const message = `Publishing to ${host.toUpperCase()} by client ${address} is rejected due to IpAddress filtering rules.`
+  return { status: 403, code: 'Forbidden', detailCode: 'Forbidden', message }
+}
+
 /** The request or an event is too large. The message names the limit. */
 export function tooLarge(limit: number): PublishFault {
   return {

@@ -4,6 +4,7 @@ import type { Directory } from '../entra/directory.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
 import type { AcceptedEvent } from '../model/accepted-event.ts'
 import type { Topic } from '../model/model.ts'
+import { admitsAddress } from '../model/network-rules.ts'
 import { statusName } from '../model/status-name.ts'
 import type { Store } from '../model/store.ts'
 import { recordedBodyLimit } from '../records/records.ts'
@@ -12,6 +13,7 @@ import { type RecordingOptions, recordRequests } from '../server/recording.ts'
 import { authorizePublish, presentedCredentials, publishAudience, sendAction } from './authorize-publish.ts'
 import { parsePublished, publishLimits } from './parse-published.ts'
 import {
+  addressRefused,
   faultBody,
   internalError,
   invalidInput,
@@ -96,6 +98,7 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
     const { searchParams } = parsedUrl
     const version = searchParams.get('api-version') ?? publishApiVersion
     if (version !== publishApiVersion) return refuse(request, reply, unsupportedApiVersion(url, version))
+    if (!admitsAddress(topic, request.ip)) return refuse(request, reply, addressRefused(request.host, request.ip))
     const authorized = await authorizePublish(presentedCredentials(request.headers, searchParams), {
       topic,
       host: request.host,

@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import type { EventGridEmulator } from '../../../src/emulator/index.ts'
 import { managementOf, sendArm } from '../../support/azure-clients.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 import { openWebhook } from '../../support/webhook.ts'
@@ -101,4 +102,94 @@ it('refuses topics to who may only handle event subscriptions', async () => {
   const emulator = await startEmulator()
   const { topics } = managementOf(emulator)
   await expect(topics.listSharedAccessKeys('rg', 'orders')).rejects.toMatchObject({ code: 'AuthorizationFailed' })
+})
+
+describe('a custom topic', () => {
+  const group = (emulator: EventGridEmulator) =>
+    `/subscriptions/${emulator.subscriptionId}/resourceGroups/rg/providers/Microsoft.EventGrid`
+  const publishTo = ({ httpEndpoint, key }: { readonly httpEndpoint: string; readonly key: string }) =>
+    fetch(httpEndpoint, {
+      method: 'POST',
+      headers: { 'aeg-sas-key': key, 'content-type': 'application/cloudevents+json' },
+      body: JSON.stringify({ specversion: '1.0', id: '1', source: '/shop', type: 'order.placed' }),
+    })
+
+  it('is changed by a PATCH, which keeps what it does not name', async () => {
+    const emulator = await startEmulator(contributor)
+    const { topics } = managementOf(emulator)
+    const { keys } = emulator.topic()
+    const sku = { name: 'Basic' }
+    const identity = { type: 'SystemAssigned' }
+    const at = emulator.topic().id
+    await sendArm(emulator, at, { method: 'PATCH', body: JSON.stringify({ sku, identity, tags: { for: 'test' } }) })
+    await topics.beginUpdateAndWait('rg', 'orders', { disableLocalAuth: true })
+    expect((await sendArm(emulator, at)).body).toMatchObject({
+      tags: { for: 'test' },
+      sku,
+      identity,
+      properties: { disableLocalAuth: true, inputSchema: 'CloudEventSchemaV1_0', provisioningState: 'Succeeded' },
+    })
+    expect(emulator.topic().keys).toEqual(keys)
+    expect((await sendArm(emulator, `${at}s`, { method: 'PATCH', body: '{}' })).status).toBe(404)
+  })
+
+  it('has no endpoint, metricResourceId and publicNetworkAccess in the 201 that makes it, and has them afterwards', async () => {
+    const emulator = await startEmulator(contributor)
+    const path = `${group(emulator)}/topics/lamps`
+    const made = await sendArm(emulator, path, { method: 'PUT', body: JSON.stringify({ location: 'westeurope' }) })
+    const { properties } = Object(made.body)
+    expect(properties).toMatchObject({ provisioningState: 'Creating', endpoint: null })
+    expect(properties).not.toHaveProperty('metricResourceId')
+    expect(properties).not.toHaveProperty('publicNetworkAccess')
+    await emulator.idle()
+    expect((await sendArm(emulator, path)).body).toMatchObject({
+      systemData: null,
+      properties: {
+        endpoint: emulator.topic('lamps').endpoint,
+        metricResourceId: expect.stringMatching(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/),
+        publicNetworkAccess: 'Enabled',
+      },
+    })
+  })
+
+  it('has disableLocalAuth only in the versions that know it', async () => {
+    const emulator = await startEmulator(contributor)
+    const shown = async (version: string) =>
+      Object((await sendArm(emulator, `${emulator.topic().id}?api-version=${version}`)).body).properties
+        .disableLocalAuth
+    expect(await shown('2020-06-01')).toBeUndefined()
+    expect(await shown('2021-12-01')).toBe(false)
+  })
+
+  it('keeps its location: another is refused with 409', async () => {
+    const emulator = await startEmulator(contributor)
+    const put = (location: string) =>
+      sendArm(emulator, emulator.topic().id, { method: 'PUT', body: JSON.stringify({ location }) })
+    expect(await put('northeurope')).toMatchObject({
+      status: 409,
+      body: { error: { code: 'InvalidResourceLocation' } },
+    })
+    expect((await put('West Europe')).status).toBe(201)
+  })
+
+  it.each([
+    { name: 'no public access', rules: { publicNetworkAccess: 'Disabled' }, status: 403 },
+    { name: 'a rule for others', rules: { inboundIpRules: [{ ipMask: '10.0.0.0/8' }] }, status: 403 },
+    { name: 'a rule for its address', rules: { inboundIpRules: [{ ipMask: '127.0.0.1' }] }, status: 200 },
+    { name: 'a rule for its network', rules: { inboundIpRules: [{ ipMask: '127.0.0.0/8' }] }, status: 200 },
+  ])('with $name answers a publisher $status', async ({ rules, status }) => {
+    const emulator = await startEmulator(contributor)
+    const body = JSON.stringify({ properties: rules })
+    expect((await sendArm(emulator, emulator.topic().id, { method: 'PATCH', body })).status).toBe(201)
+    expect(Object((await sendArm(emulator, emulator.topic().id)).body).properties).toMatchObject(rules)
+    const answer = await publishTo(emulator.topic())
+    expect(answer.status).toBe(status)
+    if (status === 403) expect(await answer.text()).toContain('is rejected due to IpAddress filtering rules.')
+  })
+
+  it.each(['10.0.0.0/33', '10.0.0', 'all', '::1/129', '10.0.0.0/8/8'])('refuses the rule %s', async (ipMask) => {
+    const emulator = await startEmulator(contributor)
+    const body = JSON.stringify({ properties: { inboundIpRules: [{ ipMask }] } })
+    expect(await sendArm(emulator, emulator.topic().id, { method: 'PATCH', body })).toMatchObject({ status: 400 })
+  })
 })
