@@ -44,7 +44,7 @@ export interface Stack {
   /** Where deliveries for each component go, by its handshakePort; several are taken in turn. */
   route(component: string, ...ports: number[]): void
   /** Starts `eventgrid-binding serve` on a folder for sockets, and waits until it is ready. */
-  serve(sockets: string, args?: readonly string[]): Promise<Command>
+  serve(sockets: string, args?: readonly string[], env?: Readonly<Record<string, string>>): Promise<Command>
   startDaprd(options: DaprdOptions): Promise<Daprd>
   /** Publishes past daprd. */
   publish(ids: readonly string[]): Promise<void>
@@ -79,11 +79,12 @@ export async function openStack(options: EventGridEmulatorOptions = {}): Promise
     emulator,
     components,
     route: (component, ...ports) => void routes.set(component, ports),
-    async serve(sockets, args = []) {
+    async serve(sockets, args = [], env = {}) {
       const serving = startCommand(['serve', '--sockets-folder', sockets, ...args], {
         AZURE_RESOURCE_MANAGER_URL: emulator.endpoints.resourceManager,
         AZURE_AUTHORITY_HOST: emulator.endpoints.authorityHost,
         NODE_EXTRA_CA_CERTS: ca,
+        ...env,
       })
       await serving.line(/ ready /)
       return serving
@@ -160,6 +161,8 @@ export async function openOrders(
     readonly type?: string
     readonly daprd?: Partial<DaprdOptions>
     readonly serve?: readonly string[]
+    /** Environment of `serve`. */
+    readonly env?: Readonly<Record<string, string>>
   } = {},
 ) {
   const stack = await openStack(options.emulator)
@@ -176,7 +179,7 @@ export async function openOrders(
     )
   write()
   stack.route('orders', port)
-  const serving = await stack.serve(sockets, options.serve)
+  const serving = await stack.serve(sockets, options.serve, options.env)
   const daprd = await stack.startDaprd({ sockets, ...options.daprd })
   return { ...stack, port, sockets, write, serving, daprd }
 }
