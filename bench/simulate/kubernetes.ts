@@ -28,10 +28,10 @@ export interface Deployment {
   choose(): Pod | undefined
 }
 
-/** Kubernetes' defaults, and a readiness probe that begins ten seconds after the start. */
+/** Kubernetes' defaults, and a readiness probe that begins 25 seconds after the start. */
 const limits = { surge: 0.25, unavailable: 0.25, createdPerSecond: 20 } as const
 const startUpMs = [2_000, 5_000] as const
-const probeMs = { initial: 10_000, period: 5_000 } as const
+const probeMs = { initial: 25_000, period: 5_000 } as const
 const preStopMs = 10_000
 /** How long the ingress still leads to a pod that ends, or has crashed. */
 const unroutedMs = [500, 2_000] as const
