@@ -29,10 +29,10 @@ export function decideRetryDelay({ verdict, attempt, retryAfterMs, random, sprea
   const asked = Math.min(retryAfterMs, maxRetryAfterMs)
   // The pauses are half as long on average.
   const fleetMs = 2 * spreadMs
-  // Without jitter on top of it all replicas would return in the same second.
-  const jitter = random * Math.max(baseMs, fleetMs)
   if (verdict !== 'passing' && verdict !== 'handshake') {
     return Math.max(asked, lastingMs) + random * Math.max(lastingMs, fleetMs)
   }
-  return asked === 0 ? backOff({ attempt, baseMs, maxMs: Math.max(maxMs, fleetMs), random }) : asked + jitter
+  const jittered = backOff({ attempt, baseMs, maxMs: Math.max(maxMs, fleetMs), random })
+  // Without jitter on top of it all replicas would return in the same second.
+  return asked === 0 ? jittered : asked + Math.max(jittered, random * fleetMs)
 }
