@@ -11,6 +11,7 @@ import { checkHandler, checkInitOptions, checkInvokeOptions, checkOptions } from
 import type { GivenMetadata } from './given-metadata.ts'
 import { type Health, judge } from './health.ts'
 import type { InputSide } from './input-side.ts'
+import { locateError, locatingLogger, placesOf } from './locate-failure.ts'
 import type { OutputSide } from './output-side.ts'
 
 /** Options of a {@link Binding}. Each may be left out. */
@@ -142,6 +143,7 @@ export class Binding {
   async #open(metadata: unknown, { signal, subscription = 'wait' }: InitOptions): Promise<void> {
     const either = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal
     const { name, properties } = readDefinition(metadata)
+    const placeOf = placesOf(metadata)
     const { credential } = this.#options
     const parsed = parseMetadata(properties, {
       ...(name !== undefined && { componentName: name }),
@@ -159,7 +161,7 @@ export class Binding {
     const common = {
       endpoints,
       hostCredential: credential,
-      logger: this.#logger,
+      logger: locatingLogger(this.#logger, placeOf),
     }
     try {
       either.throwIfAborted()
@@ -184,7 +186,7 @@ export class Binding {
       either.throwIfAborted()
     } catch (error) {
       await this.#closeSides()
-      throw error
+      throw locateError(error, placeOf)
     }
   }
 

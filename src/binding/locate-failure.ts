@@ -1,0 +1,54 @@
+import { BindingError, type BindingErrorCode, whatIsWrong } from '../core/errors.ts'
+import type { Logger } from '../core/logger.ts'
+import { type FieldName, findField } from '../metadata/fields.ts'
+import { isRecord } from '../support/is-record.ts'
+
+/** The metadata field that a failure most probably comes from. */
+const fields: Readonly<Partial<Record<BindingErrorCode, FieldName>>> = {
+  PORT_UNAVAILABLE: 'handshakePort',
+  SCOPE_NOT_FOUND: 'scope',
+  CREDENTIALS_REJECTED: 'clientSecret',
+  PERMISSION_DENIED: 'clientId',
+  HANDSHAKE_FAILED: 'subscriberEndpoint',
+}
+
+/** Names field and place of what a failure comes from, `scope at orders.yaml:24:14`; `undefined` where it is not known. */
+export type PlaceOf = (code: string) => string | undefined
+
+/** The places in a component of `parseComponents`; no other form of metadata has any. */
+export function placesOf(metadata: unknown): PlaceOf {
+  const places = isRecord(metadata) && isRecord(metadata.places) ? metadata.places.properties : undefined
+  return (code) => {
+    const [, field] = Object.entries(fields).find(([known]) => known === code) ?? []
+    if (field === undefined || !isRecord(places)) return undefined
+    // The component has the name as it was written, an alias for instance.
+    const [, at] = Object.entries(places).find(([name]) => findField(name)?.name === field) ?? []
+    return typeof at === 'string' ? `${field} at ${at}` : undefined
+  }
+}
+
+/** The error with its place in the message; any other error as it is. */
+export function locateError(error: unknown, placeOf: PlaceOf): unknown {
+  if (!(error instanceof BindingError)) return error
+  const place = placeOf(error.code)
+  if (place === undefined) return error
+  const { code, fix, cause, issues, details } = error
+  const what = `${whatIsWrong(error)} (${place})`
+  return new BindingError(code, { what, cause, issues, details, ...(fix !== undefined && { fix }) })
+}
+
+/** A logger that names the place in each line that begins with the code of an error. */
+export function locatingLogger(logger: Logger, placeOf: PlaceOf): Logger {
+  const located = (message: string) => {
+    const code = /^[A-Z_]+(?=: )/.exec(message)?.[0] ?? ''
+    const place = placeOf(code)
+    // In front: a remedy at the end is a line to paste.
+    return place === undefined ? message : `${code}: (${place}) ${message.slice(code.length + 2)}`
+  }
+  return {
+    debug: (message, more) => logger.debug(located(message), more),
+    info: (message, more) => logger.info(located(message), more),
+    warn: (message, more) => logger.warn(located(message), more),
+    error: (message, more) => logger.error(located(message), more),
+  }
+}

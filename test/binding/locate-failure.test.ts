@@ -1,0 +1,49 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, it, onTestFinished } from 'vitest'
+import { Binding, parseComponents } from '../../src/index.ts'
+import { captureLog } from '../support/captured-log.ts'
+import { componentYaml } from '../support/component-folder.ts'
+import { refusal } from '../support/refusal.ts'
+import { startEmulator } from '../support/start-emulator.ts'
+
+/** A component of a file, on the emulator. `fields` replace those that work. */
+async function openFile(handshakePort: string, fields: Record<string, string> = {}) {
+  const emulator = await startEmulator()
+  const secrets = { 'orders-clientSecret': emulator.clientSecret, 'orders-accessKey': emulator.topic().key }
+  const text = componentYaml(emulator, { handshakePort, fields })
+  const [component] = parseComponents(text, { file: 'orders.yaml', secrets })
+  const log = captureLog()
+  const binding = new Binding({ endpoints: emulator.endpoints, logger: log })
+  onTestFinished(() => binding.close())
+  const lineOf = (field: string) => 1 + text.split('\n').findIndex((line) => line.includes(`name: ${field},`))
+  return { binding, component, log, lineOf }
+}
+
+it('names file, line and field of a port that is taken', async () => {
+  const server = createServer().listen(0)
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo // It listens on TCP.
+  const { binding, component, lineOf } = await openFile(String(port))
+  const { code, message } = await refusal(binding.init(component))
+  expect(code).toBe('PORT_UNAVAILABLE')
+  expect(message).toMatch(new RegExp(`\\(handshakePort at orders\\.yaml:${lineOf('handshakePort')}:\\d+\\)`))
+})
+
+it.each([
+  {
+    field: 'scope',
+    code: 'SCOPE_NOT_FOUND',
+    value: (subscription: string) => `/subscriptions/${subscription}/resourceGroups/none`,
+  },
+  { field: 'clientSecret', code: 'CREDENTIALS_REJECTED', value: () => 'another secret' },
+])('names file, line and field for $code, in the error and in the log', async ({ field, code, value }) => {
+  const emulator = await startEmulator()
+  const { binding, component, log, lineOf } = await openFile('0', { [field]: value(emulator.subscriptionId) })
+  const place = new RegExp(`${field} at orders\\.yaml:${lineOf(field)}:\\d+`)
+  const refused = await refusal(binding.init(component))
+  expect(refused.code).toBe(code)
+  expect(refused.message).toMatch(place)
+  await binding.init(component, { subscription: 'background' })
+  await expect.poll(() => log.text()).toMatch(place)
+})
