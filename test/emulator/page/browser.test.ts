@@ -143,9 +143,9 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     await showPage(page, emulator)
     await page.locator('#events tr', { hasText: 'orders/4711' }).click()
     const link = await page.getByRole('link', { name: 'Link to this event' }).getAttribute('href')
-    expect(page.url()).toBe(`${emulator.proxy}/${link}`)
+    await page.waitForURL(`${emulator.proxy}/${link}`)
     await page.getByRole('button', { name: 'Close' }).click()
-    expect(page.url()).toBe(`${emulator.proxy}/`)
+    await page.waitForURL(`${emulator.proxy}/`)
     // A new document, as in another window.
     await page.goto('about:blank')
     await page.goto(`${emulator.proxy}/${link}`)

@@ -1,0 +1,111 @@
+import { CommunicationProtocolEnum, DaprClient, DaprServer } from '@dapr/dapr'
+import { expect, onTestFinished } from 'vitest'
+import type { EventGridEmulator } from '../../src/emulator/index.ts'
+import { startCommand } from '../support/command.ts'
+import { componentYaml, makeComponentFolder, writeSecretStore } from '../support/component-folder.ts'
+import { freePort } from '../support/free-port.ts'
+import { openOrders, openStack, withDaprd } from './stack.ts'
+
+const quiet = { error() {}, warn() {}, info() {}, verbose() {}, debug() {} }
+const communicationProtocol = CommunicationProtocolEnum.GRPC
+
+/** An application with Dapr's SDK, unmodified, over gRPC. Its handler fails for the first event. */
+async function openApplication(serverPort: number, daprPort: number) {
+  const handled: unknown[] = []
+  const server = new DaprServer({
+    serverHost: '127.0.0.1',
+    serverPort: String(serverPort),
+    communicationProtocol,
+    clientOptions: {
+      daprHost: '127.0.0.1',
+      daprPort: String(daprPort),
+      communicationProtocol,
+      logger: { service: quiet },
+    },
+    logger: { service: quiet },
+  })
+  await server.binding.receive('orders', async (event: unknown) => {
+    handled.push(event)
+    if (handled.length === 1) throw new Error('not yet')
+  })
+  await server.start()
+  onTestFinished(() => server.stop())
+  return { handled }
+}
+
+/** What the application sees of a sidecar: each answer, each refusal, and the events that it handled. */
+async function outcomesOf(daprPort: number, emulator: EventGridEmulator, handled: readonly unknown[]) {
+  const client = new DaprClient({
+    daprHost: '127.0.0.1',
+    daprPort: String(daprPort),
+    communicationProtocol,
+    logger: { service: quiet },
+  })
+  onTestFinished(() => client.stop())
+  const said = (call: Promise<unknown>) => call.then(JSON.stringify, (error: Error) => error.message)
+  const first = await said(client.binding.send('orders', 'create', { order: 1 }, { type: 'order.placed', id: 'one' }))
+  // Its handler fails once: which event that is must not be left to chance.
+  await emulator.settled()
+  const outcomes = [
+    first,
+    await said(client.binding.send('orders', 'create', 'text', { id: 'two' })),
+    await said(client.binding.send('parcels', 'create', 1)),
+    await said(client.binding.send('orders', 'get', 1)),
+  ]
+  await emulator.settled()
+  const { components } = await client.metadata.get()
+  const shown = components
+    .filter(({ name }) => name === 'orders')
+    .map(({ name, type, version }) => ({ name, type, version }))
+  return {
+    outcomes: outcomes.map(comparable),
+    handled: handled.map((event) => JSON.parse(comparable(JSON.stringify(event)))),
+    components: shown,
+  }
+}
+
+/** Without what differs from run to run: times, request ids and ports. */
+const comparable = (text: string) =>
+  text
+    .replace(/"time":"[^"]*",?/g, '')
+    .replace(/"requestId":"[^"]*"/g, '')
+    .replace(/127\.0\.0\.1:\d+/g, 'emulator')
+
+withDaprd('an application over gRPC gets the same from eventgrid-binding run as from daprd', async () => {
+  const appPort = await freePort()
+  const { daprd, emulator, subscribed } = await openOrders({ daprd: { appPort, appProtocol: 'grpc' } })
+  // The SDK starts when its sidecar is there, which waits for the application's port.
+  const atDaprd = await openApplication(appPort, daprd.grpcPort)
+  await daprd.ready()
+  await subscribed()
+  const expected = await outcomesOf(daprd.grpcPort, emulator, atDaprd.handled)
+
+  const otherPort = await freePort()
+  const other = await openRun(otherPort)
+  const atRun = await openApplication(otherPort, other.grpcPort)
+  const found = await outcomesOf(other.grpcPort, other.emulator, atRun.handled)
+  expect(found).toEqual(expected)
+  expect(found.handled).toHaveLength(3)
+})
+
+/** The same component in `run`, on an emulator of its own. */
+async function openRun(appPort: number) {
+  const { emulator, route } = await openStack()
+  const port = await freePort()
+  route('orders', port)
+  const folder = makeComponentFolder()
+  writeSecretStore(folder, emulator, ['orders'])
+  folder.write('ca.pem', emulator.ca)
+  const fields = { eventSubscriptionName: 'orders' }
+  folder.write('orders.yaml', componentYaml(emulator, { handshakePort: String(port), fields }))
+  const args = ['--components', folder.path, '--http-port', '0', '--grpc-port', '0']
+  const host = startCommand(['run', ...args, '--app-port', String(appPort), '--app-protocol', 'grpc'], {
+    AZURE_RESOURCE_MANAGER_URL: emulator.endpoints.resourceManager,
+    AZURE_AUTHORITY_HOST: emulator.endpoints.authorityHost,
+    NODE_EXTRA_CA_CERTS: `${folder.path}/ca.pem`,
+  })
+  const [, grpcPort = ''] = await host.line(/gRPC API .* port=(\d+)/)
+  await emulator.records.handshakes.waitFor(({ outcome }) => outcome === 'validated')
+  await emulator.idle()
+  return { emulator, grpcPort: Number(grpcPort) }
+}
