@@ -1,3 +1,4 @@
+import { namespaceUrl } from '../core/endpoints.ts'
 import type { EventHandler } from '../core/event.ts'
 import { createQuietLog } from '../core/quiet-log.ts'
 import { createDispatcher } from '../listener/dispatch.ts'
@@ -24,7 +25,7 @@ export async function createPullSide(
   pull: PullMetadata,
   options: SideOptions & { readonly handler: () => EventHandler | undefined },
 ): Promise<InputSide> {
-  const { logger, handler, clock = systemClock } = options
+  const { endpoints, logger, handler, clock = systemClock } = options
   const control = await connect(pull, options)
   const keeper = control && createSubscriptionKeeper({ ...control, logger, clock })
   const closing = new AbortController()
@@ -39,7 +40,8 @@ export async function createPullSide(
   })
 
   async function receive(signal: AbortSignal): Promise<void> {
-    const namespaceEndpoint = pull.namespaceEndpoint ?? (await control?.readEndpoint(signal))
+    const { namespaceEndpoint: given } = pull
+    const namespaceEndpoint = given ? namespaceUrl(given, endpoints) : await control?.readEndpoint(signal)
     // By close(), or by another start: one receiver is enough.
     if (namespaceEndpoint === undefined || receiver || closing.signal.aborted) return
     receiver = startReceiver(pull, { ...options, namespaceEndpoint, credential: control?.credential })

@@ -45,6 +45,11 @@ export function topicUrl(endpoint: string, { topics }: Endpoints): string {
   return new URL(`/topics/${name}${url.pathname === '/' ? '/api/events' : url.pathname}`, topics).href
 }
 
+/** The same for the base URL of a namespace. */
+export function namespaceUrl(namespaceEndpoint: string, endpoints: Endpoints): string {
+  return topicUrl(`${namespaceEndpoint}/topics/`, endpoints).slice(0, -'/topics/'.length)
+}
+
 /** The ids of an emulator whose configuration names none, by metadata field. */
 const emulatorIds = new Map([
   ['tenantId', '11111111-1111-4111-8111-111111111111'],

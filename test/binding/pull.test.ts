@@ -383,3 +383,11 @@ it('counts for Prometheus what was received and settled', async () => {
   expect(text).toContain('eventgrid_binding_pull_lock_renewals_total{component="orders"} 0')
   expect(text).toMatch(/eventgrid_binding_pull_receives_total\{component="orders",status="200"\} [1-9]/)
 })
+
+it('asks the emulator in the place of a namespace with a host name of Azure', async () => {
+  const { emulator, binding, events, publish, byKey } = await openPull()
+  await binding.init({ ...byKey, namespaceEndpoint: 'https://shop.westeurope-1.eventgrid.azure.net' })
+  await publish(order('one'))
+  await emulator.settled()
+  expect(events).toHaveLength(1)
+})
