@@ -1,4 +1,4 @@
-import type { EventGridEmulator, TopicView } from '../emulator/index.ts'
+import type { EventGridEmulator, NamespaceTopicView, TopicView } from '../emulator/index.ts'
 import { shellWord } from '../support/text.ts'
 
 /**
@@ -13,6 +13,7 @@ export function bannerLines(emulator: EventGridEmulator, caFile: string): string
     `certificate authority        ${caFile}`,
     '',
     ...emulator.topics().flatMap(topicLines),
+    ...emulator.namespaceTopics().flatMap(namespaceTopicLines),
     ...emulator
       .clients()
       .flatMap(({ tenantId, clientId, clientSecret, roles }) => [
@@ -35,6 +36,17 @@ export function topicLines({ name, id, endpoint, httpEndpoint, keys }: TopicView
     `  or        ${httpEndpoint}`,
     `  key       ${keys[0]}`,
     `  scope     ${id}`,
+  ]
+}
+
+/** How to publish to a namespace topic and to receive from it. */
+function namespaceTopicLines({ name, id, namespaceEndpoint, endpoint, key }: NamespaceTopicView): string[] {
+  return [
+    `namespace topic ${name}`,
+    `  publish   ${endpoint}`,
+    `  receive   ${namespaceEndpoint}`,
+    `  key       ${key}`,
+    `  id        ${id}`,
   ]
 }
 

@@ -6,6 +6,7 @@ import { type Ingress, type IngressRule, ingressOf } from './delivery/ingress.ts
 import { type RunningEmulator, runEmulator } from './emulator.ts'
 import type { Client } from './model/client.ts'
 import { asResourceId, type EventSubscription, eventSubscriptionId } from './model/model.ts'
+import type { Namespace, NamespaceTopic } from './model/namespace.ts'
 import type { QueueFigures } from './namespaces/pull-queue.ts'
 import type { FigureName } from './page/figures.ts'
 import type { Records } from './records/record-types.ts'
@@ -165,14 +166,17 @@ export class EventGridEmulator implements AsyncDisposable {
     const topics = namespaces.topics(found.id)
     const topic = name === undefined ? topics[0] : topics.find((one) => one.name.toLowerCase() === name.toLowerCase())
     if (!topic) throw new RangeError(`there is no topic ${name ?? ''} in the namespace ${found.name}`)
-    const namespaceEndpoint = `${addresses.https}/namespaces/${found.name}`
-    return {
-      name: topic.name,
-      id: topic.id,
-      namespaceEndpoint,
-      endpoint: `${namespaceEndpoint}/topics/${topic.name}:publish`,
-      key: found.keys[0],
-    }
+    return namespaceTopicView(addresses.https, found, topic)
+  }
+
+  /** The topics of all namespaces. */
+  namespaceTopics(): readonly NamespaceTopicView[] {
+    const { namespaces, addresses } = this.#parts
+    return namespaces
+      .namespaces()
+      .flatMap((namespace) =>
+        namespaces.topics(namespace.id).map((topic) => namespaceTopicView(addresses.https, namespace, topic)),
+      )
   }
 
   /** How many events of each Queue event subscription are available, locked or delayed, by its resource id. */
@@ -369,4 +373,10 @@ export class EventGridEmulator implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
+}
+
+function namespaceTopicView(https: string, { name, keys }: Namespace, topic: NamespaceTopic): NamespaceTopicView {
+  const namespaceEndpoint = `${https}/namespaces/${name}`
+  const endpoint = `${namespaceEndpoint}/topics/${topic.name}:publish`
+  return { name: topic.name, id: topic.id, namespaceEndpoint, endpoint, key: keys[0] }
 }
