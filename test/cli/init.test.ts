@@ -1,14 +1,14 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { openDaprApp } from '../support/dapr-app.ts'
 import { freePort } from '../support/free-port.ts'
 import { paste } from '../support/shell.ts'
 
 /** The command as npm links it: a file that is executed, by the Node that its first line names. */
 const bin = resolve(import.meta.dirname, '../../dist/cli/main.js')
-const files = ['components/orders.yaml', 'emulator.yaml', 'secrets.json']
+const files = ['components/orders.yaml', 'emulator.yaml', 'secrets.json', 'app.mjs']
+const schemaLine = /^# yaml-language-server: \$schema=(.+)$/m
 
 function emptyFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'init-'))
@@ -28,30 +28,57 @@ async function initialised(): Promise<{ folder: string; commands: string[] }> {
 
 it('writes files to start from, and prints the commands that bring an event to an application', async () => {
   const { folder, commands } = await initialised()
-  expect(commands).toHaveLength(3)
-  const app = await openDaprApp()
-  const ports = new Map([['3000', String(app.port)]])
-  for (const port of ['4430', '4431', '9000', '3500']) ports.set(port, String(await freePort()))
+  expect(commands).toHaveLength(4)
+  const ports = new Map<string, string>()
+  for (const port of ['4430', '4431', '9000', '3500', '3000']) ports.set(port, String(await freePort()))
   const onFreePorts = (text: string) =>
     text.replace(/\b(4430|4431|9000|3500|3000)\b/g, (port) => ports.get(port) ?? port)
   for (const file of files) {
     writeFileSync(join(folder, file), onFreePorts(readFileSync(join(folder, file), 'utf8')))
   }
-  const [emulate = '', run = '', publish = ''] = commands.map((command) =>
-    // Dapr's own port, which no command names, is given so that the test can choose it.
-    onFreePorts(command.replace('npx eventgrid-binding', bin)).replace(
-      '--app-port',
-      `--http-port ${ports.get('3500')} --app-port`,
+  const [emulate = '', app = '', run = '', publish = ''] = commands.map((command) =>
+    onFreePorts(
+      command
+        .replace('npx eventgrid-binding', bin)
+        // The default ports, which no command names, are given so that the test can choose others.
+        .replace('--emulator', '--emulator https://127.0.0.1:4430')
+        .replace('--app-port', '--http-port 3500 --app-port'),
     ),
   )
   await paste(emulate, folder).said(/^ready: /)
+  const application = paste(app, folder)
+  await application.said(/listens on port/)
   await paste(run, folder).said(/the event subscription orders/)
   const publishing = paste(publish, folder)
   await publishing.ended
   expect(publishing.lines).toContain('HTTP/1.1 200 OK')
-  const [call] = await app.received('POST', 1)
-  expect(call).toMatchObject({ path: '/orders' })
-  expect(JSON.parse(call?.body ?? '')).toMatchObject({ data: { order: 1 } })
+  const [event = ''] = await application.said(/^\/orders /)
+  expect(JSON.parse(event.slice('/orders '.length))).toMatchObject({ data: { order: 1 } })
+})
+
+it.each([
+  { name: 'beside node_modules', below: '.' },
+  { name: 'in a folder below that of node_modules', below: 'services/shop' },
+])('writes schema lines that lead to the schemas of the package, $name', async ({ below }) => {
+  const project = emptyFolder()
+  const installed = join(project, 'node_modules/eventgrid-binding/dist')
+  mkdirSync(installed, { recursive: true })
+  for (const kind of ['component', 'emulator']) writeFileSync(join(installed, `${kind}.schema.json`), '{}')
+  const folder = join(project, below)
+  mkdirSync(folder, { recursive: true })
+  await paste(`${bin} init`, folder).ended
+  const schemaOf = (file: string) => {
+    const [, path = ''] = schemaLine.exec(readFileSync(join(folder, file), 'utf8')) ?? []
+    return resolve(folder, dirname(file), path)
+  }
+  expect(schemaOf('components/orders.yaml')).toBe(join(installed, 'component.schema.json'))
+  expect(schemaOf('emulator.yaml')).toBe(join(installed, 'emulator.schema.json'))
+})
+
+it('writes the path of its own schemas where the package is not installed in the project', async () => {
+  const { folder } = await initialised()
+  const [, path = ''] = schemaLine.exec(readFileSync(join(folder, 'emulator.yaml'), 'utf8')) ?? []
+  expect(existsSync(resolve(folder, path))).toBe(true)
 })
 
 it('overwrites nothing: with one of the files there it writes none of them', async () => {

@@ -1,16 +1,33 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Command } from '../command.ts'
-import { defaultEmulator } from '../emulator-option.ts'
 import { parseOptions } from '../parse-options.ts'
 
-/** What `init` writes, as it lies in the folder `starter`. */
-const files = ['components/orders.yaml', 'emulator.yaml', 'secrets.json'] as const
+interface StarterFile {
+  readonly name: string
+  /** The file that is copied, relative to this one. */
+  readonly from: string
+  /** The schema by which an editor checks it, a file of the package's `dist`. */
+  readonly schema?: string
+  readonly mode?: number
+}
+
+const files: readonly StarterFile[] = [
+  {
+    name: 'components/orders.yaml',
+    from: '../starter/components/orders.yaml',
+    schema: 'component.schema.json',
+  },
+  { name: 'emulator.yaml', from: '../starter/emulator.yaml', schema: 'emulator.schema.json' },
+  { name: 'secrets.json', from: '../starter/secrets.json', mode: 0o600 },
+  { name: 'app.mjs', from: '../../../examples/local/app.mjs' },
+]
 
 const help = `Usage: eventgrid-binding init
 
-Writes the files to start from into this folder: ${files.join(', ')}.
-Overwrites nothing, asks nothing, and prints the three commands to run next.
+Writes the files to start from into this folder: ${files.map(({ name }) => name).join(', ')}.
+Overwrites nothing, asks nothing, and prints the commands to run next.
 
 Options:
   -h, --help     this text
@@ -20,11 +37,13 @@ const next = `Next, each command in a shell of its own:
 
   npx eventgrid-binding emulate --config emulator.yaml
 
-  npx eventgrid-binding run --emulator ${defaultEmulator} --components components --secrets secrets.json --app-port 3000
+  node app.mjs
+
+  npx eventgrid-binding run --emulator --components components --secrets secrets.json --app-port 3000
 
   curl -i http://127.0.0.1:3500/v1.0/bindings/orders -d '{"operation": "create", "data": {"order": 1}}'
 
-Your application on port 3000 gets each event as POST /orders. Any 2xx answer acknowledges it.
+app.mjs is your application: it gets each event as POST /orders, and any 2xx answer acknowledges it.
 The page of the emulator shows all events: http://127.0.0.1:4431/
 Keep secrets.json out of version control.
 `
@@ -34,18 +53,36 @@ export const init: Command = {
   help,
   async run(args) {
     parseOptions(args, {})
-    const existing = files.filter((file) => existsSync(file))
+    const existing = files.filter(({ name }) => existsSync(name))
     if (existing.length > 0) {
-      throw new Error(`this folder has ${existing.join(', ')}; init overwrites nothing: run it in another folder`)
+      const names = existing.map(({ name }) => name).join(', ')
+      throw new Error(`this folder has ${names}; init overwrites nothing: run it in another folder`)
     }
-    for (const file of files) {
-      mkdirSync(dirname(file), { recursive: true })
-      const text = readFileSync(new URL(`../starter/${file}`, import.meta.url))
+    for (const { name, from, schema, mode = 0o666 } of files) {
+      mkdirSync(dirname(name), { recursive: true })
+      const text = readFileSync(new URL(from, import.meta.url), 'utf8')
+      const schemaLine = schema ? `# yaml-language-server: $schema=${schemaPath(schema, dirname(name))}\n` : ''
       // wx: a file that somebody has written meanwhile stays as it is.
-      writeFileSync(file, text, { flag: 'wx', mode: file === 'secrets.json' ? 0o600 : 0o666 })
-      process.stdout.write(`wrote ${file}\n`)
+      writeFileSync(name, schemaLine + text, { flag: 'wx', mode })
+      process.stdout.write(`wrote ${name}\n`)
     }
     process.stdout.write(`\n${next}`)
     return 0
   },
+}
+
+/** The path of a schema, relative to a folder: in the nearest `node_modules` that has this package, else beside this program. */
+function schemaPath(schema: string, folder: string): string {
+  const own = fileURLToPath(new URL(`../../${schema}`, import.meta.url))
+  const installed = ancestors(resolve(folder)).map((at) => join(at, 'node_modules/eventgrid-binding/dist', schema))
+  const path = relative(folder, installed.find((file) => existsSync(file)) ?? own)
+    .split(sep)
+    .join('/')
+  return path.startsWith('.') ? path : `./${path}`
+}
+
+/** A folder and all folders above it. */
+function ancestors(folder: string): readonly string[] {
+  const above = dirname(folder)
+  return above === folder ? [folder] : [folder, ...ancestors(above)]
 }
