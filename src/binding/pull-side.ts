@@ -128,7 +128,8 @@ function createEventDispatch(
       const reading = readDelivery(bytes)
       if ('problem' in reading) {
         options.log.warn('an event could not be read', { reason: reading.problem })
-        return settle('invalid')
+        void settle('invalid')
+        return
       }
       dispatcher.dispatch({
         members: reading.members,
@@ -136,10 +137,7 @@ function createEventDispatch(
         bytes: bytes.length,
         arrivedAt: options.now(),
         redelivered,
-        settle([outcome = 'notTried']) {
-          settle(outcome)
-          return outcome === 'resolved' || outcome === 'rejected' || outcome === 'invalid'
-        },
+        settle: ([outcome = 'notTried']) => settle(outcome),
       })
     },
     stop: dispatcher.stop,

@@ -104,7 +104,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   function settle(work: OpenDelivery): void {
     work.settled = true
     deadlines.remove(work)
-    if (!work.delivery.settle(work.outcomes)) calls.remember(work)
+    const settled = work.delivery.settle(work.outcomes)
+    if (settled === false) calls.remember(work)
+    else if (settled !== true) void settled.then((isSettled) => isSettled || calls.remember(work))
     unsettled--
     idle.check()
   }

@@ -19,8 +19,11 @@ export interface Delivery {
   readonly arrivedAt: number
   /** The sender has delivered these events before. */
   readonly redelivered: boolean
-  /** Called once, with an outcome for each member. Returns false if the sender is going to deliver the events again. */
-  settle(outcomes: readonly EventOutcome[]): boolean
+  /**
+   * Called once, with an outcome for each member. Returns false, or a promise of it, if the sender is going to deliver the
+   * events again.
+   */
+  settle(outcomes: readonly EventOutcome[]): boolean | Promise<boolean>
 }
 
 /** A delivery that is not settled. */

@@ -156,7 +156,7 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
     async receive({ maxEvents, maxWaitSeconds, signal }) {
       const query = { maxEvents: String(maxEvents), maxWaitTime: String(maxWaitSeconds) }
       // Event Grid answers by then; a connection that broke in silence must not keep the receive for ever.
-      const timeoutMs = (maxWaitSeconds + 15) * 1000
+      const timeoutMs = (maxWaitSeconds + 10) * 1000
       const answer = await post('receive', query, { timeoutMs, signal })
       if ('failure' in answer) return answer
       const events = readReceived(answer.bodyAsText ?? '')

@@ -14,8 +14,8 @@ export interface EventDispatch {
     readonly bytes: Buffer
     readonly metadata: Readonly<Record<string, string>>
     readonly redelivered: boolean
-    /** Called once. */
-    settle(outcome: HandlingOutcome): void
+    /** Called once. Resolves with false if the event may come again. */
+    settle(outcome: HandlingOutcome): Promise<boolean>
   }): void
   /** Begins no more events: those that were not begun are settled as `notTried`. */
   stop(): void
@@ -68,8 +68,11 @@ export interface Receiver {
   close(drainMs: number): Promise<void>
 }
 
-/** How long Event Grid keeps a receive open while the queue is empty: its maximum, so that an idle receiver asks least. */
-const maxWaitSeconds = 120
+/**
+ * How long Event Grid keeps a receive open while the queue is empty: 10 to 120 s. A connection that broke in silence is noticed
+ * soon after, and proxies that close what is idle for a minute do not cut it.
+ */
+const maxWaitSeconds = 30
 const firstPauseMs = 500
 const maxPauseMs = 60_000
 /** Event Grid's shortest lock; renewed in half of it where the length is not known. */
@@ -131,11 +134,11 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       bytes,
       metadata: metadataOf(options.eventSubscriptionName, deliveryCount),
       redelivered: deliveryCount > 1,
-      settle: (outcome) => void settle(lock, outcome, deliveryCount),
+      settle: (outcome) => settle(lock, outcome, deliveryCount),
     })
   }
 
-  async function settle(lock: HeldLock, outcome: HandlingOutcome, deliveryCount: number): Promise<void> {
+  async function settle(lock: HeldLock, outcome: HandlingOutcome, deliveryCount: number): Promise<boolean> {
     renewal.remove(lock)
     const settlement = decideSettlement(outcome, deliveryCount)
     // The handler call is free again now; its event leaves our hand when the namespace has answered.
@@ -150,6 +153,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       })
     }
     pump()
+    return result === 'done'
   }
 
   async function renew(lock: HeldLock): Promise<boolean> {

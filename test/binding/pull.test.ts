@@ -228,6 +228,20 @@ it('goes on after the namespace was away, and says what is wrong meanwhile', asy
   expect(log.text()).toContain('events are received again')
 })
 
+it('handles an event once though its acknowledgement failed and it comes again', async () => {
+  const clock = new ManualClock()
+  const { emulator, binding, events, publish, byKey } = await openPull({ emulator: { clock } })
+  await binding.init(byKey)
+  emulator.failNext({ route: 'namespace', status: 400, matches: ({ url }) => url.includes(':acknowledge') })
+  await publish(order('one'))
+  await expect.poll(() => binding.health().input?.pull).toMatchObject({ failedSettlements: 1 })
+  await clock.advance(60_000)
+  await emulator.settled()
+  const repeated = { received: 2, settled: { acknowledge: 1 } }
+  await expect.poll(() => binding.health().input?.pull).toMatchObject(repeated)
+  expect(events).toHaveLength(1)
+})
+
 it('settles again what could not be settled at once', async () => {
   const { emulator, binding, publish, byKey } = await openPull()
   await binding.init(byKey)
