@@ -144,15 +144,3 @@ export function jsonContent(call: ArmCall): unknown {
     throw armErrors.invalidContent('Error parsing the request content as JSON')
   }
 }
-
-/**
- * The headers of a long-running operation (Event Grid: recorded answers): status URL with its port, result URL without.
- */
-export function operationHeaders(call: ArmCall, subscriptionId: string, location: string, id: string) {
-  const path = (form: string) =>
-    `/subscriptions/${subscriptionId}/providers/Microsoft.EventGrid/locations/${location}/${form}/${id}?api-version=${call.apiVersion}`
-  return {
-    status: { 'azure-asyncoperation': `${call.baseUrl}${path('operationsStatus')}` },
-    result: { location: `${call.baseUrl.replace(/:443$/, '')}${path('operationResults')}` },
-  }
-}

@@ -1,21 +1,10 @@
 import { destinationOf, type EventSubscription, eventSubscriptionId, type Topic, topicId } from '../model/model.ts'
-import {
-  type ArmAnswer,
-  type ArmCall,
-  type ArmResources,
-  jsonContent,
-  operationHeaders,
-  type ResolvedScope,
-  requireAction,
-  requireEventGridVersion,
-  requireExistence,
-  requireRegistration,
-  resolveScope,
-} from './call.ts'
+import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, type ResolvedScope } from './call.ts'
 import { armErrors } from './errors.ts'
 import { defaultEventTypesOf, unknownEventType } from './event-types.ts'
 import type { ArmTarget } from './path.ts'
 import type { Provisioning } from './provisioning.ts'
+import { answerResource, authorizeCall, removedAnswer, resourceAction, writtenAnswer } from './resource.ts'
 import { parseEventSubscription } from './validation.ts'
 import { viewDeliveryAttributes, viewEventSubscription } from './view.ts'
 
@@ -56,10 +45,13 @@ export function createEventSubscriptionHandler(
       shownAs(target, subscription),
     )
 
-  const write = (call: ArmCall, target: Target, resolved: ResolvedScope): ArmAnswer => {
+  const write = (
+    call: ArmCall,
+    target: Target,
+    resolved: ResolvedScope,
+    existing: EventSubscription | undefined,
+  ): ArmAnswer => {
     const id = idOf(target)
-    const existing = resources.store.subscription(id)
-    if (call.method === 'PATCH' && !existing) throw armErrors.eventSubscriptionNotFound()
     const method = call.method === 'PATCH' ? 'PATCH' : 'PUT'
     const properties = parseEventSubscription(method, jsonContent(call), {
       name: target.name,
@@ -85,20 +77,16 @@ export function createEventSubscriptionHandler(
       createdAt: existing?.createdAt ?? resources.clock.now(),
     }
     const operation = provisioning.write(subscription, resolved.azure.id)
-    const headers = operationHeaders(call, resolved.azure.id, locationOf(resources, resolved), operation.id)
     // The settings as requested, without the default schema.
     const asked = echoOf(subscription, call)
     const secrets = method === 'PUT' && !existing ? 'shown' : 'hidden'
-    return { status: 201, headers: headers.status, body: viewOf(call, target, asked, { detail: 'sparse', secrets }) }
+    const body = viewOf(call, target, asked, { detail: 'sparse', secrets })
+    return writtenAnswer(call, operation, locationOf(resources, resolved), body)
   }
 
-  const remove = (call: ArmCall, target: Target, resolved: ResolvedScope): ArmAnswer => {
-    const existing = resources.store.subscription(idOf(target))
-    if (!existing) return { status: 204 }
+  const remove = (call: ArmCall, resolved: ResolvedScope, existing: EventSubscription): ArmAnswer => {
     refuseWhileBusy(existing)
-    const operation = provisioning.remove(existing, resolved.azure.id)
-    const headers = operationHeaders(call, resolved.azure.id, locationOf(resources, resolved), operation.id)
-    return { status: 202, headers: { ...headers.status, ...headers.result } }
+    return removedAnswer(call, provisioning.remove(existing, resolved.azure.id), locationOf(resources, resolved))
   }
 
   const refuseWhileBusy = (existing: EventSubscription | undefined) => {
@@ -109,56 +97,46 @@ export function createEventSubscriptionHandler(
     )
   }
 
-  const find = (target: Target): EventSubscription => {
-    const found = resources.store.subscription(idOf(target))
-    if (!found) throw armErrors.eventSubscriptionNotFound()
-    return found
-  }
-
   return (call: ArmCall, target: Target): ArmAnswer => {
     const { method } = call
-    const action = actionOf(method, target)
-    const resolved = resolveScope(resources, call, target.scope, action)
-    requireEventGridVersion(call, 'eventSubscriptions')
+    const { scope } = target
+    const id = idOf(target)
     if (target.action !== undefined && !knownActions.includes(target.action.toLowerCase())) {
       throw armErrors.pathNotFound(method, call.url)
     }
-    requireAction(resources, call, action, method === 'GET' ? target.scope : idOf(target))
-    requireExistence(resources, resolved)
-    requireRegistration(resolved)
+    const action = resourceAction(eventSubscriptionType(target), method, target.action)
+    const at = method === 'GET' ? scope : id
+    const resolved = authorizeCall(resources, call, { scope, type: 'eventSubscriptions', action, at })
     if (!target.nested && resolved.parts.resource?.types[0]?.toLowerCase() === 'systemtopics') {
       throw armErrors.invalidRequest(
         'This event subscription operation is not supported using this API call. Please use the proper API and try again.',
       )
     }
+    const existing = resources.store.subscription(id)
     if (target.action !== undefined) {
       if (method !== 'POST') throw armErrors.methodNotAllowed(method, 'POST')
-      const { properties } = find(target)
-      if (target.action.toLowerCase() === 'getfullurl') {
-        const destination = destinationOf(properties)
-        return {
-          status: 200,
-          body: { endpointUrl: destination?.endpointType === 'WebHook' ? destination.properties.endpointUrl : null },
-        }
-      }
-      return { status: 200, body: viewDeliveryAttributes(properties) }
+      if (!existing) throw armErrors.eventSubscriptionNotFound()
+      return answerAction(target.action, existing)
     }
-    if (method === 'PUT' || method === 'PATCH') return write(call, target, resolved)
-    if (method === 'DELETE') return remove(call, target, resolved)
-    if (method !== 'GET') throw armErrors.methodNotAllowed(method, 'GET, PUT, PATCH, DELETE')
-    return { status: 200, body: viewOf(call, target, find(target), { detail: 'filled', secrets: 'hidden' }) }
+    return answerResource(call, {
+      existing,
+      notFound: armErrors.eventSubscriptionNotFound,
+      view: (found) => viewOf(call, target, found, { detail: 'filled', secrets: 'hidden' }),
+      write: (found) => write(call, target, resolved, found),
+      remove: (found) => remove(call, resolved, found),
+    })
   }
+}
+
+function answerAction(action: string, { properties }: EventSubscription): ArmAnswer {
+  if (action.toLowerCase() === 'getdeliveryattributes') return { status: 200, body: viewDeliveryAttributes(properties) }
+  const destination = destinationOf(properties)
+  const endpointUrl = destination?.endpointType === 'WebHook' ? destination.properties.endpointUrl : null
+  return { status: 200, body: { endpointUrl } }
 }
 
 /** The id that it is stored under, which is that of the extension path. */
 const idOf = ({ scope, name }: Target) => eventSubscriptionId(scope, name)
-
-function actionOf(method: string, target: Target): string {
-  const type = eventSubscriptionType(target)
-  if (target.action !== undefined) return `${type}/${target.action}/action`
-  if (method === 'GET') return `${type}/read`
-  return method === 'DELETE' ? `${type}/delete` : `${type}/write`
-}
 
 /**
  * The resource type of event subscriptions: `Microsoft.EventGrid/eventSubscriptions`, or nested below another type.
@@ -193,7 +171,7 @@ function topicOf(resources: ArmResources, { azure, parts }: ResolvedScope): Topi
 /** The region of operations: the topic's, or `global` for a scope without a region. */
 function locationOf(resources: ArmResources, resolved: ResolvedScope): string {
   if (!resolved.parts.resource) return 'global'
-  return (topicOf(resources, resolved)?.location ?? 'westeurope').toLowerCase().replaceAll(' ', '')
+  return topicOf(resources, resolved)?.location ?? 'westeurope'
 }
 
 function echoOf(subscription: EventSubscription, call: ArmCall): EventSubscription {

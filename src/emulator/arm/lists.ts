@@ -1,40 +1,26 @@
 import type { EventSubscription } from '../model/model.ts'
-import {
-  type ArmAnswer,
-  type ArmCall,
-  type ArmResources,
-  requireAction,
-  requireEventGridVersion,
-  requireExistence,
-  requireRegistration,
-  resolveScope,
-} from './call.ts'
+import type { ArmAnswer, ArmCall, ArmResources } from './call.ts'
 import { armErrors } from './errors.ts'
 import { eventSubscriptionType, shownAs } from './event-subscriptions.ts'
 import { defaultEventTypesOf } from './event-types.ts'
 import type { ArmTarget } from './path.ts'
 import { parseArmScope } from './path.ts'
+import { answerList, authorizeCall, isBelow, regionName } from './resource.ts'
 import { viewEventSubscription } from './view.ts'
 
 type Target = Extract<ArmTarget, { kind: 'eventSubscriptions' }>
-
-const maxPerPage = 100
 
 /** The lists of event subscriptions: of a source, or of all sources below a subscription or a resource group. */
 export function listEventSubscriptions(resources: ArmResources, call: ArmCall, target: Target): ArmAnswer {
   const type = eventSubscriptionType(target)
   const action = actionOf(target, type)
-  const resolved = resolveScope(resources, call, target.scope, action)
-  requireEventGridVersion(call, 'eventSubscriptions')
-  if (call.method !== 'GET') throw armErrors.methodNotAllowed(call.method, 'GET')
-  requireAction(resources, call, action, target.scope)
-  requireExistence(resources, resolved)
-  requireRegistration(resolved)
+  const { scope } = target
+  const resolved = authorizeCall(resources, call, { scope, type: 'eventSubscriptions', action, at: scope })
   const found = resolved.parts.resource
-    ? resources.store.subscriptionsOf(target.scope)
-    : resources.store.subscriptions().filter((subscription) => isBelow(resources, subscription, target))
-  const page = pageOf(found.filter(filterOf(call.query.get('$filter'))), call)
-  const views = page.items.map((subscription) =>
+    ? resources.store.subscriptionsOf(scope)
+    : resources.store.subscriptions().filter((subscription) => isListed(resources, subscription, target))
+  const wanted = found.filter(filterOf(call.query.get('$filter')))
+  return answerList(call, wanted, (subscription) =>
     viewEventSubscription(
       subscription,
       {
@@ -46,7 +32,6 @@ export function listEventSubscriptions(resources: ArmResources, call: ArmCall, t
       shownAs(target, subscription),
     ),
   )
-  return { status: 200, body: { value: views, ...(page.nextLink ? { nextLink: page.nextLink } : {}) } }
 }
 
 function actionOf({ location, topicType }: Target, type: string): string {
@@ -58,14 +43,13 @@ function actionOf({ location, topicType }: Target, type: string): string {
  * Whether a list that goes over several sources shows this one: global ones without a
  * location, regional ones with theirs.
  */
-function isBelow(resources: ArmResources, subscription: EventSubscription, target: Target): boolean {
-  const scope = subscription.scope.toLowerCase()
-  const outer = target.scope.toLowerCase()
-  if (scope !== outer && !scope.startsWith(`${outer}/`)) return false
-  const resource = parseArmScope(subscription.scope)?.resource
-  const location = resource ? (resources.store.topicById(subscription.scope)?.location ?? 'westeurope') : 'global'
+function isListed(resources: ArmResources, subscription: EventSubscription, target: Target): boolean {
+  const { scope } = subscription
+  if (scope.toLowerCase() !== target.scope.toLowerCase() && !isBelow(target.scope, scope)) return false
+  const resource = parseArmScope(scope)?.resource
+  const location = resource ? (resources.store.topicById(scope)?.location ?? 'westeurope') : 'global'
   if (!sameText(location, target.location ?? 'global')) return false
-  return target.topicType === undefined || sameText(topicTypeOf(subscription.scope), target.topicType)
+  return target.topicType === undefined || sameText(topicTypeOf(scope), target.topicType)
 }
 
 /** `Microsoft.EventGrid.Topics`, `Microsoft.Resources.Subscriptions` and so on. */
@@ -94,20 +78,4 @@ function filterOf(text: string | null): (subscription: EventSubscription) => boo
   throw armErrors.invalidRequest(`Invalid filter query: '${text.slice(0, 200)}'.`)
 }
 
-/** A page of a list, by `$top` and the `$skiptoken` that we put in the link to the next one. */
-export function pageOf<T>(items: readonly T[], call: ArmCall): { items: readonly T[]; nextLink?: string } {
-  const top = call.query.get('$top')
-  if (top !== null && !/^\d{1,3}$/.test(top))
-    throw armErrors.invalidRequest(`Invalid $top value: '${top.slice(0, 50)}'.`)
-  const size = Math.min(Number(top ?? maxPerPage), maxPerPage)
-  if (size === 0) throw armErrors.invalidRequest('The value of $top must be between 1 and 100.')
-  const skip = Number(call.query.get('$skiptoken') ?? 0) || 0
-  const end = skip + size
-  if (end >= items.length) return { items: items.slice(skip, end) }
-  const next = new URL(call.url, call.baseUrl)
-  next.searchParams.set('$skiptoken', String(end))
-  return { items: items.slice(skip, end), nextLink: next.href }
-}
-
-const sameText = (one: string, other: string) =>
-  one.toLowerCase().replaceAll(' ', '') === other.toLowerCase().replaceAll(' ', '')
+const sameText = (one: string, other: string) => regionName(one) === regionName(other)

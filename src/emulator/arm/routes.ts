@@ -4,15 +4,17 @@ import { codeOf } from '../../support/error-code.ts'
 import type { TokenIssuer, VerifiedToken } from '../entra/token-issuer.ts'
 import { knownResources } from '../entra/token-request.ts'
 import type { Topic } from '../model/model.ts'
+import type { Namespace } from '../model/namespace.ts'
 import { recordedBodyLimit } from '../records/records.ts'
 import { type RecordingOptions, recordRequests } from '../server/recording.ts'
-import { type ArmAnswer, type ArmCall, type ArmResources, resolveScope } from './call.ts'
+import type { ArmAnswer, ArmCall } from './call.ts'
 import { answerContainer } from './containers.ts'
 import { ArmError, armErrors, usualArmCode } from './errors.ts'
 import { createEventSubscriptionHandler } from './event-subscriptions.ts'
 import { listEventSubscriptions } from './lists.ts'
-import { createNamespaceHandler, type NamespaceHandlerOptions } from './namespaces.ts'
-import type { Operation, Operations } from './operations.ts'
+import type { NamespaceOptions } from './namespace-place.ts'
+import { answerNamespaces } from './namespaces.ts'
+import { answerOperation, type OperationStatusOptions } from './operation-status.ts'
 import { type ArmTarget, parseArmPath } from './path.ts'
 import { answerPermissions } from './permissions.ts'
 import { answerProvider } from './provider.ts'
@@ -27,33 +29,22 @@ const maxPath = 2048
 /** What {@link registerArmRoutes} needs. */
 export interface ArmRouteOptions
   extends RecordingOptions,
-    ArmResources,
-    Pick<NamespaceHandlerOptions, 'namespaces' | 'queues'> {
+    OperationStatusOptions,
+    Pick<NamespaceOptions, 'namespaces' | 'queues'> {
   readonly tokens: Pick<TokenIssuer, 'verifyToken'>
   /** `https://127.0.0.1:{port}`, without a trailing slash. Known once the server listens, hence a function. */
   readonly baseUrl: () => string
-  readonly operations: Operations
   readonly provisioning: Provisioning
   /** Answer 409 to a change while another one runs. */
   readonly conflicts: boolean
   /** Refuse calls beyond the hourly limits. */
   readonly throttling: boolean
-  /**
-   * How long the answer about a running operation may be delayed, in real milliseconds, so that a client that polls
-   * every 2 s learns of the end at once.
-   */
-  readonly statusHoldMs: number
 }
 
 /** Adds Azure Resource Manager: every path that no other part has. `app` is a Fastify scope of its own. */
 export function registerArmRoutes(app: FastifyInstance, options: ArmRouteOptions): void {
-  const { clock, directory, operations, provisioning } = options
-  const endpointOf = (topic: Topic) => `${options.baseUrl()}/topics/${topic.name}/api/events`
-  // A path behind the host keeps the data plane of namespaces apart from all else; Azure has a host for each.
-  const hostname = ({ name }: { readonly name: string }) => `${new URL(options.baseUrl()).host}/namespaces/${name}`
-  const eventSubscription = createEventSubscriptionHandler(options, provisioning, options.conflicts)
-  const topic = createTopicHandler({ ...options, endpointOf })
-  const namespace = createNamespaceHandler({ ...options, hostnameOf: hostname })
+  const { clock, directory } = options
+  const dispatch = createDispatch(options)
   const limits = createArmRequestLimits(clock, { refuse: options.throttling })
 
   recordRequests(app, 'arm', options, ({ status, code, message = 'The request failed.' }) => ({
@@ -92,58 +83,6 @@ export function registerArmRoutes(app: FastifyInstance, options: ArmRouteOptions
     })
   })
 
-  const dispatch = (call: ArmCall, target: ArmTarget): ArmAnswer | Promise<ArmAnswer> => {
-    switch (target.kind) {
-      case 'eventSubscription':
-        return eventSubscription(call, target)
-      case 'eventSubscriptions':
-        return listEventSubscriptions(options, call, target)
-      case 'topic':
-      case 'topics':
-        return topic(call, target)
-      case 'namespaces':
-        return namespace(call, target)
-      case 'operation':
-        return answerOperation(call, target)
-      case 'provider':
-        return answerProvider(options, call, target)
-      case 'roleAssignment':
-      case 'roleAssignments':
-        return answerRoleAssignments(options, call, target)
-      case 'permissions':
-        return answerPermissions(options, call, target)
-      case 'unsupported':
-        throw armErrors.notSupported(target.type)
-      case 'container':
-        return answerContainer(options, call, target)
-    }
-  }
-
-  const answerOperation = async (
-    call: ArmCall,
-    target: Extract<ArmTarget, { kind: 'operation' }>,
-  ): Promise<ArmAnswer> => {
-    if (call.method !== 'GET') throw armErrors.methodNotAllowed(call.method, 'GET')
-    const { azure } = resolveScope(options, call, target.scope, 'Microsoft.EventGrid/locations/operationsStatus/read')
-    const operation = operations.find(target.id)
-    if (!operation || operation.subscriptionId !== azure.id) throw armErrors.operationNotFound(target.id.slice(0, 100))
-    await waitForEnd(operation, options.statusHoldMs)
-    const { result } = operation
-    if (target.form === 'operationResults') {
-      if (result?.status === 'Failed') throw new ArmError(400, result.error.code, result.error.message)
-      const { url, baseUrl } = call
-      return result ? { status: 200 } : { status: 202, headers: { location: `${baseUrl}${url}` } }
-    }
-    return {
-      status: 200,
-      body: {
-        id: `${call.baseUrl.replace(/:443$/, '')}${call.url}`,
-        name: operation.id.toLowerCase(),
-        ...(result ?? { status: operation.awaitsManualAction ? 'AwaitingManualAction' : 'InProgress' }),
-      },
-    }
-  }
-
   app.all('/*', async (request: FastifyRequest, reply: FastifyReply) => {
     const [path = '', search = ''] = request.url.split(/\?(.*)/s)
     const query = new URLSearchParams(search)
@@ -172,6 +111,43 @@ export function registerArmRoutes(app: FastifyInstance, options: ArmRouteOptions
   })
 }
 
+/** Makes the function that answers each call by what its path asks for. */
+function createDispatch(options: ArmRouteOptions) {
+  const { baseUrl, provisioning, conflicts } = options
+  const endpointOf = ({ name }: Topic) => `${baseUrl()}/topics/${name}/api/events`
+  // A path behind the host keeps the data plane of namespaces apart from all else; Azure has a host for each.
+  const hostnameOf = ({ name }: Namespace) => `${new URL(baseUrl()).host}/namespaces/${name}`
+  const eventSubscription = createEventSubscriptionHandler(options, provisioning, conflicts)
+  const topic = createTopicHandler({ ...options, endpointOf })
+
+  return (call: ArmCall, target: ArmTarget): ArmAnswer | Promise<ArmAnswer> => {
+    switch (target.kind) {
+      case 'eventSubscription':
+        return eventSubscription(call, target)
+      case 'eventSubscriptions':
+        return listEventSubscriptions(options, call, target)
+      case 'topic':
+      case 'topics':
+        return topic(call, target)
+      case 'namespaces':
+        return answerNamespaces({ ...options, hostnameOf }, call, target)
+      case 'operation':
+        return answerOperation(options, call, target)
+      case 'provider':
+        return answerProvider(options, call, target)
+      case 'roleAssignment':
+      case 'roleAssignments':
+        return answerRoleAssignments(options, call, target)
+      case 'permissions':
+        return answerPermissions(options, call, target)
+      case 'unsupported':
+        throw armErrors.notSupported(target.type)
+      case 'container':
+        return answerContainer(options, call, target)
+    }
+  }
+}
+
 async function authenticate(
   { tokens, baseUrl }: Pick<ArmRouteOptions, 'tokens' | 'baseUrl'>,
   request: FastifyRequest,
@@ -186,17 +162,6 @@ async function authenticate(
   if (verdict.problem === 'expired') throw armErrors.expiredToken(verdict.message)
   if (verdict.problem === 'invalid-audience') throw armErrors.wrongAudience(verdict.message.slice(0, 200))
   throw armErrors.invalidToken()
-}
-
-/** Waits for the operation's end, but at most `ms`. In real time, as the client polls in real time. */
-async function waitForEnd(operation: Operation, ms: number): Promise<void> {
-  if (operation.result !== undefined || operation.awaitsManualAction || ms <= 0) return
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms)
-  })
-  await Promise.race([operation.ended, timeout])
-  clearTimeout(timer)
 }
 
 function toArmError(error: unknown): ArmError {

@@ -1,4 +1,4 @@
-import { parseQueueSubscription } from '../arm/queue-subscription.ts'
+import { parseQueueSubscription } from '../arm/queue-subscriptions.ts'
 import type { Directory } from '../entra/directory.ts'
 import type { Clock } from '../model/clock.ts'
 import { randomKey } from '../model/model.ts'

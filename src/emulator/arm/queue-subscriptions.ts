@@ -1,7 +1,18 @@
 import { z } from 'zod'
-import type { QueueSubscriptionProperties } from '../model/namespace.ts'
+import type { Namespace, NamespaceTopic, QueueSubscription, QueueSubscriptionProperties } from '../model/namespace.ts'
 import { advancedFilterSchema } from './advanced-filter.ts'
+import { jsonContent } from './call.ts'
 import { armErrors } from './errors.ts'
+import {
+  checkNamespaceName,
+  type NamespaceOptions,
+  type NamespacePlace,
+  namespaceRemoved,
+  namespaceResourceNotFound,
+  namespaceTypes,
+  namespaceWritten,
+} from './namespace-place.ts'
+import type { ResourceHandler } from './resource.ts'
 
 const text = z.string()
 const filter = advancedFilterSchema(text, 1)
@@ -58,4 +69,56 @@ export function parseQueueSubscription(
     throw armErrors.invalidRequest('The emulator supports event subscriptions of the delivery mode Queue only.')
   }
   throw armErrors.invalidRequest(`Invalid event subscription request: property '${path}' is invalid.`)
+}
+
+/** Reads and changes a Queue event subscription. */
+export function queueSubscriptionHandler(
+  options: NamespaceOptions,
+  place: NamespacePlace,
+  { namespace, topic }: { readonly namespace: Namespace; readonly topic: NamespaceTopic },
+): ResourceHandler<QueueSubscription> {
+  const { namespaces, queues, clock } = options
+  const { call, id, name } = place
+  return {
+    existing: namespaces.subscription(id),
+    notFound: () => namespaceResourceNotFound(place.type, id),
+    view: viewQueueSubscription,
+    write(existing) {
+      checkNamespaceName(name, 'event subscription')
+      const patched = call.method === 'PATCH' ? existing?.properties : undefined
+      const subscription: QueueSubscription = {
+        id: existing?.id ?? id,
+        name: existing?.name ?? name,
+        topicId: topic.id,
+        properties: parseQueueSubscription(jsonContent(call), patched),
+        provisioningState: 'Succeeded',
+        createdAt: existing?.createdAt ?? clock.now(),
+      }
+      namespaces.putSubscription(subscription)
+      queues.subscriptionChanged(subscription)
+      return namespaceWritten(options, place, namespace, viewQueueSubscription(subscription))
+    },
+    remove: (existing) =>
+      namespaceRemoved(options, place, namespace, () => {
+        queues.subscriptionDeleted(existing.id)
+        namespaces.deleteSubscription(existing)
+      }),
+  }
+}
+
+/** A Queue event subscription as Azure Resource Manager shows it. */
+export function viewQueueSubscription({ id, name, properties, provisioningState }: QueueSubscription): object {
+  const { deliveryConfiguration, ...rest } = properties
+  return {
+    ...{ id, name, type: namespaceTypes[2], systemData: null },
+    properties: {
+      eventDeliverySchema: 'CloudEventSchemaV1_0',
+      ...rest,
+      deliveryConfiguration: {
+        deliveryMode: 'Queue',
+        queue: { receiveLockDurationInSeconds: 60, maxDeliveryCount: 10, ...deliveryConfiguration.queue },
+      },
+      provisioningState,
+    },
+  }
 }
