@@ -73,7 +73,7 @@ function server(child: Server['child'], targets: readonly LoadTarget[]): Server 
  * Flags of Node for all servers of ours that take deliveries and for the bare ones beside them: those that the shipped
  * command starts with. V8's young
  * generation grows with what survives while a program loads, which is more the more is loaded; bounded, it takes 20 MB less
- * (README, "Speed").
+ * (docs/performance.md).
  */
 const serverFlags = ['--max-semi-space-size=4'] as const
 

@@ -107,7 +107,7 @@ export class Binding {
    * Validates everything, opens the listener on `handshakePort`, creates or updates the event subscription.
    *
    * @param metadata a component of `parseComponents`, a component document as it was parsed, `{ name, properties }`,
-   *   or a flat record of metadata fields (README, "The library")
+   *   or a flat record of metadata fields (docs/library.md)
    * @throws BindingError METADATA_INVALID with every fault, also of `endpoints`; ALREADY_INITIALIZED; CLOSED; ABORTED
    *   by `signal`; PORT_UNAVAILABLE; PLUGIN_FAILED; CREDENTIALS_REJECTED where the process lacks what `azureCredential` needs; and
    *   with `subscription: 'wait'` also where Entra or ARM refuses the client, PERMISSION_DENIED,
@@ -211,7 +211,7 @@ export class Binding {
    * Runs an output operation (specification, section 4.2). `create` publishes one event,
    * or several, to the custom topic.
    *
-   * @param payload what README's section "What create takes" lists: an event, an array of
+   * @param payload what docs/publishing.md lists: an event, an array of
    *   events, or data of any JSON form
    * @throws BindingError NOT_INITIALIZED, CLOSED, OPERATION_UNSUPPORTED, PAYLOAD_INVALID, PAYLOAD_TOO_LARGE,
    *   PUBLISH_REJECTED, PUBLISH_UNAVAILABLE, CREDENTIALS_REJECTED, PERMISSION_DENIED, OVERLOADED or ABORTED; a TypeError for an invalid

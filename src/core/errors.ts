@@ -1,6 +1,6 @@
 /**
  * The stable codes of {@link BindingError}: a caller branches on these, never on the message.
- * README's table of errors explains each; a test compares the two.
+ * docs/errors.md explains each; a test compares the two.
  */
 export const bindingErrorCodes = [
   'METADATA_INVALID',

@@ -1,7 +1,7 @@
 /** The two sides of the binding (specification, section 1). */
 export type Side = 'input' | 'output'
 
-/** One metadata field. Schema, README, descriptor and redaction all read this table. */
+/** One metadata field. Schema, docs/metadata.md, descriptor and redaction all read this table. */
 export interface MetadataField {
   /** As it is documented; it matches in any letter case. */
   readonly name: string
@@ -9,7 +9,7 @@ export interface MetadataField {
   readonly aliases: readonly string[]
   /** The sides that read it. A field of one side alone configures that side. */
   readonly sides: readonly Side[]
-  /** Must a configured side have it? Another credential can replace it: README, "Credentials". */
+  /** Must a configured side have it? Another credential can replace it: docs/metadata.md, "Credentials". */
   readonly required: boolean
   /** The value of a field that is left out, as a user would write it. */
   readonly default: string | undefined

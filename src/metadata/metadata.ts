@@ -3,7 +3,7 @@ import type { AzureEnvironment } from './azure-environment.ts'
 import type { NamespaceTopicId } from './namespace-topic.ts'
 import type { Scope } from './scope.ts'
 
-/** The metadata value `default`: the setting goes back to what Event Grid itself uses (README, "Metadata"). */
+/** The metadata value `default`: the setting goes back to what Event Grid itself uses (docs/metadata.md). */
 export const resetToDefault: unique symbol = Symbol('default')
 
 /** A setting of the event subscription: a value, or back to the default. Absent: the setting in Azure is kept. */

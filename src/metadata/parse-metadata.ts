@@ -26,7 +26,7 @@ export interface ParseMetadataOptions {
 }
 
 /**
- * Parses the metadata fields of a component (specification, section 2.2; README, "Metadata").
+ * Parses the metadata fields of a component (specification, section 2.2; docs/metadata.md).
  *
  * @throws BindingError METADATA_INVALID, whose `issues` hold every fault of every side that is configured
  */

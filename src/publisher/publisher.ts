@@ -20,7 +20,7 @@ import { createTopicClient, publishUrl, type TopicClientOptions } from './topic-
 
 /** Options of one `publish`. */
 interface PublishOptions {
-  /** Attributes of an event made from data (README, "What create takes"). */
+  /** Attributes of an event made from data (docs/publishing.md). */
   readonly metadata?: Readonly<Record<string, string>>
   /** Cancels a call that waits. Once its request is sent, it only ends the wait. */
   readonly signal?: AbortSignal

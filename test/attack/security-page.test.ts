@@ -5,7 +5,7 @@ import { serverDefaults } from '../../src/listener/server.ts'
 import { publisherDefaults } from '../../src/publisher/limits.ts'
 
 const root = resolve(import.meta.dirname, '../..')
-const page = readFileSync(resolve(root, 'SECURITY.md'), 'utf8')
+const page = readFileSync(resolve(root, 'docs/security.md'), 'utf8')
 
 const rowsUnder = (title: string) =>
   (page.split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? '')
@@ -15,7 +15,7 @@ const rowsUnder = (title: string) =>
     .map((line) => line.split('|').map((cell) => cell.trim()))
 const textOf = (path: string) => readFileSync(resolve(root, path), 'utf8')
 
-describe('SECURITY.md', () => {
+describe('docs/security.md', () => {
   it.each(rowsUnder('Threats and answers').map(([, attack, , file, test]) => ({ attack, file, test })))(
     'names a test for: $attack',
     ({ file, test = '' }) => {

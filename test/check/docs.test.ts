@@ -39,8 +39,8 @@ it('explains each option of --help', () => {
   for (const option of options) expect(page).toContain(`| \`${option}`)
 })
 
-it('names only ids that there are, in README and docs', () => {
-  const text = [page, textOf('README.md')].join('\n')
+it('names only ids that there are, in the pages of errors and check', () => {
+  const text = [page, textOf('docs/errors.md')].join('\n')
   const named = [...text.matchAll(/`((?:files|machine|endpoint|azure|filters|topic|round-trip)\/[a-z]+)`/g)].map(
     ([, id]) => id,
   )

@@ -5,8 +5,8 @@ import { namesAt } from '../../src/emulator/config/config-schema.ts'
 import { startCommand } from '../support/command.ts'
 
 const root = resolve(import.meta.dirname, '../..')
-const page = readFileSync(resolve(root, 'docs/emulator.md'), 'utf8')
-const section = page.slice(page.indexOf('\n## Command line\n'), page.indexOf('\n## Other clients\n'))
+const textOf = (path: string) => readFileSync(resolve(root, path), 'utf8')
+const section = textOf('docs/emulator-facts.md')
 
 /** Every field that a configuration may have, as the page spells it. */
 function* fields(path: readonly (string | number)[] = [], shown = ''): Generator<string> {
@@ -21,7 +21,7 @@ function* fields(path: readonly (string | number)[] = [], shown = ''): Generator
 const firstCells = (table: string) => [...table.matchAll(/^\| `([^`]+)` \|/gm)].map(([, cell]) => cell)
 
 it('lists every field of the configuration', () => {
-  const table = section.slice(section.indexOf('\n| field |'), section.indexOf('\n### While it runs'))
+  const table = section.slice(section.indexOf('\n| field |'), section.indexOf('\n## Members of'))
   expect(firstCells(table)).toEqual([...fields()])
 })
 
@@ -29,11 +29,12 @@ it('lists every option', async () => {
   const command = startCommand(['emulate', '--help'])
   await command.ended
   const options = [...command.lines.join('\n').matchAll(/^ {2}(--[a-z-]+(?: [A-Z]+)?)/gm)].map(([, option]) => option)
-  const table = section.slice(section.indexOf('\n| option |'), section.indexOf('\n### The configuration file'))
+  const table = section.slice(section.indexOf('\n| option |'), section.indexOf('\n## Fields of'))
   expect(firstCells(table)).toEqual(options)
 })
 
 it('shows the example as it is', () => {
-  const [, shown] = /<!-- emulator\.yaml -->\n```yaml\n(.*?)```\n<!-- \/emulator\.yaml -->/s.exec(section) ?? []
-  expect(shown).toBe(readFileSync(resolve(root, 'examples/emulator/emulator.yaml'), 'utf8'))
+  const [, shown] =
+    /<!-- emulator\.yaml -->\n```yaml\n(.*?)```\n<!-- \/emulator\.yaml -->/s.exec(textOf('docs/emulator.md')) ?? []
+  expect(shown).toBe(textOf('examples/emulator/emulator.yaml'))
 })

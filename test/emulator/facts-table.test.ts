@@ -4,12 +4,13 @@ import { describe, expect, it } from 'vitest'
 
 const root = join(import.meta.dirname, '..', '..')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
-const page = read('docs/emulator.md')
+const guide = read('docs/emulator.md')
+const page = read('docs/emulator-facts.md')
 
 /** The text of a section, its subsections included. */
 function section(title: string): string {
   const from = page.indexOf(`\n## ${title}\n`)
-  if (from < 0) throw new Error(`docs/emulator.md has no section ${title}`)
+  if (from < 0) throw new Error(`docs/emulator-facts.md has no section ${title}`)
   const to = page.indexOf('\n## ', from + 1)
   return page.slice(from, to < 0 ? undefined : to)
 }
@@ -62,12 +63,12 @@ describe('the table of facts', () => {
 })
 
 describe('the section for test authors', () => {
-  const text = section('For test authors')
+  const text = section('Members of EventGridEmulator')
 
   it.each(['handler.test.ts', 'emulator-with-vitest.test.ts', 'emulator-with-node-test.ts'])(
     'shows %s as it is',
     (file) => {
-      expect(text).toContain(`\`\`\`ts\n${read(`examples/unit-test/${file}`).trimEnd()}\n\`\`\`\n`)
+      expect(guide).toContain(`\`\`\`ts\n${read(`examples/unit-test/${file}`).trimEnd()}\n\`\`\`\n`)
     },
   )
 

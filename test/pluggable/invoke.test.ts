@@ -150,10 +150,10 @@ it.each(bindingErrorCodes)('has a gRPC status for %s', (code) => {
 })
 
 it.each(Object.entries(Object.groupBy(bindingErrorCodes, (code) => statusByCode[code])))(
-  'has a row in the README for %s',
+  'has a row in docs/errors.md for %s',
   (name, codes = []) => {
-    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-    expect(readme).toContain(`\n| ${name} | ${codes.map((code) => `\`${code}\``).join(', ')} |\n`)
+    const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')
+    expect(page).toContain(`\n| ${name} | ${codes.map((code) => `\`${code}\``).join(', ')} |\n`)
   },
 )
 

@@ -20,7 +20,7 @@ interface Row {
 
 const root = resolve(import.meta.dirname, '../..')
 const workspace = join(root, '.cache/specification')
-const copied = ['src', 'test', 'examples', 'package.json', 'tsconfig.json', 'vitest.config.ts', 'README.md']
+const copied = ['src', 'test', 'examples', 'package.json', 'tsconfig.json', 'vitest.config.ts', 'README.md', 'docs']
 const rowShape =
   /^\| (?<section>[\d.]+) \| (?<sentence>.+) \| (?<test>.+) \| `(?<file>[^`]+)`: `(?<before>[^`]+)` → `(?<after>[^`]*)` \|$/
 

@@ -1,6 +1,6 @@
 import { type MetadataField, metadataFields } from '../../src/metadata/fields.ts'
 
-/** The table of metadata fields as Markdown, for the README; a test compares the two. */
+/** The table of metadata fields as Markdown, for docs/metadata.md; a test compares the two. */
 export function renderMetadataTable(fields: readonly MetadataField[] = metadataFields): string {
   const header = ['| Field | Required | Side | Format | Default | Meaning |', '|---|---|---|---|---|---|']
   return [...header, ...fields.map(renderRow)].join('\n')

@@ -1,0 +1,31 @@
+import { existsSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import GithubSlugger from 'github-slugger'
+import type { Definition, Image, Link } from 'mdast'
+import { toString as textOf } from 'mdast-util-to-string'
+import { visit } from 'unist-util-visit'
+import { expect, it } from 'vitest'
+import { type Page, pages, placeOf, readPage, root } from './page.ts'
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(page: Page): Set<string> {
+  const slugger = new GithubSlugger()
+  const anchors = new Set<string>()
+  visit(page.tree, 'heading', (heading) => void anchors.add(slugger.slug(textOf(heading))))
+  return anchors
+}
+
+const links = pages.flatMap((page) => {
+  const found: (Link | Image | Definition)[] = []
+  visit(page.tree, ['link', 'image', 'definition'], (node) => {
+    if ('url' in node && !/^\w+:/.test(node.url)) found.push(node)
+  })
+  return found.map((node) => ({ page, place: placeOf(page, node), url: node.url }))
+})
+
+it.each(links)('the link at $place leads somewhere: $url', ({ page, url }) => {
+  const [path = '', anchor] = url.split('#')
+  const target = path === '' ? page.path : normalize(join(dirname(page.path), path))
+  expect(existsSync(join(root, target)), target).toBe(true)
+  if (anchor !== undefined) expect([...anchorsOf(readPage(target))]).toContain(anchor)
+})
