@@ -59,8 +59,6 @@ const operators: ReadonlySet<unknown> = new Set([
   ...['StringNotContains', 'IsNullOrUndefined', 'IsNotNull'],
 ])
 
-/** As in metadata, but to be written to. */
-
 /**
  * Finds what an answer's `properties` hold beyond the SDK's model, for instance a web
  * hook's `minimumTlsVersionAllowed`.
@@ -87,8 +85,8 @@ export function findUnknownSettings(properties: unknown): UnknownSetting[] {
   return found
 }
 
-/** The settings that a PUT has to carry. Those that metadata sets are not among them. */
-export function carriedByPut(settings: readonly UnknownSetting[], desired: DesiredSubscription): UnknownSetting[] {
+/** The settings that a write has to carry. Those that metadata sets are not among them. */
+export function carriedSettings(settings: readonly UnknownSetting[], desired: DesiredSubscription): UnknownSetting[] {
   const { advancedFilters, deadLetter } = desired.settings
   return settings.filter(({ path: [field, inner] }) => {
     if (field === 'filter' && inner === 'advancedFilters') return advancedFilters === undefined
@@ -96,15 +94,6 @@ export function carriedByPut(settings: readonly UnknownSetting[], desired: Desir
     if (field === 'deadLetterWithResourceIdentity') return typeof deadLetter !== 'symbol'
     return true
   })
-}
-
-/** The same for a PATCH of some top-level fields. */
-export function carriedByPatch(
-  settings: readonly UnknownSetting[],
-  desired: DesiredSubscription,
-  fields: readonly string[],
-): UnknownSetting[] {
-  return carriedByPut(settings, desired).filter(({ path: [field] }) => fields.includes(field))
 }
 
 /** Puts settings into the body of a write: a PUT holds its fields below `properties`, a PATCH at the top. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { EventSubscription, EventSubscriptionUpdateParameters } from '@azure/arm-eventgrid'
 import { type Canonical, canonicalSubscription, isStatic, isWebHook, writableFields } from './canonical-subscription.ts'
-import { carriedByPatch, carriedByPut, type UnknownSetting } from './carry-over.ts'
+import { carriedSettings, type UnknownSetting } from './carry-over.ts'
 import type { DesiredSubscription } from './desired-subscription.ts'
 import { type MergedCredentials, maxCredentials, mergeCredentials } from './merge-credentials.ts'
 import { credentialsOf, isDeliveryAttribute, mergeSubscription } from './merge-subscription.ts'
@@ -78,14 +78,13 @@ export function decideUpsert(existing: ExistingSubscription | undefined, desired
       : []),
   ].join(', ')
   const warnings = [...movedHost(subscription, desired), ...removedCredentials(credentials)]
-  if (put) {
-    return { action: 'replace', body, carryOver: carriedByPut(existing.unknownSettings, desired), because, warnings }
-  }
+  const carryOver = carriedSettings(existing.unknownSettings, desired)
+  if (put) return { action: 'replace', body, carryOver, because, warnings }
   const patch: EventSubscriptionUpdateParameters = Object.fromEntries(differing.map((field) => [field, body[field]]))
   return {
     action: 'patch',
     body: patch,
-    carryOver: carriedByPatch(existing.unknownSettings, desired, differing),
+    carryOver: carryOver.filter(({ path: [field] }) => differing.some((name) => name === field)),
     because,
     warnings,
   }
@@ -176,7 +175,7 @@ function decideOtherDestination(
       fix: 'choose another eventSubscriptionName, or set replaceDestination to "true" to have it deliver here instead',
     }
   }
-  const carryOver = carriedByPut(unknownSettings, desired).filter(({ path }) => path[0] !== 'destination')
+  const carryOver = carriedSettings(unknownSettings, desired).filter(({ path }) => path[0] !== 'destination')
   return {
     action: 'replace',
     body: mergeSubscription(subscription, desired),

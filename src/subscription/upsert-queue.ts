@@ -4,10 +4,11 @@ import type { PullMetadata } from '../metadata/metadata.ts'
 import { pause, type SteadyClock, systemClock } from '../support/clock.ts'
 import type { UnknownRecord } from '../support/is-record.ts'
 import { ArmFailureError } from './arm-failure.ts'
+import type { PutDecision } from './decide-put.ts'
 import type { FailureContext } from './explain-failure.ts'
-import { decideForwarding, type ForwardingUpsert } from './forwarding-subscription.ts'
+import { decideForwarding } from './forwarding-subscription.ts'
 import type { NamespaceArm, SubscriptionPlace } from './namespace-arm.ts'
-import { decideQueueUpsert, desiredQueue, type QueueUpsert } from './queue-subscription.ts'
+import { decideQueueUpsert } from './queue-subscription.ts'
 import { type Persistence, repeatAttempts } from './repeat-attempts.ts'
 import { chooseSubscriptionPath } from './subscription-path.ts'
 import type { UpsertOutcome } from './upsert-attempt.ts'
@@ -56,12 +57,11 @@ export async function upsertQueue(options: QueueUpsertOptions): Promise<UpsertOu
   const { eventSubscriptionName: name, namespaceTopic, subscriptionTimeoutMs: timeoutMs } = pull
   const queue = queuePlace(pull)
   const forwarding = forwardingPlace(pull)
-  const desired = desiredQueue(pull)
   let sourceId = queue.sourceId
 
   async function attemptOnce(deadline: number): Promise<UpsertOutcome> {
     sourceId = queue.sourceId
-    const own = await bring(queue, (existing) => decideQueueUpsert(existing, desired), deadline)
+    const own = await bring(queue, (existing) => decideQueueUpsert(existing, pull), deadline)
     if (!forwarding) return own
     sourceId = forwarding.sourceId
     const forwarded = await bring(forwarding, (existing) => decideForwarding(existing, pull), deadline)
@@ -71,7 +71,7 @@ export async function upsertQueue(options: QueueUpsertOptions): Promise<UpsertOu
   /** Reads, decides, writes if necessary, and reads again. */
   async function bring(
     place: SubscriptionPlace,
-    decide: (existing: UnknownRecord | undefined) => QueueUpsert | ForwardingUpsert,
+    decide: (existing: UnknownRecord | undefined) => PutDecision,
     deadline: number,
   ): Promise<UpsertOutcome> {
     const limits = { signal, deadline }

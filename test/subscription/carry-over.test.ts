@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { resetToDefault } from '../../src/metadata/metadata.ts'
-import { carriedByPatch, carriedByPut, carryOver, findUnknownSettings } from '../../src/subscription/carry-over.ts'
+import { carriedSettings, carryOver, findUnknownSettings } from '../../src/subscription/carry-over.ts'
 import { desiredSubscription } from '../../src/subscription/desired-subscription.ts'
 import { header, inputMetadata } from './support/input.ts'
 
@@ -41,12 +41,6 @@ it.each([
   },
 ])('finds $name', ({ properties, expected }) => expect(findUnknownSettings(properties)).toEqual(expected))
 
-it('carries by a PATCH only what lies in its fields', () => {
-  const all = [tls, { path: ['novelty'] as const, value: 1 }]
-  expect(carriedByPatch(all, desire(), ['destination'])).toEqual([tls])
-  expect(carriedByPut(all, desire())).toEqual(all)
-})
-
 it.each([
   {
     name: 'filters',
@@ -59,8 +53,8 @@ it.each([
     settings: { deadLetter: resetToDefault },
   },
 ])('does not carry $name that metadata itself sets', ({ setting, settings }) => {
-  expect(carriedByPut([setting], desire())).toEqual([setting])
-  expect(carriedByPut([setting], desire(settings))).toEqual([])
+  expect(carriedSettings([setting], desire())).toEqual([setting])
+  expect(carriedSettings([setting], desire(settings))).toEqual([])
 })
 
 it.each([

@@ -18,6 +18,23 @@ it('creates what is missing, with nothing but what metadata asks for', () => {
   })
 })
 
+describe('carries settings that the SDK does not know', () => {
+  const tls = { path: ['destination', 'properties', 'minimumTlsVersionAllowed'] as const, value: '1.2' }
+  const novelty = { path: ['novelty'] as const, value: 1 }
+  const elsewhere = webHook({ endpointUrl: 'https://app.example.com/other' })
+  it.each([
+    { name: 'by a PATCH, those in its fields', there: {}, expected: { action: 'patch', carryOver: [tls] } },
+    {
+      name: 'by a PUT, all of them',
+      there: { provisioningState: 'Failed' },
+      expected: { action: 'replace', carryOver: [tls, novelty] },
+    },
+  ])('$name', ({ there, expected }) => {
+    const existing = { ...standing({ destination: elsewhere, ...there }), unknownSettings: [tls, novelty] }
+    expect(decideUpsert(existing, desire())).toMatchObject(expected)
+  })
+})
+
 describe('keeps', () => {
   // The service sends null where the SDK's types know only undefined.
   const none = null as unknown as undefined
