@@ -4,6 +4,8 @@ import { emulatorRemedy } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import { NoTokenError } from '../core/no-token.ts'
 import type { CredentialMetadata } from '../metadata/metadata.ts'
+import { isRecord } from '../support/is-record.ts'
+import { readJson } from '../support/json-text.ts'
 import { shellWord } from '../support/text.ts'
 
 /** How a request to Entra went: answered, with the body where it was an error; or not answered, and why. */
@@ -89,16 +91,10 @@ function isUnavailable(
 }
 
 function describeBody(body: string): string | undefined {
-  try {
-    const parsed: unknown = JSON.parse(body)
-    if (typeof parsed !== 'object' || parsed === null || !('error_description' in parsed)) return undefined
-    // What follows are trace ids and the time.
-    return typeof parsed.error_description === 'string'
-      ? parsed.error_description.split(/\r?\n|Trace ID:/, 1)[0]?.trimEnd()
-      : undefined
-  } catch {
-    return undefined
-  }
+  const answer = readJson(body)
+  const description = isRecord(answer) ? answer.error_description : undefined
+  // What follows are trace ids and the time.
+  return typeof description === 'string' ? description.split(/\r?\n|Trace ID:/, 1)[0]?.trimEnd() : undefined
 }
 
 function subject(metadata: CredentialMetadata): string {

@@ -31,7 +31,7 @@ export function permissionCheck(world: InputWorld): Check {
       const context = world.explainedBy()
       try {
         const path = `${scope.id}/providers/Microsoft.Authorization/permissions`
-        const permissions = await readAllPermissions((page) => world.arm().get(page, apiVersion, signal), path)
+        const permissions = await readAllPermissions((page) => world.readArm(page, apiVersion, signal), path)
         const type = types[chooseSubscriptionPath(scope).kind]
         const needed = verbs.map((verb) => `Microsoft.EventGrid/${type}/${verb}`)
         const lacking = needed.filter((action) => !isAllowed(permissions, action))

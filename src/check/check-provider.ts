@@ -18,11 +18,10 @@ export function providerCheck(world: InputWorld): Check {
     needs: ['azure/credential'],
     async run(signal) {
       const context = world.explainedBy()
+      const path = `/subscriptions/${subscriptionId}/providers/Microsoft.EventGrid`
       let answer: unknown
       try {
-        answer = await world
-          .arm()
-          .get(`/subscriptions/${subscriptionId}/providers/Microsoft.EventGrid`, apiVersion, signal)
+        answer = await world.readArm(path, apiVersion, signal)
       } catch (error) {
         return readFinding(error, id, context, 'the registration of Microsoft.EventGrid')
       }

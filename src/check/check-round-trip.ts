@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { BindingError, whatIsWrong } from '../core/errors.ts'
 import { silentLogger } from '../core/logger.ts'
 import { createPublisher } from '../publisher/publisher.ts'
 import { isRecord } from '../support/is-record.ts'
 import { armFinding } from './arm-finding.ts'
 import type { CheckId } from './check-ids.ts'
 import { refusals } from './filter-event.ts'
-import { type Finding, failed, ok, warning } from './finding.ts'
+import { type Finding, ok, warning } from './finding.ts'
 import type { Check } from './run-checks.ts'
 import type { InputWorld, OutputWorld } from './world.ts'
 
@@ -39,7 +38,7 @@ async function whyNot(world: InputWorld, { output }: OutputWorld, signal: AbortS
   }
   if (scope.kind !== 'topic') return warning(`not tried: ${scope.id} is not the topic of topicEndpoint`)
   try {
-    const topic = await world.arm().get(scope.id, '2022-06-15', signal)
+    const topic = await world.readArm(scope.id, '2022-06-15', signal)
     const properties = isRecord(topic) && isRecord(topic.properties) ? topic.properties : {}
     if (!isSameEndpoint(properties.endpoint, output.topicEndpoint)) {
       return warning(`not tried: ${scope.id} is not the topic of topicEndpoint`)
@@ -103,9 +102,6 @@ async function goRound(
     return ok(
       `published in ${Math.round(taken - started)} ms, delivered ${Math.round(Math.max(came - taken, 0))} ms later`,
     )
-  } catch (error) {
-    if (error instanceof BindingError) return failed(whatIsWrong(error), { remedy: error.fix })
-    throw error
   } finally {
     signal.removeEventListener('abort', end)
     holder.read(undefined)

@@ -1,5 +1,3 @@
-import type { Scope } from '../metadata/scope.ts'
-import type { ArmReader } from '../subscription/arm-reader.ts'
 import { isRecord } from '../support/is-record.ts'
 import { readFinding } from './arm-finding.ts'
 import { ok, warning } from './finding.ts'
@@ -18,36 +16,29 @@ export function scopeCheck(world: InputWorld): Check {
     id,
     needs: ['azure/credential'],
     async run(signal) {
-      const context = world.explainedBy()
-      const arm = world.arm()
-      let apiVersion: string | undefined
+      let asked = 'provider' in scope ? `the types of ${scope.provider}` : scope.id
       try {
-        apiVersion = await apiVersionOf(scope, arm, signal)
-      } catch (error) {
-        return readFinding(error, id, context, `the types of ${'provider' in scope ? scope.provider : 'the provider'}`)
-      }
-      if (apiVersion === undefined)
-        return warning(`whether ${scope.id} exists is not known: ARM names no version of its type`)
-      try {
-        await arm.get(scope.id, apiVersion, signal)
+        const apiVersion = await apiVersionOf(world, signal)
+        if (apiVersion === undefined)
+          return warning(`whether ${scope.id} exists is not known: ARM names no version of its type`)
+        asked = scope.id
+        await world.readArm(scope.id, apiVersion, signal)
         return ok(`${scope.id} exists`)
       } catch (error) {
-        return readFinding(error, id, context, scope.id)
+        return readFinding(error, id, world.explainedBy(), asked)
       }
     },
   }
 }
 
 /** The API version for a resource. Each type has its own; the provider lists them. */
-async function apiVersionOf(scope: Scope, arm: ArmReader, signal: AbortSignal): Promise<string | undefined> {
+async function apiVersionOf(world: InputWorld, signal: AbortSignal): Promise<string | undefined> {
+  const { scope } = world.input
   if (scope.kind === 'subscription') return apiVersions.subscription
   if (scope.kind === 'resourceGroup') return apiVersions.resources
   if (scope.provider.toLowerCase() === 'microsoft.eventgrid') return apiVersions.eventGrid
-  const provider = await arm.get(
-    `/subscriptions/${scope.subscriptionId}/providers/${scope.provider}`,
-    apiVersions.resources,
-    signal,
-  )
+  const path = `/subscriptions/${scope.subscriptionId}/providers/${scope.provider}`
+  const provider = await world.readArm(path, apiVersions.resources, signal)
   const types = isRecord(provider) && Array.isArray(provider.resourceTypes) ? provider.resourceTypes : []
   const wanted = scope.path.map(({ type }) => type.toLowerCase()).join('/')
   const found: unknown = types.find((type) => isRecord(type) && String(type.resourceType).toLowerCase() === wanted)

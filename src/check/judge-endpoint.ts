@@ -2,6 +2,7 @@ import type { InputMetadata } from '../metadata/metadata.ts'
 import { ArmFailureError } from '../subscription/arm-failure.ts'
 import { explainFailure, type FailureContext } from '../subscription/explain-failure.ts'
 import { isRecord } from '../support/is-record.ts'
+import { readJson } from '../support/json-text.ts'
 import { oneLine } from '../support/text.ts'
 import { type Finding, failed, ok } from './finding.ts'
 import { healthOf, type PortHolder } from './own-listener.ts'
@@ -82,10 +83,10 @@ function reached({ health }: EndpointAnswers, holder: PortHolder): string {
 function strayPath({ health, options }: EndpointAnswers): string | undefined {
   for (const { status, headers, body } of [health, options]) {
     if (status !== 404 || headers['content-type'] !== 'application/problem+json') continue
-    const problem = parsed(body)
+    const problem = readJson(body)
     const detail = isRecord(problem) ? problem.detail : undefined
     const path = /^There is nothing at (".*")\.$/.exec(typeof detail === 'string' ? detail : '')?.[1]
-    if (path !== undefined) return oneLine(String(parsed(path) ?? path), 256)
+    if (path !== undefined) return oneLine(String(readJson(path) ?? path), 256)
   }
   return undefined
 }
@@ -133,14 +134,6 @@ function hints({ status, headers, body }: ProbeAnswer): readonly string[] {
 }
 
 function responseOf(body: string): unknown {
-  const answer = parsed(body)
+  const answer = readJson(body)
   return isRecord(answer) ? answer.validationResponse : undefined
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -7,6 +7,7 @@ import { silentLogger } from '../core/logger.ts'
 import { createListener } from '../listener/listener.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import { isRecord } from '../support/is-record.ts'
+import { readJson } from '../support/json-text.ts'
 import { type ProbeAnswer, probe } from './probe.ts'
 
 /** Who has `handshakePort`. */
@@ -73,13 +74,9 @@ export async function holdPort(
 /** The health answer of a listener of this binding; `undefined` for any other answer. */
 export function healthOf({ status, body }: ProbeAnswer): Readonly<Record<string, unknown>> | undefined {
   if (status !== 200) return undefined
-  try {
-    const said: unknown = JSON.parse(body)
-    const names = ['status', 'eventSubscription', 'handler']
-    return isRecord(said) && names.every((name) => typeof said[name] === 'string') ? said : undefined
-  } catch {
-    return undefined
-  }
+  const said = readJson(body)
+  const names = ['status', 'eventSubscription', 'handler']
+  return isRecord(said) && names.every((name) => typeof said[name] === 'string') ? said : undefined
 }
 
 async function askHolder(

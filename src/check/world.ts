@@ -7,8 +7,8 @@ import { type Endpoints, topicUrl } from '../core/endpoints.ts'
 import type { Secret } from '../core/secret.ts'
 import { secureContextOf } from '../core/trust.ts'
 import type { InputMetadata, OutputMetadata } from '../metadata/metadata.ts'
+import { createArmCaller } from '../subscription/arm-caller.ts'
 import { resourceManagerOf } from '../subscription/arm-client.ts'
-import { type ArmReader, createArmReader } from '../subscription/arm-reader.ts'
 import type { ExistingSubscription } from '../subscription/decide-upsert.ts'
 import type { FailureContext } from '../subscription/explain-failure.ts'
 import { failureContext } from '../subscription/failure-context.ts'
@@ -47,7 +47,8 @@ export interface InputWorld {
   /** What the public endpoint answers. Rejects where it does not. */
   endpointAnswers(): Promise<EndpointAnswers>
   credential(): TokenCredential
-  arm(): ArmReader
+  /** The JSON of a resource. Rejects as the SDK's own calls do. */
+  readArm(path: string, apiVersion: string, signal: AbortSignal): Promise<unknown>
   /** The names for explanations of ARM failures. */
   explainedBy(): FailureContext
   /** The existing event subscription. Rejects as the SDK does. */
@@ -75,6 +76,7 @@ export function createInputWorld(input: InputMetadata, surroundings: Surrounding
     createSubscriptionApi({ input, credential: credential(), endpoints, requestTimeoutMs: readLimitMs }),
   )
   const route = once(() => routeOf(new URL(input.subscriberEndpoint), surroundings))
+  const callArm = once(() => createArmCaller({ environment, subscriptionId, credential: credential(), endpoints }))
   let opened = false
   return {
     ...{ input, surroundings, signal, route, credential, deliveryCredential },
@@ -87,7 +89,7 @@ export function createInputWorld(input: InputMetadata, surroundings: Surrounding
       const secureContext = secureContextOf(endpoints)
       return probeEndpoint({ input, targets, secureContext, signal })
     }),
-    arm: once(() => createArmReader({ environment, subscriptionId, credential: credential(), endpoints })),
+    readArm: async (path, apiVersion, signal) => callArm()({ method: 'GET', path, apiVersion, signal }),
     explainedBy: once(() => {
       const api = { resourceManager: resourceManagerOf(endpoints, environment) }
       return failureContext({ api, input, ...(deliveryCredential && { deliveryCredential }) })

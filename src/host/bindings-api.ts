@@ -3,6 +3,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { z } from 'zod'
 import type { Secret } from '../core/secret.ts'
 import { type ClosableServer, closable } from '../support/closable-server.ts'
+import { readJson } from '../support/json-text.ts'
 import { isForeignFetch, isOwnHost, isOwnOrigin } from '../support/request-origin.ts'
 import { isSameText } from '../support/same-text.ts'
 import { type ApiIdentity, apiMetadata } from './api-metadata.ts'
@@ -168,12 +169,8 @@ const malformed = (reply: FastifyReply, why: string) =>
   sendError(reply, 400, 'ERR_MALFORMED_REQUEST', `failed deserializing HTTP body: ${why}`)
 
 function parseInvoke(body: unknown): z.infer<typeof invokeRequest> | { readonly fault: string } {
-  let value: unknown
-  try {
-    value = JSON.parse(Buffer.isBuffer(body) ? new TextDecoder().decode(body) : '')
-  } catch {
-    return { fault: 'it is not JSON' }
-  }
+  const value = readJson(Buffer.isBuffer(body) ? new TextDecoder().decode(body) : '')
+  if (value === undefined) return { fault: 'it is not JSON' }
   const parsed = invokeRequest.safeParse(value)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues

@@ -1,3 +1,4 @@
+import { readJson } from '../support/json-text.ts'
 import { BrokenRule } from './broken-rule.ts'
 
 /**
@@ -6,9 +7,7 @@ import { BrokenRule } from './broken-rule.ts'
  * @throws BrokenRule, without the parser's own message: that quotes the text, which may be secret
  */
 export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new BrokenRule('must be valid JSON')
-  }
+  const value = readJson(text)
+  if (value === undefined) throw new BrokenRule('must be valid JSON')
+  return value
 }

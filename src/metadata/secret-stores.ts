@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { isRecord } from '../support/is-record.ts'
+import { readJson } from '../support/json-text.ts'
 import { readRegularFileSync } from '../support/regular-file.ts'
 import type { ComponentDraft } from './component-file.ts'
 import type { Diagnostics } from './diagnostics.ts'
@@ -83,20 +84,10 @@ export function readSecretsFile(file: string): Secrets {
     const counts = isAbsolute(file) ? '' : `; a relative path counts from the working folder, ${process.cwd()}`
     throw new SecretStoreError(`${file} can't be read: ${reasonOf(error)}${counts}`, { cause: error })
   }
-  const value = parsed(text)
-  if (!isRecord(value)) {
-    throw new SecretStoreError(`${file} must hold a JSON object`)
-  }
-  return Object.fromEntries(Object.entries(value))
-}
-
-/** The parser's own message would quote the text, which is secret. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  // Without the parser's own message: that would quote the text, which is secret.
+  const value = readJson(text)
+  if (isRecord(value)) return value
+  throw new SecretStoreError(`${file} must hold a JSON object`)
 }
 
 /**

@@ -2,6 +2,7 @@ import { isRestError } from '@azure/core-rest-pipeline'
 import { NoTokenError } from '../core/no-token.ts'
 import { readRetryAfter } from '../core/retry-after.ts'
 import { isRecord } from '../support/is-record.ts'
+import { readJson } from '../support/json-text.ts'
 
 /** How a call to ARM failed. */
 export type ArmFailureKind =
@@ -131,12 +132,7 @@ const wrappers: ReadonlySet<string> = new Set([
 function readErrorBody(text: string | undefined): ErrorBody {
   const absent: ErrorBody = { code: undefined, message: undefined, targets: [] }
   if (text === undefined || text.length > maxBody) return absent
-  let error: unknown
-  try {
-    error = field(JSON.parse(text), 'error')
-  } catch {
-    return absent
-  }
+  let error = field(readJson(text), 'error')
   for (let depth = 0; depth < 5; depth++) {
     const [inner] = details(error)
     if (!wrappers.has(String(field(error, 'code'))) || inner === undefined) break

@@ -1,7 +1,8 @@
-import { createPipelineRequest, type HttpMethods, type PipelineResponse, RestError } from '@azure/core-rest-pipeline'
+import { RestError } from '@azure/core-rest-pipeline'
 import { pause, type SteadyClock } from '../support/clock.ts'
 import { isRecord, type UnknownRecord } from '../support/is-record.ts'
-import { type ArmClientOptions, connectArm, resourceManagerOf } from './arm-client.ts'
+import { createArmCaller } from './arm-caller.ts'
+import { type ArmClientOptions, resourceManagerOf } from './arm-client.ts'
 import { ArmFailureError } from './arm-failure.ts'
 import type { CallLimits } from './subscription-calls.ts'
 
@@ -32,55 +33,40 @@ export interface NamespaceArm {
 /** Connects to ARM by the SDK's own pipeline. @throws BindingError METADATA_INVALID where the endpoint is not https */
 export function createNamespaceArm(options: ArmClientOptions & { readonly clock: SteadyClock }): NamespaceArm {
   const { clock } = options
-  const client = connectArm(options)
-  const resourceManager = resourceManagerOf(options.endpoints, options.environment)
+  const callArm = createArmCaller(options)
 
-  async function call(
-    method: HttpMethods,
-    id: string,
-    { signal, deadline }: CallLimits,
-    body?: unknown,
-  ): Promise<{ readonly response: PipelineResponse; readonly parsed: UnknownRecord }> {
-    const request = createPipelineRequest({
-      url: `${resourceManager}${id}?api-version=${apiVersion}`,
-      method,
-      abortSignal: signal,
-      timeout: Math.max(1, Math.min(requestTimeoutMs, deadline - clock.elapsed())),
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    if (body !== undefined) request.headers.set('content-type', 'application/json')
-    const response = await client.sendRequest(request)
-    if (response.status >= 400) {
-      const { status: statusCode } = response
-      throw new RestError(`Azure Resource Manager answered ${statusCode}`, { statusCode, request, response })
-    }
-    return { response, parsed: parse(response.bodyAsText) }
+  const limited = ({ signal, deadline }: CallLimits) => {
+    const timeoutMs = Math.max(1, Math.min(requestTimeoutMs, deadline - clock.elapsed()))
+    return { apiVersion, signal, timeoutMs }
   }
 
-  const propertiesOf = ({ properties }: UnknownRecord): UnknownRecord => (isRecord(properties) ? properties : {})
+  async function get(path: string, limits: CallLimits): Promise<UnknownRecord> {
+    const answer = await callArm({ method: 'GET', path, ...limited(limits) })
+    return isRecord(answer) && isRecord(answer.properties) ? answer.properties : {}
+  }
 
   async function read({ id, sourceId }: SubscriptionPlace, limits: CallLimits): Promise<UnknownRecord | undefined> {
     try {
-      return propertiesOf((await call('GET', id, limits)).parsed)
+      return await get(id, limits)
     } catch (error) {
       if (!(error instanceof RestError) || error.statusCode !== 404) throw error
       // A missing topic is 404 too, and no upsert can mend that. For other sources the write says so.
-      if (/\/providers\/Microsoft\.EventGrid\/namespaces\//i.test(sourceId)) await call('GET', sourceId, limits)
+      if (/\/providers\/Microsoft\.EventGrid\/namespaces\//i.test(sourceId)) await get(sourceId, limits)
       return undefined
     }
   }
 
   return {
-    resourceManager,
+    resourceManager: resourceManagerOf(options.endpoints, options.environment),
     async readHostname(namespaceId, limits) {
-      const { topicsConfiguration } = propertiesOf((await call('GET', namespaceId, limits)).parsed)
+      const { topicsConfiguration } = await get(namespaceId, limits)
       const hostname = isRecord(topicsConfiguration) ? topicsConfiguration.hostname : undefined
       if (typeof hostname === 'string' && hostname !== '') return hostname
       throw new ArmFailureError({ kind: 'unexpected', message: `ARM names no host for ${namespaceId}` })
     },
     read,
     async put(at, properties, limits) {
-      await call('PUT', at.id, limits, { properties })
+      await callArm({ method: 'PUT', path: at.id, body: { properties }, ...limited(limits) })
       for (;;) {
         const state = (await read(at, limits))?.provisioningState
         if (state === 'Succeeded') return
@@ -94,14 +80,5 @@ export function createNamespaceArm(options: ArmClientOptions & { readonly clock:
         limits.signal.throwIfAborted()
       }
     },
-  }
-}
-
-function parse(text: string | null | undefined): UnknownRecord {
-  try {
-    const parsed: unknown = JSON.parse(text ?? '')
-    return isRecord(parsed) ? parsed : {}
-  } catch {
-    return {}
   }
 }

@@ -1,6 +1,7 @@
 import type { DeliveryAttributeMappingUnion, EventSubscription } from '@azure/arm-eventgrid'
 import { isRestError } from '@azure/core-rest-pipeline'
 import { isRecord } from '../support/is-record.ts'
+import { readJson } from '../support/json-text.ts'
 import { ArmFailureError, readFailure } from './arm-failure.ts'
 import { isStatic, isWebHook } from './canonical-subscription.ts'
 import { findUnknownSettings } from './carry-over.ts'
@@ -88,11 +89,6 @@ function isMissing(error: unknown): boolean {
 
 /** `properties` of a resource as JSON; `undefined` where the text has none. */
 export function readProperties(text: string | null | undefined): Readonly<Record<string, unknown>> | undefined {
-  if (!text) return undefined
-  try {
-    const resource: unknown = JSON.parse(text)
-    return isRecord(resource) && isRecord(resource.properties) ? resource.properties : undefined
-  } catch {
-    return undefined
-  }
+  const resource = readJson(text)
+  return isRecord(resource) && isRecord(resource.properties) ? resource.properties : undefined
 }

@@ -4,7 +4,7 @@ import { pause, type SteadyClock } from '../support/clock.ts'
 import { readFailure } from './arm-failure.ts'
 import { explainFailure, type FailureContext } from './explain-failure.ts'
 import { judgeFailure, type Verdict } from './judge-failure.ts'
-import { decideRetryDelay } from './retry-delay.ts'
+import { decideRetryDelay, type FailedTry } from './retry-delay.ts'
 import type { UpsertOutcome } from './upsert-attempt.ts'
 
 /** One attempt that failed. Holds no secret. */
@@ -86,6 +86,11 @@ export async function repeatAttempts(options: RepeatOptions): Promise<UpsertOutc
   }
 }
 
+interface Left {
+  /** The time until the end, in ms. */
+  readonly left: number
+}
+
 /** A failed attempt, judged. */
 interface Failed {
   readonly error: BindingError
@@ -99,7 +104,7 @@ interface Failed {
 
 function readAttempt(
   error: unknown,
-  { context, left, now }: { readonly context: FailureContext; readonly left: number; readonly now: number },
+  { context, left, now }: { readonly context: FailureContext; readonly now: number } & Left,
 ): Failed {
   if (error instanceof BindingError) return { error, verdict: 'rejected', final: true, ranOut: false, retryAfterMs: 0 }
   const failure = readFailure(error, now)
@@ -120,20 +125,12 @@ function readAttempt(
 function decidePause(
   failed: Failed,
   {
-    attempt,
     patience,
     left,
-    random,
-    spreadMs,
-  }: {
-    readonly attempt: number
-    readonly patience: Persistence['patience']
-    readonly left: number
-    readonly random: number
-    readonly spreadMs: number
-  },
+    ...pace
+  }: Pick<FailedTry, 'attempt' | 'random' | 'spreadMs'> & Pick<Persistence, 'patience'> & Left,
 ): number | undefined {
-  const delay = decideRetryDelay({ ...failed, attempt, random, spreadMs })
+  const delay = decideRetryDelay({ ...failed, ...pace })
   if (patience === 'forever') return delay
   // Unless Azure asks for a longer pause, the time that is left is used for another attempt.
   const pauseMs = failed.retryAfterMs === 0 ? Math.min(delay, left / 2) : delay

@@ -46,16 +46,18 @@ export function sliceMember(bytes: Uint8Array, name: string): Slice | undefined 
     const keyEnd = endOfString(bytes, key) + 1
     const start = skipSpace(bytes, bytes.indexOf(colon, keyEnd) + 1, bytes.length)
     const end = endOfValue(bytes, start)
-    if (parseString(bytes.subarray(key, keyEnd)) === name) found = { start, end: skipSpaceBack(bytes, start, end) }
+    if (readJson(Buffer.from(bytes.subarray(key, keyEnd)).toString()) === name)
+      found = { start, end: skipSpaceBack(bytes, start, end) }
     if (bytes[end] !== comma) break
     at = end + 1
   }
   return found
 }
 
-function parseString(bytes: Uint8Array): unknown {
+/** The value of a JSON text; `undefined` for any other text. */
+export function readJson(text: string | null | undefined): unknown {
   try {
-    return JSON.parse(Buffer.from(bytes).toString())
+    return JSON.parse(text ?? '')
   } catch {
     return undefined
   }
