@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { CancelTimer, Clock } from '../model/clock.ts'
 import type { JsonObject } from '../model/json-object.ts'
+import { createReceiveWaits } from './receive-waits.ts'
 
 /** The settings of a Queue event subscription that decide how its events are handed out. */
 export interface QueueSettings {
@@ -88,11 +89,9 @@ interface Item extends QueuedEvent {
   expiry: CancelTimer | undefined
 }
 
-/** A receive that waits for an event. */
-interface Waiter {
-  attempt(): void
-  /** Ends the wait without an event. */
-  leave(): void
+function reasonToGiveUp(event: QueuedEvent, settings: QueueSettings, now: number): DeadLetterReason | undefined {
+  if (event.deliveryCount >= settings.maxDeliveryCount) return 'MaxDeliveryAttemptsExceeded'
+  return now >= event.acceptedAt + settings.timeToLiveMs ? 'TimeToLiveExceeded' : undefined
 }
 
 const tokenShape = /^[\w-]{32}$/
@@ -103,7 +102,7 @@ export function createPullQueue({ clock, received, removed, ...options }: PullQu
   // In the order of their publishing.
   const items = new Set<Item>()
   const locked = new Map<string, Item>()
-  const waiters = new Set<Waiter>()
+  const waiting = createReceiveWaits<ReceivedEvent>(clock)
 
   function remove(item: Item, reason?: DeadLetterReason): void {
     item.timer?.()
@@ -119,25 +118,16 @@ export function createPullQueue({ clock, received, removed, ...options }: PullQu
     item.lockToken = undefined
   }
 
-  function reasonToGiveUp({ deliveryCount, acceptedAt }: Item): DeadLetterReason | undefined {
-    if (deliveryCount >= settings.maxDeliveryCount) return 'MaxDeliveryAttemptsExceeded'
-    return clock.now() >= acceptedAt + settings.timeToLiveMs ? 'TimeToLiveExceeded' : undefined
-  }
-
   function makeAvailable(item: Item): void {
     unlock(item)
     item.timer = undefined
     item.state = 'available'
-    const reason = reasonToGiveUp(item)
+    const reason = reasonToGiveUp(item, settings, clock.now())
     if (reason) {
       remove(item, reason)
       return
     }
-    // The oldest wait first; those that find nothing go on waiting.
-    for (const waiter of [...waiters]) {
-      if (item.state !== 'available') break
-      waiter.attempt()
-    }
+    waiting.offer(() => item.state === 'available')
   }
 
   function lock(item: Item): ReceivedEvent {
@@ -160,15 +150,10 @@ export function createPullQueue({ clock, received, removed, ...options }: PullQu
     return taken
   }
 
-  /** A token's item, or why the token is refused. */
-  function find(lockToken: string): Item | SettleOutcome {
-    if (!tokenShape.test(lockToken)) return 'BadToken'
-    return locked.get(lockToken) ?? 'TokenLost'
-  }
-
   function settle(lockToken: string, settleItem: (item: Item) => void): SettleOutcome {
-    const item = find(lockToken)
-    if (typeof item === 'string') return item
+    if (!tokenShape.test(lockToken)) return 'BadToken'
+    const item = locked.get(lockToken)
+    if (!item) return 'TokenLost'
     settleItem(item)
     return 'done'
   }
@@ -189,28 +174,7 @@ export function createPullQueue({ clock, received, removed, ...options }: PullQu
       watchExpiry(item)
       makeAvailable(item)
     },
-    receive({ maxEvents, maxWaitMs, signal }) {
-      return new Promise((resolve) => {
-        const end = (taken: readonly ReceivedEvent[]) => {
-          cancel()
-          waiters.delete(waiter)
-          signal.removeEventListener('abort', waiter.leave)
-          resolve(taken)
-        }
-        const waiter: Waiter = {
-          attempt() {
-            const taken = take(maxEvents)
-            if (taken.length > 0) end(taken)
-          },
-          leave: () => end([]),
-        }
-        const cancel = clock.setTimer(maxWaitMs, waiter.leave)
-        signal.addEventListener('abort', waiter.leave)
-        waiters.add(waiter)
-        if (signal.aborted) waiter.leave()
-        else waiter.attempt()
-      })
-    },
+    receive: ({ maxEvents, maxWaitMs, signal }) => waiting.wait(() => take(maxEvents), maxWaitMs, signal),
     acknowledge: (lockToken) => settle(lockToken, (item) => remove(item)),
     release: (lockToken, delayMs) =>
       settle(lockToken, (item) => {
@@ -238,7 +202,7 @@ export function createPullQueue({ clock, received, removed, ...options }: PullQu
       return items.size
     },
     close() {
-      for (const waiter of [...waiters]) waiter.leave()
+      waiting.close()
       for (const item of items) {
         item.timer?.()
         item.expiry?.()
