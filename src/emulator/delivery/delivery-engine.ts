@@ -1,6 +1,7 @@
 import type { AcceptedEvent } from '../model/accepted-event.ts'
 import type { GiveUpReason, ValidationOutcome } from '../model/delivery-outcome.ts'
 import type { EventSubscription } from '../model/model.ts'
+import { createSettledWaiters } from '../model/settled-waiters.ts'
 import type { Store } from '../model/store.ts'
 import type { Records } from '../records/record-types.ts'
 import { type Journal, type JournalEntry, noJournal } from '../state/journal.ts'
@@ -12,7 +13,7 @@ import { createEventTexts } from './event-texts.ts'
 import { createIntake } from './intake.ts'
 import { createPendingBytes, type PendingEvent } from './pending-event.ts'
 import { createPump } from './pump.ts'
-import { createSubscriptionQueue, type SubscriptionQueue } from './subscription-queue.ts'
+import { createSubscriptionQueue } from './subscription-queue.ts'
 import { createSubscriptionQueues } from './subscription-queues.ts'
 import { createValidator, type ValidatorOptions } from './validation.ts'
 import { createWebhookClient, type WebhookClientOptions } from './webhook-client.ts'
@@ -80,60 +81,27 @@ export function createDeliveryEngine(options: DeliveryEngineOptions): DeliveryEn
     },
   })
   const deliver = createDeliver(options, { client, texts, work })
-  const queues = createSubscriptionQueues(makeQueue)
-  const settledWaiters: (() => void)[] = []
+  const waiters = createSettledWaiters(() => closed || pending() === 0)
   let closed = false
 
   const pump = createPump(clock, work, () => {
     deadLetters.pump()
     for (const { queue } of queues.all()) queue.pump()
-    checkSettled()
   })
-  const release = ({ hold }: Pick<PendingEvent, 'hold'>) => bytes.release(hold)
-  const deadLetters = createDeadLetterBox({
-    ...options,
-    settings,
-    work,
-    journal,
-    wakeAt: pump.wakeAt,
-    release,
-    written: checkSettled,
-  })
+  const release = ({ hold }: Pick<PendingEvent, 'hold'>) => {
+    bytes.release(hold)
+    waiters.check()
+  }
+  const shared = { ...options, settings, work, journal, wakeAt: pump.wakeAt, release }
+  const deadLetters = createDeadLetterBox({ ...shared, written: waiters.check })
+  const queues = createSubscriptionQueues((subscription) =>
+    createSubscriptionQueue(subscription, { ...shared, sizeOf, giveUp, send: deliver }),
+  )
   const intake = createIntake({ ...options, journal, queues, bytes, sizeOf, giveUp })
   const pending = () => deadLetters.size + queues.size
 
-  function checkSettled(): void {
-    if (settledWaiters.length === 0 || (!closed && pending() > 0)) return
-    for (const resolve of settledWaiters.splice(0)) resolve()
-  }
-
   function sizeOf(event: AcceptedEvent, subscription: EventSubscription): number {
     return Buffer.byteLength(texts.text(event, deliverySchemaOf(subscription)))
-  }
-
-  function makeQueue(subscription: EventSubscription): SubscriptionQueue {
-    return createSubscriptionQueue(subscription, {
-      clock,
-      random: options.random,
-      settings,
-      work,
-      journal,
-      wakeAt: pump.wakeAt,
-      release,
-      sizeOf,
-      giveUp,
-      async send(current, batch, attempt) {
-        await deliver(current, batch, {
-          finish: (result) => (closed ? { outcome: 'given up' } : attempt.finish(result)),
-          answeredLate(status) {
-            const cancelled = !closed && attempt.answeredLate(status)
-            if (cancelled) setImmediate(checkSettled)
-            return cancelled
-          },
-        })
-        checkSettled()
-      },
-    })
   }
 
   function giveUp(subscription: EventSubscription, event: PendingEvent, reason: GiveUpReason): void {
@@ -148,7 +116,7 @@ export function createDeliveryEngine(options: DeliveryEngineOptions): DeliveryEn
     removed.queue.drop()
     watcher?.forgotten(subscription)
     queues.remove(subscription)
-    checkSettled()
+    waiters.check()
   }
 
   return {
@@ -167,15 +135,7 @@ export function createDeliveryEngine(options: DeliveryEngineOptions): DeliveryEn
     full: () => pending() >= settings.maxPending || bytes.total >= settings.maxPendingBytes,
     subscriptionChanged(subscription) {
       if (closed || !webhookOf(subscription)) return removeQueue(subscription)
-      const ready = subscription.provisioningState === 'Succeeded'
-      const known = queues.find(subscription.id)
-      // Before the first success there are no settings to deliver by; during an update the previous ones are used.
-      if (!known && !ready) return
-      const changed = known ?? queues.add(subscription)
-      changed.subscription = subscription
-      if (!ready) return
-      changed.queue.use(subscription)
-      pump.soon()
+      if (queues.update(subscription)) pump.soon()
     },
     subscriptionDeleted: removeQueue,
     restore() {
@@ -191,19 +151,14 @@ export function createDeliveryEngine(options: DeliveryEngineOptions): DeliveryEn
       pump.soon()
       return work.quiet()
     },
-    settled() {
-      return new Promise((resolve) => {
-        settledWaiters.push(resolve)
-        checkSettled()
-      })
-    },
+    settled: waiters.wait,
     async close() {
       closed = true
       pump.close()
       for (const { subscription } of [...queues.all()]) removeQueue(subscription)
       validator.close()
       client.close()
-      checkSettled()
+      waiters.check()
       await work.idle()
     },
   }

@@ -14,6 +14,8 @@ export interface SubscriptionQueues {
   /** Those that take new events of a source (its resource id). */
   openOf(sourceId: string): QueuedSubscription[]
   add(subscription: EventSubscription): QueuedSubscription
+  /** Takes the new version of a subscription. Returns whether its queue may have something to send. */
+  update(subscription: EventSubscription): boolean
   remove(subscription: EventSubscription): void
   all(): Iterable<QueuedSubscription>
   /** Events in all queues. */
@@ -26,18 +28,31 @@ export function createSubscriptionQueues(
 ): SubscriptionQueues {
   const byId = new Map<string, QueuedSubscription>()
   const bySource = new Map<string, Set<QueuedSubscription>>()
+
+  function add(subscription: EventSubscription): QueuedSubscription {
+    const added: QueuedSubscription = { queue: makeQueue(subscription), subscription }
+    byId.set(subscription.id.toLowerCase(), added)
+    const source = subscription.scope.toLowerCase()
+    bySource.set(source, (bySource.get(source) ?? new Set()).add(added))
+    return added
+  }
+
   return {
     find: (subscriptionId) => byId.get(subscriptionId.toLowerCase()),
     openOf: (sourceId) =>
       [...(bySource.get(sourceId.toLowerCase()) ?? [])].filter(({ subscription: { provisioningState } }) =>
         ['Succeeded', 'Updating'].includes(provisioningState),
       ),
-    add(subscription) {
-      const added: QueuedSubscription = { queue: makeQueue(subscription), subscription }
-      byId.set(subscription.id.toLowerCase(), added)
-      const source = subscription.scope.toLowerCase()
-      bySource.set(source, (bySource.get(source) ?? new Set()).add(added))
-      return added
+    add,
+    update(subscription) {
+      const known = byId.get(subscription.id.toLowerCase())
+      const ready = subscription.provisioningState === 'Succeeded'
+      // Before the first success there are no settings to deliver by; during an update the previous ones are used.
+      if (!known && !ready) return false
+      const changed = known ?? add(subscription)
+      changed.subscription = subscription
+      if (ready) changed.queue.use(subscription)
+      return ready
     },
     remove({ id, scope }) {
       const removed = byId.get(id.toLowerCase())

@@ -3,6 +3,7 @@ import type { Clock } from '../model/clock.ts'
 import { compileFilter } from '../model/filters.ts'
 import type { JsonObject } from '../model/json-object.ts'
 import type { NamespaceStore, NamespaceTopic, QueueSubscription } from '../model/namespace.ts'
+import { createSettledWaiters } from '../model/settled-waiters.ts'
 import type { Records } from '../records/record-types.ts'
 import type { Journal, JournalEntry } from '../state/journal.ts'
 import type { QueuedEvent } from './pull-queue.ts'
@@ -60,17 +61,11 @@ interface Entry {
 export function createNamespaceQueues(options: NamespaceQueuesOptions): NamespaceQueues {
   const { clock, store, journal } = options
   const entries = new Map<string, Entry>()
-  let waiting: (() => void)[] = []
   let closed = false
 
   const pending = () => [...entries.values()].reduce((sum, { queue }) => sum + queue.size, 0)
 
-  function tellSettled(): void {
-    if (waiting.length === 0 || (!closed && pending() > 0)) return
-    const settled = waiting
-    waiting = []
-    for (const tell of settled) tell()
-  }
+  const waiters = createSettledWaiters(() => closed || pending() === 0)
 
   function giveUp(subscription: QueueSubscription, given: QueuedEvent, reason: DeadLetterReason): void {
     const at = clock.now()
@@ -94,7 +89,7 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions): Namespac
       removed(event, reason) {
         journal.settled(id, event.row)
         if (reason) giveUp(entry.subscription, event, reason)
-        tellSettled()
+        waiters.check()
       },
     })
     const entry: Entry = { queue, subscription, wants: filterOf(subscription) }
@@ -131,7 +126,7 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions): Namespac
       entries.get(key)?.queue.close()
       entries.delete(key)
       journal.forget(subscriptionId)
-      tellSettled()
+      waiters.check()
     },
     restore({ subscriptionId, event, acceptedAt, row, state: { attempts } }) {
       const entry = entries.get(subscriptionId.toLowerCase())
@@ -140,15 +135,11 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions): Namespac
     },
     figures: () => new Map([...entries.values()].map(({ subscription, queue }) => [subscription.id, queue.figures()])),
     pending,
-    settled: () =>
-      new Promise((resolve) => {
-        waiting.push(resolve)
-        tellSettled()
-      }),
+    settled: waiters.wait,
     close() {
       closed = true
       for (const { queue } of entries.values()) queue.close()
-      tellSettled()
+      waiters.check()
     },
   }
 }
