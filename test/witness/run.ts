@@ -1,12 +1,13 @@
 // `npm run test:witness`: clients of Azure in other languages against the emulator, and of Dapr against `run`. Exit code 1
 // if any of them saw a thing that is not so.
 // Where a witness can't run it is skipped and said to be; with CI set that is a failure.
+import { azureCli } from './azure-cli.ts'
 import { daprGoSdk, daprPythonSdk } from './dapr-sdks.ts'
 import { goBinding } from './go-binding.ts'
 import { pythonSdks } from './python-sdks.ts'
 import type { Step, Witness } from './witness.ts'
 
-const witnesses: readonly Witness[] = [pythonSdks, goBinding, daprPythonSdk, daprGoSdk]
+const witnesses: readonly Witness[] = [pythonSdks, azureCli, goBinding, daprPythonSdk, daprGoSdk]
 const inCi = process.env.CI !== undefined && process.env.CI !== '' && process.env.CI !== 'false'
 const wanted = process.argv[2]
 

@@ -1,0 +1,305 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type IncomingMessage } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { EventGridEmulator } from '../../src/emulator/index.ts'
+import { caFile, portIngress } from './places.ts'
+import { runProgram } from './program.ts'
+import { lastLine, preparePython, pythonOf } from './python-environment.ts'
+import { type Step, takeStep, type Witness } from './witness.ts'
+
+const environment = 'azure-cli'
+
+/** Azure CLI from PyPI. Installing it takes about a minute and 730 MB, once. */
+export const azureCli: Witness = {
+  name: 'Azure CLI',
+  prepare: () => preparePython(environment, 'requirements-azure-cli.txt'),
+  run,
+}
+
+const unregistered = '55555555-5555-4555-8555-555555555555'
+
+/** What a command of Azure CLI printed, and how it failed. */
+interface Told {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** The world that the commands run in. */
+interface World {
+  readonly emulator: EventGridEmulator
+  /** Address of the webhook on a path, as Event Grid is told of it. */
+  url(path: string): string
+  /** Runs a command that must succeed, and reads what it printed. */
+  az<Shape extends z.ZodType>(shape: Shape, ...args: readonly string[]): Promise<z.infer<Shape>>
+  /** Runs a command that must fail, with these words in its error. */
+  refused(words: readonly string[], ...args: readonly string[]): Promise<void>
+}
+
+async function run(): Promise<readonly Step[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'azure-cli-witness-'))
+  const webhook = createServer(answer).listen(0, '127.0.0.1')
+  await once(webhook, 'listening')
+  const address = webhook.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  try {
+    await using emulator = await EventGridEmulator.start({
+      ingress: portIngress,
+      clients: [{ roles: [{ role: 'Contributor' }] }],
+      subscriptions: [{ resourceGroups: ['rg'] }, { id: unregistered, registered: false }],
+    })
+    const ca = await caFile(environment, emulator.ca)
+    const command = (args: readonly string[]): Promise<Told> =>
+      runProgram(pythonOf(environment), ['-m', 'azure.cli', ...args, '--only-show-errors', '--output', 'json'], {
+        timeoutMs: 120_000,
+        env: {
+          AZURE_CONFIG_DIR: folder,
+          AZURE_CORE_INSTANCE_DISCOVERY: 'false',
+          AZURE_CORE_COLLECT_TELEMETRY: 'false',
+          REQUESTS_CA_BUNDLE: ca,
+          PYTHONDONTWRITEBYTECODE: '1',
+          NO_PROXY: '*',
+        },
+      })
+    const world: World = {
+      emulator,
+      url: (path) => `https://port-${port}.subscriber.example${path}`,
+      async az(shape, ...args) {
+        const told = await command(args)
+        assert.equal(told.code, 0, `az ${args.join(' ')}: ${lastLine(told)}`)
+        return shape.parse(told.stdout === '' ? undefined : JSON.parse(told.stdout))
+      },
+      async refused(words, ...args) {
+        const { code, stderr } = await command(args)
+        assert.notEqual(code, 0, `az ${args.join(' ')} was not refused`)
+        for (const word of words) assert.ok(stderr.includes(word), `${word} is not in: ${stderr}`)
+      },
+    }
+    return [
+      ...(await signIn(world)),
+      ...(await provider(world)),
+      ...(await topics(world)),
+      ...(await eventSubscriptions(world)),
+    ]
+  } finally {
+    webhook.close()
+    webhook.closeAllConnections()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** The webhook consents to the handshake and takes each event, except below `/missing`. */
+function answer(request: IncomingMessage, response: import('node:http').ServerResponse): void {
+  request.resume()
+  const origin = request.headers['webhook-request-origin']
+  const consent = typeof origin === 'string' ? { 'webhook-allowed-origin': origin } : {}
+  response.writeHead(request.url?.startsWith('/missing') ? 404 : 200, consent).end()
+}
+
+const nothing = z.undefined()
+
+async function signIn({ emulator, az, refused }: World): Promise<readonly Step[]> {
+  const { endpoints, clientId, clientSecret, tenantId, subscriptionId } = emulator
+  const login = ['login', '--service-principal', '--tenant', tenantId, '--username', clientId, '--password']
+  return [
+    await takeStep('it registers the emulator as a cloud', async () => {
+      const audience = 'https://management.azure.com/'
+      await az(
+        nothing,
+        ...['cloud', 'register', '--name', 'emulator', '--skip-endpoint-discovery'],
+        ...['--endpoint-resource-manager', endpoints.resourceManager],
+        ...['--endpoint-active-directory', endpoints.authorityHost],
+        ...['--endpoint-active-directory-resource-id', audience, '--endpoint-management', audience],
+        ...['--endpoint-active-directory-graph-resource-id', 'https://graph.windows.net/'],
+        ...['--endpoint-microsoft-graph-resource-id', 'https://graph.microsoft.com/'],
+      )
+      await az(nothing, 'cloud', 'set', '--name', 'emulator')
+    }),
+    await takeStep('it is told AADSTS7000215 for a wrong secret', () => refused(['AADSTS7000215'], ...login, 'wrong')),
+    await takeStep('it signs in as a service principal, and sees its Azure subscriptions', async () => {
+      const accounts = await az(z.array(z.object({ id: z.string(), state: z.string() })), ...login, clientSecret)
+      assert.deepEqual(accounts.map(({ id }) => id).toSorted(), [subscriptionId, unregistered].toSorted())
+      await az(nothing, 'account', 'set', '--subscription', subscriptionId)
+    }),
+  ]
+}
+
+async function provider({ az, refused }: World): Promise<readonly Step[]> {
+  const show = ['provider', 'show', '--namespace', 'Microsoft.EventGrid', '--query', 'registrationState']
+  const there = ['--subscription', unregistered]
+  return [
+    await takeStep('it is told that the provider is not registered, and registers it', async () => {
+      assert.equal(await az(z.string(), ...show), 'Registered')
+      const create = ['eventgrid', 'topic', 'create', '--resource-group', 'rg', '--name', 'late']
+      const words = ['MissingSubscriptionRegistration', 'Microsoft.EventGrid']
+      await refused(words, ...create, '--location', 'westeurope', ...there)
+      await az(z.unknown(), 'provider', 'register', '--namespace', 'Microsoft.EventGrid', '--wait', ...there)
+      assert.equal(await az(z.string(), ...show, ...there), 'Registered')
+    }),
+  ]
+}
+
+const topic = z.object({
+  id: z.string(),
+  name: z.string(),
+  endpoint: z.string(),
+  inputSchema: z.string(),
+  provisioningState: z.literal('Succeeded'),
+  systemData: z.null(),
+  tags: z.record(z.string(), z.string()).nullable(),
+  publicNetworkAccess: z.string(),
+  inboundIpRules: z.array(z.object({ action: z.string(), ipMask: z.string() })).nullable(),
+})
+const keys = z.object({ key1: z.string(), key2: z.string() })
+
+async function topics({ emulator, az, refused }: World): Promise<readonly Step[]> {
+  const made = ['--resource-group', 'rg', '--name', 'made']
+  const eventGrid = (...args: readonly string[]) => ['eventgrid', 'topic', ...args]
+  return [
+    await takeStep('it creates a topic, and shows and lists it', async () => {
+      const schema = ['--input-schema', 'cloudeventschemav1_0']
+      const created = await az(topic, ...eventGrid('create', ...made, '--location', 'westeurope', ...schema))
+      assert.equal(created.inputSchema, 'CloudEventSchemaV1_0')
+      assert.deepEqual(await az(topic, ...eventGrid('show', ...made)), created)
+      const listed = await az(z.array(topic), ...eventGrid('list', '--resource-group', 'rg'))
+      assert.deepEqual(listed.map(({ name }) => name).toSorted(), ['made', emulator.topic().name].toSorted())
+    }),
+    await takeStep('it updates tags and network rules of a topic', async () => {
+      const rules = ['--public-network-access', 'enabled', '--inbound-ip-rules', '10.0.0.0/8', 'Allow']
+      await az(z.unknown(), ...eventGrid('update', ...made, '--tags', 'team=orders', ...rules))
+      const updated = await az(topic, ...eventGrid('show', ...made))
+      assert.deepEqual(updated.tags, { team: 'orders' })
+      assert.deepEqual(updated.inboundIpRules, [{ action: 'Allow', ipMask: '10.0.0.0/8' }])
+      const { httpEndpoint, key } = emulator.topic('made')
+      const headers = { 'aeg-sas-key': key, 'content-type': 'application/cloudevents+json' }
+      const event = { specversion: '1.0', id: '1', source: '/', type: 't' }
+      const answered = await fetch(httpEndpoint, { method: 'POST', headers, body: JSON.stringify(event) })
+      assert.equal(answered.status, 403)
+    }),
+    await takeStep('it lists and regenerates the keys of a topic', async () => {
+      const before = await az(keys, ...eventGrid('key', 'list', ...made))
+      const after = await az(keys, ...eventGrid('key', 'regenerate', ...made, '--key-name', 'key1'))
+      assert.notEqual(after.key1, before.key1)
+      assert.equal(after.key2, before.key2)
+    }),
+    await takeStep('it is refused another location of a topic', () =>
+      refused(['InvalidResourceLocation'], ...eventGrid('create', ...made, '--location', 'northeurope')),
+    ),
+    await takeStep('it deletes a topic', async () => {
+      await az(nothing, ...eventGrid('delete', ...made, '--yes'))
+      await refused(['ResourceNotFound'], ...eventGrid('show', ...made))
+    }),
+  ]
+}
+
+const attribute = z.object({ name: z.string(), type: z.string(), value: z.string().nullish() })
+const eventSubscription = z.object({
+  name: z.string(),
+  type: z.literal('Microsoft.EventGrid/eventSubscriptions'),
+  provisioningState: z.literal('Succeeded'),
+  eventDeliverySchema: z.string(),
+  systemData: z.null(),
+  labels: z.array(z.string()).nullable(),
+  filter: z.object({
+    includedEventTypes: z.array(z.string()).nullable(),
+    subjectBeginsWith: z.string().nullable(),
+    advancedFilters: z.array(z.object({ key: z.string(), operatorType: z.string() })).nullable(),
+  }),
+  destination: z.object({
+    endpointType: z.literal('WebHook'),
+    endpointUrl: z.string().nullable(),
+    endpointBaseUrl: z.string(),
+    deliveryAttributeMappings: z.array(attribute).nullable(),
+  }),
+})
+/** @lintignore */
+const listed = z.array(z.object({ name: z.string() }))
+
+async function eventSubscriptions(world: World): Promise<readonly Step[]> {
+  const { emulator, url, az, refused } = world
+  const scope = emulator.topic().id
+  const orders = ['--name', 'orders', '--source-resource-id', scope]
+  const eventGrid = (...args: readonly string[]) => ['eventgrid', 'event-subscription', ...args]
+  const full = url('/api/events?code=s3cret')
+  const urlOf = () => {
+    const destination = emulator.eventSubscription(scope, 'orders')?.properties.destination
+    return destination?.endpointType === 'WebHook' ? destination.properties.endpointUrl : undefined
+  }
+  return [
+    await takeStep('it creates an event subscription, whose endpoint is asked by OPTIONS', async () => {
+      const created = await az(
+        eventSubscription,
+        ...eventGrid('create', ...orders, '--endpoint', full, '--event-delivery-schema', 'cloudeventschemav1_0'),
+        ...['--included-event-types', 'Order.Placed', '--subject-begins-with', 'orders/'],
+        ...['--advanced-filter', 'data.amount', 'NumberGreaterThan', '1'],
+        ...['--delivery-attribute-mapping', 'X-Secret', 'static', 's3cret', 'true'],
+        ...['--delivery-attribute-mapping', 'X-Amount', 'dynamic', 'data.amount'],
+      )
+      assert.equal(created.eventDeliverySchema, 'CloudEventSchemaV1_0')
+      assert.equal(emulator.records.handshakes.last?.method, 'OPTIONS')
+      assert.equal(emulator.records.handshakes.last?.outcome, 'validated')
+    }),
+    await takeStep('it shows the event subscription without the query of its URL and without its secret', async () => {
+      const { destination, filter } = await az(eventSubscription, ...eventGrid('show', ...orders))
+      assert.equal(destination.endpointUrl, null)
+      assert.equal(destination.endpointBaseUrl, url('/api/events'))
+      assert.equal(destination.deliveryAttributeMappings?.find(({ name }) => name === 'X-Secret')?.value, 'Hidden')
+      assert.deepEqual(filter.includedEventTypes, ['Order.Placed'])
+      assert.deepEqual(filter.advancedFilters, [{ key: 'data.amount', operatorType: 'NumberGreaterThan' }])
+    }),
+    await takeStep('it shows the full URL and the secret where it is asked for them', async () => {
+      const wanted = ['--include-full-endpoint-url', 'true', '--include-static-delivery-attribute-secret', 'true']
+      const { destination } = await az(eventSubscription, ...eventGrid('show', ...orders, ...wanted))
+      assert.equal(destination.endpointUrl, full)
+      assert.equal(destination.deliveryAttributeMappings?.find(({ name }) => name === 'X-Secret')?.value, 's3cret')
+    }),
+    await takeStep('it lists event subscriptions by source and by location', async () => {
+      const bySource = await az(listed, ...eventGrid('list', '--source-resource-id', scope))
+      const byLocation = await az(listed, ...eventGrid('list', '--location', 'westeurope'))
+      assert.deepEqual([bySource, byLocation], [[{ name: 'orders' }], [{ name: 'orders' }]])
+    }),
+    await takeStep('an event is delivered with the attributes that it set', async () => {
+      const event = { specversion: '1.0', source: '/shop', type: 'Order.Placed', subject: 'orders/1' }
+      emulator.raise(scope, [{ ...event, id: 'cli-1', data: { amount: 5 } }])
+      await emulator.settled()
+      const delivery = emulator.records.deliveries.last
+      assert.deepEqual([delivery?.eventIds, delivery?.status], [['cli-1'], 200])
+      assert.equal(delivery?.headers['x-amount'], '5')
+    }),
+    await takeStep('it updates the event subscription without --endpoint, and the URL is kept', async () => {
+      await az(z.unknown(), ...eventGrid('update', ...orders, '--labels', 'one', 'two'))
+      const updated = await az(eventSubscription, ...eventGrid('show', ...orders))
+      assert.deepEqual(updated.labels, ['one', 'two'])
+      assert.deepEqual(updated.filter.includedEventTypes, ['Order.Placed'])
+      assert.equal(urlOf(), full)
+    }),
+    await takeStep('it updates the endpoint, which is asked anew', async () => {
+      await az(z.unknown(), ...eventGrid('update', ...orders, '--endpoint', url('/moved')))
+      assert.equal(urlOf(), url('/moved'))
+      assert.equal(emulator.records.handshakes.last?.url, url('/moved'))
+    }),
+    await takeStep('it is told why a handshake failed', () =>
+      refused(
+        ['Url validation', 'NotFound'],
+        ...eventGrid('create', '--name', 'missing', '--source-resource-id', scope, '--endpoint', url('/missing')),
+        ...['--event-delivery-schema', 'cloudeventschemav1_0'],
+      ),
+    ),
+    await takeStep('it is told that an event subscription needs an existing topic', () =>
+      refused(
+        ['ResourceNotFound'],
+        ...eventGrid('create', '--name', 'lost', '--source-resource-id', scope.replace(/\w+$/, 'nothing')),
+        ...['--endpoint', url('/api/events')],
+      ),
+    ),
+    await takeStep('it deletes the event subscription', async () => {
+      await az(nothing, ...eventGrid('delete', ...orders))
+      await refused(['ResourceNotFound'], ...eventGrid('show', ...orders))
+      assert.equal(emulator.eventSubscription(scope, 'orders'), undefined)
+    }),
+  ]
+}
