@@ -182,7 +182,7 @@ type RouteOptions = ResolvedOptions & Pick<RunningEmulator, 'addresses' | 'ca'>
 
 function registerRoutes(app: FastifyInstance, parts: Parts, options: RouteOptions): void {
   const { engine, accept, namespaces } = parts
-  const { addresses, ca, host, conflicts, throttling, tokenLifetimeSeconds } = options
+  const { addresses, ca, host, conflicts, throttling, tokenLifetimeSeconds, operationRetryAfter } = options
   app.register(async (scope) => registerTopicRoutes(scope, { ...parts, throttling, intake: { ...engine, accept } }))
   app.register(async (scope) => registerNamespaceRoutes(scope, { ...parts, store: namespaces }))
   app.register(async (scope) => {
@@ -193,7 +193,7 @@ function registerRoutes(app: FastifyInstance, parts: Parts, options: RouteOption
   app.register(async (scope) => {
     // With an operation delay, its length must be visible to clients.
     const statusHoldMs = options.operationDelayMs > 0 ? 0 : 1000
-    registerArmRoutes(scope, { ...parts, conflicts, throttling, statusHoldMs })
+    registerArmRoutes(scope, { ...parts, conflicts, throttling, statusHoldMs, operationRetryAfter })
   })
 }
 

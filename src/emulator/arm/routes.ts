@@ -37,6 +37,8 @@ export interface ArmRouteOptions
   readonly provisioning: Provisioning
   /** Answer 409 to a change while another one runs. */
   readonly conflicts: boolean
+  /** `Retry-After` of the answers 201 and 202 to a long-running operation, in seconds. */
+  readonly operationRetryAfter: number | undefined
   /** Refuse calls beyond the hourly limits. */
   readonly throttling: boolean
 }
@@ -107,9 +109,16 @@ export function registerArmRoutes(app: FastifyInstance, options: ArmRouteOptions
     reply.headers(limits.count(caller.objectId, { method: request.method, path }))
     const answer = await dispatch(call, target)
     reply.code(answer.status).headers(answer.headers ?? {})
+    if (options.operationRetryAfter !== undefined && isUnderWay(answer)) {
+      reply.header('retry-after', String(options.operationRetryAfter))
+    }
     return answer.body === undefined ? reply.send() : reply.send(answer.body)
   })
 }
+
+/** Whether an answer says that a long-running operation has begun, or still runs. */
+const isUnderWay = ({ status, headers = {} }: ArmAnswer): boolean =>
+  status === 202 || (status === 201 && 'azure-asyncoperation' in headers)
 
 /** Makes the function that answers each call by what its path asks for. */
 function createDispatch(options: ArmRouteOptions) {

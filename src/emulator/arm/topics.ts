@@ -24,6 +24,13 @@ import {
 const type = 'Microsoft.EventGrid/topics'
 
 const record = z.record(z.string(), z.unknown())
+const networkAccesses = ['Enabled', 'Disabled', 'SecuredByPerimeter'] as const
+/** In any letter case: Azure CLI writes it in lower case. */
+const publicNetworkAccess = z.string().transform((given, context) => {
+  const known = networkAccesses.find((one) => one.toLowerCase() === given.toLowerCase())
+  if (known === undefined) context.addIssue({ code: 'custom', message: 'unknown' })
+  return known ?? z.NEVER
+})
 const topicChange = z.object({
   tags: z.record(z.string(), z.string()).nullish(),
   sku: record.nullish(),
@@ -34,7 +41,7 @@ const topicChange = z.object({
       inputSchema: z.enum(['EventGridSchema', 'CustomEventSchema', 'CloudEventSchemaV1_0']).nullish(),
       inputSchemaMapping: inputSchemaMappingBy(z.object).nullish(),
       disableLocalAuth: z.boolean().nullish(),
-      publicNetworkAccess: z.enum(['Enabled', 'Disabled', 'SecuredByPerimeter']).nullish(),
+      publicNetworkAccess: publicNetworkAccess.nullish(),
       inboundIpRules: z
         .array(z.object({ ipMask: z.string().refine(isIpMask), action: z.literal('Allow').default('Allow') }))
         .nullish(),

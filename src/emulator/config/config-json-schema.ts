@@ -25,6 +25,8 @@ const about: Readonly<Record<keyof Config, string>> = {
   maxPending: 'The most undelivered events. Publishing more is answered 429.',
   maxPendingBytes: 'The most bytes of undelivered events. Publishing more is answered 429.',
   operationDelayMs: 'Milliseconds that a long-running operation takes at least. Default: 0.',
+  operationRetryAfter:
+    'Retry-After of the answers 201 and 202 to a long-running operation, in seconds. Default: none sent.',
   conflicts: 'Answer 409 to a change of an event subscription while another one runs? Default: false.',
   throttling: "Answer 429 beyond Azure's rates? Default: false.",
   deliveryTokenVersion: 'Version of the Entra tokens of deliveries. Default: 1.0.',

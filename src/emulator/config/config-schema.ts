@@ -114,6 +114,7 @@ export const configSchema = z.strictObject({
   maxPending: z.exactOptional(count),
   maxPendingBytes: z.exactOptional(count),
   operationDelayMs: z.exactOptional(milliseconds),
+  operationRetryAfter: z.exactOptional(count),
   conflicts: z.exactOptional(z.boolean()),
   throttling: z.exactOptional(z.boolean()),
   deliveryTokenVersion: z.exactOptional(z.enum(['1.0', '2.0'])),

@@ -150,6 +150,12 @@ export interface EventGridEmulatorOptions extends DeliveryOptions {
   readonly random?: () => number
   /** How long a long-running operation takes at least, by the clock. @default 0 */
   readonly operationDelayMs?: number
+  /**
+   * `Retry-After` of Resource Manager's answers 201 and 202 to a long-running operation, in seconds. Azure sends 10
+   * (recorded). Clients wait that long before they ask again.
+   * @default none sent, so that no client waits for it
+   */
+  readonly operationRetryAfter?: number
   /** Answer 409 Conflict to a change of an event subscription while another one runs. @default false */
   readonly conflicts?: boolean
   /**
@@ -199,6 +205,7 @@ export interface ResolvedOptions {
   readonly clock: Clock
   readonly random: () => number
   readonly operationDelayMs: number
+  readonly operationRetryAfter: number | undefined
   readonly conflicts: boolean
   readonly throttling: boolean
   readonly deliveryTokenVersion: '1.0' | '2.0'
@@ -249,6 +256,7 @@ export function resolveOptions(
     clock: options.clock ?? realClock,
     random: options.random ?? Math.random,
     operationDelayMs: options.operationDelayMs ?? 0,
+    operationRetryAfter: options.operationRetryAfter,
     conflicts: options.conflicts ?? false,
     throttling: options.throttling ?? false,
     deliveryTokenVersion: options.deliveryTokenVersion ?? '1.0',

@@ -328,6 +328,30 @@ describe('an operation', () => {
     expect(await sendArm(emulator, path, { method: 'DELETE' })).toMatchObject({ status: 204, body: '' })
   })
 
+  it('has Retry-After in 201 and 202 only where the emulator is told so', async () => {
+    const retryAfter = async (options: Parameters<typeof startEmulator>[0]) => {
+      const { emulator, url, scope } = await open(options)
+      const path = `/${scope}/providers/Microsoft.EventGrid/eventSubscriptions/shop`
+      const properties = { destination: { endpointType: 'WebHook', properties: { endpointUrl: url } } }
+      const made = await sendArm(emulator, path, { method: 'PUT', body: JSON.stringify({ properties }) })
+      await emulator.idle()
+      const read = await sendArm(emulator, path)
+      const gone = await sendArm(emulator, path, { method: 'DELETE' })
+      return [made, read, gone].map(({ status, headers }) => [status, headers['retry-after']])
+    }
+    const none = undefined
+    expect(await retryAfter({ operationRetryAfter: 10 })).toEqual([
+      [201, '10'],
+      [200, none],
+      [202, '10'],
+    ])
+    expect(await retryAfter({})).toEqual([
+      [201, none],
+      [200, none],
+      [202, none],
+    ])
+  })
+
   it('that nobody started is not found', async () => {
     const { emulator } = await open()
     const path = `/subscriptions/${emulator.subscriptionId}/providers/Microsoft.EventGrid/locations/westeurope/operationsStatus/x`

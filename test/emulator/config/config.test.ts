@@ -271,6 +271,7 @@ it('knows every option of the emulator that is data', () => {
     maxPending: true,
     maxPendingBytes: true,
     operationDelayMs: true,
+    operationRetryAfter: true,
     conflicts: true,
     throttling: true,
     deliveryTokenVersion: true,
