@@ -1,6 +1,7 @@
+import { execFile } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { format } from 'node:util'
+import { format, promisify } from 'node:util'
 import { expect, it, vi } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { parseComponents } from '../../src/index.ts'
@@ -12,7 +13,12 @@ const found = (language: string) =>
     blocks(page, language).map((block) => ({ place: placeOf(page, block), page, code: block.value })),
   )
 
-const secrets = { 'event-grid': { clientSecret: 'a secret', accessKey: 'a key', namespaceKey: 'a key' } }
+const secrets = {
+  'event-grid': {
+    ...{ clientSecret: 'a secret', deliveryToken: 'a token of the deliveries' },
+    ...{ accessKey: 'a key', namespaceKey: 'a key' },
+  },
+}
 
 it.each(found('yaml').filter(({ code }) => code.includes('kind: Component')))(
   'the component at $place is valid',
@@ -32,27 +38,47 @@ it.each(found('json'))('the JSON at $place is valid', ({ code }) => {
   expect(() => JSON.parse(code)).not.toThrow()
 })
 
-/** What a program prints is the block of text that follows it. */
 const programs = pages.flatMap((page) =>
   page.tree.children.flatMap((node, at) => {
-    // The tests of examples/unit-test run those that hold tests.
-    if (node.type !== 'code' || node.lang !== 'ts' || /from '(vitest|node:test)'/.test(node.value)) return []
+    if (node.type !== 'code' || !['js', 'ts'].includes(node.lang ?? '')) return []
     const next = page.tree.children[at + 1]
-    const output = next?.type === 'code' && next.lang === 'text' ? next.value : ''
-    return [{ place: placeOf(page, node), code: node.value, output }]
+    return [
+      {
+        place: placeOf(page, node),
+        code: node.value,
+        extension: node.lang === 'js' ? 'mjs' : 'ts',
+        // What a program prints is the block of text that follows it.
+        output: next?.type === 'code' && next.lang === 'text' ? next.value : '',
+      },
+    ]
   }),
 )
+const isTest = ({ code }: { code: string }) => code.includes("from 'node:test'")
+// Those that hold tests of vitest are files of examples/unit-test too.
+const isOfVitest = ({ code }: { code: string }) => code.includes("from 'vitest'")
 
-it.each(programs)('the program at $place runs', async ({ place, code, output }) => {
+function save({ place, code, extension }: (typeof programs)[number]): string {
   const folder = join(root, '.cache/documents')
   mkdirSync(folder, { recursive: true })
-  const file = join(folder, `${place.replaceAll(/\W/g, '-')}.ts`)
+  const file = join(folder, `${place.replaceAll(/\W/g, '-')}.${extension}`)
   writeFileSync(file, code)
-  const log = vi.spyOn(console, 'log').mockImplementation(() => {})
-  try {
-    await import(/* @vite-ignore */ file)
-    expect(log.mock.calls.map((call) => format(...call)).join('\n')).toBe(output)
-  } finally {
-    log.mockRestore()
-  }
+  return file
+}
+
+it.each(programs.filter((program) => !isTest(program) && !isOfVitest(program)))(
+  'the program at $place runs',
+  async (program) => {
+    const log = vi.spyOn(console, 'log').mockImplementation(() => {})
+    try {
+      await import(/* @vite-ignore */ save(program))
+      expect(log.mock.calls.map((call) => format(...call)).join('\n')).toBe(program.output)
+    } finally {
+      log.mockRestore()
+    }
+  },
+)
+
+it.each(programs.filter(isTest))('the test at $place passes', async (program) => {
+  const { stdout } = await promisify(execFile)(process.execPath, ['--test', '--test-reporter=tap', save(program)])
+  expect(stdout).toMatch(/^# pass [1-9]/m)
 })
