@@ -16,7 +16,7 @@ import type {
   Topic,
   WebHookProperties,
 } from '../../src/emulator/model/model.ts'
-import { createMemoryStore, type Store } from '../../src/emulator/model/store.ts'
+import { createStore, type Store } from '../../src/emulator/model/store.ts'
 import type { Records } from '../../src/emulator/records/record-types.ts'
 import { RecordRing } from '../../src/emulator/records/records.ts'
 import { createFaults, type Faults } from '../../src/emulator/server/faults.ts'
@@ -77,7 +77,7 @@ export async function openEventGrid(options: EventGridOptions = {}): Promise<Eve
   const tokens = lateTokenIssuer(clock)
   const shared = {
     clock,
-    store: createMemoryStore(),
+    store: createStore(),
     directory: createDirectory(resolveOptions({})),
     tokens,
     records,

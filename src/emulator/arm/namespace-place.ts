@@ -1,4 +1,5 @@
-import type { Namespace, NamespaceStore, QueueSubscription } from '../model/namespace.ts'
+import type { Namespace, QueueSubscription } from '../model/namespace.ts'
+import type { NamespaceStore } from '../model/namespace-store.ts'
 import type { ArmAnswer, ArmCall, ArmResources, ResolvedScope } from './call.ts'
 import { type ArmError, armErrors } from './errors.ts'
 import type { Operations } from './operations.ts'

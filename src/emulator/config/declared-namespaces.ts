@@ -2,7 +2,8 @@ import { parseQueueSubscription } from '../arm/queue-subscriptions.ts'
 import type { Directory } from '../entra/directory.ts'
 import type { Clock } from '../model/clock.ts'
 import { randomKey } from '../model/model.ts'
-import type { Namespace, NamespaceStore, NamespaceTopic, QueueSubscription } from '../model/namespace.ts'
+import type { Namespace, NamespaceTopic, QueueSubscription } from '../model/namespace.ts'
+import type { NamespaceStore } from '../model/namespace-store.ts'
 import type { NamespaceQueues } from '../namespaces/namespace-queues.ts'
 import {
   emulatorDefaults,

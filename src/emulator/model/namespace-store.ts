@@ -1,38 +1,79 @@
-import type { Namespace, NamespaceStore, NamespaceTopic, QueueSubscription } from './namespace.ts'
+import { isRecord } from '../../support/is-record.ts'
+import { createCollection, noShelves, type Shelves } from './collection.ts'
+import type { Namespace, NamespaceTopic, QueueSubscription } from './namespace.ts'
 
-/** A namespace store in memory. */
-export function createNamespaceStore(): NamespaceStore {
-  const namespaces = new Map<string, Namespace>()
-  const topics = new Map<string, NamespaceTopic>()
-  const subscriptions = new Map<string, QueueSubscription>()
-  const keyOf = (id: string) => id.toLowerCase()
+/** The namespaces with what is in them. Ids compare without regard to case, as ARM's do. */
+export interface NamespaceStore {
+  /** By name. */
+  namespace(name: string): Namespace | undefined
+  namespaceById(id: string): Namespace | undefined
+  namespaces(): readonly Namespace[]
+  putNamespace(namespace: Namespace): void
+  /** With its topics and their event subscriptions. */
+  deleteNamespace(namespace: Namespace): void
+  topic(id: string): NamespaceTopic | undefined
+  /** Those of a namespace. */
+  topics(namespaceId: string): readonly NamespaceTopic[]
+  putTopic(topic: NamespaceTopic): void
+  /** With its event subscriptions. */
+  deleteTopic(topic: NamespaceTopic): void
+  subscription(id: string): QueueSubscription | undefined
+  /** Those of a topic. */
+  subscriptions(topicId: string): readonly QueueSubscription[]
+  putSubscription(subscription: QueueSubscription): void
+  deleteSubscription(subscription: QueueSubscription): void
+}
+
+/** Makes the store of the namespaces on these shelves. @param shelves @default in memory */
+export function createNamespaceStore(shelves: Shelves = noShelves): NamespaceStore {
+  const keyOf = ({ id }: { readonly id: string }) => id
+  const namespaces = createCollection({ keyOf, shelf: shelves('namespace'), isResource: isNamespace })
+  const topics = createCollection({
+    keyOf,
+    groupOf: ({ namespaceId }) => namespaceId,
+    shelf: shelves('namespace topic'),
+    isResource: isTopic,
+  })
+  const subscriptions = createCollection({
+    keyOf,
+    groupOf: ({ topicId }) => topicId,
+    shelf: shelves('queue event subscription'),
+    isResource: isSubscription,
+  })
 
   function deleteTopic(topic: NamespaceTopic): void {
-    for (const subscription of subscriptionsOf(topic.id)) subscriptions.delete(keyOf(subscription.id))
-    topics.delete(keyOf(topic.id))
+    subscriptions.of(topic.id).forEach(subscriptions.delete)
+    topics.delete(topic)
   }
-
-  const topicsOf = (namespaceId: string) =>
-    [...topics.values()].filter((topic) => keyOf(topic.namespaceId) === keyOf(namespaceId))
-  const subscriptionsOf = (topicId: string) =>
-    [...subscriptions.values()].filter((subscription) => keyOf(subscription.topicId) === keyOf(topicId))
 
   return {
-    namespace: (name) => [...namespaces.values()].find((one) => keyOf(one.name) === keyOf(name)),
-    namespaceById: (id) => namespaces.get(keyOf(id)),
-    namespaces: () => [...namespaces.values()],
-    putNamespace: (namespace) => void namespaces.set(keyOf(namespace.id), namespace),
+    namespace: (name) => namespaces.all().find((one) => one.name.toLowerCase() === name.toLowerCase()),
+    namespaceById: namespaces.get,
+    namespaces: namespaces.all,
+    putNamespace: namespaces.put,
     deleteNamespace(namespace) {
-      for (const topic of topicsOf(namespace.id)) deleteTopic(topic)
-      namespaces.delete(keyOf(namespace.id))
+      topics.of(namespace.id).forEach(deleteTopic)
+      namespaces.delete(namespace)
     },
-    topic: (id) => topics.get(keyOf(id)),
-    topics: topicsOf,
-    putTopic: (topic) => void topics.set(keyOf(topic.id), topic),
+    topic: topics.get,
+    topics: topics.of,
+    putTopic: topics.put,
     deleteTopic,
-    subscription: (id) => subscriptions.get(keyOf(id)),
-    subscriptions: subscriptionsOf,
-    putSubscription: (subscription) => void subscriptions.set(keyOf(subscription.id), subscription),
-    deleteSubscription: (subscription) => void subscriptions.delete(keyOf(subscription.id)),
+    subscription: subscriptions.get,
+    subscriptions: subscriptions.of,
+    putSubscription: subscriptions.put,
+    deleteSubscription: subscriptions.delete,
   }
+}
+
+function isNamespace(value: unknown): value is Namespace {
+  return isRecord(value) && typeof value.id === 'string' && isRecord(value.shown)
+}
+
+function isTopic(value: unknown): value is NamespaceTopic {
+  return isRecord(value) && typeof value.id === 'string' && typeof value.namespaceId === 'string'
+}
+
+function isSubscription(value: unknown): value is QueueSubscription {
+  return isRecord(value) && typeof value.id === 'string' && typeof value.topicId === 'string'
 }

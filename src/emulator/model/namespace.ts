@@ -69,25 +69,3 @@ export interface QueueSubscription {
   /** Milliseconds since 1970. */
   readonly createdAt: number
 }
-
-/** The namespaces with what is in them. Ids compare without regard to case, as ARM's do. */
-export interface NamespaceStore {
-  /** By name. */
-  namespace(name: string): Namespace | undefined
-  namespaceById(id: string): Namespace | undefined
-  namespaces(): readonly Namespace[]
-  putNamespace(namespace: Namespace): void
-  /** With its topics and their event subscriptions. */
-  deleteNamespace(namespace: Namespace): void
-  topic(id: string): NamespaceTopic | undefined
-  /** Those of a namespace. */
-  topics(namespaceId: string): readonly NamespaceTopic[]
-  putTopic(topic: NamespaceTopic): void
-  /** With its event subscriptions. */
-  deleteTopic(topic: NamespaceTopic): void
-  subscription(id: string): QueueSubscription | undefined
-  /** Those of a topic. */
-  subscriptions(topicId: string): readonly QueueSubscription[]
-  putSubscription(subscription: QueueSubscription): void
-  deleteSubscription(subscription: QueueSubscription): void
-}

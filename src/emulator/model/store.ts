@@ -1,3 +1,5 @@
+import { isRecord } from '../../support/is-record.ts'
+import { createCollection, noShelves, type Shelves } from './collection.ts'
 import type { EventSubscription, Topic } from './model.ts'
 
 /** The topics and event subscriptions. Ids compare without regard to case, as ARM's do. */
@@ -15,34 +17,33 @@ export interface Store {
   deleteSubscription(subscription: EventSubscription): void
 }
 
-/** A store in memory. */
-export function createMemoryStore(): Store {
-  const topics = new Map<string, Topic>()
-  const subscriptions = new Map<string, EventSubscription>()
-  const bySource = new Map<string, Map<string, EventSubscription>>()
+/** Makes the store of the topics and event subscriptions on these shelves. @param shelves @default in memory */
+export function createStore(shelves: Shelves = noShelves): Store {
+  const topics = createCollection({ keyOf: ({ name }) => name, shelf: shelves('topic'), isResource: isTopic })
+  const subscriptions = createCollection({
+    keyOf: ({ id }) => id,
+    groupOf: ({ scope }) => scope,
+    shelf: shelves('event subscription'),
+    isResource: isEventSubscription,
+  })
   return {
-    topic: (name) => topics.get(name.toLowerCase()),
-    topicById: (id) => [...topics.values()].find((topic) => topic.id.toLowerCase() === id.toLowerCase()),
-    topics: () => [...topics.values()],
-    putTopic: (topic) => void topics.set(topic.name.toLowerCase(), topic),
-    deleteTopic: (topic) => void topics.delete(topic.name.toLowerCase()),
-    subscription: (id) => subscriptions.get(id.toLowerCase()),
-    subscriptions: () => [...subscriptions.values()],
-    subscriptionsOf: (sourceId) => [...(bySource.get(sourceId.toLowerCase())?.values() ?? [])],
-    putSubscription(subscription) {
-      const key = subscription.id.toLowerCase()
-      const source = subscription.scope.toLowerCase()
-      subscriptions.set(key, subscription)
-      const siblings = bySource.get(source) ?? new Map<string, EventSubscription>()
-      bySource.set(source, siblings.set(key, subscription))
-    },
-    deleteSubscription(subscription) {
-      const key = subscription.id.toLowerCase()
-      const source = subscription.scope.toLowerCase()
-      subscriptions.delete(key)
-      const siblings = bySource.get(source)
-      siblings?.delete(key)
-      if (siblings?.size === 0) bySource.delete(source)
-    },
+    topic: topics.get,
+    topicById: (id) => topics.all().find((topic) => topic.id.toLowerCase() === id.toLowerCase()),
+    topics: topics.all,
+    putTopic: topics.put,
+    deleteTopic: topics.delete,
+    subscription: subscriptions.get,
+    subscriptions: subscriptions.all,
+    subscriptionsOf: subscriptions.of,
+    putSubscription: subscriptions.put,
+    deleteSubscription: subscriptions.delete,
   }
+}
+
+function isTopic(value: unknown): value is Topic {
+  return isRecord(value) && typeof value.id === 'string' && typeof value.name === 'string' && Array.isArray(value.keys)
+}
+
+function isEventSubscription(value: unknown): value is EventSubscription {
+  return isRecord(value) && typeof value.id === 'string' && isRecord(value.properties)
 }

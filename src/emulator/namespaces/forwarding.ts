@@ -2,7 +2,7 @@ import type { AcceptedEvent } from '../model/accepted-event.ts'
 import { deliveredForm } from '../model/convert-schema.ts'
 import { compileFilter } from '../model/filters.ts'
 import { destinationOf, type EventSubscription } from '../model/model.ts'
-import type { NamespaceStore } from '../model/namespace.ts'
+import type { NamespaceStore } from '../model/namespace-store.ts'
 import type { Store } from '../model/store.ts'
 import type { NamespaceQueues } from './namespace-queues.ts'
 

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { NamespaceStore, NamespaceTopic } from '../model/namespace.ts'
+import type { NamespaceTopic } from '../model/namespace.ts'
+import type { NamespaceStore } from '../model/namespace-store.ts'
 import { statusName } from '../model/status-name.ts'
 import { type RecordingOptions, recordRequests } from '../server/recording.ts'
 import { authorizeNamespaceCall, type DataAction, type NamespaceAccess } from './authorize-namespace-call.ts'

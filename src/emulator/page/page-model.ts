@@ -1,5 +1,5 @@
 import type { Clock } from '../model/clock.ts'
-import type { NamespaceStore } from '../model/namespace.ts'
+import type { NamespaceStore } from '../model/namespace-store.ts'
 import type { Store } from '../model/store.ts'
 import type { NamespaceQueues } from '../namespaces/namespace-queues.ts'
 import type { HandshakeRecord, Records } from '../records/record-types.ts'

@@ -1,10 +1,8 @@
-import type { NamespaceStore } from '../model/namespace.ts'
-import { createNamespaceStore } from '../model/namespace-store.ts'
-import { createMemoryStore, type Store } from '../model/store.ts'
+import type { Shelves } from '../model/collection.ts'
+import { createNamespaceStore, type NamespaceStore } from '../model/namespace-store.ts'
+import { createStore, type Store } from '../model/store.ts'
 import { createFileJournal } from './file-journal.ts'
 import { type Journal, noJournal } from './journal.ts'
-import { createPersistedNamespaces } from './persisted-namespaces.ts'
-import { createPersistedStore } from './persisted-store.ts'
 import { createPersistedValues, type PersistedValues, valuesInMemory } from './persisted-values.ts'
 import { openStateFile, type StateFileOptions } from './state-file.ts'
 
@@ -24,7 +22,7 @@ export interface State {
 export async function openState(path: string | undefined, options?: StateFileOptions): Promise<State> {
   if (path === undefined) {
     return {
-      store: createMemoryStore(),
+      store: createStore(),
       namespaces: createNamespaceStore(),
       journal: noJournal,
       persisted: valuesInMemory(),
@@ -45,9 +43,14 @@ export async function openState(path: string | undefined, options?: StateFileOpt
       if (!frozen) written.delete(kind, id)
     },
   }
+  const shelves: Shelves = (kind) => ({
+    all: () => persisted.all(kind).map((text): unknown => JSON.parse(text)),
+    put: (key, resource) => persisted.put(kind, key, JSON.stringify(resource)),
+    delete: (key) => persisted.delete(kind, key),
+  })
   return {
-    store: createPersistedStore(persisted),
-    namespaces: createPersistedNamespaces(persisted),
+    store: createStore(shelves),
+    namespaces: createNamespaceStore(shelves),
     journal,
     persisted,
     freeze: () => {
