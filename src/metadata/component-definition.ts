@@ -1,5 +1,6 @@
 import type { MetadataIssue } from '../core/errors.ts'
 import { isRecord, type UnknownRecord } from '../support/is-record.ts'
+import type { YamlPath } from '../support/located-yaml.ts'
 import { nearestName } from '../support/nearest-name.ts'
 import { quote } from '../support/text.ts'
 import { metadataInvalid } from './metadata-invalid.ts'
@@ -62,39 +63,59 @@ export function isApiVersion(text: unknown): boolean {
   )
 }
 
-/** The rule of `apiVersion` for an issue. */
-export const apiVersionRule = {
-  rule: 'must be a domain name and /v1alpha1',
-  fix: 'write apiVersion: dapr.io/v1alpha1',
-} as const
-
 const forms =
   'give a component of parseComponents, a YAML document, { name, properties }, or a record of metadata fields'
 
 /** No field of ours has one of these names, so a flat record is never taken for a document. */
 const isDocument = (input: UnknownRecord) => ['apiVersion', 'kind', 'spec'].some((key) => Object.hasOwn(input, key))
 
-function readDocument(
-  { apiVersion, kind, metadata, spec }: UnknownRecord,
-  issues: MetadataIssue[],
-): ComponentDefinition {
-  if (!isApiVersion(apiVersion)) issues.push({ field: 'apiVersion', ...shown(apiVersion), ...apiVersionRule })
-  if (kind !== 'Component') issues.push({ field: 'kind', ...shown(kind), rule: 'must be Component' })
-  const name = isRecord(metadata) ? metadata.name : undefined
-  if (typeof name !== 'string' || name === '') {
-    issues.push({ field: 'metadata.name', ...shown(name), rule: 'must be a string that is not empty' })
+/** Reports what is wrong with the value at a path of a component document. */
+export type Fault = (path: YamlPath, issue: Omit<MetadataIssue, 'field'>) => void
+
+/** What the component document of any binding has. */
+export interface Envelope {
+  /** Undefined where it is missing or wrong, which is reported. */
+  readonly name: string | undefined
+  readonly type: string | undefined
+  readonly version: string
+  /** The entries of `spec.metadata`, not checked. */
+  readonly entries: readonly unknown[]
+}
+
+/** Reads the envelope of a component document (specification, section 2.1). */
+export function readEnvelope({ apiVersion, kind, metadata, spec }: UnknownRecord, fault: Fault): Envelope {
+  const { type, version, metadata: entries } = isRecord(spec) ? spec : {}
+  const text = (given: unknown, path: readonly string[]) => {
+    if (typeof given === 'string' && given.trim() !== '' && given.length <= 256) return given
+    fault(path, { ...shown(given), rule: 'must be a string of 1 to 256 characters' })
+    return undefined
   }
-  if (!isRecord(spec)) {
-    issues.push({ field: 'spec', rule: 'must hold type, version and metadata' })
-    return { name: undefined, properties: {} }
+  if (!isApiVersion(apiVersion)) {
+    const fix = 'write apiVersion: dapr.io/v1alpha1'
+    fault(['apiVersion'], { ...shown(apiVersion), rule: 'must be a domain name and /v1alpha1', fix })
   }
-  checkType('spec.type', spec.type, issues)
-  checkVersion('spec.version', spec.version, issues)
-  const properties = spec.metadata ?? []
-  if (!Array.isArray(properties)) {
-    issues.push({ field: 'spec.metadata', rule: 'must be a list of entries with name and value' })
+  if (kind !== 'Component') fault(['kind'], { ...shown(kind), rule: 'must be Component' })
+  if (typeof (version ?? '') !== 'string') {
+    fault(['spec', 'version'], { rule: 'must be a string', fix: `write version: ${componentVersion}` })
   }
-  return { name: typeof name === 'string' ? name : undefined, properties: Array.isArray(properties) ? properties : [] }
+  if (!Array.isArray(entries ?? [])) {
+    fault(['spec', 'metadata'], { rule: 'must be a list of entries with name and value' })
+  }
+  return {
+    name: text(isRecord(metadata) ? metadata.name : undefined, ['metadata', 'name']),
+    type: text(type, ['spec', 'type']),
+    version: typeof version === 'string' && version !== '' ? version : componentVersion,
+    entries: Array.isArray(entries) ? entries : [],
+  }
+}
+
+function readDocument(document: UnknownRecord, issues: MetadataIssue[]): ComponentDefinition {
+  const { name, type, version, entries } = readEnvelope(document, (path, issue) => {
+    issues.push({ field: path.join('.'), ...issue })
+  })
+  if (type !== undefined) checkType('spec.type', type, issues)
+  checkVersion('spec.version', version, issues)
+  return { name, properties: entries }
 }
 
 function readParts(component: UnknownRecord, issues: MetadataIssue[]): ComponentDefinition {

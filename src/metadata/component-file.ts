@@ -3,7 +3,7 @@ import { isRecord, type UnknownRecord } from '../support/is-record.ts'
 import { type Place, readLocatedYaml, type YamlFault, type YamlPath } from '../support/located-yaml.ts'
 import { nearestName } from '../support/nearest-name.ts'
 import { quote } from '../support/text.ts'
-import { apiVersionRule, componentVersion, isApiVersion } from './component-definition.ts'
+import { type Fault, readEnvelope } from './component-definition.ts'
 import { componentExcerpt } from './component-excerpt.ts'
 
 /** The value of an entry, as the file gives it. */
@@ -102,27 +102,15 @@ type At = (path: YamlPath) => string
 
 function readDraft(value: UnknownRecord, at: At, oddities: readonly MetadataIssue[]): ComponentDraft {
   const issues: MetadataIssue[] = [...oddities]
-  const fault = (path: YamlPath, issue: MetadataIssue): undefined => void issues.push({ ...issue, at: at(path) })
-  const metadata = isRecord(value.metadata) ? value.metadata : {}
-  const spec = isRecord(value.spec) ? value.spec : {}
-  const text = (given: unknown, path: readonly string[]) => {
-    if (typeof given === 'string' && given.trim() !== '' && given.length <= 256) return given
-    return fault(path, { field: path.join('.'), rule: 'must be a string of 1 to 256 characters' })
-  }
-  if (value.kind !== 'Component') {
-    fault(['kind'], { field: 'kind', value: quote(String(value.kind)), rule: 'must be Component' })
-  }
-  if (!isApiVersion(value.apiVersion)) {
-    const given = typeof value.apiVersion === 'string' && { value: quote(value.apiVersion) }
-    fault(['apiVersion'], { field: 'apiVersion', ...given, ...apiVersionRule })
-  }
+  const faultOf = (field: string, path: YamlPath, issue: Omit<MetadataIssue, 'field'>) =>
+    void issues.push({ field, ...issue, at: at(path) })
+  const fault: Fault = (path, issue) => faultOf(path.join('.'), path, issue)
+  const { name, type, version, entries } = readEnvelope(value, fault)
   return {
-    name: text(metadata.name, ['metadata', 'name']),
-    type: text(spec.type, ['spec', 'type']),
-    version: readVersion(spec.version, fault),
+    ...{ name, type, version },
     scopes: readScopes(value.scopes, fault),
     secretStore: readSecretStore(value.auth, fault),
-    entries: readEntries(spec.metadata, at, fault),
+    entries: readEntries(entries, at, faultOf),
     issues,
     places: {
       name: at(['metadata', 'name']),
@@ -133,13 +121,11 @@ function readDraft(value: UnknownRecord, at: At, oddities: readonly MetadataIssu
   }
 }
 
-type Fault = (path: YamlPath, issue: MetadataIssue) => undefined
-
 /** A component for one application must not become one for all because of a typo. */
 function readScopes(scopes: unknown, fault: Fault): readonly string[] {
   if (scopes === undefined || scopes === null) return []
   if (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string')) return scopes
-  fault(['scopes'], { field: 'scopes', rule: 'must be a list of application ids', fix: 'write scopes: [my-app]' })
+  fault(['scopes'], { rule: 'must be a list of application ids', fix: 'write scopes: [my-app]' })
   return []
 }
 
@@ -147,42 +133,31 @@ function readSecretStore(auth: unknown, fault: Fault): string | undefined {
   const store = isRecord(auth) ? (auth.secretStore ?? undefined) : undefined
   if (typeof store === 'string') return store
   if (store !== undefined || !(isRecord(auth) || auth === undefined || auth === null))
-    fault(['auth'], { field: 'auth', rule: 'must name a store as text', fix: 'write auth: { secretStore: my-store }' })
+    fault(['auth'], { rule: 'must name a store as text', fix: 'write auth: { secretStore: my-store }' })
   return undefined
-}
-
-function readVersion(version: unknown, fault: Fault): string {
-  if (typeof version === 'string') return version || componentVersion
-  if (version !== undefined && version !== null) {
-    const fix = `write version: ${componentVersion}`
-    fault(['spec', 'version'], { field: 'spec.version', rule: 'must be a string', fix })
-  }
-  return componentVersion
 }
 
 const sourceKeys = ['value', 'secretKeyRef', 'envRef'] as const
 
-function readEntries(list: unknown, at: At, fault: Fault): readonly ComponentEntry[] {
-  const path = ['spec', 'metadata']
-  if (list === undefined || list === null) return []
-  if (!Array.isArray(list)) {
-    fault(path, { field: 'spec.metadata', rule: 'must be a list of entries with name and value' })
-    return []
-  }
+function readEntries(
+  list: readonly unknown[],
+  at: At,
+  fault: (field: string, ...issue: Parameters<Fault>) => void,
+): readonly ComponentEntry[] {
   const names = new Set<string>()
   return list.flatMap((entry: unknown, index) => {
-    const here = [...path, index]
+    const here = ['spec', 'metadata', index]
     if (!isRecord(entry) || typeof entry.name !== 'string' || entry.name === '') {
-      fault(here, { field: `spec.metadata[${index}]`, rule: 'must be an entry with a name and a value' })
+      fault(`spec.metadata[${index}]`, here, { rule: 'must be an entry with a name and a value' })
       return []
     }
     const { name } = entry
     const field = name.slice(0, 256)
     const valuePath = [...here, sourceKeys.find((key) => Object.hasOwn(entry, key)) ?? 'name']
-    if (names.has(name)) fault([...here, 'name'], { field, rule: 'is given twice', fix: 'keep one of them' })
+    if (names.has(name)) fault(field, [...here, 'name'], { rule: 'is given twice', fix: 'keep one of them' })
     names.add(name)
     const source = readSource(entry)
-    if ('rule' in source) fault(valuePath, { field, ...source })
+    if ('rule' in source) fault(field, valuePath, source)
     return [{ name, at: at(valuePath), source: 'rule' in source ? ({ kind: 'faulty' } as const) : source }]
   })
 }

@@ -23,7 +23,7 @@ export interface PropertyEntry {
 }
 
 /** The properties of a component: a record, or a list. Values are texts, or secret texts. */
-export type MetadataProperties = Readonly<Record<string, unknown>> | readonly PropertyEntry[]
+export type MetadataProperties = Readonly<Record<string, unknown>> | readonly unknown[]
 
 /** A field that has a value. */
 interface GivenField {
@@ -78,13 +78,8 @@ export function readProperties(properties: MetadataProperties): GivenFields {
     if (seen.has(name.toLowerCase())) {
       issues.push({ field: field.name, rule: 'is given twice', fix: 'keep one of them', ...located(at) })
     } else if (earlier?.text !== undefined && given.text !== undefined && earlier.text !== given.text) {
-      const names = `${earlier.spelled} and ${given.spelled}`
-      issues.push({
-        field: field.name,
-        rule: `is given as ${names} with different values`,
-        fix: 'keep one of them',
-        ...located(at),
-      })
+      const rule = `is given as ${earlier.spelled} and ${given.spelled} with different values`
+      issues.push({ field: field.name, rule, fix: 'keep one of them', ...located(at) })
     }
     seen.add(name.toLowerCase())
     if (!earlier) fields.set(field.name, given)
@@ -108,11 +103,8 @@ function readEntries(properties: MetadataProperties, issues: MetadataIssue[]): r
   }
   return entries.slice(0, maxEntries).filter(({ name, at }) => {
     if (name.length <= maxNameLength) return true
-    issues.push({
-      field: `${name.slice(0, 32)}…`,
-      rule: `must have a name of at most ${maxNameLength} characters`,
-      ...located(at),
-    })
+    const rule = `must have a name of at most ${maxNameLength} characters`
+    issues.push({ field: `${name.slice(0, 32)}…`, rule, ...located(at) })
     return false
   })
 }
@@ -127,33 +119,27 @@ function readItem(item: unknown, position: string, issues: MetadataIssue[]): Pro
   return { name: item.name, value, at: typeof item.at === 'string' ? item.at : undefined }
 }
 
-function readField(
-  entry: PropertyEntry,
-  field: { name: FieldName; secret: boolean },
-  issues: MetadataIssue[],
-): GivenField {
-  const { name: spelled, value, at } = entry
+type Field = { readonly name: FieldName; readonly secret: boolean }
+
+function readField({ name: spelled, value, at }: PropertyEntry, field: Field, issues: MetadataIssue[]): GivenField {
   const shown = showValue(field.name, value)
   const raw = value instanceof Secret ? value.reveal() : value
-  const common = { field: field.name, value: shown, ...located(at) }
-  if (raw instanceof UnresolvedReference) {
-    const fix = 'parse the YAML with parseComponents, or put the value in'
-    issues.push({ field: field.name, rule: `is an unresolved ${raw.kind}`, fix, ...located(at) })
-    return { spelled, text: undefined, shown, at }
-  }
-  if (raw instanceof UnknownValue) return { spelled, text: undefined, shown, at }
-  if (typeof raw !== 'string') {
-    issues.push({ ...common, rule: 'must be a string', fix: howToQuote(field, raw) })
-    return { spelled, text: undefined, shown, at }
-  }
-  if (raw.length > maxValueLength) {
-    issues.push({ ...common, rule: `must be at most ${maxValueLength} characters long` })
-    return { spelled, text: undefined, shown, at }
-  }
-  return { spelled, text: field.secret ? raw : raw.trim(), shown, at }
+  const fault = faultOf(raw, field)
+  if (fault) issues.push({ field: field.name, value: shown, ...fault, ...located(at) })
+  const text = typeof raw !== 'string' || fault ? undefined : field.secret ? raw : raw.trim()
+  return { spelled, text, shown, at }
 }
 
-function howToQuote({ name, secret }: { name: string; secret: boolean }, value: unknown): string {
+function faultOf(raw: unknown, field: Field): Pick<MetadataIssue, 'rule' | 'fix'> | undefined {
+  if (raw instanceof UnknownValue) return undefined
+  if (raw instanceof UnresolvedReference) {
+    return { rule: `is an unresolved ${raw.kind}`, fix: 'parse the YAML with parseComponents, or put the value in' }
+  }
+  if (typeof raw !== 'string') return { rule: 'must be a string', fix: howToQuote(field, raw) }
+  return raw.length > maxValueLength ? { rule: `must be at most ${maxValueLength} characters long` } : undefined
+}
+
+function howToQuote({ name, secret }: Field, value: unknown): string {
   if (typeof value === 'object') return 'write a list as text: one,two or a JSON array in quotes'
   return secret ? 'put it in quotes' : `put it in quotes: ${name}: "${String(value).slice(0, 64)}"`
 }

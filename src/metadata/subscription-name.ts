@@ -23,13 +23,9 @@ export function deriveSubscriptionName(
   componentName: string | undefined,
   { scope, subscriberEndpoint }: { readonly scope: Scope; readonly subscriberEndpoint: string },
 ): string {
-  if (!componentName) {
-    const { origin, pathname } = new URL(subscriberEndpoint)
-    return `binding${sha256Hex(`${scopeKey(scope)}\n${origin}${pathname}`).slice(0, 16)}`
-  }
-  if (pattern.test(componentName)) return componentName
-  const letters = componentName.replace(/[^A-Za-z0-9]/g, '').slice(0, 56)
-  return letters + sha256Hex(componentName).slice(0, 8)
+  if (componentName) return nameFor(componentName, { pattern, maxLetters: 56 })
+  const { origin, pathname } = new URL(subscriberEndpoint)
+  return `binding${sha256Hex(`${scopeKey(scope)}\n${origin}${pathname}`).slice(0, 16)}`
 }
 
 const pullPattern = /^[A-Za-z0-9]{3,50}$/
@@ -53,11 +49,17 @@ export function derivePullName(
   namespaceTopicId: string,
   scope: Scope | undefined,
 ): string {
-  if (!componentName) {
-    return `binding${sha256Hex(`${scope ? scopeKey(scope) : ''}\n${namespaceTopicId.toLowerCase()}`).slice(0, 16)}`
-  }
-  if (pullPattern.test(componentName)) return componentName
-  return componentName.replace(/[^A-Za-z0-9]/g, '').slice(0, 42) + sha256Hex(componentName).slice(0, 8)
+  if (componentName) return nameFor(componentName, { pattern: pullPattern, maxLetters: 42 })
+  return `binding${sha256Hex(`${scope ? scopeKey(scope) : ''}\n${namespaceTopicId.toLowerCase()}`).slice(0, 16)}`
+}
+
+function nameFor(
+  componentName: string,
+  { pattern, maxLetters }: { readonly pattern: RegExp; readonly maxLetters: number },
+): string {
+  if (pattern.test(componentName)) return componentName
+  const letters = componentName.replace(/[^A-Za-z0-9]/g, '').slice(0, maxLetters)
+  return letters + sha256Hex(componentName).slice(0, 8)
 }
 
 const sha256Hex = (text: string) => createHash('sha256').update(text).digest('hex')

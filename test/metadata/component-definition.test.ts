@@ -69,7 +69,7 @@ describe('readDefinition', () => {
     { what: 'another apiVersion', input: { ...document, apiVersion: 'dapr.io/v1' }, fields: ['apiVersion'] },
     { what: 'an apiVersion without a domain', input: { ...document, apiVersion: '/v1alpha1' }, fields: ['apiVersion'] },
     { what: 'no name', input: { ...document, metadata: {} }, fields: ['metadata.name'] },
-    { what: 'no spec', input: { ...document, spec: undefined }, fields: ['spec'] },
+    { what: 'no spec', input: { ...document, spec: undefined }, fields: ['spec.type'] },
     {
       what: 'metadata that is no list',
       input: { ...document, spec: { ...document.spec, metadata: sampleOutput } },
