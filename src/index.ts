@@ -32,6 +32,6 @@ export { type CloudEvent, type EventHandler, type ReceivedEvent, RejectEvent } f
 export type { LogFields, Logger } from './core/logger.ts'
 export { Secret } from './core/secret.ts'
 export type { ComponentProperties } from './metadata/component-properties.ts'
-export type { MetadataField } from './metadata/fields.ts'
+export type { MetadataField } from './metadata/field-table.ts'
 export { type Component, type ParseComponentsOptions, parseComponents } from './metadata/parse-components.ts'
 export type { Secrets } from './metadata/resolve-reference.ts'

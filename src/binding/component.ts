@@ -1,5 +1,6 @@
 import { componentTypes, componentVersion } from '../metadata/component-definition.ts'
-import { type MetadataField, metadataFields } from '../metadata/fields.ts'
+import type { MetadataField } from '../metadata/field-table.ts'
+import { metadataFields } from '../metadata/fields.ts'
 import { Binding, type BindingOptions } from './binding.ts'
 
 /** What a host runtime registers to load this binding as a plugin. */

@@ -1,5 +1,6 @@
 import { componentTypes, componentVersion } from './component-definition.ts'
-import { type MetadataField, metadataFields } from './fields.ts'
+import type { MetadataField } from './field-table.ts'
+import { metadataFields } from './fields.ts'
 
 /**
  * The JSON Schema (draft 7) of a component's YAML, made from the table of fields. It is for editors: completion, the

@@ -1,5 +1,6 @@
 import { BrokenRule } from './broken-rule.ts'
-import { type FieldName, findField, metadataFields, type Side } from './fields.ts'
+import type { Side } from './field-table.ts'
+import { type FieldName, findField, metadataFields } from './fields.ts'
 import { parseChoice } from './parse-choice.ts'
 import { parseList } from './parse-list.ts'
 

@@ -17,17 +17,10 @@ export function inputConflicts(values: PartlyParsed): readonly MetadataIssue[] {
   const issues: MetadataIssue[] = []
   const { scope, subscriptionId, deadLetterStorageAccountId: account, deadLetterContainer: container } = values
   if (scope && subscriptionId && scope.subscriptionId.toLowerCase() !== subscriptionId.toLowerCase()) {
-    issues.push({
-      field: 'scope',
-      rule: 'must lie in the subscription of subscriptionId',
-      fix: 'make the two ids the same',
-    })
+    const rule = 'must lie in the subscription of subscriptionId'
+    issues.push({ field: 'scope', rule, fix: 'make the two ids the same' })
   }
-  if (
-    (account === resetToDefault) !== (container === resetToDefault) &&
-    account !== undefined &&
-    container !== undefined
-  ) {
+  if (account && container && (account === resetToDefault) !== (container === resetToDefault)) {
     const rule = 'and deadLetterContainer must both be default, or neither'
     issues.push({ field: 'deadLetterStorageAccountId', rule })
   }
@@ -79,21 +72,18 @@ export function inputMetadata(
 type SettingValues = Omit<InputValues, Exclude<keyof InputValues, keyof PullValues> | 'scope'>
 
 export function subscriptionSettings(values: SettingValues): SubscriptionSettings {
-  const { includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters, maxDeliveryAttempts } = values
-  const { eventTimeToLive, maxEventsPerBatch, preferredBatchSizeInKilobytes, labels } = values
-  const deadLetter = deadLetterSetting(values)
   return {
     eventDeliverySchema: values.eventDeliverySchema,
-    ...(includedEventTypes !== undefined && { includedEventTypes }),
-    ...(subjectBeginsWith !== undefined && { subjectBeginsWith }),
-    ...(subjectEndsWith !== undefined && { subjectEndsWith }),
-    ...(advancedFilters !== undefined && { advancedFilters }),
-    ...(maxDeliveryAttempts !== undefined && { maxDeliveryAttempts }),
-    ...(eventTimeToLive !== undefined && { eventTimeToLiveMinutes: eventTimeToLive }),
-    ...(maxEventsPerBatch !== undefined && { maxEventsPerBatch }),
-    ...(preferredBatchSizeInKilobytes !== undefined && { preferredBatchSizeInKilobytes }),
-    ...(deadLetter !== undefined && { deadLetter }),
-    ...(labels !== undefined && { labels }),
+    includedEventTypes: values.includedEventTypes,
+    subjectBeginsWith: values.subjectBeginsWith,
+    subjectEndsWith: values.subjectEndsWith,
+    advancedFilters: values.advancedFilters,
+    maxDeliveryAttempts: values.maxDeliveryAttempts,
+    eventTimeToLiveMinutes: values.eventTimeToLive,
+    maxEventsPerBatch: values.maxEventsPerBatch,
+    preferredBatchSizeInKilobytes: values.preferredBatchSizeInKilobytes,
+    deadLetter: deadLetterSetting(values),
+    labels: values.labels,
   }
 }
 

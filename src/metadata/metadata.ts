@@ -54,20 +54,20 @@ export interface AdvancedFilter {
 /** What metadata says about the event subscription beyond its destination. */
 export interface SubscriptionSettings {
   readonly eventDeliverySchema: EventSchema
-  readonly includedEventTypes?: Setting<readonly string[]>
-  readonly subjectBeginsWith?: Setting<string>
-  readonly subjectEndsWith?: Setting<string>
-  readonly advancedFilters?: Setting<readonly AdvancedFilter[]>
+  readonly includedEventTypes?: Setting<readonly string[]> | undefined
+  readonly subjectBeginsWith?: Setting<string> | undefined
+  readonly subjectEndsWith?: Setting<string> | undefined
+  readonly advancedFilters?: Setting<readonly AdvancedFilter[]> | undefined
   /** 1 to 30. */
-  readonly maxDeliveryAttempts?: Setting<number>
+  readonly maxDeliveryAttempts?: Setting<number> | undefined
   /** 1 to 1,440. */
-  readonly eventTimeToLiveMinutes?: Setting<number>
+  readonly eventTimeToLiveMinutes?: Setting<number> | undefined
   /** 1 to 5,000. */
-  readonly maxEventsPerBatch?: Setting<number>
+  readonly maxEventsPerBatch?: Setting<number> | undefined
   /** 1 to 1,024. */
-  readonly preferredBatchSizeInKilobytes?: Setting<number>
-  readonly deadLetter?: Setting<{ readonly storageAccountId: string; readonly container: string }>
-  readonly labels?: Setting<readonly string[]>
+  readonly preferredBatchSizeInKilobytes?: Setting<number> | undefined
+  readonly deadLetter?: Setting<{ readonly storageAccountId: string; readonly container: string }> | undefined
+  readonly labels?: Setting<readonly string[]> | undefined
 }
 
 /** The input side, validated. */

@@ -1,6 +1,7 @@
 import type { MetadataIssue } from '../core/errors.ts'
 import { credentialFields } from './configured-sides.ts'
-import { type FieldName, metadataFields, type Side } from './fields.ts'
+import type { Side } from './field-table.ts'
+import { type FieldName, metadataFields } from './fields.ts'
 
 /** What decides which fields are required; values as they were written, or their defaults. */
 export interface RequiredBy {

@@ -2,7 +2,7 @@ import type { Metrics } from '../binding/metrics.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
-import type { Side as SideName } from '../metadata/fields.ts'
+import type { Side as SideName } from '../metadata/field-table.ts'
 import type { Texts } from './contract.ts'
 import { createInstance, type Instance } from './instance.ts'
 

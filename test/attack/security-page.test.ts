@@ -31,7 +31,7 @@ describe('docs/security.md', () => {
       expect(name).not.toBe('')
       expect(textOf(file)).toContain(name)
       const field = /^`(\w+)`$/.exec(where)?.[1]
-      if (field) expect(textOf('src/metadata/fields.ts')).toContain(`${field}:`)
+      if (field) expect(textOf('src/metadata/field-table.ts')).toContain(`${field}:`)
       else expect(textOf(where)).not.toBe('')
     },
   )
