@@ -1,3 +1,4 @@
+import { emulatorFixes, fixFor } from '../core/emulator-fix.ts'
 import { namespaceUrl } from '../core/endpoints.ts'
 import type { EventHandler } from '../core/event.ts'
 import { createQuietLog } from '../core/quiet-log.ts'
@@ -112,7 +113,7 @@ function startReceiver(
     dispatch: createEventDispatch(pull, { handler, now, log: createQuietLog({ logger, now, clock }), clock }),
     lockDurationMs: pull.lockDurationSeconds === undefined ? undefined : pull.lockDurationSeconds * 1000,
     hasHandler: () => handler() !== undefined,
-    remedy: (failure) => remedyOf(failure, pull),
+    remedy: (failure) => remedyOf(failure, pull, namespaceEndpoint),
     ...{ eventSubscriptionName, maxConcurrency, log, logger, clock },
   })
 }
@@ -161,19 +162,23 @@ function traceContext(bytes: Buffer): Readonly<Record<string, string>> {
   )
 }
 
-function remedyOf({ status }: RequestFailure, pull: PullMetadata): string | undefined {
-  const { namespaceTopic, namespaceKey, clientId = '<clientId>', eventSubscriptionName } = pull
+function remedyOf({ status }: RequestFailure, pull: PullMetadata, namespaceEndpoint: string): string | undefined {
+  const { namespaceTopic, namespaceKey, clientId, eventSubscriptionName } = pull
+  const fix = (emulator: string, azure: string) => fixFor(namespaceEndpoint, emulator, azure)
   if (status === 401 && namespaceKey) {
     const { subscriptionId, resourceGroup, namespace } = namespaceTopic
-    return (
-      `check namespaceKey: az eventgrid namespace list-key --name ${shellWord(namespace)} ` +
+    const line =
+      `az eventgrid namespace list-key --name ${shellWord(namespace)} ` +
       `--resource-group ${shellWord(resourceGroup)} --subscription ${subscriptionId}`
-    )
+    return fix(emulatorFixes.key('namespaceKey'), `check namespaceKey:\n${line}`)
   }
   if (status === 401 || status === 403) {
-    return (
-      `assign the role, and allow a few minutes until it counts:\naz role assignment create ` +
-      `--assignee ${shellWord(clientId)} --role "EventGrid Data Receiver" --scope ${shellWord(namespaceTopic.namespaceId)}`
+    const role = 'EventGrid Data Receiver'
+    const assignee = shellWord(clientId ?? '<clientId>')
+    return fix(
+      emulatorFixes.role(role, clientId),
+      'assign the role, and allow a few minutes until it counts:\n' +
+        `az role assignment create --assignee ${assignee} --role "${role}" --scope ${shellWord(namespaceTopic.namespaceId)}`,
     )
   }
   if (status === 404 || status === 410) {

@@ -1,5 +1,6 @@
 import { isRestError } from '@azure/core-rest-pipeline'
 import { certificateRemedy } from '../core/certificate-fault.ts'
+import { emulatorFixes, fixFor } from '../core/emulator-fix.ts'
 import { emulatorRemedy } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import { NoTokenError } from '../core/no-token.ts'
@@ -64,7 +65,7 @@ export function judgeTokenFailure(
   const description = describeBody(said) ?? message
   return new BindingError('CREDENTIALS_REJECTED', {
     what: `no token for ${subject(metadata)}: ${show(description)}`,
-    fix: `${remedy(metadata, aadsts)}${hint}`,
+    fix: `${fixFor(authorityHost, emulatorFixes.client, remedy(metadata, aadsts))}${hint}`,
     details: {
       ...(aadsts && { entraCode: aadsts }),
       ...(exchange?.status !== undefined && { status: exchange.status }),

@@ -1,6 +1,6 @@
 import { whatIsWrong } from '../core/errors.ts'
 import { explainRejection } from '../publisher/explain-rejection.ts'
-import { createTopicClient, publishUrl } from '../publisher/topic-client.ts'
+import { createTopicClient } from '../publisher/topic-client.ts'
 import { systemClock } from '../support/clock.ts'
 import type { CheckId } from './check-ids.ts'
 import { type Finding, failed, ok } from './finding.ts'
@@ -17,7 +17,7 @@ export function topicCredentialCheck(world: OutputWorld, needs: readonly CheckId
 }
 
 async function askTopic({ output, surroundings, credential }: OutputWorld, signal: AbortSignal): Promise<Finding> {
-  const { authentication, topicSchema, topicEndpoint } = output
+  const { authentication, topicSchema } = output
   const { endpoints } = surroundings
   const client = createTopicClient({ output, credential: credential(), endpoints, clock: systemClock })
   const proof = authentication.kind === 'accessKey' ? 'accessKey' : 'token'
@@ -31,15 +31,7 @@ async function askTopic({ output, surroundings, credential }: OutputWorld, signa
     ) {
       return ok(`the topic takes the ${proof}`)
     }
-    const error = explainRejection(answer, {
-      host: publishUrl(topicEndpoint).host,
-      authentication: authentication.kind,
-      clientId:
-        authentication.kind === 'entra' && 'clientId' in authentication.credential
-          ? authentication.credential.clientId
-          : undefined,
-      ...{ ids: [], published: [], attempts: 1 },
-    })
+    const error = explainRejection(answer, { output, ids: [], published: [], attempts: 1 })
     const belongsTo = answer.kind === 'no-token' ? 'azure/credential' : undefined
     return failed(whatIsWrong(error), { remedy: error.fix, ...(belongsTo && { belongsTo }) })
   } finally {

@@ -1,13 +1,14 @@
+import { emulatorFixes, fixFor } from '../core/emulator-fix.ts'
 import { BindingError, type BindingErrorCode } from '../core/errors.ts'
+import type { OutputMetadata } from '../metadata/metadata.ts'
+import { isNamespaceTopic } from '../metadata/parse-endpoint.ts'
+import { shellWord } from '../support/text.ts'
 import type { TopicAnswer } from './topic-answer.ts'
+import { topicName } from './topic-name.ts'
 
-/** What an explanation may name beside the answer. Nothing secret. */
+/** What an explanation names beside the answer. */
 export interface RejectionContext {
-  /** Host of the topic. */
-  readonly host: string
-  readonly authentication: 'accessKey' | 'entra'
-  /** Client id of the credential, where one is known. */
-  readonly clientId: string | undefined
+  readonly output: Pick<OutputMetadata, 'topicEndpoint' | 'authentication'>
   /** Ids of the call's events that were not published, as far as is known. */
   readonly ids: readonly string[]
   /** Ids of the call's events that were published before. */
@@ -47,17 +48,18 @@ export function explainRejection(failure: Failure, context: RejectionContext): B
 }
 
 function explain(failure: Failure, context: RejectionContext): Explanation {
+  const { host } = new URL(context.output.topicEndpoint)
   switch (failure.kind) {
     case 'no-token':
       return {
         code: failure.permanent ? 'CREDENTIALS_REJECTED' : 'PUBLISH_UNAVAILABLE',
-        what: `the topic at ${context.host} can't be published to: ${failure.reason}${after(context)}`,
+        what: `the topic at ${host} can't be published to: ${failure.reason}${after(context)}`,
         fix: failure.fix ?? 'check the credential fields and that the Entra authority can be reached',
       }
     case 'unreachable':
       return {
         code: 'PUBLISH_UNAVAILABLE',
-        what: `the topic at ${context.host} can't be reached: ${failure.reason}${after(context)}`,
+        what: `the topic at ${host} can't be reached: ${failure.reason}${after(context)}`,
         fix:
           failure.fix ??
           'check topicEndpoint and the network, then publish again; the events may have been published all the same',
@@ -69,17 +71,12 @@ function explain(failure: Failure, context: RejectionContext): Explanation {
 
 function explainStatus(answer: Extract<Failure, { kind: 'answered' }>, context: RejectionContext): Explanation {
   const { status, message } = answer
-  const said = `the topic at ${context.host} answered ${status}${message === '' ? '' : `: ${message}`}`
-  const withKey = context.authentication === 'accessKey'
-  if (status === 401 && withKey) {
-    return {
-      code: 'CREDENTIALS_REJECTED',
-      what: said,
-      fix:
-        `set accessKey to a key of this topic: az eventgrid topic key list --resource-group ` +
-        `<resourceGroup> --name ${topicName(context.host)}`,
-    }
-  }
+  const { topicEndpoint, authentication } = context.output
+  const { host } = new URL(topicEndpoint)
+  const said = `the topic at ${host} answered ${status}${message === '' ? '' : `: ${message}`}`
+  const remedies = remediesFor(topicEndpoint)
+  const withKey = authentication.kind === 'accessKey'
+  if (status === 401 && withKey) return { code: 'CREDENTIALS_REJECTED', what: said, fix: remedies.accessKey() }
   // A namespace topic has no 413.
   if (status === 413 || (status === 403 && /too large|maximum size/i.test(message)))
     return { code: 'PAYLOAD_TOO_LARGE', what: said, fix: 'publish fewer or smaller events in one call' }
@@ -87,18 +84,10 @@ function explainStatus(answer: Extract<Failure, { kind: 'answered' }>, context: 
     return {
       code: 'PERMISSION_DENIED',
       what: said,
-      fix: withKey ? firewallFix : `${roleFix(context.clientId)}; ${firewallFix}`,
+      fix: withKey ? firewallFix : `${firewallFix}; ${remedies.role(clientOf(authentication))}`,
     }
   }
-  if (status === 404) {
-    return {
-      code: 'PUBLISH_REJECTED',
-      what: said,
-      fix:
-        `set topicEndpoint to the topic's own: az eventgrid topic show --resource-group ` +
-        `<resourceGroup> --name ${topicName(context.host)} --query endpoint`,
-    }
-  }
+  if (status === 404) return { code: 'PUBLISH_REJECTED', what: said, fix: remedies.topic() }
   if (status === 410) {
     const fix = 'the namespace has no such topic: check the name before :publish in topicEndpoint'
     return { code: 'PUBLISH_REJECTED', what: said, fix }
@@ -126,10 +115,42 @@ function explainStatus(answer: Extract<Failure, { kind: 'answered' }>, context: 
 
 const firewallFix = "let the topic's network settings admit this machine"
 
-const roleFix = (clientId: string | undefined) =>
-  `az role assignment create --assignee ${clientId ?? '<clientId>'} --role "EventGrid Data Sender" --scope <resource id of the topic>`
+const senderRole = 'EventGrid Data Sender'
 
-/** A topic's host begins with its name. */
-const topicName = (host: string) => (host.includes('.eventgrid.') ? (host.split('.')[0] ?? '<topic>') : '<topic>')
+/** With lines to paste. What the endpoint does not tell, `az` looks up by the name in it. */
+function remediesFor(topicEndpoint: string) {
+  const url = new URL(topicEndpoint)
+  const isNamespace = isNamespaceTopic(topicEndpoint)
+  const resource = isNamespace ? 'namespace' : 'topic'
+  const name = (isNamespace ? undefined : topicName(url)) ?? url.hostname.split('.')[0] ?? ''
+  const lookUp = (field: string) =>
+    `"$(az resource list --name ${shellWord(name)} --resource-type Microsoft.EventGrid/${resource}s --query '[0].${field}' --output tsv)"`
+  const fix = (emulator: string, azure: string) => fixFor(topicEndpoint, emulator, azure)
+  const keys = isNamespace ? 'namespace list-key' : 'topic key list'
+  return {
+    accessKey: () =>
+      fix(
+        emulatorFixes.key('accessKey'),
+        `set accessKey to a key of this ${resource}:\n` +
+          `az eventgrid ${keys} --name ${shellWord(name)} --resource-group ${lookUp('resourceGroup')}`,
+      ),
+    role: (clientId: string | undefined) =>
+      fix(
+        emulatorFixes.role(senderRole, clientId),
+        'assign the role, and allow a few minutes until it counts:\n' +
+          `az role assignment create --assignee ${shellWord(clientId ?? '<clientId>')} --role "${senderRole}" --scope ${lookUp('id')}`,
+      ),
+    topic: () =>
+      fix(
+        emulatorFixes.topic,
+        `set topicEndpoint to the topic's own:\naz eventgrid topic list --query "[?name=='${name}'].endpoint" --output tsv`,
+      ),
+  }
+}
+
+const clientOf = (authentication: OutputMetadata['authentication']) =>
+  authentication.kind === 'entra' && 'clientId' in authentication.credential
+    ? authentication.credential.clientId
+    : undefined
 
 const after = ({ attempts }: RejectionContext) => (attempts > 1 ? ` (after ${attempts} attempts)` : '')

@@ -15,6 +15,7 @@ import { contextOfSpan, remoteSpan, type TraceContext } from '../core/trace-cont
 import { withTraceContext } from './event-trace.ts'
 import type { CallEvents, WireEvent } from './to-events.ts'
 import type { TopicAnswer } from './topic-answer.ts'
+import { topicName } from './topic-name.ts'
 
 /** One call of `create`, in traces and metrics. */
 export interface CallTrace {
@@ -44,7 +45,7 @@ const maxLinks = 128
 
 /** Makes the traces and metrics of the topic at a URL. They do nothing without an SDK in the process. */
 export function createPublishTracing(url: URL, maxEventBytes: number): PublishTracing {
-  const destination = bounded(topicName(url))
+  const destination = bounded(topicName(url) ?? url.hostname)
   const common: Attributes = {
     [attribute.system]: messagingSystem,
     [attribute.operationName]: 'publish',
@@ -116,13 +117,6 @@ export function createPublishTracing(url: URL, maxEventBytes: number): PublishTr
       return tracer() || instruments() ? requestTraced(calls, events, send) : send()
     },
   }
-}
-
-/** What a topic is called: the name in a path `/topics/{name}`, else the first label of a host of Azure, else the host. */
-function topicName({ pathname, hostname }: URL): string {
-  const named = /^\/topics\/([^/:]+)/.exec(pathname)?.[1]
-  if (named !== undefined) return named
-  return /^([^.]+)\..*\beventgrid\.azure\.(?:net|cn|us)$/.exec(hostname)?.[1] ?? hostname
 }
 
 function endSpan(span: Span | undefined, error: string | undefined): void {

@@ -73,19 +73,8 @@ export function createPublisher(options: PublisherOptions): Publisher {
   const bounds = isNamespaceTopic(output.topicEndpoint) ? namespaceDefaults : publisherDefaults
   const limits: PublisherLimits = { ...bounds, ...options.limits }
   const url = publishUrl(output.topicEndpoint)
-  const { authentication } = output
-  const clientId =
-    authentication.kind === 'entra' && 'clientId' in authentication.credential
-      ? authentication.credential.clientId
-      : undefined
   const explain = (call: PublishCall, { answer, attempts }: FailedAnswer) =>
-    explainRejection(answer, {
-      host: url.host,
-      authentication: authentication.kind,
-      clientId,
-      attempts,
-      ...idsOf(call),
-    })
+    explainRejection(answer, { output, attempts, ...idsOf(call) })
   const client = createTopicClient({ output, credential, endpoints, clock })
   const closing = new AbortController()
   const open = createPlacedList<PublishCall>()

@@ -1,8 +1,8 @@
 import { certificateRemedy } from '../core/certificate-fault.ts'
+import { emulatorFixes, fixFor, isEmulator } from '../core/emulator-fix.ts'
 import type { BindingErrorCode, BindingErrorParts } from '../core/errors.ts'
 import { scrub } from '../core/scrub.ts'
 import { showUrl } from '../metadata/redact.ts'
-import { isLoopback } from '../support/loopback.ts'
 import { shellWord } from '../support/text.ts'
 import type { ArmFailure } from './arm-failure.ts'
 import { judgeFailure } from './judge-failure.ts'
@@ -44,6 +44,7 @@ const roles: Readonly<Record<FailureContext['pathKind'], string>> = {
 /** Explains a failed ARM call. A retryable failure has the code TIMEOUT, because that is what it ends in. */
 export function explainFailure(failure: ArmFailure, context: FailureContext): Explanation {
   const { scopeId, subscriptionId } = context
+  const fix = (emulator: string, azure: string) => fixFor(context.resourceManager, emulator, azure)
   const said = quote(failure, context)
   const details = {
     ...(failure.status !== undefined && { status: failure.status }),
@@ -61,14 +62,18 @@ export function explainFailure(failure: ArmFailure, context: FailureContext): Ex
         details,
       }
     case 'permission': {
-      const assignee = context.clientId ?? clientNamedBy(failure.message) ?? '<clientId>'
+      const client = context.clientId ?? clientNamedBy(failure.message)
+      const role = roles[context.pathKind]
       return {
         code: 'PERMISSION_DENIED',
         what: `the client may not create event subscriptions at ${scopeId} ${said}`,
-        fix: [
-          'assign the role, and allow a few minutes until it counts:',
-          `az role assignment create --assignee ${shellWord(assignee)} --role "${roles[context.pathKind]}" --scope ${shellWord(scopeId)}`,
-        ].join('\n'),
+        fix: fix(
+          emulatorFixes.role(role, client),
+          [
+            'assign the role, and allow a few minutes until it counts:',
+            `az role assignment create --assignee ${shellWord(client ?? '<clientId>')} --role "${role}" --scope ${shellWord(scopeId)}`,
+          ].join('\n'),
+        ),
         details,
       }
     }
@@ -76,18 +81,21 @@ export function explainFailure(failure: ArmFailure, context: FailureContext): Ex
       return {
         code: 'PROVIDER_NOT_REGISTERED',
         what: `the resource provider Microsoft.EventGrid is not registered in subscription ${subscriptionId} ${said}`,
-        fix: [
-          'register it, and wait until it shows Registered:',
-          'az provider register --namespace Microsoft.EventGrid',
-          'az provider show --namespace Microsoft.EventGrid --query registrationState',
-        ].join('\n'),
+        fix: fix(
+          emulatorFixes.provider(subscriptionId),
+          [
+            'register it, and wait until it shows Registered:',
+            'az provider register --namespace Microsoft.EventGrid',
+            'az provider show --namespace Microsoft.EventGrid --query registrationState',
+          ].join('\n'),
+        ),
         details,
       }
     case 'scope':
       return {
         code: 'SCOPE_NOT_FOUND',
         what: `there is no ${scopeId} ${said}`,
-        fix: 'check scope and subscriptionId, and that the resource exists',
+        fix: fix(emulatorFixes.scope, 'check scope and subscriptionId, and that the resource exists'),
         details,
       }
     case 'rejected':
@@ -111,7 +119,7 @@ function explainHandshake(
   details: Readonly<Record<string, unknown>>,
 ): Explanation {
   const { subscriberEndpoint, secrets } = context
-  const unreachable = isOnThisMachine(context.resourceManager) ? ingressRule(context) : noAnswer
+  const unreachable = isEmulator(context.resourceManager) ? ingressRule(context) : noAnswer
   const endpoint = scrub(showUrl(subscriberEndpoint), secrets)
   const path = new URL(subscriberEndpoint).pathname
   const named = /Http (?<method>[A-Z]+) request failed with response code (?<answer>\w+)/i.exec(failure.message)?.groups
@@ -150,11 +158,6 @@ function explainHandshake(
       `something in front of the binding answers in its place: route ${path} of the public endpoint to ` +
       `handshakePort, without authentication or redirects`,
   }
-}
-
-/** A Resource Manager on this machine is an emulator. */
-function isOnThisMachine(resourceManager: string): boolean {
-  return URL.canParse(resourceManager) && isLoopback(new URL(resourceManager).hostname)
 }
 
 /** The emulator needs no public endpoint, only a rule that leads to the handshake port. */

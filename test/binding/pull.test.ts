@@ -103,12 +103,9 @@ it('hands on the exact bytes of each event of a batch', async () => {
   expect(events.map(({ data }) => JSON.parse(data.toString()))).toEqual(exact)
 })
 
-it('creates the event subscription through Resource Manager, and asks it for the host of the namespace', async () => {
-  const client = { roles: [{ role: 'EventGrid Contributor' }, receiverRole] }
+it('as the client that an emulator has by itself, creates the event subscription through Resource Manager and asks it for the host', async () => {
   const empty = [{ name: 'shop', topics: [{ name: 'orders' }] }]
-  const { emulator, binding, events, publish, byCredential } = await openPull({
-    emulator: { clients: [client], namespaces: empty },
-  })
+  const { emulator, binding, events, publish, byCredential } = await openPull({ emulator: { namespaces: empty } })
   await binding.init({
     name: 'orders',
     properties: { ...byCredential, includedEventTypes: 'order.placed', maxDeliveryAttempts: '5', lockDuration: '2m' },
@@ -253,7 +250,11 @@ it('settles again what could not be settled at once', async () => {
 })
 
 it.each([
-  { fault: 'a wrong key', change: { namespaceKey: 'd3Jvbmcga2V5' }, says: 'az eventgrid namespace list-key' },
+  {
+    fault: 'a wrong key',
+    change: { namespaceKey: 'd3Jvbmcga2V5' },
+    says: 'set namespaceKey to the key of the topic, which emulate prints',
+  },
   {
     fault: 'an event subscription that is missing',
     change: { eventSubscriptionName: 'nobody' },
@@ -268,9 +269,10 @@ it.each([
 })
 
 it('names the role that is missing to write the event subscription, and the topic that is missing', async () => {
-  const { binding, byCredential } = await openPull()
+  const { binding, byCredential } = await openPull({ emulator: { clients: [{ roles: [] }] } })
   const denied = await refusal(binding.init(byCredential))
   expect(denied.code).toBe('PERMISSION_DENIED')
+  expect(denied.message).toMatch(/\nclients: \[\{ clientId: \S+, roles: \[EventGrid Contributor\] \}\]\nin Azure: /)
   expect(denied.message).toContain('--role "EventGrid Contributor"')
   const client = { roles: [{ role: 'EventGrid Contributor' }] }
   const other = await openPull({ emulator: { clients: [client] } })

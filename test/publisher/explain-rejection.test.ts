@@ -1,6 +1,8 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import type { BindingError } from '../../src/core/errors.ts'
+import { Secret } from '../../src/core/secret.ts'
+import { explainRejection } from '../../src/publisher/explain-rejection.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 import { refusal } from '../support/refusal.ts'
 import { accessKey, failureInTime, openPublisher } from './open-publisher.ts'
@@ -16,9 +18,9 @@ describe('an answer that refuses', () => {
 
   it.each([
     { status: 400, code: 'PUBLISH_REJECTED', says: 'topicSchema' },
-    { status: 401, code: 'CREDENTIALS_REJECTED', says: 'az eventgrid topic key list' },
+    { status: 401, code: 'CREDENTIALS_REJECTED', says: 'set accessKey to the key of the topic, which emulate prints' },
     { status: 403, code: 'PERMISSION_DENIED', says: 'network settings' },
-    { status: 404, code: 'PUBLISH_REJECTED', says: 'az eventgrid topic show' },
+    { status: 404, code: 'PUBLISH_REJECTED', says: 'an endpoint that emulate prints' },
     { status: 413, code: 'PAYLOAD_TOO_LARGE', says: 'smaller' },
     { status: 415, code: 'PUBLISH_REJECTED', says: 'topicEndpoint' },
     { status: 202, code: 'PUBLISH_REJECTED', says: 'where Event Grid answers 200' },
@@ -66,5 +68,45 @@ describe('an answer that refuses', () => {
     const error = await refusal(openPublisher(topic.endpoint).publisher.publish(event('1')))
     expect(error.code).toBe('PUBLISH_REJECTED')
     await topic.disconnected()
+  })
+})
+
+describe('the lines to paste about a topic of Azure', () => {
+  const custom = 'https://orders.westeurope-1.eventgrid.azure.net/api/events'
+  const namespace = 'https://shop.westeurope-1.eventgrid.azure.net/topics/orders:publish'
+  const key = { kind: 'accessKey', accessKey: new Secret('a2V5') } as const
+  const entra = {
+    kind: 'entra',
+    credential: { kind: 'managedIdentity', clientId: 'client-1' },
+  } as const
+
+  it.each([
+    {
+      name: 'a wrong key',
+      ...{ status: 401, topicEndpoint: custom, authentication: key },
+      line: `az eventgrid topic key list --name orders --resource-group "$(az resource list --name orders --resource-type Microsoft.EventGrid/topics --query '[0].resourceGroup' --output tsv)"`,
+    },
+    {
+      name: 'a wrong key of a namespace',
+      ...{ status: 401, topicEndpoint: namespace, authentication: key },
+      line: `az eventgrid namespace list-key --name shop --resource-group "$(az resource list --name shop --resource-type Microsoft.EventGrid/namespaces --query '[0].resourceGroup' --output tsv)"`,
+    },
+    {
+      name: 'a missing role',
+      ...{ status: 403, topicEndpoint: custom, authentication: entra },
+      line: `az role assignment create --assignee client-1 --role "EventGrid Data Sender" --scope "$(az resource list --name orders --resource-type Microsoft.EventGrid/topics --query '[0].id' --output tsv)"`,
+    },
+    {
+      name: 'a wrong endpoint',
+      ...{ status: 404, topicEndpoint: custom, authentication: key },
+      line: `az eventgrid topic list --query "[?name=='orders'].endpoint" --output tsv`,
+    },
+  ])('have no placeholder: $name', ({ status, topicEndpoint, authentication, line }) => {
+    const answer = { kind: 'answered', status, message: '', requestId: undefined, retryAfterMs: undefined } as const
+    const { fix } = explainRejection(answer, {
+      output: { topicEndpoint, authentication },
+      ...{ ids: [], published: [], attempts: 1 },
+    })
+    expect(fix?.split('\n').at(-1)).toBe(line)
   })
 })

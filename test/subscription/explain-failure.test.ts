@@ -112,6 +112,21 @@ it.each([
   },
 )
 
+it.each([
+  {
+    status: 403,
+    code: 'AuthorizationFailed',
+    line: 'clients: [{ clientId: c1, roles: [EventGrid EventSubscription Contributor] }]',
+  },
+  { status: 409, code: 'MissingSubscriptionRegistration', line: 'subscriptions: [{ id: s1, registered: true }]' },
+  { status: 404, code: 'ResourceNotFound', line: 'emulate prints the scope of each topic' },
+])('names the configuration of an emulator before the lines for az: $code', ({ status, code, line }) => {
+  const { fix } = explain({ status, code }, { resourceManager: 'https://127.0.0.1:4430' })
+  expect(fix).toMatch(/^on the emulator: .*its configuration \(emulate --config FILE/)
+  expect(fix).toContain(line)
+  expect(fix).toContain('\nin Azure: ')
+})
+
 it('gives the line for an emulator in the same process where the port is a free one', () => {
   const said = handshake('Http OPTIONS request failed with response code Unknown.')
   const { fix } = explainFailure(said, { ...context, resourceManager: 'https://127.0.0.1:1', handshakePort: 0 })

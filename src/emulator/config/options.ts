@@ -19,7 +19,10 @@ export interface ClientOptions {
   readonly clientSecret?: string
   /** The object id of its service principal. @default derived from the client id */
   readonly objectId?: string
-  /** @default `EventGrid EventSubscription Contributor` and `EventGrid Data Sender`, everywhere */
+  /**
+   * @default `EventGrid EventSubscription Contributor`, `EventGrid Data Sender` and `EventGrid Data Receiver`, everywhere, and
+   * `EventGrid Contributor` at the namespaces of the options
+   */
   readonly roles?: readonly RoleGrant[]
 }
 
@@ -232,24 +235,27 @@ export function resolveOptions(
   checkOptionNames(options, Object.keys(codeOnly))
   const tenantId = options.tenantId ?? emulatorDefaults.tenantId
   const [first = {}, ...more] = options.clients ?? []
-  const clients = [first, ...more].map((client) => resolveClient(client, tenantId, persisted))
   const only: AzureSubscriptionOptions & { readonly id: string; readonly resourceGroups: readonly string[] } = {
     id: options.subscriptionId ?? emulatorDefaults.subscriptionId,
     resourceGroups: [options.resourceGroup ?? emulatorDefaults.resourceGroup],
   }
+  const subscriptions = (options.subscriptions ?? [only]).map((subscription) => ({
+    id: subscription.id ?? only.id,
+    tenantId: subscription.tenantId ?? first.tenantId ?? tenantId,
+    registered: subscription.registered ?? true,
+    resourceGroups: subscription.resourceGroups ?? only.resourceGroups,
+  }))
+  const namespaces = options.namespaces ?? []
+  const roles = defaultRoles(namespaces, subscriptions)
+  const clients = [first, ...more].map((client) => resolveClient({ roles, ...client }, tenantId, persisted))
   return {
     port: options.port ?? 0,
     httpPort: options.httpPort ?? 0,
     host: options.host ?? '127.0.0.1',
     clients,
-    subscriptions: (options.subscriptions ?? [only]).map((subscription) => ({
-      id: subscription.id ?? only.id,
-      tenantId: subscription.tenantId ?? clients[0]?.tenantId ?? tenantId,
-      registered: subscription.registered ?? true,
-      resourceGroups: subscription.resourceGroups ?? only.resourceGroups,
-    })),
+    subscriptions,
     topics: options.topics ?? [{ name: emulatorDefaults.topic }],
-    namespaces: options.namespaces ?? [],
+    namespaces,
     eventSubscriptions: options.eventSubscriptions ?? [],
     ingress: ingressOf(options.ingress ?? []),
     trustedCertificates: options.trustedCertificates ?? [],
@@ -265,7 +271,11 @@ export function resolveOptions(
   }
 }
 
-function resolveClient(client: ClientOptions, defaultTenant: string, persisted: PersistedValues): Client {
+function resolveClient(
+  client: ClientOptions & Required<Pick<ClientOptions, 'roles'>>,
+  defaultTenant: string,
+  persisted: PersistedValues,
+): Client {
   const clientId = client.clientId ?? emulatorDefaults.clientId
   const tenantId = client.tenantId ?? defaultTenant
   return {
@@ -274,14 +284,27 @@ function resolveClient(client: ClientOptions, defaultTenant: string, persisted: 
     clientSecret:
       client.clientSecret ?? persistedOr(persisted, 'client secret', `${tenantId} ${clientId}`, randomSecret),
     objectId: client.objectId ?? stableGuid(`service principal ${clientId}`),
-    roles: (client.roles ?? defaultRoles).map(({ role, scope }) => ({ role, scope: scope ?? '/' })),
+    roles: client.roles.map(({ role, scope }) => ({ role, scope: scope ?? '/' })),
   }
 }
 
-const defaultRoles: readonly RoleGrant[] = [
-  { role: 'EventGrid EventSubscription Contributor' },
-  { role: 'EventGrid Data Sender' },
-]
+/** In Azure, too, only `EventGrid Contributor` may write the event subscriptions of a namespace topic. */
+function defaultRoles(
+  namespaces: readonly NamespaceOptions[],
+  subscriptions: readonly DeclaredSubscription[],
+): readonly RoleGrant[] {
+  const idOf = ({ name, subscriptionId = subscriptions[0]?.id, resourceGroup }: NamespaceOptions) => {
+    const azure = subscriptions.find(({ id }) => id.toLowerCase() === subscriptionId?.toLowerCase())
+    const group = resourceGroup ?? azure?.resourceGroups[0] ?? emulatorDefaults.resourceGroup
+    return `/subscriptions/${subscriptionId}/resourceGroups/${group}/providers/Microsoft.EventGrid/namespaces/${name}`
+  }
+  return [
+    { role: 'EventGrid EventSubscription Contributor' },
+    { role: 'EventGrid Data Sender' },
+    { role: 'EventGrid Data Receiver' },
+    ...namespaces.map((namespace) => ({ role: 'EventGrid Contributor', scope: idOf(namespace) })),
+  ]
+}
 
 /** A secret of the form that Entra makes. */
 function randomSecret(): string {

@@ -16,6 +16,7 @@ it('lists what the caller may do at a scope, an entry for each role that it hold
       value: [
         { actions: expect.arrayContaining(['Microsoft.EventGrid/eventSubscriptions/*']), notActions: [] },
         { dataActions: ['Microsoft.EventGrid/events/send/action'] },
+        { dataActions: ['Microsoft.EventGrid/events/receive/action'] },
         { actions: ['*'], notActions: expect.arrayContaining(['Microsoft.Authorization/*/Write']), notDataActions: [] },
       ],
     },

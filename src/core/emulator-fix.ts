@@ -1,0 +1,25 @@
+import { isLoopback } from '../support/loopback.ts'
+
+/** Is this the address of an emulator? Nothing of Azure itself is on this machine. */
+export function isEmulator(url: string): boolean {
+  return URL.canParse(url) && isLoopback(new URL(url).hostname)
+}
+
+/** The remedy for Azure, and before it the remedy for an emulator where one answers at this URL: `az` manages Azure alone. */
+export function fixFor(url: string, emulator: string, azure: string): string {
+  return isEmulator(url) ? `on the emulator: ${emulator}\nin Azure: ${azure}` : azure
+}
+
+const configuration = 'its configuration (emulate --config FILE, read again when it changes)'
+
+/** What to do about a refusal of the emulator. */
+export const emulatorFixes = {
+  client: `emulate prints its clients with their secrets at its start; or add this client to clients in ${configuration}`,
+  role: (role: string, clientId: string | undefined) =>
+    `add the role to the roles of the client in ${configuration}:\nclients: [{ clientId: ${clientId ?? '…'}, roles: [${role}] }]`,
+  provider: (subscriptionId: string) =>
+    `set registered in ${configuration}:\nsubscriptions: [{ id: ${subscriptionId}, registered: true }]`,
+  scope: `emulate prints the scope of each topic at its start; or add the resource to topics, namespaces or subscriptions in ${configuration}`,
+  key: (field: string) => `set ${field} to the key of the topic, which emulate prints at its start`,
+  topic: `set topicEndpoint to an endpoint that emulate prints at its start; or add the topic to topics in ${configuration}`,
+} as const
