@@ -1,0 +1,35 @@
+import type { Command } from '../../src/cli/command.ts'
+
+/** The commands of `eventgrid-binding`. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import('../../src/cli/commands/serve.ts')).serve,
+  emulate: async () => (await import('../../src/cli/commands/emulate.ts')).emulate,
+  run: async () => (await import('../../src/cli/commands/run.ts')).run,
+  check: async () => (await import('../../src/cli/commands/check.ts')).check,
+  init: async () => (await import('../../src/cli/commands/init.ts')).init,
+  schema: async () => (await import('../../src/cli/commands/schema.ts')).schema,
+}
+
+export async function commandHelp(name: string): Promise<string> {
+  const load = commands[name]
+  if (!load) throw new Error(`there is no command ${name}`)
+  return (await load()).help
+}
+
+export interface Option {
+  readonly flag: string
+  /** As help writes it: `--port N`. */
+  readonly usage: string
+  readonly value: 'required' | 'optional' | 'none'
+}
+
+/** The options that a help text lists, `--help` too. */
+export function optionsOf(help: string): Option[] {
+  return [...help.matchAll(/^ {2}(?:-\w, )?((--[a-z-]+)(?: (\[?[A-Z][A-Z|,.]*\]?))?)(?= |$)/gm)].map(
+    ([, usage = '', flag = '', value]) => ({
+      usage,
+      flag,
+      value: value === undefined ? 'none' : value.startsWith('[') ? 'optional' : 'required',
+    }),
+  )
+}

@@ -1,0 +1,73 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { visit } from 'unist-util-visit'
+import { expect, it } from 'vitest'
+import { z } from 'zod'
+import { commandHelp, optionsOf } from './command-options.ts'
+import { pages, placeOf, root } from './page.ts'
+import { commandsIn, type ShellCommand } from './shell-line.ts'
+
+const { version, scripts } = z
+  .object({ version: z.string(), scripts: z.record(z.string(), z.string()) })
+  .parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
+
+/** Every command of a shell block, and every one that a sentence names. */
+const commands = pages.flatMap((page) => {
+  const found: { place: string; words: ShellCommand }[] = []
+  visit(page.tree, ['code', 'inlineCode'], (node) => {
+    if (node.type === 'code' && node.lang !== 'sh') return
+    if (node.type !== 'code' && node.type !== 'inlineCode') return
+    const inSentence = node.type === 'inlineCode'
+    if (inSentence && !/^(npx|npm) /.test(node.value)) return
+    for (const words of commandsIn(node.value)) found.push({ place: placeOf(page, node), words })
+  })
+  return found
+})
+
+const named = (...start: string[]) =>
+  commands
+    .filter(({ words }) => start.every((word, at) => words[at] === word))
+    .map(({ place, words }) => ({ place, line: words.join(' '), words: words.slice(start.length) }))
+
+it.each(named('npx', 'eventgrid-binding'))('$place: $line', async ({ words: [name = '', ...args] }) => {
+  if (name === '…') return
+  const options = optionsOf(await commandHelp(name))
+  for (const [at, argument] of args.entries()) {
+    if (!argument.startsWith('--')) continue
+    const option = options.find(({ flag }) => flag === argument)
+    expect(option, `${name} has no ${argument}`).toBeDefined()
+    const next = args[at + 1]
+    if (option?.value === 'required') expect(next, `${argument} needs a value`).toMatch(/^[^-]/)
+    if (option?.value === 'none') expect(next ?? '--', `${argument} takes no value`).toMatch(/^--/)
+  }
+})
+
+const ofNpm = [
+  ...named('npm', 'run'),
+  ...['start', 'test'].flatMap((script) =>
+    named('npm', script).map((one) => ({ ...one, words: [script, ...one.words] })),
+  ),
+]
+
+it.each(ofNpm)('$place: $line', ({ words: [script = '', ...args] }) => {
+  const command = scripts[script] ?? ''
+  expect(command, `package.json has no script ${script}`).not.toBe('')
+  const options = args.filter((argument) => /^--./.test(argument))
+  const program = /[\w/-]+\.ts$/.exec(command)?.[0]
+  const source = program === undefined ? '' : readFileSync(join(root, program), 'utf8')
+  for (const option of options) expect(source).toMatch(new RegExp(`\\b${option.slice(2)}'?: \\{ type: '`))
+})
+
+it.each(named('node'))('$place: $line', ({ words }) => {
+  const program = words.find((word) => /^(examples|dist|bench|test)\//.test(word))
+  if (program !== undefined) expect(existsSync(join(root, program)), program).toBe(true)
+})
+
+it.each(named('npm', 'install'))('$place: $line', ({ words }) => {
+  for (const word of words.filter((one) => one.endsWith('.tgz')))
+    expect(word).toBe(`../eventgrid-binding/eventgrid-binding-${version}.tgz`)
+})
+
+it('finds the commands', () => {
+  expect(commands.length).toBeGreaterThan(80)
+})
