@@ -86,39 +86,70 @@ const ingressRule = z.strictObject({
   to: z.string().refine((url) => isUrl(url, ['https:', 'http:']), 'must be a URL'),
 })
 
+/** A field that may be left out, with what an editor shows for it. */
+const field = <T extends z.ZodType>(about: string, schema: T) => z.exactOptional(schema).describe(about)
+
 /** With an account and its key or a signature, or Azurite's short form. */
 const connectionString = /^UseDevelopmentStorage=true|(^|;)\s*(AccountKey|SharedAccessSignature)=[^;]+/i
 
 /** The schema of a configuration file: those options of the emulator that are data, under the same names. */
 export const configSchema = z.strictObject({
-  port: z.exactOptional(port),
-  httpPort: z.exactOptional(port),
-  host: z.exactOptional(text),
-  state: z.exactOptional(text),
-  tenantId: z.exactOptional(text),
-  subscriptionId: z.exactOptional(text),
-  resourceGroup: z.exactOptional(text),
-  clients: z.exactOptional(list(client).min(1, 'must name one at least')),
-  subscriptions: z.exactOptional(list(azureSubscription).min(1, 'must name one at least')),
-  topics: z.exactOptional(list(topic)),
-  namespaces: z.exactOptional(list(namespace)),
-  eventSubscriptions: z.exactOptional(list(eventSubscription)),
-  ingress: z.exactOptional(list(ingressRule)),
-  trustedCertificates: z.exactOptional(list(text)),
-  retrySchedule: z.exactOptional(list(milliseconds).min(1, 'must hold one pause at least')),
-  deadLetterDelay: z.exactOptional(milliseconds),
-  deadLetterConnectionString: z.exactOptional(
+  port: field('Port of Resource Manager, Entra and the topics, https. 0 takes a free one. Default: 4430.', port),
+  httpPort: field('Port of the topics over http, the page and the proxy. 0 takes a free one. Default: 4431.', port),
+  host: field('Address to listen on. Default: 127.0.0.1.', text),
+  state: field(
+    'File that keeps topics, subscriptions, keys and undelivered events. Relative to this file. Default: memory.',
+    text,
+  ),
+  tenantId: field('Tenant of the clients and Azure subscriptions that name none.', text),
+  subscriptionId: field('The Azure subscription, where subscriptions is not given.', text),
+  resourceGroup: field('Its resource group, where subscriptions is not given. Default: rg.', text),
+  clients: field(
+    'Applications that may sign in, with their roles. Default: one client.',
+    list(client).min(1, 'must name one at least'),
+  ),
+  subscriptions: field(
+    'Azure subscriptions. Default: one, registered.',
+    list(azureSubscription).min(1, 'must name one at least'),
+  ),
+  topics: field('Custom topics. Default: one, orders.', list(topic)),
+  namespaces: field(
+    'Namespaces with topics and Queue event subscriptions, for pull delivery. Default: none.',
+    list(namespace),
+  ),
+  eventSubscriptions: field(
+    'Webhook event subscriptions that exist from the start. Default: none.',
+    list(eventSubscription),
+  ),
+  ingress: field(
+    'Where public URLs are really served. The first rule that fits is used. Default: none.',
+    list(ingressRule),
+  ),
+  trustedCertificates: field('PEM files to trust at subscribers, relative to this file. Default: none.', list(text)),
+  retrySchedule: field(
+    'Milliseconds between delivery attempts. The last one repeats. Default: those of Event Grid.',
+    list(milliseconds).min(1, 'must hold one pause at least'),
+  ),
+  deadLetterDelay: field('Milliseconds from the last attempt to the dead-letter. Default: 300000.', milliseconds),
+  deadLetterConnectionString: field(
+    'Storage account for dead-letters. Needs the package @azure/storage-blob. Default: memory.',
     text.regex(connectionString, 'must be a connection string of a storage account (AccountName=…;AccountKey=…)'),
   ),
-  concurrency: z.exactOptional(count),
-  maxPending: z.exactOptional(count),
-  maxPendingBytes: z.exactOptional(count),
-  operationDelayMs: z.exactOptional(milliseconds),
-  operationRetryAfter: z.exactOptional(count),
-  conflicts: z.exactOptional(z.boolean()),
-  throttling: z.exactOptional(z.boolean()),
-  deliveryTokenVersion: z.exactOptional(z.enum(['1.0', '2.0'])),
-  tokenLifetimeSeconds: z.exactOptional(count),
+  concurrency: field('Deliveries under way at once, for each event subscription.', count),
+  maxPending: field('The most undelivered events. Publishing more is answered 429.', count),
+  maxPendingBytes: field('The most bytes of undelivered events. Publishing more is answered 429.', count),
+  operationDelayMs: field('Milliseconds that a long-running operation takes at least. Default: 0.', milliseconds),
+  operationRetryAfter: field(
+    'Retry-After of the answers 201 and 202 to a long-running operation, in seconds. Default: none sent.',
+    count,
+  ),
+  conflicts: field(
+    'Answer 409 to a change of an event subscription while another one runs? Default: false.',
+    z.boolean(),
+  ),
+  throttling: field("Answer 429 beyond Azure's rates? Default: false.", z.boolean()),
+  deliveryTokenVersion: field('Version of the Entra tokens of deliveries. Default: 1.0.', z.enum(['1.0', '2.0'])),
+  tokenLifetimeSeconds: field('Life of the tokens given to clients. Default: 3599.', count),
 })
 
 /** A configuration, well-formed in each field. */

@@ -1,4 +1,3 @@
-import { isRecord } from '../../support/is-record.ts'
 import { checkNames } from '../../support/option-checks.ts'
 import { namesAt } from './config-schema.ts'
 
@@ -9,29 +8,8 @@ import { namesAt } from './config-schema.ts'
  */
 export function checkOptionNames(options: unknown, codeOnly: readonly string[]): void {
   const known = namesAt([]).filter((name) => name !== 'deadLetterConnectionString')
-  checkNames('the options', options, [...known, ...codeOnly])
-  checkNamespaces(isRecord(options) ? options.namespaces : undefined)
-  for (const list of ['subscriptions', 'topics', 'eventSubscriptions', 'ingress', 'clients']) {
-    const given = isRecord(options) ? options[list] : undefined
-    if (typeof given === 'function') continue
-    for (const [index, entry] of checkList(list, given, namesAt([list, 0])).entries()) {
-      const roles = list === 'clients' && isRecord(entry) ? entry.roles : undefined
-      checkList(`clients[${index}].roles`, roles, namesAt(['clients', 0, 'roles', 0]))
-    }
-  }
-}
-
-/** Checks the topics in each namespace, and the event subscriptions in each topic. */
-function checkNamespaces(value: unknown): void {
-  for (const [index, namespace] of checkList('namespaces', value, namesAt(['namespaces', 0])).entries()) {
-    const where = `namespaces[${index}].topics`
-    const topics = isRecord(namespace) ? namespace.topics : undefined
-    for (const [place, topic] of checkList(where, topics, namesAt(['namespaces', 0, 'topics', 0])).entries()) {
-      const subscriptions = isRecord(topic) ? topic.eventSubscriptions : undefined
-      const names = namesAt(['namespaces', 0, 'topics', 0, 'eventSubscriptions', 0])
-      checkList(`${where}[${place}].eventSubscriptions`, subscriptions, names)
-    }
-  }
+  for (const [name, value] of checkNames('the options', options, [...known, ...codeOnly]))
+    checkList(name, value, [name])
 }
 
 /** The same for one topic. */
@@ -39,9 +17,15 @@ export function checkTopicNames(options: unknown): void {
   checkNames('the topic', options, namesAt(['topics', 0]))
 }
 
-function checkList(what: string, value: unknown, names: readonly string[]): readonly unknown[] {
-  if (value === undefined) return []
+/** Checks a list of mappings, and the lists in them. Other values have no names to check. */
+function checkList(what: string, value: unknown, path: readonly PropertyKey[]): void {
+  const names = namesAt([...path, 0])
+  if (names.length === 0 || value === undefined || typeof value === 'function') return
   if (!Array.isArray(value)) throw new TypeError(`${what} must be a list`)
-  for (const [index, entry] of value.entries()) checkNames(`${what}[${index}]`, entry, names)
-  return value
+  for (const [index, entry] of value.entries()) {
+    const where = `${what}[${index}]`
+    for (const [name, inner] of checkNames(where, entry, names)) {
+      checkList(`${where}.${name}`, inner, [...path, 0, name])
+    }
+  }
 }

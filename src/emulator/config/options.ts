@@ -192,28 +192,18 @@ export const emulatorDefaults = {
   tokenLifetimeSeconds: 3599,
 } as const
 
+/** Options that are resolved into others, or used where they are given. */
+type Resolved = keyof DeliveryOptions | 'clients' | 'subscriptions' | 'ingress' | 'operationRetryAfter' | 'state'
+type DefaultNames = 'tenantId' | 'subscriptionId' | 'resourceGroup'
+
 /** {@link EventGridEmulatorOptions} with every default filled in. */
-export interface ResolvedOptions {
-  readonly port: number
-  readonly httpPort: number
-  readonly host: string
+export interface ResolvedOptions extends Required<Omit<EventGridEmulatorOptions, Resolved | DefaultNames>> {
   /** One at least. */
   readonly clients: readonly Client[]
   readonly subscriptions: readonly DeclaredSubscription[]
-  readonly topics: readonly TopicOptions[]
-  readonly namespaces: readonly NamespaceOptions[]
-  readonly eventSubscriptions: readonly EventSubscriptionOptions[]
   readonly ingress: Ingress
-  readonly trustedCertificates: readonly string[]
-  readonly clock: Clock
-  readonly random: () => number
-  readonly operationDelayMs: number
   readonly operationRetryAfter: number | undefined
-  readonly conflicts: boolean
-  readonly throttling: boolean
-  readonly deliveryTokenVersion: '1.0' | '2.0'
   readonly delivery: DeliveryOptions
-  readonly tokenLifetimeSeconds: number
 }
 
 /** Options that are not data. The compiler finds a missing one. */
