@@ -5,15 +5,19 @@ import { type ArmError, armErrors } from './errors.ts'
 import type { Operations } from './operations.ts'
 import { removedAnswer, writtenAnswer } from './resource.ts'
 
-/** What the answers for namespaces need. */
-export interface NamespaceOptions extends ArmResources {
+/** The namespaces, and the queues of their event subscriptions. */
+export interface NamespaceContents {
   readonly namespaces: NamespaceStore
-  readonly operations: Operations
   /** Follows each event subscription that is stored or deleted. */
   readonly queues: {
     subscriptionChanged(subscription: QueueSubscription): void
     subscriptionDeleted(subscriptionId: string): void
   }
+}
+
+/** What the answers for namespaces need. */
+export interface NamespaceOptions extends ArmResources, NamespaceContents {
+  readonly operations: Operations
   /** The host name that a namespace's clients use. */
   readonly hostnameOf: (namespace: Namespace) => string
 }

@@ -3,6 +3,7 @@ import { randomKey } from '../model/model.ts'
 import type { Namespace, NamespaceTopic } from '../model/namespace.ts'
 import {
   checkNamespaceName,
+  type NamespaceContents,
   type NamespaceOptions,
   type NamespacePlace,
   namespaceRemoved,
@@ -51,7 +52,7 @@ export function namespaceTopicHandler(
 }
 
 /** Deletes a topic with its event subscriptions and their events. */
-export function deleteNamespaceTopic({ namespaces, queues }: NamespaceOptions, topic: NamespaceTopic): void {
+export function deleteNamespaceTopic({ namespaces, queues }: NamespaceContents, topic: NamespaceTopic): void {
   for (const { id } of namespaces.subscriptions(topic.id)) queues.subscriptionDeleted(id)
   namespaces.deleteTopic(topic)
 }

@@ -5,6 +5,7 @@ import type { ArmAnswer, ArmCall } from './call.ts'
 import { armErrors } from './errors.ts'
 import {
   checkNamespaceName,
+  type NamespaceContents,
   type NamespaceOptions,
   type NamespacePlace,
   namespaceRemoved,
@@ -123,12 +124,14 @@ function namespaceHandler(options: NamespaceOptions, place: NamespacePlace): Res
       namespaces.putNamespace(namespace)
       return namespaceWritten(options, place, namespace, viewNamespace(options, namespace))
     },
-    remove: (existing) =>
-      namespaceRemoved(options, place, existing, () => {
-        for (const topic of namespaces.topics(id)) deleteNamespaceTopic(options, topic)
-        namespaces.deleteNamespace(existing)
-      }),
+    remove: (existing) => namespaceRemoved(options, place, existing, () => deleteNamespace(options, existing)),
   }
+}
+
+/** Deletes a namespace with everything in it. */
+export function deleteNamespace(contents: NamespaceContents, namespace: Namespace): void {
+  for (const topic of contents.namespaces.topics(namespace.id)) deleteNamespaceTopic(contents, topic)
+  contents.namespaces.deleteNamespace(namespace)
 }
 
 function viewNamespace({ hostnameOf }: NamespaceOptions, namespace: Namespace): object {

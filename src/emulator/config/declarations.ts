@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { deleteNamespace } from '../arm/namespaces.ts'
 import type { Provisioning } from '../arm/provisioning.ts'
 import { declaredProperties } from '../arm/validation.ts'
 import type { Directory } from '../entra/directory.ts'
@@ -6,7 +7,8 @@ import type { CancelTimer, Clock } from '../model/clock.ts'
 import { asResourceId, type EventSubscription, eventSubscriptionId, randomKey, topicId } from '../model/model.ts'
 import type { Store } from '../model/store.ts'
 import type { PersistedValues } from '../state/persisted-values.ts'
-import { type NamespaceTargets, putNamespace, removeNamespace } from './declared-namespaces.ts'
+import { declaredGroup } from './declared-group.ts'
+import { type NamespaceTargets, putNamespace } from './declared-namespaces.ts'
 import { type EventSubscriptionOptions, emulatorDefaults, type ResolvedOptions, type TopicOptions } from './options.ts'
 
 /**
@@ -38,15 +40,11 @@ export interface DeclarationTargets extends NamespaceTargets {
  * RangeError for an unknown Azure subscription.
  */
 export function putTopic({ store, directory }: DeclarationTargets, options: TopicOptions): void {
-  const subscriptionId = options.subscriptionId ?? directory.azureSubscriptions()[0]?.id ?? ''
-  const azure = directory.azureSubscription(subscriptionId)
-  if (!azure) throw new RangeError(`there is no Azure subscription ${subscriptionId}`)
-  const resourceGroup = options.resourceGroup ?? [...azure.resourceGroups.values()][0] ?? emulatorDefaults.resourceGroup
-  azure.resourceGroups.set(resourceGroup.toLowerCase(), resourceGroup)
+  const { subscriptionId, resourceGroup } = declaredGroup(directory, options)
   store.putTopic({
-    id: topicId(azure.id, resourceGroup, options.name),
+    id: topicId(subscriptionId, resourceGroup, options.name),
     name: options.name,
-    subscriptionId: azure.id,
+    subscriptionId,
     resourceGroup,
     location: options.location ?? emulatorDefaults.location,
     inputSchema: options.inputSchema ?? 'CloudEventSchemaV1_0',
@@ -137,7 +135,7 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
         namespaces.map(({ name }) => name),
         (name) => {
           const declared = targets.namespaces.namespace(name)
-          if (declared) removeNamespace(targets, declared.id)
+          if (declared) deleteNamespace(targets, declared)
         },
       )
       for (const namespace of namespaces) putNamespace(targets, namespace)

@@ -1,10 +1,11 @@
+import type { NamespaceContents } from '../arm/namespace-place.ts'
+import { deleteNamespaceTopic } from '../arm/namespace-topics.ts'
 import { parseQueueSubscription } from '../arm/queue-subscriptions.ts'
 import type { Directory } from '../entra/directory.ts'
 import type { Clock } from '../model/clock.ts'
 import { randomKey } from '../model/model.ts'
 import type { Namespace, NamespaceTopic, QueueSubscription } from '../model/namespace.ts'
-import type { NamespaceStore } from '../model/namespace-store.ts'
-import type { NamespaceQueues } from '../namespaces/namespace-queues.ts'
+import { declaredGroup } from './declared-group.ts'
 import {
   emulatorDefaults,
   type NamespaceOptions,
@@ -13,9 +14,7 @@ import {
 } from './options.ts'
 
 /** What declared namespaces change. */
-export interface NamespaceTargets {
-  readonly namespaces: NamespaceStore
-  readonly queues: Pick<NamespaceQueues, 'subscriptionChanged' | 'subscriptionDeleted'>
+export interface NamespaceTargets extends NamespaceContents {
   readonly directory: Directory
   readonly clock: Clock
 }
@@ -26,18 +25,14 @@ export interface NamespaceTargets {
  */
 export function putNamespace(targets: NamespaceTargets, options: NamespaceOptions): void {
   const { namespaces, directory } = targets
-  const subscriptionId = options.subscriptionId ?? directory.azureSubscriptions()[0]?.id ?? ''
-  const azure = directory.azureSubscription(subscriptionId)
-  if (!azure) throw new RangeError(`there is no Azure subscription ${subscriptionId}`)
-  const resourceGroup = options.resourceGroup ?? [...azure.resourceGroups.values()][0] ?? emulatorDefaults.resourceGroup
-  azure.resourceGroups.set(resourceGroup.toLowerCase(), resourceGroup)
-  const scope = `/subscriptions/${azure.id}/resourceGroups/${resourceGroup}`
+  const { subscriptionId, resourceGroup } = declaredGroup(directory, options)
+  const scope = `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}`
   const id = `${scope}/providers/Microsoft.EventGrid/namespaces/${options.name}`
   const existing = namespaces.namespaceById(id)
   const namespace: Namespace = {
     id: existing?.id ?? id,
     name: options.name,
-    subscriptionId: azure.id,
+    subscriptionId,
     resourceGroup,
     location: options.location ?? emulatorDefaults.location,
     keys: options.keys ?? existing?.keys ?? [randomKey(), randomKey()],
@@ -46,17 +41,9 @@ export function putNamespace(targets: NamespaceTargets, options: NamespaceOption
   namespaces.putNamespace(namespace)
   const wanted = options.topics ?? []
   for (const topic of namespaces.topics(namespace.id)) {
-    if (!wanted.some(({ name }) => isSame(name, topic.name))) removeTopic(targets, topic)
+    if (!wanted.some(({ name }) => isSame(name, topic.name))) deleteNamespaceTopic(targets, topic)
   }
   for (const topic of wanted) putTopic(targets, namespace, topic)
-}
-
-/** Takes a namespace away with all that is in it. */
-export function removeNamespace(targets: NamespaceTargets, id: string): void {
-  const namespace = targets.namespaces.namespaceById(id)
-  if (!namespace) return
-  for (const topic of targets.namespaces.topics(namespace.id)) removeTopic(targets, topic)
-  targets.namespaces.deleteNamespace(namespace)
 }
 
 function putTopic(targets: NamespaceTargets, namespace: Namespace, options: NamespaceTopicOptions): void {
@@ -90,11 +77,6 @@ function putSubscription(targets: NamespaceTargets, topic: NamespaceTopic, optio
   }
   namespaces.putSubscription(subscription)
   queues.subscriptionChanged(subscription)
-}
-
-function removeTopic({ namespaces, queues }: NamespaceTargets, topic: NamespaceTopic): void {
-  for (const { id } of namespaces.subscriptions(topic.id)) queues.subscriptionDeleted(id)
-  namespaces.deleteTopic(topic)
 }
 
 const isSame = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
