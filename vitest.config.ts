@@ -14,6 +14,7 @@ const suites = {
   ],
   dapr: ['test/dapr/**/*.test.ts'],
   faults: ['test/faults/**/*.test.ts'],
+  prometheus: ['test/prometheus/**/*.test.ts'],
 }
 
 const quick = {
@@ -53,6 +54,7 @@ export default defineConfig({
       { extends: true, test: { ...quick, name: 'commands', include: suites.commands } },
       { extends: true, test: { ...patient, name: 'dapr', include: suites.dapr } },
       { extends: true, test: { ...patient, name: 'faults', include: suites.faults } },
+      { extends: true, test: { ...patient, name: 'prometheus', include: suites.prometheus, testTimeout: 300_000 } },
     ],
   },
 })

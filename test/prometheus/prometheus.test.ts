@@ -1,0 +1,142 @@
+/**
+ * The dashboard and the alert rules of docs/observability on a real Prometheus server, which reads a real `run` and a real `serve`.
+ * A minute of the rules is a second here.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { openHostWorld } from '../host/open-host.ts'
+import { connectHost } from '../pluggable/grpc-host.ts'
+import { startCommand } from '../support/command.ts'
+import { openDaprApp } from '../support/dapr-app.ts'
+import { freePort } from '../support/free-port.ts'
+import { makeSocketFolder } from '../support/socket-folder.ts'
+import { obtainPrometheus } from './prometheus-program.ts'
+import { startPrometheus } from './prometheus-server.ts'
+
+const program = await obtainPrometheus()
+
+const docs = (file: string) => readFileSync(new URL(`../../docs/observability/${file}`, import.meta.url), 'utf8')
+const inSeconds = (text: string) => text.replace(/\b(\d+)m\b/g, '$1s')
+
+const alerts = z
+  .object({ groups: z.array(z.object({ rules: z.array(z.object({ alert: z.string() })) })) })
+  .parse(parse(docs('alerts.yaml')))
+  .groups.flatMap(({ rules }) => rules.map(({ alert }) => alert))
+const dashboard = z
+  .object({
+    panels: z.array(z.object({ title: z.string(), targets: z.array(z.object({ expr: z.string() })) })),
+    templating: z.object({ list: z.array(z.object({ name: z.string(), query: z.unknown() })) }),
+  })
+  .parse(JSON.parse(docs('dashboard.json')))
+const queries = dashboard.panels.flatMap(({ title, targets }) =>
+  // What Grafana puts in place of its variables: all components, and a time that holds several readings.
+  targets.map(({ expr }) => ({
+    title,
+    expression: expr.replaceAll('$component', '.*').replaceAll('$__rate_interval', '10s'),
+  })),
+)
+
+/** Repeats a step ten times a second until the test ends. */
+function repeat(step: () => unknown): void {
+  const timer = setInterval(step, 100)
+  onTestFinished(() => clearInterval(timer))
+}
+
+/** A `run` with the component `orders`, and a `serve` with the component `sidecar`. */
+async function openWorld() {
+  const world = await openHostWorld({ retrySchedule: [1_000] })
+  const { emulator } = world
+  const app = await openDaprApp()
+  const host = world.start(['--app-port', String(app.port), '--metrics-port', '0'])
+  const [, hostMetrics] = await host.line(/health and metrics.* port=(\d+)/)
+  await host.takesEvents('orders')
+
+  const sockets = makeSocketFolder()
+  const serving = startCommand(['serve', '--sockets-folder', sockets, '--metrics-port', '0'], {
+    AZURE_RESOURCE_MANAGER_URL: emulator.endpoints.resourceManager,
+    AZURE_AUTHORITY_HOST: emulator.endpoints.authorityHost,
+    NODE_EXTRA_CA_CERTS: join(world.folder.path, 'ca.pem'),
+  })
+  const [, serveMetrics] = await serving.line(/health and metrics.* port=(\d+)/)
+  await serving.line(/\bready\b/)
+  const daprd = connectHost(join(sockets, 'azure.eventgrid.sock'))
+  onTestFinished(() => daprd.close())
+  const port = await freePort()
+  emulator.useIngress('https://sidecar.example.com/', `http://127.0.0.1:${port}/`)
+  const topic = emulator.topic('parcels')
+  const { tenantId, subscriptionId, clientId, clientSecret } = emulator
+  await daprd.init('input', 'sidecar', {
+    ...{ tenantId, subscriptionId, clientId, clientSecret, scope: topic.id },
+    ...{ subscriberEndpoint: 'https://sidecar.example.com/api/events', handshakePort: String(port) },
+  })
+  const reading = await daprd.read('sidecar')
+  await serving.line(/the event subscription .* is provisioned/)
+  const targets = [hostMetrics, serveMetrics].map((metricsPort) => `127.0.0.1:${metricsPort}`)
+  return { ...world, app, host, reading, topic, targets }
+}
+
+test.skipIf(program === undefined)(
+  'each query of the dashboard has data, and each alert fires after the fault that it is for, not before',
+  async () => {
+    const { emulator, app, host, reading, topic, targets, write } = await openWorld()
+    const prometheus = await startPrometheus(program ?? '', { targets, ruleText: inSeconds(docs('alerts.yaml')) })
+    const event = { specversion: '1.0', source: '/load', type: 'load', data: {} }
+    let sent = 0
+    repeat(() => host.invoke('orders', { operation: 'create', data: { order: ++sent } }).catch(() => {}))
+    repeat(() => emulator.raise(topic.id, [{ ...event, id: `sidecar-${++sent}` }]))
+    const acknowledgeAll = async (): Promise<never> => {
+      for (;;) reading.acknowledge(await reading.next())
+    }
+    void acknowledgeAll()
+
+    for (const { title, expression } of queries) {
+      await expect.poll(() => prometheus.query(expression), { message: title }).not.toEqual([])
+    }
+    const variable = dashboard.templating.list.find(({ name }) => name === 'component')
+    expect(variable?.query).toMatchObject({ query: 'label_values(eventgrid_binding_health, component)' })
+    const components = () => prometheus.labelValues('component', 'eventgrid_binding_health')
+    await expect.poll(components).toEqual(['orders', 'sidecar'])
+    await expect.poll(prometheus.healthyRules).toEqual(alerts)
+    // Each rule has had more than the time that it waits.
+    const age = 'min(count_over_time(eventgrid_binding_health[1m]))'
+    await expect.poll(async () => (await prometheus.query(age))[0], { timeout: 60_000 }).toBeGreaterThan(50)
+    expect(await prometheus.firing()).toEqual([])
+
+    // Somebody without our credential delivers to the endpoint.
+    const listener = `http://127.0.0.1:${await host.port('orders')}/api/events`
+    const headers = { 'content-type': 'application/cloudevents+json' }
+    const refused = await fetch(listener, { method: 'POST', headers, body: JSON.stringify({ ...event, id: 'x' }) })
+    expect(refused.status).toBe(401)
+    // daprd does not read any more.
+    reading.cancel()
+    // The application fails.
+    app.answerWith(() => 500)
+    // An event subscription can't be provisioned.
+    write('parcels.yaml', { name: 'parcels', fields: { clientSecret: 'wrong' } })
+    // The application sends something that is no event.
+    repeat(() => host.invoke('orders', { operation: 'create', data: { specversion: '1.0' } }).catch(() => {}))
+
+    const faults = [
+      'EventGridDeliveriesRefused orders',
+      'EventGridDeliveriesPutOff sidecar',
+      'EventGridHandlerFails orders',
+      'EventGridNoReader sidecar',
+      'EventGridInputNotHealthy parcels',
+      'EventGridPublishFails orders',
+    ]
+    expect(faults.map((fault) => fault.split(' ')[0])).toEqual(alerts)
+    const seen = new Set<string>()
+    await expect
+      .poll(
+        async () => {
+          for (const alert of await prometheus.firing()) seen.add(alert)
+          return faults.filter((fault) => !seen.has(fault))
+        },
+        { timeout: 90_000 },
+      )
+      .toEqual([])
+  },
+)
