@@ -23,9 +23,8 @@ export interface BindingOptions {
   /** The host's credential, in place of the one that metadata describes. The fields that it replaces are not required. */
   readonly credential?: TokenCredential
   /**
-   * Where Azure is; `emulator.endpoints` for an emulator. @default AZURE_RESOURCE_MANAGER_URL and AZURE_AUTHORITY_HOST of
-   * the environment, else
-   * the cloud of `azureEnvironment`
+   * Where Azure is; `emulator.endpoints` for an emulator. @default AZURE_RESOURCE_MANAGER_URL and AZURE_AUTHORITY_HOST
+   * of the environment, else the cloud of `azureEnvironment`
    */
   readonly endpoints?: Endpoints
   /**
@@ -211,8 +210,7 @@ export class Binding {
    * Runs an output operation (specification, section 4.2). `create` publishes one event,
    * or several, to the custom topic.
    *
-   * @param payload what docs/publishing.md lists: an event, an array of
-   *   events, or data of any JSON form
+   * @param payload what docs/publishing.md lists: an event, an array of events, or data of any JSON form
    * @throws BindingError NOT_INITIALIZED, CLOSED, OPERATION_UNSUPPORTED, PAYLOAD_INVALID, PAYLOAD_TOO_LARGE,
    *   PUBLISH_REJECTED, PUBLISH_UNAVAILABLE, CREDENTIALS_REJECTED, PERMISSION_DENIED, OVERLOADED or ABORTED; a TypeError for an invalid
    *   option

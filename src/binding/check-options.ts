@@ -1,7 +1,6 @@
 import { isRecord } from '../support/is-record.ts'
 import { checkLogger, checkNames, checkValues, mustBe, mustHave, type OptionCheck } from '../support/option-checks.ts'
 
-/** The check of each option of a binding, for callers without TypeScript. */
 const bindingOptions: Readonly<Record<string, OptionCheck>> = {
   onEvent: checkHandler,
   logger: checkLogger,
@@ -10,7 +9,6 @@ const bindingOptions: Readonly<Record<string, OptionCheck>> = {
   fastify: mustBe('a function', (value) => typeof value === 'function'),
 }
 
-/** @throws TypeError for an unknown option of `new Binding` or an invalid value */
 export function checkOptions(options: unknown): void {
   checkValues('the options of Binding', options, bindingOptions)
 }
@@ -25,12 +23,10 @@ const invokeOptions: Readonly<Record<string, OptionCheck>> = {
   signal: checkSignal,
 }
 
-/** @throws TypeError for an unknown option of `init` or an invalid value */
 export function checkInitOptions(options: unknown): void {
   checkValues('the options of init', options, initOptions)
 }
 
-/** @throws TypeError for an unknown option of `invoke` or an invalid value */
 export function checkInvokeOptions(options: unknown): void {
   checkValues('the options of invoke', options, invokeOptions)
 }

@@ -18,7 +18,6 @@ import { type AzureEnvironment, azureEnvironments } from '../metadata/azure-envi
 import type { CredentialMetadata } from '../metadata/metadata.ts'
 import { type Exchange, judgeTokenFailure } from './token-failure.ts'
 
-/** What {@link createCredential} needs. */
 export interface CredentialOptions {
   readonly environment: AzureEnvironment
   readonly endpoints: Endpoints
@@ -28,7 +27,6 @@ export interface CredentialOptions {
   readonly tokenTimeoutMs?: number
 }
 
-/** A credential whose cached tokens can be dropped. */
 export interface RenewableCredential extends TokenCredential {
   /** Drops the cached tokens: the next token is a new one. */
   renew(): void
@@ -174,9 +172,7 @@ function connect(
   }
 }
 
-/** One caller's wait for a token. */
 interface TokenWait {
-  /** How the last exchange with Entra went. */
   last: Exchange | undefined
   /** Aborts when the wait ends, with a token or without. */
   readonly over: AbortSignal

@@ -39,7 +39,6 @@ export interface Health {
   readonly output?: SideHealth
 }
 
-/** The facts that decide the input side's health. */
 export interface InputFacts {
   readonly listening: boolean
   readonly draining: boolean
@@ -72,7 +71,6 @@ export function judgeInput(facts: InputFacts, now: number): InputHealth {
   return { status: down ? 'unhealthy' : reasons.length > 0 ? 'degraded' : 'healthy', reasons, answered }
 }
 
-/** What the health of pull delivery is decided from. */
 export interface PullFacts {
   readonly closed: boolean
   readonly handlerAttached: boolean
@@ -134,7 +132,6 @@ export function judgeOutput(lastFailure: string | undefined): SideHealth {
 
 const rank: Readonly<Record<HealthStatus, number>> = { healthy: 0, degraded: 1, unhealthy: 2 }
 
-/** Puts the sides together. */
 export function judge(sides: { input: InputHealth | undefined; output: SideHealth | undefined }): Health {
   const { input, output } = sides
   const worst = [input, output]

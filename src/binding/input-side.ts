@@ -15,7 +15,6 @@ export interface InputSide {
   address(): { readonly address: string; readonly port: number } | undefined
   /** Creates or updates the event subscription: `wait` until it is provisioned, or in the `background`. */
   start(subscription: 'wait' | 'background', signal: AbortSignal): Promise<void>
-  /** To be called when the handler was set or taken away. */
   handlerChanged(): void
   health(): InputHealth
   close(): Promise<void>

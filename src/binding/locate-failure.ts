@@ -15,7 +15,6 @@ const fields: Readonly<Partial<Record<BindingErrorCode, FieldName>>> = {
 /** Names field and place of what a failure comes from, `scope at orders.yaml:24:14`; `undefined` where it is not known. */
 export type PlaceOf = (code: string) => string | undefined
 
-/** The places in a component of `parseComponents`; no other form of metadata has any. */
 export function placesOf(metadata: unknown): PlaceOf {
   const places = isRecord(metadata) && isRecord(metadata.places) ? metadata.places.properties : undefined
   return (code) => {
@@ -27,7 +26,6 @@ export function placesOf(metadata: unknown): PlaceOf {
   }
 }
 
-/** The error with its place in the message; any other error as it is. */
 export function locateError(error: unknown, placeOf: PlaceOf): unknown {
   if (!(error instanceof BindingError)) return error
   const place = placeOf(error.code)
@@ -37,7 +35,6 @@ export function locateError(error: unknown, placeOf: PlaceOf): unknown {
   return new BindingError(code, { what, cause, issues, details, ...(fix !== undefined && { fix }) })
 }
 
-/** A logger that names the place in each line that begins with the code of an error. */
 export function locatingLogger(logger: Logger, placeOf: PlaceOf): Logger {
   const located = (message: string) => {
     const code = /^[A-Z_]+(?=: )/.exec(message)?.[0] ?? ''

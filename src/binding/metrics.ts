@@ -4,7 +4,6 @@ import type { HealthStatus, PullCounts } from './health.ts'
 /** The result of an event: acknowledged, acknowledged with an error, or given up without an acknowledgement. */
 export type EventResult = 'acknowledged' | 'failed' | 'abandoned'
 
-/** The state of a component when the metrics are read. */
 export interface ComponentFigures {
   readonly name: string
   readonly inFlight: number
@@ -21,7 +20,6 @@ export interface ComponentFigures {
   readonly output: HealthStatus | undefined
 }
 
-/** The counters of one component. */
 export interface ComponentCounters {
   event(result: EventResult, durationMs: number): void
   /** @param code `OK`, or the name of a gRPC status (`serve`) or the code of a BindingError (`run`) */
@@ -29,10 +27,8 @@ export interface ComponentCounters {
   init(side: 'input' | 'output', code: string): void
 }
 
-/** The metrics of this process for Prometheus. */
 export interface Metrics {
   component(name: string): ComponentCounters
-  /** Removes the counts of a component. */
   forget(name: string): void
   /** Sets the source of the component states: called each time the metrics are read. */
   watch(components: () => Iterable<ComponentFigures>): void
@@ -69,7 +65,6 @@ export function createMetrics(): Metrics {
   }
 }
 
-/** Metrics that grow with each event and call. */
 function createCounts(registry: Registry): Pick<Metrics, 'component' | 'forget'> {
   const registers = [registry]
   const counter = (name: string, help: string, labelNames: string[]) =>
@@ -117,7 +112,6 @@ function createCounts(registry: Registry): Pick<Metrics, 'component' | 'forget'>
   }
 }
 
-/** Metrics that are read from the components. */
 function addStates(registry: Registry, components: () => Iterable<ComponentFigures>): void {
   const registers = [registry]
   new Counter({
@@ -167,7 +161,6 @@ function addStates(registry: Registry, components: () => Iterable<ComponentFigur
   })
 }
 
-/** Counters of pull delivery, read from the components. */
 function addPullCounts(registers: Registry[], components: () => Iterable<ComponentFigures>): void {
   const counter = (name: string, help: string, label: string | undefined, read: (pull: PullCounts) => Figures) =>
     new Counter({

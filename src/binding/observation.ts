@@ -3,18 +3,13 @@ import { createServer, type ServerResponse } from 'node:http'
 import { closable } from '../support/closable-server.ts'
 import type { Health } from './health.ts'
 
-/** What is observed. */
 export interface Observed {
   readonly draining: boolean
-  /** The status of `/readyz`. */
   readonly ready: boolean
-  /** Health of each component, by name. */
   health(): Readonly<Record<string, Health>>
-  /** Figures for Prometheus. */
   readonly metrics: { readonly contentType: string; text(): Promise<string> }
 }
 
-/** The HTTP server for health and metrics. */
 export interface Observation {
   readonly address: { readonly address: string; readonly port: number }
   close(): Promise<void>

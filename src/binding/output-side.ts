@@ -5,12 +5,10 @@ import { createCredential } from './credential.ts'
 import { judgeOutput, type SideHealth } from './health.ts'
 import type { SideOptions } from './side-options.ts'
 
-/** The publisher of a component, and how it does. */
 export interface OutputSide extends Pick<Publisher, 'publish' | 'close'> {
   health(): SideHealth
 }
 
-/** Makes the publisher, which connects when there is something to publish. */
 export function createOutputSide(output: OutputMetadata, options: SideOptions): OutputSide {
   const { endpoints, logger } = options
   const { authentication, environment } = output

@@ -6,10 +6,8 @@ import { createCredential, type RenewableCredential } from './credential.ts'
 import type { SideOptions } from './side-options.ts'
 import type { SubscriptionControl } from './subscription-control.ts'
 
-/** What pull delivery asks of Azure Resource Manager. */
 export interface PullControl extends SubscriptionControl {
   readonly credential: RenewableCredential
-  /** The base URL of the namespace. */
   readEndpoint(signal: AbortSignal): Promise<string>
 }
 

@@ -3,7 +3,6 @@ import type { Endpoints } from '../core/endpoints.ts'
 import type { Logger } from '../core/logger.ts'
 import type { SteadyClock } from '../support/clock.ts'
 
-/** What both sides need. */
 export interface SideOptions {
   readonly endpoints: Endpoints
   /** The host's own credential, used in place of the one that metadata describes. */

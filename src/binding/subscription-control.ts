@@ -10,18 +10,14 @@ import { createCredential } from './credential.ts'
 import type { SideOptions } from './side-options.ts'
 import { traceUpsert } from './upsert-trace.ts'
 
-/** What a binding does with its event subscription. */
 export interface SubscriptionControl {
-  /** Creates or updates it. */
   upsert(how: Pick<UpsertOptions, 'patience' | 'signal' | 'onAttempt' | 'handled'>): Promise<UpsertOutcome>
   /** Looks at it by one request that writes nothing. Rejects where ARM does not answer. */
   inspect(signal: AbortSignal): Promise<Finding>
 }
 
-/** What {@link connectSubscription} needs. */
 export interface SubscriptionControlOptions extends SideOptions {
   readonly input: InputMetadata
-  /** Our credential in the delivery attribute, for `deliveryAuthentication: secret`. */
   readonly deliveryCredential: Secret | undefined
 }
 

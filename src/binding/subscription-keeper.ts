@@ -17,7 +17,6 @@ export type SubscriptionState =
     }
   | { readonly state: 'failed'; readonly why: string }
 
-/** What {@link createSubscriptionKeeper} needs. */
 export interface SubscriptionKeeperOptions extends SubscriptionControl {
   readonly logger: Logger
   /** Roughly how many replicas share the event subscription. @default 1 */
@@ -26,7 +25,6 @@ export interface SubscriptionKeeperOptions extends SubscriptionControl {
   readonly timeoutMs?: number
   /** Deliveries answered 200 so far: each carried a credential that is known here. @default none */
   readonly handled?: () => number
-  /** @default systemClock */
   readonly clock?: SteadyClock
   /** At least 0 and less than 1. @default Math.random */
   readonly random?: () => number
@@ -35,14 +33,12 @@ export interface SubscriptionKeeperOptions extends SubscriptionControl {
 /** Creates the event subscription at init, watches it, and corrects it when a delivery or a look shows that it has to. */
 export interface SubscriptionKeeper {
   state(): SubscriptionState
-  /** Creates or updates the event subscription, then watches it. Rejects as `upsert` does. */
   bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal): Promise<void>
   /**
    * Reads the event subscription again and corrects it, in the background and at most once a minute; less often where that does not last.
    * In a fleet it waits first, and does nothing where another replica has corrected it by then.
    */
   repair(): void
-  /** Ends what is under way and waits for it. */
   close(): Promise<void>
 }
 

@@ -14,13 +14,11 @@ export type Exchange =
   | { readonly status: number; readonly body: string | undefined; readonly retryAfterMs: number | undefined }
   | { readonly status: undefined; readonly code: string | undefined }
 
-/** What {@link judgeTokenFailure} names. */
 export interface TokenFailureContext {
   readonly metadata: CredentialMetadata
   readonly authorityHost: string
   /** The ids are those of an emulator, and Azure is asked. */
   readonly hasEmulatorIds: boolean
-  /** Hides secrets in a text of somebody else's. */
   readonly show: (text: string) => string
 }
 

@@ -1,6 +1,5 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Where an IP address can be reached from. */
 export type AddressKind = 'loopback' | 'private' | 'public'
 
 const loopback = listOf(['127.0.0.0/8', '::1/128', '0.0.0.0/8', '::/128'])

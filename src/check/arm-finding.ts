@@ -33,7 +33,6 @@ export function readFinding(error: unknown, id: CheckId, context: FailureContext
   return warning(`${what} may not be read by this client`, { belongsTo: 'azure/permission' })
 }
 
-/** Whether ARM refused the call because a role is missing. */
 export function isForbidden(error: unknown): boolean {
   const failure = readFailure(error, Date.now())
   return failure.status === 403 && judgeFailure(failure) === 'permission'

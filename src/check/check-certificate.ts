@@ -4,7 +4,6 @@ import { judgeCertificate } from './judge-certificate.ts'
 import type { Check } from './run-checks.ts'
 import type { Route } from './world.ts'
 
-/** What {@link certificateCheck} looks at. */
 export interface CertificateCheckOptions {
   readonly id: CheckId
   readonly needs: readonly CheckId[]
@@ -13,7 +12,6 @@ export interface CertificateCheckOptions {
   route(): Promise<Route>
 }
 
-/** Checks the certificate of every address. */
 export function certificateCheck({ id, needs, url, ca, route }: CertificateCheckOptions): Check {
   return {
     id,

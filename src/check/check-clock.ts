@@ -6,14 +6,11 @@ import type { CheckId } from './check-ids.ts'
 import { type Finding, failed, ok, warning } from './finding.ts'
 import type { Check } from './run-checks.ts'
 
-/** What {@link clockCheck} asks. */
 export interface ClockOptions {
   /** A URL of Azure; any answer has a `Date` header. Throws BindingError for an invalid endpoint. */
   url(): string
   readonly endpoints: Endpoints
-  /** The check that reports a missing answer. */
   readonly reachedBy: CheckId
-  /** Now, in ms since 1970. @default Date.now */
   readonly now?: () => number
 }
 
@@ -41,7 +38,6 @@ export function clockCheck({ url, endpoints, reachedBy, now = Date.now }: ClockO
   }
 }
 
-/** Judges this machine's time against the date of an answer. */
 export function judgeClock(date: string | undefined, here: number): Finding {
   const there = Date.parse(date ?? '')
   if (Number.isNaN(there)) return warning('the answer of Azure has no date to compare the clock with')

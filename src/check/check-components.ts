@@ -12,16 +12,13 @@ import type { Surroundings } from './world.ts'
 
 /** Receives the progress of the checks, in the order of the report. */
 export interface CheckObserver {
-  /** The checks of a component begin. */
   component(name: string | null, file: string): void
-  /** These are under way. */
   underWay(ids: readonly CheckId[]): void
   ended(outcome: Outcome): void
   /** These failed and run again after a pause. */
   waiting(failed: readonly CheckId[]): void
 }
 
-/** What {@link checkComponents} needs. */
 export interface CheckComponentsOptions {
   /** Reads the components; called again for each round. */
   load(): Promise<readonly CheckedComponent[]>

@@ -12,7 +12,6 @@ const remedy = [
   'Event Grid calls from the addresses of the service tag AzureEventGrid',
 ].join('; ')
 
-/** Checks that every address of the endpoint takes connections. */
 export function connectCheck(world: InputWorld): Check {
   return {
     id: 'endpoint/connect',

@@ -5,16 +5,13 @@ import { refuseBrokenProxy } from '../metadata/refuse-broken-proxy.ts'
 import { type Finding, failed, joined, ok } from './finding.ts'
 import type { Check } from './run-checks.ts'
 
-/** A token that the binding needs. */
 export interface WantedToken {
-  /** The service that the token is for, in words. */
   readonly audience: string
   readonly scope: string
   /** Throws where the process lacks what the credential needs. */
   credential(): TokenCredential | undefined
 }
 
-/** Checks that Entra gives the tokens that the binding needs. */
 export function credentialCheck(wanted: readonly WantedToken[]): Check {
   return {
     id: 'azure/credential',

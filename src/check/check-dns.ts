@@ -5,7 +5,6 @@ import { failed, ok, warning } from './finding.ts'
 import type { Check } from './run-checks.ts'
 import type { Route } from './world.ts'
 
-/** What {@link dnsCheck} asks for. */
 export interface DnsOptions {
   readonly id: CheckId
   readonly field: 'subscriberEndpoint' | 'topicEndpoint'
@@ -15,7 +14,6 @@ export interface DnsOptions {
   route(): Promise<Route>
 }
 
-/** Checks that the name of a URL resolves to addresses that Azure reaches. */
 export function dnsCheck({ id, field, url, emulator, route }: DnsOptions): Check {
   const host = url.hostname
   const isEndpoint = field === 'subscriberEndpoint'

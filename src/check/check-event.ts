@@ -7,13 +7,11 @@ import { type Finding, failed, joined, ok } from './finding.ts'
 import type { Check } from './run-checks.ts'
 import type { InputWorld } from './world.ts'
 
-/** A sample event, and its name in texts. */
 export interface SampleEvent {
   readonly name: string
   readonly event: UnknownRecord
 }
 
-/** Checks sample events against the filters of the metadata and those of the existing event subscription. */
 export function eventCheck(world: InputWorld, samples: readonly SampleEvent[]): Check {
   const { input, surroundings } = world
   return {

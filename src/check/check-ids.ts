@@ -26,7 +26,6 @@ export const checkIds = [
   'round-trip/event',
 ] as const
 
-/** One of {@link checkIds}. */
 export type CheckId = (typeof checkIds)[number]
 
 /** The ids that a word names: an id itself, or its first part. Empty where it names none. */

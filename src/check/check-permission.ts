@@ -11,7 +11,6 @@ const id = 'azure/permission'
 /** The version of Microsoft.Authorization that is asked (Azure: permissions, list for resource). */
 const apiVersion = '2022-04-01'
 
-/** The actions of `init` on an event subscription. */
 const verbs = ['read', 'write', 'getFullUrl/action', 'getDeliveryAttributes/action'] as const
 
 /** The resource type in an action, by the path of the event subscription. */
@@ -21,7 +20,6 @@ const types = {
   partnerTopic: 'partnerTopics/eventSubscriptions',
 } as const satisfies Record<SubscriptionPath['kind'], string>
 
-/** Checks that the client may read and write event subscriptions at `scope`. */
 export function permissionCheck(world: InputWorld): Check {
   const { scope } = world.input
   return {

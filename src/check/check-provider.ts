@@ -10,7 +10,6 @@ import type { InputWorld } from './world.ts'
 const apiVersion = '2021-04-01'
 const id = 'azure/provider'
 
-/** Checks that Microsoft.EventGrid is registered in the Azure subscription. */
 export function providerCheck(world: InputWorld): Check {
   const { subscriptionId } = world.input
   return {

@@ -9,12 +9,10 @@ import { type Finding, ok, warning } from './finding.ts'
 import type { Check } from './run-checks.ts'
 import type { InputWorld, OutputWorld } from './world.ts'
 
-/** Type of the test event. */
 export const roundTripType = 'eventgrid-binding.check'
 
 const limitMs = 60_000
 
-/** Publishes one event and waits until it is delivered. */
 export function roundTripCheck(input: InputWorld, output: OutputWorld, needs: readonly CheckId[]): Check {
   return {
     id: 'round-trip/event',

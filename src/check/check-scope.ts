@@ -9,7 +9,6 @@ const id = 'azure/scope'
 /** Known API versions (Azure: api-versions of Microsoft.Resources and Microsoft.EventGrid). */
 const apiVersions = { subscription: '2022-12-01', resources: '2021-04-01', eventGrid: '2022-06-15' } as const
 
-/** Checks that the resource of `scope` exists. */
 export function scopeCheck(world: InputWorld): Check {
   const { scope } = world.input
   return {

@@ -13,7 +13,6 @@ import type { InputWorld } from './world.ts'
 
 const id = 'azure/subscription'
 
-/** Checks that the event subscription is as the metadata wants it. */
 export function subscriptionCheck(world: InputWorld): Check {
   return {
     id,

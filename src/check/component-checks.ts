@@ -20,12 +20,10 @@ import type { CheckedComponent, FileFindings } from './load-checked.ts'
 import type { Check } from './run-checks.ts'
 import { createInputWorld, createOutputWorld, type InputWorld, type OutputWorld, type Surroundings } from './world.ts'
 
-/** What {@link componentChecks} needs. */
 export interface ComponentChecksOptions {
   readonly component: CheckedComponent
   readonly surroundings: Surroundings
   readonly signal: AbortSignal
-  /** An earlier component with the same `handshakePort`. */
   readonly portTakenBy: string | undefined
   readonly samples: readonly SampleEvent[]
   readonly roundTrip: boolean

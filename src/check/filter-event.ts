@@ -24,7 +24,6 @@ export function refusals(event: UnknownRecord, filter: EventFilter): readonly st
   return [...typeRefusals(event, filter), ...subjectRefusals(event, filter), ...advancedRefusals(event, filter)]
 }
 
-/** Whether a value looks like an event of either schema. */
 export function isEvent(value: unknown): value is UnknownRecord {
   return isRecord(value) && ['type', 'eventType'].some((name) => typeof value[name] === 'string')
 }

@@ -3,7 +3,6 @@ import type { CheckId } from './check-ids.ts'
 /** What a check found out. Texts hold no secret; the runner cleans them once more. */
 export interface Finding {
   readonly status: 'ok' | 'warning' | 'failed'
-  /** What was seen. May have several lines. */
   readonly detail: string
   /** What to do about it; may hold lines to paste. */
   readonly remedy?: string | undefined

@@ -7,9 +7,7 @@ import { type Finding, failed, ok, warning } from './finding.ts'
 import { once } from './once.ts'
 import type { Target } from './probe.ts'
 
-/** What {@link judgeCertificate} looks at. */
 export interface CertificateOptions {
-  /** As in a URL. */
   readonly hostname: string
   readonly target: Target
   /** PEM of certificates that are trusted beside Node's own. */
@@ -17,7 +15,6 @@ export interface CertificateOptions {
   readonly signal: AbortSignal
   /** PEM of the roots that Azure trusts. @default those that Node brings */
   readonly publicRoots?: readonly string[]
-  /** Now, in ms since 1970. @default Date.now */
   readonly now?: number
 }
 
@@ -28,7 +25,6 @@ const soonDays = 14
 const contextOf = (roots: readonly string[]) => tls.createSecureContext({ ca: [...roots] })
 /** Public roots only, without NODE_EXTRA_CA_CERTS and the system's store: Azure does not know those. */
 const publicRoots = once(() => contextOf(tls.rootCertificates))
-/** What this process trusts. */
 const ownRoots = once(() => contextOf(tls.getCACertificates('default')))
 
 interface Seen {
@@ -150,7 +146,6 @@ function explainFault(fault: string, hostname: string, certificate: PeerCertific
   })
 }
 
-/** The finding for a server that showed no certificate. */
 function noTls(hostname: string, error: unknown): Finding {
   const code = codeOf(error) ?? (error instanceof Error ? error.name : 'no answer')
   const why = error instanceof Error ? cut(oneLine(error.message), 200) : ''

@@ -9,7 +9,6 @@ import { healthOf, type PortHolder } from './own-listener.ts'
 import type { ProbeAnswer } from './probe.ts'
 import type { EndpointAnswers } from './probe-endpoint.ts'
 
-/** What the judgements need. */
 export interface JudgeEndpointOptions {
   readonly input: InputMetadata
   readonly answers: EndpointAnswers
@@ -52,7 +51,6 @@ export function judgeHandshake({ input, answers, holder, context }: JudgeEndpoin
   return ok(`OPTIONS and POST reach ${reached(answers, holder)}`)
 }
 
-/** Judges the path that arrives at the listener. */
 export function judgePath({ input, answers, holder }: JudgeEndpointOptions): Finding {
   const arrived = strayPath(answers)
   const asked = new URL(input.subscriberEndpoint).pathname

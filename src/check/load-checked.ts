@@ -22,7 +22,6 @@ export interface CheckedComponent {
   readonly name: string | null
   readonly file: string
   readonly files: FileFindings
-  /** Its properties, so that secrets in them can be hidden. */
   readonly properties: Readonly<Record<string, unknown>>
   /** The sides that it seems to configure, valid or not. */
   readonly sides: ReadonlySet<Side>
@@ -38,14 +37,12 @@ export interface FileFindings {
   readonly names?: Finding | undefined
 }
 
-/** What {@link loadChecked} needs beside the files. */
 export interface LoadCheckedOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Fills in placeholders of a value, or throws BrokenRule. */
   readonly fill: (text: string) => string
   /** The secrets beside those of the secret stores. A SecretStoreError becomes a fault. */
   readonly secrets: () => Secrets
-  /** Columns of the excerpt below each fault: the line and a caret. */
   readonly excerptWidth: number
 }
 

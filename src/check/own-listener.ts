@@ -10,7 +10,6 @@ import { isRecord } from '../support/is-record.ts'
 import { readJson } from '../support/json-text.ts'
 import { type ProbeAnswer, probe } from './probe.ts'
 
-/** Who has `handshakePort`. */
 export type PortHolder =
   /** It was free: `check` listens there until it ends. */
   | {
@@ -25,7 +24,6 @@ export type PortHolder =
   /** Another program, or the port can't be opened. */
   | { readonly kind: 'stranger'; readonly error: BindingError; readonly answer: ProbeAnswer | undefined }
 
-/** What {@link holdPort} needs. */
 export interface HoldPortOptions {
   readonly input: InputMetadata
   readonly endpoints: Endpoints

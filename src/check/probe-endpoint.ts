@@ -3,19 +3,14 @@ import type { SecureContext } from 'node:tls'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import { type ProbeAnswer, probe, type Target } from './probe.ts'
 
-/** The answers of the public endpoint. */
 export interface EndpointAnswers {
-  /** To OPTIONS without an origin: our listener answers with its health. */
   readonly health: ProbeAnswer
-  /** To OPTIONS with Event Grid's origin. */
   readonly options: ProbeAnswer
-  /** To POST of a validation event. */
   readonly validation: ProbeAnswer
   /** The code that the answer to the validation event must have. */
   readonly code: string
 }
 
-/** Where and how the endpoint is asked. */
 export interface ProbeEndpointOptions {
   readonly input: InputMetadata
   /** All addresses of its name; the first that answers is asked. */

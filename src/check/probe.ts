@@ -3,14 +3,11 @@ import https from 'node:https'
 import { isIP } from 'node:net'
 import type { SecureContext } from 'node:tls'
 
-/** Where a connection goes. */
 export interface Target {
-  /** An IP address. */
   readonly address: string
   readonly port: number
 }
 
-/** A request to a public endpoint, to one of its addresses. */
 export interface Probe {
   readonly url: URL
   readonly target: Target
@@ -31,7 +28,6 @@ export interface ProbeAnswer {
   readonly body: string
 }
 
-/** Longest time of one request, with its answer. */
 const limitMs = 6_000
 const maxBytes = 65_536
 

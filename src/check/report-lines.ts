@@ -34,7 +34,6 @@ export function outcomeLines({ id, status, detail, remedy }: Outcome): readonly 
   ]
 }
 
-/** The last line, which counts the outcomes. */
 export function countLine(outcomes: readonly Outcome[], ms: number): readonly LinePart[] {
   const count = (status: Outcome['status']) => outcomes.filter((one) => one.status === status).length
   const [failed, warnings, skipped] = [count('failed'), count('warning'), count('skipped')]

@@ -22,10 +22,8 @@ export const reportSchema = z.strictObject({
   components: z.array(component),
 })
 
-/** What `check --json` prints. */
 export type CheckReport = z.output<typeof reportSchema>
 
-/** The checks of one component, as reported. */
 export type ComponentReport = z.output<typeof component>
 
 /** The JSON Schema (draft 7) of the report, which `schema check` prints. */
@@ -36,7 +34,6 @@ export function reportJsonSchema(): Record<string, unknown> {
   }
 }
 
-/** Puts the reports of the components together. */
 export function reportOf(components: readonly ComponentReport[]): CheckReport {
   const ok = components.every(({ checks }) => checks.every(({ status }) => status !== 'failed'))
   return { version: 1, ok, components: [...components] }

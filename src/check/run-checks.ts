@@ -2,32 +2,25 @@ import { BindingError, whatIsWrong } from '../core/errors.ts'
 import type { CheckId } from './check-ids.ts'
 import { type Finding, failed } from './finding.ts'
 
-/** One check. */
 export interface Check {
   readonly id: CheckId
   /** The checks that must not have failed. Those that are not run count as fine. */
   readonly needs: readonly CheckId[]
   /** Longest time, in ms. @default 10_000 */
   readonly limitMs?: number
-  /** `signal` aborts when the time is over. */
   run(signal: AbortSignal): Finding | Promise<Finding>
 }
 
-/** How a check ended. */
 export interface Outcome {
   readonly id: CheckId
   readonly status: Finding['status'] | 'skipped'
   readonly detail: string
   readonly remedy?: string | undefined
-  /** Duration, in ms. */
   readonly ms: number
 }
 
-/** What {@link runChecks} needs. */
 export interface RunOptions {
-  /** Ends all. */
   readonly signal: AbortSignal
-  /** Takes secrets and control characters out of a text. */
   readonly clean: (text: string) => string
   readonly onStart?: (id: CheckId) => void
   readonly onEnd?: (outcome: Outcome) => void
@@ -36,7 +29,6 @@ export interface RunOptions {
 const usualLimitMs = 10_000
 
 interface Answered {
-  /** Absent if the check did not run. */
   readonly finding?: Finding
   /** The failed check at the root, if there is one. */
   readonly root?: CheckId

@@ -1,12 +1,10 @@
 import { type CheckId, checkIds } from './check-ids.ts'
 
-/** What the options ask for. */
 export interface Wanted {
   /** Empty: no restriction. */
   readonly only: readonly CheckId[]
   readonly skip: readonly CheckId[]
   readonly offline: boolean
-  /** Is there a sample event to judge? */
   readonly event: boolean
   readonly roundTrip: boolean
 }

@@ -19,19 +19,15 @@ import { holdPort, type PortHolder } from './own-listener.ts'
 import type { Target } from './probe.ts'
 import { type EndpointAnswers, probeEndpoint } from './probe-endpoint.ts'
 
-/** Where Azure or its emulator is. */
 export interface Surroundings {
   readonly endpoints: Endpoints
   /** The https URL of an emulator, which also answers for public names. */
   readonly emulator: string | undefined
-  /** Whether nobody but this machine may be asked. */
   readonly offline: boolean
 }
 
-/** Where the connections of a URL go. */
 export interface Route {
   readonly targets: readonly Target[]
-  /** Whether the emulator answers for the public name. */
   readonly byEmulator: boolean
 }
 
@@ -39,7 +35,6 @@ export interface Route {
 export interface InputWorld {
   readonly input: InputMetadata
   readonly surroundings: Surroundings
-  /** Ends when the component's checks end. */
   readonly signal: AbortSignal
   portHolder(): Promise<PortHolder>
   /** Where `subscriberEndpoint` is. Rejects as Node's look-up does. */
@@ -53,15 +48,12 @@ export interface InputWorld {
   explainedBy(): FailureContext
   /** The existing event subscription. Rejects as the SDK does. */
   existing(): Promise<ExistingSubscription | undefined>
-  /** The credential that `init` would write into the delivery attribute. */
   readonly deliveryCredential: Secret | undefined
   close(): Promise<void>
 }
 
-/** Longest time to read the event subscription, in ms. */
 const readLimitMs = 9_000
 
-/** Makes what the checks of an input side share. */
 export function createInputWorld(input: InputMetadata, surroundings: Surroundings, signal: AbortSignal): InputWorld {
   const { endpoints } = surroundings
   const { environment, subscriptionId, deliveryAuthentication: delivery } = input
@@ -105,18 +97,15 @@ export function createInputWorld(input: InputMetadata, surroundings: Surrounding
   }
 }
 
-/** What the checks of an output side share. */
 export interface OutputWorld {
   readonly output: OutputMetadata
   readonly surroundings: Surroundings
   readonly signal: AbortSignal
   /** Where `topicEndpoint` is. Rejects as Node's look-up does. */
   route(): Promise<Route>
-  /** `undefined` where the topic takes a key. */
   credential(): TokenCredential | undefined
 }
 
-/** Makes what the checks of an output side share. */
 export function createOutputWorld(
   metadata: OutputMetadata,
   surroundings: Surroundings,

@@ -6,15 +6,11 @@ import { type EmulatorAddress, emulatorOptions, readEmulatorOptions, withEmulato
 import { parseOptions } from './parse-options.ts'
 import { UsageError } from './usage-error.ts'
 
-/** Where component files are looked for when no option says so. */
 export const defaultComponents = './components'
 
-/** The options of `check`, read. */
 export interface CheckOptions {
-  /** Folders and files. */
   readonly components: readonly string[]
   readonly component: string | undefined
-  /** Path of a JSON file. */
   readonly secrets: string | undefined
   readonly emulator: EmulatorAddress | undefined
   readonly offline: boolean
@@ -22,7 +18,6 @@ export interface CheckOptions {
   readonly skip: readonly CheckId[]
   readonly waitMs: number
   readonly roundTrip: boolean
-  /** Paths of JSON files with sample events. */
   readonly events: readonly string[]
   readonly json: boolean
 }

@@ -1,9 +1,7 @@
 import type { EventGridEmulator, NamespaceTopicView, TopicView } from '../emulator/index.ts'
 import { shellWord } from '../support/text.ts'
 
-/**
- * How to use a started emulator: endpoints, keys, and lines for a shell. Its keys protect nothing, so they are shown.
- */
+/** How to use a started emulator: endpoints, keys, and lines for a shell. Its keys protect nothing, so they are shown. */
 export function bannerLines(emulator: EventGridEmulator, caFile: string): string[] {
   const { endpoints, proxy } = emulator
   return [
@@ -28,7 +26,6 @@ export function bannerLines(emulator: EventGridEmulator, caFile: string): string
   ]
 }
 
-/** How to publish to a topic and to subscribe to it. */
 export function topicLines({ name, id, endpoint, httpEndpoint, keys }: TopicView): string[] {
   return [
     `topic ${name}`,
@@ -39,7 +36,6 @@ export function topicLines({ name, id, endpoint, httpEndpoint, keys }: TopicView
   ]
 }
 
-/** How to publish to a namespace topic and to receive from it. */
 function namespaceTopicLines({ name, id, namespaceEndpoint, endpoint, key }: NamespaceTopicView): string[] {
   return [
     `namespace topic ${name}`,

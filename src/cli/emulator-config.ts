@@ -42,7 +42,6 @@ export function readConfig(file: string, text: string): LoadedConfig {
   }
 }
 
-/** What may change while the emulator runs. */
 const reloaded: ReadonlySet<string> = new Set<keyof ParsedConfig['config']>([
   'tenantId',
   'subscriptionId',

@@ -7,7 +7,6 @@ import { isRecord } from '../support/is-record.ts'
 import { isLoopback } from '../support/loopback.ts'
 import { UsageError } from './usage-error.ts'
 
-/** The URL of a running `emulate` that was given no other port. */
 export const defaultEmulator = 'https://127.0.0.1:4430'
 
 /** Where an emulator tells its endpoints and its certificate authority, over http and over https. */
@@ -30,10 +29,8 @@ export const emulatorHelp = (width: number): string =>
     .map(([option = '', text]) => `  ${option.padEnd(width)} ${text}`)
     .join('\n')
 
-/** An emulator, by its options. */
 export interface EmulatorAddress {
   readonly url: string
-  /** Path of the certificate authority (PEM). */
   readonly ca: string | undefined
 }
 

@@ -2,7 +2,6 @@ import { type Logger, withTrace } from '../core/logger.ts'
 import { createLogWriter, type LogFormat, type LogLevel, logFormats, logLevels } from './log-writer.ts'
 import { UsageError } from './usage-error.ts'
 
-/** How a command logs. */
 export interface LogOptions {
   readonly level: LogLevel
   readonly format: LogFormat

@@ -1,9 +1,7 @@
 import type { LogFields, Logger } from '../core/logger.ts'
 import { printable } from '../support/text.ts'
 
-/** From the least to the most important. */
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
-/** One of {@link logLevels}. */
 export type LogLevel = (typeof logLevels)[number]
 
 /**
@@ -11,18 +9,14 @@ export type LogLevel = (typeof logLevels)[number]
  * `msg`, as in daprd's log, and the fields; durations are in milliseconds.
  */
 export const logFormats = ['text', 'json'] as const
-/** One of {@link logFormats}. */
 export type LogFormat = (typeof logFormats)[number]
 
-/** What {@link createLogWriter} needs. */
 export interface LogWriterOptions {
   readonly level: LogLevel
   readonly format: LogFormat
   /** Takes whole lines. */
   readonly write: (line: string) => void
-  /** On every line. */
   readonly fields?: LogFields
-  /** @default the present */
   readonly now?: () => Date
 }
 

@@ -3,7 +3,6 @@ import { listenFailure } from './listen-failure.ts'
 import { portRange, readNumber } from './number-option.ts'
 import { UsageError } from './usage-error.ts'
 
-/** Where health and metrics are served. */
 export interface MetricsAddress {
   readonly host: string
   readonly port: number

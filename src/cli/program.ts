@@ -52,7 +52,6 @@ Options:
 Exit codes: 0 a clean end, 1 a failure, 2 wrong usage or configuration, 130 or 143 a second signal.
 `
 
-/** Runs the command that the arguments name; resolves with the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
   endWithReader()
   const [name, ...rest] = isHelp(args[0]) ? askedFor(args[1]) : args

@@ -1,6 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 
-/** Largest file that is read, in bytes. */
 const largest = 1_048_576
 
 /**

@@ -1,7 +1,6 @@
 import type { DeadLetterRecord, DeliveryRecord, HandshakeRecord } from '../emulator/index.ts'
 import { durationWords } from './log-writer.ts'
 
-/** One line that says how a handshake went. */
 export function handshakeLine(record: HandshakeRecord): string {
   const { at, subscriptionName, method, status, outcome, message } = record
   const answer = status === undefined ? '' : ` ${status}`
@@ -9,7 +8,6 @@ export function handshakeLine(record: HandshakeRecord): string {
   return `${time(at)} handshake ${subscriptionName} ${method} ${route(record)}${answer} ${outcome}${reason}`
 }
 
-/** One line that says what came of a try to deliver. */
 export function deliveryLine(record: DeliveryRecord): string {
   const { at, subscriptionName, eventIds, status, error, outcome, nextTryAt, durationMs, deliveryCount } = record
   const what = eventIds.length === 1 ? `event ${eventIds[0]}` : `${eventIds.length} events`
@@ -20,7 +18,6 @@ export function deliveryLine(record: DeliveryRecord): string {
   return `${head} ${answer} ${outcome}${again}${attempt} ${Math.round(durationMs)} ms`
 }
 
-/** One line that says where events went that could not be delivered. */
 export function deadLetterLine({ at, subscriptionName, blobPath, events }: DeadLetterRecord): string {
   const what = `${events.length} ${events.length === 1 ? 'event' : 'events'}`
   const fate = blobPath === undefined ? 'dropped' : `dead-lettered to ${blobPath}`
@@ -36,7 +33,6 @@ export interface LiveFigures {
   readonly dropped: number
 }
 
-/** The figures in one line. */
 export function figuresLine({ perSecond, pending, delivered, deadLettered, dropped }: LiveFigures): string {
   const shown = (value: number) => Math.round(value).toLocaleString('en-US')
   const lost = dropped > 0 ? `, ${shown(dropped)} dropped` : ''

@@ -17,7 +17,6 @@ export const runDefaults = {
   appHealthThreshold: 3,
 } as const
 
-/** Where the application listens, and how it is called. */
 export interface AppOptions {
   readonly address: string
   readonly port: number
@@ -25,7 +24,6 @@ export interface AppOptions {
   readonly maxConcurrency: number
 }
 
-/** The options of `run`, read. */
 export interface RunOptions {
   readonly components: string
   readonly appId: string
@@ -34,7 +32,6 @@ export interface RunOptions {
   readonly http: { readonly host: string; readonly port: number }
   /** Where Dapr's gRPC API listens; `undefined`: it is off. */
   readonly grpc: { readonly host: string; readonly port: number } | undefined
-  /** Path of a JSON file. */
   readonly secrets: string | undefined
   readonly emulator: EmulatorAddress | undefined
   readonly metrics: MetricsAddress | undefined

@@ -2,11 +2,9 @@ import { endProcess } from './end-process.ts'
 
 const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 
-/** A request to end the process. */
 export interface EndRequest {
   /** Resolves with the name of the first signal, or the word given to `ask`. */
   readonly asked: Promise<string>
-  /** Asks for the end in place of a signal. */
   ask(why: string): void
 }
 

@@ -1,12 +1,10 @@
 import { printable } from '../support/text.ts'
-/** Where lines are written: a terminal, a file or a pipe. */
 export interface OutputStream {
   readonly isTTY?: boolean
   readonly columns?: number
   write(text: string): unknown
 }
 
-/** A part of a line, and how it is meant. */
 export interface LinePart {
   readonly text: string
   readonly tone: 'good' | 'warning' | 'bad' | 'faint' | 'plain'
@@ -24,7 +22,6 @@ export interface Terminal {
   parts(parts: readonly LinePart[]): void
   /** Replaces the live line; without one it has no effect. */
   update(text: string): void
-  /** Removes the live line. */
   finish(): void
 }
 

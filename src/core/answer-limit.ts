@@ -11,7 +11,6 @@ export interface AnswerLimit {
   readonly longer: 'fail' | 'cut'
 }
 
-/** The code of the RestError for an answer that is too long. */
 const tooLongCode = 'ANSWER_TOO_LONG'
 
 /** A pipeline policy that bounds the body of each answer. Add it last: the policies before it read `bodyAsText` as usual. */

@@ -4,7 +4,6 @@ import { Secret } from './secret.ts'
 /** The delivery attribute that carries one to three credentials, newest first, separated by commas. Its value is secret. */
 export const deliveryTokenHeader = 'X-EventGrid-Binding-Token'
 
-/** A credential that deliveries may present. */
 export interface DeliveryCredential {
   /** Tells which of several credentials is meant. Not secret. */
   readonly keyId: string

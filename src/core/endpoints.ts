@@ -2,9 +2,7 @@
 export interface Endpoints {
   /** Base URL of Azure Resource Manager, https. @default that of `azureEnvironment` */
   readonly resourceManager?: string
-  /**
-   * Entra's authority host, https. One outside Azure turns instance discovery off. @default that of `azureEnvironment`
-   */
+  /** Entra's authority host, https. One outside Azure turns instance discovery off. @default that of `azureEnvironment` */
   readonly authorityHost?: string
   /** Certificates (PEM) to trust beside those that Node trusts. @default none */
   readonly ca?: string

@@ -30,10 +30,7 @@ export type BindingErrorCode = (typeof bindingErrorCodes)[number]
 
 /** One fault of the metadata or of a component's YAML. A METADATA_INVALID error has all of them. */
 export interface MetadataIssue {
-  /**
-   * The field in its documented spelling; an unknown field as the user wrote it.
-   * Absent: the document as a whole.
-   */
+  /** The field in its documented spelling; an unknown field as the user wrote it. Absent: the document as a whole. */
   readonly field?: string
   /** The value in quotes, or `(redacted)` for a secret. */
   readonly value?: string

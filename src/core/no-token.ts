@@ -1,6 +1,4 @@
-/** The parts of a {@link NoTokenError}. */
 export interface NoTokenParts {
-  /** Which service was asked, and what it answered. Nothing secret. */
   readonly what: string
   /** What to do about it, where a retry does not help. */
   readonly fix: string | undefined

@@ -28,7 +28,6 @@ export interface DeliverySource {
   readonly destination?: string | undefined
 }
 
-/** The handling of one event, in traces and metrics. */
 export interface Processing {
   /**
    * Calls a function in the context of the event. The argument is handed over, because a closure around an event would keep it until the
@@ -95,9 +94,8 @@ function endOnce({ span, common, meters }: Begun): (error: string | undefined) =
 }
 
 /**
- * The context that an event is handled in: the active one if its span is that of the request, else the root. A span that was
- * active when the
- * listener was opened would otherwise be the parent of every event.
+ * The context that an event is handled in: the active one if its span is that of the request, else the root. A span
+ * that was active when the listener was opened would otherwise be the parent of every event.
  */
 export function callerContext(): Context {
   if (!tracer()) return ROOT_CONTEXT

@@ -16,7 +16,6 @@ export interface QuietLog {
 
 export interface QuietLogOptions {
   readonly logger: Logger
-  /** Milliseconds. */
   readonly now: () => number
   /** One line for each message, or subject, in this time. The next line of the message says how many were left out. @default 30_000 */
   readonly intervalMs?: number
@@ -24,12 +23,10 @@ export interface QuietLogOptions {
   readonly clock?: Pick<Clock, 'setTimer'>
 }
 
-/** Subjects that have their own line at a time. */
 const maxSubjects = 16
 
 export function createQuietLog({ logger, now, intervalMs = 30_000, clock }: QuietLogOptions): QuietLog {
   const lastAt = new Map<string, number>()
-  /** Lines that were left out since the last one, by message. */
   const leftOut = new Map<string, LeftOut>()
   const subjects = new Set<string>()
 
@@ -83,7 +80,6 @@ export function createQuietLog({ logger, now, intervalMs = 30_000, clock }: Quie
 
 interface LeftOut {
   readonly count: number
-  /** Writes their number. */
   readonly write: () => void
   readonly cancel: CancelTimer | undefined
 }

@@ -42,7 +42,6 @@ export const messagingSystem = 'eventgrid'
 /** Longest value of an attribute that comes from outside, in UTF-16 code units. */
 const maxValueLength = 255
 
-/** A value from outside, cut to a bounded length. */
 export const bounded = (value: string): string => cut(value, maxValueLength)
 
 /** A URI from outside as a value: without user, query and fragment, which may hold a secret. */
@@ -53,7 +52,6 @@ export function boundedUri(uri: string): string {
 /** `error.type` of a thrown value without a name (semantic conventions). */
 export const otherError = '_OTHER'
 
-/** Instruments of the semantic conventions. */
 export interface Instruments {
   readonly processDuration: Histogram<Attributes>
   readonly operationDuration: Histogram<Attributes>
@@ -73,9 +71,8 @@ export function tracer(): Tracer | undefined {
 let made: { readonly provider: MeterProvider; readonly instruments: Instruments | undefined } | undefined
 
 /**
- * The instruments; `undefined` where the process has no SDK for metrics. They are made when they are used: an instrument
- * that is made before
- * the SDK is there records nothing.
+ * The instruments; `undefined` where the process has no SDK for metrics. They are made when they are used: an
+ * instrument that is made before the SDK is there records nothing.
  */
 export function instruments(): Instruments | undefined {
   const provider = metrics.getMeterProvider()

@@ -37,7 +37,6 @@ export function remoteSpan({ traceparent, tracestate }: TraceContext): SpanConte
   }
 }
 
-/** The trace context that names a span. */
 export function contextOfSpan({ traceId, spanId, traceFlags, traceState }: SpanContext): TraceContext {
   const flags = (traceFlags & 0xff).toString(16).padStart(2, '0')
   const tracestate = traceState?.serialize()

@@ -9,15 +9,13 @@ const maxContexts = 8
 const contexts = new Map<string, SecureContext>()
 const agents = new WeakMap<SecureContext, Agent>()
 
-/** Options of an Azure SDK client that trusts `endpoints.ca` besides Node's own certificates. */
 export interface TrustOptions {
   readonly additionalPolicies: { readonly policy: PipelinePolicy; readonly position: 'perRetry' }[]
 }
 
 /**
  * The options that make a client of the Azure SDKs trust `endpoints.ca`, also through a proxy; nothing where there is
- * none. Connections are
- * shared by all clients with the same `ca`.
+ * none. Connections are shared by all clients with the same `ca`.
  */
 export function trustOptions(endpoints: Endpoints): TrustOptions {
   const secureContext = secureContextOf(endpoints)

@@ -1,11 +1,9 @@
 import type { Host } from './host.ts'
 
-/** Where the application is. */
 export interface AppAddress {
   readonly address: string
   readonly port: number
   readonly maxConcurrency: number
-  /** @default http */
   readonly protocol?: 'http' | 'grpc'
 }
 
@@ -13,9 +11,7 @@ export interface AppAddress {
 export interface ApiIdentity {
   readonly host: Host
   readonly appId: string
-  /** `undefined`: there is no application. */
   readonly app: AppAddress | undefined
-  /** This program's version. */
   readonly version: string
   /** What callers have added to the metadata. */
   readonly extended: Map<string, string>

@@ -6,7 +6,6 @@ import type { Secret } from '../core/secret.ts'
 import { codeOf } from '../support/error-code.ts'
 import { exchange } from './exchange.ts'
 
-/** Where the application is. */
 export interface AppChannelOptions {
   readonly address: string
   readonly port: number
@@ -37,11 +36,9 @@ export interface AppChannel {
   probe(route: string): Promise<RouteAnswer>
   /** Posts an event to a route. Rejects unless the answer is 2xx, and when `event.signal` aborts. */
   deliver(route: string, event: PostedEvent): Promise<void>
-  /** Does anybody listen on the application's port? */
   reachable(): Promise<boolean>
   /** Does GET of a path answer 2xx within half a second? */
   healthy(path: string): Promise<boolean>
-  /** Ends every connection. */
   close(): void
 }
 
@@ -127,7 +124,6 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
   }
 }
 
-/** The part of an event's metadata that the application gets. */
 export function allowedMetadata(metadata: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(metadata).filter(([name]) => passedOn.test(name)))
 }

@@ -9,7 +9,6 @@ export interface AppHealthCheck {
   readonly threshold?: number
 }
 
-/** What {@link watchApp} needs. */
 export interface AppWatchOptions {
   readonly channel: Pick<AppChannel, 'reachable' | 'healthy'>
   /** Without it the application is up once its port accepts connections, until `gone` is called. */
@@ -22,14 +21,12 @@ export interface AppWatchOptions {
 
 const pollMs = 100
 
-/** A running watch. */
 export interface AppWatch {
   /** Reports that nothing listens on the application's port: it is down until it listens again. Ignored with health checks. */
   gone(): void
   stop(): void
 }
 
-/** Watches whether the application can take events. */
 export function watchApp({ channel, health, changed, missing }: AppWatchOptions): AppWatch {
   let stopped = false
   let timer: NodeJS.Timeout | undefined

@@ -9,7 +9,6 @@ import { isSameText } from '../support/same-text.ts'
 import { type ApiIdentity, apiMetadata } from './api-metadata.ts'
 import { callOutput, OutputCallError } from './call-output.ts'
 
-/** What {@link createBindingsApi} needs. */
 export interface BindingsApiOptions extends ApiIdentity {
   /** The address that the API listens on: a loopback name, an IP address, or `0.0.0.0` or `::` for all. */
   readonly listeningOn: string
@@ -17,14 +16,12 @@ export interface BindingsApiOptions extends ApiIdentity {
   readonly token?: Secret | undefined
   /** What is not ready yet. Empty: everything is ready. */
   readonly notReady: () => readonly ('components' | 'app')[]
-  /** A caller asks the process to end. */
   readonly onShutdown: () => void
 }
 
 const requestTimeout = 30_000
 /** Longer than clients keep an idle connection. */
 const keepAliveTimeout = 72_000
-/** Dapr's own limit. */
 const bodyLimit = 4 * 1024 * 1024
 /** Node's clients accept 16 KiB of headers. The ids of a large batch would not fit. */
 const maxHeaderLength = 4_096

@@ -2,7 +2,6 @@ import type { InvokeAnswer } from '../binding/binding.ts'
 import { BindingError } from '../core/errors.ts'
 import type { Host } from './host.ts'
 
-/** A call of an output binding, from either API. */
 export interface OutputCall {
   readonly name: string
   readonly operation: string | null | undefined

@@ -1,6 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 
-/** How a call ended. */
 export type Outcome =
   | { readonly status: number }
   /** `isAnswered`: the other side has begun to answer, so it has seen the request. */

@@ -6,21 +6,17 @@ import type { Loaded, LoadedComponent } from '../metadata/load-components.ts'
 import type { AppChannel } from './app-channel.ts'
 import { openComponent, type RunningComponent } from './running-component.ts'
 
-/** What {@link createHost} needs. */
 export interface HostOptions {
   readonly channel: AppChannel | undefined
-  /** The logger of a component. */
   readonly loggerOf: (component: string) => Logger
   readonly metrics: Metrics
   readonly endpoints?: Endpoints | undefined
 }
 
-/** The components that run, and how they change. */
 export interface Host {
   /** By name, in the order of their names. */
   components(): readonly RunningComponent[]
   find(name: string): RunningComponent | undefined
-  /** Opens all components. Rejects where one can't be opened. */
   start(loaded: Loaded): Promise<void>
   /**
    * Opens, closes and replaces components until the loaded ones run. Where one can't be opened, that is logged and its
@@ -32,7 +28,6 @@ export interface Host {
   close(): Promise<void>
 }
 
-/** Runs components side by side. */
 export function createHost({ channel, loggerOf, metrics, endpoints }: HostOptions): Host {
   const running = new Map<string, RunningComponent>()
   let appUp = false

@@ -18,7 +18,6 @@ import type { AppChannel, PostedEvent } from './app-channel.ts'
 /** A component whose binding is up. */
 export interface RunningComponent {
   readonly loaded: LoadedComponent
-  /** The operations of its output side. */
   operations(): readonly string[]
   /** Runs an operation as `Binding.invoke` does; logs a failure, the same one at most twice a minute. */
   invoke(operation: string, data: unknown, metadata: Readonly<Record<string, string>>): Promise<InvokeAnswer>
@@ -31,9 +30,7 @@ export interface RunningComponent {
   close(): Promise<void>
 }
 
-/** What {@link openComponent} needs beside the component. */
 export interface OpenOptions {
-  /** `undefined`: there is no application. */
   readonly channel: AppChannel | undefined
   readonly logger: Logger
   readonly metrics: Metrics

@@ -13,26 +13,20 @@ import { createBindingsApi } from './bindings-api.ts'
 import { createHost } from './host.ts'
 import { watchFolder } from './watch-folder.ts'
 
-/** What {@link createSidecar} needs. */
 export interface SidecarOptions {
-  /** The application's id; empty: none. */
   readonly appId: string
   /** Where the application listens; without it components only publish. */
   readonly app: AppAddress | undefined
   readonly appToken: Secret | undefined
   readonly health: AppHealthCheck | undefined
   readonly http: { readonly host: string; readonly port: number }
-  /** Where Dapr's gRPC API listens; `undefined`: it is off. */
   readonly grpc: { readonly host: string; readonly port: number } | undefined
-  /** What callers of the API must bring. */
   readonly apiToken: Secret | undefined
   readonly version: string
-  /** Where Azure is. @default what the environment says */
   readonly endpoints: Endpoints | undefined
   readonly loggerOf: (component?: string) => Logger
   readonly folder: {
     read(): Promise<FolderTexts>
-    /** What the folder held at the start. */
     readonly texts: FolderTexts
     /** Loads the components; a broken file keeps what it held before. */
     load(texts: FolderTexts, before: Loaded): Loaded
@@ -40,9 +34,7 @@ export interface SidecarOptions {
   readonly onShutdown: () => void
 }
 
-/** The components of a folder beside an application, with Dapr's HTTP API. */
 export interface Sidecar {
-  /** Health and figures, for `observe`. */
   readonly observed: Observed
   /** Serves the API; resolves with its base URL. Rejects as `listen` does. */
   listen(): Promise<string>

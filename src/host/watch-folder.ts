@@ -1,10 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 
-/** What {@link watchFolder} needs. */
 export interface WatchOptions<State> {
   /** Reads what is watched. A rejection counts as no change. */
   readonly read: () => Promise<State>
-  /** What is known already. */
   readonly known: State
   /** Called with a new state. The next poll waits until it has resolved. */
   readonly changed: (state: State) => Promise<void>

@@ -1,9 +1,7 @@
 import { parseChoice } from './parse-choice.ts'
 
-/** The name of an Azure cloud, as Dapr and the Azure SDKs spell it. */
 export type AzureEnvironmentName = 'AzurePublicCloud' | 'AzureChinaCloud' | 'AzureUSGovernmentCloud'
 
-/** What differs between Azure clouds. */
 export interface AzureEnvironment {
   readonly name: AzureEnvironmentName
   /** Entra's authority host, without a trailing slash. */
@@ -25,7 +23,6 @@ export interface AzureEnvironment {
   readonly tokenIssuerHostV1: string
 }
 
-/** The clouds that the binding knows. */
 export const azureEnvironments: Readonly<Record<AzureEnvironmentName, AzureEnvironment>> = {
   AzurePublicCloud: {
     name: 'AzurePublicCloud',

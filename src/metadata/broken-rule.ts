@@ -6,7 +6,6 @@ export class BrokenRule extends Error {
   override readonly name = 'BrokenRule'
   /** The rule, as it reads after the field's name: `must be ...`. */
   readonly rule: string
-  /** What to write instead. */
   readonly fix: string | undefined
 
   constructor(rule: string, fix?: string) {

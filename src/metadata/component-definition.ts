@@ -12,7 +12,6 @@ export const componentTypes = ['bindings.cloud.eventrouter', 'bindings.azure.eve
 /** The component's version (specification, section 9). */
 export const componentVersion = 'v1'
 
-/** The name and properties of a component, as `init` reads them. */
 export interface ComponentDefinition {
   readonly name: string | undefined
   readonly properties: MetadataProperties
@@ -42,7 +41,6 @@ export function readDefinition(input: unknown): ComponentDefinition {
   return definition
 }
 
-/** Is this one of our types? */
 export function isOurType(type: string): boolean {
   return componentTypes.some((ours) => ours === type.toLowerCase())
 }
@@ -150,7 +148,6 @@ function checkType(field: string, type: unknown, issues: MetadataIssue[], at?: s
   issues.push({ field, ...shown(type), rule, ...(fix && { fix }), ...(at !== undefined && { at }) })
 }
 
-/** Reports a version that is not ours. */
 export function checkVersion(field: string, version: unknown, issues: MetadataIssue[], at?: string): void {
   if (version === undefined || version === '' || version === componentVersion) return
   const rule = `must be ${componentVersion}, the only version there is`

@@ -6,7 +6,6 @@ import { quote } from '../support/text.ts'
 import { type Fault, readEnvelope } from './component-definition.ts'
 import { componentExcerpt } from './component-excerpt.ts'
 
-/** The value of an entry, as the file gives it. */
 export type EntrySource =
   | { readonly kind: 'value'; readonly value: string | number | boolean }
   | { readonly kind: 'secretKeyRef'; readonly name: string; readonly key: string | undefined }
@@ -30,7 +29,6 @@ export interface ComponentDraft {
   readonly version: string
   /** The applications that it is for; empty: every one. */
   readonly scopes: readonly string[]
-  /** The secret store that its references lead to, where it names one. */
   readonly secretStore: string | undefined
   readonly entries: readonly ComponentEntry[]
   readonly issues: readonly MetadataIssue[]
@@ -89,7 +87,6 @@ export function readComponentFile(text: string, file: string): ComponentFile {
   }
 }
 
-/** Is a component for an application? */
 export const isForApp = ({ scopes }: Pick<ComponentDraft, 'scopes'>, appId: string): boolean =>
   scopes.length === 0 || scopes.includes(appId)
 

@@ -19,7 +19,6 @@ type PropertyValue = string | number | boolean | Secret
  */
 export type ComponentProperties = Readonly<Record<string, PropertyValue>>
 
-/** What references refer to. */
 export interface ReferenceSources {
   readonly env: Readonly<Record<string, string | undefined>>
   /** `undefined`: they could not be read, which is reported elsewhere; references to them stay unknown. */
@@ -29,7 +28,6 @@ export interface ReferenceSources {
   readonly fill?: ((text: string) => string) | undefined
 }
 
-/** The entries of a component, resolved. */
 export interface ResolvedEntries {
   /** Those that have no fault, by name. */
   readonly properties: ComponentProperties
@@ -38,7 +36,6 @@ export interface ResolvedEntries {
   readonly issues: readonly MetadataIssue[]
 }
 
-/** Resolves the references of a component. */
 export function resolveEntries(draft: ComponentDraft, sources: ReferenceSources): ResolvedEntries {
   const isOurs = draft.type !== undefined && isOurType(draft.type)
   const issues: MetadataIssue[] = []

@@ -8,7 +8,6 @@ export type FieldAlias = {
   [Name in FieldName]: (typeof rows)[Name] extends { readonly aliases: readonly (infer Alias)[] } ? Alias : never
 }[FieldName]
 
-/** A row of the table, whose name is one of {@link FieldName}. */
 type KnownField = MetadataField & { readonly name: FieldName }
 
 const isFieldName = (name: string): name is FieldName => Object.hasOwn(rows, name)

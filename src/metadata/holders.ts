@@ -1,13 +1,11 @@
-/** The owner of a name, and its file. */
 export interface Holder<T> {
   readonly file: string
   readonly held: T
 }
 
 /**
- * The owner of each name. The previous owner goes first, so that a copy of a file does not replace what is in use;
- * then the order of the files decides. Every other
- * claim to the name is a fault.
+ * The owner of each name. The previous owner goes first, so that a copy of a file does not replace what is in use; then
+ * the order of the files decides. Every other claim to the name is a fault.
  */
 export function findHolders<T>(
   byFile: ReadonlyMap<string, readonly T[]>,

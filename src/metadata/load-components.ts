@@ -22,29 +22,23 @@ export interface LoadedComponent {
   readonly fingerprint: string
 }
 
-/** The components of a folder's files. */
 export interface Loaded {
   /** By name, with the previous components of a broken file. */
   readonly components: ReadonlyMap<string, LoadedComponent>
   /** The components of each file; of a broken file the previous ones. */
   readonly byFile: ReadonlyMap<string, readonly LoadedComponent[]>
-  /** The secret stores of each file, likewise. */
   readonly storesByFile: StoresByFile
   /** The file of each secret store that is used. */
   readonly storeFiles: StoreFiles
   /** A text for each broken file. */
   readonly faults: readonly string[]
-  /** What was left out, and why. */
   readonly notes: readonly string[]
 }
 
-/** What {@link loadComponents} needs besides the files. */
 export interface LoadOptions {
   /** The application's id: a component whose `scopes` do not name it is left out. */
   readonly appId: string
-  /** What `envRef` and Dapr's `secretstores.local.env` refer to. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Fills in placeholders of a value, or throws BrokenRule. */
   readonly fill: (text: string) => string
   /** Reads secrets from elsewhere, which go before those of the folder's secret stores. A SecretStoreError becomes a fault. */
   readonly secrets: () => Secrets

@@ -2,9 +2,7 @@ import { BindingError, type MetadataIssue } from '../core/errors.ts'
 
 const maxListed = 50
 
-/**
- * The METADATA_INVALID error of these faults: its message has a line for each (50 at most), its `issues` have them all.
- */
+/** The METADATA_INVALID error of these faults: its message has a line for each (50 at most), its `issues` have them all. */
 export function metadataInvalid(subject: string, issues: readonly MetadataIssue[]): BindingError {
   const [only, ...others] = describeIssues(issues)
   const what =
@@ -29,7 +27,6 @@ export function describeIssues(
   return issues.length > maxListed ? [...lines, `and ${issues.length - maxListed} more`] : lines
 }
 
-/** An issue as one line. */
 export function describeIssue({ at, field, value, rule, fix }: MetadataIssue): string {
   const where = at === undefined ? '' : `${at}: `
   const name = field === undefined ? '' : `${field} `

@@ -51,7 +51,6 @@ export interface AdvancedFilter {
   readonly values?: readonly (string | number | readonly [number, number])[]
 }
 
-/** What metadata says about the event subscription beyond its destination. */
 export interface SubscriptionSettings {
   readonly eventDeliverySchema: EventSchema
   readonly includedEventTypes?: Setting<readonly string[]> | undefined
@@ -70,7 +69,6 @@ export interface SubscriptionSettings {
   readonly labels?: Setting<readonly string[]> | undefined
 }
 
-/** The input side, validated. */
 export interface InputMetadata {
   readonly credential: CredentialMetadata
   readonly environment: AzureEnvironment
@@ -79,14 +77,12 @@ export interface InputMetadata {
   readonly clientId: string | undefined
   /** Normalised https URL with path, query and all. Its query counts as secret: show it by `showUrl` of redact.ts. */
   readonly subscriberEndpoint: string
-  /** 0 takes a free port. */
   readonly handshakePort: number
   /** Absent: `::`, or `0.0.0.0` on a machine without IPv6. */
   readonly listenAddress: string | undefined
   readonly scope: Scope
   readonly eventSubscriptionName: string
   readonly settings: SubscriptionSettings
-  /** May an event subscription of that name with another destination type be replaced? */
   readonly replaceDestination: boolean
   readonly deliveryAuthentication: DeliveryAuthentication
   readonly maxConcurrency: number
@@ -102,7 +98,6 @@ export interface PullMetadata {
   /** Absent: the namespace's key does all, and ARM is not asked. */
   readonly credential: CredentialMetadata | undefined
   readonly environment: AzureEnvironment
-  /** The client named in remedies, where one is known. */
   readonly clientId: string | undefined
   readonly namespaceTopic: NamespaceTopicId
   /** Base URL without a trailing slash. Absent: ARM knows it. */
@@ -120,7 +115,6 @@ export interface PullMetadata {
   readonly subscriptionTimeoutMs: number
 }
 
-/** The output side, validated. */
 export interface OutputMetadata {
   /** Topic endpoint as given. Its query counts as secret. */
   readonly topicEndpoint: string
@@ -133,7 +127,6 @@ export interface OutputMetadata {
 
 /** A component's metadata past the door: nobody checks it again. */
 export interface Metadata {
-  /** The input side by push. */
   readonly input: InputMetadata | undefined
   /** The input side by pull; never together with `input`. */
   readonly pull: PullMetadata | undefined

@@ -1,13 +1,11 @@
 import { BrokenRule } from './broken-rule.ts'
 import { parseScope } from './scope.ts'
 
-/** The resource id of a namespace topic, taken apart. */
 export interface NamespaceTopicId {
   /** With a leading slash and without a trailing one, in the user's letter case. */
   readonly id: string
   readonly subscriptionId: string
   readonly resourceGroup: string
-  /** Resource id of the namespace. */
   readonly namespaceId: string
   readonly namespace: string
   readonly topic: string

@@ -83,7 +83,6 @@ export interface ResolvedComponent {
   readonly issues: readonly MetadataIssue[]
 }
 
-/** How {@link resolveComponents} resolves references. */
 export interface ResolveOptions {
   /** What a component's references refer to, given the secret store that it names. */
   readonly sourcesOf: (secretStore: string | undefined) => ReferenceSources

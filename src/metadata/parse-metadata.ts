@@ -16,7 +16,6 @@ import { type GivenFields, type MetadataProperties, readProperties } from './rea
 import { hasCredential, isPull, missingFields, type RequiredBy } from './required-fields.ts'
 import { inputSchema, type OutputValues, outputSchema, pullSchema } from './schema.ts'
 
-/** What {@link parseMetadata} goes by besides the fields. */
 export interface ParseMetadataOptions {
   /** The component's name, from which the name of the event subscription is made where none is given. */
   readonly componentName?: string
@@ -39,7 +38,6 @@ export function parseMetadata(properties: MetadataProperties, options: ParseMeta
   throw metadataInvalid(`${subject} is not valid`, issues)
 }
 
-/** Metadata fields as data, right or wrong. */
 export interface MetadataReading {
   /** Undefined where there are issues, or a value that is not known. */
   readonly metadata: Metadata | undefined

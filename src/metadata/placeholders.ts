@@ -1,19 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { BrokenRule } from './broken-rule.ts'
 
-/** Values for {@link createPlaceholders}. */
 export interface PlaceholderOptions {
-  /** Empty: it has no id. */
   readonly appId: string
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
 /**
  * Makes a function that fills in the placeholders of a value as daprd does (Component spec, "Templated metadata
- * values"): `{uuid}`, `{podName}` from POD_NAME,
- * `{appID}`, and `{namespace}`, which is NAMESPACE (or `default`) and the application's id. `{uuid}` is the same for
- * the whole process, so that reading a file
- * again changes nothing. The function throws BrokenRule for a placeholder without a value.
+ * values"): `{uuid}`, `{podName}` from POD_NAME, `{appID}`, and `{namespace}`, which is NAMESPACE (or `default`) and
+ * the application's id. `{uuid}` is the same for the whole process, so that reading a file again changes nothing. The
+ * function throws BrokenRule for a placeholder without a value.
  */
 export function createPlaceholders({ appId, env }: PlaceholderOptions): (text: string) => string {
   const uuid = randomUUID()

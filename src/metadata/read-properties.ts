@@ -18,30 +18,24 @@ const sidecarNames = new Set(['route'])
 export interface PropertyEntry {
   readonly name: string
   readonly value?: unknown
-  /** `file:line:column`. */
   readonly at?: string | undefined
 }
 
 /** The properties of a component: a record, or a list. Values are texts, or secret texts. */
 export type MetadataProperties = Readonly<Record<string, unknown>> | readonly unknown[]
 
-/** A field that has a value. */
 interface GivenField {
-  /** The name as it was written. */
   readonly spelled: string
   /** Trimmed, unless the field is secret; `undefined` for a value other than text, which is reported already. */
   readonly text: string | undefined
-  /** As it may be printed. */
   readonly shown: string
   readonly at: string | undefined
 }
 
-/** The properties by field. */
 export interface GivenFields {
   readonly fields: ReadonlyMap<FieldName, GivenField>
   /** Unknown names, with the field that was probably meant. */
   readonly unknown: readonly { readonly issue: MetadataIssue; readonly meant: FieldName | undefined }[]
-  /** Whether an entry has an {@link UnknownValue}. */
   readonly isIncomplete: boolean
   readonly issues: readonly MetadataIssue[]
 }

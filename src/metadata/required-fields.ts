@@ -22,12 +22,10 @@ export function missingFields(side: Side, by: RequiredBy): readonly MissingField
   return [...issues, ...(isPull(by.textOf) ? [] : missingDeliverySource(by, missing)), ...missingHalf(by)]
 }
 
-/** The fault of a field that is missing. */
 type MissingField = MetadataIssue & { readonly field: FieldName }
 
 type Need = { readonly field: FieldName; readonly why: string }
 
-/** Is the input side one of pull delivery? */
 export const isPull = (textOf: RequiredBy['textOf']) => textOf('deliveryMode')?.toLowerCase() === 'pull'
 
 /**

@@ -188,7 +188,6 @@ export const pullSchema = z.object({
   handlerTimeout: parsedBy(duration('1ms', '1h')),
 })
 
-/** The output side. */
 export const outputSchema = z.object({
   ...credentialShape,
   accessKey: secret.optional(),

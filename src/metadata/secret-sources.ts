@@ -9,7 +9,6 @@ import { readSecretStore, type SecretStore, SecretStoreError } from './secret-st
 /** The secret stores of each file; `undefined` for a file that has always been broken. */
 export type StoresByFile = ReadonlyMap<string, readonly SecretStore[] | undefined>
 
-/** The file of each secret store, by the store's name. */
 export type StoreFiles = ReadonlyMap<string, string>
 
 interface SecretSourcesOptions {
@@ -22,7 +21,6 @@ interface SecretSourcesOptions {
   readonly before: StoreFiles | undefined
 }
 
-/** What references refer to. */
 interface SecretSources {
   readonly sourcesOf: ResolveOptions['sourcesOf']
   readonly storeFiles: StoreFiles
@@ -30,8 +28,7 @@ interface SecretSources {
 
 /**
  * Finds the secrets for the references of a folder's components: in the store that a component names, else in the only
- * store. If a store or a file is broken, secrets
- * that may be in it count as unknown.
+ * store. If a store or a file is broken, secrets that may be in it count as unknown.
  */
 export function createSecretSources(
   byFile: StoresByFile,
@@ -71,7 +68,6 @@ export function createSecretSources(
   }
 }
 
-/** The stores for this application, by name. */
 function findStores(byFile: StoresByFile, { appId, before }: SecretSourcesOptions, { faults }: Diagnostics) {
   const ours = new Map(
     [...byFile].map(([file, stores = []]) => [file, stores.filter((store) => isForApp(store, appId))] as const),

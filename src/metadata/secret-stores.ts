@@ -6,7 +6,6 @@ import type { ComponentDraft } from './component-file.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import type { Secrets } from './resolve-reference.ts'
 
-/** A secret store that could not be read. */
 export class SecretStoreError extends Error {
   override readonly name = 'SecretStoreError'
 }
@@ -19,11 +18,9 @@ const stores: Readonly<Record<string, (values: ReadonlyMap<string, string>, env:
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** A secret store of a component file. */
 export interface SecretStore {
   readonly name: string
   readonly type: string
-  /** The applications that it is for; empty: every one. */
   readonly scopes: readonly string[]
   /** Its values as text; references are left out. */
   readonly values: ReadonlyMap<string, string>
@@ -38,15 +35,12 @@ export function secretStoreOf({ name, type, scopes, entries }: ComponentDraft): 
   return [{ name, type, scopes, values: new Map(values) }]
 }
 
-/** Is this a secret store that this host reads itself? */
 export function isSecretStore(type: string): boolean {
   return Object.hasOwn(stores, type.toLowerCase())
 }
 
-/** What {@link readSecretStore} needs besides the store. */
 interface StoreContext {
   readonly env: Environment
-  /** Fills in placeholders of a value, or throws. */
   readonly fill: (text: string) => string
 }
 

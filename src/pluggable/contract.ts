@@ -2,10 +2,8 @@ import { fileURLToPath } from 'node:url'
 import type { PackageDefinition, ServiceDefinition } from '@grpc/proto-loader'
 import { loadDefinitions, serviceOf } from '../support/grpc-services.ts'
 
-/** Metadata of a component, an event or a call, by name. */
 export type Texts = Readonly<Record<string, string>>
 
-/** The request of both `Init` methods. */
 export interface InitRequest {
   readonly metadata: { readonly properties: Texts } | null
 }
@@ -24,31 +22,26 @@ export interface AckMessage {
   readonly responseError: { readonly message: string } | null
 }
 
-/** A call of an operation. */
 export interface InvokeRequest {
   readonly data: Buffer
   readonly metadata: Texts
   readonly operation: string
 }
 
-/** The answer of an operation. */
 export interface InvokeResponse {
   readonly data: Buffer
   readonly metadata: Texts
   readonly contentType: string
 }
 
-/** The operations of the output. */
 export interface ListOperationsResponse {
   readonly operations: readonly string[]
 }
 
-/** A message without fields. */
 export type Empty = Readonly<Record<string, never>>
 
 /** The services of a pluggable binding, read from `proto/bindings.proto`. */
 export interface Contract {
-  /** Everything the file holds, for reflection. */
   readonly all: PackageDefinition
   readonly input: ServiceDefinition
   readonly output: ServiceDefinition

@@ -17,7 +17,6 @@ export interface FolderLock {
 export interface LockOptions {
   /** Called once when another process has the lock. */
   readonly onWait?: (path: string) => void
-  /** Ends the wait. */
   readonly signal?: AbortSignal | undefined
   /** The longest wait for other processes. @default 10_000 */
   readonly lockTimeoutMs?: number | undefined

@@ -9,7 +9,6 @@ export interface PathStep {
   readonly link: boolean
 }
 
-/** Whether other users can replace the sockets of a folder. */
 export interface FolderTrust {
   /** Why the folder must not be used; `undefined` where it may be used. */
   readonly refusal: string | undefined
@@ -46,7 +45,6 @@ export function judgeFolder(steps: readonly PathStep[], uid: number): FolderTrus
   return { refusal, warnings }
 }
 
-/** Reads the steps to a folder that exists. */
 export function pathSteps(folder: string): PathStep[] {
   const written = withParents(folder).map((path) => [path, lstatSync(path)] as const)
   const real = withParents(realpathSync(folder)).map((path) => [path, lstatSync(path)] as const)

@@ -45,7 +45,6 @@ export function createInputService({ instances, logger }: ServiceOptions) {
   }
 }
 
-/** Logs and counts the end of an Init. */
 export function noteInit(instance: Instance | undefined, side: 'input' | 'output', { code, error }: CallEnd): void {
   instance?.counters.init(side, code)
   if (error instanceof BindingError) instance?.logger.error(`Init of the ${side} side failed: ${error.message}`)

@@ -15,13 +15,11 @@ export interface InstanceOptions {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly endpoints?: Endpoints | undefined
-  /** Time without a `Read` until the warning. @default 60_000 */
   readonly readWarningMs?: number | undefined
   /** Makes an unused component release a port; false where no such component has it. */
   readonly freePort: (port: number, asking: string) => Promise<boolean>
 }
 
-/** One component: its two sides and the open `Read`s. */
 export interface Instance {
   readonly name: string
   readonly logger: Logger
@@ -29,9 +27,7 @@ export interface Instance {
   readonly output: PluggableSide
   readonly readers: Readers
   readonly counters: ComponentCounters
-  /** One of its sides is initialised. */
   readonly initialized: boolean
-  /** One of its sides is initialised, or an `Init` runs. */
   readonly inUse: boolean
   /** Attaches a reader to the input side, present or future. */
   read(stream: ReadStream): Reader

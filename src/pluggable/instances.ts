@@ -7,11 +7,9 @@ import type { Texts } from './contract.ts'
 import { createInstance, type Instance } from './instance.ts'
 
 export interface InstancesOptions {
-  /** A logger for the lines of one component. */
   readonly loggerOf: (component: string) => Logger
   readonly metrics: Metrics
   readonly endpoints?: Endpoints | undefined
-  /** Time without a `Read` until a component warns. @default 60_000 */
   readonly readWarningMs?: number | undefined
   /** Components that may be initialised: more than a sidecar ever has. @default 1_000 */
   readonly maxInitialized?: number
@@ -32,7 +30,6 @@ export interface Instances {
    * @throws BindingError CLOSED after `close`, for a new name
    */
   obtain(name: string): Instance
-  /** The component of that name, if there is one. */
   find(name: string): Instance | undefined
   all(): Iterable<Instance>
   /** Drains the input sides, then the output sides: the application may publish while it handles an event. */

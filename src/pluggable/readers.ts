@@ -4,26 +4,21 @@ import { createPlacedList, type Placed, type PlacedList } from '../support/place
 import type { AckMessage, EventMessage, Texts } from './contract.ts'
 
 export interface ReadersOptions {
-  /** The time limit of a delivery. */
   readonly handlerTimeoutMs: () => number
   /** Called once for each event, with the time since its delivery. */
   readonly onResult?: (result: EventResult, durationMs: number) => void
-  /** A clock in milliseconds. @default performance.now */
   readonly now?: () => number
 }
 
-/** The gRPC call of one `Read`. */
 export interface ReadStream {
   /** Sends an event. False: the stream is full until {@link Reader.drained}. */
   write(message: EventMessage): boolean
-  /** Ends the stream from our side. */
   end(): void
 }
 
 /** One open `Read`, seen from its call. */
 export interface Reader {
   acknowledge(ack: AckMessage): void
-  /** The stream has room again. */
   drained(): void
   /** The stream has ended: no more acknowledgements come. */
   end(): void
@@ -43,9 +38,7 @@ export interface Readers {
   abandon(why: string): void
   /** From now on no event waits for another `Read`. */
   close(): void
-  /** Ends the streams that are open. */
   endStreams(): void
-  /** Open streams. */
   readonly count: number
   /** Events sent and not acknowledged. */
   readonly inFlight: number
@@ -105,7 +98,6 @@ export function createReaders(options: ReadersOptions): Readers {
     }
   }
 
-  /** Sends waiting events while the newest stream has room. */
   function pump(): void {
     const reader = open.at(-1)
     if (!reader) return
@@ -205,7 +197,6 @@ const allowed = /^(?:aeg-[\w-]+|traceparent|tracestate)$/
 /** The parts of an event that a message needs. The parsed event may be thirty times as large. */
 type SentEvent = Pick<ReceivedEvent, 'data' | 'metadata' | 'contentType'>
 
-/** The message of an event: its own bytes and the allowed metadata. */
 function eventMessage({ data, metadata, contentType }: SentEvent, messageId: string): EventMessage {
   return { data, metadata: allowedMetadata(metadata), contentType, messageId }
 }

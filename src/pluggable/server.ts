@@ -14,32 +14,23 @@ import { createOutputService } from './output-service.ts'
 import { claimSockets, type SocketFiles } from './socket-files.ts'
 
 export interface PluggableOptions {
-  /** Where the runtime looks for sockets; made if it is not there. */
   readonly folder: string
   /** Permissions of the sockets. @default 0o660 */
   readonly socketMode?: number
-  /** A logger for the lines of one component, or of the process where there is no name. */
   readonly loggerOf: (component?: string) => Logger
-  /** Where Azure is. @default what the environment says */
   readonly endpoints?: Endpoints
-  /** Time without a `Read` until a component warns. @default 60_000 */
   readonly readWarningMs?: number
-  /** Ends the start, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal
   /** The longest wait for other processes that start in the same folder. @default 10_000 */
   readonly lockTimeoutMs?: number
 }
 
-/** The pluggable component, while it is served. */
 export interface Pluggable {
-  /** Paths of the sockets. */
   readonly sockets: readonly string[]
   readonly draining: boolean
   /** It does not drain, and the runtime has initialised a component. A runtime that started before this process never does. */
   readonly ready: boolean
-  /** Health of each component, by name. */
   health(): Readonly<Record<string, Health>>
-  /** Figures for Prometheus. */
   readonly metrics: { readonly contentType: string; text(): Promise<string> }
   /** Removes the sockets at once, for a process that can't await `close`. */
   removeSockets(): void
@@ -50,7 +41,6 @@ export interface Pluggable {
 /** File names of the sockets: the runtime takes the component types from them. */
 const socketNames = ['cloud.eventrouter.sock', 'azure.eventgrid.sock']
 
-/** The largest gRPC message, in bytes, either way. */
 const maxMessageBytes = 64 * 1024 * 1024
 
 /** Time for the last calls to end after the drain. */

@@ -14,7 +14,6 @@ export interface SideOptions {
   /** The component's name; empty where the host gives none. */
   readonly component: string
   readonly logger: Logger
-  /** Where Azure is. @default what the environment says */
   readonly endpoints?: Endpoints | undefined
   /** Called before a running side is closed: releases what keeps it open. */
   readonly onRestart: () => void
@@ -33,7 +32,6 @@ export interface PluggableSide {
    */
   init(properties: Texts): Promise<void>
   readonly initialized: boolean
-  /** It is initialised, or an `init` runs. */
   readonly inUse: boolean
   /** `undefined` before `init`, and where the side is not configured. */
   readonly binding: Binding | undefined
@@ -59,7 +57,6 @@ export function createSide(options: SideOptions): PluggableSide {
   let turn: Promise<unknown> = Promise.resolve()
   let runningInits = 0
 
-  /** Runs one task at a time, in the order of the calls. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const result = turn.then(work)
     turn = result.catch(() => {})

@@ -9,21 +9,16 @@ import { SocketError } from './socket-error.ts'
 export interface SocketOptions extends LockOptions {
   /** Absolute path of the folder; made where it does not exist. */
   readonly folder: string
-  /** File names of the sockets. */
   readonly names: readonly string[]
-  /** Permissions of the sockets. */
   readonly mode: number
-  /** Listens at a path. */
   readonly bind: (path: string) => Promise<void>
   readonly onWarning?: (warning: string) => void
 }
 
-/** Sockets that this process serves. */
 export interface SocketFiles {
   readonly paths: readonly string[]
   /** A killed process had left sockets of these names. */
   readonly replaced: boolean
-  /** Removes the sockets, but none that another process has put in their place. */
   remove(): void
 }
 
@@ -85,7 +80,6 @@ async function claim(paths: readonly string[], lock: FolderLock, options: Socket
   }
 }
 
-/** Makes the folder, and judges whether other users can replace what is in it. */
 function prepareFolder({ folder, onWarning = () => {} }: SocketOptions): void {
   const uid = process.getuid?.()
   try {

@@ -25,7 +25,6 @@ export const statusByCode: Readonly<Record<BindingErrorCode, keyof typeof status
   PLUGIN_FAILED: 'INTERNAL',
 }
 
-/** How a call fails in gRPC. */
 export interface Failure {
   readonly code: status
   readonly details: string

@@ -3,9 +3,7 @@ import { BindingError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import { failureOf } from './status.ts'
 
-/** The end of a call. */
 export interface CallEnd {
-  /** Name of the gRPC status. */
   readonly code: string
   readonly durationMs: number
   readonly error?: unknown

@@ -4,7 +4,6 @@ import type { EventSchema } from '../metadata/metadata.ts'
 /** An event as JSON, before its trace is known. */
 interface EventText {
   readonly json: string
-  /** Bytes of it in UTF-8. */
   readonly bytes: number
 }
 
@@ -12,14 +11,11 @@ interface EventText {
 export interface EventTrace extends EventText {
   /** The trace context in which it was made: its own, else that of the invoke metadata. */
   readonly origin?: TraceContext
-  /** A trace context may be added to it. */
   readonly takesTrace: boolean
 }
 
-/** What {@link traceOfEvent} needs. */
 export interface TraceOfEventOptions {
   readonly schema: EventSchema
-  /** The event that `text` holds. */
   readonly event: Readonly<Record<string, unknown>>
   /** The trace context of the invoke metadata. */
   readonly given: TraceContext | undefined
@@ -28,8 +24,7 @@ export interface TraceOfEventOptions {
 
 /**
  * The trace of an event (pure). A CloudEvent without one takes that of the invoke metadata; one that it has is never
- * changed. The Event Grid
- * schema has no place for it.
+ * changed. The Event Grid schema has no place for it.
  */
 export function traceOfEvent(text: EventText, options: TraceOfEventOptions): EventTrace {
   const { schema, event, given, maxEventBytes } = options

@@ -11,9 +11,7 @@ export interface RejectionContext {
   readonly output: Pick<OutputMetadata, 'topicEndpoint' | 'authentication'>
   /** Ids of the call's events that were not published, as far as is known. */
   readonly ids: readonly string[]
-  /** Ids of the call's events that were published before. */
   readonly published: readonly string[]
-  /** Attempts made. */
   readonly attempts: number
 }
 

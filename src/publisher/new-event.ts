@@ -18,7 +18,6 @@ export interface NewEventContext {
   readonly schema: EventSchema
   /** `source` of a CloudEvent, unless the invoke metadata says it: the topic endpoint without its query. */
   readonly defaultSource: string
-  /** Milliseconds since 1970. */
   readonly now: () => number
   readonly newId: () => string
 }

@@ -1,4 +1,3 @@
-/** How much goes into one request. */
 export interface RequestBounds {
   readonly maxRequestBytes: number
   readonly maxRequestEvents: number
@@ -25,9 +24,7 @@ export function fits(load: Load, bounds: RequestBounds): boolean {
   return load.events <= bounds.maxRequestEvents && load.bytes <= bounds.maxRequestBytes
 }
 
-/**
- * The events of one call in as few requests as hold them, in the caller's order (pure): one request unless they exceed it.
- */
+/** The events of one call in as few requests as hold them, in the caller's order (pure): one request unless they exceed it. */
 export function splitCall<E extends { readonly bytes: number }>(
   events: readonly E[],
   bounds: RequestBounds,
@@ -49,7 +46,6 @@ export function splitCall<E extends { readonly bytes: number }>(
   return requests
 }
 
-/** What decides whether calls can share a request. */
 export interface Joinable {
   readonly schema: string
   readonly load: Load

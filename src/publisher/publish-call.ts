@@ -11,13 +11,11 @@ import type { TopicAnswer } from './topic-answer.ts'
 export interface PublishReceipt {
   /** Ids of the events, in the caller's order. */
   readonly ids: readonly string[]
-  /** Number of the events. */
   readonly count: number
   /** Event Grid's `x-ms-request-id`; several, joined by commas, where the call took several requests. */
   readonly requestId: string | undefined
 }
 
-/** One `publish` under way. */
 export interface PublishCall extends Placed {
   readonly schema: EventSchema
   readonly load: Load
@@ -30,9 +28,7 @@ export interface PublishCall extends Placed {
   /** When the call gives up, by `elapsed` of the clock. */
   readonly deadline: number
   readonly receipt: Promise<PublishReceipt>
-  /** The accepted requests and their ids. */
   readonly done: { requests: number; requestIds: string[] }
-  /** The last failure. */
   lastFailure: { readonly answer: Exclude<TopicAnswer, { kind: 'accepted' }>; readonly attempts: number } | undefined
   /** Its time is over: its events are not sent again. A caller's abort does not set it. */
   abandoned: boolean
@@ -40,7 +36,6 @@ export interface PublishCall extends Placed {
   reject(error: BindingError): void
 }
 
-/** What {@link createCall} needs. */
 export interface PublishCallOptions {
   readonly schema: EventSchema
   readonly requests: readonly (readonly WireEvent[])[]
@@ -56,7 +51,6 @@ export interface PublishCallOptions {
   readonly onSettled: (call: PublishCall) => void
 }
 
-/** Load of a number of events. */
 export function loadOf(events: readonly WireEvent[]): Load {
   return events.reduce<Load>((load, { bytes }) => addLoads(load, { events: 1, bytes }), { events: 0, bytes: 0 })
 }
@@ -106,7 +100,6 @@ export function createCall(options: PublishCallOptions): PublishCall {
   return call
 }
 
-/** ABORTED. */
 export function abortedError(): BindingError {
   return new BindingError('ABORTED', {
     what: 'create was aborted by its signal',

@@ -21,18 +21,15 @@ import { topicName } from './topic-name.ts'
 export interface CallTrace {
   /** Begins the span `publish {topic}`; gives the events with its context, where they have none of their own. */
   begin(events: CallEvents): readonly WireEvent[]
-  /** The context of the span; `undefined` without one. */
   readonly context: Context | undefined
   /** @param error what the call was rejected with */
   end(error?: unknown): void
 }
 
-/** A call whose events a request holds. */
 interface SentCall {
   readonly context: Context | undefined
 }
 
-/** Traces and metrics of one topic. */
 export interface PublishTracing {
   /** `undefined` without an SDK in the process. */
   call(): CallTrace | undefined
@@ -136,7 +133,6 @@ function linkToCall({ context: own }: SentCall): Link[] {
   return linked ? [{ context: linked }] : []
 }
 
-/** How many events of a call were not published. */
 function failedOf(error: unknown, count: number): number {
   const ids = error instanceof BindingError ? error.details.ids : undefined
   return Math.min(count, Array.isArray(ids) ? ids.length : count)

@@ -18,7 +18,6 @@ import { createSender, type FailedAnswer } from './sender.ts'
 import { toEvents } from './to-events.ts'
 import { createTopicClient, publishUrl, type TopicClientOptions } from './topic-client.ts'
 
-/** Options of one `publish`. */
 interface PublishOptions {
   /** Attributes of an event made from data (docs/publishing.md). */
   readonly metadata?: Readonly<Record<string, string>>
@@ -26,7 +25,6 @@ interface PublishOptions {
   readonly signal?: AbortSignal
 }
 
-/** Publishes to one topic. */
 export interface Publisher {
   /**
    * Publishes a payload: an event, several events, or data, which becomes an event.
@@ -44,20 +42,15 @@ export interface Publisher {
   close(): Promise<void>
 }
 
-/** What {@link createPublisher} needs. */
 export interface PublisherOptions {
   readonly output: OutputMetadata
-  /** For `topicAuthentication: entra`. */
   readonly credential?: TopicClientOptions['credential']
   readonly endpoints: Endpoints
   readonly logger: Logger
-  /** @default publisherDefaults */
   readonly limits?: Partial<PublisherLimits>
-  /** @default systemClock */
   readonly clock?: SteadyClock
   /** From 0 up to 1: spreads retries. @default Math.random */
   readonly random?: () => number
-  /** Makes ids of events. @default random UUIDs */
   readonly newId?: () => string
 }
 
@@ -131,7 +124,6 @@ export function createPublisher(options: PublisherOptions): Publisher {
     client.close()
   }
 
-  /** Puts a call in the queue. */
   const begin = (
     payload: unknown,
     { metadata, signal }: PublishOptions,

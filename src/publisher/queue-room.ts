@@ -2,7 +2,6 @@ import { BindingError } from '../core/errors.ts'
 import type { PublisherLimits } from './limits.ts'
 import type { Load } from './plan-requests.ts'
 
-/** The room of the publish queue, in events and bytes. */
 export interface QueueRoom {
   /** The load of all calls that are not settled. */
   held(): Load
@@ -13,7 +12,6 @@ export interface QueueRoom {
   release(load: Load): void
 }
 
-/** Makes the room of a queue. */
 export function createQueueRoom({ maxQueuedEvents, maxQueuedBytes }: PublisherLimits): QueueRoom {
   let held: Load = { events: 0, bytes: 0 }
   const exceeds = ({ events, bytes }: Load) => events > maxQueuedEvents || bytes > maxQueuedBytes

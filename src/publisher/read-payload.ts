@@ -11,7 +11,6 @@ export type Payload =
   /** Bytes other than a JSON object or array. */
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
 
-/** PAYLOAD_INVALID. */
 export function invalidPayload(what: string, fix: string, details?: Readonly<Record<string, unknown>>): BindingError {
   return new BindingError('PAYLOAD_INVALID', { what, fix, ...(details && { details }) })
 }
@@ -128,7 +127,6 @@ function liftBinaryData(event: unknown): unknown {
   return { ...rest, data_base64: bytes.toString('base64') }
 }
 
-/** A value that JSON can't represent, and its key. */
 interface Loss {
   readonly key: string
   readonly what: 'bytes' | 'a Map or Set' | 'NaN or an infinity'

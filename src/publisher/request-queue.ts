@@ -4,7 +4,6 @@ import type { PublishCall } from './publish-call.ts'
 /** How a joint request ended: every call is settled, or the halves of it are to be sent separately. */
 export type SendOutcome = 'settled' | 'halve'
 
-/** What {@link createRequestQueue} needs. */
 export interface RequestQueueOptions {
   readonly limits: RequestBounds & { readonly maxRequests: number }
   /**
@@ -14,13 +13,10 @@ export interface RequestQueueOptions {
   readonly send: (calls: readonly PublishCall[], onBackOff: (waits: boolean) => void) => Promise<SendOutcome>
 }
 
-/** The waiting calls and the requests under way. */
 export interface RequestQueue {
   /** Appends a call. It is sent at once if nothing is under way. */
   add(call: PublishCall): void
-  /** Removes a call that still waits. */
   remove(call: PublishCall): void
-  /** Resolves when nothing waits and nothing is under way. */
   idle(): Promise<void>
 }
 
@@ -30,7 +26,6 @@ export interface RequestQueue {
  */
 const returnMs = 1
 
-/** Makes the queue that joins waiting calls into requests. */
 export function createRequestQueue({ limits, send }: RequestQueueOptions): RequestQueue {
   /** In order of arrival. No Set, for the reason that placed-list.ts gives. */
   const waiting: PublishCall[] = []
@@ -45,7 +40,6 @@ export function createRequestQueue({ limits, send }: RequestQueueOptions): Reque
   /** The next request starts when so many calls wait, or when the hold is over. */
   let held: { readonly calls: number; readonly timer: NodeJS.Timeout } | undefined
 
-  /** The sum of all waiting calls. */
   const load = { events: 0, bytes: 0 }
 
   /** Do the waiting calls fill a request? The last of them has no comma. */

@@ -1,9 +1,6 @@
 import { backOff } from '../support/back-off.ts'
-/** What a pause is computed from. */
 export interface RetryDelayOptions {
-  /** Failed attempts so far, from 1. */
   readonly attempt: number
-  /** Milliseconds Event Grid asked for, if it did. */
   readonly retryAfterMs: number | undefined
   readonly retryBaseMs: number
   readonly retryCapMs: number

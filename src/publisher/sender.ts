@@ -9,10 +9,8 @@ import type { WireEvent } from './to-events.ts'
 import { judgeAnswer, type TopicAnswer } from './topic-answer.ts'
 import type { TopicClient } from './topic-client.ts'
 
-/** The last failure of a call. */
 export type FailedAnswer = NonNullable<PublishCall['lastFailure']>
 
-/** What {@link createSender} needs. */
 export interface SenderOptions {
   readonly client: TopicClient
   readonly tracing: Pick<PublishTracing, 'request'>
@@ -20,13 +18,10 @@ export interface SenderOptions {
   readonly clock: SteadyClock
   readonly logger: Logger
   readonly random: () => number
-  /** Ends requests and pauses at once. */
   readonly signal: AbortSignal
-  /** The topic accepted a request. */
   readonly onAccepted: () => void
   /** The topic rejected the request for a reason unrelated to its events. */
   readonly onFailure: (call: PublishCall, failure: FailedAnswer) => void
-  /** Rejects a call. */
   readonly fail: (call: PublishCall, failure: FailedAnswer) => void
 }
 
@@ -38,7 +33,6 @@ export interface Sender {
   send(calls: readonly PublishCall[], onBackOff: (waits: boolean) => void): Promise<SendOutcome>
 }
 
-/** Makes the sender of a publisher. */
 export function createSender(options: SenderOptions): Sender {
   const { client, tracing, limits, clock, logger, random, signal, onAccepted, onFailure, fail } = options
 
@@ -128,7 +122,6 @@ export function createSender(options: SenderOptions): Sender {
   }
 }
 
-/** The events of the next request of each call. */
 const nextEvents = (calls: readonly PublishCall[]): readonly WireEvent[] =>
   calls.flatMap(({ requests, done }) => requests[done.requests] ?? [])
 

@@ -10,7 +10,6 @@ import { kindOf } from './json-kind.ts'
 import { type NewEventContext, newEvent } from './new-event.ts'
 import { invalidPayload, readPayload } from './read-payload.ts'
 
-/** One event as it is sent. */
 export interface WireEvent extends EventTrace {
   readonly id: string
   /**
@@ -25,10 +24,8 @@ export interface CallEvents {
   readonly events: readonly WireEvent[]
 }
 
-/** What {@link toEvents} needs beside payload and metadata. */
 export interface ToEventsContext extends Omit<NewEventContext, 'schema'> {
   readonly topicSchema: OutputMetadata['topicSchema']
-  /** Bytes of UTF-8 JSON one event may take. */
   readonly maxEventBytes: number
 }
 
@@ -136,7 +133,6 @@ function checkWhole(
 
 interface WireContext {
   readonly schema: EventSchema
-  /** The trace context of the invoke metadata. */
   readonly trace: TraceContext | undefined
   readonly maxEventBytes: number
   /** The event's place in its array. */

@@ -14,7 +14,6 @@ export type TopicAnswer =
   | {
       readonly kind: 'unreachable'
       readonly reason: string
-      /** What to do about it, where that is known. */
       readonly fix?: string | undefined
       readonly permanent: boolean
       /** The host name does not exist in DNS. */

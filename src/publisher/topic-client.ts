@@ -21,16 +21,12 @@ import { cleanText, type TopicAnswer } from './topic-answer.ts'
 export interface TopicClient {
   /** Sends events in one request. Never rejects: failures are answers too. Answers at once when `signal` aborts. */
   send(schema: EventSchema, events: readonly WireEvent[], signal: AbortSignal): Promise<TopicAnswer>
-  /** Ends the kept-alive connections. */
   close(): void
 }
 
-/** What {@link createTopicClient} needs. */
 export interface TopicClientOptions {
   readonly output: OutputMetadata
-  /**
-   * For `topicAuthentication: entra`. Throws BindingError or NoTokenError. `renew` drops its cached tokens.
-   */
+  /** For `topicAuthentication: entra`. Throws BindingError or NoTokenError. `renew` drops its cached tokens. */
   readonly credential: (TokenCredential & { renew?(): void }) | undefined
   readonly endpoints: Endpoints
   readonly clock: SteadyClock
@@ -39,8 +35,9 @@ export interface TopicClientOptions {
 /** The most bytes of an answer that are read. Event Grid's errors have a few hundred. */
 const maxAnswerBytes = 65_536
 
-/** Shortest time between two renewals of a rejected token: the cause may be another one that lasts. */
 const namespaceApiVersion = '2024-06-01'
+
+/** Shortest time between two renewals of a rejected token: the cause may be another one that lasts. */
 const renewalPauseMs = 60_000
 
 /**
@@ -209,7 +206,6 @@ function bodyOf(events: readonly WireEvent[]): Buffer {
   return body
 }
 
-/** Sets body, content type and agent. */
 function wirePolicy(contentType: string, connect: (request: PipelineRequest) => void, bodies: Bodies): PipelinePolicy {
   return {
     name: 'eventgridBindingWirePolicy',

@@ -9,9 +9,7 @@ export interface ArmCall {
   readonly path: string
   readonly apiVersion: string
   readonly signal: AbortSignal
-  /** In ms. @default no limit */
   readonly timeoutMs?: number
-  /** Sent as JSON. */
   readonly body?: object
 }
 

@@ -9,7 +9,6 @@ import type { AzureEnvironment } from '../metadata/azure-environment.ts'
 import { ArmFailureError } from './arm-failure.ts'
 import { createTimeLimitPolicy } from './time-limit.ts'
 
-/** What {@link connectArm} needs. */
 export interface ArmClientOptions {
   readonly environment: AzureEnvironment
   readonly subscriptionId: string

@@ -64,7 +64,6 @@ const nothing = {
   requestId: undefined,
 } as const
 
-/** Longest error body that is parsed. */
 const maxBody = 100_000
 
 /** Reads what the SDK threw. `now` in ms since 1970, for a `Retry-After` that names a date. */
@@ -106,9 +105,7 @@ export function readFailure(error: unknown, now: number): ArmFailure {
   return { ...nothing, kind: 'unexpected', message: error.message }
 }
 
-/**
- * Reads the failure of a long-running operation from its status body, which has more details than the SDK's error.
- */
+/** Reads the failure of a long-running operation from its status body, which has more details than the SDK's error. */
 export function readOperationFailure(bodyAsText: string | null | undefined): ArmFailure | undefined {
   const { code, message, targets } = readErrorBody(bodyAsText ?? undefined)
   if (code === undefined && message === undefined) return undefined

@@ -41,7 +41,6 @@ export const writableFields = [
   'deadLetterWithResourceIdentity',
 ] as const
 
-/** One of {@link writableFields}. */
 export type WritableField = (typeof writableFields)[number]
 
 export const isWebHook = (

@@ -10,7 +10,6 @@ export interface Poller {
   isDone(): boolean
 }
 
-/** An answer of ARM as it came. */
 interface RawResponse {
   readonly status: number
   readonly headers: { get(name: string): string | undefined }
@@ -20,7 +19,6 @@ interface RawResponse {
 /** Receives each answer of a write and of its polls. */
 export type OnResponse = (response: RawResponse) => void
 
-/** What {@link completeWrite} needs beside the write. */
 interface CompleteWriteOptions {
   readonly limits: CallLimits
   readonly clock: SteadyClock

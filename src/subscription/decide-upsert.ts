@@ -40,7 +40,6 @@ export type Upsert =
 /** What ARM gives in place of a secret attribute's value. */
 const hiddenValue = 'Hidden'
 
-/** Is an operation under way on it? */
 export const isChanging = ({ provisioningState: state }: EventSubscription): boolean =>
   state === 'Creating' || state === 'Updating' || state === 'Deleting'
 
@@ -206,9 +205,7 @@ function differingParts(before: Canonical | undefined, after: Canonical | undefi
   return differingNames(before, after, Object.keys({ ...before, ...after }))
 }
 
-/**
- * Does a setting vanish? A PATCH clears nothing, neither without the field nor with null. Only a PUT does.
- */
+/** Does a setting vanish? A PATCH clears nothing, neither without the field nor with null. Only a PUT does. */
 function clears(before: Canonical | undefined, after: Canonical | undefined): boolean {
   if (before === undefined) return false
   if (after === undefined) return true

@@ -2,7 +2,6 @@ import type { Secret } from '../core/secret.ts'
 import type { InputMetadata, SubscriptionSettings } from '../metadata/metadata.ts'
 import { resetToDefault } from '../metadata/metadata.ts'
 
-/** What the metadata asks of the event subscription. */
 export interface DesiredSubscription {
   readonly endpointUrl: string
   /** Our credential in the delivery attribute. `undefined` with another authentication: then the attribute is removed. */

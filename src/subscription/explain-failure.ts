@@ -8,13 +8,10 @@ import type { ArmFailure } from './arm-failure.ts'
 import { judgeFailure } from './judge-failure.ts'
 import type { SubscriptionPath } from './subscription-path.ts'
 
-/** What a failure's explanation names. */
 export interface FailureContext {
-  /** The scope's resource id. */
   readonly scopeId: string
   /** Where ARM keeps the event subscription: it decides which role allows to write it. */
   readonly pathKind: SubscriptionPath['kind'] | 'namespaceTopic'
-  /** The Azure subscription that the scope lies in. */
   readonly subscriptionId: string
   readonly eventSubscriptionName: string
   /** The client that needs the role, where it is known. */
@@ -22,7 +19,6 @@ export interface FailureContext {
   readonly subscriberEndpoint: string
   /** Where the handshake must arrive; 0: a port that is only known once it listens. */
   readonly handshakePort: number
-  /** Base URL of ARM. */
   readonly resourceManager: string
   /** Texts that must not be shown, should Azure repeat them. */
   readonly secrets: readonly string[]

@@ -7,7 +7,6 @@ import type { FailureContext } from './explain-failure.ts'
 import type { SubscriptionApi } from './subscription-api.ts'
 import { chooseSubscriptionPath } from './subscription-path.ts'
 
-/** What {@link failureContext} needs. */
 export interface FailureContextOptions {
   readonly api: Pick<SubscriptionApi, 'resourceManager'>
   readonly input: InputMetadata

@@ -40,7 +40,6 @@ export interface Difference {
   /** How long ago the last read began, in ms. */
   readonly ageMs: number
   readonly replicas: number
-  /** At least 0 and less than 1. */
   readonly random: number
 }
 

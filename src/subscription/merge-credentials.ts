@@ -6,7 +6,6 @@ export const maxCredentials = 3
 /** Leaves out what no replica wrote, such as the word `Hidden` that ARM shows in place of a secret. */
 const credentialPattern = /^[\w-]{1,100}\.[\w-]{1,200}$/
 
-/** What {@link mergeCredentials} decides. */
 export interface MergedCredentials {
   /** The value to write: the existing one where it holds ours already. */
   readonly value: string

@@ -11,9 +11,7 @@ const apiVersion = '2025-02-15'
 const pollMs = 2_000
 const requestTimeoutMs = 30_000
 
-/** Where an event subscription is kept. */
 export interface SubscriptionPlace {
-  /** Resource id of the event subscription. */
   readonly id: string
   /** Resource id of the resource whose events it takes. */
   readonly sourceId: string
@@ -22,7 +20,6 @@ export interface SubscriptionPlace {
 /** The ARM calls for a namespace and one of its Queue event subscriptions. They throw as the SDK does. */
 export interface NamespaceArm {
   readonly resourceManager: string
-  /** The host name of the namespace. */
   readHostname(namespaceId: string, limits: CallLimits): Promise<string>
   /** The `properties` of an event subscription at a resource; `undefined` if it does not exist. */
   read(at: SubscriptionPlace, limits: CallLimits): Promise<UnknownRecord | undefined>

@@ -9,9 +9,7 @@ import type { UpsertOutcome } from './upsert-attempt.ts'
 
 /** One attempt that failed. Holds no secret. */
 export interface FailedAttempt {
-  /** From 1. */
   readonly attempt: number
-  /** What went wrong, with its remedy. */
   readonly error: BindingError
   /** Pause before the next attempt, in ms; absent after the last attempt. */
   readonly retryInMs?: number
@@ -29,20 +27,15 @@ export interface Persistence {
   readonly onAttempt?: (failed: FailedAttempt) => void
 }
 
-/** What {@link repeatAttempts} needs. */
 export interface RepeatOptions extends Persistence {
-  /** The name of the event subscription. */
   readonly name: string
-  /** The resource id that log lines name. */
   readonly scopeId: string
   readonly timeoutMs: number
   /** One attempt, which ends by the deadline (milliseconds of the clock's `elapsed`). */
   readonly attemptOnce: (deadline: number) => Promise<UpsertOutcome>
-  /** What the explanation of a failure names. */
   readonly context: () => FailureContext
   readonly logger: Logger
   readonly clock: SteadyClock
-  /** At least 0 and less than 1. */
   readonly random: () => number
   /** The time over which the replicas spread one attempt each, in ms. @default 0 */
   readonly spreadMs?: number

@@ -1,14 +1,11 @@
 import { backOff } from '../support/back-off.ts'
 import type { Verdict } from './judge-failure.ts'
 
-/** A failed attempt. */
 export interface FailedTry {
   readonly verdict: Verdict
-  /** Which attempt failed, from 1. */
   readonly attempt: number
   /** What Azure asks for, in ms; 0 where it asks for nothing. */
   readonly retryAfterMs: number
-  /** At least 0 and less than 1. */
   readonly random: number
   /** The time over which the replicas spread one attempt each, in ms. @default 0 */
   readonly spreadMs?: number

@@ -13,7 +13,6 @@ import { readSubscription } from './read-subscription.ts'
 import { bindSubscriptionCalls, type CallLimits, type SubscriptionCalls } from './subscription-calls.ts'
 import { chooseSubscriptionPath } from './subscription-path.ts'
 
-/** What {@link createSubscriptionApi} needs. */
 export interface SubscriptionApiOptions {
   readonly input: Pick<InputMetadata, 'environment' | 'scope' | 'subscriptionId' | 'eventSubscriptionName'>
   /** `renew` makes it forget the tokens that it keeps. */
@@ -23,7 +22,6 @@ export interface SubscriptionApiOptions {
   readonly requestTimeoutMs?: number
   /** Longest pause between two polls of an operation, in ms, unless ARM asks for another one. @default 2_000 */
   readonly pollIntervalMs?: number
-  /** @default systemClock */
   readonly clock?: SteadyClock
 }
 

@@ -5,7 +5,6 @@ type Get = Parameters<EventSubscriptions['get']>[2]
 type Body<Begin extends 'beginCreateOrUpdate' | 'beginUpdate'> = Parameters<EventSubscriptions[Begin]>[2]
 type Poller = Pick<Awaited<ReturnType<EventSubscriptions['beginCreateOrUpdate' | 'beginUpdate']>>, 'poll' | 'isDone'>
 
-/** Limits of one call. */
 export interface CallLimits {
   readonly signal: AbortSignal
   /** When the call ends, by `elapsed` of the clock. */
@@ -21,7 +20,6 @@ export interface SubscriptionCalls {
   beginUpdate(body: Body<'beginUpdate'>, options: Get): Promise<Poller>
 }
 
-/** Binds the SDK's calls to one event subscription. */
 export function bindSubscriptionCalls(
   client: EventGridManagementClient,
   path: SubscriptionPath,

@@ -20,14 +20,12 @@ import { decideTurn, type Turn } from './fleet-pace.ts'
 import type { SubscriptionApi } from './subscription-api.ts'
 import type { CallLimits } from './subscription-calls.ts'
 
-/** How an upsert ended. */
 export interface UpsertOutcome {
   readonly action: 'created' | 'kept' | 'patched' | 'replaced'
   /** When our own write was provisioned, in ms since 1970; absent where nothing was written. */
   readonly wroteAt?: number
 }
 
-/** What {@link createUpsertAttempt} needs. */
 export interface UpsertAttemptOptions {
   readonly api: SubscriptionApi
   readonly input: InputMetadata
@@ -35,11 +33,9 @@ export interface UpsertAttemptOptions {
   readonly signal: AbortSignal
   readonly logger: Logger
   readonly clock: SteadyClock
-  /** At least 0 and less than 1. */
   readonly random: () => number
   /** Deliveries that were handled so far. They show that the event subscription delivered here for a time. @default none */
   readonly handled?: () => number
-  /** Receives what each read found. */
   readonly onRead: (existing: ExistingSubscription | undefined) => void
 }
 
@@ -189,11 +185,9 @@ export function createUpsertAttempt(options: UpsertAttemptOptions): (deadline: n
   }
 }
 
-/** What a read shows, and what follows. */
 interface Look {
   readonly existing: ExistingSubscription | undefined
   readonly upsert: Upsert
-  /** Whether to write; absent where there is nothing to write. */
   readonly turn?: Turn
 }
 

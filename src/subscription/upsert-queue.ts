@@ -13,21 +13,16 @@ import { type Persistence, repeatAttempts } from './repeat-attempts.ts'
 import { chooseSubscriptionPath } from './subscription-path.ts'
 import type { UpsertOutcome } from './upsert-attempt.ts'
 
-/** What {@link upsertQueue} needs. */
 export interface QueueUpsertOptions extends Persistence {
   readonly arm: NamespaceArm
   readonly pull: PullMetadata
-  /** @default silent */
   readonly logger?: Logger
-  /** @default systemClock */
   readonly clock?: SteadyClock
-  /** At least 0 and less than 1. @default Math.random */
   readonly random?: () => number
 }
 
 const changingPauseMs = 2_000
 
-/** Where the Queue event subscription is kept. */
 export const queuePlace = ({ namespaceTopic, eventSubscriptionName }: PullMetadata): SubscriptionPlace => ({
   id: `${namespaceTopic.id}/eventSubscriptions/${eventSubscriptionName}`,
   sourceId: namespaceTopic.id,
@@ -116,7 +111,6 @@ export async function upsertQueue(options: QueueUpsertOptions): Promise<UpsertOu
   })
 }
 
-/** What the explanation of a failure at the namespace names. */
 function queueFailureContext(pull: PullMetadata, resourceManager: string, scopeId: string): FailureContext {
   const { namespaceTopic, credential } = pull
   return {

@@ -8,19 +8,13 @@ import { type Persistence, repeatAttempts } from './repeat-attempts.ts'
 import type { SubscriptionApi } from './subscription-api.ts'
 import { createUpsertAttempt, type UpsertOutcome } from './upsert-attempt.ts'
 
-/** What {@link upsertSubscription} needs. */
 export interface UpsertOptions extends Persistence {
   readonly api: SubscriptionApi
   readonly input: InputMetadata
-  /** Our credential in the delivery attribute, for `deliveryAuthentication: secret`. */
   readonly deliveryCredential?: Secret
-  /** Deliveries that were handled so far. @default none */
   readonly handled?: () => number
-  /** @default silent */
   readonly logger?: Logger
-  /** @default systemClock */
   readonly clock?: SteadyClock
-  /** At least 0 and less than 1. @default Math.random */
   readonly random?: () => number
 }
 

@@ -1,10 +1,8 @@
-/** What a pause between two attempts is computed from. */
 export interface BackOffOptions {
   /** Failed attempts so far, from 1. */
   readonly attempt: number
   /** Longest pause after the first failure, in milliseconds; it doubles with each further one. */
   readonly baseMs: number
-  /** Longest pause of all, in milliseconds. */
   readonly maxMs: number
   /** At least 0 and less than 1. */
   readonly random: number

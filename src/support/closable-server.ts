@@ -2,7 +2,6 @@ import type { Server as HttpServer } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
 import type { Server, Socket } from 'node:net'
 
-/** How a server ends. */
 export interface ClosableServer {
   /**
    * Frees the port and closes idle connections; the others may finish within a grace period, then they are cut off.

@@ -3,7 +3,6 @@ import { createServer, type ListenOptions } from 'node:net'
 import { type Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js'
 import { type ClosableServer, closable } from './closable-server.ts'
 
-/** The connections of a gRPC server. */
 export interface Peers {
   /** Accepts connections at a path or a port; resolves with the port, 0 for a path. Rejects where it can't listen. */
   listen(at: ListenOptions): Promise<number>
@@ -12,7 +11,6 @@ export interface Peers {
 }
 
 interface PeersOptions {
-  /** The system could not hand a connection over. */
   readonly onRefused: (error: Error) => void
 }
 

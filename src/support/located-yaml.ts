@@ -1,6 +1,5 @@
 import { type Document, isCollection, isMap, isNode, isScalar, LineCounter, parseAllDocuments, visit } from 'yaml'
 
-/** A place in a text: line and column, both from 1. */
 export interface Place {
   readonly line: number
   readonly column: number
@@ -15,7 +14,6 @@ export interface Span {
   readonly end: number
 }
 
-/** What can be wrong with a YAML text, whatever it says. */
 export type YamlFaultCode =
   | 'too-long'
   | 'too-many-documents'
@@ -44,7 +42,6 @@ export interface LocatedScalar {
 
 /** One document of a YAML text, with the place of each value in it. */
 export interface LocatedDocument {
-  /** As plain data. */
   readonly value: unknown
   /** The place of the value at a path, or of the nearest value around it. */
   placeOf(path: YamlPath): Place
@@ -56,16 +53,13 @@ export interface LocatedDocument {
   scalars(): readonly LocatedScalar[]
 }
 
-/** The documents of a YAML text, up to the first one that can't be read. */
 export interface LocatedYaml {
   readonly documents: readonly LocatedDocument[]
   /** Why reading stopped. A syntax error makes nonsense of what follows, so there is only one. */
   readonly fault: YamlFault | undefined
 }
 
-/** The bounds of a text from outside. */
 export interface YamlLimits {
-  /** In UTF-16 code units. */
   readonly maxLength: number
   readonly maxDocuments: number
 }

@@ -46,7 +46,6 @@ export function mustHave(...methods: readonly string[]): OptionCheck {
   }
 }
 
-/** The check of a `Logger`. */
 export const checkLogger = mustHave('debug', 'info', 'warn', 'error')
 
 const isObject = (value: unknown): value is object =>

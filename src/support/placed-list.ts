@@ -9,10 +9,8 @@ export interface PlacedList<T extends Placed> {
   add(member: T): void
   /** Returns false if it was not in the list. The next member added may get its place. */
   remove(member: T): boolean
-  /** The member at a place. */
   at(place: number): T | undefined
   readonly size: number
-  /** All present members. */
   readonly members: readonly T[]
 }
 

@@ -4,7 +4,6 @@ import { open } from 'node:fs/promises'
 /** Without blocking: opening a named pipe waits for a writer otherwise. Windows has no such flag, and no such files. */
 const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
-/** Largest file that is read, in bytes. */
 const maxBytes = 16 * 1024 * 1024
 
 /**

@@ -4,7 +4,6 @@ import { isLoopback } from './loopback.ts'
 
 /** A request, as far as it tells whether a page of somebody else makes it. */
 export interface BrowserRequest {
-  /** `http` or `https`. */
   readonly protocol: string
   readonly headers: IncomingHttpHeaders
 }

@@ -1,7 +1,6 @@
 import type { LocatedDocument, LocatedScalar, Place, Span } from './located-yaml.ts'
 import { printable } from './text.ts'
 
-/** How an excerpt is drawn. */
 export interface ExcerptOptions {
   /** What the text was read to; none where it could not be read. */
   readonly documents: readonly LocatedDocument[]
@@ -51,7 +50,6 @@ function startOfLine(text: string, line: number): number {
 
 interface MaskedLine {
   readonly shown: string
-  /** The column of the place, from 0. */
   readonly caret: number
 }
 

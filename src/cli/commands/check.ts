@@ -39,7 +39,6 @@ Exit codes: 0 nothing failed, 1 something failed, 2 wrong usage or no component 
 Environment: AZURE_RESOURCE_MANAGER_URL, AZURE_AUTHORITY_HOST and NODE_EXTRA_CA_CERTS, as for run and serve.
 `
 
-/** `eventgrid-binding check`. */
 export const check: Command = { help, run }
 
 /** Resolves with 0 where nothing failed, else 1. Throws a UsageError for wrong options, and where there is no component. */

@@ -72,7 +72,6 @@ interface EmulateOptions {
   readonly quiet: boolean
 }
 
-/** `eventgrid-binding emulate`. */
 export const emulate: Command = { help, run }
 
 /** Runs until a signal. Throws a UsageError for wrong options, configuration or state. */

@@ -48,7 +48,6 @@ The page of the emulator shows all events: http://127.0.0.1:4431/
 Keep secrets.json out of version control.
 `
 
-/** `eventgrid-binding init`. */
 export const init: Command = {
   help,
   async run(args) {

@@ -57,7 +57,6 @@ A first SIGINT or SIGTERM accepts no more events and waits for those that the ap
 
 const maxNamed = 10
 
-/** `eventgrid-binding run`. */
 export const run: Command = { help, run: runSidecar }
 
 /** Runs until a signal, or a request to shut down. Throws a UsageError for wrong options or components. */

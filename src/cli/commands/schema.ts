@@ -23,7 +23,6 @@ const schemas: Readonly<Record<string, () => Promise<object>>> = {
   emulator: async () => (await import('../../emulator/config/config-json-schema.ts')).configJsonSchema(),
 }
 
-/** `eventgrid-binding schema`. */
 export const schema: Command = {
   help,
   async run(args) {

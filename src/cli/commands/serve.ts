@@ -53,7 +53,6 @@ interface ServeOptions {
   readonly log: LogOptions
 }
 
-/** `eventgrid-binding serve`. */
 export const serve: Command = { help, run }
 
 /** Runs until a signal. Throws a UsageError for wrong options. */

@@ -17,25 +17,18 @@ import { callOutput, OutputCallError } from '../call-output.ts'
 import { type InvokeBindingRequest, loadRuntimeContract } from './runtime-contract.ts'
 import { unsupportedMethods } from './unsupported-methods.ts'
 
-/** What the API tells and does. */
 export interface GrpcApiOptions extends ApiIdentity {
-  /** The address that the API listens on. */
   readonly listeningOn: string
-  /** What every call must bring as metadata `dapr-api-token`. */
   readonly token?: Secret | undefined
-  /** A caller asks the process to end. */
   readonly onShutdown: () => void
 }
 
-/** Dapr's gRPC API as far as bindings need it. */
 export interface GrpcApi {
-  /** Resolves with the port. */
   listen(at: { readonly host: string; readonly port: number }): Promise<number>
   /** Ends it in bounded time, whatever its callers do. */
   close(): Promise<void>
 }
 
-/** Dapr's own limit of a message, in bytes. */
 const maxMessageBytes = 4 * 1024 * 1024
 
 const maxDetails = 4_000

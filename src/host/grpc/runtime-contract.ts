@@ -2,10 +2,8 @@ import { fileURLToPath } from 'node:url'
 import type { ServiceDefinition } from '@grpc/proto-loader'
 import { loadDefinitions, serviceOf } from '../../support/grpc-services.ts'
 
-/** Metadata of an event or a call, by name. */
 export type Texts = Readonly<Record<string, string>>
 
-/** A call of an output binding. */
 export interface InvokeBindingRequest {
   readonly name: string
   readonly data: Buffer
@@ -13,7 +11,6 @@ export interface InvokeBindingRequest {
   readonly operation: string
 }
 
-/** A service of `proto/runtime.proto`. */
 export type RuntimeService = 'Dapr' | 'AppCallback' | 'AppCallbackHealthCheck'
 
 /** Reads the services of `proto/runtime.proto`; takes a few milliseconds. */
