@@ -8,8 +8,15 @@ it.each([
   { code: 'DEPTH_ZERO_SELF_SIGNED_CERT', says: /not trusted/ },
   { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', says: /not trusted/ },
   { code: 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', says: /not trusted/ },
-])('says what to do about $code', ({ code, says }) => expect(certificateRemedy(code)).toMatch(says))
+])('says what to do about $code', ({ code, says }) =>
+  expect(certificateRemedy(code, 'https://management.azure.com')).toMatch(says),
+)
 
 it.each([undefined, 'ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT', 'EPROTO'])('has nothing to say of %s', (code) =>
-  expect(certificateRemedy(code)).toBe(undefined),
+  expect(certificateRemedy(code, 'https://127.0.0.1:4430')).toBe(undefined),
 )
+
+it('says of an emulator that it was started anew', () =>
+  expect(certificateRemedy('SELF_SIGNED_CERT_IN_CHAIN', 'https://127.0.0.1:4430')).toMatch(
+    /started anew.*--state FILE/,
+  ))

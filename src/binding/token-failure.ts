@@ -55,7 +55,7 @@ export function judgeTokenFailure(
     const from = metadata.kind === 'host' ? "the host's credential" : authorityHost
     return new NoTokenError({
       what: `no token from ${from}: ${show(why)}${hint}`,
-      fix: certificateRemedy(why),
+      fix: certificateRemedy(why, authorityHost),
       retryAfterMs: exchange?.status === undefined ? undefined : exchange.retryAfterMs,
     })
   }

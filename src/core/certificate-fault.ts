@@ -1,16 +1,23 @@
+import { isEmulator } from './emulator-fix.ts'
+
 /**
- * What to do about an error with a server's certificate, by Node's or OpenSSL's code; `undefined` for any other error.
- * A retry does not help.
+ * What to do about an error with the certificate of the server at a URL, by Node's or OpenSSL's code; `undefined` for any
+ * other error. A retry does not help.
  */
-export function certificateRemedy(code: string | undefined = ''): string | undefined {
+export function certificateRemedy(code: string | undefined = '', url = ''): string | undefined {
   if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
     return "its certificate is out of date: renew it, unless this machine's clock is wrong"
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return 'its certificate is for another host: check the name in the endpoint'
-  if (/CERT|SIGNATURE|SELF_SIGNED|ISSUER/.test(code))
+  if (!/CERT|SIGNATURE|SELF_SIGNED|ISSUER/.test(code)) return undefined
+  if (isEmulator(url))
     return (
-      'its certificate is not trusted: set endpoints.ca, or NODE_EXTRA_CA_CERTS (which Node reads at ' +
-      'its start: start this process anew), to the authority that issued it'
+      'its certificate is not trusted: an emulator that is started anew has another one. Start this process anew as well, ' +
+      'or start emulate with --state FILE, where it keeps its certificate; ' +
+      'without --emulator set endpoints.ca or NODE_EXTRA_CA_CERTS to its certificate authority'
     )
-  return undefined
+  return (
+    'its certificate is not trusted: set endpoints.ca, or NODE_EXTRA_CA_CERTS (which Node reads at ' +
+    'its start: start this process anew), to the authority that issued it'
+  )
 }

@@ -170,7 +170,7 @@ async function sendOnce(
     const code = isRestError(error) ? error.code : undefined
     const reason = error instanceof Error ? clean(error.message) || error.name : 'unknown'
     const noSuchHost = code === 'ENOTFOUND'
-    const fix = noSuchHost ? noSuchHostRemedy : certificateRemedy(code)
+    const fix = noSuchHost ? noSuchHostRemedy : certificateRemedy(code, client.endpointUrl)
     return {
       kind: 'unreachable',
       reason: code && !reason.includes(code) ? `${code} ${reason}` : reason,

@@ -148,7 +148,7 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
       if (response.status === 401 && authentication.kind === 'entra') authentication.credential.renew?.()
       return { failure: readRefusal(response, now()) }
     } catch (error) {
-      return { failure: readError(error) }
+      return { failure: readError(error, options.namespaceEndpoint) }
     }
   }
 
@@ -221,7 +221,7 @@ function readRefusal(response: PipelineResponse, now: number): RequestFailure {
   }
 }
 
-function readError(error: unknown): RequestFailure {
+function readError(error: unknown, namespaceEndpoint: string): RequestFailure {
   if (error instanceof NoTokenError) {
     const { message: reason, fix, retryAfterMs } = error
     return {
@@ -233,7 +233,7 @@ function readError(error: unknown): RequestFailure {
   }
   if (error instanceof BindingError) return { reason: error.message, noToken: true }
   const code = isRestError(error) ? error.code : undefined
-  const fix = certificateRemedy(code)
+  const fix = certificateRemedy(code, namespaceEndpoint)
   const message = error instanceof Error ? oneLine(error.message, 300) : 'unknown'
   const reason = code !== undefined && !message.includes(code) ? `${code} ${message}` : message
   return { reason, ...(fix !== undefined && { fix }) }

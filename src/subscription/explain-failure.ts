@@ -189,7 +189,7 @@ function explainPassing(
   if (failure.kind !== 'network') return { what: `Azure Resource Manager answered ${failure.status} ${said}` }
   return {
     what: `no answer from ${resourceManager} ${said}`,
-    fix: certificateRemedy(failure.code) ?? checkNetwork,
+    fix: certificateRemedy(failure.code, resourceManager) ?? checkNetwork,
   }
 }
 
