@@ -16,6 +16,7 @@ import { BindingError } from '../core/errors.ts'
 import { NoTokenError } from '../core/no-token.ts'
 import { readRetryAfter } from '../core/retry-after.ts'
 import type { Secret } from '../core/secret.ts'
+import { readTraceContext, type TraceContext } from '../core/trace-context.ts'
 import { secureContextOf, sendBy } from '../core/trust.ts'
 import { isRecord } from '../support/is-record.ts'
 import { sliceMember, sliceTopLevel } from '../support/json-text.ts'
@@ -33,6 +34,8 @@ export interface LockedEvent {
   readonly lockToken: string
   /** From 1. */
   readonly deliveryCount: number
+  /** The trace context that the event brings. */
+  readonly origin: TraceContext | undefined
 }
 
 /** A failed request: what the namespace answered, or that it could not be asked. */
@@ -71,6 +74,8 @@ export interface NamespaceClient {
   settle(request: {
     readonly operation: SettleOperation
     readonly lockTokens: readonly string[]
+    /** Trace contexts of the events that are settled, as far as they bring one. */
+    readonly origins?: readonly TraceContext[]
     readonly delaySeconds?: number
     readonly signal: AbortSignal
   }): Promise<SettleAnswer>
@@ -187,13 +192,15 @@ function readReceived(text: string): readonly LockedEvent[] | undefined {
   if (!list || !items || items.kind !== 'array' || items.slices.length !== values.length) return undefined
   const events = items.slices.flatMap(({ start, end }, index): LockedEvent[] => {
     const value: unknown = values[index]
-    const broker = isRecord(value) ? value.brokerProperties : undefined
+    const { brokerProperties: broker, event: content } = isRecord(value) ? value : {}
+    const origin = isRecord(content) ? readTraceContext(content) : undefined
     const item = bytes.subarray(list.start + start, list.start + end)
     const event = sliceMember(item, 'event')
     if (!event || !isRecord(broker) || typeof broker.lockToken !== 'string') return []
     const deliveryCount = typeof broker.deliveryCount === 'number' ? broker.deliveryCount : 1
     // A copy: a view would keep the whole answer in memory for as long as one event is handled.
-    return [{ bytes: Buffer.from(item.subarray(event.start, event.end)), lockToken: broker.lockToken, deliveryCount }]
+    const own = Buffer.from(item.subarray(event.start, event.end))
+    return [{ bytes: own, lockToken: broker.lockToken, deliveryCount, origin }]
   })
   return events.length === values.length ? events : undefined
 }

@@ -1,5 +1,6 @@
 import { type Attributes, context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { attribute, bounded, errorType, instruments, messagingSystem, tracer } from '../core/telemetry.ts'
+import { remoteSpan, type TraceContext } from '../core/trace-context.ts'
 import type { NamespaceClient, NamespaceClientOptions, ReceiveAnswer, SettleAnswer } from './namespace-client.ts'
 
 /**
@@ -18,11 +19,12 @@ export function traceClient(
   }
 
   async function traced<Answer extends ReceiveAnswer | SettleAnswer>(request: Request<Answer>): Promise<Answer> {
-    const { name, type, signal, send, countOf } = request
+    const { name, type, signal, origins = [], send, countOf } = request
     const attributes = { ...common, [attribute.operationName]: name, [attribute.operationType]: type }
     const spanName = `${name} ${bounded(at.eventSubscriptionName)}`
     // Without a parent: requests go on long after what began them.
-    const span = tracer()?.startSpan(spanName, { kind: SpanKind.CLIENT, attributes }, ROOT_CONTEXT)
+    const links = origins.map((origin) => ({ context: remoteSpan(origin) }))
+    const span = tracer()?.startSpan(spanName, { kind: SpanKind.CLIENT, attributes, links }, ROOT_CONTEXT)
     const since = performance.now()
     const answer = await context.with(span ? trace.setSpan(ROOT_CONTEXT, span) : ROOT_CONTEXT, send)
     // A request that we end ourselves has not failed.
@@ -45,8 +47,8 @@ export function traceClient(
     settle(request) {
       const send = () => client.settle(request)
       if (!isTraced()) return send()
-      const { operation: name, lockTokens, signal } = request
-      return traced({ name, type: 'settle', signal, send, countOf: () => lockTokens.length })
+      const { operation: name, lockTokens, origins, signal } = request
+      return traced({ name, type: 'settle', signal, origins, send, countOf: () => lockTokens.length })
     },
     close: client.close,
   }
@@ -57,6 +59,8 @@ interface Request<Answer> {
   readonly name: string
   readonly type: 'receive' | 'settle'
   readonly signal: AbortSignal
+  /** Trace contexts in which its events were made, to be linked to. */
+  readonly origins?: readonly TraceContext[] | undefined
   readonly send: () => Promise<Answer>
   /** Number of its events. */
   readonly countOf: (answer: Answer) => number

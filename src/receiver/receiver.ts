@@ -125,8 +125,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   }
 
   function take(event: LockedEvent, receivedAt: number): void {
-    const { lockToken, deliveryCount, bytes } = event
-    const lock: HeldLock = { lockToken, expiresAt: receivedAt + lockMs }
+    const { lockToken, deliveryCount, origin, bytes } = event
+    const lock: HeldLock = { lockToken, origin, expiresAt: receivedAt + lockMs }
     counts.received++
     inHand++
     renewal.add(lock)

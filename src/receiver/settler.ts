@@ -1,3 +1,4 @@
+import type { TraceContext } from '../core/trace-context.ts'
 import { backOff } from '../support/back-off.ts'
 import { pause, type SteadyClock } from '../support/clock.ts'
 import type { Settlement } from './decide-settlement.ts'
@@ -6,6 +7,8 @@ import type { NamespaceClient, RequestFailure, SettleOperation } from './namespa
 /** A lock, as long as it lasts. */
 export interface HeldLock {
   readonly lockToken: string
+  /** The trace context that its event brings. */
+  readonly origin: TraceContext | undefined
   /** When the lock ends, in milliseconds of `elapsed`. A renewal moves it. */
   expiresAt: number
 }
@@ -89,7 +92,8 @@ export function createSettler({ client, clock, random, onFailure }: SettlerOptio
     let left = batch
     for (let attempt = 1; left.length > 0; attempt++) {
       const lockTokens = left.map(({ lock }) => lock.lockToken)
-      const answer = await client.settle({ operation, lockTokens, delaySeconds, signal: closing.signal })
+      const origins = left.flatMap(({ lock }) => lock.origin ?? [])
+      const answer = await client.settle({ operation, lockTokens, origins, delaySeconds, signal: closing.signal })
       if ('failed' in answer) {
         const codes = new Map(answer.failed.map(({ lockToken, code }) => [lockToken, code]))
         for (const { lock, resolve } of left) {

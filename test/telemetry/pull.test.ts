@@ -60,6 +60,11 @@ it('makes receive, process and settle spans of pull delivery', async () => {
     expect(span.parentSpanContext).toBeUndefined()
     expect(span.attributes).not.toHaveProperty('error.type')
   }
+  for (const span of settled) {
+    expect(span.links.map(({ context }) => idsOf(context))).toEqual([
+      { traceId: 'a'.repeat(32), spanId: 'a'.repeat(16) },
+    ])
+  }
   expect(settled.map(({ attributes }) => attributes)).toMatchObject([
     { 'messaging.operation.type': 'settle', 'messaging.batch.message_count': 1 },
     { 'messaging.operation.type': 'settle', 'messaging.batch.message_count': 1 },
