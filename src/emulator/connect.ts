@@ -1,3 +1,6 @@
+import type { Ingress } from './delivery/ingress.ts'
+import type { TopicView } from './topic-view.ts'
+
 /** The part of a binding that {@link EventGridEmulator.connect} calls: the library's `Binding` has it. */
 export interface Connectable {
   /** Where the binding listens, once it does. */
@@ -13,4 +16,41 @@ export interface ConnectOptions {
   readonly name?: string
   /** Further metadata fields, and fields in the place of the emulator's. An empty value leaves a field out. */
   readonly metadata?: Readonly<Record<string, string>>
+}
+
+/** The part of an emulator that a binding is connected to. */
+interface Emulator {
+  readonly tenantId: string
+  readonly subscriptionId: string
+  readonly clientId: string
+  readonly clientSecret: string
+  topic(name?: string): TopicView
+}
+
+/** Initialises a binding for a custom topic. Its ingress is added before `init`, which runs the handshake. */
+export async function connectBinding(
+  emulator: Emulator,
+  binding: Connectable,
+  options: ConnectOptions,
+  addIngress: (ingress: Ingress) => void,
+): Promise<TopicView> {
+  const { tenantId, subscriptionId, clientId, clientSecret } = emulator
+  const topic = emulator.topic(options.topic)
+  const { name = topic.name, metadata } = options
+  const host = `${name.toLowerCase()}.example.com`
+  addIngress(({ hostname, pathname, search }) => {
+    const port = hostname === host ? binding.address()?.port : undefined
+    return port === undefined ? undefined : `http://127.0.0.1:${port}${pathname}${search}`
+  })
+  const properties = {
+    ...{ tenantId, subscriptionId, clientId, clientSecret },
+    scope: topic.id,
+    subscriberEndpoint: `https://${host}/api/events`,
+    handshakePort: '0',
+    topicEndpoint: topic.endpoint,
+    accessKey: topic.key,
+    ...metadata,
+  }
+  await binding.init({ name, properties })
+  return topic
 }

@@ -1,17 +1,23 @@
 import { createDeclarations, type Declarations, putTopic, removeTopic } from './config/declarations.ts'
 import { checkTopicNames } from './config/option-names.ts'
 import { type EventGridEmulatorOptions, resolveOptions, type TopicOptions } from './config/options.ts'
-import type { Connectable, ConnectOptions } from './connect.ts'
+import { type Connectable, type ConnectOptions, connectBinding } from './connect.ts'
 import { type Ingress, type IngressRule, ingressOf } from './delivery/ingress.ts'
 import { type RunningEmulator, runEmulator } from './emulator.ts'
 import type { Client } from './model/client.ts'
 import { asResourceId, type EventSubscription, eventSubscriptionId } from './model/model.ts'
-import type { Namespace, NamespaceTopic } from './model/namespace.ts'
 import type { QueueFigures } from './namespaces/pull-queue.ts'
 import type { FigureName } from './page/figures.ts'
 import type { Records } from './records/record-types.ts'
 import { checkFault, type Fault } from './server/faults.ts'
 import { openState } from './state/state.ts'
+import {
+  type NamespaceTopicView,
+  type TopicView,
+  viewNamespaceTopic,
+  viewNamespaceTopics,
+  viewTopic,
+} from './topic-view.ts'
 import { raisedEvents, sourceIdOf } from './topics/raise.ts'
 
 /** Where clients find the emulator. */
@@ -24,33 +30,6 @@ export interface EmulatorEndpoints {
   readonly ca: string
   /** Base URL for the topics and namespaces whose endpoints have host names of Azure. */
   readonly topics: string
-}
-
-/** A custom topic, as a publisher needs it. */
-export interface TopicView {
-  readonly name: string
-  /** Resource id, which is the scope of its event subscriptions. */
-  readonly id: string
-  /** Where events are posted to, over https. */
-  readonly endpoint: string
-  /** The same over http. */
-  readonly httpEndpoint: string
-  /** The first key. */
-  readonly key: string
-  readonly keys: readonly [string, string]
-}
-
-/** A namespace topic, as a publisher and a receiver need it. */
-export interface NamespaceTopicView {
-  readonly name: string
-  /** Resource id. */
-  readonly id: string
-  /** Base URL of the namespace, over https. */
-  readonly namespaceEndpoint: string
-  /** Where events are posted to, over https. */
-  readonly endpoint: string
-  /** The namespace's first key. */
-  readonly key: string
 }
 
 /**
@@ -138,18 +117,7 @@ export class EventGridEmulator implements AsyncDisposable {
 
   /** A custom topic. @param name @default the first. Throws a RangeError for an unknown name. */
   topic(name?: string): TopicView {
-    const { store, addresses } = this.#parts
-    const topic = name === undefined ? store.topics()[0] : store.topic(name)
-    if (!topic) throw new RangeError(name === undefined ? 'there is no topic' : `there is no topic ${name}`)
-    const path = `/topics/${topic.name}/api/events`
-    return {
-      name: topic.name,
-      id: topic.id,
-      endpoint: `${addresses.https}${path}`,
-      httpEndpoint: `${addresses.http}${path}`,
-      key: topic.keys[0],
-      keys: topic.keys,
-    }
+    return viewTopic(this.#parts, name)
   }
 
   /**
@@ -159,24 +127,12 @@ export class EventGridEmulator implements AsyncDisposable {
    * @param namespace the namespace's name. @default the first
    */
   namespaceTopic(name?: string, namespace?: string): NamespaceTopicView {
-    const { namespaces, addresses } = this.#parts
-    const found = namespace === undefined ? namespaces.namespaces()[0] : namespaces.namespace(namespace)
-    if (!found)
-      throw new RangeError(namespace === undefined ? 'there is no namespace' : `there is no namespace ${namespace}`)
-    const topics = namespaces.topics(found.id)
-    const topic = name === undefined ? topics[0] : topics.find((one) => one.name.toLowerCase() === name.toLowerCase())
-    if (!topic) throw new RangeError(`there is no topic ${name ?? ''} in the namespace ${found.name}`)
-    return namespaceTopicView(addresses.https, found, topic)
+    return viewNamespaceTopic(this.#parts, name, namespace)
   }
 
   /** The topics of all namespaces. */
   namespaceTopics(): readonly NamespaceTopicView[] {
-    const { namespaces, addresses } = this.#parts
-    return namespaces
-      .namespaces()
-      .flatMap((namespace) =>
-        namespaces.topics(namespace.id).map((topic) => namespaceTopicView(addresses.https, namespace, topic)),
-      )
+    return viewNamespaceTopics(this.#parts)
   }
 
   /** How many events of each Queue event subscription are available, locked or delayed, by its resource id. */
@@ -339,28 +295,8 @@ export class EventGridEmulator implements AsyncDisposable {
    * on a free port, with an ingress rule from `https://{name}.example.com/` to that port. Resolves with the topic.
    * Throws a RangeError if there is no such topic, and rejects as the binding's `init` does.
    */
-  async connect(binding: Connectable, options: ConnectOptions = {}): Promise<TopicView> {
-    const topic = this.topic(options.topic)
-    const { name = topic.name, metadata } = options
-    const host = `${name.toLowerCase()}.example.com`
-    this.#parts.prependIngress(({ hostname, pathname, search }) => {
-      const port = hostname === host ? binding.address()?.port : undefined
-      return port === undefined ? undefined : `http://127.0.0.1:${port}${pathname}${search}`
-    })
-    const properties = {
-      tenantId: this.tenantId,
-      subscriptionId: this.subscriptionId,
-      clientId: this.clientId,
-      clientSecret: this.clientSecret,
-      scope: topic.id,
-      subscriberEndpoint: `https://${host}/api/events`,
-      handshakePort: '0',
-      topicEndpoint: topic.endpoint,
-      accessKey: topic.key,
-      ...metadata,
-    }
-    await binding.init({ name, properties })
-    return topic
+  connect(binding: Connectable, options: ConnectOptions = {}): Promise<TopicView> {
+    return connectBinding(this, binding, options, this.#parts.prependIngress)
   }
 
   /** Ends servers, requests and timers. Has no effect the second time. */
@@ -373,10 +309,4 @@ export class EventGridEmulator implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
-}
-
-function namespaceTopicView(https: string, { name, keys }: Namespace, topic: NamespaceTopic): NamespaceTopicView {
-  const namespaceEndpoint = `${https}/namespaces/${name}`
-  const endpoint = `${namespaceEndpoint}/topics/${topic.name}:publish`
-  return { name: topic.name, id: topic.id, namespaceEndpoint, endpoint, key: keys[0] }
 }

@@ -17,12 +17,7 @@ export type { DeadLetterStore } from './delivery/dead-letter.ts'
 export type { DeliveryOptions } from './delivery/delivery-options.ts'
 export type { Ingress, IngressRule } from './delivery/ingress.ts'
 export type { ProbationOptions } from './delivery/probation.ts'
-export {
-  type EmulatorEndpoints,
-  EventGridEmulator,
-  type NamespaceTopicView,
-  type TopicView,
-} from './event-grid-emulator.ts'
+export { type EmulatorEndpoints, EventGridEmulator } from './event-grid-emulator.ts'
 export type { Client, RoleGrant } from './model/client.ts'
 export { type CancelTimer, type Clock, ManualClock, realClock } from './model/clock.ts'
 export type {
@@ -43,3 +38,4 @@ export type {
 export type { RecordRing } from './records/records.ts'
 export type { Fault, FaultRoute } from './server/faults.ts'
 export { EmulatorStateError } from './state/state-file.ts'
+export type { NamespaceTopicView, TopicView } from './topic-view.ts'

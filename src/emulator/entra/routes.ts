@@ -84,18 +84,11 @@ export function registerEntraRoutes(app: FastifyInstance, options: EntraRouteOpt
 
   const discover = (version: '1.0' | '2.0') => async (request: FastifyRequest<TenantParams>, reply: FastifyReply) => {
     const { tenant } = request.params
-    if (!directory.hasTenant(tenant)) return refuseTenant(tenant, request, reply)
+    if (!directory.hasTenant(tenant)) return refuse(request, reply, entraFailures.unknownDiscoveryTenant(tenant))
     return reply.send(discoveryDocument(request.host, tenant, version))
   }
   app.get<TenantParams>('/:tenant/v2.0/.well-known/openid-configuration', discover('2.0'))
   app.get<TenantParams>('/:tenant/.well-known/openid-configuration', discover('1.0'))
-  const refuseTenant = (tenant: string, request: FastifyRequest, reply: FastifyReply) =>
-    refuse(request, reply, {
-      status: 400,
-      error: 'invalid_tenant',
-      code: 90002,
-      message: `Tenant '${tenant}' not found. Check to make sure you have the correct tenant ID and are signing into the correct cloud.`,
-    })
 
   app.get<TenantParams>('/:tenant/discovery/v2.0/keys', (request) =>
     tokens.keySet(issuerTemplate(request.params.tenant)),

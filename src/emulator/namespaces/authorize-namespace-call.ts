@@ -1,5 +1,5 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
+import { isSameText } from '../../support/same-text.ts'
 import type { Directory } from '../entra/directory.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
 import type { Namespace, NamespaceTopic } from '../model/namespace.ts'
@@ -25,7 +25,7 @@ export async function authorizeNamespaceCall(
   const [, scheme = '', credential = ''] = /^(\S+) +(\S+)$/.exec(request.headers.authorization ?? '') ?? []
   if (scheme.toLowerCase() === 'sharedaccesskey') {
     const keys = [...namespace.keys, ...(topic?.keys ?? [])]
-    return keys.some((key) => isSame(key, credential)) ? undefined : unauthorized('The access key is not valid.')
+    return keys.some((key) => isSameText(key, credential)) ? undefined : unauthorized('The access key is not valid.')
   }
   if (scheme.toLowerCase() !== 'bearer') return unauthorized('The request carries no credential.')
   const verdict = await tokens.verifyToken(credential, { audience })
@@ -35,9 +35,4 @@ export async function authorizeNamespaceCall(
   const dataAction = `Microsoft.EventGrid/events/${action}/action`
   if (directory.allows({ principalId: verdict.token.objectId, data: true, action: dataAction, scope })) return undefined
   return forbidden(`The principal does not have permission to ${action} events at ${scope}.`)
-}
-
-function isSame(one: string, other: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(one), digest(other))
 }

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { isSameText } from '../../support/same-text.ts'
 import type { TokenVerdict } from '../entra/token-issuer.ts'
 import type { Topic } from '../model/model.ts'
 import { type PublishFault, unauthorized } from './publish-fault.ts'
@@ -72,7 +72,7 @@ export async function authorizePublish(
     return refused(`Local authentication is disabled for ${host.toUpperCase()}: use a token of Microsoft Entra ID.`)
   }
   if (key !== undefined) {
-    return topic.keys.some((known) => isSame(known, key)) ? {} : refused(wrongKey(host, key))
+    return topic.keys.some((known) => isSameText(known, key)) ? {} : refused(wrongKey(host, key))
   }
   const { keys } = topic
   const problem = sasProblem(sas ?? '', { keys, host, path: authorization.path, now: authorization.now })
@@ -95,11 +95,6 @@ async function authorizeBearer(
 
 function refused(message: string): { readonly fault: PublishFault } {
   return { fault: unauthorized(message) }
-}
-
-function isSame(one: string, other: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(one), digest(other))
 }
 
 function wrongKey(host: string, key: string): string {

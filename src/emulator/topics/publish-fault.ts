@@ -8,90 +8,75 @@ export interface PublishFault {
   readonly detailCode: string
   /** Without the ` Report ...` tail. */
   readonly message: string
-  /** Some messages come without the tail. @default true */
-  readonly report?: boolean
 }
 
 /** The error body, which contains the message twice (Event Grid: post-to-custom-topic). */
 export function faultBody(fault: PublishFault, requestId: string, now: number): string {
   const tail = ` Report '${requestId}:0:${dotNetTime(now)} (UTC)' to our forums for assistance or raise a support ticket.`
-  const message = fault.report === false ? fault.message : fault.message + tail
+  const message = fault.message + tail
   return JSON.stringify({
     error: { code: fault.code, message, details: [{ code: fault.detailCode, message }] },
   })
 }
 
+const fault = (status: number, code: string, message: string, detailCode: string = code): PublishFault => ({
+  ...{ status, code, detailCode, message },
+})
+
 /** The body does not fit the topic's schema. */
-export function invalidInput(message: string): PublishFault {
-  return { status: 400, code: 'BadRequest', detailCode: 'InputJsonInvalid', message }
-}
+export const invalidInput = (message: string) => fault(400, 'BadRequest', message, 'InputJsonInvalid')
 
 /** The credential is unknown, or has no permission. */
-export function unauthorized(message: string): PublishFault {
-  return { status: 401, code: 'Unauthorized', detailCode: 'Unauthorized', message }
-}
+export const unauthorized = (message: string) => fault(401, 'Unauthorized', message)
 
 /** The network rules of the topic refuse the client's address (Event Grid: troubleshoot-errors). */
 export function addressRefused(host: string, address: string): PublishFault {
-  const message = `Publishing to ${host.toUpperCase()} by client ${address} is rejected due to IpAddress filtering rules.`
-  return { status: 403, code: 'Forbidden', detailCode: 'Forbidden', message }
+  const to = host.toUpperCase()
+  return fault(
+    403,
+    'Forbidden',
+    `Publishing to ${to} by client ${address} is rejected due to IpAddress filtering rules.`,
+  )
 }
 
-/** The request or an event is too large. The message names the limit. */
-export function tooLarge(limit: number): PublishFault {
-  return {
-    status: 413,
-    code: 'RequestEntityTooLarge',
-    detailCode: 'PayloadTooLarge',
-    message: `The maximum size (${limit}) has been exceeded.`,
-  }
-}
+const overLimit = (message: string) => fault(413, 'RequestEntityTooLarge', message, 'PayloadTooLarge')
+
+/** The request or an event is too large. */
+export const tooLarge = (limit: number) => overLimit(`The maximum size (${limit}) has been exceeded.`)
 
 /** The request has too many events. */
-export function tooManyEvents(limit: number): PublishFault {
-  return { ...tooLarge(limit), message: `The maximum number of events (${limit}) has been exceeded.` }
-}
+export const tooManyEvents = (limit: number) => overLimit(`The maximum number of events (${limit}) has been exceeded.`)
 
 /** A CloudEvents topic does not accept this media type. */
-export const unsupportedMediaType: PublishFault = {
-  status: 415,
-  code: 'UnsupportedMediaType',
-  detailCode: 'UnsupportedMediaType',
-  message:
-    "The Content-Type header is either missing or it doesn't have a valid value. The content type header must either be " +
+export const unsupportedMediaType = fault(
+  415,
+  'UnsupportedMediaType',
+  "The Content-Type header is either missing or it doesn't have a valid value. The content type header must either be " +
     'application/cloudevents+json; charset=utf-8 or application/cloudevents-batch+json; charset=UTF-8.',
-}
+)
 
 /** No topic has this URL. */
-export function notFound(url: string): PublishFault {
-  const message = `No HTTP resource was found that matches the request URI '${url}'.`
-  return { status: 404, code: 'NotFound', detailCode: 'ResourceNotFound', message }
-}
+export const notFound = (url: string) =>
+  fault(404, 'NotFound', `No HTTP resource was found that matches the request URI '${url}'.`, 'ResourceNotFound')
 
 /** The path does not support this method. */
-export function methodNotAllowed(method: string): PublishFault {
-  const message = `The requested resource does not support http method '${method}'.`
-  return { status: 405, code: 'MethodNotAllowed', detailCode: 'MethodNotAllowed', message }
-}
+export const methodNotAllowed = (method: string) =>
+  fault(405, 'MethodNotAllowed', `The requested resource does not support http method '${method}'.`)
 
 /** The `api-version` is not supported. */
-export function unsupportedApiVersion(url: string, version: string): PublishFault {
-  const message = `The HTTP resource that matches the request URI '${url}' does not support the API version '${version}'.`
-  return { status: 400, code: 'UnsupportedApiVersion', detailCode: 'UnsupportedApiVersion', message }
-}
+export const unsupportedApiVersion = (url: string, version: string) =>
+  fault(
+    400,
+    'UnsupportedApiVersion',
+    `The HTTP resource that matches the request URI '${url}' does not support the API version '${version}'.`,
+  )
 
 /** The topic accepts no more events for now. */
-export const throttled: PublishFault = {
-  status: 429,
-  code: 'TooManyRequests',
-  detailCode: 'TooManyRequests',
-  message: 'The rate of incoming events is more than the topic can take; try again later.',
-}
+export const throttled = fault(
+  429,
+  'TooManyRequests',
+  'The rate of incoming events is more than the topic can take; try again later.',
+)
 
 /** An internal error: the publisher may send the same request again. */
-export const internalError: PublishFault = {
-  status: 500,
-  code: 'InternalServerError',
-  detailCode: 'InternalServerError',
-  message: 'The request could not be processed; try again later.',
-}
+export const internalError = fault(500, 'InternalServerError', 'The request could not be processed; try again later.')
