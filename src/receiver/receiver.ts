@@ -2,7 +2,7 @@ import type { Logger } from '../core/logger.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
 import { backOff } from '../support/back-off.ts'
 import { pause, type SteadyClock } from '../support/clock.ts'
-import { decideReceive } from './decide-receives.ts'
+import { decideMostEvents, decideReceive, firstMostEvents } from './decide-receives.ts'
 import { decideSettlement, type HandlingOutcome } from './decide-settlement.ts'
 import { createLockRenewal } from './lock-renewal.ts'
 import type { LockedEvent, NamespaceClient, RequestFailure, SettleOperation } from './namespace-client.ts'
@@ -91,6 +91,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const receives = new Map<string, number>()
   let inHand = 0
   let wasFull = false
+  let mostEvents = firstMostEvents
   let failures = 0
   let failure: RequestFailure | undefined
   let everReceived = false
@@ -104,7 +105,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     for (;;) {
       // An event is in hand until it is settled: a namespace that settles slowly must not fill the memory.
       const free = Math.min(maxConcurrency - dispatch.running, 2 * maxConcurrency - inHand)
-      const asked = decideReceive({ free, open: askedOf(open), wasFull })
+      const asked = decideReceive({ free, open: askedOf(open), wasFull, mostEvents })
       if (asked === 0) return
       void receive(asked)
     }
@@ -120,6 +121,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     noteReceive('200')
     recover()
     wasFull = answer.events.length === asked
+    if (answer.events.length > 0) mostEvents = decideMostEvents(answer.events.map(({ bytes }) => bytes.length))
     for (const event of answer.events) take(event, receivedAt)
     pump()
   }
@@ -176,6 +178,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     noteReceive(failed.status === undefined ? 'none' : String(failed.status))
     failure = failed
     wasFull = false
+    // The answer may have been too long for the way.
+    if (failed.status === undefined) mostEvents = Math.ceil(mostEvents / 2)
     // Receives that were open together and failed together are one failure.
     if (pausing) return
     failures++

@@ -197,6 +197,20 @@ it('has no more events in hand than handler calls are free', async () => {
   expect(most).toBe(4)
 })
 
+it('asks for fewer events where they are large, so that an answer takes less time than a lock lasts', async () => {
+  const { emulator, binding, events, publish, byKey } = await openPull({ silent: true })
+  await binding.init(byKey)
+  for (let first = 0; first < 30; first += 2) {
+    await publish(...[first, first + 1].map((id) => order(String(id), { data: 'x'.repeat(500_000) })))
+  }
+  binding.read((event) => void events.push(event))
+  await emulator.settled()
+  expect(events).toHaveLength(30)
+  const receives = emulator.records.requests.filter(({ url }) => url.includes(':receive'))
+  const asked = receives.map(({ url }) => Number(new URLSearchParams(url.split('?')[1]).get('maxEvents')))
+  expect(asked.slice(0, 3)).toEqual([16, 8, 8])
+})
+
 it('awaits its handlers when it closes, and settles their events', async () => {
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
   const { promise: open, resolve: finish } = Promise.withResolvers<void>()

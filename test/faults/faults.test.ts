@@ -1,57 +1,39 @@
 /**
  * Nothing that Event Grid accepted is lost, whatever breaks: `npm run test:faults`.
  *
- * FAULT_EVENTS: events in all, at least; 100000 is the long form. FAULT_SEED replays a run.
+ * FAULT_EVENTS: events in all, at least; 100000 is the long form. FAULT_SEED replays a run. Pull delivery: pull.test.ts.
  */
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
-import {
-  type Account,
-  type FaultWorld,
-  type FaultWorldOptions,
-  type LedgerMode,
-  openFaultWorld,
-} from './fault-world.ts'
+import { createFaultRuns, type Fault, seed, wantedEvents } from './fault-run.ts'
+import { type FaultWorld, type FaultWorldOptions, openFaultWorld } from './fault-world.ts'
 import { seededRandom } from './seeded-random.ts'
 
-const seed = Number(process.env.FAULT_SEED ?? Math.floor(Math.random() * 2 ** 31))
-const wanted = Number(process.env.FAULT_EVENTS ?? 5_000)
+interface PushFault extends FaultWorldOptions, Fault<FaultWorld> {}
 
-interface Fault extends FaultWorldOptions {
-  /** What breaks, with at least 50 handlers under way. Those are released afterwards. */
-  readonly strike: (world: FaultWorld, random: () => number) => Promise<void> | void
-  /** How the application is after the fault. @default all handlers succeed */
-  readonly after?: LedgerMode
-  /** Events a round. @default a tenth of the fault's share, 200 at least */
-  readonly events?: number
-  /** Memory that the host must never exceed, in bytes. */
-  readonly peakMemory?: number
-}
-
-const kill = async ({ host, held }: FaultWorld, signal: 'SIGKILL' | 'SIGTERM') => {
+const kill = async ({ host, ledger }: FaultWorld, signal: 'SIGKILL' | 'SIGTERM') => {
   host().process.kill(signal)
   await host().exited
-  await held({ most: 0 })
+  await ledger.held({ most: 0 })
 }
 
-const killed: Fault = {
+const killed: PushFault = {
   strike: async (world) => {
     await kill(world, 'SIGKILL')
     await world.startHost()
   },
 }
 
-const disconnected: Fault = { strike: ({ network }) => network.reset() }
+const disconnected: PushFault = { strike: ({ network }) => network.reset() }
 
-const faults: Readonly<Record<string, Fault>> = {
+const faults: Readonly<Record<string, PushFault>> = {
   'kill -9 of the host': killed,
   'SIGTERM of the host': {
     strike: async (world) => {
       const { process, exited } = world.host()
       process.kill('SIGTERM')
-      await world.ledger({})
+      await world.ledger.mode({})
       expect(await exited).toEqual([0, null])
       await world.startHost()
     },
@@ -104,67 +86,25 @@ const faults: Readonly<Record<string, Fault>> = {
   },
 }
 
-const names = Object.keys(faults)
-const mostRounds = 10
-const startedAt = performance.now()
-const rows: (Account & {
-  readonly fault: string
-  readonly rounds: number
-  readonly recoveryMs: number
-  readonly peakMemory: number
-})[] = []
-
-/** Breaks something in the middle of things, again and again. */
-async function run(name: string, fault: Fault, random: () => number): Promise<Account> {
-  const share = wanted / names.length
-  const { strike, after = {}, events = Math.max(200, Math.ceil(share / mostRounds)) } = fault
-  const world = await openFaultWorld(seed, onTestFinished, fault)
-  const rounds = Math.min(mostRounds, Math.max(2, Math.ceil(share / events)))
-  const recoveries: number[] = []
-  for (let round = 0; round < rounds; round++) {
-    await world.ledger({ hold: true })
-    await world.publish(events)
-    await world.held({ least: 50 + Math.floor(random() * 10) })
-    const began = performance.now()
-    await strike(world, random)
-    await world.ledger(after)
-    await world.emulator.settled()
-    recoveries.push(performance.now() - began)
-  }
-  const account = await world.account()
-  const recoveryMs = recoveries.toSorted((a, b) => a - b)[recoveries.length >> 1] ?? 0
-  rows.push({ fault: name, rounds, recoveryMs, peakMemory: world.host().peakMemory(), ...account })
-  expect(world.emulator.figures()).toMatchObject({ deadLettered: 0, dropped: 0 })
-  if (fault.peakMemory) expect(world.host().peakMemory()).toBeLessThan(fault.peakMemory)
-  return account
-}
-
 const random = seededRandom(seed)
+const runs = createFaultRuns<FaultWorld>(wantedEvents / Object.keys(faults).length, random)
+afterAll(runs.print)
+
+const run = async (name: string, fault: PushFault) =>
+  runs.run(name, fault, await openFaultWorld(seed, onTestFinished, fault))
 
 it.each(Object.entries(faults))('loses nothing: %s', async (name, fault) => {
-  expect(await run(name, fault, random)).toMatchObject({ lost: 0 })
+  expect(await run(name, fault)).toMatchObject({ lost: 0 })
 })
 
 describe('the suite proves itself', () => {
   it('catches a binding that acknowledges before it handles', async () => {
-    const { lost } = await run('(early) kill -9 of the host', { ...killed, honesty: 'early' }, random)
+    const { lost } = await run('(early) kill -9 of the host', { ...killed, honesty: 'early' })
     expect(lost).toBeGreaterThan(0)
   })
 
   it('catches a binding that knows events by their id alone', async () => {
-    const { lost } = await run('(by id) every connection reset', { ...disconnected, honesty: 'byId' }, random)
+    const { lost } = await run('(by id) every connection reset', { ...disconnected, honesty: 'byId' })
     expect(lost).toBeGreaterThan(0)
   })
-})
-
-afterAll(() => {
-  const table = rows.map(({ fault, rounds, accepted, lost, duplicates, recoveryMs, peakMemory }) => ({
-    ...{ fault, rounds, events: accepted, lost, duplicates },
-    'recovery (ms, median)': Math.round(recoveryMs),
-    'peak memory (MiB)': Math.round(peakMemory / 2 ** 20),
-  }))
-  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
-  const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1)
-  console.log(`commit ${commit}, ${new Date().toISOString().slice(0, 10)}, seed ${seed}, ${minutes} minutes`)
-  console.table(table)
 })

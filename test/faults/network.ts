@@ -5,7 +5,7 @@ import { Transform } from 'node:stream'
 /** Is given what has to be stopped at the end. */
 export type OnEnd = (stop: () => void | Promise<void>) => void
 
-/** The wire between Event Grid and the listener, which can be cut in several ways. */
+/** The wire between Event Grid and the binding, which can be cut in several ways. */
 export interface Network {
   readonly port: number
   /** Where connections go from now on. */
@@ -16,6 +16,9 @@ export interface Network {
   freeze(): void
   /** Carries everything in drips from now on, in either direction and over new connections too. */
   slow(): void
+  /** Resets every connection, and each new one until `restore`. */
+  cut(): void
+  restore(): void
 }
 
 const dripBytes = 256
@@ -43,7 +46,12 @@ export async function openNetwork(onEnd: OnEnd): Promise<Network> {
   const pairs = new Set<readonly [Socket, Socket]>()
   let port = 0
   let slow = false
+  let isCut = false
+  const reset = () => {
+    for (const pair of pairs) for (const socket of pair) socket.resetAndDestroy()
+  }
   const server = createServer((outside) => {
+    if (isCut) return void outside.on('error', () => {}).resetAndDestroy()
     const inside = connect({ port, host: '127.0.0.1' })
     const pair = [outside, inside] as const
     pairs.add(pair)
@@ -70,8 +78,13 @@ export async function openNetwork(onEnd: OnEnd): Promise<Network> {
     target: (to) => {
       port = to
     },
-    reset: () => {
-      for (const pair of pairs) for (const socket of pair) socket.resetAndDestroy()
+    reset,
+    cut() {
+      isCut = true
+      reset()
+    },
+    restore() {
+      isCut = false
     },
     freeze: () => {
       for (const pair of pairs) for (const socket of pair) socket.unpipe().pause()
