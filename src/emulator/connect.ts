@@ -18,7 +18,6 @@ export interface ConnectOptions {
   readonly metadata?: Readonly<Record<string, string>>
 }
 
-/** The part of an emulator that a binding is connected to. */
 interface Emulator {
   readonly tenantId: string
   readonly subscriptionId: string

@@ -28,7 +28,6 @@ import { type PersistedValues, persistedOr } from './state/persisted-values.ts'
 import type { State } from './state/state.ts'
 import { registerTopicRoutes } from './topics/topic-routes.ts'
 
-/** The parts of a running emulator. */
 export interface RunningEmulator {
   readonly clock: Clock
   readonly store: Store
@@ -56,7 +55,6 @@ export interface RunningEmulator {
   close(): Promise<void>
 }
 
-/** Makes the parts of an emulator, connects them and listens. */
 export async function runEmulator(options: ResolvedOptions, state: State): Promise<RunningEmulator> {
   const { clock } = options
   const { persisted } = state
@@ -125,7 +123,6 @@ export async function runEmulator(options: ResolvedOptions, state: State): Promi
   }
 }
 
-/** Makes the parts that need no server. */
 function createParts(
   options: ResolvedOptions,
   { store, namespaces, journal, persisted }: State,
@@ -177,7 +174,6 @@ function createParts(
 
 type Parts = ReturnType<typeof createParts>
 
-/** What the routes need beside the parts. */
 type RouteOptions = ResolvedOptions & Pick<RunningEmulator, 'addresses' | 'ca'>
 
 function registerRoutes(app: FastifyInstance, parts: Parts, options: RouteOptions): void {

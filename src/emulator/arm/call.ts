@@ -7,14 +7,12 @@ import { type ArmError, armErrors } from './errors.ts'
 import type { ArmScope } from './path.ts'
 import { parseArmScope } from './path.ts'
 
-/** What Azure Resource Manager answers from. */
 export interface ArmResources {
   readonly clock: Clock
   readonly store: Store
   readonly directory: Directory
 }
 
-/** An authenticated request to Azure Resource Manager. */
 export interface ArmCall {
   readonly method: string
   readonly apiVersion: string
@@ -28,7 +26,6 @@ export interface ArmCall {
   readonly baseUrl: string
 }
 
-/** An answer of Azure Resource Manager. */
 export interface ArmAnswer {
   readonly status: number
   readonly body?: unknown
@@ -120,13 +117,11 @@ export function requireExistence({ store }: Pick<ArmResources, 'store'>, { azure
   }
 }
 
-/** Checks that Event Grid is registered in the Azure subscription. Throws an ArmError. */
 export function requireRegistration({ azure }: ResolvedScope): void {
   if (azure.registration !== 'Registered' && azure.registration !== 'Registering')
     throw armErrors.notRegistered(azure.registration)
 }
 
-/** Checks that Microsoft.EventGrid supports the requested version. Throws an ArmError. */
 export function requireEventGridVersion(call: ArmCall, type: string): void {
   if (!eventGridApiVersions.includes(call.apiVersion.toLowerCase())) {
     throw armErrors.unsupportedApiVersion(type, call.apiVersion, eventGridApiVersions)

@@ -1,11 +1,9 @@
-/** One entry of an error's `details`. */
 export interface ArmErrorDetail {
   readonly code: string
   readonly target?: string
   readonly message: string
 }
 
-/** An error answer of Azure Resource Manager. */
 export class ArmError extends Error {
   override readonly name = 'ArmError'
   readonly status: number

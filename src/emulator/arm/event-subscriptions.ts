@@ -10,7 +10,6 @@ import { viewDeliveryAttributes, viewEventSubscription } from './view.ts'
 
 type Target = Extract<ArmTarget, { kind: 'eventSubscription' }>
 
-/** The POST actions of an event subscription. */
 const knownActions: readonly string[] = ['getfullurl', 'getdeliveryattributes']
 
 /** Event subscriptions of one source, and of a domain itself (Event Grid: quotas-limits). */
@@ -20,7 +19,6 @@ const maxPerDomain = 50
 /** States in which a change is under way. */
 const busy: readonly string[] = ['Creating', 'Updating', 'Deleting']
 
-/** Makes the function that answers requests about one event subscription. */
 export function createEventSubscriptionHandler(
   resources: ArmResources,
   provisioning: Provisioning,
@@ -159,7 +157,6 @@ function nestedType(scope: string): string {
   return parts.filter((_, index) => index === 0 || index % 2 === 1).join('/')
 }
 
-/** The custom topic of a scope; undefined for other scopes. */
 function topicOf(resources: ArmResources, { azure, parts }: ResolvedScope): Topic | undefined {
   const { resource, resourceGroup } = parts
   const [name] = resource?.names ?? []

@@ -15,7 +15,6 @@ export interface NamespaceContents {
   }
 }
 
-/** What the answers for namespaces need. */
 export interface NamespaceOptions extends ArmResources, NamespaceContents {
   readonly operations: Operations
   /** The host name that a namespace's clients use. */
@@ -31,7 +30,6 @@ export interface NamespacePlace {
   readonly name: string
 }
 
-/** Types of the resources: a namespace, its topics, their event subscriptions. */
 export const namespaceTypes = [
   'Microsoft.EventGrid/namespaces',
   'Microsoft.EventGrid/namespaces/topics',

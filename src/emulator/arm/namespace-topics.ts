@@ -23,7 +23,6 @@ const topicBody = z.object({
     .nullish(),
 })
 
-/** Reads and changes a topic of a namespace. */
 export function namespaceTopicHandler(
   options: NamespaceOptions,
   place: NamespacePlace,
@@ -57,7 +56,6 @@ export function deleteNamespaceTopic({ namespaces, queues }: NamespaceContents, 
   namespaces.deleteTopic(topic)
 }
 
-/** A namespace topic as Azure Resource Manager shows it. */
 export function viewNamespaceTopic({ id, name, eventRetentionInDays }: NamespaceTopic): object {
   const fixed = { publisherType: 'Custom', inputSchema: 'CloudEventSchemaV1_0', provisioningState: 'Succeeded' }
   return { id, name, type: namespaceTypes[1], systemData: null, properties: { ...fixed, eventRetentionInDays } }

@@ -128,7 +128,6 @@ function namespaceHandler(options: NamespaceOptions, place: NamespacePlace): Res
   }
 }
 
-/** Deletes a namespace with everything in it. */
 export function deleteNamespace(contents: NamespaceContents, namespace: Namespace): void {
   for (const topic of contents.namespaces.topics(namespace.id)) deleteNamespaceTopic(contents, topic)
   contents.namespaces.deleteNamespace(namespace)

@@ -3,7 +3,6 @@ import { ArmError, armErrors } from './errors.ts'
 import type { Operation, Operations } from './operations.ts'
 import type { ArmTarget } from './path.ts'
 
-/** What {@link answerOperation} needs. */
 export interface OperationStatusOptions extends ArmResources {
   readonly operations: Operations
   /**
@@ -13,7 +12,6 @@ export interface OperationStatusOptions extends ArmResources {
   readonly statusHoldMs: number
 }
 
-/** The state of a long-running operation: its status, or its result. */
 export async function answerOperation(
   options: OperationStatusOptions,
   call: ArmCall,

@@ -3,16 +3,13 @@ import type { Clock } from '../model/clock.ts'
 import { dotNetTime } from '../model/event-grid-time.ts'
 import type { ArmErrorDetail } from './errors.ts'
 
-/** The result of a long-running operation. */
 export type OperationResult = { readonly status: 'Succeeded' } | { readonly status: 'Canceled' } | OperationFailure
 
-/** A failure, as the status body shows it. */
 export interface OperationFailure {
   readonly status: 'Failed'
   readonly error: { readonly code: string; readonly message: string; readonly details?: readonly ArmErrorDetail[] }
 }
 
-/** A long-running operation, which has a status URL. */
 export interface Operation {
   /** In upper case, as Azure writes it in URLs. */
   readonly id: string

@@ -38,7 +38,6 @@ export type ArmTarget =
   /** A type that Event Grid has and the emulator does not support. */
   | { readonly kind: 'unsupported'; readonly scope: string; readonly type: string }
 
-/** A parsed scope. */
 export interface ArmScope {
   readonly subscriptionId: string
   readonly resourceGroup?: string

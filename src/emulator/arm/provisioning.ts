@@ -32,7 +32,6 @@ export interface SubscriptionDelivery {
   subscriptionDeleted(subscription: EventSubscription): void
 }
 
-/** What {@link createProvisioning} needs. */
 export interface ProvisioningOptions {
   readonly clock: Clock
   readonly store: Store
@@ -41,7 +40,6 @@ export interface ProvisioningOptions {
   readonly operations: Operations
 }
 
-/** Makes the part that changes provisioning states. */
 export function createProvisioning({ clock, store, faults, delivery, operations }: ProvisioningOptions): Provisioning {
   const expiries = new Map<string, CancelTimer>()
 

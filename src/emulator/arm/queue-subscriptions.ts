@@ -71,7 +71,6 @@ export function parseQueueSubscription(
   throw armErrors.invalidRequest(`Invalid event subscription request: property '${path}' is invalid.`)
 }
 
-/** Reads and changes a Queue event subscription. */
 export function queueSubscriptionHandler(
   options: NamespaceOptions,
   place: NamespacePlace,
@@ -106,7 +105,6 @@ export function queueSubscriptionHandler(
   }
 }
 
-/** A Queue event subscription as Azure Resource Manager shows it. */
 export function viewQueueSubscription({ id, name, properties, provisioningState }: QueueSubscription): object {
   const { deliveryConfiguration, ...rest } = properties
   return {

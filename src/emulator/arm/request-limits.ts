@@ -14,7 +14,6 @@ const limits = {
 
 type Counter = keyof typeof limits
 
-/** Counts the calls of each principal. */
 export interface ArmRequestLimits {
   /** Counts a call; returns the header for its answer. May throw an ArmError beyond the limit. */
   count(principalId: string, call: CountedCall): Readonly<Record<string, string>>

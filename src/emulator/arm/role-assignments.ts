@@ -15,7 +15,6 @@ const verbs = new Map([
   ['DELETE', 'delete'],
 ])
 
-/** Role assignments: list, get, put and delete. */
 export function answerRoleAssignments(
   resources: ArmResources,
   call: ArmCall,

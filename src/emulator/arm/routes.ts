@@ -26,7 +26,6 @@ import { createTopicHandler } from './topics.ts'
 const maxBodyBytes = 4 * 1024 * 1024
 const maxPath = 2048
 
-/** What {@link registerArmRoutes} needs. */
 export interface ArmRouteOptions
   extends RecordingOptions,
     OperationStatusOptions,
@@ -120,7 +119,6 @@ export function registerArmRoutes(app: FastifyInstance, options: ArmRouteOptions
 const isUnderWay = ({ status, headers = {} }: ArmAnswer): boolean =>
   status === 202 || (status === 201 && 'azure-asyncoperation' in headers)
 
-/** Makes the function that answers each call by what its path asks for. */
 function createDispatch(options: ArmRouteOptions) {
   const { baseUrl, provisioning, conflicts } = options
   const endpointOf = ({ name }: Topic) => `${baseUrl()}/topics/${name}/api/events`

@@ -55,7 +55,6 @@ const maxTopics = 100
 
 type Target = Extract<ArmTarget, { kind: 'topic' | 'topics' }>
 
-/** What {@link createTopicHandler} needs. */
 export interface TopicHandlerOptions extends ArmResources {
   readonly operations: Operations
   readonly provisioning: Provisioning
@@ -63,7 +62,6 @@ export interface TopicHandlerOptions extends ArmResources {
   readonly endpointOf: (topic: Topic) => string
 }
 
-/** Makes the function that answers requests about custom topics. */
 export function createTopicHandler(options: TopicHandlerOptions) {
   const { store, operations, provisioning, endpointOf } = options
   const viewOf = (call: ArmCall, topic: Topic) => viewTopic(topic, endpointOf(topic), call.apiVersion)

@@ -114,7 +114,6 @@ const settings = z.object({
   ),
 })
 
-/** An event subscription as options declare it. */
 export interface DeclaredEventSubscription {
   readonly name: string
   /** The URL of its webhook. @default the one in `properties.destination` */
@@ -123,7 +122,6 @@ export interface DeclaredEventSubscription {
   readonly properties?: Readonly<Record<string, unknown>>
 }
 
-/** What the settings of an event subscription are checked against. */
 export interface WriteContext {
   readonly name: string
   /** The existing settings, for PATCH. */
@@ -273,7 +271,6 @@ function isHttpsUrl(value: string): boolean {
   return url?.protocol === 'https:' && url.hostname !== '' && !/\s/.test(value)
 }
 
-/** The depth to which Azure reads JSON. */
 const maxDepth = 64
 
 /** Without the members that are null, at any depth. */

@@ -152,7 +152,6 @@ export const configSchema = z.strictObject({
   tokenLifetimeSeconds: field('Life of the tokens given to clients. Default: 3599.', count),
 })
 
-/** A configuration, well-formed in each field. */
 export type Config = z.infer<typeof configSchema>
 
 function isUrl(value: string, protocols: readonly string[]): boolean {

@@ -21,7 +21,6 @@ export type { Config } from './config-schema.ts'
 const maxProblems = 30
 const limits = { maxLength: 1_048_576, maxDocuments: 1 }
 
-/** One problem of a configuration. */
 export interface ConfigProblem {
   /** `file:line:column`. */
   readonly at: string
@@ -49,7 +48,6 @@ function describeProblem({ at, field, rule, excerpt }: ConfigProblem): string {
   return excerpt === undefined ? line : `${line}\n${excerpt}`
 }
 
-/** What {@link parseConfig} needs besides the text. */
 export interface ConfigSource {
   /** The file's name in problems. */
   readonly file: string
@@ -61,7 +59,6 @@ export interface ConfigSource {
   readFile(path: string): string
 }
 
-/** A configuration, and the emulator's options made from it. */
 export interface ParsedConfig {
   readonly config: Config
   readonly options: EventGridEmulatorOptions
@@ -112,7 +109,6 @@ export function parseConfig(text: string, source: ConfigSource): ParsedConfig {
   return { config: parsed.data, options: { ...options, trustedCertificates, ...store } }
 }
 
-/** The text of a file of certificates, or its fault. */
 function readCertificates(file: string, source: ConfigSource): string | Error {
   let text: string
   try {

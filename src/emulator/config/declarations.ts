@@ -26,7 +26,6 @@ export interface Declarations {
   close(): void
 }
 
-/** What the declarations change. */
 export interface DeclarationTargets extends NamespaceTargets {
   readonly store: Store
   readonly directory: Directory
@@ -54,7 +53,6 @@ export function putTopic({ store, directory }: DeclarationTargets, options: Topi
   })
 }
 
-/** Removes a custom topic and its event subscriptions. */
 export function removeTopic({ store, provisioning }: DeclarationTargets, name: string): void {
   const topic = store.topic(name)
   if (!topic) return

@@ -13,7 +13,6 @@ import {
   type QueueSubscriptionOptions,
 } from './options.ts'
 
-/** What declared namespaces change. */
 export interface NamespaceTargets extends NamespaceContents {
   readonly directory: Directory
   readonly clock: Clock

@@ -25,7 +25,6 @@ export interface AttemptResult {
   readonly nextTryAt?: number
 }
 
-/** What {@link createAttemptResults} needs. */
 export interface AttemptResultOptions {
   readonly clock: Clock
   /** From 0 to just under 1; for jitter. */
@@ -49,7 +48,6 @@ export interface AttemptResults {
   readonly pausedUntil: number
 }
 
-/** The subscription at the end of an attempt. */
 export interface AttemptContext {
   readonly subscription: EventSubscription
   readonly maxAttempts: number
@@ -57,7 +55,6 @@ export interface AttemptContext {
   readonly dropped: boolean
 }
 
-/** Makes the results of one subscription. Retries are added to `retries`. */
 export function createAttemptResults(
   subscriptionId: string,
   options: AttemptResultOptions,

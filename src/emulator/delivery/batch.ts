@@ -4,7 +4,6 @@ import { batchingOf, webhookOf } from './delivery-request.ts'
 import type { Fifo } from './fifo.ts'
 import type { PendingEvent } from './pending-event.ts'
 
-/** What {@link takeBatch} needs. */
 export interface BatchOptions {
   readonly subscription: EventSubscription
   /** By the emulator's clock, in milliseconds since 1970. */

@@ -30,7 +30,6 @@ export interface DeadLetterBox {
   readonly size: number
 }
 
-/** What {@link createDeadLetterBox} needs. */
 export interface DeadLetterBoxOptions {
   readonly clock: Clock
   readonly records: Pick<Records, 'deadLetters'>

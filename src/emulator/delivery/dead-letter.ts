@@ -23,14 +23,12 @@ export const memoryDeadLetterStore: DeadLetterStore = { write: async () => {} }
 /** Pauses around dead-lettering, in milliseconds (Event Grid: delivery-and-retry). */
 export const deadLetterTimes = { delayMs: 5 * 60_000, retryMs: 5 * 60_000, giveUpMs: 4 * 3_600_000 } as const
 
-/** An event that is given up, and why. */
 export interface GivenUpEvent extends PendingEvent {
   readonly reason: GiveUpReason
   /** The outcome of the last attempt. */
   readonly outcome: DeliveryOutcome
 }
 
-/** The container of a subscription, if it has one. */
 export function deadLetterDestinationOf(subscription: EventSubscription): DeadLetterDestination | undefined {
   const { deadLetterDestination, deadLetterWithResourceIdentity } = subscription.properties
   return deadLetterDestination ?? deadLetterWithResourceIdentity?.deadLetterDestination

@@ -19,7 +19,6 @@ const deliveryTimeoutMs = 30_000
 /** An answer within three minutes of the request may still cancel the next attempt (Event Grid: delivery-and-retry). */
 const lateAnswerMs = 180_000 - deliveryTimeoutMs
 
-/** What {@link createDeliver} needs of the emulator. */
 export interface DeliverOptions extends DeliveryTokenOptions {
   readonly faults: Faults
   readonly records: Pick<Records, 'deliveries'>
@@ -33,7 +32,6 @@ export type Deliver = (
   attempt: DeliveryAttempt,
 ) => Promise<void>
 
-/** Makes the function that delivers. */
 export function createDeliver(
   options: DeliverOptions,
   { client, texts, work }: { readonly client: WebhookClient; readonly texts: EventTexts; readonly work: WorkCounter },

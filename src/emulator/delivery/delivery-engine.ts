@@ -19,7 +19,6 @@ import { createValidator, type ValidatorOptions } from './validation.ts'
 import { createWebhookClient, type WebhookClientOptions } from './webhook-client.ts'
 import { createWorkCounter } from './work-counter.ts'
 
-/** What {@link createDeliveryEngine} needs. */
 export interface DeliveryEngineOptions extends DeliverOptions, ValidatorOptions, WebhookClientOptions {
   /** From 0 to just under 1; for jitter. */
   readonly random: () => number
@@ -65,7 +64,6 @@ export interface DeliveryEngine {
   close(): Promise<void>
 }
 
-/** Makes the engine. */
 export function createDeliveryEngine(options: DeliveryEngineOptions): DeliveryEngine {
   const { clock, watcher, journal = noJournal } = options
   const settings = deliverySettings(options.delivery)

@@ -14,13 +14,11 @@ const attributeLimitBytes = 4096
 
 const secretText = '(redacted)'
 
-/** The webhook of a subscription; undefined if it has another destination. */
 export function webhookOf(subscription: EventSubscription): WebHookProperties | undefined {
   const found = destinationOf(subscription.properties)
   return found?.endpointType === 'WebHook' ? found.properties : undefined
 }
 
-/** The delivery schema of a subscription. */
 export function deliverySchemaOf(subscription: EventSubscription): DeliverySchema {
   return subscription.properties.eventDeliverySchema ?? 'EventGridSchema'
 }
@@ -111,7 +109,6 @@ export interface DeliveryPlan {
   readonly secretHeaders: ReadonlySet<string>
 }
 
-/** The plan of a subscription; undefined if it delivers to no webhook. */
 export function deliveryPlan(subscription: EventSubscription): DeliveryPlan | undefined {
   const webhook = webhookOf(subscription)
   if (!webhook) return undefined

@@ -5,7 +5,6 @@ import type { WebHookProperties } from '../model/model.ts'
 /** A token is used this long for all deliveries to its audience: signing is slower than the rest of a delivery. */
 const tokenReuseMs = 60_000
 
-/** What {@link createDeliveryTokens} needs. */
 export interface DeliveryTokenOptions {
   readonly clock: Clock
   readonly tokens: Pick<TokenIssuer, 'issueDeliveryToken'>

@@ -7,7 +7,6 @@ export interface EventTexts {
   text(event: AcceptedEvent, schema: DeliverySchema): string
 }
 
-/** Makes a cache of event texts; a text stays as long as its event. */
 export function createEventTexts(): EventTexts {
   const known = new WeakMap<AcceptedEvent, Map<DeliverySchema, string>>()
   return {

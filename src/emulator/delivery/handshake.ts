@@ -17,7 +17,6 @@ export const validationRetry = { pauseMs: 5_000, tries: 2 } as const
 /** How long a validation URL is valid (Event Grid: end-point-validation-event-grid-events-schema, 2024). */
 export const manualValidationMs = 10 * 60_000
 
-/** An endpoint's answer to its handshake. */
 export interface HandshakeAnswer {
   /** Undefined without an answer. */
   readonly status?: number | undefined
@@ -26,7 +25,6 @@ export interface HandshakeAnswer {
   readonly body?: string | undefined
 }
 
-/** Granted, refused, or waiting for a call of the validation URL. */
 export type HandshakeVerdict = 'validated' | 'awaiting-manual-action' | 'failed'
 
 /** Headers of the OPTIONS request. `callback` is the URL that validates later. */
@@ -73,7 +71,6 @@ export function validationEvent(event: {
   ])
 }
 
-/** Headers of that POST. */
 export function validationHeaders(subscriptionName: string): Record<string, string> {
   return {
     'content-type': 'application/json; charset=utf-8',

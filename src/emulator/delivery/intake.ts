@@ -9,7 +9,6 @@ import { webhookOf } from './delivery-request.ts'
 import type { PendingBytes, PendingEvent } from './pending-event.ts'
 import type { SubscriptionQueues } from './subscription-queues.ts'
 
-/** What {@link createIntake} needs. */
 export interface IntakeOptions {
   readonly clock: Clock
   readonly store: Store
@@ -33,7 +32,6 @@ export interface Intake {
   restore(): void
 }
 
-/** Makes the intake. */
 export function createIntake(options: IntakeOptions): Intake {
   const { clock, store, journal, watcher, queues, bytes, sizeOf } = options
 

@@ -35,7 +35,6 @@ export interface PendingBytes {
   release(hold: Hold | undefined): void
 }
 
-/** Makes a counter at zero. */
 export function createPendingBytes(): PendingBytes {
   let total = 0
   return {

@@ -20,17 +20,14 @@ export interface ProbationOptions {
   readonly afterFailures?: number
 }
 
-/** The number of {@link ProbationOptions}. */
 const defaultFailuresBeforeProbation = 10
 
-/** The health of an endpoint. */
 export interface EndpointHealth {
   readonly failuresInARow: number
   /** Nothing is sent before this time. */
   readonly probationUntil: number
 }
 
-/** An endpoint without failures. */
 export const healthy: EndpointHealth = { failuresInARow: 0, probationUntil: 0 }
 
 /** The health of an endpoint after one more attempt. A success resets it. */

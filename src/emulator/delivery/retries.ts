@@ -12,7 +12,6 @@ export interface Retries {
   readonly size: number
 }
 
-/** Makes the list, empty at first. */
 export function createRetries(): Retries {
   const waiting = new DueQueue<PendingEvent>()
   let cancelled = 0

@@ -59,7 +59,6 @@ export interface FailedAttempt {
   readonly delays?: readonly number[] | undefined
 }
 
-/** The next attempt after `delayMs` milliseconds, or no further attempt. */
 export type RetryDecision = { readonly delayMs: number } | { readonly giveUp: GiveUpReason }
 
 /** Decides what follows a failed attempt. Event Grid checks the time to live only when the next attempt is due. */

@@ -11,7 +11,6 @@ import { createRetries } from './retries.ts'
 import { outcomeOf } from './retry-schedule.ts'
 import type { WorkCounter } from './work-counter.ts'
 
-/** What {@link createSubscriptionQueue} needs. */
 export interface SubscriptionQueueOptions extends AttemptResultOptions {
   readonly work: WorkCounter
   /** Sends one request with a batch of events, and reports its result to `attempt`. */
@@ -41,7 +40,6 @@ export interface SubscriptionQueue {
 
 const defaultPolicy = { maxDeliveryAttempts: 30, eventTimeToLiveInMinutes: 1440 } as const
 
-/** Makes the queue of a subscription. */
 export function createSubscriptionQueue(
   first: EventSubscription,
   options: SubscriptionQueueOptions,

@@ -1,7 +1,6 @@
 import type { EventSubscription } from '../model/model.ts'
 import type { SubscriptionQueue } from './subscription-queue.ts'
 
-/** A subscription that is delivered to, and its queue. */
 export interface QueuedSubscription {
   readonly queue: SubscriptionQueue
   /** The newest version in the store, in any provisioning state. */
@@ -22,7 +21,6 @@ export interface SubscriptionQueues {
   readonly size: number
 }
 
-/** Makes the collection. @param makeQueue makes the queue of a subscription */
 export function createSubscriptionQueues(
   makeQueue: (subscription: EventSubscription) => SubscriptionQueue,
 ): SubscriptionQueues {

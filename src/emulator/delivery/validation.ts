@@ -42,7 +42,6 @@ interface Handshake {
   readonly signal: AbortSignal
 }
 
-/** What {@link createValidator} needs of the emulator. */
 export interface ValidatorOptions {
   readonly clock: Clock
   readonly records: Pick<Records, 'handshakes'>
@@ -50,7 +49,6 @@ export interface ValidatorOptions {
   readonly baseUrl: () => string
 }
 
-/** Makes the validator of an emulator. */
 export function createValidator(options: ValidatorOptions, client: WebhookClient): Validator {
   const { clock, records } = options
   const open = new Map<string, OpenValidation>()

@@ -4,7 +4,6 @@ import tls from 'node:tls'
 import type { Clock } from '../model/clock.ts'
 import type { Ingress } from './ingress.ts'
 
-/** A request to a subscriber. */
 interface WebhookRequest {
   readonly method: 'OPTIONS' | 'POST'
   /** The public URL, which the ingress map may send elsewhere. */
@@ -49,7 +48,6 @@ export interface WebhookClient {
   close(): void
 }
 
-/** What {@link createWebhookClient} needs of the emulator. */
 export interface WebhookClientOptions {
   readonly clock: Clock
   readonly ingress: Ingress

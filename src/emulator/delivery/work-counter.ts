@@ -1,4 +1,3 @@
-/** Counts the work under way. */
 export interface WorkCounter {
   begin(): void
   end(): void
@@ -14,7 +13,6 @@ export interface WorkCounter {
 const roundMs = 50
 const rounds = 5
 
-/** Makes a counter at zero. */
 export function createWorkCounter(): WorkCounter {
   let underWay = 0
   let steps = 0

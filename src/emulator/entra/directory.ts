@@ -3,10 +3,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Client, DeclaredSubscription } from '../model/client.ts'
 import { allows, findRole, type RoleAssignment } from './roles.ts'
 
-/** Registration of the provider Microsoft.EventGrid in an Azure subscription. */
 export type RegistrationState = 'NotRegistered' | 'Unregistered' | 'Registering' | 'Registered' | 'Unregistering'
 
-/** An Azure subscription with its resource groups. */
 export interface AzureSubscription {
   readonly id: string
   readonly tenantId: string
@@ -15,7 +13,6 @@ export interface AzureSubscription {
   readonly resourceGroups: Map<string, string>
 }
 
-/** The clients with their roles, and the Azure subscriptions, as the options declare them. */
 export interface DeclaredDirectory {
   readonly clients: readonly Client[]
   readonly subscriptions: readonly DeclaredSubscription[]
@@ -54,7 +51,6 @@ export interface Directory {
   }): boolean
 }
 
-/** The directory as the options describe it. */
 export function createDirectory(options: DeclaredDirectory): Directory {
   const subscriptions = new Map<string, AzureSubscription>()
   let declared: DeclaredDirectory = { clients: [], subscriptions: [] }

@@ -8,7 +8,6 @@ export interface EntraFailure {
   readonly message: string
 }
 
-/** Makes the function that makes failures of one OAuth error. */
 const failureOf =
   (error: string, status: EntraFailure['status'] = 400) =>
   (code: number, message: string): EntraFailure => ({ status, error, code, message })
@@ -20,7 +19,6 @@ const notInstalled =
   'This can happen if the application has not been installed by the administrator of the tenant or consented to by any ' +
   'user in the tenant.'
 
-/** The failures, in Entra's words. */
 export const entraFailures = {
   wrongSecret: (clientId: string) =>
     invalidClient(
@@ -75,7 +73,6 @@ export const entraFailures = {
     ),
 } as const
 
-/** The body of a refusal, as Entra words it. */
 export function entraErrorBody(failure: EntraFailure, ids: { traceId: string; correlationId: string }, now: Date) {
   const timestamp = `${now.toISOString().slice(0, 19).replace('T', ' ')}Z`
   return {

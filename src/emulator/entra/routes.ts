@@ -14,7 +14,6 @@ interface TenantParams {
   Params: { tenant: string }
 }
 
-/** What {@link registerEntraRoutes} needs. */
 export interface EntraRouteOptions extends RecordingOptions {
   readonly clock: Clock
   readonly directory: Directory

@@ -19,7 +19,6 @@ const deliveryLifetimeSeconds = 86_700
 export const issuerOf = (tenantId: string, version: '1.0' | '2.0') =>
   version === '1.0' ? `https://sts.windows.net/${tenantId}/` : `https://login.microsoftonline.com/${tenantId}/v2.0`
 
-/** What the token of a client shall say. */
 export interface ClientTokenRequest {
   readonly tenantId: string
   readonly clientId: string
@@ -29,7 +28,6 @@ export interface ClientTokenRequest {
   readonly lifetimeSeconds: number
 }
 
-/** What a valid token says. */
 export interface VerifiedToken {
   readonly tenantId: string
   readonly clientId: string
@@ -37,12 +35,10 @@ export interface VerifiedToken {
   readonly roles: readonly string[]
 }
 
-/** A valid token, or why it is refused. */
 export type TokenVerdict =
   | { readonly token: VerifiedToken }
   | { readonly problem: 'missing' | 'expired' | 'invalid-audience' | 'invalid'; readonly message: string }
 
-/** The emulated Entra's keys and tokens. */
 export interface TokenIssuer {
   /** A token for an authenticated client (v1, as ARM's and Event Grid's are). */
   issueClientToken(request: ClientTokenRequest): Promise<string>

@@ -2,7 +2,6 @@ import type { Client } from '../model/client.ts'
 import type { Directory } from './directory.ts'
 import { type EntraFailure, entraFailures } from './errors.ts'
 
-/** A token request. */
 export interface TokenRequest {
   readonly tenant: string
   /** The form's fields. */

@@ -25,7 +25,6 @@ export type AcceptedEvent =
       readonly mapped: EventGridEvent
     }
 
-/** The schema's name in error messages. */
 export const schemaNames: Readonly<Record<InputSchema, string>> = {
   EventGridSchema: 'EventGridEvent',
   CloudEventSchemaV1_0: 'CloudEventV10',
@@ -34,7 +33,6 @@ export const schemaNames: Readonly<Record<InputSchema, string>> = {
 
 const text = (value: unknown) => (typeof value === 'string' ? value : '')
 
-/** The event's id, for records. */
 export function eventId(event: AcceptedEvent): string {
   return text(event.schema === 'CustomEventSchema' ? event.mapped.id : event.body.id)
 }

@@ -15,13 +15,11 @@ export interface Shelf {
   delete(key: string): void
 }
 
-/** Gives the place of each kind of resources. */
 export type Shelves = (kind: string) => Shelf
 
 /** Persists nothing: the resources end with the process. */
 export const noShelves: Shelves = () => ({ all: () => [], put: () => {}, delete: () => {} })
 
-/** What {@link createCollection} needs. */
 export interface CollectionOptions<Resource> {
   readonly keyOf: (resource: Resource) => string
   readonly groupOf?: (resource: Resource) => string

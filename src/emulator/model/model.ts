@@ -6,7 +6,6 @@ export type InputSchema = 'EventGridSchema' | 'CustomEventSchema' | 'CloudEventS
 /** The schema of the events that a subscription delivers. */
 export type DeliverySchema = 'EventGridSchema' | 'CustomInputSchema' | 'CloudEventSchemaV1_0'
 
-/** A field of the mapping that may come from the event, from a default, or from both. */
 export interface MappedField {
   readonly sourceField?: string
   readonly defaultValue?: string
@@ -75,7 +74,6 @@ export type Destination =
   | { readonly endpointType: 'WebHook'; readonly properties: WebHookProperties }
   | { readonly endpointType: OtherEndpointType; readonly properties: Readonly<Record<string, unknown>> }
 
-/** All other destinations. */
 export type OtherEndpointType =
   | 'EventHub'
   | 'StorageQueue'
@@ -86,17 +84,13 @@ export type OtherEndpointType =
   | 'MonitorAlert'
   | 'NamespaceTopic'
 
-/** The operators whose `values` are numbers. */
 export type NumberListOperator = 'NumberIn' | 'NumberNotIn'
-/** The operators whose `values` are pairs of bounds. */
 export type NumberRangeOperator = 'NumberInRange' | 'NumberNotInRange'
-/** The operators with one number as `value`. */
 export type NumberCompareOperator =
   | 'NumberLessThan'
   | 'NumberGreaterThan'
   | 'NumberLessThanOrEquals'
   | 'NumberGreaterThanOrEquals'
-/** The operators whose `values` are strings. */
 export type StringOperator =
   | 'StringIn'
   | 'StringNotIn'
@@ -184,7 +178,6 @@ export function asResourceId(id: string): string {
   return `/${id.replace(/^\/|\/$/g, '')}`
 }
 
-/** The resource id of a custom topic. */
 export function topicId(subscriptionId: string, resourceGroup: string, name: string): string {
   return `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}/providers/Microsoft.EventGrid/topics/${name}`
 }

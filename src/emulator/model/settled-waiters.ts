@@ -6,7 +6,6 @@ export interface SettledWaiters {
   check(): void
 }
 
-/** Makes the list of waiting callers, empty at first. */
 export function createSettledWaiters(isSettled: () => boolean): SettledWaiters {
   const waiting: (() => void)[] = []
   const check = () => {

@@ -5,7 +5,6 @@ import type { TokenIssuer } from '../entra/token-issuer.ts'
 import type { Namespace, NamespaceTopic } from '../model/namespace.ts'
 import { forbidden, type NamespaceError, unauthorized } from './namespace-error.ts'
 
-/** Who may do what. */
 export interface NamespaceAccess {
   readonly tokens: Pick<TokenIssuer, 'verifyToken'>
   readonly directory: Pick<Directory, 'allows'>

@@ -19,7 +19,6 @@ import {
 /** Defaults of a Queue event subscription (ARM 2025-02-15). That of `maxDeliveryCount` is the portal's. */
 export const queueDefaults = { lockDurationSeconds: 60, maxDeliveryCount: 10 } as const
 
-/** The queues of all Queue event subscriptions. */
 export interface NamespaceQueues {
   /**
    * Takes CloudEvents of a namespace topic for each event subscription that wants them.
@@ -58,7 +57,6 @@ interface Entry {
   wants: (event: JsonObject) => boolean
 }
 
-/** Makes the queues, none at first. */
 export function createNamespaceQueues(options: NamespaceQueuesOptions): NamespaceQueues {
   const { clock, store, journal } = options
   const entries = new Map<string, Entry>()

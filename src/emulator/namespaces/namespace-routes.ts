@@ -10,7 +10,6 @@ import { namespacePublishLimits, parseCloudEvents } from './parse-cloud-events.t
 import type { PullQueue } from './pull-queue.ts'
 import { dataPlaneVersions, settleLockTokens, settleOperations } from './settle-lock-tokens.ts'
 
-/** What {@link registerNamespaceRoutes} needs. */
 export interface NamespaceRouteOptions extends RecordingOptions, NamespaceAccess {
   readonly store: NamespaceStore
   readonly queues: NamespaceQueues

@@ -14,7 +14,6 @@ export interface QueueSettings {
 /** Why an event left the queue without an acknowledgement. */
 export type DeadLetterReason = 'Rejected' | 'MaxDeliveryAttemptsExceeded' | 'TimeToLiveExceeded'
 
-/** An event that was received. */
 export interface ReceivedEvent {
   readonly event: JsonObject
   readonly lockToken: string
@@ -41,7 +40,6 @@ export interface QueueFigures {
   readonly delayed: number
 }
 
-/** An event that is in a queue. */
 export interface QueuedEvent {
   readonly event: JsonObject
   /** When it was published, in milliseconds since 1970. */
@@ -96,7 +94,6 @@ function reasonToGiveUp(event: QueuedEvent, settings: QueueSettings, now: number
 
 const tokenShape = /^[\w-]{32}$/
 
-/** Makes the queue of a Queue event subscription. */
 export function createPullQueue({ clock, received, removed, ...options }: PullQueueOptions): PullQueue {
   let { settings } = options
   // In the order of their publishing.

@@ -5,14 +5,12 @@ import type { PullQueue, SettleOutcome } from './pull-queue.ts'
 /** Versions of the data plane. The last one has `renewLock` and delays of `release`. */
 export const dataPlaneVersions: readonly string[] = ['2023-11-01', '2024-06-01']
 
-/** What a receiver can do with events that it has received. */
 export const settleOperations = ['acknowledge', 'release', 'reject', 'renewLock'] as const
 type SettleOperation = (typeof settleOperations)[number]
 
 const releaseDelays = ['0', '10', '60', '600', '3600']
 const maxLockTokens = 1_000
 
-/** The body of an answer to acknowledge, release, reject or renewLock. */
 export interface SettledLockTokens {
   readonly succeededLockTokens: readonly string[]
   readonly failedLockTokens: readonly {

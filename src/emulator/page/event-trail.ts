@@ -8,7 +8,6 @@ import type { Figures } from './figures.ts'
 /** The state of an event for one subscription. `given up`: it waits for dead-lettering. */
 export type FateState = 'queued' | 'waiting' | 'delivered' | 'given up' | 'dead-lettered' | 'dropped' | 'forgotten'
 
-/** What happens to an event for one subscription. */
 export interface Fate {
   readonly subscriptionId: string
   readonly subscriptionName: string
@@ -25,7 +24,6 @@ export interface Fate {
   readonly attempts: DeliveryRecord[]
 }
 
-/** An event, and what happened to it so far. */
 export interface TrailedEvent {
   /** Unique in this emulator, ascending in the order of arrival. */
   readonly key: number
@@ -48,7 +46,6 @@ export interface TrailedEvent {
   furtherFates: number
 }
 
-/** The latest events and their fates. */
 export interface EventTrail extends EventWatcher {
   /** Newest first. */
   events(): TrailedEvent[]
@@ -59,7 +56,6 @@ export interface EventTrail extends EventWatcher {
   listen(listener: (event: TrailedEvent) => void): void
 }
 
-/** What {@link createEventTrail} needs. */
 export interface EventTrailOptions {
   readonly now: () => number
   readonly figures: Figures
@@ -73,7 +69,6 @@ export const trailedBodyLimit = 16_384
 const attemptLimit = 10
 /** The most subscriptions that are followed per event. */
 export const fateLimit = 50
-/** Nothing is under way in these states. */
 export const endedStates: ReadonlySet<FateState> = new Set(['delivered', 'dead-lettered', 'dropped', 'forgotten'])
 
 interface TrailMemory {
@@ -89,7 +84,6 @@ interface TrailMemory {
   listen(listener: (event: TrailedEvent) => void): void
 }
 
-/** The latest events, bounded in number and size. */
 function createTrailMemory(now: () => number, limit: number): TrailMemory {
   const entries = new Map<number, TrailedEvent>()
   /** Keys of the finished events, in the order in which they finished: they are evicted first. */
@@ -150,7 +144,6 @@ function createTrailMemory(now: () => number, limit: number): TrailMemory {
   }
 }
 
-/** Makes the trail. */
 export function createEventTrail({ now, figures, limit = 300 }: EventTrailOptions): EventTrail {
   const memory = createTrailMemory(now, limit)
   const { entries, changed } = memory

@@ -4,7 +4,6 @@
  */
 export type FigureName = 'published' | 'delivered' | 'failed' | 'deadLettered' | 'dropped'
 
-/** One second. */
 export interface FigurePoint {
   /** Its beginning, in milliseconds since 1970 by the emulator's clock. */
   readonly at: number
@@ -18,7 +17,6 @@ export interface FigurePoint {
   readonly p95?: number
 }
 
-/** Counts, in all and by the second. */
 export interface Figures {
   add(name: FigureName, count?: number): void
   /** A subscriber's answer came after so many milliseconds. */
@@ -31,7 +29,6 @@ export interface Figures {
   series(count?: number): FigurePoint[]
 }
 
-/** How many seconds are remembered. */
 export const secondsRemembered = 120
 
 /** Most answers of one second that its percentiles are taken from: the latest. */

@@ -18,16 +18,13 @@ const types = {
   'resources.js': 'text/javascript; charset=utf-8',
 } as const
 
-/** A file of the page. */
 export type AssetName = keyof typeof types
 
-/** Their names. */
 export function assetNames(): AssetName[] {
   // Object.keys gives strings, and the object's keys are what it was written with.
   return Object.keys(types) as AssetName[]
 }
 
-/** Reads a file of the page. */
 export async function readAsset(name: AssetName): Promise<{ readonly type: string; readonly content: Buffer }> {
   return { type: types[name], content: await readFile(new URL(name, folder)) }
 }

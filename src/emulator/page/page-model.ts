@@ -7,7 +7,6 @@ import type { EventTrail } from './event-trail.ts'
 import { type Figures, secondsRemembered } from './figures.ts'
 import { viewEvent, viewQueue, viewSubscription, viewTopic } from './page-view.ts'
 
-/** What the page shows. */
 export interface PageSources {
   readonly clock: Clock
   readonly store: Store
@@ -42,7 +41,6 @@ export const shownResources = 200
 /** Most handshakes that are remembered, one per subscription. */
 const rememberedHandshakes = 1000
 
-/** Makes the model. */
 export function createPageModel(sources: PageSources): PageModel {
   const { clock, records, store, namespaces, trail, figures, addresses } = sources
   const handshakes = new Map<string, HandshakeRecord>()

@@ -9,7 +9,6 @@ export interface StreamClient {
   once(event: 'close', listener: () => void): unknown
 }
 
-/** Limits of a stream. */
 export interface PageStreamOptions {
   /** The most browsers at the same time. @default 16 */
   readonly maxClients?: number

@@ -99,7 +99,6 @@ export function filterLines(filter: SubscriptionFilter | undefined): string[] {
   ]
 }
 
-/** A line of the stream. */
 export function viewEvent(event: TrailedEvent) {
   return {
     key: event.key,

@@ -2,7 +2,6 @@ import { isRecord } from '../../support/is-record.ts'
 import type { JsonObject } from '../model/json-object.ts'
 import type { InputSchema } from '../model/model.ts'
 
-/** A publish request, as a client of the topic would send it. */
 export interface TopicRequest {
   readonly contentType: string
   readonly body: string

@@ -27,13 +27,11 @@ import {
 const dayMs = 86_400_000
 const maxCachedHosts = 1000
 
-/** A certificate and its key, both PEM. */
 export interface CertificateAndKey {
   readonly certificate: string
   readonly key: string
 }
 
-/** The emulator's own certificate authority. */
 export interface CertificateAuthority {
   /** Its certificate (PEM): what clients must trust. */
   readonly certificate: string
@@ -69,7 +67,6 @@ export function makeAuthority(): CertificateAndKey {
 
 const authorityText = z.object({ certificate: z.string(), key: z.string() })
 
-/** Reads what {@link makeAuthority} made, from JSON. */
 export function readAuthority(json: string): CertificateAndKey {
   return authorityText.parse(JSON.parse(json))
 }

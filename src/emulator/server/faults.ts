@@ -79,7 +79,6 @@ export function checkFault(fault: Fault): void {
   }
 }
 
-/** The injected faults, in the order in which they were added. */
 export interface Faults {
   /** Adds one. */
   add(fault: Fault): void
@@ -89,7 +88,6 @@ export interface Faults {
   clear(): void
 }
 
-/** Makes an empty list of faults. */
 export function createFaults(): Faults {
   let waiting: { fault: Fault; left: number }[] = []
   return {

@@ -6,7 +6,6 @@ import { isAzureHost } from './connect-proxy.ts'
 /** Answers a request for a public name that the ingress serves, and says whether it did. */
 export type IngressFront = (request: IncomingMessage, response: ServerResponse) => boolean
 
-/** What {@link createIngressFront} needs. */
 export interface IngressFrontOptions {
   /** Where a public URL is served; undefined: not here. */
   readonly ingress: (url: URL) => string | undefined

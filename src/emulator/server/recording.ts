@@ -4,7 +4,6 @@ import type { Records, RequestRecord } from '../records/record-types.ts'
 import { recordedBodyLimit } from '../records/records.ts'
 import type { Fault, Faults } from './faults.ts'
 
-/** What a route adds to the record of a request. */
 export interface RequestOutcome {
   code?: string
   clientId?: string
@@ -18,7 +17,6 @@ declare module 'fastify' {
   }
 }
 
-/** What {@link recordRequests} needs. */
 export interface RecordingOptions {
   readonly clock: Clock
   readonly faults: Faults

@@ -16,7 +16,6 @@ export interface ConnectionLimits {
   readonly idleMs: number
 }
 
-/** The limits of the emulator's ports. */
 export const connectionLimits: ConnectionLimits = {
   connections: 4096,
   handshakeMs: 30_000,
@@ -25,7 +24,6 @@ export const connectionLimits: ConnectionLimits = {
   idleMs: 72_000,
 }
 
-/** The limits as options of Node's servers. */
 export const serverOptions = ({ headersMs, requestMs, idleMs }: ConnectionLimits) => ({
   headersTimeout: headersMs,
   requestTimeout: requestMs,
@@ -91,7 +89,6 @@ export function guardServer(server: HttpServer | HttpsServer, limits: Connection
   })
 }
 
-/** Makes a server refuse CONNECT. */
 export function refuseConnect(server: HttpServer | HttpsServer): void {
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     socket.on('error', () => socket.destroy())

@@ -4,7 +4,6 @@ import { ownField } from '../model/json-object.ts'
 import type { Journal, JournalEntry, TryState } from './journal.ts'
 import type { StateFile } from './state-file.ts'
 
-/** A journal in a state file. */
 export interface FileJournal extends Journal {
   /** Writes the last changes, and ignores further ones. */
   close(): void

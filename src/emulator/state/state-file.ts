@@ -17,14 +17,12 @@ const tables = `
   CREATE TABLE waiting (event INTEGER NOT NULL, subscription TEXT NOT NULL, state TEXT, PRIMARY KEY (event, subscription)) STRICT, WITHOUT ROWID;
 `
 
-/** An open state file. */
 export interface StateFile {
   readonly database: DatabaseSync
   /** Runs work on the database. Throws an {@link EmulatorStateError} where SQLite fails. */
   run<T>(work: () => T): T
 }
 
-/** Limits of a state file. */
 export interface StateFileOptions {
   /** Size in pages of 4 KiB, beyond which writing fails as on a full disk. @default that of SQLite, 16 TiB */
   readonly maxPages?: number

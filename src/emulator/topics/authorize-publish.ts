@@ -4,10 +4,8 @@ import type { Topic } from '../model/model.ts'
 import { type PublishFault, unauthorized } from './publish-fault.ts'
 import { type SasProblem, sasProblem } from './sas-token.ts'
 
-/** The audience of Event Grid's data plane. */
 export const publishAudience = 'https://eventgrid.azure.net'
 
-/** The action that `EventGrid Data Sender` allows. */
 export const sendAction = 'Microsoft.EventGrid/events/send/action'
 
 /**
@@ -23,7 +21,6 @@ export interface PresentedCredentials {
   readonly otherScheme: boolean
 }
 
-/** Finds the credentials in a request. */
 export function presentedCredentials(
   headers: Readonly<Record<string, string | string[] | undefined>>,
   query: URLSearchParams,
@@ -43,7 +40,6 @@ export function presentedCredentials(
   }
 }
 
-/** What {@link authorizePublish} needs beyond the credentials. */
 export interface PublishAuthorization {
   readonly topic: Topic
   /** As the request's `Host` says it. */

@@ -10,7 +10,6 @@ import { checkPublishedEvent, notConforming, tokenOf } from './published-event.t
  */
 export const publishLimits = { eventBytes: 1_049_600, requestBytes: 1_536_000, events: 5000 } as const
 
-/** The content of a publish request. */
 export interface PublishedRequest {
   readonly contentType: string | undefined
   /** Lower-case names. */
@@ -18,7 +17,6 @@ export interface PublishedRequest {
   readonly body: Buffer
 }
 
-/** All events of a request, or why it is refused. */
 export type ParsedRequest =
   | { readonly events: readonly AcceptedEvent[]; readonly json?: unknown }
   | { readonly fault: PublishFault }

@@ -41,10 +41,8 @@ export function addressRefused(host: string, address: string): PublishFault {
 
 const overLimit = (message: string) => fault(413, 'RequestEntityTooLarge', message, 'PayloadTooLarge')
 
-/** The request or an event is too large. */
 export const tooLarge = (limit: number) => overLimit(`The maximum size (${limit}) has been exceeded.`)
 
-/** The request has too many events. */
 export const tooManyEvents = (limit: number) => overLimit(`The maximum number of events (${limit}) has been exceeded.`)
 
 /** A CloudEvents topic does not accept this media type. */
@@ -55,15 +53,12 @@ export const unsupportedMediaType = fault(
     'application/cloudevents+json; charset=utf-8 or application/cloudevents-batch+json; charset=UTF-8.',
 )
 
-/** No topic has this URL. */
 export const notFound = (url: string) =>
   fault(404, 'NotFound', `No HTTP resource was found that matches the request URI '${url}'.`, 'ResourceNotFound')
 
-/** The path does not support this method. */
 export const methodNotAllowed = (method: string) =>
   fault(405, 'MethodNotAllowed', `The requested resource does not support http method '${method}'.`)
 
-/** The `api-version` is not supported. */
 export const unsupportedApiVersion = (url: string, version: string) =>
   fault(
     400,
@@ -71,7 +66,6 @@ export const unsupportedApiVersion = (url: string, version: string) =>
     `The HTTP resource that matches the request URI '${url}' does not support the API version '${version}'.`,
   )
 
-/** The topic accepts no more events for now. */
 export const throttled = fault(
   429,
   'TooManyRequests',

@@ -7,7 +7,6 @@ import type { InputSchema, Topic } from '../model/model.ts'
 import { mapCustomEvent } from './input-mapping.ts'
 import { invalidInput, type PublishFault, unauthorized } from './publish-fault.ts'
 
-/** An event that the topic accepts, or its refusal. */
 export type CheckedEvent = { readonly event: AcceptedEvent } | { readonly fault: PublishFault }
 
 const eventGridFields: ReadonlySet<string> = new Set([

@@ -1,7 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { parseDotNetTime } from '../model/event-grid-time.ts'
 
-/** What is wrong with a SAS token. */
 export type SasProblem = 'format' | 'signature' | 'expired' | 'resource'
 
 /**

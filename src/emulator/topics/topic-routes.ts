@@ -42,7 +42,6 @@ export interface EventIntake {
   confirmValidation(id: string | undefined, token: string | undefined): boolean
 }
 
-/** What {@link registerTopicRoutes} needs. */
 export interface TopicRouteOptions extends RecordingOptions {
   readonly store: Store
   readonly directory: Directory
