@@ -1,17 +1,17 @@
 import type { MetadataIssue } from '../core/errors.ts'
-import { isOurType, typeMeantBy } from '../metadata/component-definition.ts'
+import { isOurType } from '../metadata/component-definition.ts'
 import { type ComponentFile, readComponentFile } from '../metadata/component-file.ts'
 import type { FolderTexts } from '../metadata/component-folder.ts'
 import { configuredSides } from '../metadata/configured-sides.ts'
 import type { Side } from '../metadata/field-table.ts'
 import { findField } from '../metadata/fields.ts'
-import { judge } from '../metadata/load-components.ts'
+import { judge, typoInType } from '../metadata/load-components.ts'
 import type { Metadata } from '../metadata/metadata.ts'
 import { byPlace, describeIssues } from '../metadata/metadata-invalid.ts'
 import { type ResolvedComponent, resolveComponents } from '../metadata/parse-components.ts'
 import type { Secrets } from '../metadata/resolve-reference.ts'
 import { createSecretSources } from '../metadata/secret-sources.ts'
-import { isSecretStore, secretStoreOf } from '../metadata/secret-stores.ts'
+import { secretStoreOf } from '../metadata/secret-stores.ts'
 import { UnknownValue } from '../metadata/unknown-value.ts'
 import { quote } from '../support/text.ts'
 import { type Finding, failed, ok, warning } from './finding.ts'
@@ -68,7 +68,7 @@ export function loadChecked(texts: FolderTexts, options: LoadCheckedOptions): re
     const ours = components.filter(({ component: { type } }) => isOurType(type))
     const notes = [
       ...read.leftOut.filter(({ isTypo }) => isTypo).map(({ text }) => text),
-      ...otherTypes(components, file),
+      ...components.flatMap((one) => typoInType(one) ?? []),
     ]
     const ofComponents = new Set(components.flatMap((one) => one.issues))
     const ofFile = issues.filter((issue) => !ofComponents.has(issue))
@@ -99,13 +99,6 @@ const alone = (file: string, yaml: Finding, secrets?: Finding): CheckedComponent
   ...{ name: null, file, properties: {}, sides: new Set<Side>(), metadata: undefined },
   files: { yaml, secrets },
 })
-
-function otherTypes(components: readonly ResolvedComponent[], file: string): readonly string[] {
-  return components.flatMap(({ component: { name, type } }) => {
-    const meant = isOurType(type) || isSecretStore(type) ? undefined : typeMeantBy(type)
-    return meant === undefined ? [] : [`${file}: component ${quote(name)} is a ${type}; did you mean ${meant}?`]
-  })
-}
 
 interface Around {
   readonly file: string

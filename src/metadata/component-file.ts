@@ -92,7 +92,7 @@ export const isForApp = ({ scopes }: Pick<ComponentDraft, 'scopes'>, appId: stri
 
 function otherKind(kind: string, at: string): ComponentFile['leftOut'][number] {
   const isTypo = nearestName(kind, ['Component']) !== undefined
-  return { isTypo, text: `${at}: kind ${quote(kind)} is left out${isTypo ? '; did you mean Component?' : ''}` }
+  return { isTypo, text: `${at}: kind ${quote(kind)} is ${isTypo ? 'unknown; did you mean Component?' : 'left out'}` }
 }
 
 type At = (path: YamlPath) => string

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { MetadataIssue } from '../core/errors.ts'
 import { Secret } from '../core/secret.ts'
+import { quote } from '../support/text.ts'
 import { checkVersion, isOurType, typeMeantBy } from './component-definition.ts'
 import { type ComponentFile, isForApp, readComponentFile } from './component-file.ts'
 import type { FolderTexts } from './component-folder.ts'
@@ -69,8 +70,9 @@ export function loadComponents(texts: FolderTexts, options: LoadOptions): Loaded
   )
   const byFile = new Map<string, readonly LoadedComponent[]>()
   for (const [file, read] of files) {
-    const loaded = loadFile(file, read, { ...options, sourcesOf }, { faults, notes })
-    byFile.set(file, loaded ?? before?.byFile.get(file) ?? [])
+    const heldBefore = before?.byFile.get(file) ?? []
+    const loaded = loadFile(file, read, { ...options, sourcesOf, isRunning: heldBefore.length > 0 }, { faults, notes })
+    byFile.set(file, loaded ?? heldBefore)
   }
   const holders = findHolders(
     byFile,
@@ -89,13 +91,15 @@ interface LoadContext {
   readonly appId: string
   readonly excerptWidth?: number | undefined
   readonly sourcesOf: ResolveOptions['sourcesOf']
+  /** The file has components that run: a typo must not take them away. */
+  readonly isRunning: boolean
 }
 
 /** `undefined` where the file is broken, or needs secrets that can't be read. */
 function loadFile(
   file: string,
   read: ComponentFile | Error,
-  { appId, excerptWidth, sourcesOf }: LoadContext,
+  { appId, excerptWidth, sourcesOf, isRunning }: LoadContext,
   { faults, notes }: Diagnostics,
 ): readonly LoadedComponent[] | undefined {
   if (read instanceof Error) {
@@ -103,19 +107,24 @@ function loadFile(
     return undefined
   }
   const { components, issues } = resolveComponents(read, { sourcesOf, appId })
-  notes.push(...read.leftOut.map(({ text }) => text))
-  const taken = components.filter(({ component: { name, type }, draft }) => {
+  const typos: string[] = []
+  for (const { text, isTypo } of read.leftOut) (isTypo ? typos : notes).push(text)
+  const taken = components.filter((one) => {
+    const { component, draft } = one
+    const { name, type } = component
     if (!isForApp(draft, appId)) {
       const notUs = appId === '' ? 'and there is no --app-id' : `not for ${appId}`
       notes.push(`${file}: component ${name} is for ${draft.scopes.join(', ')}, ${notUs}: left out`)
       return false
     }
     if (isOurType(type) || isSecretStore(type)) return true
-    const meant = typeMeantBy(type)
-    const more = meant === undefined ? '' : `; did you mean ${meant}?`
-    notes.push(`${file}: component ${name} is a ${type}, which is not ours: left out${more}`)
+    const typo = typoInType(one)
+    if (typo === undefined) notes.push(`${file}: component ${name} is a ${type}, which is not ours: left out`)
+    else typos.push(typo)
     return false
   })
+  if (isRunning) faults.push(...typos)
+  else notes.push(...typos)
   const judged = taken.filter(({ component }) => isOurType(component.type)).map(judge)
   // The faults of a component that is left out do not matter.
   const others = new Set(components.filter((one) => !taken.includes(one)).flatMap((one) => one.issues))
@@ -125,7 +134,15 @@ function loadFile(
     faults.push(describeIssues(own.toSorted(byPlace), excerptOf).join('\n'))
   }
   const loaded = judged.flatMap((one) => one.loaded ?? [])
-  return own.length > 0 || loaded.length < judged.length ? undefined : loaded
+  const isBroken = own.length > 0 || loaded.length < judged.length || (isRunning && typos.length > 0)
+  return isBroken ? undefined : loaded
+}
+
+/** A text about a type that is nearly one of ours. */
+export function typoInType({ component: { name, type }, draft }: ResolvedComponent): string | undefined {
+  const meant = isOurType(type) || isSecretStore(type) ? undefined : typeMeantBy(type)
+  if (meant === undefined) return undefined
+  return `${draft.places.type}: component ${quote(name)} has the unknown type ${quote(type)}; did you mean ${meant}?`
 }
 
 /** A component with its metadata, or with its issues; with neither where a secret could not be read. */

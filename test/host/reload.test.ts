@@ -41,6 +41,12 @@ it('adds, changes and removes components while it runs, and keeps what a broken 
   world.write('orders.yaml', { fields: { route: '/elsewhere' } })
   await host.line(/ info {2}every component file is valid again/)
 
+  world.write('orders.yaml', { type: 'bindings.azure.eventgird' })
+  await host.line(/ error .*eventgird.*did you mean bindings\.azure\.eventgrid\?/)
+  await host.invoke('orders', { operation: 'create', data: 'with a typo' })
+  expect((await app.received('POST', 4)).at(-1)?.path).toBe('/elsewhere')
+  world.write('orders.yaml', { fields: { route: '/elsewhere' } })
+
   world.folder.remove('parcels.yaml')
   await host.line(/ info {2}removed.* component=parcels/)
   expect(names(await host.get('/v1.0/metadata'))).toEqual(['orders'])

@@ -59,6 +59,32 @@ it('keeps what a broken file held, and takes over what the others say', () => {
   expect(after.faults).toEqual([expect.stringMatching(/a\.yaml:1:\d+: is not valid YAML here/)])
 })
 
+it.each([
+  {
+    name: 'type',
+    text: component('alpha', { type: 'bindings.azure.eventgird' }),
+    says: /did you mean bindings\.azure\.eventgrid/,
+  },
+  {
+    name: 'kind',
+    text: component('alpha').replace('kind: Component', 'kind: Componet'),
+    says: /did you mean Component/,
+  },
+])('keeps what a file held that now has a typo in its $name', ({ text, says }) => {
+  const before = load({ 'a.yaml': component('alpha') })
+  const after = load({ 'a.yaml': text }, before)
+  expect([...after.components.keys()]).toEqual(['alpha'])
+  expect(after.faults).toEqual([expect.stringMatching(says)])
+  expect(after.notes).toEqual([])
+})
+
+it('takes away a component whose type is now of another kind', () => {
+  const before = load({ 'a.yaml': component('alpha') })
+  const after = load({ 'a.yaml': component('alpha', { type: 'bindings.kafka' }) }, before)
+  expect([...after.components.keys()]).toEqual([])
+  expect(after.faults).toEqual([])
+})
+
 it('holds no component of a file that is gone', () => {
   const before = load({ 'a.yaml': component('alpha'), 'b.yaml': component('beta') })
   expect([...load({ 'b.yaml': component('beta') }, before).components.keys()]).toEqual(['beta'])
@@ -149,8 +175,10 @@ it('says of a kind and of a type that is nearly right what was probably meant', 
   })
   expect(faults).toEqual([])
   expect(notes).toEqual([
-    'a.yaml:3:7: kind "Componet" is left out; did you mean Component?',
-    'b.yaml: component beta is a bindings.azure.eventgird, which is not ours: left out; did you mean bindings.azure.eventgrid?',
+    'a.yaml:3:7: kind "Componet" is unknown; did you mean Component?',
+    expect.stringMatching(
+      /^b\.yaml:\d+:\d+: component "beta" has the unknown type "bindings\.azure\.eventgird"; did you mean bindings\.azure\.eventgrid\?$/,
+    ),
     'c.yaml: component gamma is a bindings.azure.eventhubs, which is not ours: left out',
     'd.yaml:1:7: kind "Configuration" is left out',
   ])

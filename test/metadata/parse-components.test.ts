@@ -76,7 +76,7 @@ describe('parseComponents', () => {
     const text = 'kind: Componet\n---\nkind: Configuration'
     expect(parseComponents(text, { file: 'f.yaml', logger: log })).toEqual([])
     expect(log.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
-      'warn f.yaml:1:7: kind "Componet" is left out; did you mean Component?',
+      'warn f.yaml:1:7: kind "Componet" is unknown; did you mean Component?',
       'debug f.yaml:3:7: kind "Configuration" is left out',
     ])
   })
