@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { readPage, section } from '../documents/page.ts'
 import { freePort } from '../support/free-port.ts'
 import { paste } from '../support/shell.ts'
 
@@ -54,6 +55,14 @@ it('writes files to start from, and prints the commands that bring an event to a
   expect(publishing.lines).toContain('HTTP/1.1 200 OK')
   const [event = ''] = await application.said(/^\/orders /)
   expect(JSON.parse(event.slice('/orders '.length))).toMatchObject({ data: { order: 1 } })
+})
+
+it('prints the commands that docs/getting-started.md shows', async () => {
+  const { commands } = await initialised()
+  const shown = section(readPage('docs/getting-started.md'), 'On your machine').flatMap((node) =>
+    node.type === 'code' && node.lang === 'sh' ? [node.value] : [],
+  )
+  expect(shown).toEqual(['npx eventgrid-binding init', ...commands.map((command) => command.trim())])
 })
 
 it.each([

@@ -1,58 +1,92 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
+import { blocks, readPage, root, section } from '../documents/page.ts'
 import { freePort } from '../support/free-port.ts'
 import { paste } from '../support/shell.ts'
 
-const root = resolve(import.meta.dirname, '../..')
 const local = 'examples/local'
-const files = ['README.md', 'emulator.yaml', 'components/orders.yaml', 'components/secrets.yaml', 'app.mjs']
+const files = ['emulator.yaml', 'components/orders.yaml', 'components/secrets.yaml', 'app.mjs']
 
-/** A checkout whose example has free ports in place of its own; `npx` finds the built package in it. */
-async function checkout(): Promise<string> {
+function emptyFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'local-example-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** A checkout in which `npx` finds the built package, and whose example has free ports. `onFreePorts` puts them into a line. */
+async function checkout() {
+  const folder = emptyFolder()
   for (const name of ['package.json', local]) cpSync(join(root, name), join(folder, name), { recursive: true })
   for (const name of ['dist', 'node_modules']) symlinkSync(join(root, name), join(folder, name))
   const ports = new Map<string, string>()
   for (const port of ['4430', '4431', '9000', '3500', '3000']) ports.set(port, String(await freePort()))
+  const withFreePorts = (text: string) =>
+    text.replace(/\b(4430|4431|9000|3500|3000)\b/g, (port) => ports.get(port) ?? port)
   for (const name of files) {
     const file = join(folder, local, name)
-    const text = readFileSync(file, 'utf8').replace(
-      /\b(4430|4431|9000|3500|3000)\b/g,
-      (port) => ports.get(port) ?? port,
-    )
-    // Dapr's own port, which no line names, is given so that the test can choose it.
-    writeFileSync(file, text.replace('--app-port', `--http-port ${ports.get('3500')} --app-port`))
+    writeFileSync(file, withFreePorts(readFileSync(file, 'utf8')))
   }
-  return folder
+  return {
+    folder,
+    onFreePorts: (line: string) =>
+      withFreePorts(
+        // Default ports, which no line names, are given so that the test can choose others.
+        line
+          .replace('--emulator --', '--emulator https://127.0.0.1:4430 --')
+          .replace('--app-port', '--http-port 3500 --app-port'),
+      ),
+  }
+}
+
+/** The lines of the shell blocks under a heading. */
+function shellLines(path: string, title: string): string[] {
+  return section(readPage(path), title).flatMap((node) =>
+    node.type === 'code' && node.lang === 'sh' ? node.value.split('\n') : [],
+  )
 }
 
 it('has the component of the README, which names hosts of Azure', () => {
-  const [, first = ''] = /^```yaml\n(.*?)^```$/ms.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? []
+  const [shown] = blocks(readPage('README.md'), 'yaml')
   const component = parse(readFileSync(join(root, local, 'components/orders.yaml'), 'utf8'))
-  expect(parse(first).spec).toEqual(component.spec)
+  expect(parse(shown?.value ?? '').spec).toEqual(component.spec)
 })
 
-it('brings an event published by the binding, and one published to the topic, to the application, by the lines of its page alone', async () => {
-  const folder = await checkout()
-  const page = readFileSync(join(folder, local, 'README.md'), 'utf8')
-  const [emulate = '', run = '', app = '', curls = ''] = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(
-    ([, block = '']) => block,
-  )
-  const emulator = paste(emulate, folder)
-  await emulator.said(/^ready: /)
+it.each([
+  { path: 'README.md', title: 'Without Dapr: run', published: 1 },
+  { path: 'examples/local/README.md', title: 'Three shells and two curls', published: 2 },
+])('brings events to the application by the lines of $path alone', async ({ path, title, published }) => {
+  const { folder, onFreePorts } = await checkout()
+  const [emulate = '', run = '', app = '', ...curls] = shellLines(path, title).map(onFreePorts)
+  await paste(emulate, folder).said(/^ready: /)
   const binding = paste(run, folder)
   const application = paste(app, folder)
   await binding.said(/the event subscription orders is provisioned: created/)
   await application.said(/the application listens/)
 
-  const publishing = paste(curls, folder)
+  const publishing = paste(curls.filter((line) => line.startsWith('curl ')).join('\n'), folder)
   await publishing.ended
-  expect(publishing.lines.filter((line) => line.startsWith('HTTP/'))).toEqual(['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK'])
-  const events = await application.said(/^\/orders \{/, 2)
-  const data = events.map((line) => JSON.parse(line.replace('/orders ', '')).data)
-  expect(data.toSorted((one, other) => one.order - other.order)).toEqual([{ order: 1 }, { order: 2 }])
-}, 60_000)
+  const answers = publishing.lines.filter((line) => line.startsWith('HTTP/'))
+  expect(answers).toEqual(Array(published).fill('HTTP/1.1 200 OK'))
+  const events = await application.said(/^\/orders \{/, published)
+  const orders = events.map((line) => JSON.parse(line.replace('/orders ', '')).data.order)
+  expect(orders.toSorted()).toEqual(published === 1 ? [1] : [1, 2])
+})
+
+it.each([
+  { title: 'With Dapr: serve', says: / ready / },
+  { title: 'The emulator alone', says: /^ready: / },
+])('starts by the lines of README.md under $title', async ({ title, says }) => {
+  const { folder } = await checkout()
+  const [sockets, port, httpPort] = [emptyFolder(), await freePort(), await freePort()]
+  const lines = shellLines('README.md', title)
+    .filter((line) => !line.startsWith('daprd '))
+    .map((line) =>
+      line
+        .replace('/tmp/dapr-components-sockets', sockets)
+        .replace('emulate ', `emulate --port ${port} --http-port ${httpPort} `),
+    )
+  await paste(lines.join('\n'), folder).said(says)
+})
