@@ -17,7 +17,7 @@ export type {
   MetadataFields,
   NamedMetadata,
 } from './binding/given-metadata.ts'
-export type { Health, HealthStatus, InputHealth, PullCounts, SideHealth } from './binding/health.ts'
+export type { Health, HealthStatus, InputHealth, SideHealth } from './binding/health.ts'
 export {
   type EventRouter,
   type Fallback,
@@ -35,3 +35,4 @@ export type { ComponentProperties } from './metadata/component-properties.ts'
 export type { MetadataField } from './metadata/field-table.ts'
 export { type Component, type ParseComponentsOptions, parseComponents } from './metadata/parse-components.ts'
 export type { Secrets } from './metadata/resolve-reference.ts'
+export type { PullCounts } from './receiver/receiver.ts'

@@ -8,11 +8,6 @@ const bindingOptions: Readonly<Record<string, OptionCheck>> = {
   endpoints: checkEndpoints,
   fastify: mustBe('a function', (value) => typeof value === 'function'),
 }
-
-export function checkOptions(options: unknown): void {
-  checkValues('the options of Binding', options, bindingOptions)
-}
-
 const checkSignal = mustBe('an AbortSignal', (value) => value instanceof AbortSignal)
 const initOptions: Readonly<Record<string, OptionCheck>> = {
   signal: checkSignal,
@@ -23,13 +18,10 @@ const invokeOptions: Readonly<Record<string, OptionCheck>> = {
   signal: checkSignal,
 }
 
-export function checkInitOptions(options: unknown): void {
-  checkValues('the options of init', options, initOptions)
-}
-
-export function checkInvokeOptions(options: unknown): void {
-  checkValues('the options of invoke', options, invokeOptions)
-}
+// For callers without TypeScript: each throws a TypeError for an unknown option or an invalid value.
+export const checkOptions = (options: unknown) => checkValues('the options of Binding', options, bindingOptions)
+export const checkInitOptions = (options: unknown) => checkValues('the options of init', options, initOptions)
+export const checkInvokeOptions = (options: unknown) => checkValues('the options of invoke', options, invokeOptions)
 
 /** @throws TypeError for a handler that is not a function, or is a generator function; `undefined` is fine */
 export function checkHandler(name: string, handler: unknown): void {

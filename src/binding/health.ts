@@ -1,4 +1,4 @@
-import type { ReceiverStatus } from '../receiver/receiver.ts'
+import type { PullCounts, ReceiverStatus } from '../receiver/receiver.ts'
 import type { SubscriptionState } from './subscription-keeper.ts'
 
 /** `healthy`: everything works. `degraded`: an operator should look at it. `unhealthy`: it does not work. */
@@ -17,18 +17,6 @@ export interface InputHealth extends SideHealth {
   readonly answered: Readonly<Record<string, number>>
   /** With `deliveryMode: pull`, once receiving has begun. */
   readonly pull?: PullCounts
-}
-
-/** What pull delivery has done since `init`. */
-export interface PullCounts {
-  readonly received: number
-  /** Events settled, by kind. */
-  readonly settled: Readonly<Record<'acknowledge' | 'release' | 'reject', number>>
-  /** Settlements that failed: Event Grid may deliver the event again. */
-  readonly failedSettlements: number
-  readonly lockRenewals: number
-  /** Receive requests by the status of the answer; `none`: there was no answer. */
-  readonly receives: Readonly<Record<string, number>>
 }
 
 /** The result of {@link Binding.health}. A side that is not configured is absent. */
@@ -95,13 +83,9 @@ export function judgePull({ closed, handlerAttached, subscription, receiver }: P
     status: isDown ? 'unhealthy' : reasons.length > 0 ? 'degraded' : 'healthy',
     reasons,
     answered: {},
-    ...(receiver && { pull: countsOf(receiver) }),
+    ...(receiver && { pull: receiver.counts }),
   }
 }
-
-const countsOf = ({ received, settled, failedSettlements, lockRenewals, receives }: ReceiverStatus): PullCounts => ({
-  ...{ received, settled, failedSettlements, lockRenewals, receives },
-})
 
 function problemOf(subscription: SubscriptionState): string | undefined {
   switch (subscription.state) {

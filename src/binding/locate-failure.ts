@@ -1,5 +1,5 @@
 import { BindingError, type BindingErrorCode, whatIsWrong } from '../core/errors.ts'
-import type { Logger } from '../core/logger.ts'
+import { type Logger, loggerBy } from '../core/logger.ts'
 import { type FieldName, findField } from '../metadata/fields.ts'
 import { isRecord } from '../support/is-record.ts'
 
@@ -42,10 +42,5 @@ export function locatingLogger(logger: Logger, placeOf: PlaceOf): Logger {
     // In front: a remedy at the end is a line to paste.
     return place === undefined ? message : `${code}: (${place}) ${message.slice(code.length + 2)}`
   }
-  return {
-    debug: (message, more) => logger.debug(located(message), more),
-    info: (message, more) => logger.info(located(message), more),
-    warn: (message, more) => logger.warn(located(message), more),
-    error: (message, more) => logger.error(located(message), more),
-  }
+  return loggerBy((level, message, more) => logger[level](located(message), more))
 }

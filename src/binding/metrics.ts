@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { HealthStatus, PullCounts } from './health.ts'
+import type { PullCounts } from '../receiver/receiver.ts'
+import type { Health, HealthStatus } from './health.ts'
 
 /** The result of an event: acknowledged, acknowledged with an error, or given up without an acknowledgement. */
 export type EventResult = 'acknowledged' | 'failed' | 'abandoned'
@@ -112,77 +113,68 @@ function createCounts(registry: Registry): Pick<Metrics, 'component' | 'forget'>
   }
 }
 
+/** Labels beside the component's name, and a value. */
+type Sample = readonly [Readonly<Record<string, string>>, number]
+type SamplesOf = (component: ComponentFigures) => readonly Sample[]
+
+/** Metrics that are read from the components. */
 function addStates(registry: Registry, components: () => Iterable<ComponentFigures>): void {
-  const registers = [registry]
-  new Counter({
-    name: 'eventgrid_binding_deliveries_total',
-    help: 'POST requests of Event Grid other than handshakes, by the status of the answer',
-    labelNames: ['component', 'status'],
-    registers,
-    collect() {
-      this.reset()
-      for (const { name: component, answered } of components()) {
-        for (const [status, count] of Object.entries(answered)) this.inc({ component, status }, count)
-      }
-    },
+  const options = (name: string, help: string, labels: readonly string[]) => ({
+    name: `eventgrid_binding_${name}`,
+    help,
+    labelNames: ['component', ...labels],
+    registers: [registry],
   })
-  addPullCounts(registers, components)
-  const gauge = (name: string, help: string, figure: (component: ComponentFigures) => number | undefined) =>
-    new Gauge({
-      name: `eventgrid_binding_${name}`,
-      help,
-      labelNames: ['component'],
-      registers,
-      collect() {
-        this.reset()
-        for (const component of components()) {
-          const value = figure(component)
-          if (value !== undefined) this.set({ component: component.name }, value)
-        }
-      },
-    })
-  gauge('events_in_flight', 'Events sent and not acknowledged', ({ inFlight }) => inFlight)
-  gauge('events_waiting', 'Events that wait until the stream has room', ({ waiting }) => waiting)
-  gauge('reads', 'Open Read streams', ({ readers }) => readers)
-  new Gauge({
-    name: 'eventgrid_binding_health',
-    help: '1 for the current status of a side, 0 for the others',
-    labelNames: ['component', 'side', 'status'],
-    registers,
-    collect() {
-      this.reset()
-      for (const { name: component, input, output } of components()) {
-        for (const [side, is] of Object.entries({ input, output })) {
-          if (is === undefined) continue
-          for (const status of statuses) this.set({ component, side, status }, status === is ? 1 : 0)
-        }
-      }
-    },
-  })
-}
-
-function addPullCounts(registers: Registry[], components: () => Iterable<ComponentFigures>): void {
-  const counter = (name: string, help: string, label: string | undefined, read: (pull: PullCounts) => Figures) =>
+  const counter = (name: string, help: string, labels: readonly string[], samplesOf: SamplesOf) =>
     new Counter({
-      name: `eventgrid_binding_pull_${name}_total`,
-      help,
-      labelNames: ['component', ...(label === undefined ? [] : [label])],
-      registers,
+      ...options(name, help, labels),
       collect() {
         this.reset()
-        for (const { name: component, pull } of components()) {
-          if (!pull) continue
-          for (const [value, count] of Object.entries(read(pull))) {
-            this.inc(label === undefined ? { component } : { component, [label]: value }, count)
-          }
+        for (const one of components()) {
+          for (const [labels, count] of samplesOf(one)) this.inc({ component: one.name, ...labels }, count)
         }
       },
     })
-  counter('received', 'Events received, each time that they are', undefined, ({ received }) => ({ received }))
-  counter('settled', 'Events settled, by kind', 'kind', ({ settled }) => settled)
-  counter('failed_settlements', 'Settlements that failed', undefined, ({ failedSettlements: all }) => ({ all }))
-  counter('lock_renewals', 'Locks that were renewed', undefined, ({ lockRenewals: all }) => ({ all }))
-  counter('receives', 'Receive requests, by the status of the answer', 'status', ({ receives }) => receives)
+  const gauge = (name: string, help: string, labels: readonly string[], samplesOf: SamplesOf) =>
+    new Gauge({
+      ...options(name, help, labels),
+      collect() {
+        this.reset()
+        for (const one of components()) {
+          for (const [labels, value] of samplesOf(one)) this.set({ component: one.name, ...labels }, value)
+        }
+      },
+    })
+  const requests = 'POST requests of Event Grid other than handshakes, by the status of the answer'
+  counter('deliveries_total', requests, ['status'], ({ answered }) => eachOf('status', answered))
+  gauge('events_in_flight', 'Events sent and not acknowledged', [], ({ inFlight }) => single(inFlight))
+  gauge('events_waiting', 'Events that wait until the stream has room', [], ({ waiting }) => single(waiting))
+  gauge('reads', 'Open Read streams', [], ({ readers }) => single(readers))
+  const status = '1 for the current status of a side, 0 for the others'
+  gauge('health', status, ['side', 'status'], ({ input, output }) =>
+    Object.entries({ input, output }).flatMap(([side, is]) =>
+      is === undefined ? [] : statuses.map((status): Sample => [{ side, status }, status === is ? 1 : 0]),
+    ),
+  )
+  counter('pull_received_total', 'Events received, each time that they are', [], ({ pull }) => single(pull?.received))
+  counter('pull_settled_total', 'Events settled, by kind', ['kind'], ({ pull }) => eachOf('kind', pull?.settled))
+  counter('pull_failed_settlements_total', 'Settlements that failed', [], ({ pull }) => single(pull?.failedSettlements))
+  counter('pull_lock_renewals_total', 'Locks that were renewed', [], ({ pull }) => single(pull?.lockRenewals))
+  const receives = 'Receive requests, by the status of the answer'
+  counter('pull_receives_total', receives, ['status'], ({ pull }) => eachOf('status', pull?.receives))
 }
 
-type Figures = Readonly<Record<string, number>>
+const single = (value: number | undefined): readonly Sample[] => (value === undefined ? [] : [[{}, value]])
+
+const eachOf = (label: string, counts: Readonly<Record<string, number>> = {}): readonly Sample[] =>
+  Object.entries(counts).map(([value, count]) => [{ [label]: value }, count])
+
+/** What is observed of a component, by its health and what its door counts. */
+export function figuresOf(
+  name: string,
+  { input, output }: Pick<Health, 'input' | 'output'>,
+  counted: Pick<ComponentFigures, 'inFlight' | 'waiting' | 'readers'>,
+): ComponentFigures {
+  const { answered = {}, pull, status } = input ?? {}
+  return { name, ...counted, answered, pull, input: status, output: output?.status }
+}

@@ -1,4 +1,4 @@
-import type { LogFields, Logger } from '../core/logger.ts'
+import { type LogFields, loggerBy } from '../core/logger.ts'
 import { printable } from '../support/text.ts'
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
@@ -23,13 +23,10 @@ export interface LogWriterOptions {
 /** A logger that writes a line for each message of its level or above. */
 export function createLogWriter({ level, format, write, fields: common, now = () => new Date() }: LogWriterOptions) {
   const lineOf = format === 'json' ? jsonLine : textLine
-  const at =
-    (lineLevel: LogLevel): Logger[LogLevel] =>
-    (message, fields) => {
-      if (logLevels.indexOf(lineLevel) < logLevels.indexOf(level)) return
-      write(lineOf(now(), lineLevel, message, { ...common, ...fields }))
-    }
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') } satisfies Logger
+  return loggerBy((lineLevel, message, fields) => {
+    if (logLevels.indexOf(lineLevel) < logLevels.indexOf(level)) return
+    write(lineOf(now(), lineLevel, message, { ...common, ...fields }))
+  })
 }
 
 function jsonLine(time: Date, level: LogLevel, msg: string, fields: LogFields): string {

@@ -1,3 +1,4 @@
+import type { AppAddress } from '../host/api-metadata.ts'
 import type { AppHealthCheck } from '../host/app-watch.ts'
 import { type EmulatorAddress, emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
 import { type LogOptions, logOptions, readLogOptions } from './log-options.ts'
@@ -17,17 +18,11 @@ export const runDefaults = {
   appHealthThreshold: 3,
 } as const
 
-export interface AppOptions {
-  readonly address: string
-  readonly port: number
-  readonly protocol: 'http' | 'grpc'
-  readonly maxConcurrency: number
-}
-
 export interface RunOptions {
   readonly components: string
   readonly appId: string
-  readonly app: AppOptions | undefined
+  /** Where the application listens, and how it is called. */
+  readonly app: AppAddress | undefined
   readonly health: AppHealthCheck | undefined
   readonly http: { readonly host: string; readonly port: number }
   /** Where Dapr's gRPC API listens; `undefined`: it is off. */
@@ -105,7 +100,7 @@ export function readRunOptions(args: readonly string[]): RunOptions {
   }
 }
 
-function appProtocol(text: string): AppOptions['protocol'] {
+function appProtocol(text: string): 'http' | 'grpc' {
   if (text === 'http' || text === 'grpc') return text
   throw wrong(`--app-protocol takes http or grpc, not ${JSON.stringify(text)}`)
 }

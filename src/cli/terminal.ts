@@ -1,13 +1,10 @@
+import type { LinePart } from '../check/report-lines.ts'
 import { printable } from '../support/text.ts'
+
 export interface OutputStream {
   readonly isTTY?: boolean
   readonly columns?: number
   write(text: string): unknown
-}
-
-export interface LinePart {
-  readonly text: string
-  readonly tone: 'good' | 'warning' | 'bad' | 'faint' | 'plain'
 }
 
 /** Codes of ECMA-48 (SGR). */

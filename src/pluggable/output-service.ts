@@ -1,5 +1,5 @@
-import type { Empty, InitRequest, InvokeRequest, InvokeResponse, ListOperationsResponse } from './contract.ts'
-import { noteInit, type ServiceOptions } from './input-service.ts'
+import type { Empty, InvokeRequest, InvokeResponse, ListOperationsResponse } from './contract.ts'
+import { initOf, type ServiceOptions } from './input-service.ts'
 import { instanceName, unary } from './unary.ts'
 
 /** The operations of the output (specification, section 4.2). */
@@ -10,14 +10,7 @@ const noData = Buffer.alloc(0)
 /** The gRPC service OutputBinding: payloads that the application publishes. */
 export function createOutputService({ instances, logger }: ServiceOptions) {
   return {
-    Init: unary<InitRequest, Empty>(
-      logger,
-      async ({ request, metadata }) => {
-        await instances.init(instanceName(metadata), 'output', request.metadata?.properties ?? {})
-        return {}
-      },
-      ({ metadata }, end) => noteInit(instances.find(instanceName(metadata)), 'output', end),
-    ),
+    Init: initOf('output', { instances, logger }),
     Invoke: unary<InvokeRequest, InvokeResponse>(
       logger,
       async (call) => {

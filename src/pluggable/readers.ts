@@ -1,7 +1,7 @@
 import type { EventResult } from '../binding/metrics.ts'
 import type { ReceivedEvent } from '../core/event.ts'
 import { createPlacedList, type Placed, type PlacedList } from '../support/placed-list.ts'
-import type { AckMessage, EventMessage, Texts } from './contract.ts'
+import type { AckMessage, EventMessage } from './contract.ts'
 
 export interface ReadersOptions {
   readonly handlerTimeoutMs: () => number
@@ -112,7 +112,7 @@ export function createReaders(options: ReadersOptions): Readers {
   function send(reader: OpenReader, entry: Entry): void {
     reader.sent.add(entry)
     entry.id = `${entry.place}-${++lastSerial}`
-    if (!reader.stream.write(eventMessage(entry.event, entry.id))) reader.full = true
+    if (!reader.stream.write({ ...entry.event, messageId: entry.id })) reader.full = true
   }
 
   function openReader(stream: ReadStream): OpenReader {
@@ -188,19 +188,5 @@ export function createReaders(options: ReadersOptions): Readers {
   }
 }
 
-/**
- * The metadata that the application gets. Dapr makes each a header of its request, whatever its name, so this is an allow-list. The
- * listener has removed credentials already.
- */
-const allowed = /^(?:aeg-[\w-]+|traceparent|tracestate)$/
-
 /** The parts of an event that a message needs. The parsed event may be thirty times as large. */
 type SentEvent = Pick<ReceivedEvent, 'data' | 'metadata' | 'contentType'>
-
-function eventMessage({ data, metadata, contentType }: SentEvent, messageId: string): EventMessage {
-  return { data, metadata: allowedMetadata(metadata), contentType, messageId }
-}
-
-function allowedMetadata(metadata: Texts): Texts {
-  return Object.fromEntries(Object.entries(metadata).filter(([name]) => allowed.test(name)))
-}

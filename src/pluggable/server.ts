@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { Server } from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
 import { type Health, judge } from '../binding/health.ts'
-import { createMetrics } from '../binding/metrics.ts'
+import { createMetrics, figuresOf } from '../binding/metrics.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import type { Logger } from '../core/logger.ts'
 import { createPeers } from '../support/grpc-peers.ts'
@@ -57,7 +57,12 @@ export async function createPluggable(options: PluggableOptions): Promise<Plugga
   const logger = loggerOf()
   const metrics = createMetrics()
   const instances = createInstances({ loggerOf, metrics, endpoints, readWarningMs })
-  metrics.watch(() => [...instances.all()].map(figuresOf))
+  metrics.watch(() =>
+    [...instances.all()].map((instance) => {
+      const { inFlight, waiting, count } = instance.readers
+      return figuresOf(instance.name, healthOf(instance), { inFlight, waiting, readers: count })
+    }),
+  )
 
   const contract = loadContract()
   const server = new Server({
@@ -125,19 +130,4 @@ export async function createPluggable(options: PluggableOptions): Promise<Plugga
 
 function healthOf({ input, output }: Instance): Health {
   return judge({ input: input.binding?.health().input, output: output.binding?.health().output })
-}
-
-function figuresOf(instance: Instance) {
-  const { name, readers } = instance
-  const { input, output } = healthOf(instance)
-  return {
-    name,
-    inFlight: readers.inFlight,
-    waiting: readers.waiting,
-    readers: readers.count,
-    answered: input?.answered ?? {},
-    pull: input?.pull,
-    input: input?.status,
-    output: output?.status,
-  }
 }

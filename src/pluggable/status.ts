@@ -1,5 +1,6 @@
 import { status } from '@grpc/grpc-js'
 import { BindingError, type BindingErrorCode } from '../core/errors.ts'
+import { statusDetails } from '../support/grpc-services.ts'
 
 /** The gRPC status for each code of a {@link BindingError} (docs/errors.md). */
 export const statusByCode: Readonly<Record<BindingErrorCode, keyof typeof status>> = {
@@ -30,16 +31,10 @@ export interface Failure {
   readonly details: string
 }
 
-/** gRPC sends the text percent-encoded in a header, and peers limit the bytes of headers. */
-const maxDetails = 4_000
-
 /** The status and text for an error. The text of an unexpected error stays inside: it may hold a secret. */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof BindingError)) {
     return { code: status.INTERNAL, details: 'an unexpected error; the log of the component has it' }
   }
-  const { message, code } = error
-  const text = message.length > maxDetails ? `${message.slice(0, maxDetails)} ...` : message
-  // Half a surrogate pair can't be encoded.
-  return { code: status[statusByCode[code]], details: text.toWellFormed() }
+  return { code: status[statusByCode[error.code]], details: statusDetails(error.message) }
 }

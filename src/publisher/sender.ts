@@ -1,10 +1,10 @@
 import type { LogFields, Logger } from '../core/logger.ts'
+import { backOff } from '../support/back-off.ts'
 import { pause, type SteadyClock } from '../support/clock.ts'
 import type { PublisherLimits } from './limits.ts'
 import type { PublishCall } from './publish-call.ts'
 import type { PublishTracing } from './publish-trace.ts'
 import type { SendOutcome } from './request-queue.ts'
-import { retryDelay } from './retry-delay.ts'
 import type { WireEvent } from './to-events.ts'
 import { judgeAnswer, type TopicAnswer } from './topic-answer.ts'
 import type { TopicClient } from './topic-client.ts'
@@ -76,8 +76,8 @@ export function createSender(options: SenderOptions): Sender {
       for (const call of calls) fail(call, failure)
       return 'settled'
     }
-    const retryAfterMs = 'retryAfterMs' in answer ? answer.retryAfterMs : undefined
-    const delayMs = retryDelay({ ...limits, attempt: attempts, retryAfterMs, random })
+    const { retryAfterMs = 0 } = 'retryAfterMs' in answer ? answer : {}
+    const delayMs = retryDelay({ attempts, retryAfterMs, random: random() }, limits)
     const until = clock.elapsed() + delayMs
     for (const call of calls.filter((each) => giveUpAt(each, answer, limits) <= until)) {
       call.abandoned = true
@@ -124,6 +124,18 @@ export function createSender(options: SenderOptions): Sender {
 
 const nextEvents = (calls: readonly PublishCall[]): readonly WireEvent[] =>
   calls.flatMap(({ requests, done }) => requests[done.requests] ?? [])
+
+/**
+ * The pause before the next attempt, in ms: `Retry-After` up to its cap, and back-off with full jitter on top of it, so that
+ * throttled replicas do not return at the same moment.
+ */
+export function retryDelay(
+  failed: { readonly attempts: number; readonly retryAfterMs: number; readonly random: number },
+  { retryBaseMs, retryCapMs, retryAfterCapMs }: Pick<PublisherLimits, 'retryBaseMs' | 'retryCapMs' | 'retryAfterCapMs'>,
+): number {
+  const jitter = backOff({ attempt: failed.attempts, baseMs: retryBaseMs, maxMs: retryCapMs, random: failed.random })
+  return Math.min(failed.retryAfterMs, retryAfterCapMs) + Math.floor(jitter)
+}
 
 /** When a call gains nothing by another attempt. A host name that does not exist rarely comes to exist within a minute. */
 function giveUpAt(call: PublishCall, answer: TopicAnswer, limits: PublisherLimits): number {

@@ -42,21 +42,25 @@ export interface ReceiverOptions {
   readonly random?: () => number
 }
 
-/** What a receiver has done, for health and metrics. */
+/** What pull delivery has done since `init`. */
+export interface PullCounts {
+  readonly received: number
+  /** Events settled, by kind. */
+  readonly settled: Readonly<Record<'acknowledge' | 'release' | 'reject', number>>
+  /** Settlements that failed: Event Grid may deliver the event again. */
+  readonly failedSettlements: number
+  readonly lockRenewals: number
+  /** Receive requests by the status of the answer; `none`: there was no answer. */
+  readonly receives: Readonly<Record<string, number>>
+}
+
 export interface ReceiverStatus {
   /** Why nothing can be received now; absent where the last receive succeeded. */
   readonly failure?: RequestFailure
   /** Whether a receive has ever succeeded. */
   readonly everReceived: boolean
   readonly draining: boolean
-  readonly received: number
-  /** Events settled, by kind. */
-  readonly settled: Readonly<Record<'acknowledge' | 'release' | 'reject', number>>
-  /** Settlements that failed: the event may come again. */
-  readonly failedSettlements: number
-  readonly lockRenewals: number
-  /** Receives by status; `none` where there was no answer. */
-  readonly receives: Readonly<Record<string, number>>
+  readonly counts: PullCounts
 }
 
 /** Pull delivery from one Queue event subscription. */
@@ -223,9 +227,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       ...(failure && { failure }),
       everReceived,
       draining: closing.signal.aborted,
-      ...counts,
-      settled: { ...settled },
-      receives: Object.fromEntries(receives),
+      counts: { ...counts, settled: { ...settled }, receives: Object.fromEntries(receives) },
     }),
     handlerAttached: pump,
     async close(drainMs) {

@@ -1,4 +1,5 @@
 import { loadSync, type PackageDefinition, type ServiceDefinition } from '@grpc/proto-loader'
+import { cut } from './text.ts'
 
 /** The definitions of a `.proto` file. Every field of a message that was read has a value, its default where it was not sent. */
 export function loadDefinitions(file: string): PackageDefinition {
@@ -15,3 +16,6 @@ export function serviceOf(definitions: PackageDefinition, name: string): Service
 const isMessage = (
   definition: PackageDefinition[string],
 ): definition is Exclude<typeof definition, ServiceDefinition> => 'format' in definition
+
+/** A text as a status holds it. gRPC sends it percent-encoded in a header, whose bytes peers limit; half a surrogate pair can't be encoded. */
+export const statusDetails = (text: string): string => cut(text, 4_000).toWellFormed()

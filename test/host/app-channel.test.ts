@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import type { ReceivedEvent } from '../../src/core/event.ts'
+import { forwardedMetadata } from '../../src/core/processing.ts'
 import { createAppChannel } from '../../src/host/app-channel.ts'
 
 async function open(server: Server, maxConcurrency = 10, onGone = () => {}) {
@@ -66,13 +67,15 @@ it('hands on what tells of the event and of its trace, and nothing else', async 
   )
   const metadata = {
     'aeg-event-type': 'Notification',
-    traceparent: '00-1',
+    traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`,
     tracestate: 'a=1',
     authorization: 'x',
     'content-length': '1',
     other: 'y',
   }
-  await channel.deliver('orders', eventWith({ ...metadata, 'aeg-sas-key': 'x' }))
+  const cloudEvent = { specversion: '1.0', id: '1', source: '/', type: 't', data: null }
+  const given = forwardedMetadata({ cloudEvent, metadata: { ...metadata, 'aeg-sas-key': 'x' } })
+  await channel.deliver('orders', eventWith(given))
   const ofHttp = ['connection', 'content-length', 'content-type', 'host']
   expect(seen.sort()).toEqual(['aeg-event-type', ...ofHttp, 'traceparent', 'tracestate'])
 })

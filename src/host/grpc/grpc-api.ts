@@ -10,6 +10,7 @@ import {
 import { invokePayload } from '../../binding/invoke-payload.ts'
 import type { Secret } from '../../core/secret.ts'
 import { createPeers } from '../../support/grpc-peers.ts'
+import { statusDetails } from '../../support/grpc-services.ts'
 import { isOwnHost } from '../../support/request-origin.ts'
 import { isSameText } from '../../support/same-text.ts'
 import { type ApiIdentity, apiMetadata } from '../api-metadata.ts'
@@ -30,8 +31,6 @@ export interface GrpcApi {
 }
 
 const maxMessageBytes = 4 * 1024 * 1024
-
-const maxDetails = 4_000
 
 const closeGraceMs = 1_000
 
@@ -59,7 +58,8 @@ export function createGrpcApi(options: GrpcApiOptions): GrpcApi {
       try {
         callback(null, await work(call))
       } catch (error) {
-        callback({ code: status.INTERNAL, details: textOf(error) })
+        const text = error instanceof OutputCallError ? error.message : 'an unexpected error'
+        callback({ code: status.INTERNAL, details: statusDetails(text) })
       }
     }
   }
@@ -140,11 +140,4 @@ function traceContext(metadata: Metadata): Record<string, string> {
         .map((value) => [name, String(value)]),
     ),
   )
-}
-
-/** gRPC sends the text percent-encoded in a header, and peers limit the bytes of headers. */
-function textOf(error: unknown): string {
-  if (!(error instanceof OutputCallError)) return 'an unexpected error'
-  const { message } = error
-  return (message.length > maxDetails ? `${message.slice(0, maxDetails)} ...` : message).toWellFormed()
 }

@@ -6,7 +6,6 @@ import { createSlots } from '../../support/slots.ts'
 import {
   type AppChannel,
   type AppChannelOptions,
-  allowedMetadata,
   healthTimeoutMs,
   isReachable,
   probeTimeoutMs,
@@ -79,7 +78,7 @@ export function createGrpcAppChannel(options: AppChannelOptions): AppChannel {
       }
     },
     async deliver(name, { data, metadata, signal }) {
-      const request = { name, data, metadata: allowedMetadata(metadata) }
+      const request = { name, data, metadata }
       // As headers of the call too, where instrumentations of gRPC look for it.
       const trace = readTraceContext(metadata)
       try {

@@ -2,12 +2,10 @@ import { fileURLToPath } from 'node:url'
 import type { ServiceDefinition } from '@grpc/proto-loader'
 import { loadDefinitions, serviceOf } from '../../support/grpc-services.ts'
 
-export type Texts = Readonly<Record<string, string>>
-
 export interface InvokeBindingRequest {
   readonly name: string
   readonly data: Buffer
-  readonly metadata: Texts
+  readonly metadata: Readonly<Record<string, string>>
   readonly operation: string
 }
 
