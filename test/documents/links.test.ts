@@ -1,10 +1,11 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import GithubSlugger from 'github-slugger'
 import type { Definition, Image, Link } from 'mdast'
 import { toString as textOf } from 'mdast-util-to-string'
 import { visit } from 'unist-util-visit'
 import { expect, it } from 'vitest'
+import { z } from 'zod'
 import { type Page, pages, placeOf, readPage, root } from './page.ts'
 
 /** The anchors of a page's headings, as GitHub makes them. */
@@ -23,9 +24,17 @@ const links = pages.flatMap((page) => {
   return found.map((node) => ({ page, place: placeOf(page, node), url: node.url }))
 })
 
+/** What npm packs: files and folders. */
+const packed = [
+  ...z.object({ files: z.array(z.string()) }).parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))).files,
+  ...['README.md', 'LICENSE', 'package.json'],
+]
+const isPacked = (path: string) => packed.some((one) => path === one || path.startsWith(`${one}/`))
+
 it.each(links)('the link at $place leads somewhere: $url', ({ page, url }) => {
   const [path = '', anchor] = url.split('#')
   const target = path === '' ? page.path : normalize(join(dirname(page.path), path))
   expect(existsSync(join(root, target)), target).toBe(true)
+  if (isPacked(page.path)) expect(isPacked(target), `${target} is not packed`).toBe(true)
   if (anchor !== undefined) expect([...anchorsOf(readPage(target))]).toContain(anchor)
 })
