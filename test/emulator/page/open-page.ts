@@ -97,7 +97,7 @@ export async function showPage(
   await page.setViewportSize({ width: 1280, height: 800 })
   // The page itself says when it is ready.
   await page.goto(proxy, { waitUntil: 'commit' })
-  await page.locator('#connection[data-state="ok"]').waitFor()
+  await page.locator('#connection[data-tone="ok"]').waitFor()
 }
 
 /** Presses Tab until the focus is on what the selector names. */

@@ -32,7 +32,7 @@ export function createEventDialog(now) {
     if (key !== shown) return
     if (!answer?.ok) {
       const text = answer ? 'The event is not kept any more.' : 'The emulator is away.'
-      if (shownText === '') content.replaceChildren(element('p', { class: 'empty' }, text))
+      if (shownText === '') content.replaceChildren(element('p', { class: 'quiet padded' }, text))
       return
     }
     const text = await answer.text()
@@ -58,7 +58,9 @@ export function createEventDialog(now) {
       element('h3', {}, event.truncated ? 'Body (its beginning)' : 'Body'),
       codeBlock(indented(event.body), 'The event’s body'),
       ...event.fates.flatMap((fate) => fateSection(event, fate, open)),
-      ...(event.fates.length === 0 ? [element('p', { class: 'empty' }, 'No event subscription wanted it.')] : []),
+      ...(event.fates.length === 0
+        ? [element('p', { class: 'quiet padded' }, 'No event subscription wanted it.')]
+        : []),
     )
     if (focused !== undefined) content.querySelector(`[data-focus="${CSS.escape(focused)}"]`)?.focus()
   }

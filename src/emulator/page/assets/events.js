@@ -42,9 +42,15 @@ export function createEventTable({ now, open }) {
     const row = element(
       'tr',
       { 'data-key': String(event.key) },
-      element('td', { class: 'time' }, timeOf(event.at)),
-      element('td', { class: 'event' }, button, ' ', element('span', { class: 'subject' }, event.subject || event.id)),
-      element('td', { class: 'source' }, lastPart(event.source)),
+      element('td', { class: 'quiet time' }, timeOf(event.at)),
+      element(
+        'td',
+        { class: 'event' },
+        button,
+        ' ',
+        element('span', { class: 'quiet subject' }, event.subject || event.id),
+      ),
+      element('td', { class: 'quiet source' }, lastPart(event.source)),
       element('td', { class: 'outcome' }, fates),
     )
     const entry = { event, row, fates, text: '' }
@@ -79,8 +85,8 @@ export function createEventTable({ now, open }) {
   }
 
   function fateElements({ fates, further = 0 }) {
-    if (fates.length === 0) return [element('span', { class: 'unwanted' }, 'no subscription wanted it')]
-    const more = further > 0 ? [element('span', { class: 'unwanted' }, `and ${countOf(further)} more`)] : []
+    if (fates.length === 0) return [element('span', { class: 'quiet' }, 'no subscription wanted it')]
+    const more = further > 0 ? [element('span', { class: 'quiet' }, `and ${countOf(further)} more`)] : []
     return [...fates.map((fate) => fateElement(fate, now())), ...more]
   }
 

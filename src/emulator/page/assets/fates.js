@@ -37,8 +37,31 @@ export function fateText(fate, now) {
   }
 }
 
+const tones = {
+  delivered: 'ok',
+  waiting: 'wait',
+  'given up': 'wait',
+  'dead-lettered': 'bad',
+  dropped: 'bad',
+  Succeeded: 'ok',
+  Failed: 'bad',
+  Creating: 'wait',
+  Updating: 'wait',
+  Deleting: 'wait',
+  AwaitingManualAction: 'wait',
+}
+
+/** The tone of a state of an event or an event subscription: `ok`, `wait`, `bad` or `quiet`. */
+export const toneOf = (state) => tones[state] ?? 'quiet'
+
 /** A fate as an element; the text in it may be set anew as time goes by. */
 export function fateElement(fate, now) {
   const text = element('span', { class: 'fate-text' }, fateText(fate, now))
-  return element('span', { class: 'fate', 'data-state': fate.state }, element('b', {}, fate.name), ' ', text)
+  return element(
+    'span',
+    { class: 'fate', 'data-state': fate.state, 'data-tone': toneOf(fate.state) },
+    element('b', {}, fate.name),
+    ' ',
+    text,
+  )
 }

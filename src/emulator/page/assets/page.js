@@ -33,25 +33,25 @@ const throughput = createPlot('throughput', {
   title: 'Events published and delivered, and tries that failed, per second of the last two minutes',
   least: 5,
   lines: [
-    { field: 'published', label: 'published', area: true },
-    { field: 'delivered', label: 'delivered' },
-    { field: 'failed', label: 'failed tries' },
+    { field: 'published', label: 'published', tone: 'accent', area: true },
+    { field: 'delivered', label: 'delivered', tone: 'ok' },
+    { field: 'failed', label: 'failed tries', tone: 'bad', dashed: true },
   ],
 })
 const latency = createPlot('latency', {
   title: 'How long subscribers took to answer in the last two minutes, median and 95th percentile, in milliseconds',
   least: 5,
   lines: [
-    { field: 'median', label: 'median', area: true },
-    { field: 'p95', label: '95th percentile' },
+    { field: 'median', label: 'median', tone: 'accent', area: true },
+    { field: 'p95', label: '95th percentile', tone: 'wait', dashed: true },
   ],
 })
 let series = []
 
-function tellConnection(text, state) {
+function showConnection(text, tone) {
   // A status that is set anew is read out anew.
   if (connection.textContent !== text) connection.textContent = text
-  connection.dataset.state = state
+  connection.dataset.tone = tone
 }
 
 function useFigures(figures) {
@@ -94,7 +94,7 @@ function connect() {
     again = setTimeout(connect, reconnectMs)
   }
   listen('state', (state) => {
-    tellConnection('Live', 'ok')
+    showConnection('Live', 'ok')
     series = []
     useFigures(state)
     useResources(state)
@@ -110,11 +110,11 @@ function connect() {
   listen('resources', useResources)
   listen('figures', useFigures)
   listen('full', () => {
-    tellConnection('Too many pages are open', 'bad')
+    showConnection('Too many pages are open', 'bad')
     later()
   })
   source.addEventListener('error', () => {
-    tellConnection('The emulator is away', 'bad')
+    showConnection('The emulator is away', 'bad')
     if (source.readyState === EventSource.CLOSED) later()
   })
 }

@@ -20,18 +20,18 @@ export function niceCeiling(value) {
 /**
  * A plot of the last two minutes: lines over a common axis, with a legend that tells the latest numbers, or those of the second that
  * the pointer is on, or that the arrow keys went to.
- * `lines` are `{ field, label, area }`; a point may lack a field, then the line has a gap.
+ * `lines` are `{ field, label, tone, area, dashed }`; a point may lack a field, then the line has a gap.
  */
 export function createPlot(id, { title, lines, least }) {
   const figure = byId(id)
   // A slider along time, for those who can't see or don't point: each step reads its second out.
   const svg = shape('svg', { role: 'slider', tabindex: 0, 'aria-label': title, 'aria-valuemin': 0, height })
   const values = new Map()
-  const legend = element('ul', { class: 'legend' })
-  for (const { field, label } of lines) {
+  const legend = element('ul', { class: 'quiet legend' })
+  for (const { field, label, tone } of lines) {
     const value = element('b')
     values.set(field, value)
-    legend.append(element('li', { 'data-line': field }, element('i'), `${label} `, value))
+    legend.append(element('li', { 'data-tone': tone }, element('i'), `${label} `, value))
   }
   figure.querySelector('figcaption')?.append(legend)
   figure.append(svg)
@@ -81,16 +81,17 @@ export function createPlot(id, { title, lines, least }) {
         shape('text', { class: 'axis', x: width - margin.right, y: baseline, 'text-anchor': 'end' }, 'now'),
       )
     }
-    for (const { field, area } of lines) {
+    for (const { field, tone, area, dashed } of lines) {
       for (const run of runs(series, field)) {
         const points = run.map((index) => `${x(index).toFixed(1)},${y(series[index][field]).toFixed(1)}`)
         if (area) {
           const ends = [`${x(run.at(-1)).toFixed(1)},${y(0)}`, `${x(run[0]).toFixed(1)},${y(0)}`]
-          parts.push(shape('polygon', { class: 'area', 'data-line': field, points: [...points, ...ends].join(' ') }))
+          parts.push(shape('polygon', { class: 'area', 'data-tone': tone, points: [...points, ...ends].join(' ') }))
         }
         // A single second is a dot: a line of one point would not be seen.
-        if (run.length > 1) parts.push(shape('polyline', { 'data-line': field, points: points.join(' ') }))
-        else parts.push(shape('circle', { 'data-line': field, r: 1.8, cx: x(run[0]), cy: y(series[run[0]][field]) }))
+        if (run.length > 1)
+          parts.push(shape('polyline', { class: dashed ? 'dashed' : '', 'data-tone': tone, points: points.join(' ') }))
+        else parts.push(shape('circle', { 'data-tone': tone, r: 1.8, cx: x(run[0]), cy: y(series[run[0]][field]) }))
       }
     }
     svg.replaceChildren(...parts)

@@ -28,9 +28,9 @@ export async function createPublishForm() {
     event.setCustomValidity('')
   }
 
-  function say(text, state) {
+  function say(text, tone) {
     result.textContent = text
-    result.dataset.state = state
+    result.dataset.tone = tone
   }
 
   function checkJson() {
@@ -43,7 +43,7 @@ export async function createPublishForm() {
   }
 
   async function publish() {
-    say('Publishing', 'waiting')
+    say('Publishing', 'wait')
     const refused = await postJson('/page/publish', { topic: topic.value, event: event.value })
     say(refused ?? 'Accepted', refused === undefined ? 'ok' : 'bad')
   }
@@ -52,7 +52,7 @@ export async function createPublishForm() {
   sample.addEventListener('change', useSample)
   event.addEventListener('input', () => {
     checkJson()
-    if (result.dataset.state === 'bad') say('', 'waiting')
+    if (result.dataset.tone === 'bad') say('', 'wait')
   })
   // The browser's own bubble is gone after a moment.
   event.addEventListener('invalid', () => say(event.validationMessage, 'bad'))

@@ -1,4 +1,5 @@
 import { byId, countOf, dayAndTimeOf, descriptionList, element, lastPart, schemaNames } from './elements.js'
+import { toneOf } from './fates.js'
 
 /** The lists of topics, event subscriptions and queues. */
 export function createResourceLists() {
@@ -41,21 +42,21 @@ function createList(id, emptyText, fill) {
       const isSame =
         items.length === list.children.length && items.every((item, index) => item === list.children[index])
       if (!isSame || items.length === 0) list.replaceChildren(...items)
-      if (items.length === 0) list.append(element('li', { class: 'empty' }, emptyText))
-      if (more > 0) list.append(element('li', { class: 'empty' }, `and ${more} more`))
+      if (items.length === 0) list.append(element('li', { class: 'quiet padded' }, emptyText))
+      if (more > 0) list.append(element('li', { class: 'quiet padded' }, `and ${more} more`))
     },
   }
 }
 
 function newEntry() {
   const summary = element('summary')
-  const content = element('div')
+  const content = element('div', { class: 'padded' })
   const item = element('li', {}, element('details', {}, summary, content))
   return { item, summary, content, text: '' }
 }
 
 function fillTopic(topic, { summary, content }) {
-  summary.replaceChildren(element('b', {}, topic.name), element('span', { class: 'kind' }, schemaNames[topic.schema]))
+  summary.replaceChildren(element('b', {}, topic.name), element('span', { class: 'quiet' }, schemaNames[topic.schema]))
   content.replaceChildren(
     descriptionList([
       ['HTTPS', topic.endpoint],
@@ -69,7 +70,7 @@ function fillTopic(topic, { summary, content }) {
 function fillQueue({ name, topic, available, locked, delayed, deadLettered }, { summary, content }) {
   summary.replaceChildren(
     element('b', {}, name),
-    element('span', { class: 'where' }, `${topic} · ${countOf(available)} available, ${countOf(locked)} locked`),
+    element('span', { class: 'quiet where' }, `${topic} · ${countOf(available)} available, ${countOf(locked)} locked`),
   )
   content.replaceChildren(
     descriptionList([
@@ -85,8 +86,8 @@ function fillSubscription(subscription, { summary, content }) {
   const { handshake } = subscription
   summary.replaceChildren(
     element('b', {}, subscription.name),
-    element('span', { class: 'state', 'data-state': subscription.state }, subscription.state),
-    element('span', { class: 'where' }, `${lastPart(subscription.scope)} → ${subscription.endpoint}`),
+    element('span', { class: 'state', 'data-tone': toneOf(subscription.state) }, subscription.state),
+    element('span', { class: 'quiet where' }, `${lastPart(subscription.scope)} → ${subscription.endpoint}`),
   )
   const answer = handshake?.status === undefined ? '' : `, ${handshake.status}`
   content.replaceChildren(
