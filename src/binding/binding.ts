@@ -11,7 +11,7 @@ import { checkHandler, checkInitOptions, checkInvokeOptions, checkOptions } from
 import type { GivenMetadata } from './given-metadata.ts'
 import { type Health, judge } from './health.ts'
 import type { InputSide } from './input-side.ts'
-import { locateError, locatingLogger, placesOf } from './locate-failure.ts'
+import { locateError, locatingLogger, type PlaceOf, placesOf } from './locate-failure.ts'
 import type { OutputSide } from './output-side.ts'
 
 /** Options of a {@link Binding}. Each may be left out. */
@@ -90,6 +90,7 @@ export class Binding {
   #handler: EventHandler | undefined
   #input: InputSide | undefined
   #output: OutputSide | undefined
+  #outputPlace: PlaceOf = () => undefined
   #closing = new AbortController()
   #initializing: Promise<void> | undefined
   #closed: Promise<void> | undefined
@@ -119,7 +120,7 @@ export class Binding {
     if (this.#state !== 'new') {
       throw new BindingError('ALREADY_INITIALIZED', {
         what: this.#state === 'ready' ? 'this binding is initialised' : 'init is under way',
-        fix: 'make another Binding for another component, or close this one first',
+        fix: 'make another Binding: each has one component, and a closed one stays closed',
       })
     }
     this.#state = 'initializing'
@@ -142,7 +143,8 @@ export class Binding {
   async #open(metadata: unknown, { signal, subscription = 'wait' }: InitOptions): Promise<void> {
     const either = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal
     const { name, properties } = readDefinition(metadata)
-    const placeOf = placesOf(metadata)
+    const placeOf = placesOf(metadata, 'input')
+    this.#outputPlace = placesOf(metadata, 'output')
     const { credential } = this.#options
     const parsed = parseMetadata(properties, {
       ...(name !== undefined && { componentName: name }),
@@ -237,8 +239,12 @@ export class Binding {
         fix: 'set accessKey and topicEndpoint in its metadata',
       })
     }
-    const { ids, count, requestId } = await this.#output.publish(payload, options)
-    return { metadata: { ids: JSON.stringify(ids), count: String(count), ...(requestId && { requestId }) } }
+    try {
+      const { ids, count, requestId } = await this.#output.publish(payload, options)
+      return { metadata: { ids: JSON.stringify(ids), count: String(count), ...(requestId && { requestId }) } }
+    } catch (error) {
+      throw locateError(error, this.#outputPlace)
+    }
   }
 
   /** The output operations: `create` is the only one (specification, section 1). */

@@ -1,28 +1,40 @@
 import { BindingError, type BindingErrorCode, whatIsWrong } from '../core/errors.ts'
 import { type Logger, loggerBy } from '../core/logger.ts'
+import type { Side } from '../metadata/field-table.ts'
 import { type FieldName, findField } from '../metadata/fields.ts'
 import { isRecord } from '../support/is-record.ts'
 
-/** The metadata field that a failure most probably comes from. */
-const fields: Readonly<Partial<Record<BindingErrorCode, FieldName>>> = {
-  PORT_UNAVAILABLE: 'handshakePort',
-  SCOPE_NOT_FOUND: 'scope',
-  CREDENTIALS_REJECTED: 'clientSecret',
-  PERMISSION_DENIED: 'clientId',
-  HANDSHAKE_FAILED: 'subscriberEndpoint',
+/** The metadata fields that a failure of a side most probably comes from; the first that is given counts. */
+const fields: Readonly<Record<Side, Partial<Record<BindingErrorCode, readonly FieldName[]>>>> = {
+  input: {
+    PORT_UNAVAILABLE: ['handshakePort'],
+    SCOPE_NOT_FOUND: ['scope'],
+    CREDENTIALS_REJECTED: ['clientSecret'],
+    PERMISSION_DENIED: ['clientId'],
+    HANDSHAKE_FAILED: ['subscriberEndpoint'],
+  },
+  output: {
+    CREDENTIALS_REJECTED: ['accessKey', 'clientSecret'],
+    PERMISSION_DENIED: ['clientId'],
+    PUBLISH_REJECTED: ['topicEndpoint'],
+    PUBLISH_UNAVAILABLE: ['topicEndpoint'],
+  },
 }
 
 /** Names field and place of what a failure comes from, `scope at orders.yaml:24:14`; `undefined` where it is not known. */
 export type PlaceOf = (code: string) => string | undefined
 
-export function placesOf(metadata: unknown): PlaceOf {
+export function placesOf(metadata: unknown, side: Side): PlaceOf {
   const places = isRecord(metadata) && isRecord(metadata.places) ? metadata.places.properties : undefined
   return (code) => {
-    const [, field] = Object.entries(fields).find(([known]) => known === code) ?? []
-    if (field === undefined || !isRecord(places)) return undefined
-    // The component has the name as it was written, an alias for instance.
-    const [, at] = Object.entries(places).find(([name]) => findField(name)?.name === field) ?? []
-    return typeof at === 'string' ? `${field} at ${at}` : undefined
+    const [, candidates = []] = Object.entries(fields[side]).find(([known]) => known === code) ?? []
+    if (!isRecord(places)) return undefined
+    for (const field of candidates) {
+      // The component has the name as it was written, an alias for instance.
+      const [, at] = Object.entries(places).find(([name]) => findField(name)?.name === field) ?? []
+      if (typeof at === 'string') return `${field} at ${at}`
+    }
+    return undefined
   }
 }
 

@@ -155,12 +155,14 @@ function portTakenBy({ name, metadata }: CheckedComponent, ports: Map<number, st
 const maxLines = 60
 const maxLineLength = 2_000
 
-/** Makes a function that hides the secrets of a component in a text and removes control characters. */
+/**
+ * Makes a function that hides the secrets of a component in a text and removes control characters. What comes from outside was
+ * scrubbed where it came in. In our own words a secret that is an English word would blot out the word.
+ */
 function createClean(properties: Readonly<Record<string, unknown>>): (text: string) => string {
   const secrets = Object.values(properties).flatMap((value) => {
     const text = value instanceof Secret ? value.reveal() : ''
-    // Hiding a very short value would make the text unreadable.
-    return text.length < 4 ? [] : [text]
+    return isWord(text) ? [] : [text]
   })
   return (text) =>
     text
@@ -169,3 +171,6 @@ function createClean(properties: Readonly<Record<string, unknown>>): (text: stri
       .map((line) => hideSecrets(printable(line), secrets).slice(0, maxLineLength))
       .join('\n')
 }
+
+/** Could it be a word of ours? */
+const isWord = (text: string) => text.length < 4 || /^[A-Za-z]{1,20}$/.test(text)

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import https from 'node:https'
 import { text } from 'node:stream/consumers'
 import type { Endpoints } from '../core/endpoints.ts'
 import { isRecord } from '../support/is-record.ts'
 import { isLoopback } from '../support/loopback.ts'
+import { readRegularFileSync } from '../support/regular-file.ts'
 import { UsageError } from './usage-error.ts'
 
 export const defaultEmulator = 'https://127.0.0.1:4430'
@@ -89,7 +89,7 @@ export async function emulatorEndpoints({ url, ca: caFile }: EmulatorAddress): P
 
 function readAuthority(file: string): string {
   try {
-    return readFileSync(file, 'utf8')
+    return readRegularFileSync(file)
   } catch (error) {
     throw new UsageError(`--ca: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
   }

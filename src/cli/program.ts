@@ -32,7 +32,7 @@ const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/init.ts')).init,
   },
   schema: {
-    about: 'prints the JSON Schema of a component or of the emulator configuration',
+    about: 'prints the JSON Schema of a component, of the emulator configuration or of a check report',
     load: async () => (await import('./commands/schema.ts')).schema,
   },
 }

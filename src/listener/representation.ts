@@ -22,8 +22,9 @@ export function refuseRepresentation(headers: IncomingHttpHeaders): string | und
   return parameters.every(isUtf8Parameter) ? undefined : 'The charset must be UTF-8.'
 }
 
+/** A doubled header, `a, a`, is no media type. */
 function isJson(mediaType: string): boolean {
-  return mediaType === 'application/json' || (mediaType.endsWith('+json') && mediaType.indexOf('/') > 0)
+  return mediaType === 'application/json' || /^[\w!#$%&'*.^`|~-]+\/[\w!#$%&'*+.^`|~-]*\+json$/.test(mediaType)
 }
 
 /** Ignores other parameters than `charset`, as RFC 9110 demands. */

@@ -18,6 +18,8 @@ export interface InstanceOptions {
   readonly readWarningMs?: number | undefined
   /** Makes an unused component release a port; false where no such component has it. */
   readonly freePort: (port: number, asking: string) => Promise<boolean>
+  /** A call came before the output side's `init`. */
+  readonly onUninitialized: (fix: string) => void
 }
 
 export interface Instance {
@@ -134,12 +136,12 @@ export function createInstance(options: InstanceOptions): Instance {
     },
     async invoke({ operation, data, metadata }, signal) {
       if (!output.initialized) {
-        const error = new BindingError('NOT_INITIALIZED', {
+        const fix = 'restart daprd: it initialises its components when it starts, and this process has started after it'
+        options.onUninitialized(fix)
+        throw new BindingError('NOT_INITIALIZED', {
           what: `component ${JSON.stringify(name)} was not initialised in this process`,
-          fix: 'restart daprd: it initialises its components when it starts, and this process has started after it',
+          fix,
         })
-        warnOnce([error.message])
-        throw error
       }
       const { binding } = output
       if (!binding) {

@@ -2,12 +2,14 @@ import type { Metrics } from '../binding/metrics.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
+import { createQuietLog } from '../core/quiet-log.ts'
 import type { Side as SideName } from '../metadata/field-table.ts'
+import { printable } from '../support/text.ts'
 import type { Texts } from './contract.ts'
 import { createInstance, type Instance } from './instance.ts'
 
 export interface InstancesOptions {
-  readonly loggerOf: (component: string) => Logger
+  readonly loggerOf: (component?: string) => Logger
   readonly metrics: Metrics
   readonly endpoints?: Endpoints | undefined
   readonly readWarningMs?: number | undefined
@@ -45,6 +47,8 @@ export function createInstances(options: InstancesOptions): Instances {
   const { loggerOf, metrics, endpoints, readWarningMs, maxInitialized = 1_000 } = options
   const instances = new Map<string, Instance>()
   let closing = false
+  /** One for all components: a caller may make up names. */
+  const quiet = createQuietLog({ logger: loggerOf(), now: () => performance.now() })
 
   // Events without an acknowledgement are rare, so a check now and then is enough.
   const sweep = setInterval(() => {
@@ -77,7 +81,20 @@ export function createInstances(options: InstancesOptions): Instances {
     }
     const uninitialized = [...instances.values()].filter(({ inUse }) => !inUse)
     if (uninitialized[0] && uninitialized.length >= maxUninitialized) forget(uninitialized[0])
-    const instance = createInstance({ name, logger: loggerOf(name), metrics, endpoints, readWarningMs, freePort })
+    const instance = createInstance({
+      name,
+      logger: loggerOf(name),
+      metrics,
+      endpoints,
+      readWarningMs,
+      freePort,
+      onUninitialized: (fix) =>
+        quiet.warn(
+          `a component was not initialised in this process; ${fix}`,
+          { component: printable(name) },
+          printable(name),
+        ),
+    })
     instances.set(name, instance)
     return instance
   }

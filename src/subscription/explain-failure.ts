@@ -116,7 +116,7 @@ function explainHandshake(
 ): Explanation {
   const { subscriberEndpoint, secrets } = context
   const unreachable = isEmulator(context.resourceManager) ? ingressRule(context) : noAnswer
-  const endpoint = scrub(showUrl(subscriberEndpoint), secrets)
+  const endpoint = showUrl(subscriberEndpoint)
   const path = new URL(subscriberEndpoint).pathname
   const named = /Http (?<method>[A-Z]+) request failed with response code (?<answer>\w+)/i.exec(failure.message)?.groups
   const method = named?.method?.toUpperCase() ?? 'OPTIONS'
@@ -157,8 +157,8 @@ function explainHandshake(
 }
 
 /** The emulator needs no public endpoint, only a rule that leads to the handshake port. */
-function ingressRule({ subscriberEndpoint, handshakePort, secrets }: FailureContext): string {
-  const origin = scrub(new URL(subscriberEndpoint).origin, secrets)
+function ingressRule({ subscriberEndpoint, handshakePort }: FailureContext): string {
+  const { origin } = new URL(subscriberEndpoint)
   if (handshakePort === 0) {
     return [
       `tell the emulator that this binding serves ${origin}:`,

@@ -19,7 +19,9 @@ function hangEntra({ emulator }: World): Promise<void> {
 it('refuses a second init on a live binding, which goes on working', async () => {
   const world = await openWorld()
   await world.init()
-  expect((await refusal(world.init())).code).toBe('ALREADY_INITIALIZED')
+  const again = await refusal(world.init())
+  expect(again.code).toBe('ALREADY_INITIALIZED')
+  expect(again.fix).toContain('make another Binding')
   await world.binding.invoke('create', { order: 1 })
   await world.emulator.settled()
   expect(world.handled).toHaveLength(1)

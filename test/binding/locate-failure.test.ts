@@ -20,6 +20,21 @@ async function openFile(handshakePort: string, fields: Record<string, string> = 
   return { binding, component, log, lineOf }
 }
 
+it.each([
+  { field: 'accessKey', value: 'd3Jvbmcga2V5', code: 'CREDENTIALS_REJECTED' },
+  {
+    field: 'topicEndpoint',
+    value: 'https://nothing.westeurope-1.eventgrid.azure.net/api/events',
+    code: 'PUBLISH_REJECTED',
+  },
+])('names file, line and field of $code', async ({ field, value, code }) => {
+  const { binding, component, lineOf } = await openFile('0', { [field]: value })
+  await binding.init(component, { subscription: 'background' })
+  const refused = await refusal(binding.invoke('create', { order: 1 }))
+  expect(refused.code).toBe(code)
+  expect(refused.message).toMatch(new RegExp(`${field} at orders\\.yaml:${lineOf(field)}:\\d+`))
+})
+
 it('names file, line and field of a port that is taken', async () => {
   const server = createServer().listen(0)
   onTestFinished(() => void server.close())

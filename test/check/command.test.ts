@@ -113,6 +113,13 @@ spec:
     - { name: accessKey, value: "${topic.key}" }
 `
 
+it('leaves its own words readable where a secret is one of them', async () => {
+  const { write, check } = await openCheck()
+  write({ clientSecret: 'valid', accessKey: 'emulator' })
+  const { text } = await check('--offline')
+  expect(text).toContain('valid: input and output')
+})
+
 it('shows no secret of the component, whatever fails', async () => {
   const { check, write, emulator } = await openCheck()
   write({

@@ -108,7 +108,7 @@ it.each<{
   {
     what: 'a scope whose topic is missing',
     code: 'SCOPE_NOT_FOUND',
-    says: /there is no .*topics\/missing.*check scope/,
+    says: /there is no .*topics\/missing.*check scope/s,
     arrange: otherScope((scope) => scope.replace(/[^/]+$/, 'missing')),
   },
   {

@@ -26,6 +26,13 @@ setInterval(() => process.listenerCount('SIGTERM') > 0 && console.log('listens')
   }
 }
 
+it.each(['--ca', '--state'])('does not start an emulator with a pipe as %s, and names it', async (option) => {
+  const pipe = makePipe(makeComponentFolder().path, 'pipe')
+  const command = startCommand(['emulate', '--port', '0', '--http-port', '0', option, pipe])
+  expect(await command.ended).toBe(2)
+  expect(command.lines.join('\n')).toContain(`${pipe} is not a regular file`)
+})
+
 it('does not start with a pipe among the component files, and names it', async () => {
   const folder = makeComponentFolder()
   makePipe(folder.path, 'orders.yaml')

@@ -207,6 +207,11 @@ describe('a body that can never be handled', () => {
       headers: { 'content-type': 'application/jsonp' },
       body: cloudEventText('1'),
     },
+    {
+      name: 'a media type that a proxy doubled',
+      headers: { 'content-type': 'application/cloudevents+json, application/cloudevents+json' },
+      body: cloudEventText('1'),
+    },
   ])('is answered 415: $name', async ({ headers, body }) => {
     const { deliver, events } = await openListener()
     expect((await deliver(body, headers)).status).toBe(415)

@@ -219,7 +219,7 @@ it('refuses one component too many', async () => {
 })
 
 it('keeps its room for components that are initialised, whatever calls come with made-up names', async () => {
-  const { host, fields, pluggable } = await openComponent()
+  const { host, fields, pluggable, log } = await openComponent()
   await host.init('output', 'orders', fields)
   const first = await host.read('made-up')
   await eventually(() => expect(Object.keys(pluggable.health())).toContain('made-up'))
@@ -228,6 +228,7 @@ it('keeps its room for components that are initialised, whatever calls come with
   const calls = Array.from({ length: 150 }, (_, n) => [create(`made-up-${n}`), broken(`made-up-too-${n}`)])
   const outcomes = await Promise.allSettled(calls.flat())
   expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(['rejected']))
+  expect(log.lines.filter(({ message }) => message.includes('was not initialised')).length).toBeLessThanOrEqual(17)
 
   await host.init('output', 'payments', fields)
   for (const name of ['orders', 'payments']) expect(await create(name)).toMatchObject({ metadata: { count: '1' } })

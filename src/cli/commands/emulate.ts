@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { isIngressUrl } from '../../emulator/delivery/ingress.ts'
@@ -148,6 +148,8 @@ async function start(options: EventGridEmulatorOptions): Promise<EventGridEmulat
 function writeAuthority({ ca }: EventGridEmulator, wanted: string | undefined) {
   if (wanted !== undefined) {
     const file = resolve(wanted)
+    // Opening a named pipe waits for a reader, perhaps for ever.
+    if (existsSync(file) && !statSync(file).isFile()) throw new UsageError(`--ca: ${file} is not a regular file`)
     try {
       writeFileSync(file, ca)
     } catch (error) {

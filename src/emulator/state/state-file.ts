@@ -1,4 +1,4 @@
-import { closeSync, existsSync, mkdirSync, openSync, readSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 
@@ -73,6 +73,8 @@ export async function openStateFile(path: string, { maxPages }: StateFileOptions
 /** Whether the file is new or empty. A new one is readable by its owner only, as it holds keys. */
 function prepareFile(file: string): boolean {
   if (!existsSync(dirname(file))) mkdirSync(dirname(file), { recursive: true })
+  // Opening a named pipe waits for a writer, perhaps for ever.
+  if (existsSync(file) && !statSync(file).isFile()) throw new EmulatorStateError(`${file} is not a regular file`)
   const header = attempt(file, () => {
     const handle = openSync(file, existsSync(file) ? 'r' : 'wx+', 0o600)
     try {
