@@ -10,6 +10,8 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   schema: async () => (await import('../../src/cli/commands/schema.ts')).schema,
 }
 
+export const commandNames = Object.keys(commands)
+
 export async function commandHelp(name: string): Promise<string> {
   const load = commands[name]
   if (!load) throw new Error(`there is no command ${name}`)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { visit } from 'unist-util-visit'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { commandHelp, optionsOf } from './command-options.ts'
+import { commandHelp, commandNames, optionsOf } from './command-options.ts'
 import { pages, placeOf, root } from './page.ts'
 import { commandsIn, type ShellCommand } from './shell-line.ts'
 
@@ -66,6 +66,26 @@ it.each(named('node'))('$place: $line', ({ words }) => {
 it.each(named('npm', 'install'))('$place: $line', ({ words }) => {
   for (const word of words.filter((one) => one.endsWith('.tgz')))
     expect(word).toBe(`../eventgrid-binding/eventgrid-binding-${version}.tgz`)
+})
+
+/** Options that a sentence names, alone or behind a command: `--wait`, `emulate --state FILE`. */
+const optionsInSentences = pages.flatMap((page) => {
+  const found: { place: string; command: string | undefined; flag: string }[] = []
+  visit(page.tree, 'inlineCode', (node) => {
+    const [, command, flag] = /^(?:(serve|run|emulate|check|init|schema) )?(--[a-z][a-z-]+)/.exec(node.value) ?? []
+    if (flag !== undefined) found.push({ place: placeOf(page, node), command, flag })
+  })
+  return found
+})
+
+/** Of node and of devtunnel. */
+const flagsOfOthers = ['--max-semi-space-size', '--max-old-space-size', '--allow-anonymous']
+
+it.each(optionsInSentences)('$place names an option that exists: $flag', async ({ command, flag }) => {
+  const names = command === undefined ? commandNames : [command]
+  const helps = await Promise.all(names.map(commandHelp))
+  const known = helps.flatMap((help) => optionsOf(help).map((option) => option.flag))
+  expect([...known, ...flagsOfOthers]).toContain(flag)
 })
 
 it('finds the commands', () => {

@@ -3,9 +3,11 @@ import { visit } from 'unist-util-visit'
 import { expect, it } from 'vitest'
 import { createMetrics } from '../../src/binding/metrics.ts'
 import { checkIds } from '../../src/check/check-ids.ts'
+import { instruments } from '../../src/core/telemetry.ts'
 import { bindingErrorCodes } from '../../src/index.ts'
 import { metadataFields } from '../../src/metadata/fields.ts'
 import { renderMetadataTable } from '../support/metadata-table.ts'
+import { startTelemetry } from '../support/telemetry.ts'
 import { commandHelp, optionsOf } from './command-options.ts'
 import { codeIn, pages, readPage, rowsOf, section, sourceOf, tables } from './page.ts'
 
@@ -69,6 +71,21 @@ it('lists every metric of Prometheus once', async () => {
   expect(ours.length).toBeGreaterThan(10)
   expect(firstCells('docs/observability.md', "Prometheus' metrics").toSorted()).toEqual(ours.toSorted())
   for (const name of ours) expect(pagesWithRowFor(name)).toEqual(['docs/observability.md'])
+})
+
+it('lists every metric of OpenTelemetry once', async () => {
+  const telemetry = startTelemetry()
+  const made = Object.values(instruments() ?? {})
+  for (const instrument of made) {
+    if ('record' in instrument) instrument.record(1)
+    else instrument.add(1)
+  }
+  const listed = firstCells('docs/observability.md', "OpenTelemetry's metrics")
+  expect(listed).toHaveLength(made.length)
+  for (const name of listed) {
+    expect(await telemetry.metric(name), name).toHaveLength(1)
+    expect(pagesWithRowFor(name)).toEqual(['docs/observability.md'])
+  }
 })
 
 it('has a section for every check id, in order', () => {
