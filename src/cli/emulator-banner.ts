@@ -1,4 +1,4 @@
-import type { EventGridEmulator, NamespaceTopicView, TopicView } from '../emulator/index.ts'
+import type { EventGridEmulator, NamespaceTopicView, SystemTopicView, TopicView } from '../emulator/index.ts'
 import { shellWord } from '../support/text.ts'
 
 /** How to use a started emulator: endpoints, keys, and lines for a shell. Its keys protect nothing, so they are shown. */
@@ -10,7 +10,9 @@ export function bannerLines(emulator: EventGridEmulator, caFile: string): string
     `page                         ${proxy}/`,
     `certificate authority        ${caFile}`,
     '',
-    ...emulator.topics().flatMap(topicLines),
+    ...emulator.topics().flatMap((topic) => topicLines(topic)),
+    ...emulator.domains().flatMap((domain) => topicLines(domain, 'domain')),
+    ...emulator.systemTopics().flatMap(systemTopicLines),
     ...emulator.namespaceTopics().flatMap(namespaceTopicLines),
     ...emulator
       .clients()
@@ -26,14 +28,19 @@ export function bannerLines(emulator: EventGridEmulator, caFile: string): string
   ]
 }
 
-export function topicLines({ name, id, endpoint, httpEndpoint, keys }: TopicView): string[] {
+/** Lines about a topic or a domain. */
+export function topicLines({ name, id, endpoint, httpEndpoint, keys }: TopicView, noun = 'topic'): string[] {
   return [
-    `topic ${name}`,
+    `${noun} ${name}`,
     `  endpoint  ${endpoint}`,
     `  or        ${httpEndpoint}`,
     `  key       ${keys[0]}`,
     `  scope     ${id}`,
   ]
+}
+
+function systemTopicLines({ name, id, source }: SystemTopicView): string[] {
+  return [`system topic ${name}`, `  source    ${source}`, `  scope     ${id}`]
 }
 
 function namespaceTopicLines({ name, id, namespaceEndpoint, endpoint, key }: NamespaceTopicView): string[] {

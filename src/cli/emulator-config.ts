@@ -49,6 +49,8 @@ const reloaded: ReadonlySet<string> = new Set<keyof ParsedConfig['config']>([
   'clients',
   'subscriptions',
   'topics',
+  'domains',
+  'systemTopics',
   'eventSubscriptions',
   'ingress',
 ])

@@ -36,7 +36,7 @@ export interface RunningEmulator {
   readonly faults: Faults
   readonly tokens: TokenIssuer
   readonly engine: DeliveryEngine
-  /** Takes events of a source for the webhooks and for the namespace topics that want them. */
+  /** Takes events for the webhooks and for the namespace topics that want them. */
   readonly accept: DeliveryEngine['accept']
   readonly namespaces: NamespaceStore
   readonly queues: NamespaceQueues
@@ -164,9 +164,9 @@ function createParts(
   })
   const engine = createDeliveryEngine({ ...shared, ...options, ingress, journal, restoreElsewhere: queues.restore })
   const forwarding = createForwarding({ store, namespaces, queues })
-  const accept: DeliveryEngine['accept'] = (sourceId, events) => {
-    engine.accept(sourceId, events)
-    forwarding.accept(sourceId, events)
+  const accept: DeliveryEngine['accept'] = (accepted) => {
+    engine.accept(accepted)
+    forwarding.accept(accepted)
   }
   const provisioning = createProvisioning({ ...shared, delivery: engine, operations })
   return { ...shared, figures, engine, accept, namespaces, queues, operations, provisioning }
@@ -195,8 +195,10 @@ function registerRoutes(app: FastifyInstance, parts: Parts, options: RouteOption
 
 /** Continues with the topics, subscriptions and events of an earlier run. */
 function resume({ store, directory, namespaces, queues, engine, provisioning }: Parts): void {
-  for (const { subscriptionId, resourceGroup } of store.topics()) {
-    directory.azureSubscription(subscriptionId)?.resourceGroups.set(resourceGroup.toLowerCase(), resourceGroup)
+  for (const type of ['topics', 'domains', 'systemTopics'] as const) {
+    for (const { subscriptionId, resourceGroup } of store.resources(type)) {
+      directory.azureSubscription(subscriptionId)?.resourceGroups.set(resourceGroup.toLowerCase(), resourceGroup)
+    }
   }
   for (const namespace of namespaces.namespaces()) {
     for (const topic of namespaces.topics(namespace.id)) {

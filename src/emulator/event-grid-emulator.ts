@@ -1,4 +1,5 @@
-import { createDeclarations, type Declarations, putTopic, removeTopic } from './config/declarations.ts'
+import { createDeclarations, type Declarations } from './config/declarations.ts'
+import { putPublished, removeNamed } from './config/declared-resources.ts'
 import { checkTopicNames } from './config/option-names.ts'
 import { type EventGridEmulatorOptions, resolveOptions, type TopicOptions } from './config/options.ts'
 import { type Connectable, type ConnectOptions, connectBinding } from './connect.ts'
@@ -13,7 +14,10 @@ import { checkFault, type Fault } from './server/faults.ts'
 import { openState } from './state/state.ts'
 import {
   type NamespaceTopicView,
+  type SystemTopicView,
   type TopicView,
+  viewAllPublished,
+  viewDomain,
   viewNamespaceTopic,
   viewNamespaceTopics,
   viewTopic,
@@ -94,7 +98,7 @@ export class EventGridEmulator implements AsyncDisposable {
   }
 
   /**
-   * Replaces clients and their roles, Azure subscriptions, topics, event subscriptions and ingress by those of other
+   * Replaces clients and their roles, Azure subscriptions, topics, domains, system topics, event subscriptions and ingress by those of other
    * options. What these do not name is removed. All other options (ports, state, clock, delivery) stay the same.
    * Throws the errors that {@link start} rejects with.
    */
@@ -111,13 +115,18 @@ export class EventGridEmulator implements AsyncDisposable {
    */
   addTopic(options: TopicOptions): TopicView {
     checkTopicNames(options)
-    putTopic(this.#parts, { subscriptionId: this.subscriptionId, ...options })
+    putPublished(this.#parts, 'topics', { subscriptionId: this.subscriptionId, ...options })
     return this.topic(options.name)
   }
 
   /** A custom topic. @param name @default the first. Throws a RangeError for an unknown name. */
   topic(name?: string): TopicView {
     return viewTopic(this.#parts, name)
+  }
+
+  /** A domain: its endpoint takes the events of all its topics. @param name @default the first. Throws a RangeError for an unknown name. */
+  domain(name?: string): TopicView {
+    return viewDomain(this.#parts, name)
   }
 
   /**
@@ -143,7 +152,7 @@ export class EventGridEmulator implements AsyncDisposable {
   /**
    * An event subscription with its secrets; undefined if it does not exist. Throws a RangeError for an unknown source.
    *
-   * @param scope a resource id, or the name of a custom topic
+   * @param scope a resource id, or the name of a topic or domain
    */
   eventSubscription(scope: string, name: string): EventSubscription | undefined {
     const { store } = this.#parts
@@ -156,28 +165,36 @@ export class EventGridEmulator implements AsyncDisposable {
   }
 
   /**
-   * Raises events at any source, as Azure's services do: its subscriptions get them. For a custom topic this is the
-   * same as publishing. Throws a TypeError for an invalid event, and a RangeError for an unknown source.
+   * Raises events at any source, as Azure's services do: its subscriptions get them. For a custom topic or a
+   * domain this is the same as publishing. Events of a source also go to its system topic. Throws a TypeError for an invalid event, and a RangeError for an unknown source.
    *
-   * @param source a resource id, or the name of a custom topic
+   * @param source a resource id, or the name of a topic or domain
    */
   raise(source: string, events: readonly unknown[]): void {
     const { store, clock, accept } = this.#parts
     const sourceId = sourceIdOf(store, source)
     if (!Array.isArray(events)) throw new TypeError('raise takes a list of events')
-    for (const { source, accepted } of raisedEvents(store, sourceId, events, clock.now())) {
-      accept(source, accepted)
-    }
+    accept(raisedEvents(store, sourceId, events, clock.now()))
   }
 
   /** Removes a custom topic and its event subscriptions. Has no effect for an unknown name. */
   removeTopic(name: string): void {
-    removeTopic(this.#parts, name)
+    removeNamed(this.#parts, 'topics', name)
   }
 
   /** All custom topics. */
   topics(): readonly TopicView[] {
-    return this.#parts.store.topics().map(({ name }) => this.topic(name))
+    return viewAllPublished(this.#parts, 'topics')
+  }
+
+  /** All domains. */
+  domains(): readonly TopicView[] {
+    return viewAllPublished(this.#parts, 'domains')
+  }
+
+  /** All system topics, with their sources. */
+  systemTopics(): readonly SystemTopicView[] {
+    return this.#parts.store.resources('systemTopics').map(({ name, id, source }) => ({ name, id, source }))
   }
 
   /** The applications that may sign in, with their secrets. */

@@ -9,6 +9,7 @@ export {
   type NamespaceOptions,
   type NamespaceTopicOptions,
   type QueueSubscriptionOptions,
+  type SystemTopicOptions,
   type TopicOptions,
 } from './config/options.ts'
 export type { Connectable, ConnectOptions } from './connect.ts'
@@ -38,4 +39,4 @@ export type {
 export type { RecordRing } from './records/records.ts'
 export type { Fault, FaultRoute } from './server/faults.ts'
 export { EmulatorStateError } from './state/state-file.ts'
-export type { NamespaceTopicView, TopicView } from './topic-view.ts'
+export type { NamespaceTopicView, SystemTopicView, TopicView } from './topic-view.ts'

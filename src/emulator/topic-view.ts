@@ -1,7 +1,9 @@
 import type { RunningEmulator } from './emulator.ts'
 import type { Namespace, NamespaceTopic } from './model/namespace.ts'
+import type { Publishable } from './model/resource.ts'
+import { resourceNamed } from './model/store.ts'
 
-/** A custom topic, as a publisher needs it. */
+/** A custom topic or a domain, as a publisher needs it. */
 export interface TopicView {
   readonly name: string
   /** Resource id, which is the scope of its event subscriptions. */
@@ -13,6 +15,15 @@ export interface TopicView {
   /** The first key. */
   readonly key: string
   readonly keys: readonly [string, string]
+}
+
+/** A system topic. */
+export interface SystemTopicView {
+  readonly name: string
+  /** Resource id, which is the scope of its event subscriptions. */
+  readonly id: string
+  /** Resource id of the source of its events. */
+  readonly source: string
 }
 
 /** A namespace topic, as a publisher and a receiver need it. */
@@ -32,17 +43,26 @@ type Sources = Pick<RunningEmulator, 'store' | 'namespaces' | 'addresses'>
 
 /** A custom topic. @param name @default the first. Throws a RangeError for an unknown name. */
 export function viewTopic({ store, addresses }: Sources, name: string | undefined): TopicView {
-  const topic = name === undefined ? store.topics()[0] : store.topic(name)
+  const topic = name === undefined ? store.resources('topics')[0] : resourceNamed(store, 'topics', name)
   if (!topic) throw new RangeError(name === undefined ? 'there is no topic' : `there is no topic ${name}`)
-  const path = `/topics/${topic.name}/api/events`
-  return {
-    name: topic.name,
-    id: topic.id,
-    endpoint: `${addresses.https}${path}`,
-    httpEndpoint: `${addresses.http}${path}`,
-    key: topic.keys[0],
-    keys: topic.keys,
-  }
+  return viewPublished(addresses, topic)
+}
+
+/** A domain. @param name @default the first. Throws a RangeError for an unknown name. */
+export function viewDomain({ store, addresses }: Sources, name: string | undefined): TopicView {
+  const domain = name === undefined ? store.resources('domains')[0] : resourceNamed(store, 'domains', name)
+  if (!domain) throw new RangeError(name === undefined ? 'there is no domain' : `there is no domain ${name}`)
+  return viewPublished(addresses, domain)
+}
+
+/** All custom topics, or all domains. */
+export function viewAllPublished({ store, addresses }: Sources, type: Publishable['type']): readonly TopicView[] {
+  return store.resources(type).map((one) => viewPublished(addresses, one))
+}
+
+function viewPublished({ https, http }: Sources['addresses'], { name, id, label, keys }: Publishable): TopicView {
+  const path = `/topics/${label}/api/events`
+  return { name, id, endpoint: `${https}${path}`, httpEndpoint: `${http}${path}`, key: keys[0], keys }
 }
 
 /** A namespace topic: by default the first of the first namespace. Throws a RangeError for an unknown name. */

@@ -18,3 +18,11 @@ it('shows how to publish to each namespace topic, and how to receive', async () 
   )
   expect(lines).toContain('namespace topic orders')
 })
+
+it('shows how to publish to each domain, and what each system topic stands for', async () => {
+  const source = '/subscriptions/1/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/photos'
+  const emulator = await startEmulator({ domains: [{ name: 'shop' }], systemTopics: [{ name: 'uploads', source }] })
+  const lines = bannerLines(emulator, 'ca.pem')
+  expect(lines.join('\n')).toContain(`domain shop\n  endpoint  ${emulator.domain('shop').endpoint}\n`)
+  expect(lines.join('\n')).toContain(`system topic uploads\n  source    ${source}\n  scope     `)
+})

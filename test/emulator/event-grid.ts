@@ -13,9 +13,9 @@ import { ManualClock } from '../../src/emulator/model/clock.ts'
 import type {
   EventSubscription,
   EventSubscriptionProperties,
-  Topic,
   WebHookProperties,
 } from '../../src/emulator/model/model.ts'
+import type { Topic } from '../../src/emulator/model/resource.ts'
 import { createStore, type Store } from '../../src/emulator/model/store.ts'
 import type { Records } from '../../src/emulator/records/record-types.ts'
 import { RecordRing } from '../../src/emulator/records/records.ts'
@@ -108,6 +108,8 @@ export async function openEventGrid(options: EventGridOptions = {}): Promise<Eve
   })
   const group = '/subscriptions/33333333-3333-4333-8333-333333333333/resourceGroups/rg'
   const topic: Topic = {
+    type: 'topics',
+    label: 'orders',
     id: `${group}/providers/Microsoft.EventGrid/topics/orders`,
     name: 'orders',
     subscriptionId: '33333333-3333-4333-8333-333333333333',
@@ -118,7 +120,7 @@ export async function openEventGrid(options: EventGridOptions = {}): Promise<Eve
     disableLocalAuth: false,
     ...options.topic,
   }
-  shared.store.putTopic(topic)
+  shared.store.putResource(topic)
   return {
     ...shared,
     engine,
@@ -126,9 +128,7 @@ export async function openEventGrid(options: EventGridOptions = {}): Promise<Eve
     endpoint: `${baseUrl}/topics/${topic.name}/api/events`,
     subscriber,
     raise(sourceId, events) {
-      for (const { source, accepted } of raisedEvents(shared.store, sourceId, events, clock.now())) {
-        engine.accept(source, accepted)
-      }
+      engine.accept(raisedEvents(shared.store, sourceId, events, clock.now()))
     },
     subscribe({ webhook, ...properties } = {}, { scope = topic.id, name = 'Sub1' } = {}) {
       const subscription: EventSubscription = {

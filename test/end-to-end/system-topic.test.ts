@@ -1,10 +1,12 @@
 /** Event subscriptions of a system topic, as users of Terraform and Bicep have them. */
 import { expect, it, onTestFinished } from 'vitest'
+import { emulatorDefaults } from '../../src/emulator/index.ts'
 import { Binding } from '../../src/index.ts'
 import { openWorld } from '../support/open-world.ts'
 
 async function openSystemTopic(type = 'systemTopics') {
-  const world = await openWorld()
+  const account = `/subscriptions/${emulatorDefaults.subscriptionId}/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/a`
+  const world = await openWorld({ emulator: { systemTopics: [{ name: 'uploads', source: account }] } })
   const { emulator } = world
   const [group = ''] = emulator.topic().id.split('/providers/')
   const scope = `${group}/providers/Microsoft.EventGrid/${type}/uploads`

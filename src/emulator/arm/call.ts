@@ -1,7 +1,7 @@
 import type { AzureSubscription, Directory } from '../entra/directory.ts'
 import type { VerifiedToken } from '../entra/token-issuer.ts'
 import type { Clock } from '../model/clock.ts'
-import { topicId } from '../model/model.ts'
+import { resourceId } from '../model/resource.ts'
 import type { Store } from '../model/store.ts'
 import { type ArmError, armErrors } from './errors.ts'
 import type { ArmScope } from './path.ts'
@@ -103,19 +103,22 @@ function forbidden(call: ArmCall, action: string, scope: string): ArmError {
   return armErrors.forbidden(call.caller.clientId, call.caller.objectId, action, scope)
 }
 
-/** Checks that the resource group and the custom topic of a scope exist. Throws an ArmError. */
+/** Checks that the resource group and the topic or domain of a scope exist. Throws an ArmError. */
 export function requireExistence({ store }: Pick<ArmResources, 'store'>, { azure, parts }: ResolvedScope): void {
   const { resourceGroup, resource } = parts
   if (resourceGroup === undefined) return
   if (!azure.resourceGroups.has(resourceGroup.toLowerCase())) throw armErrors.resourceGroupNotFound(resourceGroup)
-  const [type] = resource?.types ?? []
+  const [type = ''] = resource?.types ?? []
   const [name] = resource?.names ?? []
-  // The emulator does not know other providers' resources, and takes them as existing.
-  if (resource?.namespace.toLowerCase() !== 'microsoft.eventgrid' || type?.toLowerCase() !== 'topics' || !name) return
-  if (!store.topicById(topicId(azure.id, resourceGroup, name))) {
-    throw armErrors.resourceNotFound('Microsoft.EventGrid/topics', name, resourceGroup)
+  const known = knownTypes.find((one) => one.toLowerCase() === type.toLowerCase())
+  // The emulator does not know other providers' resources, nor partner topics, and takes them as existing.
+  if (resource?.namespace.toLowerCase() !== 'microsoft.eventgrid' || !known || !name) return
+  if (!store.resource(resourceId(known, { subscriptionId: azure.id, resourceGroup, name }))) {
+    throw armErrors.resourceNotFound(`Microsoft.EventGrid/${known}`, name, resourceGroup)
   }
 }
+
+const knownTypes = ['topics', 'domains', 'systemTopics'] as const
 
 export function requireRegistration({ azure }: ResolvedScope): void {
   if (azure.registration !== 'Registered' && azure.registration !== 'Registering')

@@ -111,6 +111,8 @@ export const armErrors = {
       `The Resource '${type}/${name}' under resource group '${group}' was not found. For more details ` +
         `please go to https://aka.ms/ARMResourceNotFoundFix`,
     ),
+  topicTypeNotFound: (name: string) =>
+    new ArmError(404, 'ResourceNotFound', `The topic type '${name.slice(0, 100)}' could not be found.`),
   invalidNamespace: (message: string) => new ArmError(404, 'InvalidResourceNamespace', message),
   roleAssignmentNotFound: (name: string) =>
     new ArmError(404, 'RoleAssignmentNotFound', `The role assignment '${name}' is not found.`),

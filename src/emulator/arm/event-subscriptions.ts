@@ -1,4 +1,5 @@
-import { destinationOf, type EventSubscription, eventSubscriptionId, type Topic, topicId } from '../model/model.ts'
+import { destinationOf, type EventSubscription, eventSubscriptionId } from '../model/model.ts'
+import { locationOf, publisherOf, sourceOf } from '../model/store.ts'
 import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, type ResolvedScope } from './call.ts'
 import { armErrors } from './errors.ts'
 import { defaultEventTypesOf, unknownEventType } from './event-types.ts'
@@ -38,7 +39,7 @@ export function createEventSubscriptionHandler(
       {
         ...more,
         apiVersion: call.apiVersion,
-        defaultEventTypes: defaultEventTypesOf(subscription.scope, call.apiVersion),
+        defaultEventTypes: defaultEventTypesOf(sourceOf(resources.store, subscription.scope), call.apiVersion),
       },
       shownAs(target, subscription),
     )
@@ -54,11 +55,14 @@ export function createEventSubscriptionHandler(
     const properties = parseEventSubscription(method, jsonContent(call), {
       name: target.name,
       existing: existing?.properties,
-      inputSchema: topicOf(resources, resolved)?.inputSchema,
+      inputSchema: publisherOf(resources.store, target.scope)?.inputSchema,
       now: resources.clock.now(),
     })
     refuseWhileBusy(existing)
-    const unknown = unknownEventType(target.scope, properties.filter?.includedEventTypes ?? [])
+    const unknown = unknownEventType(
+      sourceOf(resources.store, target.scope),
+      properties.filter?.includedEventTypes ?? [],
+    )
     if (unknown !== undefined) {
       throw armErrors.invalidRequest(
         `Invalid event subscription request: event type '${unknown.slice(0, 100)}' is not supported by the source.`,
@@ -79,13 +83,17 @@ export function createEventSubscriptionHandler(
     const asked = echoOf(subscription, call)
     const secrets = method === 'PUT' && !existing ? 'shown' : 'hidden'
     const body = viewOf(call, target, asked, { detail: 'sparse', secrets })
-    return writtenAnswer(call, operation, locationOf(resources, resolved), body)
+    return writtenAnswer(call, operation, locationAt(resolved, target), body)
   }
 
-  const remove = (call: ArmCall, resolved: ResolvedScope, existing: EventSubscription): ArmAnswer => {
+  const remove = (call: ArmCall, target: Target, resolved: ResolvedScope, existing: EventSubscription): ArmAnswer => {
     refuseWhileBusy(existing)
-    return removedAnswer(call, provisioning.remove(existing, resolved.azure.id), locationOf(resources, resolved))
+    return removedAnswer(call, provisioning.remove(existing, resolved.azure.id), locationAt(resolved, target))
   }
+
+  /** The region of operations: the source's, or `global` for a scope without a region. */
+  const locationAt = ({ parts }: ResolvedScope, { scope }: Target): string =>
+    parts.resource ? (locationOf(resources.store, scope) ?? 'westeurope') : 'global'
 
   const refuseWhileBusy = (existing: EventSubscription | undefined) => {
     if (!conflicts || !existing || !busy.includes(existing.provisioningState)) return
@@ -121,7 +129,7 @@ export function createEventSubscriptionHandler(
       notFound: armErrors.eventSubscriptionNotFound,
       view: (found) => viewOf(call, target, found, { detail: 'filled', secrets: 'hidden' }),
       write: (found) => write(call, target, resolved, found),
-      remove: (found) => remove(call, resolved, found),
+      remove: (found) => remove(call, target, resolved, found),
     })
   }
 }
@@ -155,20 +163,6 @@ export function shownAs(
 function nestedType(scope: string): string {
   const parts = scope.slice(scope.toLowerCase().lastIndexOf('/providers/') + '/providers/'.length).split('/')
   return parts.filter((_, index) => index === 0 || index % 2 === 1).join('/')
-}
-
-function topicOf(resources: ArmResources, { azure, parts }: ResolvedScope): Topic | undefined {
-  const { resource, resourceGroup } = parts
-  const [name] = resource?.names ?? []
-  if (resource?.namespace.toLowerCase() !== 'microsoft.eventgrid' || resource.types.length !== 1 || !name)
-    return undefined
-  return resourceGroup === undefined ? undefined : resources.store.topicById(topicId(azure.id, resourceGroup, name))
-}
-
-/** The region of operations: the topic's, or `global` for a scope without a region. */
-function locationOf(resources: ArmResources, resolved: ResolvedScope): string {
-  if (!resolved.parts.resource) return 'global'
-  return topicOf(resources, resolved)?.location ?? 'westeurope'
 }
 
 function echoOf(subscription: EventSubscription, call: ArmCall): EventSubscription {

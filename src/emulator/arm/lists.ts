@@ -1,11 +1,13 @@
 import type { EventSubscription } from '../model/model.ts'
+import { regionName } from '../model/resource.ts'
+import { locationOf, sourceOf } from '../model/store.ts'
 import type { ArmAnswer, ArmCall, ArmResources } from './call.ts'
 import { armErrors } from './errors.ts'
 import { eventSubscriptionType, shownAs } from './event-subscriptions.ts'
-import { defaultEventTypesOf } from './event-types.ts'
+import { defaultEventTypesOf, topicTypeOf } from './event-types.ts'
 import type { ArmTarget } from './path.ts'
 import { parseArmScope } from './path.ts'
-import { answerList, authorizeCall, isBelow, regionName } from './resource.ts'
+import { answerList, authorizeCall, isBelow } from './resource.ts'
 import { viewEventSubscription } from './view.ts'
 
 type Target = Extract<ArmTarget, { kind: 'eventSubscriptions' }>
@@ -27,7 +29,7 @@ export function listEventSubscriptions(resources: ArmResources, call: ArmCall, t
         apiVersion: call.apiVersion,
         detail: 'filled',
         secrets: 'hidden',
-        defaultEventTypes: defaultEventTypesOf(subscription.scope, call.apiVersion),
+        defaultEventTypes: defaultEventTypesOf(sourceOf(resources.store, subscription.scope), call.apiVersion),
       },
       shownAs(target, subscription),
     ),
@@ -47,18 +49,9 @@ function isListed(resources: ArmResources, subscription: EventSubscription, targ
   const { scope } = subscription
   if (scope.toLowerCase() !== target.scope.toLowerCase() && !isBelow(target.scope, scope)) return false
   const resource = parseArmScope(scope)?.resource
-  const location = resource ? (resources.store.topicById(scope)?.location ?? 'westeurope') : 'global'
+  const location = resource ? (locationOf(resources.store, scope) ?? 'westeurope') : 'global'
   if (!sameText(location, target.location ?? 'global')) return false
   return target.topicType === undefined || sameText(topicTypeOf(scope), target.topicType)
-}
-
-/** `Microsoft.EventGrid.Topics`, `Microsoft.Resources.Subscriptions` and so on. */
-function topicTypeOf(scope: string): string {
-  const parts = parseArmScope(scope)
-  if (!parts?.resource) {
-    return parts?.resourceGroup ? 'Microsoft.Resources.ResourceGroups' : 'Microsoft.Resources.Subscriptions'
-  }
-  return [parts.resource.namespace, ...parts.resource.types].join('.')
 }
 
 /**

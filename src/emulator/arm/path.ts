@@ -1,3 +1,5 @@
+import type { Resource } from '../model/resource.ts'
+
 /** A parsed path of Azure Resource Manager. Ids keep the caller's letter case; keywords match in any case. */
 export type ArmTarget =
   | {
@@ -20,16 +22,13 @@ export type ArmTarget =
       readonly form: 'operationsStatus' | 'operationResults'
       readonly id: string
     }
-  | { readonly kind: 'topic'; readonly scope: string; readonly name: string; readonly action?: string }
-  | { readonly kind: 'topics'; readonly scope: string }
-  | {
-      /** A namespace, its topic, or the topic's event subscription; `isList` asks for all of the next level. */
-      readonly kind: 'namespaces'
-      readonly scope: string
-      readonly names: readonly string[]
-      readonly isList: boolean
-      readonly action?: string
-    }
+  | ({ readonly kind: 'resource'; readonly type: Resource['type'] } & Levels)
+  /** A namespace, its topic, or the topic's event subscription. */
+  | ({ readonly kind: 'namespaces' } & Levels)
+  /** The kinds of sources of Azure, one of them, or its event types. */
+  | { readonly kind: 'topicTypes'; readonly name?: string; readonly eventTypes: boolean }
+  /** The event types of a source. */
+  | { readonly kind: 'eventTypes'; readonly scope: string }
   | { readonly kind: 'provider'; readonly scope: string; readonly namespace: string; readonly action?: string }
   | { readonly kind: 'roleAssignment'; readonly scope: string; readonly name: string }
   | { readonly kind: 'roleAssignments'; readonly scope: string }
@@ -37,6 +36,15 @@ export type ArmTarget =
   | { readonly kind: 'container'; readonly scope: string }
   /** A type that Event Grid has and the emulator does not support. */
   | { readonly kind: 'unsupported'; readonly scope: string; readonly type: string }
+
+/** A resource, by its name and the names of what contains it, outermost first. */
+interface Levels {
+  readonly scope: string
+  readonly names: readonly string[]
+  /** True: all resources of the level below the names are asked for. */
+  readonly isList: boolean
+  readonly action?: string
+}
 
 export interface ArmScope {
   readonly subscriptionId: string
@@ -51,8 +59,6 @@ export interface ArmScope {
 
 /** Types of Microsoft.EventGrid that the emulator does not support. */
 const unsupportedTypes: readonly string[] = [
-  'domains',
-  'systemTopics',
   'partnerTopics',
   'partnerNamespaces',
   'partnerRegistrations',
@@ -60,8 +66,6 @@ const unsupportedTypes: readonly string[] = [
   'partnerDestinations',
   'verifiedPartners',
   'extensionTopics',
-  'topicTypes',
-  'eventTypes',
   'operations',
   'privateEndpointConnections',
   'privateLinkResources',
@@ -119,7 +123,19 @@ function parseEventGrid(
     if (same(type, 'topicTypes') && rest.length === 3)
       return { kind: 'eventSubscriptions', scope, nested: false, topicType: name }
   }
-  if (same(type, 'namespaces')) return parseNamespaces(scope, rest)
+  if (
+    same(type, 'topicTypes') &&
+    scope === '/' &&
+    rest.length <= 3 &&
+    (third === undefined || same(third, 'eventTypes'))
+  ) {
+    return { kind: 'topicTypes', ...(name !== undefined && { name }), eventTypes: third !== undefined }
+  }
+  if (same(type, 'eventTypes') && rest.length === 1) return { kind: 'eventTypes', scope }
+  if (same(type, 'namespaces')) {
+    const levels = parseLevels(['namespaces', 'topics', 'eventSubscriptions'], scope, rest)
+    return levels && { kind: 'namespaces', ...levels }
+  }
   // Types are at the odd places of `{namespace}/{type}/{name}/{type}/{name}`.
   const nest = rest.findIndex((segment, index) => index % 2 === 0 && same(segment, 'eventSubscriptions'))
   if (nest >= 0) {
@@ -136,25 +152,32 @@ function parseEventGrid(
       ...(action === undefined ? {} : { action }),
     }
   }
-  const unsupported = unsupportedTypes.find((one) => same(type, one) || (same(type, 'topics') && same(third, one)))
+  const unsupported = unsupportedTypes.find(
+    (one) => same(type, one) || ((same(type, 'topics') || same(type, 'domains')) && same(third, one)),
+  )
   if (unsupported !== undefined) return { kind: 'unsupported', scope, type: unsupported }
-  if (!same(type, 'topics') || rest.length > 3) return undefined
-  if (name === undefined) return { kind: 'topics', scope }
-  return { kind: 'topic', scope, name, ...(third === undefined ? {} : { action: third }) }
+  const types = resourceTypes.find(([first]) => same(type, first))
+  const levels = types && parseLevels(types, scope, rest)
+  if (!levels) return undefined
+  const { names, isList } = levels
+  const found = names.length + (isList ? 1 : 0) > 1 ? 'domains/topics' : types[0]
+  return { kind: 'resource', type: found, ...levels }
 }
 
-/** `namespaces[/{name}[/topics[/{name}[/eventSubscriptions[/{name}]]]]]`, and an action behind a name. */
-function parseNamespaces(scope: string, rest: readonly string[]): ArmTarget | undefined {
-  const types = ['namespaces', 'topics', 'eventSubscriptions']
+/** The types of resources, each with the types of what it contains. */
+const resourceTypes = [['topics'], ['domains', 'topics'], ['systemTopics']] as const
+
+/** `{type}[/{name}[/{type}[/{name}]]]` and so on, and an action behind a name. */
+function parseLevels(types: readonly string[], scope: string, rest: readonly string[]): Levels | undefined {
   const names: string[] = []
   for (const [index, segment] of rest.entries()) {
     if (index % 2 === 1) names.push(segment)
     else if (!same(segment, types[index / 2] ?? '')) {
       const isAction = index === rest.length - 1 && names.length > 0
-      return isAction ? { kind: 'namespaces', scope, names, isList: false, action: segment } : undefined
+      return isAction ? { scope, names, isList: false, action: segment } : undefined
     }
   }
-  return { kind: 'namespaces', scope, names, isList: rest.length % 2 === 1 }
+  return { scope, names, isList: rest.length % 2 === 1 }
 }
 
 /**

@@ -34,6 +34,8 @@ export function answerProvider(
       // The answer of `register` always shows the state during the change.
       registrationState: transientStates.get(target.action) ?? azure.registration,
       resourceTypes: [
+        { resourceType: 'domains', locations: ['West Europe'], apiVersions: ['2025-02-15', '2022-06-15'] },
+        { resourceType: 'systemTopics', locations: ['West Europe'], apiVersions: ['2025-02-15', '2022-06-15'] },
         { resourceType: 'topics', locations: ['West Europe'], apiVersions: ['2025-02-15', '2022-06-15'] },
         { resourceType: 'eventSubscriptions', locations: ['global'], apiVersions: ['2025-02-15', '2022-06-15'] },
       ],

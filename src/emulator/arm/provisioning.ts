@@ -3,6 +3,7 @@ import type { ValidationOutcome } from '../model/delivery-outcome.ts'
 import { destinationOf, type EventSubscription, type ProvisioningState } from '../model/model.ts'
 import type { Store } from '../model/store.ts'
 import type { Faults } from '../server/faults.ts'
+import { createDomainTopic, deleteUnusedDomainTopic } from './automatic-domain-topics.ts'
 import { internalMessage, type Operation, type OperationResult, type Operations } from './operations.ts'
 import { parseArmScope } from './path.ts'
 
@@ -11,7 +12,10 @@ const unsettled: readonly ProvisioningState[] = ['Creating', 'Updating', 'Awaiti
 
 /** Carries out changes of event subscriptions in the background. */
 export interface Provisioning {
-  /** Stores the new settings and validates the endpoint; returns the operation. */
+  /**
+   * Stores the new settings and validates the endpoint; returns the operation. Throws an ArmError where a domain topic is
+   * missing that the service must not create.
+   */
   write(subscription: EventSubscription, azureSubscriptionId: string): Operation
   /** Deletes the subscription. */
   remove(subscription: EventSubscription, azureSubscriptionId: string): Operation
@@ -86,6 +90,7 @@ export function createProvisioning({ clock, store, faults, delivery, operations 
     if (!existing) return
     store.deleteSubscription(existing)
     delivery.subscriptionDeleted(existing)
+    deleteUnusedDomainTopic(store, existing.scope)
   }
 
   // An event subscription is deleted at its expiration time (Event Grid: subscription-creation-schema).
@@ -120,6 +125,7 @@ export function createProvisioning({ clock, store, faults, delivery, operations 
 
   return {
     write(subscription, azureSubscriptionId) {
+      createDomainTopic(store, subscription.scope)
       put(subscription)
       watchExpiry(subscription)
       return validate(subscription, azureSubscriptionId)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { randomKey } from '../model/model.ts'
+import { regionName } from '../model/resource.ts'
 import {
   type ArmAnswer,
   type ArmCall,
@@ -131,9 +132,6 @@ export function parseBody<Body>(schema: z.ZodType<Body>, call: ArmCall, what: st
   if (path === 'location') throw armErrors.invalidRequest('The location property is required for this definition.')
   throw armErrors.invalidRequest(`Invalid ${what} request: property '${path}' is invalid.`)
 }
-
-/** A region as URLs have it: `West Europe` is `westeurope`. */
-export const regionName = (location: string): string => location.toLowerCase().replaceAll(' ', '')
 
 /** The resources of a list whose ids are below a scope. */
 export function isBelow(scope: string, id: string): boolean {

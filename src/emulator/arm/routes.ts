@@ -3,12 +3,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { codeOf } from '../../support/error-code.ts'
 import type { TokenIssuer, VerifiedToken } from '../entra/token-issuer.ts'
 import { knownResources } from '../entra/token-request.ts'
-import type { Topic } from '../model/model.ts'
 import type { Namespace } from '../model/namespace.ts'
 import { recordedBodyLimit } from '../records/records.ts'
 import { type RecordingOptions, recordRequests } from '../server/recording.ts'
 import type { ArmAnswer, ArmCall } from './call.ts'
 import { answerContainer } from './containers.ts'
+import { domainTopicKind } from './domain-topics.ts'
 import { ArmError, armErrors, usualArmCode } from './errors.ts'
 import { createEventSubscriptionHandler } from './event-subscriptions.ts'
 import { listEventSubscriptions } from './lists.ts'
@@ -19,9 +19,12 @@ import { type ArmTarget, parseArmPath } from './path.ts'
 import { answerPermissions } from './permissions.ts'
 import { answerProvider } from './provider.ts'
 import type { Provisioning } from './provisioning.ts'
+import { domainKind, topicKind } from './published-resources.ts'
 import { createArmRequestLimits } from './request-limits.ts'
+import { answerResources, type ResourceOptions } from './resources.ts'
 import { answerRoleAssignments } from './role-assignments.ts'
-import { createTopicHandler } from './topics.ts'
+import { systemTopicKind } from './system-topics.ts'
+import { answerEventTypes, answerTopicTypes } from './topic-types.ts'
 
 const maxBodyBytes = 4 * 1024 * 1024
 const maxPath = 2048
@@ -121,11 +124,11 @@ const isUnderWay = ({ status, headers = {} }: ArmAnswer): boolean =>
 
 function createDispatch(options: ArmRouteOptions) {
   const { baseUrl, provisioning, conflicts } = options
-  const endpointOf = ({ name }: Topic) => `${baseUrl()}/topics/${name}/api/events`
+  const endpointOf = ({ label }: { readonly label: string }) => `${baseUrl()}/topics/${label}/api/events`
   // A path behind the host keeps the data plane of namespaces apart from all else; Azure has a host for each.
   const hostnameOf = ({ name }: Namespace) => `${new URL(baseUrl()).host}/namespaces/${name}`
   const eventSubscription = createEventSubscriptionHandler(options, provisioning, conflicts)
-  const topic = createTopicHandler({ ...options, endpointOf })
+  const resources: ResourceOptions = { ...options, endpointOf }
 
   return (call: ArmCall, target: ArmTarget): ArmAnswer | Promise<ArmAnswer> => {
     switch (target.kind) {
@@ -133,9 +136,12 @@ function createDispatch(options: ArmRouteOptions) {
         return eventSubscription(call, target)
       case 'eventSubscriptions':
         return listEventSubscriptions(options, call, target)
-      case 'topic':
-      case 'topics':
-        return topic(call, target)
+      case 'resource':
+        return answerResourceOf(resources, call, target)
+      case 'topicTypes':
+        return answerTopicTypes(call, target)
+      case 'eventTypes':
+        return answerEventTypes(options, call, target)
       case 'namespaces':
         return answerNamespaces({ ...options, hostnameOf }, call, target)
       case 'operation':
@@ -152,6 +158,23 @@ function createDispatch(options: ArmRouteOptions) {
       case 'container':
         return answerContainer(options, call, target)
     }
+  }
+}
+
+function answerResourceOf(
+  options: ResourceOptions,
+  call: ArmCall,
+  target: Extract<ArmTarget, { kind: 'resource' }>,
+): ArmAnswer {
+  switch (target.type) {
+    case 'topics':
+      return answerResources(options, topicKind, call, target)
+    case 'domains':
+      return answerResources(options, domainKind, call, target)
+    case 'domains/topics':
+      return answerResources(options, domainTopicKind, call, target)
+    case 'systemTopics':
+      return answerResources(options, systemTopicKind, call, target)
   }
 }
 

@@ -30,7 +30,10 @@ export function* referenceFaults(config: unknown, now: number): Generator<Refere
   if (port !== 0 && port !== undefined && port === ownField(config, 'httpPort')) {
     yield { path: ['httpPort'], rule: 'must be another port than port' }
   }
-  yield* twice('topics', topics, ({ name }) => text(name), 'name')
+  for (const kind of ['topics', 'domains', 'systemTopics']) {
+    yield* twice(kind, entries(config, kind), ({ name }) => text(name), 'name')
+  }
+  yield* twice('systemTopics', entries(config, 'systemTopics'), ({ source }) => text(source), 'source')
   yield* twice('subscriptions', subscriptions, ({ id }) => text(id) ?? emulatorDefaults.subscriptionId, 'id')
   const clientKey = ({ tenantId, clientId }: JsonObject) =>
     `${text(tenantId) ?? ''} ${text(clientId) ?? emulatorDefaults.clientId}`
@@ -40,9 +43,11 @@ export function* referenceFaults(config: unknown, now: number): Generator<Refere
 
   const only = text(ownField(config, 'subscriptionId')) ?? emulatorDefaults.subscriptionId
   const ids = subscriptions.length > 0 ? subscriptions.map(([, { id }]) => text(id) ?? only) : [only]
-  for (const [index, { subscriptionId }] of topics) {
-    const fault = unknownName(subscriptionId, ids, 'subscriptions')
-    if (fault) yield { path: ['topics', index, 'subscriptionId'], rule: fault }
+  for (const kind of ['topics', 'domains', 'systemTopics']) {
+    for (const [index, { subscriptionId }] of entries(config, kind)) {
+      const fault = unknownName(subscriptionId, ids, 'subscriptions')
+      if (fault) yield { path: [kind, index, 'subscriptionId'], rule: fault }
+    }
   }
 
   const given = topics.flatMap(([, { name }]) => text(name) ?? [])

@@ -52,6 +52,14 @@ const topic = z.strictObject({
   disableLocalAuth: z.exactOptional(z.boolean()),
 })
 
+const systemTopic = z.strictObject({
+  name: z.string().regex(/^[A-Za-z0-9-]{3,128}$/, 'must be 3 to 128 letters, digits and hyphens'),
+  source: scope,
+  subscriptionId: z.exactOptional(text),
+  resourceGroup: z.exactOptional(text),
+  location: z.exactOptional(text),
+})
+
 const eventSubscription = z.strictObject({
   name: text,
   topic: z.exactOptional(text),
@@ -113,6 +121,8 @@ export const configSchema = z.strictObject({
     list(azureSubscription).min(1, 'must name one at least'),
   ),
   topics: field('Custom topics. Default: one, orders.', list(topic)),
+  domains: field('Domains. The first event subscription of a domain topic creates it. Default: none.', list(topic)),
+  systemTopics: field('System topics: the events of other resources of Azure. Default: none.', list(systemTopic)),
   namespaces: field(
     'Namespaces with topics and Queue event subscriptions, for pull delivery. Default: none.',
     list(namespace),

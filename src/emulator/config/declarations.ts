@@ -1,15 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { deleteNamespace } from '../arm/namespaces.ts'
-import type { Provisioning } from '../arm/provisioning.ts'
 import { declaredProperties } from '../arm/validation.ts'
-import type { Directory } from '../entra/directory.ts'
 import type { CancelTimer, Clock } from '../model/clock.ts'
-import { asResourceId, type EventSubscription, eventSubscriptionId, randomKey, topicId } from '../model/model.ts'
-import type { Store } from '../model/store.ts'
+import { asResourceId, type EventSubscription, eventSubscriptionId } from '../model/model.ts'
+import { publisherOf, resourceNamed } from '../model/store.ts'
 import type { PersistedValues } from '../state/persisted-values.ts'
-import { declaredGroup } from './declared-group.ts'
 import { type NamespaceTargets, putNamespace } from './declared-namespaces.ts'
-import { type EventSubscriptionOptions, emulatorDefaults, type ResolvedOptions, type TopicOptions } from './options.ts'
+import { putPublished, putSystemTopic, type ResourceTargets, removeNamed } from './declared-resources.ts'
+import type { EventSubscriptionOptions, ResolvedOptions } from './options.ts'
 
 /**
  * Pause before another handshake of a declared event subscription, in milliseconds of the emulator's clock: its
@@ -18,7 +16,7 @@ import { type EventSubscriptionOptions, emulatorDefaults, type ResolvedOptions, 
 export const handshakeAgainMs = 5_000
 
 /**
- * The topics and event subscriptions of the options or a configuration file: created when first declared, removed when
+ * The resources and event subscriptions of the options or a configuration file: created when first declared, removed when
  * no longer declared.
  */
 export interface Declarations {
@@ -26,38 +24,9 @@ export interface Declarations {
   close(): void
 }
 
-export interface DeclarationTargets extends NamespaceTargets {
-  readonly store: Store
-  readonly directory: Directory
-  readonly provisioning: Provisioning
+export interface DeclarationTargets extends NamespaceTargets, ResourceTargets {
   readonly clock: Clock
   readonly persisted: PersistedValues
-}
-
-/**
- * Creates a custom topic or changes its settings. An existing topic keeps its keys unless new ones are given. Throws a
- * RangeError for an unknown Azure subscription.
- */
-export function putTopic({ store, directory }: DeclarationTargets, options: TopicOptions): void {
-  const { subscriptionId, resourceGroup } = declaredGroup(directory, options)
-  store.putTopic({
-    id: topicId(subscriptionId, resourceGroup, options.name),
-    name: options.name,
-    subscriptionId,
-    resourceGroup,
-    location: options.location ?? emulatorDefaults.location,
-    inputSchema: options.inputSchema ?? 'CloudEventSchemaV1_0',
-    ...(options.inputSchemaMapping ? { inputSchemaMapping: options.inputSchemaMapping } : {}),
-    keys: options.keys ?? store.topic(options.name)?.keys ?? [randomKey(), randomKey()],
-    disableLocalAuth: options.disableLocalAuth ?? false,
-  })
-}
-
-export function removeTopic({ store, provisioning }: DeclarationTargets, name: string): void {
-  const topic = store.topic(name)
-  if (!topic) return
-  for (const one of store.subscriptionsOf(topic.id)) provisioning.remove(one, topic.subscriptionId)
-  store.deleteTopic(topic)
 }
 
 /** Creates what options declare, and removes what they no longer declare. */
@@ -79,7 +48,8 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
   }
 
   function idOf(options: EventSubscriptionOptions): { readonly id: string; readonly scope: string } {
-    const topic = options.topic === undefined ? store.topics()[0] : store.topic(options.topic)
+    const topic =
+      options.topic === undefined ? store.resources('topics')[0] : resourceNamed(store, 'topics', options.topic)
     const scope = options.scope === undefined ? topic?.id : asResourceId(options.scope)
     if (scope === undefined) throw new RangeError(`there is no topic ${options.topic ?? ''}`)
     return { scope, id: eventSubscriptionId(scope, options.name) }
@@ -87,7 +57,7 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
 
   function putEventSubscription(options: EventSubscriptionOptions): string {
     const { id, scope } = idOf(options)
-    const properties = declaredProperties(options, store.topicById(scope)?.inputSchema, clock.now())
+    const properties = declaredProperties(options, publisherOf(store, scope)?.inputSchema, clock.now())
     const existing = store.subscription(id)
     if (existing && isDeepStrictEqual(existing.properties, properties) && existing.provisioningState === 'Succeeded')
       return id
@@ -121,13 +91,21 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
   }
 
   return {
-    declare({ topics, namespaces, eventSubscriptions }) {
-      sweep(
-        'topics',
-        topics.map(({ name }) => name),
-        (name) => removeTopic(targets, name),
-      )
-      for (const topic of topics) putTopic(targets, topic)
+    declare({ topics, domains, systemTopics, namespaces, eventSubscriptions }) {
+      for (const [type, declared] of [
+        ['topics', topics],
+        ['domains', domains],
+        ['systemTopics', systemTopics],
+      ] as const) {
+        sweep(
+          type,
+          declared.map(({ name }) => name),
+          (name) => removeNamed(targets, type, name),
+        )
+      }
+      for (const topic of topics) putPublished(targets, 'topics', topic)
+      for (const domain of domains) putPublished(targets, 'domains', domain)
+      for (const systemTopic of systemTopics) putSystemTopic(targets, systemTopic)
       sweep(
         'namespaces',
         namespaces.map(({ name }) => name),

@@ -38,7 +38,7 @@ export interface AzureSubscriptionOptions {
   readonly resourceGroups?: readonly string[]
 }
 
-/** A custom topic that exists from the start. */
+/** A custom topic or a domain that exists from the start. */
 export interface TopicOptions {
   /** 3-50 letters, digits and `-`. */
   readonly name: string
@@ -61,6 +61,20 @@ export interface TopicOptions {
   readonly disableLocalAuth?: boolean
 }
 
+/** A system topic that exists from the start: the events of another resource of Azure. */
+export interface SystemTopicOptions {
+  /** 3-128 letters, digits and `-`. */
+  readonly name: string
+  /** Resource id of the source, a storage account for instance. */
+  readonly source: string
+  /** @default the first Azure subscription */
+  readonly subscriptionId?: string
+  /** @default the first resource group of the subscription */
+  readonly resourceGroup?: string
+  /** @default `westeurope` */
+  readonly location?: string
+}
+
 /**
  * An event subscription with a webhook that exists from the start, as soon as its endpoint passes the handshake.
  */
@@ -69,7 +83,7 @@ export interface EventSubscriptionOptions {
   readonly name: string
   /** The custom topic whose events it gets. @default the first */
   readonly topic?: string
-  /** Resource id of another source, in place of `topic`. */
+  /** Resource id of another source, in place of `topic`: a domain, a domain topic, a system topic, a storage account ... */
   readonly scope?: string
   /**
    * The webhook's public https URL; `ingress` may send it to a local port. @default the one in `properties.destination`
@@ -139,6 +153,10 @@ export interface EventGridEmulatorOptions extends DeliveryOptions {
   readonly subscriptions?: readonly AzureSubscriptionOptions[]
   /** @default one, `orders` */
   readonly topics?: readonly TopicOptions[]
+  /** Domains. Events name their domain topic; its first event subscription creates it. @default none */
+  readonly domains?: readonly TopicOptions[]
+  /** System topics. @default none */
+  readonly systemTopics?: readonly SystemTopicOptions[]
   /** Namespaces, for pull delivery. @default none */
   readonly namespaces?: readonly NamespaceOptions[]
   /** A handshake that fails is tried again every 5 seconds. @default none */
@@ -245,6 +263,8 @@ export function resolveOptions(
     clients,
     subscriptions,
     topics: options.topics ?? [{ name: emulatorDefaults.topic }],
+    domains: options.domains ?? [],
+    systemTopics: options.systemTopics ?? [],
     namespaces,
     eventSubscriptions: options.eventSubscriptions ?? [],
     ingress: ingressOf(options.ingress ?? []),

@@ -1,4 +1,4 @@
-import type { AcceptedEvent } from '../model/accepted-event.ts'
+import type { AcceptedEvent, SourcedEvents } from '../model/accepted-event.ts'
 import type { GiveUpReason, ValidationOutcome } from '../model/delivery-outcome.ts'
 import type { EventSubscription } from '../model/model.ts'
 import { createSettledWaiters } from '../model/settled-waiters.ts'
@@ -36,10 +36,10 @@ export interface DeliveryEngine {
   /** Runs the handshake of the subscription's schema. Never rejects. Fails early when the signal aborts. */
   validate(subscription: EventSubscription, signal: AbortSignal): Promise<ValidationOutcome>
   /**
-   * Accepts events of a source (its resource id) for each subscription whose filter matches. The events are already
-   * checked and stamped. Throws if the state file cannot be written: then no event is accepted.
+   * Accepts events for each subscription of their sources whose filter matches. The events are already checked and stamped.
+   * Throws if the state file cannot be written: then no event is accepted.
    */
-  accept(sourceId: string, events: readonly AcceptedEvent[]): void
+  accept(accepted: readonly SourcedEvents[]): void
   /** Delivers an event to one subscription once more, filter or not; false where the subscription takes no events. */
   redeliver(subscriptionId: string, event: AcceptedEvent): boolean
   /** Whether the limit of pending events is reached. */
@@ -120,9 +120,9 @@ export function createDeliveryEngine(options: DeliveryEngineOptions): DeliveryEn
   return {
     validate: validator.validate,
     confirmValidation: validator.confirm,
-    accept(sourceId, events) {
+    accept(accepted) {
       if (closed) return
-      intake.accept(sourceId, events)
+      intake.accept(accepted)
       pump.soon()
     },
     redeliver(subscriptionId, event) {

@@ -1,4 +1,4 @@
-import type { AcceptedEvent } from '../model/accepted-event.ts'
+import type { AcceptedEvent, SourcedEvents } from '../model/accepted-event.ts'
 import type { Clock } from '../model/clock.ts'
 import type { GiveUpReason } from '../model/delivery-outcome.ts'
 import type { EventSubscription } from '../model/model.ts'
@@ -24,8 +24,8 @@ export interface IntakeOptions {
 
 /** Puts events into the queues of the subscriptions that want them. */
 export interface Intake {
-  /** Takes new events of a source. Throws if the journal cannot be written: then no event is taken. */
-  accept(sourceId: string, events: readonly AcceptedEvent[]): void
+  /** Takes new events. Throws if the journal cannot be written: then no event is taken. */
+  accept(accepted: readonly SourcedEvents[]): void
   /** Takes an event for one subscription anew; false where the subscription takes no events. */
   redeliver(subscriptionId: string, event: AcceptedEvent): boolean
   /** Takes the events that the journal has from an earlier run. */
@@ -56,9 +56,11 @@ export function createIntake(options: IntakeOptions): Intake {
   }
 
   return {
-    accept(sourceId, events) {
-      const open = queues.openOf(sourceId)
-      const routed = events.map((event) => ({ event, takers: open.filter(({ queue }) => queue.matches(event)) }))
+    accept(accepted) {
+      const routed = accepted.flatMap(({ sources, events }) => {
+        const open = sources.flatMap((source) => queues.openOf(source))
+        return events.map((event) => ({ event, takers: open.filter(({ queue }) => queue.matches(event)) }))
+      })
       const acceptedAt = clock.now()
       const rows = journal.accepted(
         routed.map(({ event, takers }) => ({
@@ -67,7 +69,7 @@ export function createIntake(options: IntakeOptions): Intake {
         })),
         acceptedAt,
       )
-      watcher?.accepted(sourceId, events)
+      for (const { sources, events } of accepted) watcher?.accepted(sources[0], events)
       for (const [index, { event, takers }] of routed.entries()) {
         const [first] = takers
         const hold = first && bytes.hold(sizeOf(event, first.subscription), takers.length)

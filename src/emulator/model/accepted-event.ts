@@ -25,6 +25,12 @@ export type AcceptedEvent =
       readonly mapped: EventGridEvent
     }
 
+/** Accepted events, and the resources at which they occurred, the nearest first: the event subscriptions of all these get them. */
+export interface SourcedEvents {
+  readonly sources: readonly [string, ...string[]]
+  readonly events: readonly AcceptedEvent[]
+}
+
 export const schemaNames: Readonly<Record<InputSchema, string>> = {
   EventGridSchema: 'EventGridEvent',
   CloudEventSchemaV1_0: 'CloudEventV10',

@@ -24,30 +24,6 @@ export interface InputSchemaMapping {
   }
 }
 
-/** A custom topic. */
-export interface Topic {
-  /** `/subscriptions/{id}/resourceGroups/{rg}/providers/Microsoft.EventGrid/topics/{name}`. */
-  readonly id: string
-  /** Unique in the whole emulator, as a topic's host name is in Azure. */
-  readonly name: string
-  readonly subscriptionId: string
-  readonly resourceGroup: string
-  readonly location: string
-  readonly inputSchema: InputSchema
-  readonly inputSchemaMapping?: InputSchemaMapping
-  /** Both are valid; base64. Replaced as a pair by `Store.putTopic`. */
-  readonly keys: readonly [string, string]
-  /** True: keys and SAS tokens are refused, only Entra tokens are accepted. */
-  readonly disableLocalAuth: boolean
-  readonly tags?: Readonly<Record<string, string>>
-  /** Whether addresses of the public network may publish. Absent: `Enabled`. */
-  readonly publicNetworkAccess?: 'Enabled' | 'Disabled' | 'SecuredByPerimeter'
-  /** Where it has entries, only these addresses may publish. In ARM's shape. */
-  readonly inboundIpRules?: readonly { readonly ipMask: string; readonly action: 'Allow' }[]
-  /** `sku`, `kind` and `identity` in ARM's shape: shown, without effect. */
-  readonly shown?: Readonly<Record<string, unknown>>
-}
-
 /** A header of each delivery. */
 export type DeliveryAttributeMapping =
   | {
@@ -176,10 +152,6 @@ export interface EventSubscription {
 /** A resource id with its leading slash and without a trailing one, however it was written. */
 export function asResourceId(id: string): string {
   return `/${id.replace(/^\/|\/$/g, '')}`
-}
-
-export function topicId(subscriptionId: string, resourceGroup: string, name: string): string {
-  return `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}/providers/Microsoft.EventGrid/topics/${name}`
 }
 
 /** A new topic key in Event Grid's form: 32 random bytes, base64. */

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net'
-import type { Topic } from './model.ts'
+import type { Publishable } from './resource.ts'
 
 const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
 
@@ -10,9 +10,9 @@ export function isIpMask(text: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (isIP(address) === 6 ? 128 : 32))
 }
 
-/** Whether the network rules of a topic let an address publish. Rules count only where public access is enabled. */
+/** Whether the network rules of a topic or domain let an address publish. Rules count only where public access is enabled. */
 export function admitsAddress(
-  { publicNetworkAccess = 'Enabled', inboundIpRules = [] }: Pick<Topic, 'publicNetworkAccess' | 'inboundIpRules'>,
+  { publicNetworkAccess = 'Enabled', inboundIpRules = [] }: Pick<Publishable, 'publicNetworkAccess' | 'inboundIpRules'>,
   address: string,
 ): boolean {
   if (publicNetworkAccess !== 'Enabled') return false

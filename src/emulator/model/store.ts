@@ -1,14 +1,25 @@
 import { isRecord } from '../../support/is-record.ts'
-import { createCollection, noShelves, type Shelves } from './collection.ts'
-import type { EventSubscription, Topic } from './model.ts'
+import { createCollection, noShelves, type Shelf, type Shelves } from './collection.ts'
+import type { EventSubscription } from './model.ts'
+import {
+  isOfType,
+  isPublishable,
+  type Publishable,
+  parentId,
+  type Resource,
+  type ResourceOf,
+  regionName,
+} from './resource.ts'
 
-/** The topics and event subscriptions. Ids compare without regard to case, as ARM's do. */
+/** The resources of Event Grid, namespaces aside, and their event subscriptions. Ids compare without regard to case, as ARM's do. */
 export interface Store {
-  topic(name: string): Topic | undefined
-  topicById(id: string): Topic | undefined
-  topics(): readonly Topic[]
-  putTopic(topic: Topic): void
-  deleteTopic(topic: Topic): void
+  resource(id: string): Resource | undefined
+  /** Those of a type, oldest first. */
+  resources<T extends Resource['type']>(type: T): readonly ResourceOf<T>[]
+  /** The custom topic or domain with a label. The first of a name has its name as label. */
+  published(label: string): Publishable | undefined
+  putResource(resource: Resource): void
+  deleteResource(resource: Resource): void
   subscription(id: string): EventSubscription | undefined
   subscriptions(): readonly EventSubscription[]
   /** Those of one source, which is the scope they were made at. */
@@ -17,9 +28,22 @@ export interface Store {
   deleteSubscription(subscription: EventSubscription): void
 }
 
-/** Makes the store of the topics and event subscriptions on these shelves. @param shelves @default in memory */
+/** Makes the store of the resources and event subscriptions on these shelves. @param shelves @default in memory */
 export function createStore(shelves: Shelves = noShelves): Store {
-  const topics = createCollection({ keyOf: ({ name }) => name, shelf: shelves('topic'), isResource: isTopic })
+  const shelf = shelves('resource')
+  moveTopics(shelves('topic'), shelf)
+  const resources = createCollection({
+    keyOf: ({ id }) => id,
+    groupOf: ({ type }) => type,
+    shelf,
+    isResource,
+  })
+  const labels = new Map(
+    resources
+      .all()
+      .filter(isPublishable)
+      .map(({ id, label }) => [label.toLowerCase(), id]),
+  )
   const subscriptions = createCollection({
     keyOf: ({ id }) => id,
     groupOf: ({ scope }) => scope,
@@ -27,11 +51,20 @@ export function createStore(shelves: Shelves = noShelves): Store {
     isResource: isEventSubscription,
   })
   return {
-    topic: topics.get,
-    topicById: (id) => topics.all().find((topic) => topic.id.toLowerCase() === id.toLowerCase()),
-    topics: topics.all,
-    putTopic: topics.put,
-    deleteTopic: topics.delete,
+    resource: resources.get,
+    resources: (type) => resources.of(type).filter((resource) => isOfType(resource, type)),
+    published(label) {
+      const found = resources.get(labels.get(label.toLowerCase()) ?? '')
+      return isPublishable(found) ? found : undefined
+    },
+    putResource(resource) {
+      resources.put(resource)
+      if (isPublishable(resource)) labels.set(resource.label.toLowerCase(), resource.id)
+    },
+    deleteResource(resource) {
+      resources.delete(resource)
+      if (isPublishable(resource)) labels.delete(resource.label.toLowerCase())
+    },
     subscription: subscriptions.get,
     subscriptions: subscriptions.all,
     subscriptionsOf: subscriptions.of,
@@ -40,10 +73,67 @@ export function createStore(shelves: Shelves = noShelves): Store {
   }
 }
 
-function isTopic(value: unknown): value is Topic {
-  return isRecord(value) && typeof value.id === 'string' && typeof value.name === 'string' && Array.isArray(value.keys)
+/** State files written before there were domains hold custom topics alone, by name. */
+function moveTopics(from: Shelf, to: Shelf): void {
+  for (const topic of from.all()) {
+    if (!isRecord(topic) || typeof topic.id !== 'string' || typeof topic.name !== 'string') continue
+    to.put(topic.id.toLowerCase(), { ...topic, type: 'topics', label: topic.name })
+    from.delete(topic.name.toLowerCase())
+  }
+}
+
+function isResource(value: unknown): value is Resource {
+  return isRecord(value) && [value.id, value.name, value.type].every((one) => typeof one === 'string')
 }
 
 function isEventSubscription(value: unknown): value is EventSubscription {
   return isRecord(value) && typeof value.id === 'string' && isRecord(value.properties)
+}
+
+/** The custom topic or domain of a name, in a region or else of the label. */
+export function publishedAt(store: Store, name: string, region: string | undefined): Publishable | undefined {
+  const first = store.published(name)
+  if (region === undefined || (first && regionName(first.location) === region)) return first
+  return store.published(labelInRegion(name, region))
+}
+
+/**
+ * The label of a new custom topic or domain: its name, or name and region where another region has that name already.
+ * Undefined if the name is taken in the region: in Azure it is part of a host name.
+ */
+export function newLabel(store: Store, { name, location }: Pick<Publishable, 'name' | 'location'>): string | undefined {
+  const region = regionName(location)
+  if (publishedAt(store, name, region)) return undefined
+  return store.published(name) ? labelInRegion(name, region) : name
+}
+
+const labelInRegion = (name: string, region: string) => `${name}.${region}`
+
+/** The source of events at a scope: what a system topic stands for, else the scope itself. */
+export function sourceOf(store: Store, scope: string): string {
+  const resource = store.resource(scope)
+  return resource?.type === 'systemTopics' ? resource.source : scope
+}
+
+/** The custom topic or domain whose published events occur at a scope; undefined for other sources. */
+export function publisherOf(store: Store, scope: string): Publishable | undefined {
+  const resource = store.resource(scope)
+  if (isPublishable(resource)) return resource
+  const parent = store.resource(parentId(scope))
+  return parent?.type === 'domains' ? parent : undefined
+}
+
+/** The region of a resource; that of the domain for a domain topic. Undefined where the emulator does not know the resource. */
+export function locationOf(store: Store, scope: string): string | undefined {
+  const resource = store.resource(scope)
+  return resource?.type === 'systemTopics' ? resource.location : publisherOf(store, scope)?.location
+}
+
+/** The resource of a type and a name; the oldest where several regions have one. */
+export function resourceNamed<T extends 'topics' | 'domains' | 'systemTopics'>(
+  store: Store,
+  type: T,
+  name: string,
+): ResourceOf<T> | undefined {
+  return store.resources(type).find((one: Resource) => one.name.toLowerCase() === name.toLowerCase())
 }

@@ -1,4 +1,4 @@
-import type { AcceptedEvent } from '../model/accepted-event.ts'
+import type { AcceptedEvent, SourcedEvents } from '../model/accepted-event.ts'
 import { deliveredForm } from '../model/convert-schema.ts'
 import { compileFilter } from '../model/filters.ts'
 import { destinationOf, type EventSubscription } from '../model/model.ts'
@@ -26,17 +26,21 @@ export function createForwarding({ store, namespaces, queues }: ForwardingOption
   }
 
   return {
-    accept(sourceId: string, events: readonly AcceptedEvent[]): void {
-      for (const subscription of store.subscriptionsOf(sourceId)) {
-        const destination = destinationOf(subscription.properties)
-        if (destination?.endpointType !== 'NamespaceTopic') continue
-        if (!['Succeeded', 'Updating'].includes(subscription.provisioningState)) continue
-        const topic = namespaces.topic(String(destination.properties.resourceId))
-        if (!topic) continue
-        const wanted = events.filter((event) => wants(subscription, event))
-        const forwarded = wanted.map((event) => deliveredForm(event, 'CloudEventSchemaV1_0'))
-        if (forwarded.length > 0) queues.publish(topic, forwarded)
-      }
+    accept(accepted: readonly SourcedEvents[]): void {
+      for (const { sources, events } of accepted) for (const source of sources) forward(source, events)
     },
+  }
+
+  function forward(source: string, events: readonly AcceptedEvent[]): void {
+    for (const subscription of store.subscriptionsOf(source)) {
+      const destination = destinationOf(subscription.properties)
+      if (destination?.endpointType !== 'NamespaceTopic') continue
+      if (!['Succeeded', 'Updating'].includes(subscription.provisioningState)) continue
+      const topic = namespaces.topic(String(destination.properties.resourceId))
+      if (!topic) continue
+      const wanted = events.filter((event) => wants(subscription, event))
+      const forwarded = wanted.map((event) => deliveredForm(event, 'CloudEventSchemaV1_0'))
+      if (forwarded.length > 0) queues.publish(topic, forwarded)
+    }
   }
 }

@@ -5,7 +5,7 @@ import type { NamespaceQueues } from '../namespaces/namespace-queues.ts'
 import type { HandshakeRecord, Records } from '../records/record-types.ts'
 import type { EventTrail } from './event-trail.ts'
 import { type Figures, secondsRemembered } from './figures.ts'
-import { viewEvent, viewQueue, viewSubscription, viewTopic } from './page-view.ts'
+import { viewEvent, viewPublished, viewQueue, viewSubscription, viewSystemTopic } from './page-view.ts'
 
 export interface PageSources {
   readonly clock: Clock
@@ -74,17 +74,20 @@ export function createPageModel(sources: PageSources): PageModel {
   return {
     resources() {
       const queues = viewQueues()
-      const topics = store.topics()
+      const topics = [...store.resources('topics'), ...store.resources('domains')]
+      const systemTopics = store.resources('systemTopics')
+      const domainTopics = store.resources('domains/topics')
       const subscriptions = store.subscriptions()
       return {
-        topics: topics.slice(0, shownResources).map((topic) => viewTopic(topic, addresses)),
+        topics: topics.slice(0, shownResources).map((topic) => viewPublished(topic, addresses, domainTopics)),
+        systemTopics: systemTopics.slice(0, shownResources).map(viewSystemTopic),
         subscriptions: subscriptions
           .slice(0, shownResources)
           .map((subscription) => viewSubscription(subscription, handshakes.get(subscription.id.toLowerCase()))),
         queues: queues.slice(0, shownResources),
         more: {
           queues: Math.max(queues.length - shownResources, 0),
-          topics: Math.max(topics.length - shownResources, 0),
+          topics: Math.max(topics.length - shownResources, 0) + Math.max(systemTopics.length - shownResources, 0),
           subscriptions: Math.max(subscriptions.length - shownResources, 0),
         },
       }

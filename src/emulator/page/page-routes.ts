@@ -6,7 +6,7 @@ import type { DeliveryEngine } from '../delivery/delivery-engine.ts'
 import type { Directory } from '../entra/directory.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
 import { ownField } from '../model/json-object.ts'
-import type { Topic } from '../model/model.ts'
+import type { Publishable } from '../model/resource.ts'
 import { publishAudience } from '../topics/authorize-publish.ts'
 import { publishLimits } from '../topics/parse-published.ts'
 import { publishApiVersion } from '../topics/topic-routes.ts'
@@ -146,14 +146,14 @@ export function registerPageRoutes(app: FastifyInstance, options: PageOptions): 
     const form = parsed(request.body)
     const name = ownField(form, 'topic')
     const events = parsed(ownField(form, 'event'))
-    const topic = typeof name === 'string' ? store.topic(name) : undefined
+    const topic = typeof name === 'string' ? store.published(name) : undefined
     if (!topic) return refuse(reply, 404, 'There is no such topic.')
     if (events === undefined) return refuse(reply, 400, 'The event is not valid JSON.')
     const time = new Date(clock.now()).toISOString()
     const { contentType, body } = topicRequest(events, topic.inputSchema, { id: randomUUID, time })
     const answer = await app.inject({
       method: 'POST',
-      url: `/topics/${encodeURIComponent(topic.name)}/api/events?api-version=${publishApiVersion}`,
+      url: `/topics/${encodeURIComponent(topic.label)}/api/events?api-version=${publishApiVersion}`,
       headers: { 'content-type': contentType, ...(await credential(topic)) },
       payload: body,
     })
@@ -165,7 +165,7 @@ export function registerPageRoutes(app: FastifyInstance, options: PageOptions): 
   })
 
   /** The topic's key, or a token of the first client if the topic accepts no keys. */
-  async function credential(topic: Topic): Promise<Record<string, string>> {
+  async function credential(topic: Publishable): Promise<Record<string, string>> {
     const [client] = directory.clients
     if (!topic.disableLocalAuth || !client) return { 'aeg-sas-key': topic.keys[0] }
     const { tenantId, clientId, objectId } = client

@@ -6,9 +6,9 @@ import {
   destinationOf,
   type EventSubscription,
   type SubscriptionFilter,
-  type Topic,
 } from '../model/model.ts'
 import type { QueueSubscription } from '../model/namespace.ts'
+import type { DomainTopic, Publishable, SystemTopic } from '../model/resource.ts'
 import type { DeliveryRecord, HandshakeRecord } from '../records/record-types.ts'
 import type { Fate, TrailedEvent } from './event-trail.ts'
 
@@ -16,17 +16,31 @@ import type { Fate, TrailedEvent } from './event-trail.ts'
 
 const secretText = '(redacted)'
 
-/** A topic as the page shows it: without its keys. */
-export function viewTopic(topic: Topic, addresses: { readonly https: string; readonly http: string }) {
-  const path = `/topics/${topic.name}/api/events`
+/** A topic or domain as the page shows it: without its keys, a domain with the names of its topics. */
+export function viewPublished(
+  { id, label, type, inputSchema, disableLocalAuth }: Publishable,
+  addresses: { readonly https: string; readonly http: string },
+  domainTopics: readonly DomainTopic[],
+) {
+  const path = `/topics/${label}/api/events`
+  const own = domainTopics.filter(({ domainId }) => domainId.toLowerCase() === id.toLowerCase())
   return {
-    id: topic.id,
-    name: topic.name,
-    schema: topic.inputSchema,
+    id,
+    name: label,
+    schema: inputSchema,
     endpoint: `${addresses.https}${path}`,
     httpEndpoint: `${addresses.http}${path}`,
-    keys: !topic.disableLocalAuth,
+    keys: !disableLocalAuth,
+    ...(type === 'domains' && { domainTopics: own.slice(0, shownDomainTopics).map(({ name }) => name) }),
   }
+}
+
+/** Most topics of a domain that are shown. */
+const shownDomainTopics = 50
+
+/** A system topic as the page shows it. */
+export function viewSystemTopic({ id, name, source }: SystemTopic) {
+  return { id, name, source }
 }
 
 /** A Queue event subscription as the page shows it, with the number of its events in each state. */

@@ -1,6 +1,6 @@
 import { isSameText } from '../../support/same-text.ts'
 import type { TokenVerdict } from '../entra/token-issuer.ts'
-import type { Topic } from '../model/model.ts'
+import type { Publishable } from '../model/resource.ts'
 import { type PublishFault, unauthorized } from './publish-fault.ts'
 import { type SasProblem, sasProblem } from './sas-token.ts'
 
@@ -41,13 +41,13 @@ export function presentedCredentials(
 }
 
 export interface PublishAuthorization {
-  readonly topic: Topic
+  readonly target: Publishable
   /** As the request's `Host` says it. */
   readonly host: string
   readonly path: string
   readonly now: number
   readonly verifyToken: (bearer: string) => Promise<TokenVerdict>
-  /** Whether the principal of a token may send to this topic. */
+  /** Whether the principal of a token may send to this topic or domain. */
   readonly maySend: (objectId: string) => boolean
 }
 
@@ -56,7 +56,7 @@ export async function authorizePublish(
   presented: PresentedCredentials,
   authorization: PublishAuthorization,
 ): Promise<{ readonly clientId?: string } | { readonly fault: PublishFault }> {
-  const { topic, host } = authorization
+  const { target, host } = authorization
   const { key, sas, bearer } = presented
   if (bearer !== undefined && key === undefined && sas === undefined) return authorizeBearer(bearer, authorization)
   if (key === undefined && sas === undefined) {
@@ -64,13 +64,13 @@ export async function authorizePublish(
       ? refused('Request has an unsupported Authorization scheme (must be SharedAccessSignature or Bearer).')
       : refused('Request must contain one of the following authorization signature: aeg-sas-token, aeg-sas-key.')
   }
-  if (topic.disableLocalAuth) {
+  if (target.disableLocalAuth) {
     return refused(`Local authentication is disabled for ${host.toUpperCase()}: use a token of Microsoft Entra ID.`)
   }
   if (key !== undefined) {
-    return topic.keys.some((known) => isSameText(known, key)) ? {} : refused(wrongKey(host, key))
+    return target.keys.some((known) => isSameText(known, key)) ? {} : refused(wrongKey(host, key))
   }
-  const { keys } = topic
+  const { keys } = target
   const problem = sasProblem(sas ?? '', { keys, host, path: authorization.path, now: authorization.now })
   return problem ? refused(sasMessage(problem, host)) : {}
 }
@@ -85,7 +85,7 @@ async function authorizeBearer(
   if (authorization.maySend(objectId)) return { clientId }
   return refused(
     'The principal associated with access token presented with the incoming request does not have permission to send data to ' +
-      `${authorization.topic.id}.`,
+      `${authorization.target.id}.`,
   )
 }
 

@@ -1,19 +1,20 @@
 import type { EventGridEvent } from '../model/accepted-event.ts'
 import { preciseTime } from '../model/event-grid-time.ts'
 import { fieldAt, type JsonObject } from '../model/json-object.ts'
-import type { MappedField, Topic } from '../model/model.ts'
+import type { MappedField } from '../model/model.ts'
+import type { Publishable } from '../model/resource.ts'
 
 /**
- * Makes an Event Grid event of an event in a topic's own schema: from the mapped fields or the mapping's defaults, or
+ * Makes an Event Grid event of an event in a custom schema: from the mapped fields or the mapping's defaults, or
  * from fields with Event Grid's names where there is no mapping. A missing id or time is generated, a missing
  * dataVersion is empty. The data is the whole original event (Event Grid: input-mappings).
  */
 export function mapCustomEvent(
   event: JsonObject,
-  topic: Topic,
+  target: Publishable,
   made: { readonly now: number; readonly id: string },
 ): EventGridEvent | { readonly missing: string } {
-  const mapping = topic.inputSchemaMapping?.properties ?? {}
+  const mapping = target.inputSchemaMapping?.properties ?? {}
   const field = (name: string, mapped: MappedField | undefined): string | undefined => {
     const value = fieldAt(event, (mapped?.sourceField ?? name).split('.'))
     if (typeof value === 'string' && value !== '') return value
@@ -24,9 +25,12 @@ export function mapCustomEvent(
   const eventType = field('eventType', mapping.eventType)
   if (subject === undefined) return { missing: mapping.subject?.sourceField ?? 'subject' }
   if (eventType === undefined) return { missing: mapping.eventType?.sourceField ?? 'eventType' }
+  // An event of a domain must name its domain topic.
+  const topic = field('topic', mapping.topic) ?? (target.type === 'topics' ? target.id : undefined)
+  if (topic === undefined) return { missing: mapping.topic?.sourceField ?? 'topic' }
   return {
     id: field('id', mapping.id) ?? made.id,
-    topic: field('topic', mapping.topic) ?? topic.id,
+    topic,
     subject,
     eventType,
     eventTime: field('eventTime', mapping.eventTime) ?? preciseTime(made.now),

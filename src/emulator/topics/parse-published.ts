@@ -1,6 +1,6 @@
 import { type AcceptedEvent, schemaNames } from '../model/accepted-event.ts'
 import type { JsonObject } from '../model/json-object.ts'
-import type { Topic } from '../model/model.ts'
+import type { Publishable } from '../model/resource.ts'
 import { invalidInput, type PublishFault, tooLarge, tooManyEvents, unsupportedMediaType } from './publish-fault.ts'
 import { checkPublishedEvent, notConforming, tokenOf } from './published-event.ts'
 
@@ -26,37 +26,37 @@ const shallowBytes = 8_000
 
 type Form = 'single' | 'batch' | 'binary'
 
-/** Reads and checks a request's body in the topic's input schema. */
-export function parsePublished(request: PublishedRequest, topic: Topic, now: number): ParsedRequest {
+/** Reads and checks a request's body in the input schema of a topic or domain. */
+export function parsePublished(request: PublishedRequest, target: Publishable, now: number): ParsedRequest {
   if (request.body.length > publishLimits.requestBytes) return { fault: tooLarge(publishLimits.requestBytes) }
-  const form = formOf(request, topic)
+  const form = formOf(request, target)
   if (!form) return { fault: unsupportedMediaType }
   const parsed = parseJson(request.body)
   if (!parsed && form === 'binary' && request.body.length === 0)
-    return checked([binaryEvent(request, undefined)], topic, now, request)
-  if (!parsed) return { fault: invalidInput(unreadable(topic)) }
+    return checked([binaryEvent(request, undefined)], target, now, request)
+  if (!parsed) return { fault: invalidInput(unreadable(target)) }
   const { json } = parsed
   if (request.body.length > shallowBytes && !canBeWritten(json))
     return { fault: invalidInput('The JSON received is nested too deeply.') }
-  if (form === 'binary') return checked([binaryEvent(request, json)], topic, now, request)
+  if (form === 'binary') return checked([binaryEvent(request, json)], target, now, request)
   if (form === 'single') {
-    if (Array.isArray(json)) return { fault: notConforming(topic.inputSchema, 'StartObject', 'StartArray') }
-    return checked([json], topic, now, request)
+    if (Array.isArray(json)) return { fault: notConforming(target.inputSchema, 'StartObject', 'StartArray') }
+    return checked([json], target, now, request)
   }
-  if (!Array.isArray(json)) return { fault: notConforming(topic.inputSchema, 'StartArray', tokenOf(json)) }
-  if (json.length === 0) return { fault: invalidInput(unreadable(topic)) }
+  if (!Array.isArray(json)) return { fault: notConforming(target.inputSchema, 'StartArray', tokenOf(json)) }
+  if (json.length === 0) return { fault: invalidInput(unreadable(target)) }
   if (json.length > publishLimits.events) return { fault: tooManyEvents(publishLimits.events) }
-  return checked(json, topic, now, request)
+  return checked(json, target, now, request)
 }
 
 /**
  * The other schemas are accepted with any media type: Microsoft's quickstart posts them with `curl -d`, as a form.
  */
-function formOf(request: PublishedRequest, topic: Topic): Form | undefined {
+function formOf(request: PublishedRequest, target: Publishable): Form | undefined {
   const [type = ''] = (request.contentType ?? '').toLowerCase().split(';')
   const charset = /charset\s*=\s*"?([^";\s]+)/i.exec(request.contentType ?? '')?.[1]?.toLowerCase()
   if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') return undefined
-  if (topic.inputSchema !== 'CloudEventSchemaV1_0') return 'batch'
+  if (target.inputSchema !== 'CloudEventSchemaV1_0') return 'batch'
   const media = type.trim()
   if (media === 'application/cloudevents-batch+json') return 'batch'
   if (media === 'application/cloudevents+json') return 'single'
@@ -84,9 +84,9 @@ function canBeWritten(json: unknown): boolean {
   }
 }
 
-function unreadable(topic: Topic): string {
+function unreadable(target: Publishable): string {
   return (
-    `This resource is configured to receive event in '${schemaNames[topic.inputSchema]}' schema. ` +
+    `This resource is configured to receive event in '${schemaNames[target.inputSchema]}' schema. ` +
     'The JSON received does not conform to the expected schema.'
   )
 }
@@ -111,14 +111,19 @@ function percentDecoded(value: string): string {
   }
 }
 
-function checked(events: readonly unknown[], topic: Topic, now: number, request: PublishedRequest): ParsedRequest {
+function checked(
+  events: readonly unknown[],
+  target: Publishable,
+  now: number,
+  request: PublishedRequest,
+): ParsedRequest {
   const accepted: AcceptedEvent[] = []
   for (const event of events) {
     // An event is not larger than its request, so most events need not be measured.
     if (request.body.length > publishLimits.eventBytes && sizeOf(event) > publishLimits.eventBytes) {
       return { fault: tooLarge(publishLimits.eventBytes) }
     }
-    const result = checkPublishedEvent(event, topic, now)
+    const result = checkPublishedEvent(event, target, now)
     if ('fault' in result) return result
     accepted.push(result.event)
   }

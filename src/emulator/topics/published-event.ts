@@ -3,9 +3,11 @@ import { isRecord } from '../../support/is-record.ts'
 import { type AcceptedEvent, schemaNames } from '../model/accepted-event.ts'
 import { isEventGridEvent } from '../model/convert-schema.ts'
 import type { JsonObject } from '../model/json-object.ts'
-import type { InputSchema, Topic } from '../model/model.ts'
+import type { InputSchema } from '../model/model.ts'
+import type { Publishable } from '../model/resource.ts'
 import { mapCustomEvent } from './input-mapping.ts'
 import { invalidInput, type PublishFault, unauthorized } from './publish-fault.ts'
+import { domainTopicId } from './sourced-events.ts'
 
 export type CheckedEvent = { readonly event: AcceptedEvent } | { readonly fault: PublishFault }
 
@@ -21,14 +23,14 @@ const eventGridFields: ReadonlySet<string> = new Set([
 ])
 
 /** Checks a published event and adds the fields that Event Grid adds. */
-export function checkPublishedEvent(event: unknown, topic: Topic, now: number): CheckedEvent {
-  if (!isRecord(event)) return { fault: notConforming(topic.inputSchema, 'StartObject', tokenOf(event)) }
-  if (topic.inputSchema === 'CloudEventSchemaV1_0') return checkCloudEvent(event)
-  if (topic.inputSchema === 'EventGridSchema') return checkEventGridEvent(event, topic)
-  return checkCustomEvent(event, topic, now)
+export function checkPublishedEvent(event: unknown, target: Publishable, now: number): CheckedEvent {
+  if (!isRecord(event)) return { fault: notConforming(target.inputSchema, 'StartObject', tokenOf(event)) }
+  if (target.inputSchema === 'CloudEventSchemaV1_0') return checkCloudEvent(event, target)
+  if (target.inputSchema === 'EventGridSchema') return checkEventGridEvent(event, target)
+  return checkCustomEvent(event, target, now)
 }
 
-function checkCloudEvent(event: JsonObject): CheckedEvent {
+function checkCloudEvent(event: JsonObject, target: Publishable): CheckedEvent {
   const schema = 'CloudEventSchemaV1_0'
   for (const name of ['id', 'source', 'type', 'specversion']) {
     const fault = requiredText(event, name, schema)
@@ -40,10 +42,14 @@ function checkCloudEvent(event: JsonObject): CheckedEvent {
   }
   if (!isAbsent(event.time) && !isTime(event.time)) return { fault: badValue(schema, 'time') }
   if (!isAbsent(event.data) && !isAbsent(event.data_base64)) return { fault: badValue(schema, 'data_base64') }
+  if (target.type === 'domains') {
+    const named = namedTopic(event.source, target, schema)
+    if ('fault' in named) return named
+  }
   return { event: { schema, body: event } }
 }
 
-function checkEventGridEvent(event: JsonObject, topic: Topic): CheckedEvent {
+function checkEventGridEvent(event: JsonObject, target: Publishable): CheckedEvent {
   const schema = 'EventGridSchema'
   const unknown = Object.keys(event).find((name) => !eventGridFields.has(name))
   if (unknown !== undefined) return { fault: unexpectedField(unknown) }
@@ -56,24 +62,48 @@ function checkEventGridEvent(event: JsonObject, topic: Topic): CheckedEvent {
     return { fault: badValue(schema, 'dataVersion') }
   if (!isAbsent(event.metadataVersion) && event.metadataVersion !== '1')
     return { fault: badValue(schema, 'metadataVersion') }
-  if (!isAbsent(event.topic) && event.topic !== '' && !isTopic(event.topic, topic)) {
-    return { fault: unauthorized(`The topic '${String(event.topic)}' of the event is not the one it was sent to.`) }
-  }
-  const body = { ...event, topic: topic.id, dataVersion: event.dataVersion ?? '', metadataVersion: '1' }
+  const named = namedTopic(event.topic, target, schema)
+  if ('fault' in named) return named
+  const body = { ...event, topic: named.id, dataVersion: event.dataVersion ?? '', metadataVersion: '1' }
   return isEventGridEvent(body) ? { event: { schema, body } } : { fault: badValue(schema, 'id') }
 }
 
-function checkCustomEvent(event: JsonObject, topic: Topic, now: number): CheckedEvent {
-  const mapped = mapCustomEvent(event, topic, { now, id: randomUUID() })
-  if ('missing' in mapped) return { fault: requires('CustomEventSchema', mapped.missing) }
-  return { event: { schema: 'CustomEventSchema', body: event, mapped } }
+function checkCustomEvent(event: JsonObject, target: Publishable, now: number): CheckedEvent {
+  const schema = 'CustomEventSchema'
+  const mapped = mapCustomEvent(event, target, { now, id: randomUUID() })
+  if ('missing' in mapped) return { fault: requires(schema, mapped.missing) }
+  if (target.type === 'topics') return { event: { schema, body: event, mapped } }
+  const named = namedTopic(mapped.topic, target, schema)
+  return 'fault' in named ? named : { event: { schema, body: event, mapped: { ...mapped, topic: named.id } } }
+}
+
+/** The id of the custom topic, or of the domain topic that an event of a domain must name. */
+function namedTopic(
+  topic: unknown,
+  target: Publishable,
+  schema: InputSchema,
+): { readonly id: string } | { readonly fault: PublishFault } {
+  const absent = isAbsent(topic) || topic === ''
+  if (target.type === 'topics') {
+    if (absent || isTopic(topic, target)) return target
+    return { fault: unauthorized(`The topic '${String(topic)}' of the event is not the one it was sent to.`) }
+  }
+  if (absent) return { fault: requires(schema, 'topic') }
+  const id = typeof topic === 'string' ? domainTopicId(target, topic) : undefined
+  if (id !== undefined) return { id }
+  const found = String(topic).slice(0, 300)
+  return {
+    fault: invalidInput(
+      `Required property 'topic' needs to either be a full resource id or should be just the name of the domain topic. Found: ${found}.`,
+    ),
+  }
 }
 
 function isAbsent(value: unknown): value is null | undefined {
   return value === undefined || value === null
 }
 
-function isTopic(value: unknown, topic: Topic): boolean {
+function isTopic(value: unknown, topic: Publishable): boolean {
   return typeof value === 'string' && value.toLowerCase() === topic.id.toLowerCase()
 }
 

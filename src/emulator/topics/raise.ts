@@ -1,63 +1,68 @@
 import { randomUUID } from 'node:crypto'
 import { isRecord } from '../../support/is-record.ts'
 import { nearestName } from '../../support/nearest-name.ts'
-import type { AcceptedEvent } from '../model/accepted-event.ts'
+import type { SourcedEvents } from '../model/accepted-event.ts'
 import { asAcceptedEvent } from '../model/convert-schema.ts'
 import { preciseTime } from '../model/event-grid-time.ts'
 import type { JsonObject } from '../model/json-object.ts'
-import type { Store } from '../model/store.ts'
+import { isPublishable } from '../model/resource.ts'
+import { publisherOf, type Store, sourceOf } from '../model/store.ts'
 import { checkPublishedEvent } from './published-event.ts'
-
-/** Events, and the source whose subscriptions get them. */
-export interface RaisedEvents {
-  readonly source: string
-  readonly accepted: readonly AcceptedEvent[]
-}
+import { sourcedEvents } from './sourced-events.ts'
 
 /**
- * Prepares events that Azure would raise at a source. For a custom topic they are checked as if published. For other
- * sources a missing `id`, `topic` (or `source`), time or version is added. Events of Azure Resource Manager
- * (`Microsoft.Resources.*`) also go to the resource group and the subscription that contain the source. Throws a
- * TypeError for an invalid event.
+ * Prepares events that Azure would raise at a source. For a custom topic or a domain they are checked as if published. For
+ * other sources a missing `id`, `topic` (or `source`), time or version is added. Events of a source also occur at its system
+ * topic, and those of a domain topic at its domain. Events of Azure Resource Manager (`Microsoft.Resources.*`) also go to the
+ * resource group and the subscription that contain the source. Throws a TypeError for an invalid event.
  */
-export function raisedEvents(store: Store, sourceId: string, events: readonly unknown[], now: number): RaisedEvents[] {
-  const topic = store.topicById(sourceId)
-  if (topic) {
+export function raisedEvents(store: Store, scope: string, events: readonly unknown[], now: number): SourcedEvents[] {
+  const target = store.resource(scope)
+  if (isPublishable(target)) {
     const accepted = events.map((event, index) => {
-      const checked = checkPublishedEvent(event, topic, now)
+      const checked = checkPublishedEvent(event, target, now)
       if ('fault' in checked) throw new TypeError(`event ${index}: ${checked.fault.message}`)
       return checked.event
     })
-    return [{ source: sourceId, accepted }]
+    return sourcedEvents(target, accepted)
   }
-  const sources = new Map<string, AcceptedEvent[]>()
-  for (const event of events) {
+  const sourceId = sourceOf(store, scope)
+  return events.flatMap((event) => {
     if (!isRecord(event)) throw new TypeError('a raised event must be an object')
     const above = typeOf(event).startsWith('Microsoft.Resources.') ? ancestors(sourceId) : []
-    for (const source of [sourceId, ...above]) {
+    return [sourceId, ...above].map((source): SourcedEvents => {
       const accepted = asAcceptedEvent(stamped(event, source, now))
       if (!accepted) throw new TypeError('a raised event needs eventType and subject, or specversion, type and source')
-      sources.set(source, [...(sources.get(source) ?? []), accepted])
-    }
-  }
-  return [...sources].map(([source, accepted]) => ({ source, accepted }))
+      return { sources: [source, ...occursAt(store, source)], events: [accepted] }
+    })
+  })
+}
+
+/** The other resources whose event subscriptions get the events of a source: its domain, or its system topic. */
+function occursAt(store: Store, source: string): string[] {
+  const domain = publisherOf(store, source)
+  if (domain) return [domain.id]
+  const systemTopics = store.resources('systemTopics')
+  return systemTopics.filter((one) => one.source.toLowerCase() === source.toLowerCase()).map(({ id }) => id)
 }
 
 /**
  * The resource id of a source, which may be given as resource id, with or without its leading slash, or as the name of
- * a custom topic. Throws a TypeError for another type than string, and a RangeError for an unknown source.
+ * a custom topic, a domain or a system topic. Throws a TypeError for another type than string, and a RangeError for an unknown source.
  */
 export function sourceIdOf(store: Store, source: string): string {
-  if (typeof source !== 'string') throw new TypeError(`the source must be a resource id or the name of a custom topic`)
+  if (typeof source !== 'string')
+    throw new TypeError(`the source must be a resource id or the name of a topic or domain`)
   if (source.startsWith('/')) return source
-  const topic = store.topic(source)
-  if (topic) return topic.id
+  const named = [...store.resources('topics'), ...store.resources('domains'), ...store.resources('systemTopics')]
+  const found = store.published(source) ?? named.find(({ name }) => name.toLowerCase() === source.toLowerCase())
+  if (found) return found.id
   if (/^(subscriptions|providers)\//i.test(source)) return `/${source}`
-  const names = store.topics().map(({ name }) => name)
+  const names = named.map(({ name }) => name)
   const meant = nearestName(source, names)
   const there = meant === undefined ? `the topics are ${names.join(', ') || 'none'}` : `did you mean ${meant}?`
   throw new RangeError(
-    `${JSON.stringify(source.slice(0, 200))} is neither a resource id, which begins with a slash, nor the name of a custom topic; ${there}`,
+    `${JSON.stringify(source.slice(0, 200))} is neither a resource id, which begins with a slash, nor the name of a topic or domain; ${there}`,
   )
 }
 

@@ -2,11 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { codeOf } from '../../support/error-code.ts'
 import type { Directory } from '../entra/directory.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
-import type { AcceptedEvent } from '../model/accepted-event.ts'
-import type { Topic } from '../model/model.ts'
+import type { AcceptedEvent, SourcedEvents } from '../model/accepted-event.ts'
 import { admitsAddress } from '../model/network-rules.ts'
 import { statusName } from '../model/status-name.ts'
-import type { Store } from '../model/store.ts'
+import { publishedAt, type Store } from '../model/store.ts'
 import { recordedBodyLimit } from '../records/records.ts'
 import { regionOfHost } from '../server/connect-proxy.ts'
 import { type RecordingOptions, recordRequests } from '../server/recording.ts'
@@ -24,6 +23,7 @@ import {
   tooLarge,
   unsupportedApiVersion,
 } from './publish-fault.ts'
+import { sourcedEvents } from './sourced-events.ts'
 import { createTopicRates, topicRate } from './topic-rate.ts'
 
 /**
@@ -34,8 +34,8 @@ export const publishApiVersion = '2018-01-01'
 
 /** Takes published events, and the calls of validation URLs. */
 export interface EventIntake {
-  /** Takes events of a source (its resource id). Throws if they cannot be persisted: then no event is taken. */
-  accept(sourceId: string, events: readonly AcceptedEvent[]): void
+  /** Takes events. Throws if they cannot be persisted: then no event is taken. */
+  accept(accepted: readonly SourcedEvents[]): void
   /** Whether the limit of pending events is reached. */
   full(): boolean
   /** False if the validation URL is unknown or expired. */
@@ -52,7 +52,7 @@ export interface TopicRouteOptions extends RecordingOptions {
 }
 
 /**
- * Adds the publishing routes, `/topics/:name/api/events`, and those of the manual handshake,
+ * Adds the publishing routes of custom topics and domains, `/topics/:name/api/events`, and those of the manual handshake,
  * `/eventsubscriptions/:name/validate`. `app` is a Fastify scope of their own.
  */
 export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOptions): void {
@@ -85,8 +85,9 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
 
   app.all<{ Params: { name: string } }>('/topics/:name/api/events', async (request, reply) => {
     const url = fullUrl(request)
-    const topic = store.topic(request.params.name)
-    if (!topic || !isRegionOf(request.host, topic)) return refuse(request, reply, notFound(url))
+    // Azure's host name has a region. The emulator's own address has none.
+    const target = publishedAt(store, request.params.name, regionOfHost(request.host))
+    if (!target) return refuse(request, reply, notFound(url))
     if (request.method !== 'POST') {
       reply.header('allow', 'POST')
       return refuse(request, reply, methodNotAllowed(request.method))
@@ -97,14 +98,14 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
     const { searchParams } = parsedUrl
     const version = searchParams.get('api-version') ?? publishApiVersion
     if (version !== publishApiVersion) return refuse(request, reply, unsupportedApiVersion(url, version))
-    if (!admitsAddress(topic, request.ip)) return refuse(request, reply, addressRefused(request.host, request.ip))
+    if (!admitsAddress(target, request.ip)) return refuse(request, reply, addressRefused(request.host, request.ip))
     const authorized = await authorizePublish(presentedCredentials(request.headers, searchParams), {
-      topic,
+      target,
       host: request.host,
       path: parsedUrl.pathname,
       now: clock.now(),
       verifyToken: (bearer) => tokens.verifyToken(bearer, { audience: publishAudience }),
-      maySend: (principalId) => directory.allows({ principalId, action: sendAction, scope: topic.id, data: true }),
+      maySend: (principalId) => directory.allows({ principalId, action: sendAction, scope: target.id, data: true }),
     })
     if ('fault' in authorized) return refuse(request, reply, authorized.fault)
     if (authorized.clientId !== undefined) request.outcome.clientId = authorized.clientId
@@ -114,14 +115,14 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
       return refuse(request, reply, throttled)
     }
     const { headers } = request
-    const parsed = parsePublished({ contentType: headers['content-type'], headers, body }, topic, clock.now())
+    const parsed = parsePublished({ contentType: headers['content-type'], headers, body }, target, clock.now())
     request.outcome.body = shownBody(body)
     if ('fault' in parsed) return refuse(request, reply, parsed.fault)
-    if (options.throttling && !rates.take(topic.id, sizesOf(parsed.events, body.length))) {
+    if (options.throttling && !rates.take(target.id, sizesOf(parsed.events, body.length))) {
       reply.header('retry-after', '1')
       return refuse(request, reply, throttled)
     }
-    intake.accept(topic.id, parsed.events)
+    intake.accept(sourcedEvents(target, parsed.events))
     return reply.code(200).header('api-supported-versions', publishApiVersion).send()
   })
 
@@ -152,12 +153,6 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
     request.outcome.code = fault.code
     return reply.code(fault.status).send(faultBody(fault, request.id, clock.now()))
   }
-}
-
-/** Azure's host name of a topic contains its region. The emulator's own address has none. */
-function isRegionOf(host: string, { location }: Topic): boolean {
-  const region = regionOfHost(host)
-  return region === undefined || region === location.toLowerCase().replaceAll(' ', '')
 }
 
 /** The bytes of each event. A small request is divided evenly, as each of its events counts once. */

@@ -161,13 +161,25 @@ describe('what is not there', () => {
       code: 'AuthorizationFailed',
     },
     {
+      name: 'an unknown domain',
+      path: '{}/resourceGroups/rg/providers/Microsoft.EventGrid/domains/none/topics/lamps',
+      status: 404,
+      code: 'ResourceNotFound',
+    },
+    {
+      name: 'an unknown system topic',
+      path: '{}/resourceGroups/rg/providers/Microsoft.EventGrid/systemTopics/none',
+      status: 404,
+      code: 'ResourceNotFound',
+    },
+    {
       name: 'a system topic by this path',
       path: '{}/resourceGroups/rg/providers/Microsoft.EventGrid/systemTopics/sys',
       status: 400,
       code: 'InvalidRequest',
     },
   ])('is answered $status $code for $name', async ({ path, status, code }) => {
-    const emulator = await startEmulator()
+    const emulator = await startEmulator({ systemTopics: [{ name: 'sys', source: '/subscriptions/1' }] })
     const scope = path.replace('{}', `/subscriptions/${emulator.subscriptionId}`)
     expect(await sendArm(emulator, `${scope}${at}`, put)).toMatchObject({ status, body: { error: { code } } })
   })
@@ -259,22 +271,16 @@ describe('a request', () => {
       code: 'InvalidResourceType',
     },
     {
-      name: 'for a domain',
-      path: () => '/subscriptions/{}/resourceGroups/rg/providers/Microsoft.EventGrid/domains/shop',
+      name: 'for a partner topic',
+      path: () => '/subscriptions/{}/resourceGroups/rg/providers/Microsoft.EventGrid/partnerTopics/photos',
       status: 400,
       code: 'NotSupportedByEmulator',
     },
     {
-      name: 'for a system topic',
-      path: () => '/subscriptions/{}/resourceGroups/rg/providers/Microsoft.EventGrid/systemTopics/photos',
-      status: 400,
-      code: 'NotSupportedByEmulator',
-    },
-    {
-      name: 'for the topic types',
-      path: () => '/providers/Microsoft.EventGrid/topicTypes',
-      status: 400,
-      code: 'NotSupportedByEmulator',
+      name: 'for an unknown topic type',
+      path: () => '/providers/Microsoft.EventGrid/topicTypes/Contoso.Things',
+      status: 404,
+      code: 'ResourceNotFound',
     },
     {
       name: 'for the operations',

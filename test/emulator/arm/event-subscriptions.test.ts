@@ -40,7 +40,7 @@ describe('the real EventGridManagementClient', () => {
   it.each(scopes('33333333-3333-4333-8333-333333333333'))(
     'creates, reads, lists and deletes at $name',
     async ({ scope }) => {
-      const { eventSubscriptions, url, emulator } = await open()
+      const { eventSubscriptions, url, emulator } = await open({ domains: [{ name: 'shop' }] })
       const made = await eventSubscriptions.beginCreateOrUpdateAndWait(scope, 'shop', wanted(url))
       expect(made).toMatchObject({
         id: `/${scope}/providers/Microsoft.EventGrid/eventSubscriptions/shop`,

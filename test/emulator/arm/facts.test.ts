@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ManualClock } from '../../../src/emulator/index.ts'
+import { emulatorDefaults, ManualClock } from '../../../src/emulator/index.ts'
 import { credentialOf, managementOf, send, sendArm } from '../../support/azure-clients.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 import { openWebhook } from '../../support/webhook.ts'
@@ -125,7 +125,7 @@ describe('an operation that fails inside Azure', () => {
 
 describe('quotas', () => {
   it('has room for 50 event subscriptions at a domain, 500 at a topic of it', async () => {
-    const emulator = await startEmulator()
+    const emulator = await startEmulator({ domains: [{ name: 'shop' }] })
     const domain = `/subscriptions/${emulator.subscriptionId}/resourceGroups/rg/providers/Microsoft.EventGrid/domains/shop`
     const store = (scope: string, name: string) =>
       sendArm(
@@ -141,13 +141,16 @@ describe('quotas', () => {
     expect((await store(`${domain}/topics/lamps`, 'one-more')).status).toBe(201)
   })
 
-  it('has room for 100 custom topics in a region', async () => {
-    const topics = Array.from({ length: 100 }, (_, index) => ({ name: `topic-${index}` }))
-    const emulator = await startEmulator({ ...owner, topics })
+  it.each([
+    { type: 'topics' as const, name: 'custom topics' },
+    { type: 'domains' as const, name: 'domains' },
+  ])('has room for 100 $name in a region', async ({ type }) => {
+    const declared = Array.from({ length: 100 }, (_, index) => ({ name: `topic-${index}` }))
+    const emulator = await startEmulator({ ...owner, [type]: declared })
     const make = (name: string, location: string) =>
       sendArm(
         emulator,
-        `/subscriptions/${emulator.subscriptionId}/resourceGroups/rg/providers/Microsoft.EventGrid/topics/${name}`,
+        `/subscriptions/${emulator.subscriptionId}/resourceGroups/rg/providers/Microsoft.EventGrid/${type}/${name}`,
         { method: 'PUT', body: JSON.stringify({ location }) },
       )
     expect(await make('one-more', 'West Europe')).toMatchObject({ status: 409 })
@@ -158,7 +161,12 @@ describe('quotas', () => {
 
 describe('the nested path', () => {
   it('leads to event subscriptions of domains, their topics, system topics and partner topics', async () => {
-    const emulator = await startEmulator({ clients: [{ roles: [{ role: 'EventGrid Contributor' }] }] })
+    const account = `/subscriptions/${emulatorDefaults.subscriptionId}/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/a`
+    const emulator = await startEmulator({
+      clients: [{ roles: [{ role: 'EventGrid Contributor' }] }],
+      domains: [{ name: 'shop' }],
+      systemTopics: [{ name: 'photos', source: account }],
+    })
     const webhook = await openWebhook(emulator)
     const client = managementOf(emulator)
     const wanted = {

@@ -58,9 +58,15 @@ describe('a path', () => {
       path: `/SUBSCRIPTIONS/1/PROVIDERS/microsoft.eventgrid/EVENTSUBSCRIPTIONS/S`,
       expected: { kind: 'eventSubscription', scope: '/SUBSCRIPTIONS/1', name: 'S', nested: false },
     },
-    { path: topic, expected: { kind: 'topic', scope: group, name: 't' } },
-    { path: `${topic}/listKeys`, expected: { kind: 'topic', scope: group, name: 't', action: 'listKeys' } },
-    { path: `${group}/${provider}/topics`, expected: { kind: 'topics', scope: group } },
+    { path: topic, expected: { kind: 'resource', type: 'topics', scope: group, names: ['t'], isList: false } },
+    {
+      path: `${topic}/listKeys`,
+      expected: { kind: 'resource', type: 'topics', scope: group, names: ['t'], isList: false, action: 'listKeys' },
+    },
+    {
+      path: `${group}/${provider}/topics`,
+      expected: { kind: 'resource', type: 'topics', scope: group, names: [], isList: true },
+    },
     {
       path: `/subscriptions/1/${provider}`,
       expected: { kind: 'provider', scope: '/subscriptions/1', namespace: 'Microsoft.EventGrid' },

@@ -261,6 +261,8 @@ it('knows every option of the emulator that is data', () => {
     clients: true,
     subscriptions: true,
     topics: true,
+    domains: true,
+    systemTopics: true,
     namespaces: true,
     eventSubscriptions: true,
     ingress: true,

@@ -65,7 +65,7 @@ describe('raise()', () => {
     { source: '"ordres"', says: '"ordres" is neither a resource id, which begins with a slash, nor the name' },
     { source: '"ordres"', says: 'did you mean orders?' },
     { source: '"returns"', says: 'the topics are orders' },
-    { source: '{"id": "/x"}', says: 'the source must be a resource id or the name of a custom topic' },
+    { source: '{"id": "/x"}', says: 'the source must be a resource id or the name of a topic or domain' },
   ])('refuses the source $source: $says', async ({ source, says }) => {
     const emulator = await startEmulator()
     expect(() => emulator.raise(untyped(source), [order])).toThrow(says)

@@ -218,6 +218,19 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     await queue.locator('dl', { hasText: /Locked\s*0[\s\S]*Dead-lettered\s*1/ }).waitFor()
   })
 
+  it('shows a domain with its topics, and a system topic with its source', async () => {
+    const source = '/subscriptions/1/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/photos'
+    const { emulator } = await openShop({ domains: [{ name: 'shop' }], systemTopics: [{ name: 'uploads', source }] })
+    await showPage(page, emulator)
+    const topics = page.locator('#topics > li')
+    const domain = topics.filter({ hasText: /shop\s*domain, CloudEvents/ })
+    await domain.locator('summary').click()
+    await domain.locator('dl', { hasText: /Topics\s*none/ }).waitFor()
+    const systemTopic = topics.filter({ hasText: /uploads\s*system topic/ })
+    await systemTopic.locator('summary').click()
+    await systemTopic.locator('dl', { hasText: source }).waitFor()
+  })
+
   it('names its parts for a screen reader', async () => {
     const { emulator, publish } = await openShop()
     await publish({ subject: 'orders/4711' })

@@ -154,7 +154,7 @@ describe('the JavaScript SDK', () => {
     await expect(send(other)).rejects.toMatchObject({ statusCode: 401 })
     const sas = await generateSharedAccessSignature(grid.endpoint, key, inAnHour(grid))
     await send(sas)
-    grid.store.putTopic({ ...grid.topic, keys: [Buffer.alloc(32, 9).toString('base64'), grid.topic.keys[1]] })
+    grid.store.putResource({ ...grid.topic, keys: [Buffer.alloc(32, 9).toString('base64'), grid.topic.keys[1]] })
     await expect(send(sas)).rejects.toMatchObject({ statusCode: 401 })
   })
 

@@ -11,7 +11,8 @@ export function createResourceLists() {
   )
   const queues = createList('queues', '', fillQueue)
   return {
-    update({ topics: newTopics, subscriptions: newSubscriptions, queues: newQueues, more }) {
+    update({ topics: published, systemTopics, subscriptions: newSubscriptions, queues: newQueues, more }) {
+      const newTopics = [...published, ...systemTopics]
       queues.update(newQueues, more.queues)
       byId('queues-panel').hidden = newQueues.length === 0
       byId('queue-count').textContent = String(newQueues.length + more.queues)
@@ -56,15 +57,29 @@ function newEntry() {
 }
 
 function fillTopic(topic, { summary, content }) {
-  summary.replaceChildren(element('b', {}, topic.name), element('span', { class: 'quiet' }, schemaNames[topic.schema]))
-  content.replaceChildren(
-    descriptionList([
-      ['HTTPS', topic.endpoint],
-      ['HTTP', topic.httpEndpoint],
-      ['Scope', topic.id],
-      ['Access', topic.keys ? 'keys, SAS and Entra tokens' : 'Entra tokens only'],
-    ]),
+  const kind = topic.source === undefined ? schemaNames[topic.schema] : 'system topic'
+  summary.replaceChildren(
+    element('b', {}, topic.name),
+    element('span', { class: 'quiet' }, topic.domainTopics ? `domain, ${kind}` : kind),
   )
+  content.replaceChildren(descriptionList(topic.source === undefined ? publishedRows(topic) : systemTopicRows(topic)))
+}
+
+function publishedRows(topic) {
+  return [
+    ['HTTPS', topic.endpoint],
+    ['HTTP', topic.httpEndpoint],
+    ['Scope', topic.id],
+    ['Access', topic.keys ? 'keys, SAS and Entra tokens' : 'Entra tokens only'],
+    ...(topic.domainTopics ? [['Topics', topic.domainTopics.join(', ') || 'none']] : []),
+  ]
+}
+
+function systemTopicRows(topic) {
+  return [
+    ['Source', topic.source],
+    ['Scope', topic.id],
+  ]
 }
 
 function fillQueue({ name, topic, available, locked, delayed, deadLettered }, { summary, content }) {

@@ -1,0 +1,156 @@
+import { isOfType, parentId, type Resource, type ResourceOf, regionName } from '../model/resource.ts'
+import { locationOf } from '../model/store.ts'
+import type { ArmAnswer, ArmCall, ArmResources, ResolvedScope } from './call.ts'
+import { armErrors } from './errors.ts'
+import type { Operations } from './operations.ts'
+import type { ArmTarget } from './path.ts'
+import type { Provisioning } from './provisioning.ts'
+import {
+  answerKeys,
+  answerList,
+  answerResource,
+  authorizeCall,
+  isBelow,
+  removedAnswer,
+  resourceAction,
+  writtenAnswer,
+} from './resource.ts'
+
+/** What the answers for custom topics, domains and system topics need. */
+export interface ResourceOptions extends ArmResources {
+  readonly operations: Operations
+  readonly provisioning: Provisioning
+  /** The URL that events are posted to. */
+  readonly endpointOf: (published: { readonly label: string }) => string
+}
+
+/** A PUT or PATCH of a resource, which may not exist. */
+export interface ResourceWrite extends ResourceOptions {
+  readonly call: ArmCall
+  readonly id: string
+  readonly name: string
+  readonly subscriptionId: string
+  readonly resourceGroup: string
+}
+
+/** What one type of resource has of its own. */
+export interface ResourceKind<T extends Resource['type']> {
+  readonly type: T
+  /** The resource as the body of a PUT wants it. Throws an ArmError. */
+  put(write: ResourceWrite, existing: ResourceOf<T> | undefined): ResourceOf<T>
+  /** The resource as the body of a PATCH changes it. Throws an ArmError. */
+  patch(write: ResourceWrite, existing: ResourceOf<T>): ResourceOf<T>
+  /** In ARM's shape. `creating`: as in the answer that makes it. */
+  view(options: ResourceOptions, call: ArmCall, resource: ResourceOf<T>, state: ViewedState): ResourceView
+}
+
+/** How far a resource is, for the provisioning state and the properties that are not known yet. */
+export type ViewedState = 'Creating' | 'Updating' | 'Succeeded'
+
+/** A resource as Azure Resource Manager shows it. */
+export interface ResourceView {
+  readonly properties: object
+  readonly [field: string]: unknown
+}
+
+/** Answers for the resources of one type (ARM 2025-02-15). */
+export function answerResources<T extends Resource['type']>(
+  options: ResourceOptions,
+  kind: ResourceKind<T>,
+  call: ArmCall,
+  target: Extract<ArmTarget, { kind: 'resource' }>,
+): ArmAnswer {
+  const { store } = options
+  const { scope, names, isList, action } = target
+  const type = `Microsoft.EventGrid/${kind.type}`
+  const id = idOf(scope, kind.type, names)
+  const resolved = authorizeCall(options, call, {
+    scope,
+    type: kind.type,
+    action: resourceAction(type, call.method, action),
+    at: isList && names.length === 0 ? scope : id,
+  })
+  const { parts } = resolved
+  const shown = (resource: ResourceOf<T>, state: ViewedState) => ({
+    ...kind.view(options, call, resource, state),
+    ...{ id: resource.id, name: resource.name, type, systemData: null },
+  })
+  if (names.length > (isList ? 0 : 1)) requireParent(options, resolved, isList ? id : parentId(id))
+  if (isList) {
+    const within = names.length === 0 ? scope : id
+    return answerList(
+      call,
+      store.resources(kind.type).filter((one) => isBelow(within, one.id)),
+      (one) => shown(one, 'Succeeded'),
+    )
+  }
+  if (parts.resource || !parts.resourceGroup) throw armErrors.pathNotFound(call.method, call.url)
+  const found = store.resource(id)
+  const existing = isOfType(found, kind.type) ? found : undefined
+  const notFound = () => armErrors.resourceNotFound(type, names.join('/'), parts.resourceGroup ?? '')
+  if (action !== undefined) {
+    if (!existing) throw notFound()
+    if (!('keys' in existing)) throw armErrors.pathNotFound(call.method, call.url)
+    return answerKeys(call, action, existing.keys, (keys) => store.putResource({ ...existing, keys }))
+  }
+  const { azure } = resolved
+  return answerResource(call, {
+    existing,
+    notFound,
+    view: (resource) => shown(resource, 'Succeeded'),
+    write(resource) {
+      const write: ResourceWrite = {
+        ...options,
+        ...{ call, id, name: names.at(-1) ?? '', subscriptionId: azure.id, resourceGroup: parts.resourceGroup ?? '' },
+      }
+      const written = call.method === 'PATCH' && resource ? kind.patch(write, resource) : kind.put(write, resource)
+      store.putResource(written)
+      const operation = options.operations.start(azure.id, async () => ({ status: 'Succeeded' }))
+      const body = shown(written, resource ? 'Updating' : 'Creating')
+      return writtenAnswer(call, operation, locationOf(store, id) ?? 'global', body)
+    },
+    remove(resource) {
+      const location = locationOf(store, id) ?? 'global'
+      const operation = options.operations.start(azure.id, async () => {
+        removeResource(options, resource)
+        return { status: 'Succeeded' }
+      })
+      return removedAnswer(call, operation, location)
+    },
+  })
+}
+
+/** Deletes a resource, what it contains, and the event subscriptions of both. */
+export function removeResource(
+  { store, provisioning }: Pick<ResourceOptions, 'store' | 'provisioning'>,
+  resource: Resource,
+): void {
+  const children = store.resources('domains/topics').filter(({ domainId }) => isSame(domainId, resource.id))
+  const azureId = resource.id.split('/')[2] ?? ''
+  for (const one of [resource, ...children]) {
+    for (const subscription of store.subscriptionsOf(one.id)) provisioning.remove(subscription, azureId)
+    store.deleteResource(one)
+  }
+}
+
+/** Throws an ArmError for a region that is not that of the existing resource. */
+export function keepLocation(
+  existing: { readonly name: string; readonly location: string; readonly resourceGroup: string } | undefined,
+  location: string,
+): void {
+  if (!existing || regionName(existing.location) === regionName(location)) return
+  throw armErrors.locationFixed(existing.name, existing.location, existing.resourceGroup, location)
+}
+
+function requireParent({ store }: ResourceOptions, { parts }: ResolvedScope, id: string): void {
+  if (store.resource(id)) return
+  throw armErrors.resourceNotFound('Microsoft.EventGrid/domains', id.split('/').at(-1) ?? '', parts.resourceGroup ?? '')
+}
+
+/** The id of a resource, or of what contains the resources of a list. */
+function idOf(scope: string, type: Resource['type'], names: readonly string[]): string {
+  const types = type.split('/')
+  return names.reduce((id, name, index) => `${id}/${types[index]}/${name}`, `${scope}/providers/Microsoft.EventGrid`)
+}
+
+const isSame = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()

@@ -1,0 +1,68 @@
+import { topicTypeOf } from '../arm/event-types.ts'
+import type { Provisioning } from '../arm/provisioning.ts'
+import { removeResource } from '../arm/resources.ts'
+import type { Directory } from '../entra/directory.ts'
+import { randomKey } from '../model/model.ts'
+import { type Publishable, resourceId } from '../model/resource.ts'
+import { newLabel, resourceNamed, type Store } from '../model/store.ts'
+import { declaredGroup } from './declared-group.ts'
+import { emulatorDefaults, type SystemTopicOptions, type TopicOptions } from './options.ts'
+
+/** What declared resources change. */
+export interface ResourceTargets {
+  readonly store: Store
+  readonly directory: Directory
+  readonly provisioning: Provisioning
+}
+
+type DeclaredType = 'topics' | 'domains' | 'systemTopics'
+
+/**
+ * Creates a custom topic or a domain, or changes its settings. An existing resource keeps its keys unless new ones are given.
+ * Throws a RangeError for an unknown Azure subscription, and for a name that is taken in the region.
+ */
+export function putPublished(targets: ResourceTargets, type: Publishable['type'], options: TopicOptions): void {
+  const { store } = targets
+  const place = placeOf(targets, type, options)
+  const found = store.resource(place.id)
+  const existing = found?.type === type ? found : undefined
+  const label = existing?.label ?? newLabel(store, place)
+  if (label === undefined) throw new RangeError(`${options.name} is a name that is taken in ${place.location}`)
+  store.putResource({
+    type,
+    ...place,
+    label,
+    inputSchema: options.inputSchema ?? 'CloudEventSchemaV1_0',
+    ...(options.inputSchemaMapping ? { inputSchemaMapping: options.inputSchemaMapping } : {}),
+    keys: options.keys ?? existing?.keys ?? [randomKey(), randomKey()],
+    disableLocalAuth: options.disableLocalAuth ?? false,
+  })
+}
+
+/** Creates a system topic, or changes its source. Throws a RangeError for an unknown Azure subscription. */
+export function putSystemTopic(targets: ResourceTargets, options: SystemTopicOptions): void {
+  const place = placeOf(targets, 'systemTopics', options)
+  const source = options.source.replace(/\/$/, '')
+  targets.store.putResource({ type: 'systemTopics', ...place, source, topicType: topicTypeOf(source).toLowerCase() })
+}
+
+/** Removes a resource with its event subscriptions. Has no effect for an unknown name. */
+export function removeNamed(targets: ResourceTargets, type: DeclaredType, name: string): void {
+  const found = resourceNamed(targets.store, type, name)
+  if (found) removeResource(targets, found)
+}
+
+/** Id and place of a declared resource. One of that name elsewhere is removed: names are unique among the declared ones. */
+function placeOf(
+  targets: ResourceTargets,
+  type: DeclaredType,
+  options: Pick<TopicOptions, 'name' | 'subscriptionId' | 'resourceGroup' | 'location'>,
+) {
+  const { store, directory } = targets
+  const group = declaredGroup(directory, options)
+  const { name } = options
+  const id = resourceId(type, { ...group, name })
+  const former = resourceNamed(store, type, name)
+  if (former && former.id.toLowerCase() !== id.toLowerCase()) removeResource(targets, former)
+  return { id, name, ...group, location: options.location ?? emulatorDefaults.location }
+}
