@@ -67,8 +67,8 @@ const forms =
 /** No field of ours has one of these names, so a flat record is never taken for a document. */
 const isDocument = (input: UnknownRecord) => ['apiVersion', 'kind', 'spec'].some((key) => Object.hasOwn(input, key))
 
-/** Reports what is wrong with the value at a path of a component document. */
-export type Fault = (path: YamlPath, issue: Omit<MetadataIssue, 'field'>) => void
+/** Reports what is wrong at a path of a component document: with the value there, or with its key. */
+export type Fault = (path: YamlPath, issue: Omit<MetadataIssue, 'field'>, of?: 'value' | 'key') => void
 
 /** What the component document of any binding has. */
 export interface Envelope {
@@ -78,11 +78,36 @@ export interface Envelope {
   readonly version: string
   /** The entries of `spec.metadata`, not checked. */
   readonly entries: readonly unknown[]
+  /** Not checked. */
+  readonly scopes: unknown
+  readonly auth: unknown
+}
+
+const envelopeKeys = ['apiVersion', 'kind', 'metadata', 'spec', 'scopes', 'auth'] as const
+const metadataKeys = ['name', 'namespace'] as const
+const specKeys = ['type', 'version', 'metadata', 'ignoreErrors', 'initTimeout'] as const
+
+/**
+ * The mapping with each misspelt key under the name that was probably meant, which is reported. Other unknown keys are fine:
+ * Dapr and Kubernetes have more than these.
+ */
+function withoutTypos(given: unknown, known: readonly string[], path: YamlPath, fault: Fault): UnknownRecord {
+  if (!isRecord(given)) return {}
+  const missing = known.filter((key) => !Object.hasOwn(given, key))
+  const typos = Object.keys(given).flatMap((key) => {
+    const meant = known.includes(key) ? undefined : nearestName(key, missing)
+    if (meant === undefined) return []
+    fault([...path, key], { rule: 'is unknown', fix: `did you mean ${meant}?` }, 'key')
+    return [[meant, given[key]] as const]
+  })
+  return { ...given, ...Object.fromEntries(typos) }
 }
 
 /** Reads the envelope of a component document (specification, section 2.1). */
-export function readEnvelope({ apiVersion, kind, metadata, spec }: UnknownRecord, fault: Fault): Envelope {
-  const { type, version, metadata: entries } = isRecord(spec) ? spec : {}
+export function readEnvelope(document: UnknownRecord, fault: Fault): Envelope {
+  const { apiVersion, kind, metadata, spec, scopes, auth } = withoutTypos(document, envelopeKeys, [], fault)
+  const { name } = withoutTypos(metadata, metadataKeys, ['metadata'], fault)
+  const { type, version, metadata: entries } = withoutTypos(spec, specKeys, ['spec'], fault)
   const text = (given: unknown, path: readonly string[]) => {
     if (typeof given === 'string' && given.trim() !== '' && given.length <= 256) return given
     fault(path, { ...shown(given), rule: 'must be a string of 1 to 256 characters' })
@@ -100,10 +125,12 @@ export function readEnvelope({ apiVersion, kind, metadata, spec }: UnknownRecord
     fault(['spec', 'metadata'], { rule: 'must be a list of entries with name and value' })
   }
   return {
-    name: text(isRecord(metadata) ? metadata.name : undefined, ['metadata', 'name']),
+    name: text(name, ['metadata', 'name']),
     type: text(type, ['spec', 'type']),
     version: typeof version === 'string' && version !== '' ? version : componentVersion,
     entries: Array.isArray(entries) ? entries : [],
+    scopes,
+    auth,
   }
 }
 

@@ -75,7 +75,8 @@ export function readComponentFile(text: string, file: string): ComponentFile {
     } else if (value.kind.trim().toLowerCase() !== 'component') {
       leftOut.push(otherKind(value.kind, at(['kind'])))
     } else {
-      drafts.push(readDraft(value, at, document.oddities.map(toIssue)))
+      const keyAt = (path: YamlPath) => show(document.placeOfKey(path.slice(0, -1), String(path.at(-1))))
+      drafts.push(readDraft(value, { at, keyAt }, document.oddities.map(toIssue)))
     }
   }
   return {
@@ -97,16 +98,20 @@ function otherKind(kind: string, at: string): ComponentFile['leftOut'][number] {
 
 type At = (path: YamlPath) => string
 
-function readDraft(value: UnknownRecord, at: At, oddities: readonly MetadataIssue[]): ComponentDraft {
+function readDraft(
+  value: UnknownRecord,
+  { at, keyAt }: { readonly at: At; readonly keyAt: At },
+  oddities: readonly MetadataIssue[],
+): ComponentDraft {
   const issues: MetadataIssue[] = [...oddities]
-  const faultOf = (field: string, path: YamlPath, issue: Omit<MetadataIssue, 'field'>) =>
-    void issues.push({ field, ...issue, at: at(path) })
-  const fault: Fault = (path, issue) => faultOf(path.join('.'), path, issue)
-  const { name, type, version, entries } = readEnvelope(value, fault)
+  const faultOf = (field: string, ...[path, issue, of]: Parameters<Fault>) =>
+    void issues.push({ field, ...issue, at: of === 'key' ? keyAt(path) : at(path) })
+  const fault: Fault = (path, ...issue) => faultOf(path.join('.'), path, ...issue)
+  const { name, type, version, entries, scopes, auth } = readEnvelope(value, fault)
   return {
     ...{ name, type, version },
-    scopes: readScopes(value.scopes, fault),
-    secretStore: readSecretStore(value.auth, fault),
+    scopes: readScopes(scopes, fault),
+    secretStore: readSecretStore(auth, fault),
     entries: readEntries(entries, at, faultOf),
     issues,
     places: {

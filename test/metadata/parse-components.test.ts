@@ -46,6 +46,28 @@ describe('parseComponents', () => {
     expect(output?.authentication.kind === 'accessKey' && output.authentication.accessKey.reveal()).toBe('MARKED-key')
   })
 
+  it.each([
+    { change: ['spec:', 'spce:'], field: 'spce', place: '4:1', meant: 'spec' },
+    { change: ['  metadata:', '  metadatas:'], field: 'spec.metadatas', place: '6:3', meant: 'metadata' },
+    { change: ['  type:', '  tpye:'], field: 'spec.tpye', place: '5:3', meant: 'type' },
+    { change: ['{ name: orders', '{ nmae: orders'], field: 'metadata.nmae', place: '3:13', meant: 'name' },
+    { change: ['apiVersion:', 'apiversion:'], field: 'apiversion', place: '1:1', meant: 'apiVersion' },
+  ])(
+    'asks whether $field is $meant, and reports no other fault for it',
+    ({ change: [from = '', to = ''], ...expected }) => {
+      const { field, place, meant } = expected
+      expect(faultsOf(component('name: direction, value: output').replace(from, to))).toEqual([
+        { field, rule: 'is unknown', fix: `did you mean ${meant}?`, at: `f.yaml:${place}` },
+      ])
+    },
+  )
+
+  it('leaves other keys of Dapr and Kubernetes alone', () => {
+    const more = 'metadata: { name: orders, namespace: shop, labels: { a: b }, annotations: {}, uid: x }'
+    const text = component('name: direction, value: output').replace('metadata: { name: orders }', more)
+    expect(parseComponents(`${text}\nscopes: [shop]\nauth: { secretStore: vault }\nstatus: {}`)).toHaveLength(1)
+  })
+
   it('shows no secret when a component is printed', () => {
     const components = [
       ...parseFixture('both-sides', { secrets, env }),
@@ -154,7 +176,7 @@ describe('parseComponents', () => {
     const places = error.issues.map(({ at, field }) => [at?.replace('many-faults.yaml:', ''), field])
     expect(places).toEqual([
       ['1:13', 'apiVersion'],
-      ['4:3', 'metadata.name'],
+      ['4:3', 'metadata.nam'],
       ['6:12', 'spec.version'],
       ['8:3', undefined],
       ['12:13', 'scope'],
@@ -191,7 +213,7 @@ describe('parseComponents', () => {
     },
     { name: 'another apiVersion', text: component().replace('v1alpha1', 'v1'), at: 'f.yaml:1:13', rule: '/v1alpha1' },
     { name: 'no name', text: component().replace('{ name: orders }', '{}'), at: 'f.yaml:3:11', rule: '1 to 256' },
-    { name: 'no type', text: component().replace('type:', 'tipe:'), at: 'f.yaml:5:3', rule: '1 to 256' },
+    { name: 'no type', text: component().replace('type:', 'sort:'), at: 'f.yaml:5:3', rule: '1 to 256' },
     {
       name: 'metadata that is no list',
       text: `${component()} { scope: x }`,
