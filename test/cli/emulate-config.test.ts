@@ -15,7 +15,7 @@ it('names each fault of a configuration, with exit code 2', async () => {
     `${file}:1:7: port must be a port, 0 to 65535`,
     '  1 | port: 70000',
     '    |       ^',
-    `${file}:3:5: topics[0].nmae is no field; did you mean name?`,
+    `${file}:3:5: topics[0].nmae is not a field; did you mean name?`,
     '  3 |   - nmae: orders',
     '    |     ^',
   ])

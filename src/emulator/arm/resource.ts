@@ -18,7 +18,7 @@ import type { Operation } from './operations.ts'
 
 /** What a call of Event Grid does, and where. */
 export interface ResourceAccess {
-  /** The scope of the path: what lies in it must exist. */
+  /** The scope of the path: its resource group and resource must exist. */
   readonly scope: string
   /** The resource type for the check of the api-version, without its namespace: `topics`. */
   readonly type: string

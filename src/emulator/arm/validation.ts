@@ -12,7 +12,7 @@ import {
 import { advancedFilterSchema } from './advanced-filter.ts'
 import { type ArmError, armErrors } from './errors.ts'
 
-/** The most advanced filters of a subscription, and the most values in all of them (Event Grid: event-filtering). */
+/** The maximum of advanced filters of a subscription, and of values in all of them (Event Grid: event-filtering). */
 const maxAdvancedFilters = 25
 const maxFilterText = 512
 const maxDeliveryAttributes = 10

@@ -44,17 +44,17 @@ export interface IgnoredField {
   readonly rule: string
 }
 
-/** Finds the given fields that parsing did not keep. */
-export function* ignoredFields(given: unknown, kept: unknown, path: YamlPath = []): Generator<IgnoredField> {
-  if (Array.isArray(given) && Array.isArray(kept)) {
-    for (const [index, item] of given.entries()) yield* ignoredFields(item, kept[index], [...path, index])
+/** Finds the given fields that parsing dropped. */
+export function* ignoredFields(given: unknown, parsed: unknown, path: YamlPath = []): Generator<IgnoredField> {
+  if (Array.isArray(given) && Array.isArray(parsed)) {
+    for (const [index, item] of given.entries()) yield* ignoredFields(item, parsed[index], [...path, index])
   }
-  if (!isRecord(given) || !isRecord(kept)) return
+  if (!isRecord(given) || !isRecord(parsed)) return
   for (const [name, value] of Object.entries(given)) {
-    if (Object.hasOwn(kept, name)) yield* ignoredFields(value, kept[name], [...path, name])
+    if (Object.hasOwn(parsed, name)) yield* ignoredFields(value, parsed[name], [...path, name])
     else if (value !== null) {
       const meant = nearestName(name, settings)
-      yield { path, name, rule: `is no field of Event Grid's${meant === undefined ? '' : `; did you mean ${meant}?`}` }
+      yield { path, name, rule: `is not a field of Event Grid${meant === undefined ? '' : `; did you mean ${meant}?`}` }
     }
   }
 }

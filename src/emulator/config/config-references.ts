@@ -99,8 +99,8 @@ function* settingsFaults(one: JsonObject, topic: JsonObject | undefined, now: nu
       ...(endpoint !== undefined && { endpoint }),
       ...(properties !== undefined && { properties }),
     }
-    const kept = declaredProperties(options, isInputSchema(schema) ? schema : undefined, now)
-    for (const { path, name, rule } of ignoredFields(properties, kept)) {
+    const parsed = declaredProperties(options, isInputSchema(schema) ? schema : undefined, now)
+    for (const { path, name, rule } of ignoredFields(properties, parsed)) {
       yield { path: ['properties', ...path], name, rule }
     }
   } catch (error) {

@@ -146,8 +146,8 @@ export const configSchema = z.strictObject({
     text.regex(connectionString, 'must be a connection string of a storage account (AccountName=…;AccountKey=…)'),
   ),
   concurrency: field('Deliveries under way at once, for each event subscription.', count),
-  maxPending: field('The most undelivered events. Publishing more is answered 429.', count),
-  maxPendingBytes: field('The most bytes of undelivered events. Publishing more is answered 429.', count),
+  maxPending: field('The maximum number of undelivered events. Publishing more is answered 429.', count),
+  maxPendingBytes: field('The maximum size of undelivered events, in bytes. Publishing more is answered 429.', count),
   operationDelayMs: field('Milliseconds that a long-running operation takes at least. Default: 0.', milliseconds),
   operationRetryAfter: field(
     'Retry-After of the answers 201 and 202 to a long-running operation, in seconds. Default: none sent.',

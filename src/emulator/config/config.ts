@@ -152,7 +152,7 @@ function ruleOf(issue: z.core.$ZodIssue, value: unknown): string {
 
 function unknownRule(name: string, names: readonly string[]): string {
   const meant = nearestName(name, names)
-  return `is no field${meant === undefined ? ` here; there are ${names.join(', ')}` : `; did you mean ${meant}?`}`
+  return `is not a field${meant === undefined ? ` here; the fields are ${names.join(', ')}` : `; did you mean ${meant}?`}`
 }
 
 function valueAt(value: unknown, path: YamlPath): unknown {

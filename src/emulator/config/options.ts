@@ -111,7 +111,7 @@ export interface QueueSubscriptionOptions {
 export interface NamespaceTopicOptions {
   /** 3-50 letters, digits and `-`. */
   readonly name: string
-  /** Days that an event is kept, 1 to 7. @default 1 */
+  /** Days that an event is stored, 1 to 7. @default 1 */
   readonly eventRetentionInDays?: number
   /** @default none */
   readonly eventSubscriptions?: readonly QueueSubscriptionOptions[]

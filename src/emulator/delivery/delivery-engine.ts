@@ -40,7 +40,7 @@ export interface DeliveryEngine {
    * Throws if the state file cannot be written: then no event is accepted.
    */
   accept(accepted: readonly SourcedEvents[]): void
-  /** Delivers an event to one subscription once more, filter or not; false where the subscription takes no events. */
+  /** Delivers an event to one subscription again, without its filter; false if the subscription accepts no events. */
   redeliver(subscriptionId: string, event: AcceptedEvent): boolean
   /** Whether the limit of pending events is reached. */
   full(): boolean

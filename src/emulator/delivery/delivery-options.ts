@@ -19,9 +19,9 @@ export interface DeliveryOptions {
    * Delayed delivery to endpoints that keep failing; `false` turns it off. @default on, unless `retrySchedule` is given
    */
   readonly probation?: ProbationOptions | false
-  /** The most concurrent requests for one subscription. @default 64 */
+  /** The maximum number of concurrent requests for one subscription. @default 64 */
   readonly concurrency?: number
-  /** The most pending events; publishing more is answered 429 until some are delivered. @default 1_000_000 */
+  /** The maximum number of pending events; publishing more is answered 429 until some are delivered. @default 1_000_000 */
   readonly maxPending?: number
   /** The same in bytes of the events as they are delivered, each counted once. @default 268_435_456 (256 MiB) */
   readonly maxPendingBytes?: number

@@ -9,7 +9,7 @@ import {
   type WebHookProperties,
 } from '../model/model.ts'
 
-/** The most bytes of a delivery attribute's value (Event Grid: delivery-properties). */
+/** The maximum size of a delivery attribute's value, in bytes (Event Grid: delivery-properties). */
 const attributeLimitBytes = 4096
 
 const secretText = '(redacted)'

@@ -26,7 +26,7 @@ export interface IntakeOptions {
 export interface Intake {
   /** Takes new events. Throws if the journal cannot be written: then no event is taken. */
   accept(accepted: readonly SourcedEvents[]): void
-  /** Takes an event for one subscription anew; false where the subscription takes no events. */
+  /** Accepts an event again for one subscription; false if the subscription accepts no events. */
   redeliver(subscriptionId: string, event: AcceptedEvent): boolean
   /** Takes the events that the journal has from an earlier run. */
   restore(): void

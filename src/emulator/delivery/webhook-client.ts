@@ -55,7 +55,7 @@ export interface WebhookClientOptions {
   readonly trustedCertificates: readonly string[]
 }
 
-/** The most requests that stay open after their time-out; further ones are aborted. */
+/** The maximum number of requests that stay open after their time-out; further ones are aborted. */
 const maxLate = 256
 const answerLimitBytes = 64 * 1024
 /** The beginning of an answer's body: its length, and the longest wait for it. */

@@ -14,7 +14,7 @@ const deliveryLifetimeSeconds = 86_700
 
 /**
  * Entra's issuer in tokens of either version. It names the cloud, not the host that served
- * the token, so it is no option.
+ * the token, so it can't be configured.
  */
 export const issuerOf = (tenantId: string, version: '1.0' | '2.0') =>
   version === '1.0' ? `https://sts.windows.net/${tenantId}/` : `https://login.microsoftonline.com/${tenantId}/v2.0`

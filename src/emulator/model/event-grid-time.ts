@@ -15,7 +15,7 @@ export function dotNetTime(at: number): string {
   return `${date} ${hours % 12 || 12}:${two(time.getUTCMinutes())}:${two(time.getUTCSeconds())} ${hours < 12 ? 'AM' : 'PM'}`
 }
 
-/** Reads `1/5/2026 2:07:09 PM` as UTC; undefined if it is no such text. */
+/** Reads `1/5/2026 2:07:09 PM` as UTC; undefined for any other text. */
 export function parseDotNetTime(text: string): number | undefined {
   const parts = /^(\d{1,2})\/(\d{1,2})\/(\d{4}) (\d{1,2}):(\d{2}):(\d{2}) (AM|PM)$/i.exec(text.trim())
   if (!parts) return undefined

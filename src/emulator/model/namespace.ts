@@ -27,11 +27,11 @@ export interface NamespaceTopic {
   readonly name: string
   readonly namespaceId: string
   readonly keys: readonly [string, string]
-  /** Days that an event is kept at most: 1 to 7. */
+  /** The maximum number of days that an event is stored: 1 to 7. */
   readonly eventRetentionInDays: number
 }
 
-/** A Queue event subscription's settings, in ARM's shape as they were asked for. */
+/** A Queue event subscription's settings, in ARM's shape, as requested. */
 export interface QueueSubscriptionProperties {
   readonly deliveryConfiguration: {
     readonly deliveryMode: 'Queue'

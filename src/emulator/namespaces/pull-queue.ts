@@ -21,7 +21,7 @@ export interface ReceivedEvent {
   readonly deliveryCount: number
 }
 
-/** What became of a lock token (Event Grid namespaces, data plane: acknowledge, release, reject, renewLock). */
+/** The result of settling a lock token (Event Grid namespaces, data plane: acknowledge, release, reject, renewLock). */
 export type SettleOutcome = 'done' | 'BadToken' | 'TokenLost'
 
 export interface ReceiveRequest {
@@ -46,16 +46,16 @@ export interface QueuedEvent {
   readonly acceptedAt: number
   /** How often it was received. */
   readonly deliveryCount: number
-  /** Its number in the journal; undefined where none is kept. */
+  /** Its number in the journal; undefined without a journal. */
   readonly row?: number | undefined
 }
 
 export interface PullQueueOptions {
   readonly clock: Clock
   readonly settings: QueueSettings
-  /** Told of each event that is received. */
+  /** Called with each event that is received. */
   readonly received: (event: QueuedEvent) => void
-  /** Told of each event that leaves the queue: acknowledged, or given up for a reason. */
+  /** Called with each event that leaves the queue: acknowledged, or given up for a reason. */
   readonly removed: (event: QueuedEvent, reason?: DeadLetterReason) => void
 }
 

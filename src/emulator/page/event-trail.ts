@@ -38,7 +38,7 @@ export interface TrailedEvent {
   /** As it was published: JSON, cut where it is long. */
   readonly body: string
   readonly truncated: boolean
-  /** The event itself, to be delivered once more; `undefined` where it is long. */
+  /** The event itself, for another delivery; `undefined` if it is long. */
   readonly event: AcceptedEvent | undefined
   /** By the subscription's id in lower case. */
   readonly fates: Map<string, Fate>
@@ -59,15 +59,15 @@ export interface EventTrail extends EventWatcher {
 export interface EventTrailOptions {
   readonly now: () => number
   readonly figures: Figures
-  /** The most events in memory. The oldest finished event is evicted first, else the oldest. @default 300 */
+  /** The maximum number of events in memory. The oldest finished event is evicted first, else the oldest. @default 300 */
   readonly limit?: number
 }
 
-/** The most bytes of an event's body in memory. */
+/** The maximum size of an event's body in memory, in bytes. */
 export const trailedBodyLimit = 16_384
-/** The most attempts in memory for an event and a subscription: the last ones. */
+/** The maximum number of attempts in memory for an event and a subscription: the last ones. */
 const attemptLimit = 10
-/** The most subscriptions that are followed per event. */
+/** The maximum number of subscriptions that are followed per event. */
 export const fateLimit = 50
 export const endedStates: ReadonlySet<FateState> = new Set(['delivered', 'dead-lettered', 'dropped', 'forgotten'])
 

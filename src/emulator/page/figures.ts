@@ -31,7 +31,7 @@ export interface Figures {
 
 export const secondsRemembered = 120
 
-/** Most answers of one second that its percentiles are taken from: the latest. */
+/** The maximum number of answers per second for its percentiles: the latest ones. */
 const samplesPerSecond = 512
 
 interface Second {

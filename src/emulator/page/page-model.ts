@@ -36,9 +36,9 @@ export interface PageModel {
   events(): object[]
 }
 
-/** Most topics, event subscriptions and Queue event subscriptions that are shown. */
+/** The maximum number of topics, of event subscriptions and of queues that are shown. */
 export const shownResources = 200
-/** Most handshakes that are remembered, one per subscription. */
+/** The maximum number of handshakes in memory, one per subscription. */
 const rememberedHandshakes = 1000
 
 export function createPageModel(sources: PageSources): PageModel {

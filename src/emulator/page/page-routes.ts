@@ -119,7 +119,7 @@ export function registerPageRoutes(app: FastifyInstance, options: PageOptions): 
 
   app.get<{ Params: { key: string } }>('/page/events/:key', { onRequest: ownOnly }, async (request, reply) => {
     const event = trail.find(Number(request.params.key))
-    return event ? viewEventDetail(event) : refuse(reply, 404, 'The event is not shown any more.')
+    return event ? viewEventDetail(event) : refuse(reply, 404, 'The event is no longer stored.')
   })
 
   app.get<{ Querystring: { text?: string } }>('/page/search', { onRequest: ownOnly }, async (request) => {
@@ -133,11 +133,11 @@ export function registerPageRoutes(app: FastifyInstance, options: PageOptions): 
     const event = trail.find(Number(ownField(form, 'key')))
     const subscriptionId = ownField(form, 'subscriptionId')
     const fate = typeof subscriptionId === 'string' ? event?.fates.get(subscriptionId.toLowerCase()) : undefined
-    if (!event || !fate) return refuse(reply, 404, 'The event is not shown any more.')
-    if (!event.event) return refuse(reply, 409, 'The event is too long: the emulator has not kept it.')
-    if (!endedStates.has(fate.state)) return refuse(reply, 409, 'The event is still on its way.')
+    if (!event || !fate) return refuse(reply, 404, 'The event is no longer stored.')
+    if (!event.event) return refuse(reply, 409, 'The event is too long to be delivered again.')
+    if (!endedStates.has(fate.state)) return refuse(reply, 409, 'The event is still being delivered.')
     if (!options.engine.redeliver(fate.subscriptionId, event.event)) {
-      return refuse(reply, 409, 'The event subscription takes no events.')
+      return refuse(reply, 409, 'The event subscription does not accept events.')
     }
     return { status: 200 }
   })

@@ -10,7 +10,7 @@ export interface StreamClient {
 }
 
 export interface PageStreamOptions {
-  /** The most browsers at the same time. @default 16 */
+  /** The maximum number of browsers at the same time. @default 16 */
   readonly maxClients?: number
   /** A browser with more unsent bytes than this gets no further messages. @default 1_048_576 */
   readonly maxBacklog?: number
@@ -29,7 +29,7 @@ export interface PageStream {
   close(): void
 }
 
-/** The most events in one message: the newest. If more change, the full state is sent with the next figures. */
+/** The maximum number of events in one message: the newest. If more change, the next figures come with the full state. */
 const eventsPerMessage = 100
 /** Messages between two of the figures' own. */
 const messagesPerTick = 4

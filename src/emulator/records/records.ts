@@ -1,7 +1,7 @@
-/** The most records in a ring; a new one replaces the oldest. */
+/** The maximum number of records in a ring; a new record replaces the oldest. */
 export const recordLimit = 10_000
 
-/** The most bytes or characters of a recorded body: {@link recordLimit} records need at most some hundred MB. */
+/** The maximum length of a recorded body, in bytes or characters: {@link recordLimit} records need at most some hundred MB. */
 export const recordedBodyLimit = 16_384
 
 /**
@@ -15,7 +15,7 @@ export class RecordRing<T> implements Iterable<T> {
   #dropped = 0
   readonly #listeners = new Set<(record: T) => void>()
 
-  /** @param limit the most records in the ring. @default 10_000 */
+  /** @param limit the maximum number of records. @default 10_000 */
   constructor(limit: number = recordLimit) {
     this.#limit = limit
   }

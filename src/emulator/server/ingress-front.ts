@@ -63,11 +63,11 @@ function passOn(
   const refuse = () => {
     if (response.headersSent) return void response.destroy()
     response.writeHead(502, { 'content-type': 'text/plain', connection: 'close' })
-    response.end(`The emulator's ingress leads to ${way.origin}, where nobody answers.\n`)
+    response.end(`The emulator's ingress rule sends this request to ${way.origin}, which does not answer.\n`)
   }
   sending.on('timeout', () => sending.destroy())
   sending.on('error', refuse)
-  // Nobody asked for an upgrade, and Node tells of it in no other way.
+  // No upgrade was requested. Node reports it by this event only.
   sending.on('upgrade', (_answer, socket) => {
     socket.destroy()
     refuse()

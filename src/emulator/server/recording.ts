@@ -60,7 +60,7 @@ export function recordRequests(
     return payload
   })
 
-  // A reply whose sending fails is sent once more, as an error.
+  // If sending a reply fails, Fastify sends an error in its place.
   const recorded = new WeakSet<FastifyRequest>()
 
   function record(request: FastifyRequest, status: number): void {

@@ -56,28 +56,28 @@ it.each([
   {
     name: 'an unknown field',
     text: 'port: 0\nTopic: []',
-    fault: 'e.yaml:2:1: Topic is no field; did you mean topics?',
+    fault: 'e.yaml:2:1: Topic is not a field; did you mean topics?',
   },
   {
     name: 'an unknown field deep inside',
     text: 'topics:\n  - name: orders\n    inputSchemaMaping: {}',
-    fault: 'e.yaml:3:5: topics[0].inputSchemaMaping is no field; did you mean inputSchemaMapping?',
+    fault: 'e.yaml:3:5: topics[0].inputSchemaMaping is not a field; did you mean inputSchemaMapping?',
   },
   {
     name: 'a field like no other',
     text: 'ingress:\n  - { from: "https://a/", to: "https://b/", colour: red }',
-    fault: 'e.yaml:2:45: ingress[0].colour is no field here; there are from, to',
+    fault: 'e.yaml:2:45: ingress[0].colour is not a field here; the fields are from, to',
   },
   {
     name: 'a key of every prototype',
     text: '__proto__: { port: 1 }',
-    fault: /^e\.yaml:1:1: __proto__ is no field here/,
+    fault: /^e\.yaml:1:1: __proto__ is not a field here/,
   },
-  { name: 'another of them', text: 'constructor: 1', fault: /^e\.yaml:1:1: constructor is no field here/ },
+  { name: 'another of them', text: 'constructor: 1', fault: /^e\.yaml:1:1: constructor is not a field here/ },
   {
     name: 'one inside what goes to Resource Manager',
     text: subscription('    endpoint: https://a.example/\n    properties: { __proto__: { filter: 1 } }'),
-    fault: "e.yaml:4:19: eventSubscriptions[0].properties.__proto__ is no field of Event Grid's",
+    fault: 'e.yaml:4:19: eventSubscriptions[0].properties.__proto__ is not a field of Event Grid',
   },
   {
     name: 'a number for a text',
@@ -197,7 +197,7 @@ it.each([
     name: 'a field that Resource Manager would leave out',
     text: subscription('    endpoint: https://a.example/\n    properties: { filter: { subjectBeginWith: a } }'),
     fault:
-      "e.yaml:4:29: eventSubscriptions[0].properties.filter.subjectBeginWith is no field of Event Grid's; did you mean subjectBeginsWith?",
+      'e.yaml:4:29: eventSubscriptions[0].properties.filter.subjectBeginWith is not a field of Event Grid; did you mean subjectBeginsWith?',
   },
   {
     name: 'an unknown filter operator',

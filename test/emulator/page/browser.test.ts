@@ -242,7 +242,7 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
       ['complementary', undefined],
       ['status', undefined],
       ['table', 'The latest events, newest first'],
-      ['columnheader', 'What became of it'],
+      ['columnheader', 'Result'],
       ['searchbox', 'Find by type, subject, id or body'],
       ['combobox', 'Show events'],
       ['button', 'Shop.OrderPlaced'],
@@ -292,7 +292,7 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     await keyboard.press('Enter')
     await tabTo(page, '#find')
     await keyboard.type('nothing like it')
-    await page.locator('#no-events', { hasText: 'None of the latest events' }).waitFor()
+    await page.locator('#no-events', { hasText: 'No event matches' }).waitFor()
     await keyboard.press('Control+A')
     await keyboard.type('4711')
     await tabTo(page, '#pause')
@@ -407,7 +407,7 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     await page.locator('.fate[data-state="waiting"]').waitFor()
     await page.locator('#pause').click()
     await publish({ subject: 'accepted' })
-    await page.locator('#pause', { hasText: 'Go on (1 new)' }).click()
+    await page.locator('#pause', { hasText: 'Resume (1 new)' }).click()
     await page.locator('#events tr', { hasText: 'accepted' }).waitFor()
     await page.locator('#show').selectOption('waiting')
     expect(await rows.allInnerTexts()).toEqual([expect.stringContaining('refused')])
@@ -436,7 +436,7 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     await showPage(page, emulator, { forgive: /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED/ })
     await page.locator('#events tr', { hasText: 'of the former emulator' }).waitFor()
     await emulator.close()
-    await page.locator('#connection', { hasText: 'The emulator is away' }).waitFor()
+    await page.locator('#connection', { hasText: 'No connection to the emulator' }).waitFor()
     const next = await startEmulator({ clock, httpPort: Number(new URL(emulator.proxy).port) })
     next.raise(next.topic().id, [
       { specversion: '1.0', id: 'second', source: '/shop', type: 'Shop.OrderPaid', subject: 'of the next emulator' },

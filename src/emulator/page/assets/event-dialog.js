@@ -31,7 +31,7 @@ export function createEventDialog(now) {
     const answer = await fetch(`/page/events/${key}`).catch(() => undefined)
     if (key !== shown) return
     if (!answer?.ok) {
-      const text = answer ? 'The event is not kept any more.' : 'The emulator is away.'
+      const text = answer ? 'The event is no longer stored.' : 'No connection to the emulator.'
       if (shownText === '') content.replaceChildren(element('p', { class: 'quiet padded' }, text))
       return
     }
@@ -58,9 +58,7 @@ export function createEventDialog(now) {
       element('h3', {}, event.truncated ? 'Body (its beginning)' : 'Body'),
       codeBlock(indented(event.body), 'The event’s body'),
       ...event.fates.flatMap((fate) => fateSection(event, fate, open)),
-      ...(event.fates.length === 0
-        ? [element('p', { class: 'quiet padded' }, 'No event subscription wanted it.')]
-        : []),
+      ...(event.fates.length === 0 ? [element('p', { class: 'quiet padded' }, 'No event subscription matches.')] : []),
     )
     if (focused !== undefined) content.querySelector(`[data-focus="${CSS.escape(focused)}"]`)?.focus()
   }
@@ -121,10 +119,10 @@ export function createEventDialog(now) {
   }
 }
 
-/** States in which nothing is under way, so that the event may be delivered once more. */
+/** States in which nothing is under way, so that the event can be delivered again. */
 const ended = new Set(['delivered', 'dead-lettered', 'dropped'])
 
-/** A button that has the event delivered once more. It stays while the event is on its way, so that the focus stays too. */
+/** A button that delivers the event again. During a delivery it is disabled and not removed, so it keeps the focus. */
 function redelivery({ key, redeliverable }, { name, state, subscriptionId }) {
   const isPossible = redeliverable && ended.has(state)
   const answer = element('output')
@@ -162,7 +160,7 @@ function tryDetails(attempt, name) {
   return details
 }
 
-/** Copies a command that sends the request of a try once more. Secret headers are left out: the page does not know them. */
+/** Copies a command that repeats the request of a try. Secret headers are left out: the page does not have them. */
 function curlButton(attempt, name) {
   const button = actionButton('Copy as curl', `curl ${name}`)
   button.addEventListener('click', async () => {

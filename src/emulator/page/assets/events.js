@@ -85,7 +85,7 @@ export function createEventTable({ now, open }) {
   }
 
   function fateElements({ fates, further = 0 }) {
-    if (fates.length === 0) return [element('span', { class: 'quiet' }, 'no subscription wanted it')]
+    if (fates.length === 0) return [element('span', { class: 'quiet' }, 'no subscription matches')]
     const more = further > 0 ? [element('span', { class: 'quiet' }, `and ${countOf(further)} more`)] : []
     return [...fates.map((fate) => fateElement(fate, now())), ...more]
   }
@@ -103,10 +103,8 @@ export function createEventTable({ now, open }) {
     const shown = [...rows.values()].some(({ row }) => !row.hidden)
     empty.hidden = shown
     empty.textContent =
-      rows.size > 0
-        ? 'None of the latest events is like that.'
-        : 'No events yet. Publish one with the form, or to a topic’s endpoint.'
-    pause.textContent = !paused ? 'Pause' : held.size > 0 ? `Go on (${countOf(held.size)} new)` : 'Go on'
+      rows.size > 0 ? 'No event matches.' : 'No events yet. Publish one with the form, or to a topic’s endpoint.'
+    pause.textContent = !paused ? 'Pause' : held.size > 0 ? `Resume (${countOf(held.size)} new)` : 'Resume'
     pause.setAttribute('aria-pressed', String(paused))
   }
 
@@ -167,7 +165,7 @@ export function createEventTable({ now, open }) {
         .reduce((newest, event) => {
           return event.id === id && !(newest?.key > event.key) ? event : newest
         }, undefined),
-    /** Everything anew: what is not among it is gone. */
+    /** Replaces all events. */
     reset(events) {
       if (!paused) {
         const kept = new Set(events.map(({ key }) => key))

@@ -2,7 +2,7 @@ import { durationOf, element } from './elements.js'
 
 const reasons = {
   MaxDeliveryAttemptsExceeded: 'too many tries',
-  TimeToLiveExceeded: 'its time to live was over',
+  TimeToLiveExceeded: 'its time to live has expired',
 }
 
 /** Why an event was given up, for a reader. */
@@ -10,10 +10,10 @@ function reasonOf({ reason, answer }) {
   const last = answer === undefined ? '' : ` (${answer})`
   return reason === 'UndeliverableDueToClientError'
     ? `the answer was ${answer}`
-    : `${reasons[reason] ?? reason ?? 'no reason known'}${last}`
+    : `${reasons[reason] ?? reason ?? 'unknown reason'}${last}`
 }
 
-/** What became of an event at one subscription, in words. `now` is the emulator's. */
+/** The state of an event for one subscription, in words. `now` is the emulator's time. */
 export function fateText(fate, now) {
   const { state, tries, nextTryAt, answer, durationMs } = fate
   switch (state) {
@@ -54,7 +54,7 @@ const tones = {
 /** The tone of a state of an event or an event subscription: `ok`, `wait`, `bad` or `quiet`. */
 export const toneOf = (state) => tones[state] ?? 'quiet'
 
-/** A fate as an element; the text in it may be set anew as time goes by. */
+/** A fate as an element; its text changes while time passes. */
 export function fateElement(fate, now) {
   const text = element('span', { class: 'fate-text' }, fateText(fate, now))
   return element(

@@ -49,7 +49,7 @@ const latency = createPlot('latency', {
 let series = []
 
 function showConnection(text, tone) {
-  // A status that is set anew is read out anew.
+  // A screen reader announces a status whenever it is set.
   if (connection.textContent !== text) connection.textContent = text
   connection.dataset.tone = tone
 }
@@ -114,7 +114,7 @@ function connect() {
     later()
   })
   source.addEventListener('error', () => {
-    showConnection('The emulator is away', 'bad')
+    showConnection('No connection to the emulator', 'bad')
     if (source.readyState === EventSource.CLOSED) later()
   })
 }

@@ -18,7 +18,7 @@ export function niceCeiling(value) {
 }
 
 /**
- * A plot of the last two minutes: lines over a common axis, with a legend that tells the latest numbers, or those of the second that
+ * A plot of the last two minutes: lines over a common axis, with a legend that shows the latest numbers, or those of the second that
  * the pointer is on, or that the arrow keys went to.
  * `lines` are `{ field, label, tone, area, dashed }`; a point may lack a field, then the line has a gap.
  */
@@ -95,10 +95,10 @@ export function createPlot(id, { title, lines, least }) {
       }
     }
     svg.replaceChildren(...parts)
-    tell()
+    showValues()
   }
 
-  function tell() {
+  function showValues() {
     const point = series[pointed ?? series.length - 1]
     for (const [field, value] of values) {
       const number = point?.[field]

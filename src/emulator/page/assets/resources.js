@@ -24,7 +24,7 @@ export function createResourceLists() {
   }
 }
 
-/** A list whose entries keep what the reader opened and where the focus is: only what changed is filled anew. */
+/** A list whose entries keep what the reader opened and where the focus is: only changed entries are filled again. */
 function createList(id, emptyText, fill) {
   const list = byId(id)
   const entries = new Map()
