@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, it } from 'vitest'
 import { namesAt } from '../../src/emulator/config/config-schema.ts'
-import { startCommand } from '../support/command.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const textOf = (path: string) => readFileSync(resolve(root, path), 'utf8')
@@ -23,14 +22,6 @@ const firstCells = (table: string) => [...table.matchAll(/^\| `([^`]+)` \|/gm)].
 it('lists every field of the configuration', () => {
   const table = section.slice(section.indexOf('\n| field |'), section.indexOf('\n## Members of'))
   expect(firstCells(table)).toEqual([...fields()])
-})
-
-it('lists every option', async () => {
-  const command = startCommand(['emulate', '--help'])
-  await command.ended
-  const options = [...command.lines.join('\n').matchAll(/^ {2}(--[a-z-]+(?: [A-Z]+)?)/gm)].map(([, option]) => option)
-  const table = section.slice(section.indexOf('\n| option |'), section.indexOf('\n## Fields of'))
-  expect(firstCells(table)).toEqual(options)
 })
 
 it('shows the example as it is', () => {

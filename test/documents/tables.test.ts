@@ -93,3 +93,11 @@ it('has a section for every check id, in order', () => {
   const ids = section(page, 'The checks').flatMap((node) => (node.type === 'heading' ? [textOf(node)] : []))
   expect(ids).toEqual(checkIds)
 })
+
+it.each(pages)('names only check ids that exist: $path', ({ tree }) => {
+  const named: string[] = []
+  visit(tree, 'inlineCode', ({ value }) => {
+    if (/^(files|machine|endpoint|azure|filters|pull|topic|round-trip)\/[a-z]+$/.test(value)) named.push(value)
+  })
+  expect(named.filter((id) => !checkIds.some((known) => known === id))).toEqual([])
+})

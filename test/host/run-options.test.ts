@@ -1,7 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { expect, it } from 'vitest'
-import { run } from '../../src/cli/commands/run.ts'
 import { readRunOptions } from '../../src/cli/run-options.ts'
 import { UsageError } from '../../src/cli/usage-error.ts'
 
@@ -54,11 +51,4 @@ it.each([
 ])('refuses "$line"', ({ line, says }) => {
   expect(() => read(line)).toThrow(UsageError)
   expect(() => read(line)).toThrow(says)
-})
-
-it('has every option that docs/run.md names', () => {
-  const page = readFileSync(resolve(import.meta.dirname, '../../docs/run.md'), 'utf8')
-  const options = [...page.matchAll(/--[a-z-]+/g)].map(([option]) => option)
-  expect(options.length).toBeGreaterThan(5)
-  for (const option of options.filter((one) => one !== '--help')) expect(run.help).toContain(`  ${option} `)
 })

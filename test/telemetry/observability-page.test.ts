@@ -51,8 +51,3 @@ it('says for each alert what to do', () => {
   const sections = [...page.matchAll(/^### (\w+)\n(.+)/gm)].map(([, name]) => name)
   expect(sections).toEqual(rules.map(({ alert }) => alert))
 })
-
-it('lists each metric of a component', async () => {
-  for (const name of (await metricsOfComponent()).keys())
-    expect(page).toContain(`\`${name.replace(/_(bucket|sum|count)$/, '')}\``)
-})
