@@ -23,6 +23,7 @@ import { growth } from './suites/growth.ts'
 import { inbound } from './suites/inbound.ts'
 import { latency } from './suites/latency.ts'
 import { memoryUse } from './suites/memory.ts'
+import { pull } from './suites/pull.ts'
 import { start } from './suites/start.ts'
 import { steady } from './suites/steady.ts'
 
@@ -36,7 +37,7 @@ const { values: options } = parseArgs({
     'cpu-prof': { type: 'boolean', default: false },
   },
 })
-const suites: readonly Suite[] = [inbound, latency, bodies, create, start, memoryUse, steady, growth, dapr]
+const suites: readonly Suite[] = [inbound, latency, bodies, create, pull, start, memoryUse, steady, growth, dapr]
 const only = options.only?.split(',')
 const unknown = only?.filter((name) => !suites.some((suite) => suite.name === name)) ?? []
 if (unknown.length > 0) throw new RangeError(`--only takes ${suites.map(({ name }) => name).join(', ')}`)

@@ -3,12 +3,13 @@ import { namespaceUrl } from '../core/endpoints.ts'
 import type { EventHandler } from '../core/event.ts'
 import { createQuietLog } from '../core/quiet-log.ts'
 import { createDispatcher } from '../listener/dispatch.ts'
-import { readDelivery } from '../listener/read-delivery.ts'
+import { readParsedEvent } from '../listener/read-delivery.ts'
 import type { PullMetadata } from '../metadata/metadata.ts'
 import { createNamespaceClient, type RequestFailure } from '../receiver/namespace-client.ts'
 import { traceClient } from '../receiver/receive-trace.ts'
 import { createReceiver, type EventDispatch, type Receiver } from '../receiver/receiver.ts'
 import { systemClock } from '../support/clock.ts'
+import { isRecord } from '../support/is-record.ts'
 import { shellWord } from '../support/text.ts'
 import { judgePull, type PullFacts } from './health.ts'
 import type { InputSide } from './input-side.ts'
@@ -125,16 +126,10 @@ function createEventDispatch(
 ): EventDispatch {
   const dispatcher = createDispatcher({ ...pull, destination: pull.namespaceTopic.topic, ...options })
   return {
-    dispatch({ bytes, metadata, redelivered, settle }) {
-      const reading = readDelivery(bytes)
-      if ('problem' in reading) {
-        options.log.warn('an event could not be read', { reason: reading.problem })
-        void settle('invalid')
-        return
-      }
+    dispatch({ bytes, value, metadata, redelivered, settle }) {
       dispatcher.dispatch({
-        members: reading.members,
-        metadata: { ...metadata, ...traceContext(bytes) },
+        members: [readParsedEvent(bytes, value)],
+        metadata: { ...metadata, ...traceContext(value) },
         bytes: bytes.length,
         arrivedAt: options.now(),
         redelivered,
@@ -150,16 +145,13 @@ function createEventDispatch(
 }
 
 /** The trace context of an event, as the headers of a delivery by push would have it. */
-function traceContext(bytes: Buffer): Readonly<Record<string, string>> {
-  // Most events have none, and parsing once more costs as much as handling.
-  if (!bytes.includes('"traceparent"')) return {}
-  const event: Readonly<Record<string, unknown>> = JSON.parse(bytes.toString())
-  const names = ['traceparent', 'tracestate'] as const
-  return Object.fromEntries(
-    names.flatMap((name) =>
-      Object.hasOwn(event, name) && typeof event[name] === 'string' ? [[name, event[name]]] : [],
-    ),
-  )
+function traceContext(event: unknown): Readonly<Record<string, string>> {
+  if (!isRecord(event)) return {}
+  const { traceparent, tracestate } = event
+  return {
+    ...(typeof traceparent === 'string' && { traceparent }),
+    ...(typeof tracestate === 'string' && { tracestate }),
+  }
 }
 
 function remedyOf({ status }: RequestFailure, pull: PullMetadata, namespaceEndpoint: string): string | undefined {

@@ -82,11 +82,15 @@ export function readDelivery(received: Buffer): DeliveryReading {
   if (values.length === 0) return { problem: 'The body holds no event.' }
   return {
     members: shape.slices.map(({ start, end }, index): DeliveryMember => {
-      const reading = readEvent(values[index])
-      if ('invalid' in reading) return reading
-      return new DeliveryEvent(body.subarray(start, end), reading.contentType, reading.cloudEvent)
+      return readParsedEvent(body.subarray(start, end), values[index])
     }),
   }
+}
+
+/** Reads an event that was parsed before. `bytes` hold it alone. */
+export function readParsedEvent(bytes: Buffer, value: unknown): DeliveryMember {
+  const reading = readEvent(value)
+  return 'invalid' in reading ? reading : new DeliveryEvent(bytes, reading.contentType, reading.cloudEvent)
 }
 
 function withoutByteOrderMark(body: Buffer): Buffer {

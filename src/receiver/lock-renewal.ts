@@ -25,8 +25,9 @@ export function createLockRenewal({ clock, renewEveryMs, renew }: LockRenewalOpt
   let cancel: CancelTimer | undefined
 
   function schedule(): void {
+    if (cancel) return
     const [first] = due.values()
-    if (cancel || first === undefined) return
+    if (first === undefined) return
     cancel = clock.setTimer(Math.max(first - clock.elapsed(), 0) + togetherMs, () => {
       cancel = undefined
       renewDue()

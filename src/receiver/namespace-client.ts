@@ -19,7 +19,7 @@ import type { Secret } from '../core/secret.ts'
 import { readTraceContext, type TraceContext } from '../core/trace-context.ts'
 import { secureContextOf, sendBy } from '../core/trust.ts'
 import { isRecord } from '../support/is-record.ts'
-import { sliceMember, sliceTopLevel } from '../support/json-text.ts'
+import { sliceMemberOfItems } from '../support/json-text.ts'
 import { oneLine } from '../support/text.ts'
 import { maxEventsPerReceive } from './decide-receives.ts'
 import type { Settlement } from './decide-settlement.ts'
@@ -31,6 +31,8 @@ const apiVersion = '2024-06-01'
 export interface LockedEvent {
   /** The event's own bytes, as they stand in the answer. */
   readonly bytes: Buffer
+  /** What the bytes hold, parsed. */
+  readonly value: unknown
   readonly lockToken: string
   /** From 1. */
   readonly deliveryCount: number
@@ -140,20 +142,28 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
     request: { readonly body?: string; readonly timeoutMs: number; readonly signal: AbortSignal },
   ): Promise<PipelineResponse | { readonly failure: RequestFailure }> {
     const { body, timeoutMs, signal } = request
+    const limit = limitTime(signal, timeoutMs)
     try {
       const headers = createHttpHeaders({ accept: 'application/json', authorization: await authorization(signal) })
       if (body !== undefined) headers.set('content-type', 'application/json')
       const url = `${base}:${operation}?${new URLSearchParams({ ...query, 'api-version': apiVersion })}`
-      const abortSignal = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
       const response = await pipeline.sendRequest(
         httpClient,
-        createPipelineRequest({ url, method: 'POST', headers, abortSignal, ...(body !== undefined && { body }) }),
+        createPipelineRequest({
+          url,
+          method: 'POST',
+          headers,
+          abortSignal: limit.signal,
+          ...(body !== undefined && { body }),
+        }),
       )
       if (response.status === 200) return response
       if (response.status === 401 && authentication.kind === 'entra') authentication.credential.renew?.()
       return { failure: readRefusal(response, now()) }
     } catch (error) {
       return { failure: readError(error, options.namespaceEndpoint) }
+    } finally {
+      limit.end()
     }
   }
 
@@ -180,27 +190,44 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
   }
 }
 
+/**
+ * A signal that aborts with another one, or when time is over. `AbortSignal.timeout` would keep its timer after the request, and
+ * thousands of them would wake the process.
+ */
+function limitTime(signal: AbortSignal, ms: number): { readonly signal: AbortSignal; end(): void } {
+  const limit = new AbortController()
+  const abort = () => limit.abort()
+  const timer = setTimeout(abort, ms)
+  signal.addEventListener('abort', abort)
+  if (signal.aborted) abort()
+  return {
+    signal: limit.signal,
+    end() {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', abort)
+    },
+  }
+}
+
 /** The events of an answer, each as the exact slice of it; `undefined` where the answer has another form. */
 function readReceived(text: string): readonly LockedEvent[] | undefined {
-  const bytes = Buffer.from(text)
   const parsed = parseJson(text)
   const values = isRecord(parsed) ? parsed.value : undefined
   if (!Array.isArray(values)) return undefined
   if (values.length === 0) return []
-  const list = sliceMember(bytes, 'value')
-  const items = list && sliceTopLevel(bytes.subarray(list.start, list.end), maxEventsPerReceive)
-  if (!list || !items || items.kind !== 'array' || items.slices.length !== values.length) return undefined
-  const events = items.slices.flatMap(({ start, end }, index): LockedEvent[] => {
-    const value: unknown = values[index]
-    const { brokerProperties: broker, event: content } = isRecord(value) ? value : {}
-    const origin = isRecord(content) ? readTraceContext(content) : undefined
-    const item = bytes.subarray(list.start + start, list.start + end)
-    const event = sliceMember(item, 'event')
-    if (!event || !isRecord(broker) || typeof broker.lockToken !== 'string') return []
+  const bytes = Buffer.from(text)
+  const slices = sliceMemberOfItems(bytes, 'value', 'event')
+  if (slices?.length !== values.length || slices.length > maxEventsPerReceive) return undefined
+  const events = slices.flatMap(({ start, end }, index): LockedEvent[] => {
+    const item: unknown = values[index]
+    const broker = isRecord(item) ? item.brokerProperties : undefined
+    if (!isRecord(item) || !isRecord(broker) || typeof broker.lockToken !== 'string') return []
     const deliveryCount = typeof broker.deliveryCount === 'number' ? broker.deliveryCount : 1
     // A copy: a view would keep the whole answer in memory for as long as one event is handled.
-    const own = Buffer.from(item.subarray(event.start, event.end))
-    return [{ bytes: own, lockToken: broker.lockToken, deliveryCount, origin }]
+    const own = Buffer.from(bytes.subarray(start, end))
+    const { event: value } = item
+    const origin = isRecord(value) ? readTraceContext(value) : undefined
+    return [{ bytes: own, value, lockToken: broker.lockToken, deliveryCount, origin }]
   })
   return events.length === values.length ? events : undefined
 }

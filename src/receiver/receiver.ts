@@ -12,6 +12,8 @@ import { createSettler, type HeldLock } from './settler.ts'
 export interface EventDispatch {
   dispatch(event: {
     readonly bytes: Buffer
+    /** What the bytes hold, parsed. */
+    readonly value: unknown
     readonly metadata: Readonly<Record<string, string>>
     readonly redelivered: boolean
     /** Called once. Resolves with false if the event may come again. */
@@ -88,12 +90,15 @@ const maxOutageLines = 2
 export function createReceiver(options: ReceiverOptions): Receiver {
   const { client, dispatch, clock, log, logger, maxConcurrency, random = Math.random } = options
   const lockMs = options.lockDurationMs ?? minLockMs
+  // In upper case, as a delivery by push has it.
+  const subscriptionName = options.eventSubscriptionName.toUpperCase()
   const closing = new AbortController()
   const open = new Set<{ readonly asked: number }>()
   const counts = { received: 0, failedSettlements: 0, lockRenewals: 0 }
   const settled = { acknowledge: 0, release: 0, reject: 0 }
   const receives = new Map<string, number>()
   let inHand = 0
+  let willPump = false
   let wasFull = false
   let mostEvents = firstMostEvents
   let failures = 0
@@ -103,6 +108,16 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 
   const settler = createSettler({ client, clock, random, onFailure: noteSettleFailure })
   const renewal = createLockRenewal({ clock, renewEveryMs: lockMs / 2, renew })
+
+  /** Events that end in the same turn make one receive. */
+  function pumpSoon(): void {
+    if (willPump) return
+    willPump = true
+    setImmediate(() => {
+      willPump = false
+      pump()
+    })
+  }
 
   function pump(): void {
     if (closing.signal.aborted || pausing || !options.hasHandler()) return
@@ -131,14 +146,14 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   }
 
   function take(event: LockedEvent, receivedAt: number): void {
-    const { lockToken, deliveryCount, origin, bytes } = event
+    const { lockToken, deliveryCount, origin, bytes, value } = event
     const lock: HeldLock = { lockToken, origin, expiresAt: receivedAt + lockMs }
     counts.received++
     inHand++
     renewal.add(lock)
     dispatch.dispatch({
-      bytes,
-      metadata: metadataOf(options.eventSubscriptionName, deliveryCount),
+      ...{ bytes, value },
+      metadata: metadataOf(subscriptionName, deliveryCount),
       redelivered: deliveryCount > 1,
       settle: (outcome) => settle(lock, outcome, deliveryCount),
     })
@@ -148,7 +163,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     renewal.remove(lock)
     const settlement = decideSettlement(outcome, deliveryCount)
     // The handler call is free again now; its event leaves our hand when the namespace has answered.
-    setImmediate(pump)
+    pumpSoon()
     const result = await settler.settle(lock, settlement)
     inHand--
     if (result === 'done') settled[settlement.kind]++
@@ -158,7 +173,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
         reason: result.lost,
       })
     }
-    pump()
+    pumpSoon()
     return result === 'done'
   }
 
@@ -246,10 +261,10 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 
 const askedOf = (open: ReadonlySet<{ readonly asked: number }>) => [...open].map(({ asked }) => asked)
 
-/** As a delivery by push has it: the name in upper case, and a count that begins at 0. */
-function metadataOf(eventSubscriptionName: string, deliveryCount: number): Readonly<Record<string, string>> {
+/** As a delivery by push has it: its count begins at 0. */
+function metadataOf(subscriptionName: string, deliveryCount: number): Readonly<Record<string, string>> {
   return {
-    'aeg-subscription-name': eventSubscriptionName.toUpperCase(),
+    'aeg-subscription-name': subscriptionName,
     'aeg-delivery-count': String(Math.max(deliveryCount - 1, 0)),
   }
 }

@@ -32,26 +32,71 @@ export function sliceTopLevel(bytes: Uint8Array, maxItems: number): TopLevel {
 }
 
 /**
- * Finds the value of a member of the object that a JSON text is; `undefined` where the text is no object, or has no such
- * member. Of a name that appears twice the last value counts, as with `JSON.parse`.
+ * Finds the value of `member` in each item of the array `list` of the object that a JSON text is, in one pass. `undefined` where the
+ * text has another form, or an item lacks the member.
  */
-export function sliceMember(bytes: Uint8Array, name: string): Slice | undefined {
-  const open = skipSpace(bytes, 0, bytes.length)
-  if (bytes[open] !== openBrace) return undefined
-  let found: Slice | undefined
-  let at = open + 1
-  while (at < bytes.length) {
-    const key = bytes.indexOf(quote, at)
-    if (key < 0) break
-    const keyEnd = endOfString(bytes, key) + 1
-    const start = skipSpace(bytes, bytes.indexOf(colon, keyEnd) + 1, bytes.length)
-    const end = endOfValue(bytes, start)
-    if (readJson(Buffer.from(bytes.subarray(key, keyEnd)).toString()) === name)
-      found = { start, end: skipSpaceBack(bytes, start, end) }
-    if (bytes[end] !== comma) break
-    at = end + 1
+export function sliceMemberOfItems(bytes: Uint8Array, list: string, member: string): readonly Slice[] | undefined {
+  let found: readonly Slice[] | undefined
+  const end = walkMembers(bytes, 0, (key, start) => {
+    if (!isName(bytes, key, list)) return endOfValue(bytes, start)
+    const items = sliceItems(bytes, start, member)
+    found = items?.slices
+    return items?.end ?? endOfValue(bytes, start)
+  })
+  return end === undefined ? undefined : found
+}
+
+function sliceItems(bytes: Uint8Array, open: number, member: string): { slices: Slice[]; end: number } | undefined {
+  if (bytes[open] !== openBracket) return undefined
+  const slices: Slice[] = []
+  let at = skipSpace(bytes, open + 1, bytes.length)
+  while (bytes[at] !== closeBracket) {
+    let found: Slice | undefined
+    const end = walkMembers(bytes, at, (key, start) => {
+      const valueEnd = endOfValue(bytes, start)
+      if (isName(bytes, key, member)) found = { start, end: skipSpaceBack(bytes, start, valueEnd) }
+      return valueEnd
+    })
+    if (end === undefined || !found) return undefined
+    slices.push(found)
+    at = skipSpace(bytes, end, bytes.length)
+    if (bytes[at] === comma) at = skipSpace(bytes, at + 1, bytes.length)
   }
-  return found
+  return { slices, end: skipSpace(bytes, at + 1, bytes.length) }
+}
+
+/**
+ * Calls `visit` with the key and the start of the value of each member of an object; it returns the index behind the value. Returns
+ * the index behind the object, `undefined` where there is none.
+ */
+function walkMembers(
+  bytes: Uint8Array,
+  from: number,
+  visit: (key: Slice, start: number) => number,
+): number | undefined {
+  const open = skipSpace(bytes, from, bytes.length)
+  if (bytes[open] !== openBrace) return undefined
+  let at = skipSpace(bytes, open + 1, bytes.length)
+  while (bytes[at] === quote) {
+    const keyEnd = endOfString(bytes, at) + 1
+    const start = skipSpace(bytes, bytes.indexOf(colon, keyEnd) + 1, bytes.length)
+    at = visit({ start: at, end: keyEnd }, start)
+    if (bytes[at] === comma) at = skipSpace(bytes, at + 1, bytes.length)
+  }
+  return bytes[at] === closeBrace ? at + 1 : undefined
+}
+
+/** Whether a string of JSON, with its quotes, is this name. */
+function isName(bytes: Uint8Array, { start, end }: Slice, name: string): boolean {
+  const isPlain = end - start === name.length + 2
+  if (isPlain && every(name, (code, index) => bytes[start + 1 + index] === code)) return true
+  const text = bytes.subarray(start, end)
+  return text.includes(backslash) && readJson(Buffer.from(text).toString()) === name
+}
+
+function every(text: string, test: (code: number, index: number) => boolean): boolean {
+  for (let index = 0; index < text.length; index++) if (!test(text.charCodeAt(index), index)) return false
+  return true
 }
 
 /** The value of a JSON text; `undefined` for any other text. */

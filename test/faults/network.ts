@@ -90,6 +90,7 @@ export async function openNetwork(onEnd: OnEnd): Promise<Network> {
       for (const pair of pairs) for (const socket of pair) socket.unpipe().pause()
     },
     slow: () => {
+      if (slow) return
       slow = true
       for (const [outside, inside] of pairs) {
         outside.unpipe().pipe(drip()).pipe(inside)
