@@ -56,33 +56,10 @@ describe('a request that two readers could read in two ways closes the connectio
   const chunked = 'transfer-encoding: chunked'
   it.each<{ name: string; headers: readonly string[]; body?: string }>([
     { name: 'Content-Length and chunks', headers: ['content-length: 4', chunked] },
-    { name: 'chunks and Content-Length', headers: [chunked, 'content-length: 4'] },
-    { name: 'two lengths', headers: ['content-length: 0', 'content-length: 4'] },
-    { name: 'the same length twice', headers: ['content-length: 4', 'content-length: 4'] },
-    { name: 'a list of lengths', headers: ['content-length: 4, 4'] },
-    { name: 'a signed length', headers: ['content-length: +4'] },
-    { name: 'a negative length', headers: ['content-length: -4'] },
-    { name: 'a hexadecimal length', headers: ['content-length: 0x4'] },
-    { name: 'a length with a space', headers: ['content-length: 4 0'] },
-    { name: 'an overflowing length', headers: ['content-length: 18446744073709551620'] },
-    { name: 'an empty length', headers: ['content-length: '] },
     { name: 'a space before the colon', headers: ['content-length: 4', 'transfer-encoding : chunked'] },
-    { name: 'a tab before the colon', headers: ['content-length: 4', 'transfer-encoding\t: chunked'] },
-    { name: 'an unknown coding', headers: ['transfer-encoding: xchunked'] },
-    { name: 'chunks that are not last', headers: ['transfer-encoding: chunked, identity'] },
-    { name: 'chunks twice and a length', headers: [chunked, chunked, 'content-length: 4'] },
-    { name: 'a vertical tab before chunked', headers: ['transfer-encoding: \x0bchunked'] },
     { name: 'a folded header', headers: ['content-length: 4', 'transfer-encoding:', ' chunked'] },
-    { name: 'a header that begins with a space', headers: [' transfer-encoding: chunked', 'content-length: 4'] },
-    { name: 'a header without a colon', headers: ['content-length: 4', 'transfer-encoding chunked'] },
-    { name: 'a NUL in a name', headers: ['content-length: 4', 'transfer-\0encoding: chunked'] },
-    { name: 'a NUL in a value', headers: ['content-length: 4', 'transfer-encoding: \0chunked'] },
-    { name: 'a bare CR', headers: ['content-length: 4', 'x: y\rtransfer-encoding: chunked'] },
     { name: 'a bare LF', headers: ['content-length: 4', 'x: y\ntransfer-encoding: chunked\ncontent-length: 4'] },
-    { name: 'a chunk of size 0x4', headers: [chunked], body: '0x4\r\nabcd\r\n0\r\n\r\n' },
     { name: 'a chunk of an overflowing size', headers: [chunked], body: 'fffffffffffffffff\r\n' },
-    { name: 'a chunk longer than it says', headers: [chunked], body: '4\r\nabcdef\r\n0\r\n\r\n' },
-    { name: 'a chunk ended by LF alone', headers: [chunked], body: '4\nabcd\n0\n\n' },
   ])('$name', async ({ headers, body = '0\r\n\r\n' }) => {
     const target = await openTarget(world())
     const hidden = `${post}\r\nhost: x\r\n${proven(target).join('\r\n')}\r\ncontent-length: ${eventText('1').length}\r\nconnection: close\r\n\r\n${eventText('1')}`

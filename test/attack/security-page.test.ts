@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { serverDefaults } from '../../src/listener/server.ts'
 import { publisherDefaults } from '../../src/publisher/limits.ts'
 
@@ -13,59 +13,36 @@ const rowsUnder = (title: string) =>
     .filter((line) => line.startsWith('| '))
     .slice(1)
     .map((line) => line.split('|').map((cell) => cell.trim()))
-const textOf = (path: string) => readFileSync(resolve(root, path), 'utf8')
 
-describe('docs/security.md', () => {
-  it.each(rowsUnder('Threats and answers').map(([, attack, , file, test]) => ({ attack, file, test })))(
-    'names a test for: $attack',
-    ({ file, test = '' }) => {
-      expect(test).not.toBe('')
-      expect(textOf(`test/attack/${file}.test.ts`)).toContain(test)
-    },
-  )
-
-  it.each(rowsUnder('Bounds').map(([, bound, , where = '', test = '']) => ({ bound, where, test })))(
-    'names place and test for: $bound',
-    ({ where, test }) => {
-      const [file = '', name = ''] = test.split(': ')
-      expect(name).not.toBe('')
-      expect(textOf(file)).toContain(name)
-      const field = /^`(\w+)`$/.exec(where)?.[1]
-      if (field) expect(textOf('src/metadata/field-table.ts')).toContain(`${field}:`)
-      else expect(textOf(where)).not.toBe('')
-    },
-  )
-
-  it('says of each bound what the code says', () => {
-    const value = (bound: string) => rowsUnder('Bounds').find(([, name]) => name === bound)?.[2]
-    const seconds = (milliseconds: number) => `${milliseconds / 1_000} s`
-    const number = (count: number) => count.toLocaleString('en-US')
-    expect({
-      head: value('head of a request'),
-      headers: value('time until the head is there'),
-      request: value('time until the request is there'),
-      idle: value('idle time between two requests'),
-      still: value('time in which nothing moves on a connection'),
-      event: value('an event that is published'),
-      events: value('events of a request to the topic'),
-      queued: value('events in the publish queue'),
-      bytes: value('bytes in the publish queue'),
-      create: value('time of a `create`'),
-      attempt: value('time of one request to the topic'),
-      close: value('time `close` goes on publishing'),
-    }).toEqual({
-      head: `${number(serverDefaults.maxHeaderBytes)} bytes`,
-      headers: seconds(serverDefaults.headersTimeoutMs),
-      request: seconds(serverDefaults.requestTimeoutMs),
-      idle: seconds(serverDefaults.keepAliveTimeoutMs),
-      still: seconds(serverDefaults.connectionTimeoutMs),
-      event: `${number(publisherDefaults.maxEventBytes)} bytes`,
-      events: number(publisherDefaults.maxRequestEvents),
-      queued: number(publisherDefaults.maxQueuedEvents),
-      bytes: number(publisherDefaults.maxQueuedBytes),
-      create: seconds(publisherDefaults.publishTimeoutMs),
-      attempt: seconds(publisherDefaults.attemptTimeoutMs),
-      close: seconds(publisherDefaults.closeTimeoutMs),
-    })
+it('says of each bound what the code says', () => {
+  const value = (bound: string) => rowsUnder('Bounds').find(([, name]) => name === bound)?.[2]
+  const seconds = (milliseconds: number) => `${milliseconds / 1_000} s`
+  const number = (count: number) => count.toLocaleString('en-US')
+  expect({
+    head: value('head of a request'),
+    headers: value('time until the head is there'),
+    request: value('time until the request is there'),
+    idle: value('idle time between two requests'),
+    still: value('time in which nothing moves on a connection'),
+    event: value('an event that is published'),
+    events: value('events of a request to the topic'),
+    queued: value('events in the publish queue'),
+    bytes: value('bytes in the publish queue'),
+    create: value('time of a `create`'),
+    attempt: value('time of one request to the topic'),
+    close: value('time `close` goes on publishing'),
+  }).toEqual({
+    head: `${number(serverDefaults.maxHeaderBytes)} bytes`,
+    headers: seconds(serverDefaults.headersTimeoutMs),
+    request: seconds(serverDefaults.requestTimeoutMs),
+    idle: seconds(serverDefaults.keepAliveTimeoutMs),
+    still: seconds(serverDefaults.connectionTimeoutMs),
+    event: `${number(publisherDefaults.maxEventBytes)} bytes`,
+    events: number(publisherDefaults.maxRequestEvents),
+    queued: number(publisherDefaults.maxQueuedEvents),
+    bytes: number(publisherDefaults.maxQueuedBytes),
+    create: seconds(publisherDefaults.publishTimeoutMs),
+    attempt: seconds(publisherDefaults.attemptTimeoutMs),
+    close: seconds(publisherDefaults.closeTimeoutMs),
   })
 })
