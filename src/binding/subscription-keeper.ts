@@ -3,6 +3,7 @@ import type { Logger } from '../core/logger.ts'
 import { decideRepairInterval, decideStartPause, fleetSpreadMs } from '../subscription/fleet-pace.ts'
 import type { UpsertOutcome } from '../subscription/upsert-attempt.ts'
 import { pause, type SteadyClock, systemClock } from '../support/clock.ts'
+import { messageOf } from '../support/error-code.ts'
 import type { SubscriptionControl } from './subscription-control.ts'
 
 /** The state of the event subscription, as far as this binding knows. */
@@ -100,7 +101,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): Su
   function correct(done: (outcome: UpsertOutcome) => void = () => {}): void {
     run(async () => done(await provision('timeout', closing.signal))).catch((error: unknown) => {
       if (closing.signal.aborted) return
-      logger.error(`the event subscription could not be corrected: ${error instanceof Error ? error.message : error}`)
+      logger.error(`the event subscription could not be corrected: ${messageOf(error)}`)
     })
   }
 

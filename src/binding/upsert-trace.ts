@@ -1,6 +1,6 @@
-import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import { context, SpanKind, trace } from '@opentelemetry/api'
 import { BindingError } from '../core/errors.ts'
-import { attribute, bounded, errorType, messagingSystem, otherError, tracer } from '../core/telemetry.ts'
+import { attribute, bounded, endSpan, errorType, messagingSystem, otherError, tracer } from '../core/telemetry.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import type { UpsertOutcome } from '../subscription/upsert-attempt.ts'
 import type { UpsertOptions } from '../subscription/upsert-subscription.ts'
@@ -34,14 +34,11 @@ export function traceUpsert(
   return context.with(trace.setSpan(context.active(), span), async () => {
     try {
       const outcome = await upsert(traced)
-      span.setAttribute(attribute.upsertAction, outcome.action)
+      endSpan(span.setAttribute(attribute.upsertAction, outcome.action), undefined)
       return outcome
     } catch (error) {
-      const type = error instanceof BindingError ? error.code : otherError
-      span.setAttributes(errorType(type)).setStatus({ code: SpanStatusCode.ERROR })
+      endSpan(span, error instanceof BindingError ? error.code : otherError)
       throw error
-    } finally {
-      span.end()
     }
   })
 }

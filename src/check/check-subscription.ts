@@ -1,10 +1,11 @@
-import { deliveryTokenHeader, splitDeliveryCredentials } from '../core/delivery-credential.ts'
+import { splitDeliveryCredentials } from '../core/delivery-credential.ts'
 import { showUrl } from '../metadata/redact.ts'
 import { ArmFailureError } from '../subscription/arm-failure.ts'
-import { isStatic, isWebHook } from '../subscription/canonical-subscription.ts'
+import { isWebHook } from '../subscription/canonical-subscription.ts'
 import { decideUpsert, type ExistingSubscription } from '../subscription/decide-upsert.ts'
 import { desiredSubscription } from '../subscription/desired-subscription.ts'
 import { explainFailure } from '../subscription/explain-failure.ts'
+import { credentialsOf } from '../subscription/merge-subscription.ts'
 import { shellWord } from '../support/text.ts'
 import { readFinding } from './arm-finding.ts'
 import { type Finding, failed, joined, ok, warning } from './finding.ts'
@@ -101,10 +102,7 @@ function credentialFinding(
   const remedy =
     'start the binding again: init writes it; replicas with another clientSecret or deliveryToken must end first'
   if (delivery.kind === 'secret') {
-    const mapping = destination.deliveryAttributeMappings?.find(
-      (one) => one.name?.toLowerCase() === deliveryTokenHeader.toLowerCase(),
-    )
-    const carried = mapping && isStatic(mapping) ? splitDeliveryCredentials(mapping.value ?? '') : []
+    const carried = splitDeliveryCredentials(credentialsOf(destination) ?? '')
     if (deliveryCredential && carried.includes(deliveryCredential.reveal())) return undefined
     const what =
       carried.length === 0

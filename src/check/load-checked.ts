@@ -1,6 +1,6 @@
 import type { MetadataIssue } from '../core/errors.ts'
 import { isOurType } from '../metadata/component-definition.ts'
-import { type ComponentFile, readComponentFile } from '../metadata/component-file.ts'
+import { type ComponentFile, readComponentFiles } from '../metadata/component-file.ts'
 import type { FolderTexts } from '../metadata/component-folder.ts'
 import { configuredSides } from '../metadata/configured-sides.ts'
 import type { Side } from '../metadata/field-table.ts'
@@ -11,7 +11,6 @@ import { byPlace, describeIssues } from '../metadata/metadata-invalid.ts'
 import { type ResolvedComponent, resolveComponents } from '../metadata/parse-components.ts'
 import type { Secrets } from '../metadata/resolve-reference.ts'
 import { createSecretSources } from '../metadata/secret-sources.ts'
-import { secretStoreOf } from '../metadata/secret-stores.ts'
 import { UnknownValue } from '../metadata/unknown-value.ts'
 import { quote } from '../support/text.ts'
 import { type Finding, failed, ok, warning } from './finding.ts'
@@ -48,15 +47,9 @@ export interface LoadCheckedOptions {
 
 /** Reads components as a host does, and keeps the faults of each apart. Components of other types are left out. */
 export function loadChecked(texts: FolderTexts, options: LoadCheckedOptions): readonly CheckedComponent[] {
-  const files = new Map(
-    [...texts].map(([file, text]) => [file, text instanceof Error ? text : readComponentFile(text, file)] as const),
-  )
-  const stores = [...files].map(
-    ([file, read]) =>
-      [file, read instanceof Error || read.isBroken ? undefined : read.drafts.flatMap(secretStoreOf)] as const,
-  )
+  const files = readComponentFiles(texts)
   const diagnostics = { faults: [] as string[], notes: [] as string[] }
-  const { sourcesOf } = createSecretSources(new Map(stores), { ...options, appId: '', before: undefined }, diagnostics)
+  const { sourcesOf } = createSecretSources(files, { ...options, appId: '', before: undefined }, diagnostics)
   const found: CheckedComponent[] = []
   const holders = new Map<string, Holder[]>()
   for (const [file, read] of files) {

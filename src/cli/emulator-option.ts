@@ -2,9 +2,11 @@ import http from 'node:http'
 import https from 'node:https'
 import { text } from 'node:stream/consumers'
 import type { Endpoints } from '../core/endpoints.ts'
+import { messageOf } from '../support/error-code.ts'
 import { isRecord } from '../support/is-record.ts'
 import { isLoopback } from '../support/loopback.ts'
 import { readRegularFileSync } from '../support/regular-file.ts'
+import { helpLines } from './parse-options.ts'
 import { UsageError } from './usage-error.ts'
 
 export const defaultEmulator = 'https://127.0.0.1:4430'
@@ -17,17 +19,11 @@ const limitMs = 5_000
 /** The options that lead a command to an emulator. */
 export const emulatorOptions = { emulator: { type: 'string' }, ca: { type: 'string' } } as const
 
-/** Their lines in a command's help. `width`: of the column with the options. */
 export const emulatorHelp = (width: number): string =>
-  [
-    [
-      '--emulator [URL]',
-      `use a running "emulate" in place of Azure (default: ${defaultEmulator}, the URL of its "ready:" line)`,
-    ],
-    ['--ca FILE', "the emulator's certificate authority, where the emulator is not on this machine"],
-  ]
-    .map(([option = '', text]) => `  ${option.padEnd(width)} ${text}`)
-    .join('\n')
+  helpLines(width, {
+    '--emulator [URL]': `use a running "emulate" in place of Azure (default: ${defaultEmulator}, the URL of its "ready:" line)`,
+    '--ca FILE': "the emulator's certificate authority, where the emulator is not on this machine",
+  })
 
 export interface EmulatorAddress {
   readonly url: string
@@ -91,7 +87,7 @@ function readAuthority(file: string): string {
   try {
     return readRegularFileSync(file)
   } catch (error) {
-    throw new UsageError(`--ca: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new UsageError(`--ca: ${messageOf(error)}`, { cause: error })
   }
 }
 

@@ -1,4 +1,4 @@
-import { codeOf } from '../support/error-code.ts'
+import { codeOf, messageOf } from '../support/error-code.ts'
 /** What to do about a server that could not listen where the options `--<server>-address` and `--<server>-port` say. */
 export function listenFailure(
   cause: unknown,
@@ -9,5 +9,5 @@ export function listenFailure(
     return new Error(`port ${port} is in use; free it, or choose another by --${server}-port`, { cause })
   }
   const address = server === 'grpc' ? 'http' : server
-  return new Error(`--${address}-address ${host}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+  return new Error(`--${address}-address ${host}: ${messageOf(cause)}`, { cause })
 }

@@ -1,5 +1,6 @@
 import { type Logger, withTrace } from '../core/logger.ts'
 import { createLogWriter, type LogFormat, type LogLevel, logFormats, logLevels } from './log-writer.ts'
+import { helpLines } from './parse-options.ts'
 import { UsageError } from './usage-error.ts'
 
 export interface LogOptions {
@@ -9,6 +10,12 @@ export interface LogOptions {
 
 /** The options of every command that logs, for `parseOptions`. */
 export const logOptions = { 'log-level': { type: 'string' }, 'log-format': { type: 'string' } } as const
+
+export const logHelp = (width: number): string =>
+  helpLines(width, {
+    '--log-level LEVEL': `${logLevels.join(', ')} (default info)`,
+    '--log-format FORMAT': `${logFormats.join(' or ')}, on stderr (default text)`,
+  })
 
 /** Reads {@link logOptions}. Throws a UsageError. */
 export function readLogOptions(

@@ -1,6 +1,7 @@
 import { type Observation, type Observed, observe } from '../binding/observation.ts'
 import { listenFailure } from './listen-failure.ts'
 import { portRange, readNumber } from './number-option.ts'
+import { helpLines } from './parse-options.ts'
 import { UsageError } from './usage-error.ts'
 
 export interface MetricsAddress {
@@ -10,6 +11,12 @@ export interface MetricsAddress {
 
 /** The options of every command that serves metrics, for `parseOptions`. */
 export const metricsOptions = { 'metrics-port': { type: 'string' }, 'metrics-address': { type: 'string' } } as const
+
+export const metricsHelp = (width: number): string =>
+  helpLines(width, {
+    '--metrics-port N': 'serve /healthz, /readyz and /metrics over http (off by default; 0 takes a free port)',
+    '--metrics-address ADDR': 'where to serve them (default 127.0.0.1)',
+  })
 
 /** Reads {@link metricsOptions}; `undefined` where no port is given. Throws a UsageError. */
 export function readMetricsOptions(

@@ -1,4 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+import { messageOf } from '../support/error-code.ts'
 import { nearestName } from '../support/nearest-name.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -14,10 +15,16 @@ export function parseOptions<const Known extends ParseArgsOptionsConfig>(args: r
     }
     return values
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     const [, unknown] = /^Unknown option '--([^']+)'/.exec(message) ?? []
     const meant = unknown === undefined ? undefined : nearestName(unknown, Object.keys(known))
     const complaint = meant === undefined ? message : `${message}; did you mean --${meant}?`
     throw new UsageError(complaint, { showHelp: true, cause: error })
   }
 }
+
+/** The lines of options in a command's help. `width`: of the column with the options. */
+export const helpLines = (width: number, options: Readonly<Record<string, string>>): string =>
+  Object.entries(options)
+    .map(([option, about]) => `  ${option.padEnd(width)} ${about}`)
+    .join('\n')

@@ -1,4 +1,5 @@
 import { packageVersion } from '../core/package-version.ts'
+import { messageOf } from '../support/error-code.ts'
 import { nearestName } from '../support/nearest-name.ts'
 import { printable } from '../support/text.ts'
 import type { Command } from './command.ts'
@@ -69,7 +70,7 @@ export async function main(args: readonly string[]): Promise<number> {
   try {
     return await command.run(rest, createTerminal(process.stdout))
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     const lines = message.split('\n').map(printable).join('\n')
     const wrongUse = error instanceof UsageError
     const more = wrongUse && error.showHelp ? `see: eventgrid-binding ${name} --help\n` : ''

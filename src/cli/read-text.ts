@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs'
+import { messageOf } from '../support/error-code.ts'
 
 const largest = 1_048_576
 
@@ -32,6 +33,6 @@ function readBytes(file: string): Buffer {
       closeSync(handle)
     }
   } catch (error) {
-    throw new Error(`can't be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new Error(`can't be read: ${messageOf(error)}`, { cause: error })
   }
 }

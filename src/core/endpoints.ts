@@ -24,13 +24,6 @@ export function endpointsFromEnvironment(environment: Readonly<Record<string, st
   }
 }
 
-/** The variable of the proxy that the Azure SDKs would use, if its value is no http or https URL: they would ignore it, or throw. */
-export function brokenProxy(environment: Readonly<Record<string, string | undefined>>): string | undefined {
-  const names = ['HTTPS_PROXY', 'ALL_PROXY', 'HTTP_PROXY'].flatMap((name) => [name, name.toLowerCase()])
-  const name = names.find((name) => environment[name])
-  return name && !/^https?:$/.test(URL.parse(environment[name] ?? '')?.protocol ?? '') ? name : undefined
-}
-
 /**
  * Where the topic or namespace of an endpoint is: at `endpoints.topics` if that is set and the host name is one of Azure's,
  * else at the endpoint itself.

@@ -1,18 +1,10 @@
-import {
-  type Attributes,
-  type Context,
-  context,
-  ROOT_CONTEXT,
-  type Span,
-  SpanKind,
-  SpanStatusCode,
-  trace,
-} from '@opentelemetry/api'
+import { type Attributes, type Context, context, ROOT_CONTEXT, type Span, SpanKind, trace } from '@opentelemetry/api'
 import type { ReceivedEvent } from './event.ts'
 import {
   attribute,
   bounded,
   boundedUri,
+  endSpan,
   errorType,
   type Instruments,
   instruments,
@@ -87,9 +79,7 @@ function endOnce({ span, common, meters }: Begun): (error: string | undefined) =
     const attributes = { ...common, ...errorType(error) }
     meters?.processDuration.record((performance.now() - since) / 1000, attributes)
     meters?.consumedMessages.add(1, attributes)
-    // Without the error's message, which may hold data of the event.
-    if (error !== undefined) span?.setAttributes(errorType(error)).setStatus({ code: SpanStatusCode.ERROR })
-    span?.end()
+    endSpan(span, error)
   }
 }
 

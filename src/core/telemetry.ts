@@ -6,6 +6,8 @@ import {
   type MeterProvider,
   metrics,
   ProxyTracerProvider,
+  type Span,
+  SpanStatusCode,
   type Tracer,
   trace,
 } from '@opentelemetry/api'
@@ -99,3 +101,9 @@ function createInstruments(provider: MeterProvider): Instruments | undefined {
 /** An attribute that is there only after a failure. */
 export const errorType = (type: string | undefined): Attributes =>
   type === undefined ? {} : { [attribute.errorType]: bounded(type) }
+
+/** Ends a span, with `error.type` after a failure. Without the error's message, which may hold data of an event. */
+export function endSpan(span: Span | undefined, error: string | undefined): void {
+  if (error !== undefined) span?.setAttributes(errorType(error)).setStatus({ code: SpanStatusCode.ERROR })
+  span?.end()
+}

@@ -6,6 +6,7 @@ import type { Logger } from '../core/logger.ts'
 import type { Secret } from '../core/secret.ts'
 import type { FolderTexts } from '../metadata/component-folder.ts'
 import type { Loaded } from '../metadata/load-components.ts'
+import { messageOf } from '../support/error-code.ts'
 import type { AppAddress } from './api-metadata.ts'
 import { createAppChannel } from './app-channel.ts'
 import { type AppHealthCheck, type AppWatch, watchApp } from './app-watch.ts'
@@ -161,7 +162,7 @@ function followFolder({ logger, loaded: first, load, change }: FollowOptions): (
       loaded = after
       await change(after)
     } catch (error) {
-      logger.error(`the components could not be read again: ${error instanceof Error ? error.message : String(error)}`)
+      logger.error(`the components could not be read again: ${messageOf(error)}`)
     }
   }
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { readJson } from '../support/json-text.ts'
 import { nearestName } from '../support/nearest-name.ts'
 import { BrokenRule } from './broken-rule.ts'
 import type { AdvancedFilter } from './metadata.ts'
-import { parseJson } from './parse-json.ts'
 
 /** Event Grid's limits of one event subscription (Event Grid: event-filtering, limitations). */
 const maxFilters = 25
@@ -50,7 +50,7 @@ const filterSchemas: ReadonlyMap<string, z.ZodType<AdvancedFilter>> = new Map(
  * @throws BrokenRule that says which filter is wrong and how
  */
 export function parseAdvancedFilters(json: string): readonly AdvancedFilter[] {
-  const list = z.array(z.unknown()).safeParse(parseJson(json))
+  const list = z.array(z.unknown()).safeParse(readJson(json))
   if (!list.success) throw new BrokenRule('must be a JSON array of filters')
   if (list.data.length === 0) throw new BrokenRule('must hold at least one filter', 'write default to have none')
   if (list.data.length > maxFilters) throw new BrokenRule(`must hold at most ${maxFilters} filters`)

@@ -5,6 +5,7 @@ import { nearestName } from '../support/nearest-name.ts'
 import { quote } from '../support/text.ts'
 import { type Fault, readEnvelope } from './component-definition.ts'
 import { componentExcerpt } from './component-excerpt.ts'
+import type { FolderTexts } from './component-folder.ts'
 
 export type EntrySource =
   | { readonly kind: 'value'; readonly value: string | number | boolean }
@@ -53,6 +54,12 @@ export interface ComponentFile {
    */
   excerpt(at: string, maxWidth: number): string | undefined
 }
+
+/** The files of a folder, or why they can't be read. */
+export type ComponentFiles = ReadonlyMap<string, ComponentFile | Error>
+
+export const readComponentFiles = (texts: FolderTexts): ComponentFiles =>
+  new Map([...texts].map(([file, text]) => [file, text instanceof Error ? text : readComponentFile(text, file)]))
 
 const limits = { maxLength: 262_144, maxDocuments: 1_000 }
 

@@ -3,7 +3,7 @@ import type { MetadataIssue } from '../core/errors.ts'
 import { Secret } from '../core/secret.ts'
 import { quote } from '../support/text.ts'
 import { checkVersion, isOurType, typeMeantBy } from './component-definition.ts'
-import { type ComponentFile, isForApp, readComponentFile } from './component-file.ts'
+import { type ComponentFile, isForApp, readComponentFiles } from './component-file.ts'
 import type { FolderTexts } from './component-folder.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import { findHolders } from './holders.ts'
@@ -13,7 +13,7 @@ import { type Component, type ResolvedComponent, type ResolveOptions, resolveCom
 import { readMetadata } from './parse-metadata.ts'
 import type { Secrets } from './resolve-reference.ts'
 import { createSecretSources, type StoreFiles, type StoresByFile } from './secret-sources.ts'
-import { isSecretStore, secretStoreOf } from './secret-stores.ts'
+import { isSecretStore } from './secret-stores.ts'
 
 /** A component that can be run: its metadata is valid. */
 export interface LoadedComponent {
@@ -54,20 +54,8 @@ export function loadComponents(texts: FolderTexts, options: LoadOptions): Loaded
   const faults: string[] = []
   const notes: string[] = []
   const { before } = options
-  const files = new Map(
-    [...texts].map(([file, text]) => [file, text instanceof Error ? text : readComponentFile(text, file)] as const),
-  )
-  const storesByFile: StoresByFile = new Map(
-    [...files].map(([file, read]) => [
-      file,
-      read instanceof Error || read.isBroken ? before?.storesByFile.get(file) : read.drafts.flatMap(secretStoreOf),
-    ]),
-  )
-  const { sourcesOf, storeFiles } = createSecretSources(
-    storesByFile,
-    { ...options, before: before?.storeFiles },
-    { faults, notes },
-  )
+  const files = readComponentFiles(texts)
+  const { sourcesOf, storesByFile, storeFiles } = createSecretSources(files, { ...options, before }, { faults, notes })
   const byFile = new Map<string, readonly LoadedComponent[]>()
   for (const [file, read] of files) {
     const heldBefore = before?.byFile.get(file) ?? []

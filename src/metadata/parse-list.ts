@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { readJson } from '../support/json-text.ts'
 import { BrokenRule } from './broken-rule.ts'
-import { parseJson } from './parse-json.ts'
 
 /**
  * A list: texts between commas, or a JSON array of strings (needed where an item holds a comma). Items are trimmed
@@ -16,7 +16,7 @@ export function parseList(text: string): readonly string[] {
 }
 
 function jsonItems(text: string): readonly string[] {
-  const items = z.array(z.string()).safeParse(parseJson(text))
+  const items = z.array(z.string()).safeParse(readJson(text))
   if (!items.success) throw new BrokenRule('must be a JSON array of strings', 'write it like ["one", "two"] or one,two')
   return items.data
 }

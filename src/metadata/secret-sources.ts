@@ -1,10 +1,10 @@
 import { quote } from '../support/text.ts'
-import { isForApp } from './component-file.ts'
+import { type ComponentFiles, isForApp } from './component-file.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import { findHolders } from './holders.ts'
 import type { ResolveOptions } from './parse-components.ts'
 import type { Secrets } from './resolve-reference.ts'
-import { readSecretStore, type SecretStore, SecretStoreError } from './secret-stores.ts'
+import { readSecretStore, type SecretStore, SecretStoreError, secretStoreOf } from './secret-stores.ts'
 
 /** The secret stores of each file; `undefined` for a file that has always been broken. */
 export type StoresByFile = ReadonlyMap<string, readonly SecretStore[] | undefined>
@@ -18,11 +18,12 @@ interface SecretSourcesOptions {
   /** Secrets that go before those of every store. A SecretStoreError becomes a fault. */
   readonly secrets: () => Secrets
   /** The previous files of the stores: a copy of a file does not replace it. */
-  readonly before: StoreFiles | undefined
+  readonly before: { readonly storesByFile: StoresByFile; readonly storeFiles: StoreFiles } | undefined
 }
 
 interface SecretSources {
   readonly sourcesOf: ResolveOptions['sourcesOf']
+  readonly storesByFile: StoresByFile
   readonly storeFiles: StoreFiles
 }
 
@@ -31,11 +32,17 @@ interface SecretSources {
  * store. If a store or a file is broken, secrets that may be in it count as unknown.
  */
 export function createSecretSources(
-  byFile: StoresByFile,
+  files: ComponentFiles,
   options: SecretSourcesOptions,
   diagnostics: Diagnostics,
 ): SecretSources {
-  const { env, fill } = options
+  const { env, fill, before } = options
+  const byFile: StoresByFile = new Map(
+    [...files].map(([file, read]) => [
+      file,
+      read instanceof Error || read.isBroken ? before?.storesByFile.get(file) : read.drafts.flatMap(secretStoreOf),
+    ]),
+  )
   const stores = findStores(byFile, options, diagnostics)
   const byStore = new Map(
     [...stores].map(([name, { held }]) => [name, readSecretStore(held, { env, fill }, diagnostics)] as const),
@@ -53,6 +60,7 @@ export function createSecretSources(
       : ''
   }
   return {
+    storesByFile: byFile,
     storeFiles: new Map([...stores].map(([name, { file }]) => [name, file])),
     sourcesOf(named) {
       const store = named || undefined
@@ -74,7 +82,11 @@ function findStores(byFile: StoresByFile, { appId, before }: SecretSourcesOption
   )
   return findHolders(
     ours,
-    { kind: 'secret store', nameOf: ({ name }) => name, heldBefore: (name, file) => before?.get(name) === file },
+    {
+      kind: 'secret store',
+      nameOf: ({ name }) => name,
+      heldBefore: (name, file) => before?.storeFiles.get(name) === file,
+    },
     faults,
   )
 }

@@ -1,4 +1,5 @@
 import { isAbsolute } from 'node:path'
+import { messageOf } from '../support/error-code.ts'
 import { isRecord } from '../support/is-record.ts'
 import { readJson } from '../support/json-text.ts'
 import { readRegularFileSync } from '../support/regular-file.ts'
@@ -58,7 +59,7 @@ export function readSecretStore(
       notes.push(`secret store ${name}: daprd finds a secret with keys only where the store says multiValued: "true"`)
     return secrets
   } catch (error) {
-    faults.push(`secret store ${name}: ${reasonOf(error)}`)
+    faults.push(`secret store ${name}: ${messageOf(error)}`)
     return undefined
   }
 }
@@ -76,7 +77,7 @@ export function readSecretsFile(file: string): Secrets {
     text = readRegularFileSync(file)
   } catch (error) {
     const counts = isAbsolute(file) ? '' : `; a relative path counts from the working folder, ${process.cwd()}`
-    throw new SecretStoreError(`${file} can't be read: ${reasonOf(error)}${counts}`, { cause: error })
+    throw new SecretStoreError(`${file} can't be read: ${messageOf(error)}${counts}`, { cause: error })
   }
   // Without the parser's own message: that would quote the text, which is secret.
   const value = readJson(text)
@@ -92,5 +93,3 @@ function environmentSecrets(prefix: string, env: Environment): Secrets {
   const names = Object.keys(env).filter((name) => name.startsWith(prefix) && !/^(DAPR_|APP_API_TOKEN$)/i.test(name))
   return Object.fromEntries(names.map((name) => [name.slice(prefix.length), env[name]]))
 }
-
-const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

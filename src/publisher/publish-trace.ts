@@ -6,11 +6,19 @@ import {
   ROOT_CONTEXT,
   type Span,
   SpanKind,
-  SpanStatusCode,
   trace,
 } from '@opentelemetry/api'
 import { BindingError } from '../core/errors.ts'
-import { attribute, bounded, errorType, instruments, messagingSystem, otherError, tracer } from '../core/telemetry.ts'
+import {
+  attribute,
+  bounded,
+  endSpan,
+  errorType,
+  instruments,
+  messagingSystem,
+  otherError,
+  tracer,
+} from '../core/telemetry.ts'
 import { contextOfSpan, remoteSpan, type TraceContext } from '../core/trace-context.ts'
 import { withTraceContext } from './event-trace.ts'
 import type { CallEvents, WireEvent } from './to-events.ts'
@@ -114,11 +122,6 @@ export function createPublishTracing(url: URL, maxEventBytes: number): PublishTr
       return tracer() || instruments() ? requestTraced(calls, events, send) : send()
     },
   }
-}
-
-function endSpan(span: Span | undefined, error: string | undefined): void {
-  if (error !== undefined) span?.setAttributes(errorType(error)).setStatus({ code: SpanStatusCode.ERROR })
-  span?.end()
 }
 
 /** Links to the contexts that the events bring, each once. */

@@ -18,24 +18,18 @@ export interface ExistingSubscription {
 export type Upsert =
   | { readonly action: 'create'; readonly body: EventSubscription }
   | { readonly action: 'keep' }
-  | {
-      readonly action: 'patch'
-      readonly body: EventSubscriptionUpdateParameters
-      readonly carryOver: readonly UnknownSetting[]
-      /** The differing top-level fields, with what differs in them, for the log. */
-      readonly because: string
-      readonly warnings: readonly string[]
-    }
-  | {
-      readonly action: 'replace'
-      readonly body: EventSubscription
-      readonly carryOver: readonly UnknownSetting[]
-      readonly because: string
-      readonly warnings: readonly string[]
-    }
+  | ({ readonly action: 'patch'; readonly body: EventSubscriptionUpdateParameters } & Change)
+  | ({ readonly action: 'replace'; readonly body: EventSubscription } & Change)
   /** Somebody's change is under way: read again when it may have ended. */
   | { readonly action: 'wait'; readonly state: string }
   | { readonly action: 'refuse'; readonly because: string; readonly fix: string }
+
+interface Change {
+  readonly carryOver: readonly UnknownSetting[]
+  /** The differing top-level fields, with what differs in them, for the log. */
+  readonly because: string
+  readonly warnings: readonly string[]
+}
 
 /** What ARM gives in place of a secret attribute's value. */
 const hiddenValue = 'Hidden'
@@ -80,13 +74,8 @@ export function decideUpsert(existing: ExistingSubscription | undefined, desired
   const carryOver = carriedSettings(existing.unknownSettings, desired)
   if (put) return { action: 'replace', body, carryOver, because, warnings }
   const patch: EventSubscriptionUpdateParameters = Object.fromEntries(differing.map((field) => [field, body[field]]))
-  return {
-    action: 'patch',
-    body: patch,
-    carryOver: carryOver.filter(({ path: [field] }) => differing.some((name) => name === field)),
-    because,
-    warnings,
-  }
+  const carried = carryOver.filter(({ path: [field] }) => differing.some((name) => name === field))
+  return { action: 'patch', body: patch, carryOver: carried, because, warnings }
 }
 
 /** What a write would change (pure). Only `settings` takes something away that somebody else may have set. */

@@ -13,7 +13,6 @@ import { parseComponents } from '../../src/metadata/parse-components.ts'
 import { parseDuration } from '../../src/metadata/parse-duration.ts'
 import { parseSubscriberEndpoint, parseTopicEndpoint } from '../../src/metadata/parse-endpoint.ts'
 import { parseInteger } from '../../src/metadata/parse-integer.ts'
-import { parseJson } from '../../src/metadata/parse-json.ts'
 import { parseList } from '../../src/metadata/parse-list.ts'
 import { parseMetadata } from '../../src/metadata/parse-metadata.ts'
 import { isPrintable, showUrl, showValue } from '../../src/metadata/redact.ts'
@@ -76,7 +75,6 @@ const parsers: readonly { readonly name: string; readonly parse: (text: string) 
   { name: 'parseSubscriberEndpoint', parse: parseSubscriberEndpoint },
   { name: 'parseTopicEndpoint', parse: parseTopicEndpoint },
   { name: 'parseInteger', parse: (text) => parseInteger(text, { atLeast: 0, atMost: 9 }) },
-  { name: 'parseJson', parse: parseJson },
   { name: 'parseList', parse: parseList },
   { name: 'parseScope', parse: parseScope },
   { name: 'parseSubscriptionName', parse: parseSubscriptionName },

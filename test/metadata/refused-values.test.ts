@@ -37,7 +37,7 @@ describe('a value that breaks the rule of its field alone', () => {
       ['includedEventTypes', 'a,,b', 'empty item'],
       ['includedEventTypes', '[]', 'at least one'],
       ['includedEventTypes', '[1]', 'array of strings'],
-      ['includedEventTypes', '["a"', 'valid JSON'],
+      ['includedEventTypes', '["a"', 'JSON array'],
       ['maxDeliveryAttempts', '0', '1 to 30'],
       ['maxDeliveryAttempts', '31', '1 to 30'],
       ['eventTimeToLive', '60', '1m to 24h'],
@@ -66,7 +66,7 @@ describe('a value that breaks the rule of its field alone', () => {
       ['handlerTimeout', '26s', '25s'],
       ['handlerTimeout', '0s', '25s'],
       ['subscriptionTimeout', '25h', '24h'],
-      ['advancedFilters', 'x', 'valid JSON'],
+      ['advancedFilters', 'x', 'JSON array'],
       ['advancedFilters', '{}', 'JSON array'],
       ['advancedFilters', '[]', 'at least one'],
       [

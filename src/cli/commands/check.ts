@@ -9,6 +9,7 @@ import { type Endpoints, endpointsFromEnvironment } from '../../core/endpoints.t
 import { type FolderTexts, readFolder } from '../../metadata/component-folder.ts'
 import { createPlaceholders } from '../../metadata/placeholders.ts'
 import { readSecretsFile } from '../../metadata/secret-stores.ts'
+import { messageOf } from '../../support/error-code.ts'
 import { type CheckOptions, defaultComponents, readCheckOptions } from '../check-options.ts'
 import type { Command } from '../command.ts'
 import { emulatorEndpoints, emulatorHelp } from '../emulator-option.ts'
@@ -128,10 +129,7 @@ async function textsOf({ components }: CheckOptions): Promise<FolderTexts> {
       if ((await stat(path)).isDirectory()) for (const [file, text] of await readFolder(path)) texts.set(file, text)
       else texts.set(path, fileText(path))
     } catch (error) {
-      throw new UsageError(
-        `--components ${path} can't be read: ${error instanceof Error ? error.message : String(error)}`,
-        { cause: error },
-      )
+      throw new UsageError(`--components ${path} can't be read: ${messageOf(error)}`, { cause: error })
     }
   }
   return texts
@@ -157,7 +155,7 @@ function readSamples(file: string): readonly SampleEvent[] {
   try {
     events = JSON.parse(readText(file))
   } catch (error) {
-    throw new UsageError(`--event ${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new UsageError(`--event ${file}: ${messageOf(error)}`, { cause: error })
   }
   return [events].flat().map((event: unknown, at, all) => {
     if (!isEvent(event))

@@ -8,7 +8,7 @@ import {
   type EventGridEmulatorOptions,
   type IngressRule,
 } from '../../emulator/index.ts'
-import { codeOf } from '../../support/error-code.ts'
+import { codeOf, messageOf } from '../../support/error-code.ts'
 import type { Command } from '../command.ts'
 import { bannerLines, topicLines } from '../emulator-banner.ts'
 import { fieldsForRestart, type LoadedConfig, loadConfig, readConfig } from '../emulator-config.ts'
@@ -153,7 +153,7 @@ function writeAuthority({ ca }: EventGridEmulator, wanted: string | undefined) {
     try {
       writeFileSync(file, ca)
     } catch (error) {
-      throw new UsageError(`--ca: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+      throw new UsageError(`--ca: ${messageOf(error)}`, { cause: error })
     }
     return { file, remove: () => {} }
   }
@@ -206,7 +206,7 @@ function followConfig(
       if (later.length > 0) terminal.line(`${file}: ${later.join(', ')} will take effect at the next start`)
       terminal.line(`${file}: taken over`)
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
+      const message = messageOf(error)
       for (const line of message.split('\n')) terminal.line(line)
       terminal.line(`${file}: the previous version stays active`)
     }

@@ -4,18 +4,18 @@ import { BindingError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import { packageVersion } from '../../core/package-version.ts'
 import { Secret } from '../../core/secret.ts'
-import { createSidecar, type Sidecar } from '../../host/sidecar.ts'
+import { createSidecar } from '../../host/sidecar.ts'
 import { type FolderTexts, otherFiles, readFolder } from '../../metadata/component-folder.ts'
 import { type Loaded, loadComponents } from '../../metadata/load-components.ts'
 import { createPlaceholders } from '../../metadata/placeholders.ts'
 import { readSecretsFile } from '../../metadata/secret-stores.ts'
+import { messageOf } from '../../support/error-code.ts'
 import { isLoopback } from '../../support/loopback.ts'
 import type { Command } from '../command.ts'
 import { emulatorEndpoints, emulatorHelp } from '../emulator-option.ts'
 import { listenFailure } from '../listen-failure.ts'
-import { createLoggers } from '../log-options.ts'
-import { logFormats, logLevels } from '../log-writer.ts'
-import { serveMetrics } from '../metrics-options.ts'
+import { createLoggers, logHelp } from '../log-options.ts'
+import { metricsHelp, serveMetrics } from '../metrics-options.ts'
 import { type RunOptions, readRunOptions, runDefaults } from '../run-options.ts'
 import { awaitEnd } from '../signals.ts'
 import { UsageError } from '../usage-error.ts'
@@ -43,10 +43,8 @@ Options:
   --secrets FILE                JSON file for secretKeyRef, such as { "event-grid": { "clientSecret": "..." } }, beside the
                                 local secret stores of the folder
 ${emulatorHelp(29)}
-  --metrics-port N              serve /healthz, /readyz and /metrics over http (off by default; 0 takes a free port)
-  --metrics-address ADDR        where to serve them (default 127.0.0.1)
-  --log-level LEVEL             ${logLevels.join(', ')} (default info)
-  --log-format FORMAT           ${logFormats.join(' or ')}, on stderr (default text)
+${metricsHelp(29)}
+${logHelp(29)}
   -h, --help                    this text
 
 Environment: APP_API_TOKEN is sent to the application as dapr-api-token. With DAPR_API_TOKEN set, callers of the API must send it
@@ -87,8 +85,9 @@ async function runSidecar(args: readonly string[]): Promise<number> {
   try {
     observation = options.metrics && (await serveMetrics(sidecar.observed, options.metrics))
     if (observation) logger.info('health and metrics are served', observation.address)
-    const url = await listen(sidecar, options.http)
-    const grpcPort = await listenGrpc(sidecar, options)
+    const { http, grpc = http } = options
+    const url = await listening('http', http, sidecar.listen)
+    const grpcPort = await listening('grpc', grpc, sidecar.listenGrpc)
     if (grpcPort !== undefined) logger.info("Dapr's gRPC API for bindings is served", { port: grpcPort })
     warnOfStrangers(options, url, logger)
     for (const note of [...loaded.notes, ...unread]) logger.warn(note)
@@ -156,21 +155,12 @@ function firstLoad(load: () => Loaded, unread: readonly string[]): Loaded {
   return loaded
 }
 
-async function listen(sidecar: Sidecar, at: RunOptions['http']): Promise<string> {
+async function listening<T>(server: 'http' | 'grpc', at: RunOptions['http'], listen: () => Promise<T>): Promise<T> {
   try {
-    return await sidecar.listen()
+    return await listen()
   } catch (error) {
-    throw listenFailure(error, 'http', at)
-  }
-}
-
-async function listenGrpc(sidecar: Sidecar, { grpc, http }: RunOptions): Promise<number | undefined> {
-  try {
-    return await sidecar.listenGrpc()
-  } catch (error) {
-    throw listenFailure(error, 'grpc', grpc ?? http)
+    throw listenFailure(error, server, at)
   }
 }
 
 const secretOf = (text: string | undefined) => (text ? new Secret(text) : undefined)
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -9,9 +9,14 @@ import {
   readEmulatorOptions,
   withEmulatorUrl,
 } from '../emulator-option.ts'
-import { createLoggers, type LogOptions, logOptions, readLogOptions } from '../log-options.ts'
-import { logFormats, logLevels } from '../log-writer.ts'
-import { type MetricsAddress, metricsOptions, readMetricsOptions, serveMetrics } from '../metrics-options.ts'
+import { createLoggers, type LogOptions, logHelp, logOptions, readLogOptions } from '../log-options.ts'
+import {
+  type MetricsAddress,
+  metricsHelp,
+  metricsOptions,
+  readMetricsOptions,
+  serveMetrics,
+} from '../metrics-options.ts'
 import { parseOptions } from '../parse-options.ts'
 import { awaitEnd } from '../signals.ts'
 import { UsageError } from '../usage-error.ts'
@@ -27,10 +32,8 @@ Options:
   --sockets-folder DIR     where daprd looks (default: DAPR_COMPONENTS_SOCKETS_FOLDER, else ${defaultFolder})
   --socket-mode MODE       permissions of the sockets, in octal (default 660: this user and group)
 ${emulatorHelp(24)}
-  --metrics-port N         serve /healthz, /readyz and /metrics over http (off by default; 0 takes a free port)
-  --metrics-address ADDR   where to serve them (default 127.0.0.1)
-  --log-level LEVEL        ${logLevels.join(', ')} (default info)
-  --log-format FORMAT      ${logFormats.join(' or ')}, on stderr (default text)
+${metricsHelp(24)}
+${logHelp(24)}
   -h, --help               this text
 
 A first SIGINT or SIGTERM takes no more events, waits for those under way and publishes what is queued; a second one ends at once.
