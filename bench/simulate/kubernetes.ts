@@ -28,10 +28,10 @@ export interface Deployment {
   choose(): Pod | undefined
 }
 
-/** Kubernetes' defaults, and a readiness probe that begins 25 seconds after the start. */
+/** Kubernetes' defaults, and the readiness probe of examples/kubernetes. */
 const limits = { surge: 0.25, unavailable: 0.25, createdPerSecond: 20 } as const
 const startUpMs = [2_000, 5_000] as const
-const probeMs = { initial: 25_000, period: 5_000 } as const
+const probeMs = 5_000
 const preStopMs = 10_000
 /** How long the ingress still leads to a pod that ends, or has crashed. */
 const unroutedMs = [500, 2_000] as const
@@ -64,13 +64,17 @@ export function createDeployment(first: Version, options: ReplicaOptions): Deplo
     time.after(between(random, ...startUpMs), () => {
       if (pod.state !== 'starting') return
       pod.replica.start()
-      time.after(probeMs.initial + random() * probeMs.period, () => {
-        if (pod.state !== 'starting') return
-        pod.state = 'ready'
-        route(pod, true)
-      })
+      time.after(random() * probeMs, () => probe(pod))
     })
     return pod
+  }
+
+  function probe(pod: Pod): void {
+    if (pod.state !== 'starting') return
+    if (pod.replica.isReady()) {
+      pod.state = 'ready'
+      route(pod, true)
+    } else time.after(probeMs, () => probe(pod))
   }
 
   function end(pod: Pod): void {

@@ -35,6 +35,8 @@ export interface Replica {
   /** Judges a delivery by its credential, as the listener does. */
   judge(credentials: string | undefined): CredentialRefusal | undefined
   isProvisioned(): boolean
+  /** What `serve` answers to the readiness probe. */
+  isReady(): boolean
   close(): void
   /** Set while the replica's zone has no way to ARM. */
   cutOff: boolean
@@ -103,6 +105,7 @@ export function createReplica(version: Version, { time, random, figures, arm }: 
     replicas: input.expectedReplicas,
     timeoutMs: input.subscriptionTimeoutMs,
     handled: () => handled,
+    addsCredential: credential !== undefined,
     async inspect(signal) {
       const existing = await api.read({ signal, deadline: Number.POSITIVE_INFINITY }, 'plain')
       return inspectSubscription(existing, input.subscriberEndpoint)
@@ -128,6 +131,7 @@ export function createReplica(version: Version, { time, random, figures, arm }: 
       return refusal
     },
     isProvisioned: () => keeper.state().state === 'provisioned',
+    isReady: keeper.isReady,
     close() {
       time.touched()
       keeper.close().catch(() => {})

@@ -15,6 +15,12 @@ export interface SideHealth {
 export interface InputHealth extends SideHealth {
   /** Deliveries since the listener started, by the status of the answer: `{ 200: 1_204, 503: 3 }`. Handshakes are not counted. */
   readonly answered: Readonly<Record<string, number>>
+  /**
+   * For a readiness probe: false while no ingress should route deliveries here. That is so before `init`, after `close`, and at the start
+   * of a rotation while the event subscription delivers without our credential: for half a minute at most. Always true with
+   * `deliveryMode: pull`.
+   */
+  readonly ready: boolean
   /** With `deliveryMode: pull`, once receiving has begun. */
   readonly pull?: PullCounts
 }
@@ -35,6 +41,8 @@ export interface InputFacts {
   /** When the last delivery of our event subscription without a known credential came, in ms since 1970. */
   readonly foreignDeliveryAt: number | undefined
   readonly answered: InputHealth['answered']
+  /** False while the event subscription delivers without our credential. */
+  readonly mayBeRouted: boolean
 }
 
 /** How long such a delivery degrades the health: a repair and a redelivery fit in. */
@@ -55,8 +63,9 @@ export function judgeInput(facts: InputFacts, now: number): InputHealth {
       'deliveries of our event subscription have no credential that is known here: they are answered 503, and Event Grid sends them again',
     )
   }
-  const { answered } = facts
-  return { status: down ? 'unhealthy' : reasons.length > 0 ? 'degraded' : 'healthy', reasons, answered }
+  const { answered, mayBeRouted } = facts
+  const status = down ? 'unhealthy' : reasons.length > 0 ? 'degraded' : 'healthy'
+  return { status, reasons, answered, ready: !down && mayBeRouted }
 }
 
 export interface PullFacts {
@@ -83,6 +92,7 @@ export function judgePull({ closed, handlerAttached, subscription, receiver }: P
     status: isDown ? 'unhealthy' : reasons.length > 0 ? 'degraded' : 'healthy',
     reasons,
     answered: {},
+    ready: true,
     ...(receiver && { pull: receiver.counts }),
   }
 }

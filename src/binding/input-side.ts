@@ -45,6 +45,7 @@ export async function createInputSide(
     logger,
     replicas: input.expectedReplicas,
     timeoutMs: input.subscriptionTimeoutMs,
+    addsCredential: deliveryCredential !== undefined,
     handled: () => report()?.answered[200] ?? 0,
     ...(options.clock && { clock: options.clock }),
     upsert: async (how) => (await connect()).upsert(how),
@@ -60,6 +61,7 @@ export async function createInputSide(
     subscription: keeper.state(),
     foreignDeliveryAt: report()?.foreign?.lastAt,
     answered: report()?.answered ?? {},
+    mayBeRouted: keeper.isReady(),
   })
 
   const listener = await createListener({

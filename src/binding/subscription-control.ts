@@ -11,7 +11,7 @@ import type { SideOptions } from './side-options.ts'
 import { traceUpsert } from './upsert-trace.ts'
 
 export interface SubscriptionControl {
-  upsert(how: Pick<UpsertOptions, 'patience' | 'signal' | 'onAttempt' | 'handled'>): Promise<UpsertOutcome>
+  upsert(how: Pick<UpsertOptions, 'patience' | 'signal' | 'onAttempt' | 'onLook' | 'handled'>): Promise<UpsertOutcome>
   /** Looks at it by one request that writes nothing. Rejects where ARM does not answer. */
   inspect(signal: AbortSignal): Promise<Finding>
 }

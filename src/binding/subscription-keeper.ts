@@ -1,6 +1,7 @@
 import { BindingError, messageWithoutCode } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import { decideRepairInterval, decideStartPause, fleetSpreadMs } from '../subscription/fleet-pace.ts'
+import type { FailedAttempt } from '../subscription/repeat-attempts.ts'
 import type { UpsertOutcome } from '../subscription/upsert-attempt.ts'
 import { pause, type SteadyClock, systemClock } from '../support/clock.ts'
 import { messageOf } from '../support/error-code.ts'
@@ -24,6 +25,8 @@ export interface SubscriptionKeeperOptions extends SubscriptionControl {
   readonly replicas?: number
   /** How long a start may take while somebody waits for it, in ms. @default 120_000 */
   readonly timeoutMs?: number
+  /** Whether deliveries have to bear a credential that we add to the event subscription. @default false */
+  readonly addsCredential?: boolean
   /** Deliveries answered 200 so far: each carried a credential that is known here. @default none */
   readonly handled?: () => number
   readonly clock?: SteadyClock
@@ -34,6 +37,12 @@ export interface SubscriptionKeeperOptions extends SubscriptionControl {
 /** Creates the event subscription at init, watches it, and corrects it when a delivery or a look shows that it has to. */
 export interface SubscriptionKeeper {
   state(): SubscriptionState
+  /**
+   * Whether deliveries may be routed here. Not while the event subscription delivers without our credential, as at the start of a rotation:
+   * they would be answered 503. True where it does not deliver yet, for its handshake has to reach us, and half a minute after `bringUp` at
+   * the latest. Once true it stays so.
+   */
+  isReady(): boolean
   bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal): Promise<void>
   /**
    * Reads the event subscription again and corrects it, in the background and at most once a minute; less often where that does not last.
@@ -49,12 +58,17 @@ export interface SubscriptionKeeper {
  */
 const minLookMs = 5 * 60_000
 
+/** Longest time in which {@link SubscriptionKeeper.isReady} waits for the credential. To add it takes some seconds. */
+const longestHoldMs = 30_000
+
 /** Keeps one event subscription. Upserts never overlap, and `close` ends each of them. */
 export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): SubscriptionKeeper {
-  const { upsert, inspect, logger, replicas = 1, timeoutMs = 120_000, handled = () => 0 } = options
-  const { clock = systemClock, random = Math.random } = options
+  const { upsert, inspect, logger, replicas = 1, timeoutMs = 120_000, addsCredential = false } = options
+  const { handled = () => 0, clock = systemClock, random = Math.random } = options
   const closing = new AbortController()
   let state: SubscriptionState = { state: 'pending' }
+  let isReady = !addsCredential
+  let holdsUntil = Number.POSITIVE_INFINITY
   let underWay: Promise<void> | undefined
   let lastRepair = Number.NEGATIVE_INFINITY
   let repairsThatWrote = 0
@@ -65,6 +79,10 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): Su
 
   const failed = (error: unknown) => {
     state = { state: 'failed', why: reasonOf(error) }
+  }
+
+  const onLook = (delivering: boolean) => {
+    isReady ||= !delivering
   }
 
   /** Runs one task at a time; the next look comes after it. */
@@ -79,7 +97,9 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): Su
 
   async function provision(patience: 'timeout' | 'forever', signal: AbortSignal): Promise<UpsertOutcome> {
     try {
-      const outcome = await upsert({ patience, signal, handled, onAttempt: ({ error }) => failed(error) })
+      const onAttempt = ({ error }: FailedAttempt) => failed(error)
+      const outcome = await upsert({ patience, signal, handled, onLook, onAttempt })
+      isReady = true
       state = { state: 'provisioned', since: outcome.wroteAt ?? clock.now() }
       return outcome
     } catch (error) {
@@ -89,6 +109,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): Su
   }
 
   const bringUp: SubscriptionKeeper['bringUp'] = (patience, signal) => {
+    holdsUntil = clock.elapsed() + longestHoldMs
     const either = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
     return run(async () => {
       const limitMs = patience === 'timeout' ? timeoutMs : Number.POSITIVE_INFINITY
@@ -169,6 +190,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): Su
 
   return {
     state: () => state,
+    isReady: () => isReady || clock.elapsed() >= holdsUntil,
     bringUp,
     repair() {
       handledBefore = handled()

@@ -94,7 +94,7 @@ export async function createSidecar(options: SidecarOptions): Promise<Sidecar> {
         return isDraining
       },
       get ready() {
-        return waiting.size === 0
+        return waiting.size === 0 && host.components().every((component) => component.health().input?.ready !== false)
       },
       health: () => Object.fromEntries(host.components().map((one) => [one.loaded.component.name, one.health()])),
     },

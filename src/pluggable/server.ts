@@ -116,7 +116,9 @@ export async function createPluggable(options: PluggableOptions): Promise<Plugga
       return closed !== undefined
     },
     get ready() {
-      return closed === undefined && [...instances.all()].some(({ initialized }) => initialized)
+      const initialized = [...instances.all()].filter((instance) => instance.initialized)
+      const mayBeRouted = (instance: Instance) => healthOf(instance).input?.ready !== false
+      return closed === undefined && initialized.length > 0 && initialized.every(mayBeRouted)
     },
     health: () => Object.fromEntries([...instances.all()].map((instance) => [instance.name, healthOf(instance)])),
     metrics,

@@ -37,6 +37,10 @@ const hiddenValue = 'Hidden'
 export const isChanging = ({ provisioningState: state }: EventSubscription): boolean =>
   state === 'Creating' || state === 'Updating' || state === 'Deleting'
 
+/** Does Event Grid deliver by it now? During a change it delivers by the settings from before. */
+export const isActive = ({ provisioningState: state }: EventSubscription): boolean =>
+  state === 'Succeeded' || state === 'Updating'
+
 /** Decides what to do about the event subscription: as little as brings it to what is desired. */
 export function decideUpsert(existing: ExistingSubscription | undefined, desired: DesiredSubscription): Upsert {
   if (!existing) return { action: 'create', body: mergeSubscription(undefined, desired) }

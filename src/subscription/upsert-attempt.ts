@@ -10,6 +10,7 @@ import {
   decideUpsert,
   delivers,
   type ExistingSubscription,
+  isActive,
   isChanging,
   kindOfDifference,
   settingsText,
@@ -37,6 +38,8 @@ export interface UpsertAttemptOptions {
   /** Deliveries that were handled so far. They show that the event subscription delivered here for a time. @default none */
   readonly handled?: () => number
   readonly onRead: (existing: ExistingSubscription | undefined) => void
+  /** Told after each read whether the event subscription delivers to this endpoint already, with whatever credential. */
+  readonly onLook?: (delivering: boolean) => void
 }
 
 /** Longest first pause, and longest pause of all, between two reads while somebody else changes the event subscription. */
@@ -50,7 +53,7 @@ type WriteAction = Exclude<UpsertOutcome['action'], 'kept'>
 
 /** Makes a function that runs one attempt of an upsert: reads, decides, writes if necessary, and reads again. */
 export function createUpsertAttempt(options: UpsertAttemptOptions): (deadline: number) => Promise<UpsertOutcome> {
-  const { api, input, signal, logger, clock, random, handled = () => 0, onRead } = options
+  const { api, input, signal, logger, clock, random, handled = () => 0, onRead, onLook } = options
   const { eventSubscriptionName: name, scope } = input
   const desired = desiredSubscription(input, options.deliveryCredential)
   let wrote: WriteAction | undefined
@@ -96,6 +99,7 @@ export function createUpsertAttempt(options: UpsertAttemptOptions): (deadline: n
     for (let writes = 0, reads = 1; ; reads++) {
       const { existing, upsert, turn } = await lookAsNeeded(limits)
       onRead(existing)
+      onLook?.(existing !== undefined && isActive(existing.subscription) && delivers(existing, desired))
       if (upsert.action === 'keep') {
         logger.debug(`the event subscription ${name} is as the metadata asks; nothing is written`)
         return wrote ? { action: wrote, wroteAt: clock.now() } : { action: 'kept' }

@@ -13,6 +13,8 @@ export interface UpsertOptions extends Persistence {
   readonly input: InputMetadata
   readonly deliveryCredential?: Secret
   readonly handled?: () => number
+  /** Told after each read whether the event subscription delivers to this endpoint already, with whatever credential. */
+  readonly onLook?: (delivering: boolean) => void
   readonly logger?: Logger
   readonly clock?: SteadyClock
   readonly random?: () => number
@@ -35,6 +37,7 @@ export async function upsertSubscription(options: UpsertOptions): Promise<Upsert
   const attemptOnce = createUpsertAttempt({
     ...{ api: options.api, input, deliveryCredential: options.deliveryCredential, signal, logger, clock, random },
     ...(options.handled && { handled: options.handled }),
+    ...(options.onLook && { onLook: options.onLook }),
     onRead: (existing) => {
       context = withSecretsOf(known, existing)
     },

@@ -8,7 +8,7 @@ import { createManualClock } from '../support/manual-clock.ts'
 type Upsert = SubscriptionKeeperOptions['upsert']
 
 /** A keeper whose upserts end when the test says so, and whose looks find what the test says, at a time that the test sets. */
-function open(fleet: Pick<SubscriptionKeeperOptions, 'replicas' | 'handled'> = {}) {
+function open(fleet: Pick<SubscriptionKeeperOptions, 'replicas' | 'handled' | 'addsCredential'> = {}) {
   const time = createManualClock(1_000_000)
   const asked: { how: Parameters<Upsert>[0]; end: PromiseWithResolvers<Awaited<ReturnType<Upsert>>> }[] = []
   const found: { next: Finding | Error; looks: number } = { next: { kind: 'intact' }, looks: 0 }
@@ -57,6 +57,27 @@ it('is provisioned since its own write, or since it was found as another replica
   asked[1]?.end.resolve({ action: 'kept' })
   await second
   expect(keeper.state()).toEqual({ state: 'provisioned', since: time.clock.now() })
+})
+
+it('is ready half a minute after its start, whatever ARM answers', () => {
+  const { time, asked, keeper } = open({ addsCredential: true })
+  time.advance(60_000)
+  expect(keeper.isReady()).toBe(false)
+  keeper.bringUp('forever').catch(() => {})
+  asked[0]?.how.onLook?.(true)
+  time.advance(29_999)
+  expect(keeper.isReady()).toBe(false)
+  time.advance(1)
+  expect(keeper.isReady()).toBe(true)
+})
+
+it('stays ready once it was', () => {
+  const { asked, keeper } = open({ addsCredential: true })
+  keeper.bringUp('forever').catch(() => {})
+  asked[0]?.how.onLook?.(false)
+  expect(keeper.isReady()).toBe(true)
+  asked[0]?.how.onLook?.(true)
+  expect(keeper.isReady()).toBe(true)
 })
 
 it('says why it failed, also while it is tried again', async () => {

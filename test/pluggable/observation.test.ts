@@ -42,6 +42,25 @@ it('is alive but not ready until the host has initialised a component: one that 
   expect((await get('/readyz')).status).toBe(200)
 })
 
+it('is alive but not ready while it is not known whether the event subscription has its credential', async () => {
+  const { get, host, fields, emulator } = await openObserved()
+  emulator.failNext({ route: 'arm', delayMs: 600_000, times: 10 })
+  await host.init('input', 'orders', fields)
+  await host.init('output', 'orders', fields)
+  expect((await get('/healthz')).status).toBe(200)
+  const answer = await get('/readyz')
+  expect(answer.status).toBe(503)
+  expect(await answer.json()).toMatchObject({ ready: false, components: { orders: { input: { ready: false } } } })
+})
+
+it('is ready for the handshake of an event subscription that does not exist yet', async () => {
+  const { get, host, fields, emulator } = await openObserved()
+  emulator.failNext({ route: 'delivery', status: 503, times: 1_000 })
+  await host.init('input', 'orders', fields)
+  await eventually(async () => expect((await get('/readyz')).status).toBe(200))
+  expect(await (await get('/healthz')).json()).not.toMatchObject({ components: { orders: { status: 'healthy' } } })
+})
+
 it('is alive but not ready while it drains', async () => {
   const { get, host, fields, pluggable } = await openObserved()
   await host.init('output', 'orders', fields)
