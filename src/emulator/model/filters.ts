@@ -2,26 +2,13 @@ import { type AcceptedEvent, eventSubject, eventType } from './accepted-event.ts
 import { fieldAt } from './json-object.ts'
 import type { AdvancedFilter, StringOperator, SubscriptionFilter } from './model.ts'
 
-type Test = (value: unknown) => boolean
+/** Judges a value; undefined for a missing value, also null, and for a type that the operator does not support. */
+type Judge = (value: unknown) => boolean | undefined
 
-/**
- * How a filter judges a value, and a missing value (also null, or of a type that the operator does not support).
- */
-interface Judge {
-  /** Whether the value has a type that the operator supports. */
-  readonly applies: Test
-  readonly matches: Test
-  /** A `Not` operator: an array passes if no element matches. */
-  readonly negated: boolean
-  /** Tests the elements of an array if the subscription enables it. */
-  readonly elementwise: boolean
-  /** The verdict for a missing key. */
-  readonly missing: boolean
-}
+/** The operators that match an event without a value to judge. */
+const matchMissing: ReadonlySet<string> = new Set(['NumberNotIn', 'StringNotIn'])
 
-/**
- * Makes the function that tests whether an event matches the filter.
- */
+/** Makes the function that tests whether an event matches the filter. */
 export function compileFilter(filter: SubscriptionFilter | undefined): (event: AcceptedEvent) => boolean {
   const types = filter?.includedEventTypes
   const wanted = types && types.length > 0 && !types.includes('All') ? new Set(types) : undefined
@@ -41,78 +28,53 @@ export function compileFilter(filter: SubscriptionFilter | undefined): (event: A
 }
 
 function compileAdvanced(filter: AdvancedFilter, arrays: boolean): (event: AcceptedEvent) => boolean {
-  const path = filter.key.split('.')
+  const { operatorType, key } = filter
+  const path = key.split('.')
   const judge = judgeOf(filter)
+  const negated = /^(Number|String)Not/.test(operatorType)
+  // The elements of an array are judged if the subscription enables it. The two tests for null judge the array itself.
+  const elementwise = arrays && !operatorType.startsWith('Is')
   return (event) => {
     const value = filteredField(event, path)
-    if (Array.isArray(value) && arrays && judge.elementwise) {
-      const hit = value.some((element) => judge.applies(element) && judge.matches(element))
-      return judge.negated ? !hit : hit
-    }
-    return judge.applies(value) ? judge.matches(value) !== judge.negated : judge.missing
+    if (Array.isArray(value) && elementwise) return value.some((element) => judge(element) === true) !== negated
+    const verdict = judge(value)
+    return verdict === undefined ? matchMissing.has(operatorType) : verdict !== negated
   }
 }
 
-const isNumber: Test = (value) => typeof value === 'number'
-const isString: Test = (value) => typeof value === 'string'
-
-const isNull: Test = (value) => value === null || value === undefined
-
+/** The judgement of an operator, without the `Not` in its name. */
 function judgeOf(filter: AdvancedFilter): Judge {
-  const number = (matches: (value: number) => boolean, negated: boolean, missing: boolean): Judge => ({
-    applies: isNumber,
-    matches: (value) => typeof value === 'number' && matches(value),
-    negated,
-    elementwise: true,
-    missing,
-  })
   switch (filter.operatorType) {
     case 'IsNullOrUndefined':
-      return { applies: () => true, matches: isNull, negated: false, elementwise: false, missing: true }
+      return (value) => value === null || value === undefined
     case 'IsNotNull':
-      return {
-        applies: () => true,
-        matches: (value) => !isNull(value),
-        negated: false,
-        elementwise: false,
-        missing: false,
-      }
+      return (value) => value !== null && value !== undefined
     case 'BoolEquals':
-      return {
-        applies: (value) => typeof value === 'boolean',
-        matches: (value) => value === filter.value,
-        negated: false,
-        elementwise: true,
-        missing: false,
-      }
+      return (value) => (typeof value === 'boolean' ? value === filter.value : undefined)
     case 'NumberLessThan':
-      return number((value) => value < filter.value, false, false)
+      return ofNumbers((value) => value < filter.value)
     case 'NumberGreaterThan':
-      return number((value) => value > filter.value, false, false)
+      return ofNumbers((value) => value > filter.value)
     case 'NumberLessThanOrEquals':
-      return number((value) => value <= filter.value, false, false)
+      return ofNumbers((value) => value <= filter.value)
     case 'NumberGreaterThanOrEquals':
-      return number((value) => value >= filter.value, false, false)
+      return ofNumbers((value) => value >= filter.value)
     case 'NumberIn':
     case 'NumberNotIn':
-      return number(
-        (value) => filter.values.includes(value),
-        filter.operatorType === 'NumberNotIn',
-        filter.operatorType === 'NumberNotIn',
-      )
+      return ofNumbers((value) => filter.values.includes(value))
     case 'NumberInRange':
     case 'NumberNotInRange':
-      return number(
-        (value) => filter.values.some(([low, high]) => value >= low && value <= high),
-        filter.operatorType === 'NumberNotInRange',
-        false,
-      )
+      return ofNumbers((value) => filter.values.some(([low, high]) => value >= low && value <= high))
     default:
-      return stringJudge(filter.operatorType, filter.values)
+      return ofStrings(filter.operatorType, filter.values)
   }
 }
 
-function stringJudge(operator: StringOperator, values: readonly string[]): Judge {
+function ofNumbers(matches: (value: number) => boolean): Judge {
+  return (value) => (typeof value === 'number' ? matches(value) : undefined)
+}
+
+function ofStrings(operator: StringOperator, values: readonly string[]): Judge {
   const wanted = values.map((value) => value.toLowerCase())
   const compare = operator.endsWith('BeginsWith')
     ? (text: string, value: string) => text.startsWith(value)
@@ -121,15 +83,10 @@ function stringJudge(operator: StringOperator, values: readonly string[]): Judge
       : operator.endsWith('Contains')
         ? (text: string, value: string) => text.includes(value)
         : (text: string, value: string) => text === value
-  return {
-    applies: isString,
-    matches: (value) => {
-      const text = String(value).toLowerCase()
-      return wanted.some((one) => compare(text, one))
-    },
-    negated: operator.startsWith('StringNot'),
-    elementwise: true,
-    missing: operator === 'StringNotIn',
+  return (value) => {
+    if (typeof value !== 'string') return undefined
+    const text = value.toLowerCase()
+    return wanted.some((one) => compare(text, one))
   }
 }
 

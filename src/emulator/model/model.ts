@@ -60,32 +60,35 @@ export type OtherEndpointType =
   | 'MonitorAlert'
   | 'NamespaceTopic'
 
-export type NumberListOperator = 'NumberIn' | 'NumberNotIn'
-export type NumberRangeOperator = 'NumberInRange' | 'NumberNotInRange'
-export type NumberCompareOperator =
-  | 'NumberLessThan'
-  | 'NumberGreaterThan'
-  | 'NumberLessThanOrEquals'
-  | 'NumberGreaterThanOrEquals'
-export type StringOperator =
-  | 'StringIn'
-  | 'StringNotIn'
-  | 'StringBeginsWith'
-  | 'StringNotBeginsWith'
-  | 'StringEndsWith'
-  | 'StringNotEndsWith'
-  | 'StringContains'
-  | 'StringNotContains'
+/** The operators of advanced filters, by the form of what they compare with. */
+export const filterOperators = {
+  numbers: ['NumberIn', 'NumberNotIn'],
+  ranges: ['NumberInRange', 'NumberNotInRange'],
+  number: ['NumberLessThan', 'NumberGreaterThan', 'NumberLessThanOrEquals', 'NumberGreaterThanOrEquals'],
+  strings: [
+    'StringIn',
+    'StringNotIn',
+    'StringBeginsWith',
+    'StringNotBeginsWith',
+    'StringEndsWith',
+    'StringNotEndsWith',
+    'StringContains',
+    'StringNotContains',
+  ],
+} as const
+
+type OperatorOf<Form extends keyof typeof filterOperators> = (typeof filterOperators)[Form][number]
+export type StringOperator = OperatorOf<'strings'>
 
 /** One condition on a field of the event. */
 export type AdvancedFilter =
-  | { readonly operatorType: NumberListOperator; readonly key: string; readonly values: readonly number[] }
+  | { readonly operatorType: OperatorOf<'numbers'>; readonly key: string; readonly values: readonly number[] }
   | {
-      readonly operatorType: NumberRangeOperator
+      readonly operatorType: OperatorOf<'ranges'>
       readonly key: string
       readonly values: readonly (readonly [number, number])[]
     }
-  | { readonly operatorType: NumberCompareOperator; readonly key: string; readonly value: number }
+  | { readonly operatorType: OperatorOf<'number'>; readonly key: string; readonly value: number }
   | { readonly operatorType: StringOperator; readonly key: string; readonly values: readonly string[] }
   | { readonly operatorType: 'BoolEquals'; readonly key: string; readonly value: boolean }
   | { readonly operatorType: 'IsNullOrUndefined' | 'IsNotNull'; readonly key: string }
