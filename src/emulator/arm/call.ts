@@ -1,3 +1,4 @@
+import { readJson } from '../../support/json-text.ts'
 import type { AzureSubscription, Directory } from '../entra/directory.ts'
 import type { VerifiedToken } from '../entra/token-issuer.ts'
 import type { Clock } from '../model/clock.ts'
@@ -136,9 +137,7 @@ export function jsonContent(call: ArmCall): unknown {
   if (call.content === undefined || call.content.trim() === '') {
     throw armErrors.invalidContent('The request body is empty')
   }
-  try {
-    return JSON.parse(call.content)
-  } catch {
-    throw armErrors.invalidContent('Error parsing the request content as JSON')
-  }
+  const json = readJson(call.content)
+  if (json === undefined) throw armErrors.invalidContent('Error parsing the request content as JSON')
+  return json
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { codeOf } from '../../support/error-code.ts'
+import { readJson } from '../../support/json-text.ts'
 import type { TokenIssuer, VerifiedToken } from '../entra/token-issuer.ts'
 import { knownResources } from '../entra/token-request.ts'
 import type { Namespace } from '../model/namespace.ts'
@@ -205,11 +206,7 @@ function toArmError(error: unknown): ArmError {
 
 function parsed(content: string | undefined): unknown {
   if (content === undefined || content.length > recordedBodyLimit) return undefined
-  try {
-    return JSON.parse(content)
-  } catch {
-    return content
-  }
+  return readJson(content) ?? content
 }
 
 function headerOf(request: FastifyRequest, name: string): string | undefined {

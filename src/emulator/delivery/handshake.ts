@@ -1,5 +1,6 @@
-import { isRecord } from '../../support/is-record.ts'
+import { readJson } from '../../support/json-text.ts'
 import { dotNetTime, preciseTime } from '../model/event-grid-time.ts'
+import { ownField } from '../model/json-object.ts'
 import { statusName } from '../model/status-name.ts'
 
 /** Event Grid's name for itself, in the public cloud (Event Grid: end-point-validation-cloud-events-schema). */
@@ -88,16 +89,8 @@ export function validationHeaders(subscriptionName: string): Record<string, stri
  */
 export function judgeValidationAnswer(answer: HandshakeAnswer, validationCode: string): HandshakeVerdict {
   if (answer.status !== 200) return 'failed'
-  return validationResponse(answer.body) === validationCode ? 'validated' : 'awaiting-manual-action'
-}
-
-function validationResponse(body: string | undefined): unknown {
-  try {
-    const answer: unknown = JSON.parse(body ?? '')
-    return isRecord(answer) ? answer.validationResponse : undefined
-  } catch {
-    return undefined
-  }
+  const response = ownField(readJson(answer.body), 'validationResponse')
+  return response === validationCode ? 'validated' : 'awaiting-manual-action'
 }
 
 /** The error of a failed handshake, in Event Grid's words and spelling, with the URL without its query. */

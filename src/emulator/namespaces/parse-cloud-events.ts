@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isRecord } from '../../support/is-record.ts'
+import { readJson } from '../../support/json-text.ts'
 import type { JsonObject } from '../model/json-object.ts'
 import { badRequest, forbidden, type NamespaceError } from './namespace-error.ts'
 
@@ -20,7 +21,7 @@ export function parseCloudEvents(
   if (!isBatch && mediaType !== 'application/cloudevents+json') {
     return { error: badRequest(`The content type '${mediaType}' is not supported by a namespace topic.`) }
   }
-  const parsed = parseJson(body)
+  const parsed = readJson(body.toString())
   if (!isBatch) return single(parsed)
   if (!Array.isArray(parsed)) return { error: badRequest('The body must be a JSON array of CloudEvents.') }
   if (parsed.length > namespacePublishLimits.events) {
@@ -61,7 +62,8 @@ function binaryEvent(headers: IncomingHttpHeaders, mediaType: string, body: Buff
     attributes.map(([name, value]) => [name.slice('ce-'.length), decodeHeader(String(value))]),
   )
   const datacontenttype = headers['content-type'] ?? 'application/octet-stream'
-  if (/^application\/(.+\+)?json$/.test(mediaType)) return { ...event, datacontenttype, data: parseJson(body) }
+  if (/^application\/(.+\+)?json$/.test(mediaType))
+    return { ...event, datacontenttype, data: readJson(body.toString()) }
   if (mediaType.startsWith('text/')) return { ...event, datacontenttype, data: body.toString() }
   return { ...event, datacontenttype, data_base64: body.toString('base64') }
 }
@@ -72,13 +74,5 @@ function decodeHeader(value: string): string {
     return decodeURIComponent(value)
   } catch {
     return value
-  }
-}
-
-function parseJson(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'))
-  } catch {
-    return undefined
   }
 }

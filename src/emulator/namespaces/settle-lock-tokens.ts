@@ -1,4 +1,5 @@
-import { isRecord } from '../../support/is-record.ts'
+import { readJson } from '../../support/json-text.ts'
+import { ownField } from '../model/json-object.ts'
 import { badRequest, type NamespaceError } from './namespace-error.ts'
 import type { PullQueue, SettleOutcome } from './pull-queue.ts'
 
@@ -57,12 +58,7 @@ const messages: Readonly<Record<Exclude<SettleOutcome, 'done'>, string>> = {
 }
 
 function lockTokensOf(body: Buffer): readonly string[] | undefined {
-  try {
-    const parsed: unknown = JSON.parse(body.toString('utf8'))
-    const tokens = isRecord(parsed) ? parsed.lockTokens : undefined
-    const areTokens = Array.isArray(tokens) && tokens.length > 0 && tokens.length <= maxLockTokens
-    return areTokens && tokens.every((token) => typeof token === 'string') ? tokens : undefined
-  } catch {
-    return undefined
-  }
+  const tokens = ownField(readJson(body.toString()), 'lockTokens')
+  const areTokens = Array.isArray(tokens) && tokens.length > 0 && tokens.length <= maxLockTokens
+  return areTokens && tokens.every((token) => typeof token === 'string') ? tokens : undefined
 }

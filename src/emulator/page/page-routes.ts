@@ -1,27 +1,17 @@
-import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isRecord } from '../../support/is-record.ts'
+import { readJson } from '../../support/json-text.ts'
 import { type BrowserRequest, isForeignFetch, isOwnHost, isOwnOrigin } from '../../support/request-origin.ts'
-import type { DeliveryEngine } from '../delivery/delivery-engine.ts'
-import type { Directory } from '../entra/directory.ts'
-import type { TokenIssuer } from '../entra/token-issuer.ts'
 import { ownField } from '../model/json-object.ts'
-import type { Publishable } from '../model/resource.ts'
-import { publishAudience } from '../topics/authorize-publish.ts'
 import { publishLimits } from '../topics/parse-published.ts'
-import { publishApiVersion } from '../topics/topic-routes.ts'
-import { endedStates } from './event-trail.ts'
+import { type PageActionOptions, publishRequest, redeliver } from './page-actions.ts'
 import { assetNames, readAsset } from './page-assets.ts'
 import { createPageModel, type PageSources } from './page-model.ts'
 import { createPageStream, type PageStreamOptions } from './page-stream.ts'
 import { viewEventDetail } from './page-view.ts'
-import { topicRequest } from './publish-from-page.ts'
 
 /** What the page's routes need. */
-export interface PageOptions extends PageSources {
-  readonly directory: Directory
-  readonly engine: Pick<DeliveryEngine, 'redeliver'>
-  readonly tokens: Pick<TokenIssuer, 'issueClientToken'>
+export interface PageOptions extends PageSources, PageActionOptions {
   /** The certificate of the emulator's authority, PEM. */
   readonly ca: string
   /** The address that the emulator listens on. */
@@ -66,7 +56,7 @@ export function isPagePath(path: string): boolean {
  * recorded, but what the form publishes goes through the topic's route and is recorded.
  */
 export function registerPageRoutes(app: FastifyInstance, options: PageOptions): void {
-  const { clock, store, directory, trail } = options
+  const { trail } = options
   const stream = createPageStream(createPageModel(options), options.stream)
   trail.listen(stream.changed)
   app.addHook('onClose', async () => stream.close())
@@ -129,70 +119,27 @@ export function registerPageRoutes(app: FastifyInstance, options: PageOptions): 
   })
 
   app.post('/page/redeliver', async (request, reply) => {
-    const form = parsed(request.body)
-    const event = trail.find(Number(ownField(form, 'key')))
-    const subscriptionId = ownField(form, 'subscriptionId')
-    const fate = typeof subscriptionId === 'string' ? event?.fates.get(subscriptionId.toLowerCase()) : undefined
-    if (!event || !fate) return refuse(reply, 404, 'The event is no longer stored.')
-    if (!event.event) return refuse(reply, 409, 'The event is too long to be delivered again.')
-    if (!endedStates.has(fate.state)) return refuse(reply, 409, 'The event is still being delivered.')
-    if (!options.engine.redeliver(fate.subscriptionId, event.event)) {
-      return refuse(reply, 409, 'The event subscription does not accept events.')
-    }
-    return { status: 200 }
+    const refusal = redeliver(options, parsed(request.body))
+    return refusal ? refuse(reply, refusal.status, refusal.message) : { status: 200 }
   })
 
   app.post('/page/publish', async (request, reply) => {
-    const form = parsed(request.body)
-    const name = ownField(form, 'topic')
-    const events = parsed(ownField(form, 'event'))
-    const topic = typeof name === 'string' ? store.published(name) : undefined
-    if (!topic) return refuse(reply, 404, 'There is no such topic.')
-    if (events === undefined) return refuse(reply, 400, 'The event is not valid JSON.')
-    const time = new Date(clock.now()).toISOString()
-    const { contentType, body } = topicRequest(events, topic.inputSchema, { id: randomUUID, time })
-    const answer = await app.inject({
-      method: 'POST',
-      url: `/topics/${encodeURIComponent(topic.label)}/api/events?api-version=${publishApiVersion}`,
-      headers: { 'content-type': contentType, ...(await credential(topic)) },
-      payload: body,
-    })
+    const published = await publishRequest(options, parsed(request.body))
+    if ('refusal' in published) return refuse(reply, published.refusal.status, published.refusal.message)
+    const answer = await app.inject(published.request)
     const error = ownField(parsed(answer.body), 'error')
     return {
       status: answer.statusCode,
       ...(error !== undefined && { code: ownField(error, 'code'), message: ownField(error, 'message') }),
     }
   })
-
-  /** The topic's key, or a token of the first client if the topic accepts no keys. */
-  async function credential(topic: Publishable): Promise<Record<string, string>> {
-    const [client] = directory.clients
-    if (!topic.disableLocalAuth || !client) return { 'aeg-sas-key': topic.keys[0] }
-    const { tenantId, clientId, objectId } = client
-    const token = await options.tokens.issueClientToken({
-      tenantId,
-      clientId,
-      objectId,
-      audience: publishAudience,
-      lifetimeSeconds: 60,
-    })
-    return { authorization: `Bearer ${token}` }
-  }
 }
 
 function refuse(reply: FastifyReply, status: number, message: string): FastifyReply {
   return reply.code(status).send({ error: { message } })
 }
 
-/** Parses untrusted JSON; undefined if it is invalid. */
-function parsed(text: unknown): unknown {
-  if (typeof text !== 'string') return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+const parsed = (text: unknown) => (typeof text === 'string' ? readJson(text) : undefined)
 
 /**
  * Why a POST does not come from the page itself, or undefined if it does. A form of another site can

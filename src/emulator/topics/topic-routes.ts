@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { codeOf } from '../../support/error-code.ts'
+import { readJson } from '../../support/json-text.ts'
 import type { Directory } from '../entra/directory.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
 import type { AcceptedEvent, SourcedEvents } from '../model/accepted-event.ts'
@@ -169,9 +170,5 @@ function fullUrl(request: FastifyRequest): string {
 function shownBody(body: Buffer): unknown {
   if (body.length > recordedBodyLimit) return `(${body.length} bytes)`
   const text = body.toString('utf8')
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+  return readJson(text) ?? text
 }
