@@ -14,11 +14,6 @@ const limits = {
 
 type Counter = keyof typeof limits
 
-export interface ArmRequestLimits {
-  /** Counts a call; returns the header for its answer. May throw an ArmError beyond the limit. */
-  count(principalId: string, call: CountedCall): Readonly<Record<string, string>>
-}
-
 interface CountedCall {
   readonly method: string
   readonly path: string
@@ -32,12 +27,13 @@ const words: Readonly<Record<Counter, string>> = {
 }
 const hourMs = 3_600_000
 
-/** Starts counting. @param refuse whether calls beyond the limits are refused, or only counted */
-export function createArmRequestLimits(clock: Clock, { refuse }: { readonly refuse: boolean }): ArmRequestLimits {
+/** Counts the calls of each principal. @param refuse whether calls beyond the limits are refused, or only counted */
+export function createArmRequestLimits(clock: Clock, { refuse }: { readonly refuse: boolean }) {
   // Bounded: one entry for each client of the options.
   const windows = new Map<string, { readonly start: number; readonly used: Map<Counter, number> }>()
   return {
-    count(principalId, call) {
+    /** Counts a call; returns the header for its answer. Throws an ArmError beyond the limit. */
+    count(principalId: string, call: CountedCall): Readonly<Record<string, string>> {
       const now = clock.now()
       let window = windows.get(principalId)
       if (!window || now - window.start >= hourMs) {

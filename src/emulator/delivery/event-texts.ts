@@ -2,25 +2,17 @@ import type { AcceptedEvent } from '../model/accepted-event.ts'
 import { deliveredForm } from '../model/convert-schema.ts'
 import type { DeliverySchema } from '../model/model.ts'
 
-/** The JSON texts of events. Each is made once per schema, for all subscriptions and attempts. */
-export interface EventTexts {
-  text(event: AcceptedEvent, schema: DeliverySchema): string
-}
+/** The JSON texts of events. Each is made once per schema, for all subscriptions and attempts, and stays as long as its event. */
+export type EventTexts = ReturnType<typeof createEventTexts>
 
-export function createEventTexts(): EventTexts {
+export function createEventTexts() {
   const known = new WeakMap<AcceptedEvent, Map<DeliverySchema, string>>()
   return {
-    text(event, schema) {
-      let texts = known.get(event)
-      if (!texts) {
-        texts = new Map()
-        known.set(event, texts)
-      }
-      let text = texts.get(schema)
-      if (text === undefined) {
-        text = JSON.stringify(deliveredForm(event, schema))
-        texts.set(schema, text)
-      }
+    text(event: AcceptedEvent, schema: DeliverySchema): string {
+      const texts = known.get(event) ?? new Map<DeliverySchema, string>()
+      known.set(event, texts)
+      const text = texts.get(schema) ?? JSON.stringify(deliveredForm(event, schema))
+      texts.set(schema, text)
       return text
     },
   }

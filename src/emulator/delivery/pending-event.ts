@@ -26,26 +26,22 @@ export interface Hold {
   holders: number
 }
 
-/** Counts the bytes of pending events; an event counts once, however many subscriptions it is pending for. */
-export interface PendingBytes {
-  readonly total: number
-  /** Counts an event that is pending for this number of subscriptions. */
-  hold(bytes: number, holders: number): Hold
-  /** The event is no longer pending for one of them. */
-  release(hold: Hold | undefined): void
-}
+export type PendingBytes = ReturnType<typeof createPendingBytes>
 
-export function createPendingBytes(): PendingBytes {
+/** Counts the bytes of pending events; an event counts once, however many subscriptions it is pending for. */
+export function createPendingBytes() {
   let total = 0
   return {
     get total() {
       return total
     },
-    hold(bytes, holders) {
+    /** Counts an event that is pending for this number of subscriptions. */
+    hold(bytes: number, holders: number): Hold {
       total += bytes
       return { bytes, holders }
     },
-    release(hold) {
+    /** The event is no longer pending for one of them. */
+    release(hold: Hold | undefined): void {
       if (!hold || --hold.holders !== 0) return
       total -= hold.bytes
     },

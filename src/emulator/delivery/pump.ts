@@ -1,22 +1,14 @@
 import type { CancelTimer, Clock } from '../model/clock.ts'
 import type { WorkCounter } from './work-counter.ts'
 
-/** Calls the queues when something is due. */
-export interface Pump {
-  /** Runs at this time at the latest, in milliseconds since 1970. */
-  wakeAt(due: number): void
-  /** Runs in the next turn of the event loop: the publisher's answer goes first, and events of one tick share a batch. */
-  soon(): void
-  close(): void
-}
-
-/** Makes the pump. `run` sends everything that is due. */
-export function createPump(clock: Clock, work: WorkCounter, run: () => void): Pump {
+/** Calls `run`, which sends everything that is due, when something is due. */
+export function createPump(clock: Clock, work: WorkCounter, run: () => void) {
   let timer: { readonly due: number; readonly cancel: CancelTimer } | undefined
   let scheduled = false
   let closed = false
   return {
-    wakeAt(due) {
+    /** Runs at this time at the latest, in milliseconds since 1970. */
+    wakeAt(due: number): void {
       if (closed || (timer && timer.due <= due)) return
       timer?.cancel()
       const cancel = clock.setTimer(Math.max(due - clock.now(), 0), () => {
@@ -25,7 +17,8 @@ export function createPump(clock: Clock, work: WorkCounter, run: () => void): Pu
       })
       timer = { due, cancel }
     },
-    soon() {
+    /** Runs in the next turn of the event loop: the publisher is answered first, and events of one tick share a batch. */
+    soon(): void {
       if (scheduled || closed) return
       scheduled = true
       work.begin()
@@ -35,7 +28,7 @@ export function createPump(clock: Clock, work: WorkCounter, run: () => void): Pu
         work.end()
       })
     },
-    close() {
+    close(): void {
       closed = true
       timer?.cancel()
     },

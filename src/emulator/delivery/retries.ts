@@ -1,26 +1,19 @@
 import { DueQueue } from './due-queue.ts'
 import type { PendingEvent } from './pending-event.ts'
 
-/** Events that wait for their next attempt. A late answer of the subscriber may cancel it. */
-export interface Retries {
-  add(due: number, event: PendingEvent): void
-  /** Removes and returns the next event that is due. */
-  take(now: number): PendingEvent | undefined
-  /** Cancels the next attempt of those events that still wait for it; returns these. */
-  cancel(events: readonly PendingEvent[]): PendingEvent[]
-  readonly nextDue: number | undefined
-  readonly size: number
-}
+export type Retries = ReturnType<typeof createRetries>
 
-export function createRetries(): Retries {
+/** Events that wait for their next attempt. A late answer of the subscriber may cancel it. */
+export function createRetries() {
   const waiting = new DueQueue<PendingEvent>()
   let cancelled = 0
   return {
-    add(due, event) {
+    add(due: number, event: PendingEvent): void {
       event.waits = true
       waiting.add(due, event)
     },
-    take(now) {
+    /** Removes and returns the next event that is due. */
+    take(now: number): PendingEvent | undefined {
       for (let next = waiting.take(now); next; next = waiting.take(now)) {
         next.waits = false
         if (!next.answered) return next
@@ -28,7 +21,8 @@ export function createRetries(): Retries {
       }
       return undefined
     },
-    cancel(events) {
+    /** Cancels the next attempt of those events that still wait for it; returns these. */
+    cancel(events: readonly PendingEvent[]): PendingEvent[] {
       const found = events.filter(({ waits }) => waits)
       for (const event of found) {
         event.waits = false

@@ -7,7 +7,6 @@ import type { EventSubscription } from '../model/model.ts'
 import type { Records } from '../records/record-types.ts'
 import { deliverySchemaOf, shownUrl, webhookOf } from './delivery-request.ts'
 import {
-  type HandshakeVerdict,
   handshakeMessage,
   handshakeTimeoutMs,
   judgeOptionsAnswer,
@@ -28,11 +27,6 @@ export interface Validator {
   close(): void
 }
 
-interface OpenValidation {
-  readonly token: string
-  readonly settle: (outcome: 'validated' | 'expired') => void
-}
-
 interface Handshake {
   readonly subscription: EventSubscription
   readonly url: URL
@@ -51,20 +45,7 @@ export interface ValidatorOptions {
 
 export function createValidator(options: ValidatorOptions, client: WebhookClient): Validator {
   const { clock, records } = options
-  const open = new Map<string, OpenValidation>()
-
-  /** To be called before the request is sent: an endpoint may call the URL as soon as it has the request. */
-  function openValidation(id: string, token: string): Promise<'validated' | 'expired'> {
-    return new Promise((resolve) => {
-      const settle = (outcome: 'validated' | 'expired') => {
-        cancelTimer()
-        open.delete(id)
-        resolve(outcome)
-      }
-      const cancelTimer = clock.setTimer(manualValidationMs, () => settle('expired'))
-      open.set(id, { token, settle })
-    })
-  }
+  const open = createOpenValidations(clock)
 
   async function once(handshake: Handshake, method: 'OPTIONS' | 'POST') {
     const { subscription, url, id, validationUrl } = handshake
@@ -92,43 +73,28 @@ export function createValidator(options: ValidatorOptions, client: WebhookClient
     })
     const verdict = method === 'OPTIONS' ? judgeOptionsAnswer(result) : judgeValidationAnswer(result, id)
     const message = verdict === 'failed' ? messageOf(handshake, method, result) : undefined
-    record({ handshake, method, at, headers, body, result, verdict, message })
-    return { result, verdict, message: message ?? '' }
-  }
-
-  function messageOf(handshake: Handshake, method: 'OPTIONS' | 'POST', result: WebhookResult): string {
-    const at = clock.now()
-    const said = handshakeMessage({ url: handshake.url, method, status: result.status, activityId: randomUUID(), at })
-    return result.failure?.hint === undefined ? said : `${said} Emulator: ${result.failure.hint}.`
-  }
-
-  function record(done: {
-    readonly handshake: Handshake
-    readonly method: 'OPTIONS' | 'POST'
-    readonly at: number
-    readonly headers: Readonly<Record<string, string>>
-    readonly body: string | undefined
-    readonly result: WebhookResult
-    readonly verdict: HandshakeVerdict
-    readonly message: string | undefined
-  }): void {
-    const { handshake, result, message, body } = done
     const because = result.failure ? `${message} (${result.failure.message})` : message
     records.handshakes.push({
-      at: done.at,
-      subscriptionId: handshake.subscription.id,
-      subscriptionName: handshake.subscription.name,
-      method: done.method,
-      url: shownUrl(handshake.url),
+      at,
+      subscriptionId: subscription.id,
+      subscriptionName: subscription.name,
+      method,
+      url: shownUrl(url),
       target: shownUrl(new URL(result.target)),
-      requestHeaders: done.headers,
+      requestHeaders: headers,
       ...(body !== undefined && { requestBody: body }),
       ...(result.status !== undefined && { status: result.status }),
       ...(result.headers && { responseHeaders: result.headers }),
       ...(result.body !== undefined && { responseBody: result.body }),
-      outcome: done.verdict,
+      outcome: verdict,
       ...(because !== undefined && { message: because }),
     })
+    return { result, verdict, message: message ?? '' }
+  }
+
+  function messageOf({ url }: Handshake, method: 'OPTIONS' | 'POST', { status, failure }: WebhookResult): string {
+    const said = handshakeMessage({ url, method, status, activityId: randomUUID(), at: clock.now() })
+    return failure?.hint === undefined ? said : `${said} Emulator: ${failure.hint}.`
   }
 
   return {
@@ -139,7 +105,8 @@ export function createValidator(options: ValidatorOptions, client: WebhookClient
       const token = randomBytes(32).toString('base64')
       const url = new URL(webhook.endpointUrl)
       const validationUrl = validationUrlOf(options, subscription.name, id, token)
-      const completed = openValidation(id, token)
+      // Before the request is sent: an endpoint may call the URL as soon as it has the request.
+      const completed = open.add(id, token)
       const handshake = {
         subscription,
         url,
@@ -157,16 +124,38 @@ export function createValidator(options: ValidatorOptions, client: WebhookClient
       if (attempt.verdict === 'awaiting-manual-action') {
         return { outcome: 'awaiting-manual-action', validationUrl, completed }
       }
-      open.get(id)?.settle('expired')
+      open.expire(id)
       if (attempt.verdict === 'validated') return { outcome: 'validated' }
       return { outcome: 'failed', code: 'Url validation', message: attempt.message }
     },
-    confirm(id, token) {
+    confirm: open.confirm,
+    close: open.close,
+  }
+}
+
+/** The validation URLs that were not called yet. */
+function createOpenValidations(clock: Clock) {
+  const open = new Map<string, { readonly token: string; settle(outcome: 'validated' | 'expired'): void }>()
+  return {
+    /** Resolves when the URL is called, or when it expires. */
+    add(id: string, token: string): Promise<'validated' | 'expired'> {
+      return new Promise((resolve) => {
+        const settle = (outcome: 'validated' | 'expired') => {
+          cancelTimer()
+          open.delete(id)
+          resolve(outcome)
+        }
+        const cancelTimer = clock.setTimer(manualValidationMs, () => settle('expired'))
+        open.set(id, { token, settle })
+      })
+    },
+    confirm(id: string | undefined, token: string | undefined): boolean {
       const waiting = id === undefined ? undefined : open.get(id.toUpperCase())
       if (!waiting || waiting.token !== token) return false
       waiting.settle('validated')
       return true
     },
+    expire: (id: string) => open.get(id)?.settle('expired'),
     close() {
       for (const waiting of [...open.values()]) waiting.settle('expired')
     },

@@ -3,16 +3,12 @@ import type { Clock } from '../model/clock.ts'
 /** The limits of a custom topic per second; an event counts once per 64 KB (Event Grid: quotas-limits). */
 export const topicRate = { events: 5000, bytes: 5 * 1024 * 1024, step: 64 * 1024 } as const
 
-export interface TopicRates {
-  /** Whether the topic accepts these events in this second; counts them if so. @param sizes in bytes */
-  take(topicId: string, sizes: readonly number[]): boolean
-}
-
-/** Starts counting. */
-export function createTopicRates(clock: Clock): TopicRates {
+/** Counts events and bytes per topic and second. */
+export function createTopicRates(clock: Clock) {
   const seconds = new Map<string, { readonly start: number; events: number; bytes: number }>()
   return {
-    take(topicId, sizes) {
+    /** Whether the topic accepts these events in this second; counts them if so. @param sizes in bytes */
+    take(topicId: string, sizes: readonly number[]): boolean {
       const now = clock.now()
       let second = seconds.get(topicId)
       if (!second || now - second.start >= 1000) {
