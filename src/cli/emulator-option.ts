@@ -2,6 +2,7 @@ import http from 'node:http'
 import https from 'node:https'
 import { text } from 'node:stream/consumers'
 import type { Endpoints } from '../core/endpoints.ts'
+import { watchFolder } from '../host/watch-folder.ts'
 import { messageOf } from '../support/error-code.ts'
 import { isRecord } from '../support/is-record.ts'
 import { isLoopback } from '../support/loopback.ts'
@@ -15,6 +16,7 @@ export const defaultEmulator = 'https://127.0.0.1:4430'
 const endpointsPath = '/page/endpoints'
 
 const limitMs = 5_000
+const followMs = 1_000
 
 /** The options that lead a command to an emulator. */
 export const emulatorOptions = { emulator: { type: 'string' }, ca: { type: 'string' } } as const
@@ -81,6 +83,20 @@ export async function emulatorEndpoints({ url, ca: caFile }: EmulatorAddress): P
     throw new Error(`what answers at ${origin} is no emulator of eventgrid-binding`)
   }
   return { resourceManager, authorityHost, ca: given ?? ca, topics: resourceManager }
+}
+
+/**
+ * Calls back with the endpoints of an emulator that was started anew: it has made another certificate. Its first answer was
+ * trusted because it came from this machine, and so are these. Returns a function that stops. With `--ca` nothing is followed.
+ */
+export function followEmulator(
+  address: EmulatorAddress,
+  known: Endpoints,
+  changed: (endpoints: Endpoints) => Promise<void>,
+): () => Promise<void> {
+  if (address.ca !== undefined) return async () => {}
+  const read = (): Promise<Endpoints> => emulatorEndpoints(address)
+  return watchFolder({ read, known, changed, intervalMs: followMs })
 }
 
 function readAuthority(file: string): string {

@@ -23,12 +23,15 @@ export interface Host {
    * previous version is opened again. One change at a time.
    */
   change(loaded: Loaded): Promise<void>
+  /** Starts all components anew, at other endpoints. */
+  moveTo(endpoints: Endpoints): Promise<void>
   appIsUp(up: boolean): void
   /** Drains all components at once, and ends a change under way. */
   close(): Promise<void>
 }
 
-export function createHost({ channel, loggerOf, metrics, endpoints }: HostOptions): Host {
+export function createHost({ channel, loggerOf, metrics, endpoints: first }: HostOptions): Host {
+  let endpoints = first
   const running = new Map<string, RunningComponent>()
   let appUp = false
   let closing = false
@@ -77,11 +80,17 @@ export function createHost({ channel, loggerOf, metrics, endpoints }: HostOption
     }
   }
 
+  const loadedNow = () => new Map([...running].map(([name, { loaded }]) => [name, loaded]))
+
   async function changeTo(components: Loaded['components']): Promise<void> {
-    const before = new Map([...running].map(([name, { loaded }]) => [name, loaded]))
     const stale = [...running.values()].filter(
       ({ loaded: { component, fingerprint } }) => components.get(component.name)?.fingerprint !== fingerprint,
     )
+    await replace(stale, components)
+  }
+
+  async function replace(stale: readonly RunningComponent[], components: Loaded['components']): Promise<void> {
+    const before = loadedNow()
     await drain(stale)
     if (closing) return
     // All are closed before any is opened, so that one can take over the port of another.
@@ -112,7 +121,14 @@ export function createHost({ channel, loggerOf, metrics, endpoints }: HostOption
       }
     },
     change({ components }) {
-      changing = changeTo(components)
+      changing = changing.then(() => changeTo(components))
+      return changing
+    },
+    moveTo(next) {
+      changing = changing.then(() => {
+        endpoints = next
+        return replace([...running.values()], loadedNow())
+      })
       return changing
     },
     appIsUp(up) {

@@ -43,6 +43,8 @@ export interface Sidecar {
   listenGrpc(): Promise<number | undefined>
   /** Starts the components, and follows the folder and the application. Rejects where a component can't be started. */
   start(loaded: Loaded): Promise<void>
+  /** Starts all components anew, at other endpoints. */
+  moveTo(endpoints: Endpoints): Promise<void>
   /** Accepts no more events, and waits for those that the application handles. Has no effect the second time. */
   close(): Promise<void>
 }
@@ -98,6 +100,7 @@ export async function createSidecar(options: SidecarOptions): Promise<Sidecar> {
       },
       health: () => Object.fromEntries(host.components().map((one) => [one.loaded.component.name, one.health()])),
     },
+    moveTo: host.moveTo,
     listen: () => api.listen({ host: http.host, port: http.port }),
     listenGrpc: async () => grpc && grpcApi?.listen(grpc),
     async start(loaded) {

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import type { EventGridEmulatorOptions } from '../../src/emulator/index.ts'
 import { connectHost } from '../pluggable/grpc-host.ts'
 import { type Command, startCommand } from '../support/command.ts'
 import { componentYaml, makeComponentFolder, writeSecretStore } from '../support/component-folder.ts'
@@ -13,8 +14,8 @@ import { startEmulator } from '../support/start-emulator.ts'
 const topicEndpoint = 'https://orders.westeurope-1.eventgrid.azure.net/api/events'
 
 /** An emulator, and a folder with a component whose endpoints are those of Azure. */
-async function openWorld() {
-  const emulator = await startEmulator({ retrySchedule: [20] })
+async function openWorld(options: EventGridEmulatorOptions = {}) {
+  const emulator = await startEmulator({ retrySchedule: [20], ...options })
   const folder = makeComponentFolder()
   const handshakePort = String(await freePort())
   emulator.setIngress(({ pathname, search }) => `http://127.0.0.1:${handshakePort}${pathname}${search}`)
@@ -31,7 +32,7 @@ async function openWorld() {
     topicEndpoint,
     accessKey: emulator.topic('orders').key,
   }
-  return { emulator, folder, fields }
+  return { emulator, folder, fields, handshakePort }
 }
 
 const ended = async ({ ended, lines }: Command) => ({ code: await ended, text: lines.join('\n') })
@@ -50,6 +51,30 @@ it('leads run to a running emulator, its topics too, with the YAML for Azure and
   const [call] = await app.received('POST', 1)
   expect(JSON.parse(call?.body ?? '')).toMatchObject({ data: { order: 1 } })
   expect(run.lines.join('\n')).not.toContain('of an emulator')
+})
+
+it('goes on where the emulator is started anew, which has another certificate and has forgotten the event subscription', async () => {
+  const port = await freePort()
+  const topics = [{ name: 'orders', keys: ['Zmlyc3Q=', 'c2Vjb25k'] }] as const
+  const clients = [{ clientSecret: 'the-secret' }]
+  const { emulator, folder, handshakePort } = await openWorld({ port, topics, clients })
+  const app = await openDaprApp()
+  const run = startCommand([
+    ...['run', '--components', folder.path, '--http-port', '0', '--app-port', String(app.port)],
+    ...['--emulator', `https://127.0.0.1:${port}`],
+  ])
+  const [, url = ''] = await run.line(/ ready: .*url=(http\S+)\/v1\.0/)
+  await run.line(/ the event subscription .* is provisioned/)
+  await emulator.close()
+  const ingress = [{ from: 'https://orders.example.com/', to: `http://127.0.0.1:${handshakePort}/` }]
+  await startEmulator({ port, topics, clients, ingress })
+  await run.line(/ the emulator was started anew/)
+  const isProvisioned = (line: string) => / the event subscription .* is provisioned: created/.test(line)
+  await expect.poll(() => run.lines.filter(isProvisioned)).toHaveLength(2)
+  const body = JSON.stringify({ operation: 'create', data: { order: 1 } })
+  expect((await fetch(`${url}/v1.0/bindings/orders`, { method: 'POST', body })).status).toBe(200)
+  const [call] = await app.received('POST', 1)
+  expect(JSON.parse(call?.body ?? '')).toMatchObject({ data: { order: 1 } })
 })
 
 it('leads serve to a running emulator by its https URL and a certificate authority in a file', async () => {

@@ -1,5 +1,6 @@
 import { join, normalize } from 'node:path'
 import type { Observation } from '../../binding/observation.ts'
+import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import { packageVersion } from '../../core/package-version.ts'
@@ -12,7 +13,7 @@ import { readSecretsFile } from '../../metadata/secret-stores.ts'
 import { messageOf } from '../../support/error-code.ts'
 import { isLoopback } from '../../support/loopback.ts'
 import type { Command } from '../command.ts'
-import { emulatorEndpoints, emulatorHelp } from '../emulator-option.ts'
+import { type EmulatorAddress, emulatorEndpoints, emulatorHelp, followEmulator } from '../emulator-option.ts'
 import { listenFailure } from '../listen-failure.ts'
 import { createLoggers, logHelp } from '../log-options.ts'
 import { metricsHelp, serveMetrics } from '../metrics-options.ts'
@@ -82,6 +83,7 @@ async function runSidecar(args: readonly string[]): Promise<number> {
     onShutdown: () => ending.ask('shutdown'),
   })
   let observation: Observation | undefined
+  let stopFollowing: (() => Promise<void>) | undefined
   try {
     observation = options.metrics && (await serveMetrics(sidecar.observed, options.metrics))
     if (observation) logger.info('health and metrics are served', observation.address)
@@ -93,8 +95,11 @@ async function runSidecar(args: readonly string[]): Promise<number> {
     for (const note of [...loaded.notes, ...unread]) logger.warn(note)
     if (loaded.components.size === 0) logger.warn(`${options.components} holds no component of ours yet`)
     await sidecar.start(loaded)
+    stopFollowing = options.emulator && endpoints && follow(options.emulator, endpoints, sidecar, logger)
     logger.info("ready: Dapr's HTTP API for bindings is served", { url: `${url}/v1.0` })
-    logger.info(`${await ending.asked}: no more events are taken; waiting for those that the application handles`)
+    const why = await ending.asked
+    void stopFollowing?.()
+    logger.info(`${why}: no more events are taken; waiting for those that the application handles`)
     await sidecar.close()
     logger.info('ended')
     return 0
@@ -104,9 +109,17 @@ async function runSidecar(args: readonly string[]): Promise<number> {
     }
     throw error
   } finally {
+    void stopFollowing?.()
     await sidecar.close()
     await observation?.close()
   }
+}
+
+function follow(address: EmulatorAddress, endpoints: Endpoints, sidecar: Sidecar, logger: Logger) {
+  return followEmulator(address, endpoints, async (moved) => {
+    logger.warn('the emulator was started anew, with another certificate: the components start anew as well')
+    await sidecar.moveTo(moved)
+  })
 }
 
 function warnOfStrangers({ http }: RunOptions, url: string, logger: Logger): void {
