@@ -130,11 +130,19 @@ function work(): void {
 }
 
 /** The Azure SDK for blobs is not installed: whoever asks for it is told what to install. */
-function askForBlobs(): void {
-  writeFileSync(join(folder, 'blobs.yaml'), 'deadLetterConnectionString: UseDevelopmentStorage=true\n')
-  const { status, stderr } = spawnSync(bin, ['emulate', '--config', 'blobs.yaml'], { cwd: folder, encoding: 'utf8' })
-  check(status === 2 && stderr.includes('npm install @azure/storage-blob'), `without the SDK for blobs: ${stderr}`)
-  console.log('an emulator that needs the SDK for blobs says what to install')
+function askForStorage(): void {
+  for (const [field, name] of [
+    ['deadLetterConnectionString', '@azure/storage-blob'],
+    ['storageQueueConnectionString', '@azure/storage-queue'],
+  ]) {
+    writeFileSync(join(folder, 'storage.yaml'), `${field}: UseDevelopmentStorage=true\n`)
+    const { status, stderr } = spawnSync(bin, ['emulate', '--config', 'storage.yaml'], {
+      cwd: folder,
+      encoding: 'utf8',
+    })
+    check(status === 2 && stderr.includes(`npm install ${name}`), `without ${name}: ${stderr}`)
+  }
+  console.log('an emulator that needs an SDK for storage says what to install')
 }
 
 /** An editor finds the schema where the files of `init` say that it is. */
@@ -157,7 +165,7 @@ function compile(): void {
 }
 
 try {
-  for (const step of [install, weigh, followLinks, work, askForBlobs, findSchemas, compile]) step()
+  for (const step of [install, weigh, followLinks, work, askForStorage, findSchemas, compile]) step()
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }

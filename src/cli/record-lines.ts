@@ -1,4 +1,4 @@
-import type { DeadLetterRecord, DeliveryRecord, HandshakeRecord } from '../emulator/index.ts'
+import type { DeadLetterRecord, DeliveryRecord, HandshakeRecord, WarningRecord } from '../emulator/index.ts'
 import { durationWords } from './log-writer.ts'
 
 export function handshakeLine(record: HandshakeRecord): string {
@@ -22,6 +22,10 @@ export function deadLetterLine({ at, subscriptionName, blobPath, events }: DeadL
   const what = `${events.length} ${events.length === 1 ? 'event' : 'events'}`
   const fate = blobPath === undefined ? 'dropped' : `dead-lettered to ${blobPath}`
   return `${time(at)} given up ${subscriptionName} ${what} ${fate}: ${reasonOf(events[0])}`
+}
+
+export function warningLine({ at, subscriptionName, message }: WarningRecord): string {
+  return `${time(at)} warning ${subscriptionName}: ${message}`
 }
 
 /** What the live line is made of; counts since the start. */

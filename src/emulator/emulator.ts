@@ -141,6 +141,7 @@ function createParts(
       deliveries: new RecordRing(),
       handshakes: new RecordRing(),
       deadLetters: new RecordRing(),
+      warnings: new RecordRing(),
     } satisfies Records,
     faults: createFaults(),
     watcher,

@@ -18,6 +18,7 @@ export type { DeadLetterStore } from './delivery/dead-letter.ts'
 export type { DeliveryOptions } from './delivery/delivery-options.ts'
 export type { Ingress, IngressRule } from './delivery/ingress.ts'
 export type { ProbationOptions } from './delivery/probation.ts'
+export { createStorageQueues, type StorageQueue, type StorageQueues } from './delivery/storage-queues.ts'
 export { type EmulatorEndpoints, EventGridEmulator } from './event-grid-emulator.ts'
 export type { Client, RoleGrant } from './model/client.ts'
 export { type CancelTimer, type Clock, ManualClock, realClock } from './model/clock.ts'
@@ -35,6 +36,7 @@ export type {
   HandshakeRecord,
   Records,
   RequestRecord,
+  WarningRecord,
 } from './records/record-types.ts'
 export type { RecordRing } from './records/records.ts'
 export type { Fault, FaultRoute } from './server/faults.ts'

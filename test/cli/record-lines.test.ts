@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { deadLetterLine, deliveryLine, figuresLine, handshakeLine } from '../../src/cli/record-lines.ts'
+import { deadLetterLine, deliveryLine, figuresLine, handshakeLine, warningLine } from '../../src/cli/record-lines.ts'
 
 const about = {
   at: Date.UTC(2026, 0, 5, 14, 7, 9),
@@ -95,4 +95,9 @@ it('sums up in one line, and mentions drops only where there are some', () => {
   const figures = { perSecond: 1234.5, pending: 2, delivered: 3000, deadLettered: 1, dropped: 0 }
   expect(figuresLine(figures)).toBe('1,235 events/s, 2 pending, 3,000 delivered, 1 dead-lettered')
   expect(figuresLine({ ...figures, dropped: 4 })).toMatch(/, 4 dropped$/)
+})
+
+it('shows a warning about an event subscription', () => {
+  const record = { ...about, message: 'The emulator does not deliver to destinations of the type EventHub.' }
+  expect(withoutTime(warningLine(record))).toBe(`warning audit: ${record.message}`)
 })

@@ -73,6 +73,7 @@ export async function openEventGrid(options: EventGridOptions = {}): Promise<Eve
     deliveries: new RecordRing(),
     handshakes: new RecordRing(),
     deadLetters: new RecordRing(),
+    warnings: new RecordRing(),
   }
   const tokens = lateTokenIssuer(clock)
   const shared = {

@@ -14,7 +14,7 @@ import { bannerLines, topicLines } from '../emulator-banner.ts'
 import { fieldsForRestart, type LoadedConfig, loadConfig, readConfig } from '../emulator-config.ts'
 import { portRange, readNumber } from '../number-option.ts'
 import { parseOptions } from '../parse-options.ts'
-import { deadLetterLine, deliveryLine, figuresLine, handshakeLine } from '../record-lines.ts'
+import { deadLetterLine, deliveryLine, figuresLine, handshakeLine, warningLine } from '../record-lines.ts'
 import { awaitEnd } from '../signals.ts'
 import type { Terminal } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
@@ -163,10 +163,13 @@ function writeAuthority({ ca }: EventGridEmulator, wanted: string | undefined) {
 }
 
 function showRecords({ records }: EventGridEmulator, terminal: Terminal): () => void {
+  // Those of the configuration's event subscriptions came with the start.
+  for (const record of records.warnings) terminal.line(warningLine(record))
   const stops = [
     records.handshakes.listen((record) => terminal.line(handshakeLine(record))),
     records.deliveries.listen((record) => terminal.line(deliveryLine(record))),
     records.deadLetters.listen((record) => terminal.line(deadLetterLine(record))),
+    records.warnings.listen((record) => terminal.line(warningLine(record))),
   ]
   return () => {
     for (const stop of stops) stop()

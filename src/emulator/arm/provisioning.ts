@@ -1,7 +1,8 @@
 import type { CancelTimer, Clock } from '../model/clock.ts'
 import type { ValidationOutcome } from '../model/delivery-outcome.ts'
-import { destinationOf, type EventSubscription, type ProvisioningState } from '../model/model.ts'
+import type { EventSubscription, ProvisioningState } from '../model/model.ts'
 import type { Store } from '../model/store.ts'
+import type { Records } from '../records/record-types.ts'
 import type { Faults } from '../server/faults.ts'
 import { createDomainTopic, deleteUnusedDomainTopic } from './automatic-domain-topics.ts'
 import { internalMessage, type Operation, type OperationResult, type Operations } from './operations.ts'
@@ -30,8 +31,10 @@ export interface Provisioning {
 
 /** Delivers to event subscriptions: validates their endpoints and follows each change. */
 export interface SubscriptionDelivery {
-  /** Runs the handshake of the subscription's schema. Never rejects. Fails early when the signal aborts. */
+  /** Runs the handshake of a webhook in the subscription's schema. Never rejects. Fails early when the signal aborts. */
   validate(subscription: EventSubscription, signal: AbortSignal): Promise<ValidationOutcome>
+  /** Why its events are not delivered; undefined where they are. */
+  undelivered(subscription: EventSubscription): string | undefined
   subscriptionChanged(subscription: EventSubscription): void
   subscriptionDeleted(subscription: EventSubscription): void
 }
@@ -42,9 +45,17 @@ export interface ProvisioningOptions {
   readonly faults: Faults
   readonly delivery: SubscriptionDelivery
   readonly operations: Operations
+  readonly records: Pick<Records, 'warnings'>
 }
 
-export function createProvisioning({ clock, store, faults, delivery, operations }: ProvisioningOptions): Provisioning {
+export function createProvisioning({
+  clock,
+  store,
+  faults,
+  delivery,
+  operations,
+  records,
+}: ProvisioningOptions): Provisioning {
   const expiries = new Map<string, CancelTimer>()
 
   const put = (subscription: EventSubscription) => {
@@ -93,6 +104,13 @@ export function createProvisioning({ clock, store, faults, delivery, operations 
     deleteUnusedDomainTopic(store, existing.scope)
   }
 
+  const warn = (subscription: EventSubscription) => {
+    const message = delivery.undelivered(subscription)
+    if (message === undefined) return
+    const { id, name } = subscription
+    records.warnings.push({ at: clock.now(), subscriptionId: id, subscriptionName: name, message })
+  }
+
   // An event subscription is deleted at its expiration time (Event Grid: subscription-creation-schema).
   const watchExpiry = (subscription: EventSubscription) => {
     const key = subscription.id.toLowerCase()
@@ -115,10 +133,7 @@ export function createProvisioning({ clock, store, faults, delivery, operations 
         const { code = 'Internal error', message = internalMessage(clock.now()), details } = fault
         return { status: 'Failed', error: { code, message, ...(details && { details }) } }
       }
-      // Only webhooks are validated.
-      const validated = destinationOf(subscription.properties)?.endpointType !== 'WebHook'
-      const outcome = validated ? { outcome: 'validated' as const } : await delivery.validate(subscription, signal)
-      return settle(subscription, outcome, () => operation.id)
+      return settle(subscription, await delivery.validate(subscription, signal), () => operation.id)
     })
     return operation
   }
@@ -126,6 +141,7 @@ export function createProvisioning({ clock, store, faults, delivery, operations 
   return {
     write(subscription, azureSubscriptionId) {
       createDomainTopic(store, subscription.scope)
+      warn(subscription)
       put(subscription)
       watchExpiry(subscription)
       return validate(subscription, azureSubscriptionId)

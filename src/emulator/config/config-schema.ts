@@ -145,6 +145,10 @@ export const configSchema = z.strictObject({
     'Storage account for dead-letters. Needs the package @azure/storage-blob. Default: memory.',
     text.regex(connectionString, 'must be a connection string of a storage account (AccountName=…;AccountKey=…)'),
   ),
+  storageQueueConnectionString: field(
+    'Storage account of the queues that events are delivered to. Needs the package @azure/storage-queue. Default: none.',
+    text.regex(connectionString, 'must be a connection string of a storage account (AccountName=…;AccountKey=…)'),
+  ),
   concurrency: field('Deliveries under way at once, for each event subscription.', count),
   maxPending: field('The maximum number of undelivered events. Publishing more is answered 429.', count),
   maxPendingBytes: field('The maximum size of undelivered events, in bytes. Publishing more is answered 429.', count),

@@ -10,6 +10,7 @@ import {
 import { nearestName } from '../../support/nearest-name.ts'
 import { drawExcerpt } from '../../support/source-excerpt.ts'
 import { createBlobDeadLetterStore } from '../delivery/blob-dead-letter-store.ts'
+import { createStorageQueues } from '../delivery/storage-queues.ts'
 import { ownField } from '../model/json-object.ts'
 import { referenceFaults } from './config-references.ts'
 import { type Config, configSchema, namesAt } from './config-schema.ts'
@@ -102,11 +103,12 @@ export function parseConfig(text: string, source: ConfigSource): ParsedConfig {
     return certificate instanceof Error ? '' : certificate
   })
   if (!parsed.success || problems.length > 0) throw new EmulatorConfigError(problems.slice(0, maxProblems))
-  const { deadLetterConnectionString, ...options } = parsed.data
-  const store = deadLetterConnectionString && {
-    deadLetterStore: createBlobDeadLetterStore(deadLetterConnectionString),
+  const { deadLetterConnectionString: blobs, storageQueueConnectionString: queues, ...options } = parsed.data
+  const stores = {
+    ...(blobs !== undefined && { deadLetterStore: createBlobDeadLetterStore(blobs) }),
+    ...(queues !== undefined && { storageQueues: createStorageQueues(queues) }),
   }
-  return { config: parsed.data, options: { ...options, trustedCertificates, ...store } }
+  return { config: parsed.data, options: { ...options, trustedCertificates, ...stores } }
 }
 
 function readCertificates(file: string, source: ConfigSource): string | Error {

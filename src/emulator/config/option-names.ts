@@ -7,7 +7,7 @@ import { namesAt } from './config-schema.ts'
  * @param codeOnly names of options that are not data, so that a configuration file can't have them
  */
 export function checkOptionNames(options: unknown, codeOnly: readonly string[]): void {
-  const known = namesAt([]).filter((name) => name !== 'deadLetterConnectionString')
+  const known = namesAt([]).filter((name) => !name.endsWith('ConnectionString'))
   for (const [name, value] of checkNames('the options', options, [...known, ...codeOnly]))
     checkList(name, value, [name])
 }

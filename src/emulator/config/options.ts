@@ -229,6 +229,7 @@ const codeOnly: Readonly<Record<Exclude<keyof EventGridEmulatorOptions, keyof Co
   clock: true,
   random: true,
   deadLetterStore: true,
+  storageQueues: true,
   probation: true,
 }
 

@@ -1,5 +1,6 @@
 import type { BlobServiceClient } from '@azure/storage-blob'
 import type { DeadLetterStore } from './dead-letter.ts'
+import { requirePackage } from './require-package.ts'
 
 /** The Azure SDK for blobs: an optional peer dependency, since it is a quarter of what an installation would weigh. */
 const storagePackage = '@azure/storage-blob'
@@ -12,7 +13,7 @@ const storagePackage = '@azure/storage-blob'
  * @throws Error that says what to install, where the package `@azure/storage-blob` is missing
  */
 export function createBlobDeadLetterStore(connectionString: string): DeadLetterStore {
-  requireStoragePackage()
+  requirePackage(storagePackage, 'dead-letters to blobs')
   let service: Promise<BlobServiceClient> | undefined
   const containers = new Set<string>()
 
@@ -36,15 +37,5 @@ export function createBlobDeadLetterStore(connectionString: string): DeadLetterS
         blobHTTPHeaders: { blobContentType: 'application/json' },
       })
     },
-  }
-}
-
-/** A missing package is reported at the start, not at the first dead-letter minutes later. */
-function requireStoragePackage(): void {
-  try {
-    import.meta.resolve(storagePackage)
-  } catch (cause) {
-    const reason = `dead-letters to blobs need the package ${storagePackage}: npm install ${storagePackage}`
-    throw new Error(reason, { cause })
   }
 }

@@ -1,25 +1,20 @@
 import { eventId } from '../model/accepted-event.ts'
-import type { EventSubscription, WebHookProperties } from '../model/model.ts'
+import type { Clock } from '../model/clock.ts'
+import type { EventSubscription } from '../model/model.ts'
 import type { EventWatcher } from '../records/event-watcher.ts'
 import type { DeliveryRecord, Records } from '../records/record-types.ts'
 import { recordedBodyLimit } from '../records/records.ts'
 import type { Faults } from '../server/faults.ts'
 import type { DeliveryAttempt } from './attempt-results.ts'
+import type { Channels, PreparedRequest } from './channel.ts'
 import { deadLetterDestinationOf } from './dead-letter.ts'
-import { bodyOf, type DeliveryPlan, deliveryHeaders, deliveryPlan, shownHeaders, shownUrl } from './delivery-request.ts'
-import { createDeliveryTokens, type DeliveryTokenOptions } from './delivery-tokens.ts'
-import type { EventTexts } from './event-texts.ts'
+import { shownHeaders, shownUrl } from './delivery-request.ts'
 import type { PendingEvent } from './pending-event.ts'
-import type { WebhookClient, WebhookResult } from './webhook-client.ts'
+import type { WebhookResult } from './webhook-client.ts'
 import type { WorkCounter } from './work-counter.ts'
 
-/** A subscriber must answer within this time of the emulator's clock (Event Grid: delivery-and-retry). */
-const deliveryTimeoutMs = 30_000
-
-/** An answer within three minutes of the request may still cancel the next attempt (Event Grid: delivery-and-retry). */
-const lateAnswerMs = 180_000 - deliveryTimeoutMs
-
-export interface DeliverOptions extends DeliveryTokenOptions {
+export interface DeliverOptions {
+  readonly clock: Clock
   readonly faults: Faults
   readonly records: Pick<Records, 'deliveries'>
   readonly watcher?: EventWatcher
@@ -34,10 +29,9 @@ export type Deliver = (
 
 export function createDeliver(
   options: DeliverOptions,
-  { client, texts, work }: { readonly client: WebhookClient; readonly texts: EventTexts; readonly work: WorkCounter },
+  { channels, work }: { readonly channels: Channels; readonly work: WorkCounter },
 ): Deliver {
   const { clock, faults, records, watcher } = options
-  const bearerToken = createDeliveryTokens(options)
 
   /** This wait is not counted as work under way: a manual clock advances only when nothing is under way. */
   async function delayed(ms: number): Promise<void> {
@@ -46,13 +40,8 @@ export function createDeliver(
     work.begin()
   }
 
-  async function request(
-    webhook: WebHookProperties,
-    url: URL,
-    headers: Readonly<Record<string, string>>,
-    body: string,
-    late: (status: number) => void,
-  ): Promise<WebhookResult> {
+  /** Sends a request, unless a fault takes its place. */
+  async function send(url: URL, request: PreparedRequest, late: (status: number) => void): Promise<WebhookResult> {
     const fault = faults.take('delivery', { method: 'POST', url: url.href })
     if (fault?.delayMs) await delayed(fault.delayMs)
     const unsent = { target: url.href, durationMs: 0 }
@@ -60,45 +49,25 @@ export function createDeliver(
       return { ...unsent, failure: { outcome: 'SocketError', message: 'A fault closed the connection.' } }
     }
     if (fault?.status !== undefined) return { ...unsent, status: fault.status }
-    return client.send({
-      method: 'POST',
-      url,
-      headers,
-      body,
-      timeoutMs: deliveryTimeoutMs,
-      minimumTlsVersion: webhook.minimumTlsVersionAllowed,
-      late: { withinMs: lateAnswerMs, take: late },
-    })
+    return request.send(late)
   }
 
-  // A subscription is immutable: each change makes a new object.
-  const plans = new WeakMap<EventSubscription, DeliveryPlan>()
-  const planOf = (subscription: EventSubscription): DeliveryPlan | undefined => {
-    const plan = plans.get(subscription) ?? deliveryPlan(subscription)
-    if (plan) plans.set(subscription, plan)
-    return plan
-  }
   const shownTarget = createShownTarget()
 
   return async (subscription, batch, attempt) => {
-    const [first] = batch
-    const plan = planOf(subscription)
-    if (!first || !plan) return
-    const { webhook, schema, form, url } = plan
+    const [first, ...more] = batch
+    const channel = channels(subscription)
+    if (!first || !channel) return
+    const { url, shownUrl: subscribedUrl, secretHeaders } = channel
     const at = clock.now()
     const deliveryCount = first.attempts
-    let headers: Record<string, string> = {}
-    let body = ''
+    let [headers, body]: [Readonly<Record<string, string>>, string] = [{}, '']
     let result: WebhookResult
     try {
-      const token = await bearerToken(webhook)
-      headers = deliveryHeaders({ subscription, form, event: first.event, deliveryCount, bearerToken: token })
-      body = bodyOf(
-        schema,
-        form,
-        batch.map(({ event }) => texts.text(event, schema)),
-      )
-      result = await request(webhook, url, headers, body, answeredLate)
+      const request = await channel.prepare([first, ...more])
+      headers = request.headers
+      body = request.body
+      result = await send(url, request, answeredLate)
     } catch (error) {
       // A request that can't be sent must not stop the queue: it is a failed attempt.
       const message = error instanceof Error ? error.message : String(error)
@@ -110,9 +79,9 @@ export function createDeliver(
       at,
       subscriptionId: subscription.id,
       subscriptionName: subscription.name,
-      url: plan.shownUrl,
+      url: subscribedUrl,
       target: shownTarget(result.target),
-      headers: shownHeaders(headers, plan.secretHeaders),
+      headers: shownHeaders(headers, secretHeaders),
       body: body.length > recordedBodyLimit ? firstPart(body, recordedBodyLimit) : body,
       eventIds: batch.map(({ event }) => eventId(event)),
       deliveryCount,

@@ -5,21 +5,30 @@ import { createSettledWaiters } from '../model/settled-waiters.ts'
 import type { Store } from '../model/store.ts'
 import type { Records } from '../records/record-types.ts'
 import { type Journal, type JournalEntry, noJournal } from '../state/journal.ts'
+import { firstChannel } from './channel.ts'
 import { createDeadLetterBox } from './dead-letter-box.ts'
 import { createDeliver, type DeliverOptions } from './deliver.ts'
 import { type DeliveryOptions, deliverySettings } from './delivery-options.ts'
-import { deliverySchemaOf, webhookOf } from './delivery-request.ts'
+import { deliverySchemaOf } from './delivery-request.ts'
+import type { DeliveryTokenOptions } from './delivery-tokens.ts'
 import { createEventTexts } from './event-texts.ts'
 import { createIntake } from './intake.ts'
 import { createPendingBytes, type PendingEvent } from './pending-event.ts'
 import { createPump } from './pump.ts'
+import { createStorageQueueChannels } from './storage-queue-channel.ts'
 import { createSubscriptionQueue } from './subscription-queue.ts'
 import { createSubscriptionQueues } from './subscription-queues.ts'
+import { undeliveredReason } from './undelivered.ts'
 import { createValidator, type ValidatorOptions } from './validation.ts'
+import { createWebhookChannels } from './webhook-channel.ts'
 import { createWebhookClient, type WebhookClientOptions } from './webhook-client.ts'
 import { createWorkCounter } from './work-counter.ts'
 
-export interface DeliveryEngineOptions extends DeliverOptions, ValidatorOptions, WebhookClientOptions {
+export interface DeliveryEngineOptions
+  extends DeliverOptions,
+    DeliveryTokenOptions,
+    ValidatorOptions,
+    WebhookClientOptions {
   /** From 0 to just under 1; for jitter. */
   readonly random: () => number
   readonly store: Store
@@ -35,6 +44,8 @@ export interface DeliveryEngineOptions extends DeliverOptions, ValidatorOptions,
 export interface DeliveryEngine {
   /** Runs the handshake of the subscription's schema. Never rejects. Fails early when the signal aborts. */
   validate(subscription: EventSubscription, signal: AbortSignal): Promise<ValidationOutcome>
+  /** Why a subscription's events are not delivered; undefined where they are. */
+  undelivered(subscription: EventSubscription): string | undefined
   /**
    * Accepts events for each subscription of their sources whose filter matches. The events are already checked and stamped.
    * Throws if the state file cannot be written: then no event is accepted.
@@ -78,7 +89,12 @@ export function createDeliveryEngine(options: DeliveryEngineOptions): DeliveryEn
       return client.send(request).finally(work.end)
     },
   })
-  const deliver = createDeliver(options, { client, texts, work })
+  const { storageQueues } = settings
+  const channels = firstChannel(
+    createWebhookChannels(options, { client, texts }),
+    ...(storageQueues ? [createStorageQueueChannels(storageQueues, texts)] : []),
+  )
+  const deliver = createDeliver(options, { channels, work })
   const waiters = createSettledWaiters(() => closed || pending() === 0)
   let closed = false
 
@@ -95,7 +111,15 @@ export function createDeliveryEngine(options: DeliveryEngineOptions): DeliveryEn
   const queues = createSubscriptionQueues((subscription) =>
     createSubscriptionQueue(subscription, { ...shared, sizeOf, giveUp, send: deliver }),
   )
-  const intake = createIntake({ ...options, journal, queues, bytes, sizeOf, giveUp })
+  const intake = createIntake({
+    ...options,
+    delivers: (subscription) => channels(subscription) !== undefined,
+    journal,
+    queues,
+    bytes,
+    sizeOf,
+    giveUp,
+  })
   const pending = () => deadLetters.size + queues.size
 
   function sizeOf(event: AcceptedEvent, subscription: EventSubscription): number {
@@ -119,6 +143,7 @@ export function createDeliveryEngine(options: DeliveryEngineOptions): DeliveryEn
 
   return {
     validate: validator.validate,
+    undelivered: (subscription) => undeliveredReason(subscription, settings),
     confirmValidation: validator.confirm,
     accept(accepted) {
       if (closed) return
@@ -132,7 +157,7 @@ export function createDeliveryEngine(options: DeliveryEngineOptions): DeliveryEn
     },
     full: () => pending() >= settings.maxPending || bytes.total >= settings.maxPendingBytes,
     subscriptionChanged(subscription) {
-      if (closed || !webhookOf(subscription)) return removeQueue(subscription)
+      if (closed || !channels(subscription)) return removeQueue(subscription)
       if (queues.update(subscription)) pump.soon()
     },
     subscriptionDeleted: removeQueue,

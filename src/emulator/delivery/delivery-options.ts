@@ -1,5 +1,6 @@
 import { type DeadLetterStore, deadLetterTimes, memoryDeadLetterStore } from './dead-letter.ts'
 import type { ProbationOptions } from './probation.ts'
+import type { StorageQueues } from './storage-queues.ts'
 
 /**
  * Options of delivery that may differ from Event Grid. Without them the emulator delivers as Event Grid does.
@@ -15,6 +16,8 @@ export interface DeliveryOptions {
   readonly deadLetterDelay?: number
   /** Where dead-lettered events are written, in addition to the emulator's records. @default nowhere */
   readonly deadLetterStore?: DeadLetterStore
+  /** Where events for storage queues are sent. @default nowhere: event subscriptions of storage queues get a warning */
+  readonly storageQueues?: StorageQueues
   /**
    * Delayed delivery to endpoints that keep failing; `false` turns it off. @default on, unless `retrySchedule` is given
    */
@@ -28,8 +31,9 @@ export interface DeliveryOptions {
 }
 
 /** {@link DeliveryOptions} with all defaults. Without `retrySchedule` Event Grid's schedule applies. */
-export type DeliverySettings = Required<Omit<DeliveryOptions, 'retrySchedule'>> & {
+export type DeliverySettings = Required<Omit<DeliveryOptions, 'retrySchedule' | 'storageQueues'>> & {
   readonly retrySchedule: readonly number[] | undefined
+  readonly storageQueues: StorageQueues | undefined
 }
 
 /** Fills in the defaults. Throws `RangeError` for an empty schedule or an invalid number. */
@@ -42,6 +46,7 @@ export function deliverySettings(options: DeliveryOptions = {}): DeliverySetting
     retrySchedule,
     deadLetterDelay: options.deadLetterDelay ?? deadLetterTimes.delayMs,
     deadLetterStore: options.deadLetterStore ?? memoryDeadLetterStore,
+    storageQueues: options.storageQueues,
     probation: options.probation ?? (retrySchedule ? false : {}),
     concurrency: options.concurrency ?? 64,
     maxPending: options.maxPending ?? 1_000_000,

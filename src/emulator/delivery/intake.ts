@@ -5,7 +5,6 @@ import type { EventSubscription } from '../model/model.ts'
 import type { Store } from '../model/store.ts'
 import type { EventWatcher } from '../records/event-watcher.ts'
 import type { Journal, JournalEntry } from '../state/journal.ts'
-import { webhookOf } from './delivery-request.ts'
 import type { PendingBytes, PendingEvent } from './pending-event.ts'
 import type { SubscriptionQueues } from './subscription-queues.ts'
 
@@ -17,6 +16,8 @@ export interface IntakeOptions {
   /** Takes an entry of a Queue event subscription; false for any other. */
   readonly restoreElsewhere?: (entry: JournalEntry) => boolean
   readonly queues: SubscriptionQueues
+  /** Whether the emulator delivers to the destination of a subscription. */
+  readonly delivers: (subscription: EventSubscription) => boolean
   readonly bytes: PendingBytes
   readonly sizeOf: (event: AcceptedEvent, subscription: EventSubscription) => number
   readonly giveUp: (subscription: EventSubscription, event: PendingEvent, reason: GiveUpReason) => void
@@ -39,7 +40,7 @@ export function createIntake(options: IntakeOptions): Intake {
     if (options.restoreElsewhere?.(entry)) return
     const { row, subscriptionId, event, acceptedAt, state } = entry
     const subscription = store.subscription(subscriptionId)
-    if (!subscription || !webhookOf(subscription)) {
+    if (!subscription || !options.delivers(subscription)) {
       journal.settled(subscriptionId, row)
       return
     }

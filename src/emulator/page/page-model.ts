@@ -1,3 +1,4 @@
+import type { DeliveryEngine } from '../delivery/delivery-engine.ts'
 import type { Clock } from '../model/clock.ts'
 import type { NamespaceStore } from '../model/namespace-store.ts'
 import type { Store } from '../model/store.ts'
@@ -16,6 +17,7 @@ export interface PageSources {
   /** The number of pending events. */
   readonly pending: () => number
   readonly trail: EventTrail
+  readonly engine: Pick<DeliveryEngine, 'undelivered'>
   readonly figures: Figures
   /** Without a trailing slash; known once the server listens. */
   readonly addresses: { readonly https: string; readonly http: string }
@@ -83,7 +85,7 @@ export function createPageModel(sources: PageSources): PageModel {
         systemTopics: systemTopics.slice(0, shownResources).map(viewSystemTopic),
         subscriptions: subscriptions
           .slice(0, shownResources)
-          .map((subscription) => viewSubscription(subscription, handshakes.get(subscription.id.toLowerCase()))),
+          .map((one) => viewSubscription(one, handshakes.get(one.id.toLowerCase()), sources.engine.undelivered(one))),
         queues: queues.slice(0, shownResources),
         more: {
           queues: Math.max(queues.length - shownResources, 0),

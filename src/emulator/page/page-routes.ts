@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isRecord } from '../../support/is-record.ts'
 import { readJson } from '../../support/json-text.ts'
 import { type BrowserRequest, isForeignFetch, isOwnHost, isOwnOrigin } from '../../support/request-origin.ts'
+import type { DeliveryEngine } from '../delivery/delivery-engine.ts'
 import { ownField } from '../model/json-object.ts'
 import { publishLimits } from '../topics/parse-published.ts'
 import { type PageActionOptions, publishRequest, redeliver } from './page-actions.ts'
@@ -12,6 +13,7 @@ import { viewEventDetail } from './page-view.ts'
 
 /** What the page's routes need. */
 export interface PageOptions extends PageSources, PageActionOptions {
+  readonly engine: Pick<DeliveryEngine, 'redeliver' | 'undelivered'>
   /** The certificate of the emulator's authority, PEM. */
   readonly ca: string
   /** The address that the emulator listens on. */

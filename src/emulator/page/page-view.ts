@@ -52,7 +52,11 @@ export function viewQueue(
 }
 
 /** An event subscription as the page shows it: URLs without their query, secret attributes by their names alone. */
-export function viewSubscription(subscription: EventSubscription, handshake: HandshakeRecord | undefined) {
+export function viewSubscription(
+  subscription: EventSubscription,
+  handshake: HandshakeRecord | undefined,
+  warning: string | undefined,
+) {
   const { properties } = subscription
   const webhook = webhookOf(subscription)
   const batching = webhook && batchingOf(webhook)
@@ -75,6 +79,7 @@ export function viewSubscription(subscription: EventSubscription, handshake: Han
     }),
     attributes: (webhook?.deliveryAttributeMappings ?? []).map(viewAttribute),
     ...(handshake && { handshake: viewHandshake(handshake) }),
+    ...(warning !== undefined && { warning }),
   }
 }
 

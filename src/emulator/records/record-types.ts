@@ -99,10 +99,22 @@ export interface DeadLetterRecord {
   readonly events: readonly unknown[]
 }
 
-/** The emulator's records of requests, deliveries, handshakes and dead-letters. */
+/** An event subscription that was written, and does less than in Azure. */
+export interface WarningRecord {
+  /** When it was written, in milliseconds since 1970 by the emulator's clock. */
+  readonly at: number
+  /** The event subscription's resource id. */
+  readonly subscriptionId: string
+  readonly subscriptionName: string
+  /** What the emulator does not do. */
+  readonly message: string
+}
+
+/** The emulator's records of requests, deliveries, handshakes, dead-letters and warnings. */
 export interface Records {
   readonly requests: RecordRing<RequestRecord>
   readonly deliveries: RecordRing<DeliveryRecord>
   readonly handshakes: RecordRing<HandshakeRecord>
   readonly deadLetters: RecordRing<DeadLetterRecord>
+  readonly warnings: RecordRing<WarningRecord>
 }

@@ -246,7 +246,7 @@ it.each([
 })
 
 /** Functions and other things that no file can hold; a connection string stands for the store. */
-type InCodeOnly = 'clock' | 'random' | 'deadLetterStore' | 'probation'
+type InCodeOnly = 'clock' | 'random' | 'deadLetterStore' | 'storageQueues' | 'probation'
 
 it('knows every option of the emulator that is data', () => {
   // A new option makes this a type error until it is listed, and then a failure until the configuration has it.

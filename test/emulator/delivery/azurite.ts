@@ -9,15 +9,34 @@ import { onTestFinished } from 'vitest'
 const account = 'devstoreaccount1'
 const key = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=='
 
-/** Starts Azurite's blob service as a process of its own, on a free port; the test's end stops it. Its connection string. */
-export async function startAzurite(): Promise<string> {
+const services = {
+  blob: {
+    script: import.meta.resolve('azurite/dist/src/blob/main.js'),
+    host: '--blobHost',
+    port: '--blobPort',
+    endpoint: 'BlobEndpoint',
+  },
+  queue: {
+    script: import.meta.resolve('azurite/dist/src/queue/main.js'),
+    host: '--queueHost',
+    port: '--queuePort',
+    endpoint: 'QueueEndpoint',
+  },
+} as const
+
+/** Starts a service of Azurite as a process of its own, on a free port; the test's end stops it. Its connection string. */
+export async function startAzurite(service: 'blob' | 'queue' = 'blob'): Promise<string> {
+  const { script, host, port, endpoint } = services[service]
   const folder = await mkdtemp(join(tmpdir(), 'azurite-'))
-  const script = fileURLToPath(import.meta.resolve('azurite/dist/src/blob/main.js'))
-  const options = ['--blobHost', '127.0.0.1', '--blobPort', '0', '--inMemoryPersistence']
-  const azurite = spawn(process.execPath, [script, ...options, '--disableTelemetry', '--skipApiVersionCheck'], {
-    cwd: folder,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const options = [host, '127.0.0.1', port, '0', '--inMemoryPersistence']
+  const azurite = spawn(
+    process.execPath,
+    [fileURLToPath(script), ...options, '--disableTelemetry', '--skipApiVersionCheck'],
+    {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
   const ended = new Promise<void>((resolve) => azurite.once('exit', () => resolve()))
   onTestFinished(async () => {
     azurite.kill()
@@ -33,5 +52,5 @@ export async function startAzurite(): Promise<string> {
     })
     void ended.then(() => reject(new Error(`Azurite did not start: ${said}`)))
   })
-  return `DefaultEndpointsProtocol=http;AccountName=${account};AccountKey=${key};BlobEndpoint=${address}/${account};`
+  return `DefaultEndpointsProtocol=http;AccountName=${account};AccountKey=${key};${endpoint}=${address}/${account};`
 }

@@ -109,6 +109,7 @@ function fillSubscription(subscription, { summary, content }) {
     descriptionList([
       ['Handshake', handshake && `${handshake.outcome} (${handshake.method}${answer}) ${dayAndTimeOf(handshake.at)}`],
       ['Message', handshake?.message],
+      ['Warning', subscription.warning],
       ['Filter', subscription.filters.length > 0 ? subscription.filters : 'every event'],
       ['Schema', schemaNames[subscription.schema]],
       ['Batching', subscription.batching],

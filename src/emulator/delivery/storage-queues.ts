@@ -1,0 +1,73 @@
+import type { QueueServiceClient } from '@azure/storage-queue'
+import { requirePackage } from './require-package.ts'
+import type { WebhookResult } from './webhook-client.ts'
+
+/** A storage queue, as an event subscription names it. */
+export interface StorageQueue {
+  /** Resource id of the storage account. */
+  readonly storageAccountId: string
+  readonly name: string
+  /** Seconds that a message is kept; -1 for ever. Absent: the storage service's default, 7 days. */
+  readonly timeToLiveSeconds?: number
+}
+
+/** Storage queues that events are delivered to. */
+export interface StorageQueues {
+  /** The URL of a queue, for records. */
+  urlOf(queue: StorageQueue): URL
+  /** Puts a message into a queue. Never rejects: a failure has a status, or says why there is no answer. */
+  send(queue: StorageQueue, text: string): Promise<Pick<WebhookResult, 'status' | 'body' | 'failure'>>
+}
+
+/** The Azure SDK for queues: an optional peer dependency. */
+const queuePackage = '@azure/storage-queue'
+
+/** Longest wait for an answer, in real milliseconds. */
+const timeoutMs = 30_000
+
+/**
+ * Puts messages into the queues of one storage account, Azurite's or a real one, whichever accounts the subscriptions
+ * name. A queue must exist, as for Event Grid. The connection string stays in here.
+ *
+ * @throws Error that says what to install, where the package `@azure/storage-queue` is missing
+ */
+export function createStorageQueues(connectionString: string): StorageQueues {
+  requirePackage(queuePackage, 'deliveries to storage queues')
+  let service: Promise<QueueServiceClient> | undefined
+
+  async function connect(): Promise<QueueServiceClient> {
+    const { QueueServiceClient } = await import('@azure/storage-queue')
+    // No retries of its own: Event Grid tries again by its own clock.
+    return QueueServiceClient.fromConnectionString(connectionString, { retryOptions: { maxTries: 1 } })
+  }
+
+  return {
+    urlOf: ({ storageAccountId, name }) =>
+      new URL(`https://${storageAccountId.split('/').at(-1)}.queue.core.windows.net/${name}`),
+    async send({ name, timeToLiveSeconds }, text) {
+      try {
+        service ??= connect()
+        const queue = (await service).getQueueClient(name)
+        const answer = await queue.sendMessage(text, {
+          abortSignal: AbortSignal.timeout(timeoutMs),
+          ...(timeToLiveSeconds !== undefined && { messageTimeToLive: timeToLiveSeconds }),
+        })
+        return { status: answer._response.status }
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error)
+        const status = statusOf(error)
+        return status === undefined ? { failure: { outcome: failureOf(error), message } } : { status, body: message }
+      }
+    },
+  }
+}
+
+function statusOf(error: unknown): number | undefined {
+  return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number'
+    ? error.statusCode
+    : undefined
+}
+
+function failureOf(error: unknown): 'TimedOut' | 'SocketError' {
+  return error instanceof Error && error.name === 'AbortError' ? 'TimedOut' : 'SocketError'
+}
