@@ -173,7 +173,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): Su
       note(finding.kind === 'changed' ? finding.problem : undefined)
     } catch (error) {
       // It says nothing about the event subscription. The next look may.
-      logger.debug('the event subscription could not be looked at', { reason: reasonOf(error) })
+      logger.debug('the event subscription could not be read', { reason: reasonOf(error) })
     }
     return false
   }

@@ -35,7 +35,7 @@ function judgeExisting(existing: ExistingSubscription | undefined, world: InputW
   const { provisioningState: state = 'Succeeded' } = existing.subscription
   const again = `start the binding again: init writes ${name} anew, which starts another handshake`
   if (state === 'Creating' || state === 'Updating' || state === 'Deleting') {
-    return warning(`${name} is ${state}: somebody changes it at the moment`, {
+    return warning(`${name} is ${state}: another change is under way`, {
       remedy: 'run check again when the change is done',
     })
   }

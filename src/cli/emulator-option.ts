@@ -80,7 +80,7 @@ export async function emulatorEndpoints({ url, ca: caFile }: EmulatorAddress): P
   const answer = await ask(asked)
   const { resourceManager, authorityHost, ca } = isRecord(answer) ? answer : {}
   if (typeof resourceManager !== 'string' || typeof authorityHost !== 'string' || typeof ca !== 'string') {
-    throw new Error(`what answers at ${origin} is no emulator of eventgrid-binding`)
+    throw new Error(`the server at ${origin} is not an emulator of eventgrid-binding`)
   }
   return { resourceManager, authorityHost, ca: given ?? ca, topics: resourceManager }
 }

@@ -4,9 +4,8 @@ import { readText } from './read-text.ts'
 const pollMs = 250
 
 /**
- * Calls back with a file's text each time that it is another one than before, or with the error that reading it ended
- * in. Looks at the file itself a few times a second: editors and mounted volumes replace files in more ways than the
- * system's notices tell. A pipe can be read only once, and so has no changes. Returns how to stop.
+ * Calls back with the text of a file after each change, or with the error of reading it. Polls: editors and mounted
+ * volumes replace files in ways that the system does not report. A pipe can be read only once, and so has no changes. Returns how to stop.
  */
 export function watchText(file: string, known: string, changed: (text: string | Error) => void): () => void {
   let text: string | undefined = known

@@ -26,7 +26,7 @@ export interface ComponentDefinition {
  */
 export function readDefinition(input: unknown): ComponentDefinition {
   if (!isRecord(input)) {
-    throw metadataInvalid('this is no component', [{ rule: 'must be a component: an object', fix: forms }])
+    throw metadataInvalid('this is not a component', [{ rule: 'must be a component: an object', fix: forms }])
   }
   const issues: MetadataIssue[] = []
   const definition = isDocument(input)

@@ -10,7 +10,7 @@ const unitsInMs = new Map([
 interface DurationLimits {
   readonly atLeast: string
   readonly atMost: string
-  /** What somebody who left the unit out has most probably meant. @default 's' */
+  /** The unit that is proposed where the text has none. @default 's' */
   readonly unit?: 's' | 'm'
 }
 
@@ -30,7 +30,7 @@ export function parseDuration(text: string, limits: DurationLimits): number {
     )
   }
   const [least, most] = [inMilliseconds(limits.atLeast), inMilliseconds(limits.atMost)]
-  if (least === undefined || most === undefined) throw new Error('a limit is no duration')
+  if (least === undefined || most === undefined) throw new Error('a limit is not a duration')
   if (ms < least || ms > most) throw new BrokenRule(rule)
   return ms
 }

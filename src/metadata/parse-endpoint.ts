@@ -58,7 +58,7 @@ function parseUrl(text: string): URL {
   if (/[{}]/.test(url.hostname))
     throw new BrokenRule(
       'must not hold braces in the name of its host',
-      'daprd and `run` fill in {uuid} and the like; nobody else does',
+      'only daprd and `run` fill in {uuid} and the like',
     )
   if (text.includes('#')) throw new BrokenRule('must not hold a fragment', 'take out the # and what follows')
   return url

@@ -217,7 +217,7 @@ function warnings(given: GivenFields, sides: ReadonlySet<Side>, mode: 'push' | '
   const subscription = fields.get('subscriptionId')
   if (sides.has('input')) found.push(...unusedFields(given, mode))
   if (sides.has('input') && subscription?.text && !uuid.test(subscription.text)) {
-    found.push(`subscriptionId is no UUID (got ${subscription.shown}); Azure's ids of subscriptions are`)
+    found.push(`subscriptionId is not a UUID (got ${subscription.shown}), as the ids of Azure subscriptions are`)
   }
   return found
 }

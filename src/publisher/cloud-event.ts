@@ -72,7 +72,7 @@ export function faultsOfCloudEvent(event: Readonly<Record<string, unknown>>): re
       if (event[name] !== null) check(name, rule)
     } else if (name === 'data_base64') check(name, base64)
     else if (/^[a-z0-9]+$/.test(name)) check(name, extension)
-    else faults.push(`${JSON.stringify(name.slice(0, 64))} is no attribute name: only a-z and 0-9 may be in one`)
+    else faults.push(`${JSON.stringify(name.slice(0, 64))} is not an attribute name: use a-z and 0-9 only`)
   }
   if (Object.hasOwn(event, 'data') && Object.hasOwn(event, 'data_base64')) {
     faults.push('data and data_base64 must not both be there')

@@ -22,7 +22,7 @@ export function faultsOfEventGridEvent(event: Readonly<Record<string, unknown>>)
 }
 
 function faultOf(name: string, value: unknown): string | undefined {
-  if (!known.has(name)) return 'is no field of the Event Grid schema; put it into data'
+  if (!known.has(name)) return 'is not a field of the Event Grid schema: put it into data'
   if (name === 'data') return undefined
   if (typeof value !== 'string') return `must be a string, not ${kindOf(value)}`
   if (!isPlainText(value)) return 'must hold no control characters and no half of a surrogate pair'

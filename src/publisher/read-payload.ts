@@ -56,7 +56,7 @@ function parsed(text: string): Payload {
 
 const tooDeep = (cause: unknown) =>
   invalidPayload(
-    `the payload is ${cause instanceof RangeError ? cause.message : 'no JSON'}`,
+    `the payload is ${cause instanceof RangeError ? cause.message : 'not JSON'}`,
     'flatten it, or send it as text within data',
   )
 
@@ -98,7 +98,7 @@ function asJson(payload: unknown): string {
     if (loss) throw lost(loss)
     throw invalidPayload(`the payload can't be turned into JSON: ${reasonOf(error)}`, 'give plain JSON data')
   }
-  if (text === undefined) throw invalidPayload(`a ${typeof payload} is no payload`, 'give plain JSON data')
+  if (text === undefined) throw invalidPayload('JSON has no form for the payload', 'give plain JSON data')
   return text
 }
 

@@ -106,7 +106,7 @@ function recognise(value: unknown): WholeEvents | undefined {
     const found = schemaOf(event)
     return found === schema
       ? []
-      : [`[${index}] is ${found === undefined ? `${kindOf(event)}, no event` : nameOf[found]}`]
+      : [`[${index}] is ${found === undefined ? `${kindOf(event)}, not an event` : nameOf[found]}`]
   })
   if (strays.length > 0) {
     throw invalidPayload(
@@ -126,7 +126,7 @@ function checkWhole(
   const faultsOf = schema === 'CloudEventSchemaV1_0' ? faultsOfCloudEvent : faultsOfEventGridEvent
   const faults = events.flatMap((event, index) => faultsOf(event).map((fault) => `${at(index)}${fault}`))
   if (faults.length === 0) return
-  throw invalidPayload(`${nameOf[schema]} must be whole: ${list(faults)}`, 'correct the event', {
+  throw invalidPayload(`${nameOf[schema]} is not valid: ${list(faults)}`, 'correct the event', {
     faults: faults.slice(0, 100),
   })
 }

@@ -7,7 +7,7 @@ const msPerReplica = 250
 /** The time over which so many replicas spread one call each, in ms (pure). A single replica never waits. */
 export const fleetSpreadMs = (replicas: number): number => (replicas > 1 ? replicas * msPerReplica : 0)
 
-/** The pause before the first read of a start, in ms (pure). Where somebody waits for the start, it takes at most a quarter of his time. */
+/** The pause before the first read of a start, in ms (pure). It takes at most a quarter of a start's time limit. */
 export function decideStartPause(options: {
   readonly replicas: number
   /** How long the start may take; infinite in the background. */

@@ -27,7 +27,7 @@ export async function readSubscription(
     const subscription = await calls.get({ ...callOptions(), onResponse })
     const properties = readProperties(text)
     if (!properties) {
-      const message = 'the answer is no event subscription; a proxy may have answered instead of ARM'
+      const message = 'the answer is not an event subscription; a proxy may have answered instead of ARM'
       throw new ArmFailureError({ kind: 'network', message })
     }
     const unknownSettings = findUnknownSettings(properties)

@@ -163,7 +163,7 @@ const syntaxRules: ReadonlyMap<string, string> = new Map([
   ['KEY_OVER_1024_CHARS', `${syntax}: a key of over 1024 characters`],
   ['MISSING_CHAR', `${syntax}: a quote, bracket, colon, comma or space is missing`],
   ['MULTILINE_IMPLICIT_KEY', `${syntax}: a key over several lines`],
-  ['NON_STRING_KEY', `${syntax}: a key that is no text`],
+  ['NON_STRING_KEY', `${syntax}: a key that is not text`],
   ['TAB_AS_INDENT', `${syntax}: a tab as indentation`],
   ['UNEXPECTED_TOKEN', `${syntax}: something unexpected`],
 ])

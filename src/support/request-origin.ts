@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { isIP } from 'node:net'
 import { isLoopback } from './loopback.ts'
 
-/** A request, as far as it tells whether a page of somebody else makes it. */
+/** A request, as far as it shows whether a foreign page makes it. */
 export interface BrowserRequest {
   readonly protocol: string
   readonly headers: IncomingHttpHeaders
@@ -10,8 +10,8 @@ export interface BrowserRequest {
 
 /**
  * Whether the Host header names this machine (a loopback name or address) or the address that the server listens on;
- * where it listens on all addresses, any IP address. Any other name may be one that somebody pointed here, so that his
- * own page may read our answers (DNS rebinding).
+ * where it listens on all addresses, any IP address. Any other name may be made to point here by an attacker, whose
+ * own page could then read our answers (DNS rebinding).
  */
 export function isOwnHost({ headers }: BrowserRequest, listeningOn: string): boolean {
   const name = /^(\[[\da-f:.]+\]|[^:[\]]+)(?::\d{1,5})?$/i.exec(headers.host ?? '')?.[1]?.toLowerCase()

@@ -95,7 +95,7 @@ describe('optional fields', () => {
 
   it('warn of a subscriptionId that is no UUID', () => {
     const { warnings } = parseMetadata({ ...sampleInput, subscriptionId: 'dev', scope: '/subscriptions/DEV' })
-    expect(warnings).toEqual([expect.stringContaining('subscriptionId is no UUID (got "dev")')])
+    expect(warnings).toEqual([expect.stringContaining('subscriptionId is not a UUID (got "dev")')])
   })
 
   it('refuse a tenant by its domain name with deliveryAuthentication entra, for tokens name it by its id', () => {

@@ -26,8 +26,8 @@ const without = (event: object, name: string) =>
 
 describe('PAYLOAD_INVALID says what is wrong:', () => {
   it.each([
-    { name: 'a toJSON that gives nothing', payload: { toJSON: () => undefined }, says: 'no payload' },
-    { name: 'a toJSON that gives a function', payload: { toJSON: () => () => 1 }, says: 'no payload' },
+    { name: 'a toJSON that gives nothing', payload: { toJSON: () => undefined }, says: 'JSON has no form' },
+    { name: 'a toJSON that gives a function', payload: { toJSON: () => () => 1 }, says: 'JSON has no form' },
     { name: 'a toJSON that throws no error', payload: { toJSON: () => raise(undefined) }, says: 'toJSON' },
     { name: 'undefined', payload: undefined, says: 'missing' },
     { name: 'empty bytes', payload: Buffer.alloc(0), says: 'empty' },
@@ -77,7 +77,7 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
     {
       name: 'an upper-case extension name',
       payload: { ...cloud, partitionKey: 'a' },
-      says: '"partitionKey" is no attribute name',
+      says: '"partitionKey" is not an attribute name',
     },
     { name: 'data and data_base64', payload: { ...cloud, data: 1, data_base64: 'AA==' }, says: 'must not both' },
     { name: 'data_base64 that is none', payload: { ...cloud, data_base64: 'A' }, says: 'data_base64 must be base64' },
@@ -98,7 +98,7 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
       says: 'eventType must be a string',
     },
     { name: 'one whose eventTime is no time', payload: { ...grid, eventTime: 'now' }, says: 'eventTime must be' },
-    { name: 'one with a field Event Grid refuses', payload: { ...grid, sas_url: 'x' }, says: 'sas_url is no field' },
+    { name: 'one with a field Event Grid refuses', payload: { ...grid, sas_url: 'x' }, says: 'sas_url is not a field' },
     {
       name: 'metadataVersion other than 1',
       payload: { ...grid, metadataVersion: '2' },

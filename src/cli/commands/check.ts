@@ -27,7 +27,7 @@ Options:
   --component NAME       this one only
   --secrets FILE         JSON file for secretKeyRef, beside the local secret stores of the folder
 ${emulatorHelp(22)}
-  --offline              ask nobody: the files and the port only
+  --offline              check the files and the port only: no network
   --only ID,...          these checks and no others, such as endpoint or azure/permission
   --skip ID,...          all but these
   --wait DURATION        ask again what failed until all is well, at most so long, such as 2m
