@@ -1,6 +1,7 @@
 import { types } from 'node:util'
 import { BindingError } from '../core/errors.ts'
 import { parseJson } from './exact-json.ts'
+import { kindOf } from './json-kind.ts'
 
 /** A copy of the payload: later changes by the caller have no effect. */
 export type Payload =
@@ -98,7 +99,7 @@ function asJson(payload: unknown): string {
     if (loss) throw lost(loss)
     throw invalidPayload(`the payload can't be turned into JSON: ${reasonOf(error)}`, 'give plain JSON data')
   }
-  if (text === undefined) throw invalidPayload('JSON has no form for the payload', 'give plain JSON data')
+  if (text === undefined) throw invalidPayload(`JSON has no form for the payload, ${kindOf(payload)}`, 'give plain JSON data')
   return text
 }
 
