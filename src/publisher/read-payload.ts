@@ -99,7 +99,8 @@ function asJson(payload: unknown): string {
     if (loss) throw lost(loss)
     throw invalidPayload(`the payload can't be turned into JSON: ${reasonOf(error)}`, 'give plain JSON data')
   }
-  if (text === undefined) throw invalidPayload(`JSON has no form for the payload, ${kindOf(payload)}`, 'give plain JSON data')
+  if (text === undefined)
+    throw invalidPayload(`JSON has no form for the payload, ${kindOf(payload)}`, 'give plain JSON data')
   return text
 }
 
