@@ -4,6 +4,7 @@ import {
   type EventSubscription,
   type EventSubscriptionProperties,
 } from '../model/model.ts'
+import { visibleIn } from './field-versions.ts'
 
 /** Options of {@link viewEventSubscription}. */
 export interface ViewOptions {
@@ -31,7 +32,7 @@ export function viewEventSubscription(
     ? { maxDeliveryAttempts: 30, eventTimeToLiveInMinutes: 1440, ...properties.retryPolicy }
     : properties.retryPolicy
   return {
-    properties: {
+    properties: visibleIn(options.apiVersion, {
       topic: sourceId(scope),
       provisioningState,
       labels: properties.labels ?? null,
@@ -43,7 +44,7 @@ export function viewEventSubscription(
       ...(filled || properties.eventDeliverySchema ? { eventDeliverySchema: properties.eventDeliverySchema } : {}),
       ...(retryPolicy ? { retryPolicy } : {}),
       ...pick(properties, ['expirationTimeUtc', 'deadLetterDestination', 'deadLetterWithResourceIdentity']),
-    },
+    }),
     id,
     name,
     type,
@@ -59,39 +60,33 @@ export function viewDeliveryAttributes(properties: EventSubscriptionProperties):
 
 function viewDestination(destination: Destination, options: ViewOptions): Json {
   const { endpointType, properties } = destination
-  if (endpointType !== 'WebHook') return { endpointType, properties }
-  const { endpointUrl, deliveryAttributeMappings, minimumTlsVersionAllowed, ...rest } = properties
+  if (endpointType !== 'WebHook') return { endpointType, properties: visibleIn(options.apiVersion, properties) }
+  const { endpointUrl, deliveryAttributeMappings, ...rest } = properties
   const filled = options.detail === 'filled'
-  return {
-    endpointType,
-    properties: {
-      ...(filled ? { maxEventsPerBatch: 1, preferredBatchSizeInKilobytes: 64 } : {}),
-      ...rest,
-      endpointUrl: null,
-      endpointBaseUrl: withoutQuery(endpointUrl),
-      ...(deliveryAttributeMappings
-        ? { deliveryAttributeMappings: deliveryAttributeMappings.map((one) => withSecretFlag(one, options.secrets)) }
-        : {}),
-      ...(minimumTlsVersionAllowed && options.apiVersion >= firstVersionWithTls ? { minimumTlsVersionAllowed } : {}),
-    },
+  const shown = {
+    ...(filled ? { maxEventsPerBatch: 1, preferredBatchSizeInKilobytes: 64 } : {}),
+    ...rest,
+    endpointUrl: null,
+    endpointBaseUrl: withoutQuery(endpointUrl),
+    ...(deliveryAttributeMappings
+      ? { deliveryAttributeMappings: deliveryAttributeMappings.map((one) => withSecretFlag(one, options.secrets)) }
+      : {}),
   }
+  return { endpointType, properties: visibleIn(options.apiVersion, shown) }
 }
-
-/** Versions are dates, so they compare as text. */
-const firstVersionWithTls = '2025-02-15'
 
 function viewFilter(properties: EventSubscriptionProperties, options: ViewOptions): Json {
   const { isSubjectCaseSensitive, ...filter } = properties.filter ?? {}
   // In the versions of 2018 the answer of a write has only the types that were sent.
   const filledIn = options.detail === 'filled' || options.apiVersion >= '2019'
   const types = filter.includedEventTypes ?? (filledIn ? options.defaultEventTypes : undefined)
-  return {
+  return visibleIn(options.apiVersion, {
     ...(options.detail === 'filled' ? { subjectBeginsWith: '', subjectEndsWith: '' } : {}),
     ...filter,
     ...(types ? { includedEventTypes: types } : {}),
     // False is never echoed.
     ...(isSubjectCaseSensitive ? { isSubjectCaseSensitive } : {}),
-  }
+  })
 }
 
 function withSecretFlag(mapping: unknown, secrets: 'shown' | 'hidden'): unknown {

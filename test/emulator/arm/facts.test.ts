@@ -234,6 +234,36 @@ describe('what an event subscription shows', () => {
     expect(await types('2022-06-15')).toBeUndefined()
   })
 
+  it.each([
+    {
+      version: '2018-09-15-preview',
+      young: ['maxEventsPerBatch', 'deliveryAttributeMappings'],
+      shown: ['eventDeliverySchema'],
+    },
+    { version: '2019-06-01', young: ['eventDeliverySchema', 'maxEventsPerBatch'], shown: ['retryPolicy'] },
+    {
+      version: '2020-06-01',
+      young: ['deliveryAttributeMappings'],
+      shown: ['eventDeliverySchema', 'maxEventsPerBatch'],
+    },
+    { version: '2021-12-01', young: ['minimumTlsVersionAllowed'], shown: ['deliveryAttributeMappings'] },
+  ])('in $version has $shown and not $young', async ({ version, young, shown }) => {
+    const emulator = await startEmulator()
+    const webhook = await openWebhook(emulator)
+    const path = `${emulator.topic().id}/providers/Microsoft.EventGrid/eventSubscriptions/shop`
+    const mapping = { name: 'X-Shop', type: 'Static', properties: { value: 'a' } }
+    const { endpointType, properties } = webhookAt(webhook.url)
+    const more = { deliveryAttributeMappings: [mapping], minimumTlsVersionAllowed: '1.2' }
+    await sendArm(
+      emulator,
+      `${path}?api-version=2025-02-15`,
+      put({ destination: { endpointType, properties: { ...properties, ...more } } }),
+    )
+    const text = JSON.stringify((await sendArm(emulator, `${path}?api-version=${version}`)).body)
+    for (const name of shown) expect(text).toContain(`"${name}"`)
+    for (const name of young) expect(text).not.toContain(`"${name}"`)
+  })
+
   it('has no systemData, keeps its labels and the letter case of its name', async () => {
     const emulator = await startEmulator()
     const webhook = await openWebhook(emulator)

@@ -161,6 +161,32 @@ describe('a custom topic', () => {
     expect(await shown('2021-12-01')).toBe(false)
   })
 
+  it('keeps its kind, sku and identity, and a PATCH changes each alone', async () => {
+    const emulator = await startEmulator(contributor)
+    const path = `${group(emulator)}/topics/lamps`
+    const given = { kind: 'Azure', sku: { name: 'Basic' }, identity: { type: 'SystemAssigned' } }
+    await sendArm(emulator, path, { method: 'PUT', body: JSON.stringify({ location: 'westeurope', ...given }) })
+    await sendArm(emulator, path, { method: 'PATCH', body: JSON.stringify({ sku: { name: 'Premium' } }) })
+    expect((await sendArm(emulator, path)).body).toMatchObject({ ...given, sku: { name: 'Premium' } })
+  })
+
+  it('may have the name of one in another region, which has an endpoint of its own', async () => {
+    const groups = { subscriptions: [{ resourceGroups: ['rg', 'other'] }] }
+    const emulator = await startEmulator({ ...contributor, ...groups })
+    const { topics } = managementOf(emulator)
+    const cloud = { location: 'northeurope', inputSchema: 'CloudEventSchemaV1_0' }
+    await topics.beginCreateOrUpdateAndWait('other', 'orders', cloud)
+    const [first, second] = emulator.topics()
+    expect([first?.name, second?.name]).toEqual(['orders', 'orders'])
+    const { key1 = '' } = await topics.listSharedAccessKeys('other', 'orders')
+    const { httpEndpoint = '' } = second ?? {}
+    expect((await publishTo({ httpEndpoint, key: key1 })).status).toBe(200)
+    expect((await publishTo({ httpEndpoint, key: first?.key ?? '' })).status).toBe(401)
+    await topics.beginDeleteAndWait('other', 'orders')
+    expect((await publishTo({ httpEndpoint, key: key1 })).status).toBe(404)
+    expect((await publishTo(emulator.topic())).status).toBe(200)
+  })
+
   it('keeps its location: another is refused with 409', async () => {
     const emulator = await startEmulator(contributor)
     const put = (location: string) =>

@@ -66,6 +66,41 @@ describe('after a restart on the same state file', () => {
     expect(second.records.handshakes.length).toBe(0)
   })
 
+  it('knows its domains with their topics, and its system topics', async () => {
+    const file = stateFile()
+    const source = '/subscriptions/1/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/photos'
+    const options = {
+      clients: [{ roles: [{ role: 'EventGrid Contributor' }] }],
+      domains: [{ name: 'shop' }],
+      systemTopics: [{ name: 'uploads', source }],
+    }
+    const first = await startEmulator({ state: file, ...options })
+    await managementOf(first).domainTopics.beginCreateOrUpdateAndWait('rg', 'shop', 'lamps')
+    const { keys } = first.domain('shop')
+    const systemTopics = first.systemTopics()
+    await first.close()
+    const second = await startEmulator({ state: file, ...options })
+    expect(second.domain('shop').keys).toEqual(keys)
+    expect(second.systemTopics()).toEqual(systemTopics)
+    expect((await managementOf(second).domainTopics.get('rg', 'shop', 'lamps')).name).toBe('lamps')
+  })
+
+  it('knows the topics of a file that was written before there were domains', async () => {
+    const file = stateFile()
+    const first = await startEmulator({ state: file })
+    const { keys, id } = first.topic('orders')
+    await first.close()
+    const database = new DatabaseSync(file)
+    const { value } = database.prepare("SELECT value FROM kept WHERE kind = 'resource'").get() ?? {}
+    const { type: _type, label: _label, ...topic } = JSON.parse(String(value))
+    database.exec("DELETE FROM kept WHERE kind = 'resource'")
+    database.prepare("INSERT INTO kept VALUES ('topic', 'orders', ?)").run(JSON.stringify(topic))
+    database.close()
+    const second = await startEmulator({ state: file })
+    expect(second.topic('orders')).toMatchObject({ id, keys })
+    expect(second.topics()).toHaveLength(1)
+  })
+
   it('has the same certificate authority and client secret, and honours the tokens it gave', async () => {
     const file = stateFile()
     const first = await startEmulator({ state: file })
