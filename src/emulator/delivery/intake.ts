@@ -24,16 +24,7 @@ export interface IntakeOptions {
 }
 
 /** Puts events into the queues of the subscriptions that want them. */
-export interface Intake {
-  /** Takes new events. Throws if the journal cannot be written: then no event is taken. */
-  accept(accepted: readonly SourcedEvents[]): void
-  /** Accepts an event again for one subscription; false if the subscription accepts no events. */
-  redeliver(subscriptionId: string, event: AcceptedEvent): boolean
-  /** Takes the events that the journal has from an earlier run. */
-  restore(): void
-}
-
-export function createIntake(options: IntakeOptions): Intake {
+export function createIntake(options: IntakeOptions) {
   const { clock, store, journal, watcher, queues, bytes, sizeOf } = options
 
   function restoreEntry(entry: JournalEntry): void {
@@ -57,7 +48,8 @@ export function createIntake(options: IntakeOptions): Intake {
   }
 
   return {
-    accept(accepted) {
+    /** Takes new events. Throws if the journal cannot be written: then no event is taken. */
+    accept(accepted: readonly SourcedEvents[]): void {
       const routed = accepted.flatMap(({ sources, events }) => {
         const open = sources.flatMap((source) => queues.openOf(source))
         return events.map((event) => ({ event, takers: open.filter(({ queue }) => queue.matches(event)) }))
@@ -80,7 +72,8 @@ export function createIntake(options: IntakeOptions): Intake {
         }
       }
     },
-    redeliver(subscriptionId, event) {
+    /** Accepts an event again for one subscription; false if the subscription accepts no events. */
+    redeliver(subscriptionId: string, event: AcceptedEvent): boolean {
       const taker = queues.find(subscriptionId)
       if (!taker) return false
       const { queue, subscription } = taker
@@ -90,7 +83,8 @@ export function createIntake(options: IntakeOptions): Intake {
       watcher?.queued(subscription, event)
       return true
     },
-    restore() {
+    /** Takes the events that the journal has from an earlier run. */
+    restore(): void {
       let last: AcceptedEvent | undefined
       for (const entry of journal.entries()) {
         // The journal lists an event once for each of its subscriptions, one after the other.

@@ -7,23 +7,10 @@ export interface QueuedSubscription {
   subscription: EventSubscription
 }
 
-/** The queues of all subscriptions, by subscription and by source. Ids compare without regard to case. */
-export interface SubscriptionQueues {
-  find(subscriptionId: string): QueuedSubscription | undefined
-  /** Those that take new events of a source (its resource id). */
-  openOf(sourceId: string): QueuedSubscription[]
-  add(subscription: EventSubscription): QueuedSubscription
-  /** Takes the new version of a subscription. Returns whether its queue may have something to send. */
-  update(subscription: EventSubscription): boolean
-  remove(subscription: EventSubscription): void
-  all(): Iterable<QueuedSubscription>
-  /** Events in all queues. */
-  readonly size: number
-}
+export type SubscriptionQueues = ReturnType<typeof createSubscriptionQueues>
 
-export function createSubscriptionQueues(
-  makeQueue: (subscription: EventSubscription) => SubscriptionQueue,
-): SubscriptionQueues {
+/** The queues of all subscriptions, by subscription and by source. Ids compare without regard to case. */
+export function createSubscriptionQueues(makeQueue: (subscription: EventSubscription) => SubscriptionQueue) {
   const byId = new Map<string, QueuedSubscription>()
   const bySource = new Map<string, Set<QueuedSubscription>>()
 
@@ -36,13 +23,15 @@ export function createSubscriptionQueues(
   }
 
   return {
-    find: (subscriptionId) => byId.get(subscriptionId.toLowerCase()),
-    openOf: (sourceId) =>
+    find: (subscriptionId: string) => byId.get(subscriptionId.toLowerCase()),
+    /** Those that take new events of a source (its resource id). */
+    openOf: (sourceId: string) =>
       [...(bySource.get(sourceId.toLowerCase()) ?? [])].filter(({ subscription: { provisioningState } }) =>
         ['Succeeded', 'Updating'].includes(provisioningState),
       ),
     add,
-    update(subscription) {
+    /** Takes the new version of a subscription. Returns whether its queue may have something to send. */
+    update(subscription: EventSubscription): boolean {
       const known = byId.get(subscription.id.toLowerCase())
       const ready = subscription.provisioningState === 'Succeeded'
       // Before the first success there are no settings to deliver by; during an update the previous ones are used.
@@ -52,13 +41,14 @@ export function createSubscriptionQueues(
       if (ready) changed.queue.use(subscription)
       return ready
     },
-    remove({ id, scope }) {
+    remove({ id, scope }: EventSubscription): void {
       const removed = byId.get(id.toLowerCase())
       if (!removed) return
       byId.delete(id.toLowerCase())
       bySource.get(scope.toLowerCase())?.delete(removed)
     },
     all: () => byId.values(),
+    /** Events in all queues. */
     get size() {
       let sum = 0
       for (const { queue } of byId.values()) sum += queue.size

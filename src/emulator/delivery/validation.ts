@@ -19,14 +19,6 @@ import {
 } from './handshake.ts'
 import type { WebhookClient, WebhookResult } from './webhook-client.ts'
 
-/** Runs handshakes, and holds the validation URLs that were not called yet. */
-export interface Validator {
-  validate(subscription: EventSubscription, signal: AbortSignal): Promise<ValidationOutcome>
-  /** Handles a call of a validation URL; false if the URL is unknown or expired. */
-  confirm(id: string | undefined, token: string | undefined): boolean
-  close(): void
-}
-
 interface Handshake {
   readonly subscription: EventSubscription
   readonly url: URL
@@ -43,7 +35,8 @@ export interface ValidatorOptions {
   readonly baseUrl: () => string
 }
 
-export function createValidator(options: ValidatorOptions, client: WebhookClient): Validator {
+/** Runs handshakes, and holds the validation URLs that were not called yet. */
+export function createValidator(options: ValidatorOptions, client: WebhookClient) {
   const { clock, records } = options
   const open = createOpenValidations(clock)
 
@@ -98,7 +91,7 @@ export function createValidator(options: ValidatorOptions, client: WebhookClient
   }
 
   return {
-    async validate(subscription, signal) {
+    async validate(subscription: EventSubscription, signal: AbortSignal): Promise<ValidationOutcome> {
       const webhook = webhookOf(subscription)
       if (!webhook) return { outcome: 'validated' }
       const id = randomUUID().toUpperCase()
@@ -149,6 +142,7 @@ function createOpenValidations(clock: Clock) {
         open.set(id, { token, settle })
       })
     },
+    /** Handles a call of a validation URL; false if the URL is unknown or expired. */
     confirm(id: string | undefined, token: string | undefined): boolean {
       const waiting = id === undefined ? undefined : open.get(id.toUpperCase())
       if (!waiting || waiting.token !== token) return false

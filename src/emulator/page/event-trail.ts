@@ -71,20 +71,8 @@ const attemptLimit = 10
 export const fateLimit = 50
 export const endedStates: ReadonlySet<FateState> = new Set(['delivered', 'dead-lettered', 'dropped', 'forgotten'])
 
-interface TrailMemory {
-  readonly entries: Map<number, TrailedEvent>
-  readonly evicted: number
-  add(source: string, event: AcceptedEvent): TrailedEvent
-  find(event: AcceptedEvent): TrailedEvent | undefined
-  /** Counts an event as evicted without storing it. */
-  skip(event: AcceptedEvent): void
-  isSkipped(event: AcceptedEvent): boolean
-  /** To be called after an event was added or changed. */
-  changed(entry: TrailedEvent): void
-  listen(listener: (event: TrailedEvent) => void): void
-}
-
-function createTrailMemory(now: () => number, limit: number): TrailMemory {
+/** The latest events, bounded in number and size. */
+function createTrailMemory(now: () => number, limit: number) {
   const entries = new Map<number, TrailedEvent>()
   /** Keys of the finished events, in the order in which they finished: they are evicted first. */
   const finished = new Set<number>()
@@ -98,7 +86,7 @@ function createTrailMemory(now: () => number, limit: number): TrailMemory {
     get evicted() {
       return evicted
     },
-    add(source, event) {
+    add(source: string, event: AcceptedEvent): TrailedEvent {
       const text = JSON.stringify(event.body)
       const bytes = Buffer.from(text)
       const truncated = bytes.length > trailedBodyLimit
@@ -127,20 +115,22 @@ function createTrailMemory(now: () => number, limit: number): TrailMemory {
       }
       return entry
     },
-    find: (event) => known.get(event),
-    skip(event) {
+    find: (event: AcceptedEvent) => known.get(event),
+    /** Counts an event as evicted without storing it. */
+    skip(event: AcceptedEvent): void {
       skipped.add(event)
       evicted++
     },
-    isSkipped: (event) => skipped.has(event),
-    changed(entry) {
+    isSkipped: (event: AcceptedEvent) => skipped.has(event),
+    /** To be called after an event was added or changed. */
+    changed(entry: TrailedEvent): void {
       if (!entries.has(entry.key)) return
       // An event without subscriptions is finished too: a subscription would have taken it in the same tick.
       if ([...entry.fates.values()].every(({ state }) => endedStates.has(state))) finished.add(entry.key)
       else finished.delete(entry.key)
       for (const listener of listeners) listener(entry)
     },
-    listen: (listener) => void listeners.push(listener),
+    listen: (listener: (event: TrailedEvent) => void) => void listeners.push(listener),
   }
 }
 

@@ -17,18 +17,6 @@ export interface FigurePoint {
   readonly p95?: number
 }
 
-export interface Figures {
-  add(name: FigureName, count?: number): void
-  /** A subscriber's answer came after so many milliseconds. */
-  answered(ms: number): void
-  totals(): Readonly<Record<FigureName, number>>
-  /**
-   * The last seconds, oldest first, quiet ones too; the running one comes last.
-   * @param count @default {@link secondsRemembered}
-   */
-  series(count?: number): FigurePoint[]
-}
-
 export const secondsRemembered = 120
 
 /** The maximum number of answers per second for its percentiles: the latest ones. */
@@ -43,8 +31,10 @@ interface Second {
   readonly samples: number[]
 }
 
-/** Makes the counters. @param now milliseconds since 1970 */
-export function createFigures(now: () => number): Figures {
+export type Figures = ReturnType<typeof createFigures>
+
+/** Counts, in all and by the second. @param now milliseconds since 1970 */
+export function createFigures(now: () => number) {
   const totals = { published: 0, delivered: 0, failed: 0, deadLettered: 0, dropped: 0 }
   const seconds = new Map<number, Second>()
 
@@ -63,16 +53,18 @@ export function createFigures(now: () => number): Figures {
   }
 
   return {
-    add(name, count = 1) {
+    add(name: FigureName, count = 1): void {
       totals[name] += count
       if (name === 'published' || name === 'delivered' || name === 'failed') current()[name] += count
     },
-    answered(ms) {
+    /** A subscriber's answer came after so many milliseconds. */
+    answered(ms: number): void {
       const second = current()
       second.samples[second.answers++ % samplesPerSecond] = ms
     },
-    totals: () => ({ ...totals }),
-    series(count = secondsRemembered) {
+    totals: (): Readonly<Record<FigureName, number>> => ({ ...totals }),
+    /** The last seconds, oldest first, quiet ones too; the running one comes last. */
+    series(count = secondsRemembered): FigurePoint[] {
       const last = Math.floor(now() / 1000)
       return Array.from({ length: count }, (_, index) => {
         const second = last - count + 1 + index

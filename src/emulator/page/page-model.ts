@@ -5,7 +5,7 @@ import type { Store } from '../model/store.ts'
 import type { NamespaceQueues } from '../namespaces/namespace-queues.ts'
 import type { HandshakeRecord, Records } from '../records/record-types.ts'
 import type { EventTrail } from './event-trail.ts'
-import { type Figures, secondsRemembered } from './figures.ts'
+import { type FigurePoint, type Figures, secondsRemembered } from './figures.ts'
 import { viewEvent, viewPublished, viewQueue, viewSubscription, viewSystemTopic } from './page-view.ts'
 
 export interface PageSources {
@@ -23,27 +23,15 @@ export interface PageSources {
   readonly addresses: { readonly https: string; readonly http: string }
 }
 
-/** What the page shows, as plain JSON values, at the moment it is asked. */
-export interface PageModel {
-  /** Topics, event subscriptions, and Queue event subscriptions of namespace topics. */
-  resources(): object
-  /**
-   * The emulator's time, counts, and the plots' seconds since a time.
-   * @param since @default as long ago as is remembered
-   */
-  figures(since?: number): { readonly now: number }
-  /** Events that were shown once and are not any more. */
-  evicted(): number
-  /** The latest events, newest first. */
-  events(): object[]
-}
-
 /** The maximum number of topics, of event subscriptions and of queues that are shown. */
 export const shownResources = 200
 /** The maximum number of handshakes in memory, one per subscription. */
 const rememberedHandshakes = 1000
 
-export function createPageModel(sources: PageSources): PageModel {
+export type PageModel = ReturnType<typeof createPageModel>
+
+/** What the page shows, as plain JSON values, at the moment it is asked. */
+export function createPageModel(sources: PageSources) {
   const { clock, records, store, namespaces, trail, figures, addresses } = sources
   const handshakes = new Map<string, HandshakeRecord>()
   records.handshakes.listen((handshake) => {
@@ -74,7 +62,8 @@ export function createPageModel(sources: PageSources): PageModel {
   }
 
   return {
-    resources() {
+    /** Topics, event subscriptions, and Queue event subscriptions of namespace topics. */
+    resources(): object {
       const queues = viewQueues()
       const topics = [...store.resources('topics'), ...store.resources('domains')]
       const systemTopics = store.resources('systemTopics')
@@ -94,7 +83,8 @@ export function createPageModel(sources: PageSources): PageModel {
         },
       }
     },
-    figures(since = 0) {
+    /** The emulator's time, counts, and the plots' seconds since a time. */
+    figures(since = 0): { readonly now: number; readonly totals: object; readonly series: readonly FigurePoint[] } {
       const now = clock.now()
       // The current second, and the previous one, whose figures may have changed since they were sent.
       const seconds = Math.min(Math.ceil((now - since) / 1000) + 2, secondsRemembered)
@@ -104,7 +94,9 @@ export function createPageModel(sources: PageSources): PageModel {
         series: figures.series(seconds),
       }
     },
+    /** The number of events that were shown and are evicted. */
     evicted: () => trail.evicted,
-    events: () => trail.events().map(viewEvent),
+    /** The latest events, newest first. */
+    events: (): object[] => trail.events().map(viewEvent),
   }
 }

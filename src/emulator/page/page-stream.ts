@@ -18,24 +18,13 @@ export interface PageStreamOptions {
   readonly pauseMs?: number
 }
 
-/** Sends changes to browsers, by Server-Sent Events. */
-export interface PageStream {
-  /** Adds a browser and sends it the full state; false if there are too many already. */
-  join(client: StreamClient): boolean
-  /** An event is new or has changed. */
-  changed(event: TrailedEvent): void
-  /** The full state, which a browser gets first. */
-  state(): object
-  close(): void
-}
-
 /** The maximum number of events in one message: the newest. If more change, the next figures come with the full state. */
 const eventsPerMessage = 100
 /** Messages between two of the figures' own. */
 const messagesPerTick = 4
 
-/** Makes the stream. Its timer uses the machine's clock and runs only while a browser listens. */
-export function createPageStream(model: PageModel, options: PageStreamOptions = {}): PageStream {
+/** Sends changes to browsers, by Server-Sent Events. Its timer uses the machine's clock and runs only while a browser listens. */
+export function createPageStream(model: PageModel, options: PageStreamOptions = {}) {
   const { maxClients = 16, maxBacklog = 1_048_576, pauseMs = 250 } = options
   const clients = new Set<StreamClient>()
   /** Clients that were too slow and missed messages. */
@@ -123,7 +112,8 @@ export function createPageStream(model: PageModel, options: PageStreamOptions = 
   }
 
   return {
-    join(client) {
+    /** Adds a browser and sends it the full state; false if there are too many already. */
+    join(client: StreamClient): boolean {
       if (clients.size >= maxClients) return false
       if (clients.size === 0) {
         resources = JSON.stringify(model.resources())
@@ -135,11 +125,13 @@ export function createPageStream(model: PageModel, options: PageStreamOptions = 
       client.write(`retry: 1000\n\n${message('state', state())}`)
       return true
     },
-    changed(event) {
+    /** An event is new or has changed. */
+    changed(event: TrailedEvent): void {
       if (clients.size > 0) dirty.add(event)
     },
+    /** The full state, which a browser gets first. */
     state,
-    close() {
+    close(): void {
       rest()
       clients.clear()
       behind.clear()

@@ -32,15 +32,6 @@ export interface CertificateAndKey {
   readonly key: string
 }
 
-export interface CertificateAuthority {
-  /** Its certificate (PEM): what clients must trust. */
-  readonly certificate: string
-  /** A server certificate for host names and IP addresses. */
-  issue(hosts: readonly string[]): CertificateAndKey
-  /** The TLS settings for a host name of SNI; made at the first call, then cached. */
-  contextFor(host: string): SecureContext
-}
-
 interface Authority {
   readonly name: Buffer
   readonly key: KeyObject
@@ -71,17 +62,22 @@ export function readAuthority(json: string): CertificateAndKey {
   return authorityText.parse(JSON.parse(json))
 }
 
-/** Makes an authority that issues certificates. @param made @default a new one */
-export function createCertificateAuthority(made: CertificateAndKey = makeAuthority()): CertificateAuthority {
+export type CertificateAuthority = ReturnType<typeof createCertificateAuthority>
+
+/** The emulator's own certificate authority. @param made @default a new one */
+export function createCertificateAuthority(made: CertificateAndKey = makeAuthority()) {
   const { certificate } = made
   const key = createPrivateKey(made.key)
   const authority = { name: nameOf(authorityName), key, keyId: keyIdOf(createPublicKey(key)) }
   const contexts = new Map<string, SecureContext>()
   const issue = (hosts: readonly string[]) => issueLeaf(authority, hosts)
   return {
+    /** Its certificate (PEM): what clients must trust. */
     certificate,
+    /** A server certificate for host names and IP addresses. */
     issue,
-    contextFor(host) {
+    /** The TLS settings for a host name of SNI; made at the first call, then cached. */
+    contextFor(host: string): SecureContext {
       const known = contexts.get(host)
       if (known) return known
       const leaf = issue([host])

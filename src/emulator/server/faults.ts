@@ -79,20 +79,15 @@ export function checkFault(fault: Fault): void {
   }
 }
 
-export interface Faults {
-  /** Adds one. */
-  add(fault: Fault): void
-  /** The first fault that matches this call, if any; counts it as used. */
-  take(route: FaultRoute, call: { readonly method: string; readonly url: string }): Fault | undefined
-  /** Forgets all. */
-  clear(): void
-}
+export type Faults = ReturnType<typeof createFaults>
 
-export function createFaults(): Faults {
+/** The injected faults, in the order in which they were added. */
+export function createFaults() {
   let waiting: { fault: Fault; left: number }[] = []
   return {
-    add: (fault) => void waiting.push({ fault, left: fault.times ?? 1 }),
-    take(route, call) {
+    add: (fault: Fault) => void waiting.push({ fault, left: fault.times ?? 1 }),
+    /** The first fault that matches this call, if any; counts it as used. */
+    take(route: FaultRoute, call: { readonly method: string; readonly url: string }): Fault | undefined {
       const hit = waiting.find(({ fault }) => fault.route === route && (fault.matches?.(call) ?? true))
       if (!hit) return undefined
       hit.left--

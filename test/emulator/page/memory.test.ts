@@ -143,7 +143,7 @@ function openStream(options: PageStreamOptions = {}) {
   const { trail, figures } = openTrail(300)
   const model = {
     resources: () => ({ topics: [] }),
-    figures: () => ({ now: 0, totals: figures.totals() }),
+    figures: () => ({ now: 0, totals: figures.totals(), series: figures.series() }),
     evicted: () => trail.evicted,
     events: () => trail.events().map(viewEvent),
   }
