@@ -43,15 +43,20 @@ export function callHandler(
     return
   }
   if ((typeof result !== 'object' || result === null) && typeof result !== 'function') resolve()
-  else settled(result).then(resolve, fail)
+  else void settle(result, resolve, fail)
 }
 
 /** `await` makes a failure of an object whose `then` throws when it is read. */
-async function settled(result: unknown): Promise<void> {
-  const value = await result
-  // Nothing of it has run, so the event is not handled.
-  if (/Generator/.test(Object.prototype.toString.call(value)))
-    throw new TypeError('the handler returned a generator, which has not run')
+async function settle(result: unknown, resolve: () => void, fail: (error: unknown) => void): Promise<void> {
+  try {
+    // Nothing of a generator has run, so the event is not handled.
+    if (/Generator/.test(Object.prototype.toString.call(await result)))
+      throw new TypeError('the handler returned a generator, which has not run')
+  } catch (error) {
+    fail(error)
+    return
+  }
+  resolve()
 }
 
 function logThrown({ rejected, reason }: HandlerError, eventId: string, log: QuietLog): void {

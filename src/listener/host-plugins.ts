@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { BindingError } from '../core/errors.ts'
-import { answerUnknownPaths, type RoutesOptions } from './routes.ts'
+import { createUnknownPaths, type RoutesOptions } from './routes.ts'
 
 /** The option `fastify`: a host adds plugins, hooks and routes of its own to the server of the listener. */
 export type FastifyHook = (server: FastifyInstance) => unknown
@@ -22,7 +22,7 @@ export async function loadPlugins(app: FastifyInstance, { host, routes, onAnswer
   try {
     if (host) await app.register(Object.assign(async () => void (await host(app)), { [skipOverride]: true }))
     await app.register(routes)
-    answerUnknownPaths(app, onAnswer)
+    await app.register(createUnknownPaths(onAnswer))
     await app.ready()
   } catch (error) {
     await app.close()

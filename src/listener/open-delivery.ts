@@ -56,7 +56,7 @@ export function openDelivery(delivery: Delivery, handlerTimeoutMs: number): Open
   const { length } = delivery.members
   return {
     delivery,
-    outcomes: new Array<EventOutcome>(length).fill('notTried'),
+    outcomes: delivery.members.map(() => 'notTried'),
     timeout: new AbortController(),
     caller: callerContext(),
     expiresAt: delivery.arrivedAt + handlerTimeoutMs,

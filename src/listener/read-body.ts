@@ -34,8 +34,9 @@ export function createBodyReader(maxBytes: number): BodyReader {
     })
     body.on('end', () => end(joined(chunks, length)))
     // Cut off, or broken by a stream that a host's hook put in place of the request: nobody is left to answer.
-    body.on('error', () => end())
-    body.on('close', () => end())
+    const abandon = () => end()
+    body.on('error', abandon)
+    body.on('close', abandon)
   }
 }
 

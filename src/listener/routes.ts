@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { type Gate, type GateDecision, isValidation } from './gate.ts'
 import { defaultPath, pathOf } from './paths.ts'
 import { type Answer, problemAnswer } from './problem.ts'
@@ -86,17 +86,20 @@ const contentTypes = [
 
 /**
  * Answers paths without a route 404, with the path that arrived, so that a wrong rewrite of an ingress is easy to find. Before the body is
- * read: Fastify's parsers answer 400 or 413, which would end an event that an ingress sends to the wrong path.
+ * read: Fastify's parsers answer 400 or 413, which would end an event that an ingress sends to the wrong path. Encapsulated, so that the
+ * hook runs for these paths alone.
  */
-export function answerUnknownPaths(app: FastifyInstance, onAnswer: RoutesOptions['onAnswer']): void {
+export function createUnknownPaths(onAnswer: RoutesOptions['onAnswer']): FastifyPluginAsync {
   const answer = (_request: FastifyRequest, reply: FastifyReply) => answerUnknownPath(reply, onAnswer)
-  try {
-    app.setNotFoundHandler(answer)
-  } catch {
-    // The host has set its own handler.
-    return
+  return async (server) => {
+    try {
+      server.setNotFoundHandler(answer)
+    } catch {
+      // The host has set its own handler.
+      return
+    }
+    server.addHook('onRequest', answer)
   }
-  app.addHook('onRequest', (request, reply, done) => (request.is404 ? answer(request, reply) : done()))
 }
 
 /** Names the path, but not the query, which may be secret. */
