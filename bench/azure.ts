@@ -85,11 +85,13 @@ export interface OursOptions {
   readonly metadata?: Readonly<Record<string, string>>
   /** Flags of Node. */
   readonly nodeFlags?: readonly string[]
+  /** @default servers/ours.ts */
+  readonly program?: string
 }
 
 /** Our binding, subscribed and ready for deliveries. */
 export async function startOurs(azure: Azure, options: OursOptions): Promise<Server> {
-  const { authentication, instances = 1, metadata, nodeFlags = [] } = options
+  const { authentication, instances = 1, metadata, nodeFlags = [], program = serverFile('ours') } = options
   const topic = instances > 1 ? 'instances' : authentication
   const ports = await freePorts(instances)
   const more = { deliveryAuthentication: authentication, ...metadata }
@@ -98,7 +100,7 @@ export async function startOurs(azure: Azure, options: OursOptions): Promise<Ser
     components: ports.map((port) => inputMetadata(azure, topic, port, more)),
   }
   const child: Server['child'] = await startChild({
-    args: [...serverFlags, ...nodeFlags, serverFile('ours')],
+    args: [...serverFlags, ...nodeFlags, program],
     core: 'server',
     env: { BENCH_SETUP: JSON.stringify(setup) },
   })

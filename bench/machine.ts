@@ -19,7 +19,7 @@ export function describeMachine(go: GoBinding, dapr: DaprPrograms): string[] {
   const commit = spawnSync('git', ['describe', '--always', '--dirty', '--abbrev=10'], { cwd: root, encoding: 'utf8' })
   return [
     `${all.length} x ${all[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB of memory, ${type()} ${release()}`,
-    `load average before the run ${loadavg()[0]?.toFixed(1)}; well below 1 on a machine that has nothing else to do, above it trust the processor time alone`,
+    `load average before the run ${loadavg()[0]?.toFixed(1)}; above 1 trust the processor time alone`,
     canPin
       ? 'the server has one core for itself, load, topic and emulator have another (taskset)'
       : 'nothing is pinned to a core: there is no taskset, or one core only',

@@ -26,6 +26,7 @@ import { memoryUse } from './suites/memory.ts'
 import { pull } from './suites/pull.ts'
 import { start } from './suites/start.ts'
 import { steady } from './suites/steady.ts'
+import { telemetry } from './suites/telemetry.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -37,7 +38,10 @@ const { values: options } = parseArgs({
     'cpu-prof': { type: 'boolean', default: false },
   },
 })
-const suites: readonly Suite[] = [inbound, latency, bodies, create, pull, start, memoryUse, steady, growth, dapr]
+const suites: readonly Suite[] = [
+  ...[inbound, latency, bodies, create, pull],
+  ...[start, memoryUse, steady, growth, telemetry, dapr],
+]
 const only = options.only?.split(',')
 const unknown = only?.filter((name) => !suites.some((suite) => suite.name === name)) ?? []
 if (unknown.length > 0) throw new RangeError(`--only takes ${suites.map(({ name }) => name).join(', ')}`)

@@ -18,7 +18,8 @@ function text(x: number, y: number, words: string, more = ''): string {
 
 function picture(height: number, title: string, parts: readonly string[]): string {
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="13" fill="${ink}" role="img" aria-label="${escaped(title)}">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escaped(title)}"`,
+    `  font-family="system-ui, sans-serif" font-size="13" fill="${ink}">`,
     `<rect width="${width}" height="${height}" fill="#ffffff"/>`,
     text(16, 26, title, 'font-size="16" font-weight="600"'),
     ...parts,

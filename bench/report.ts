@@ -52,8 +52,9 @@ export function writeReport(folder: string, all: readonly Findings[], circumstan
     `Written by \`${command}\` on ${finished.toISOString().slice(0, 10)}. Don't edit it: run it.\n`,
     ...machine.map((line) => `- ${line}`),
     `- ${summary(all)}`,
-    `- ${rounds} runs of ${runMs / 1000} s of each case, in turns; figures are medians, in brackets the least and the greatest of all runs. A ratio is the median of the`,
-    '  ratios of each round. "By processor time" is the same ratio in processor time for an event, which does not change when something else takes the core.\n',
+    `- ${rounds} runs of ${runMs / 1000} s of each case, in turns; figures are medians, in brackets the least and the greatest of all runs`,
+    '- a ratio is the median of the ratios of all rounds; "by processor time" is the same ratio in processor time for an event,',
+    '  which changes less when something else takes the core\n',
     ...sections,
     existsSync(notes) ? readFileSync(notes, 'utf8').trimEnd() : '',
   ]

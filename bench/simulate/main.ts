@@ -24,7 +24,8 @@ if (unknown.length > 0) throw new RangeError(`--only takes ${scenarios.map(({ na
 
 const folder = join(import.meta.dirname, '..', '..', 'docs', 'plots')
 console.log(
-  '| scenario | writes | refused (409) | reads | POST | throttled | handshakes | unknown credential | other failures | oldest event | lost |',
+  '| scenario | writes | refused (409) | reads | POST | throttled | handshakes ' +
+    '| unknown credential | other failures | oldest event | lost |',
 )
 console.log('|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|')
 for (const scenario of scenarios) {

@@ -45,7 +45,8 @@ export function drawScenario(title: string, steps: readonly Step[]): string {
   })
   const minutes = Array.from({ length: Math.floor(lastMs / 600_000) + 1 }, (_, index) => index * 10)
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" fill="#1f2328" role="img" aria-label="${escaped(title)}">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escaped(title)}"`,
+    '  font-family="system-ui, sans-serif" fill="#1f2328">',
     `<rect width="${width}" height="${height}" fill="#ffffff"/>`,
     text(16, 26, title, 'font-size="15" font-weight="600"'),
     ...drawn,

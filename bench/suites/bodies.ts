@@ -72,7 +72,9 @@ export const bodies: Suite = {
     }
     return {
       title: 'Large events',
-      how: `One event a delivery over ${connections} connections in a closed loop, delivery secret; in ${processes} processes each, one after another.`,
+      how:
+        `One event a delivery over ${connections} connections in a closed loop, delivery secret. ` +
+        `Each server is measured in ${processes} processes, one after another.`,
       results,
     }
   },

@@ -100,7 +100,9 @@ export const create: Suite = {
     const many = `create, ${manyCallers} callers`
     return {
       title: 'create',
-      how: 'Events of 1 kB over TLS to a topic that reads, counts and answers 200 at once, on the other core. Each caller awaits its call before the next.',
+      how:
+        'Events of 1 kB over TLS to a topic on the other core, which reads them, counts them and answers 200 at once. ' +
+        'Each caller awaits its call before the next.',
       results: [
         ...line('create, 1 caller', names.ours, names.go, 2.5),
         ...line('create, 1 caller', names.ours, names.sdk),

@@ -58,9 +58,11 @@ export const dapr: Suite = {
     return {
       title: 'Through daprd',
       how:
-        `daprd ${programs.version}, built with its own Event Grid binding alone, and the component beside it share one core; application, topic and load have the other. ` +
-        `Events of 1 kB over ${connections} connections. The component that does nothing is of node:http and @grpc/grpc-js. The hop is "eventgrid-binding serve" alone on its core, with daprd's own client of a pluggable ` +
-        'component, which acknowledges at once; instead of a ratio it has the processor time of an event.',
+        `daprd ${programs.version}, built with its own Event Grid binding alone, shares one core with the component. ` +
+        `Application, topic and load have the other. Events of 1 kB over ${connections} connections. ` +
+        'The component that does nothing is made of node:http and @grpc/grpc-js. The hop is "eventgrid-binding serve" alone on its core; ' +
+        "daprd's own client of a pluggable component acknowledges at once. " +
+        'For the hop the table has the processor time of an event in place of a ratio.',
       results: [
         ...(await inputLines(bench, app, doors)),
         ...(await createLines(bench, topic, doors)),

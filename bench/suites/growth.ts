@@ -140,7 +140,12 @@ export const growth: Suite = {
     while (byInstances.length < scale.processes) byInstances.push(await costsOfInstances(bench, body))
     return {
       title: 'Cost of growth',
-      how: `Processor time of the server for one event of 1 kB, delivery secret, when a load has gone on for ${scale.leadMs / 1000} s: V8 forgets some of what it has compiled when a load ends. Instances are components in one process, each with a port of its own, over ${connections} connections altogether; each number of them is measured in ${scale.processes} processes, one after another, for two of the same program differ by a fifth. All sizes take turns.`,
+      how:
+        `Processor time of the server for one event of 1 kB, delivery secret. It is measured when a load has gone on ` +
+        `for ${scale.leadMs / 1000} s, because V8 throws away compiled code when a load ends. Instances are components in one process. ` +
+        'Each has a port of its own; ' +
+        `together they have ${connections} connections. Each number of them is measured in ${scale.processes} processes, ` +
+        'because two processes of the same program differ by a fifth. All sizes take turns.',
       results: [...lines('connections', byConnections), ...lines('component instances', joined(byInstances))],
     }
   },

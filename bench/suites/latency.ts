@@ -49,7 +49,9 @@ export const latency: Suite = {
       })
     return {
       title: `Latency at ${rate} events a second`,
-      how: `An open loop over ${connections} connections: each delivery counts from the moment at which it was due, whether or not earlier ones were answered.`,
+      how:
+        `An open loop over ${connections} connections. The time of a delivery counts from the moment at which it was due, ` +
+        'whether or not earlier ones were answered.',
       results: [
         ...line(names.entra, names.go, 1),
         ...line(names.entra, names.floor, 2),

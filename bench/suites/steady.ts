@@ -62,8 +62,9 @@ export const steady: Suite = {
     return {
       title: 'Memory of the shipped commands',
       how:
-        `"eventgrid-binding serve" and "eventgrid-binding run", started by the file that npm links, at the same time on one core. Each takes ${rate} deliveries and ` +
-        `publishes ${rate} events a second for ${figure(ms / 60_000)} minutes, events of 1 kB. Resident memory is read once a second. The limit of ${limits.alive} MiB: ${how.how}.`,
+        '"eventgrid-binding serve" and "eventgrid-binding run", started by the file that npm links, at the same time on one core. ' +
+        `Each takes ${rate} deliveries and publishes ${rate} events a second for ${figure(ms / 60_000)} minutes, events of 1 kB. ` +
+        `Resident memory is read once a second. The limit of ${limits.alive} MiB: ${how.how}.`,
       results: subjects.flatMap(({ name }) => lines(name, held.get(name) ?? [], alive.get(name) ?? false)),
     }
   },
