@@ -1,19 +1,18 @@
-import { emulatorFixes, fixFor } from '../core/emulator-fix.ts'
 import { namespaceUrl } from '../core/endpoints.ts'
 import type { EventHandler } from '../core/event.ts'
 import { createQuietLog } from '../core/quiet-log.ts'
 import { createDispatcher } from '../listener/dispatch.ts'
 import { readParsedEvent } from '../listener/read-delivery.ts'
 import type { PullMetadata } from '../metadata/metadata.ts'
-import { createNamespaceClient, type RequestFailure } from '../receiver/namespace-client.ts'
+import { createNamespaceClient } from '../receiver/namespace-client.ts'
 import { traceClient } from '../receiver/receive-trace.ts'
 import { createReceiver, type EventDispatch, type Receiver } from '../receiver/receiver.ts'
 import { systemClock } from '../support/clock.ts'
 import { isRecord } from '../support/is-record.ts'
-import { shellWord } from '../support/text.ts'
 import { judgePull, type PullFacts } from './health.ts'
 import type { InputSide } from './input-side.ts'
 import type { PullControl } from './pull-control.ts'
+import { pullRemedy } from './pull-remedy.ts'
 import type { SideOptions } from './side-options.ts'
 import { createSubscriptionKeeper, type SubscriptionKeeper } from './subscription-keeper.ts'
 
@@ -114,7 +113,7 @@ function startReceiver(
     dispatch: createEventDispatch(pull, { handler, now, log: createQuietLog({ logger, now, clock }), clock }),
     lockDurationMs: pull.lockDurationSeconds === undefined ? undefined : pull.lockDurationSeconds * 1000,
     hasHandler: () => handler() !== undefined,
-    remedy: (failure) => remedyOf(failure, pull, namespaceEndpoint),
+    remedy: (failure) => pullRemedy(failure, pull, namespaceEndpoint),
     ...{ eventSubscriptionName, maxConcurrency, log, logger, clock },
   })
 }
@@ -152,32 +151,4 @@ function traceContext(event: unknown): Readonly<Record<string, string>> {
     ...(typeof traceparent === 'string' && { traceparent }),
     ...(typeof tracestate === 'string' && { tracestate }),
   }
-}
-
-function remedyOf({ status }: RequestFailure, pull: PullMetadata, namespaceEndpoint: string): string | undefined {
-  const { namespaceTopic, namespaceKey, clientId, eventSubscriptionName } = pull
-  const fix = (emulator: string, azure: string) => fixFor(namespaceEndpoint, emulator, azure)
-  if (status === 401 && namespaceKey) {
-    const { subscriptionId, resourceGroup, namespace } = namespaceTopic
-    const line =
-      `az eventgrid namespace list-key --name ${shellWord(namespace)} ` +
-      `--resource-group ${shellWord(resourceGroup)} --subscription ${subscriptionId}`
-    return fix(emulatorFixes.key('namespaceKey'), `check namespaceKey:\n${line}`)
-  }
-  if (status === 401 || status === 403) {
-    const role = 'EventGrid Data Receiver'
-    const assignee = shellWord(clientId ?? '<clientId>')
-    return fix(
-      emulatorFixes.role(role, clientId),
-      'assign the role, and allow a few minutes until it counts:\n' +
-        `az role assignment create --assignee ${assignee} --role "${role}" --scope ${shellWord(namespaceTopic.namespaceId)}`,
-    )
-  }
-  if (status === 404 || status === 410) {
-    return (
-      `create the event subscription ${eventSubscriptionName} of ${namespaceTopic.id} with delivery ` +
-      `mode Queue, or give tenantId, clientId and clientSecret so that it is created here`
-    )
-  }
-  return undefined
 }

@@ -19,6 +19,8 @@ export const checkIds = [
   'azure/scope',
   'azure/permission',
   'azure/subscription',
+  'pull/receive',
+  'pull/settle',
   'filters/event',
   'topic/dns',
   'topic/certificate',

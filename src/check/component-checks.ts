@@ -11,12 +11,14 @@ import { checkIds } from './check-ids.ts'
 import { permissionCheck } from './check-permission.ts'
 import { portCheck } from './check-port.ts'
 import { providerCheck } from './check-provider.ts'
+import { pullReceiveCheck, pullSettleCheck } from './check-pull.ts'
 import { roundTripCheck } from './check-round-trip.ts'
 import { scopeCheck } from './check-scope.ts'
 import { subscriptionCheck } from './check-subscription.ts'
 import { topicCredentialCheck } from './check-topic.ts'
 import { failed } from './finding.ts'
 import type { CheckedComponent, FileFindings } from './load-checked.ts'
+import { createPullWorld, type PullWorld } from './pull-world.ts'
 import type { Check } from './run-checks.ts'
 import { createInputWorld, createOutputWorld, type InputWorld, type OutputWorld, type Surroundings } from './world.ts'
 
@@ -35,16 +37,18 @@ export function componentChecks(options: ComponentChecksOptions): {
   close(): Promise<void>
 } {
   const { component, surroundings, signal } = options
-  const { input, output } = component.metadata ?? {}
+  const { input, pull, output } = component.metadata ?? {}
   const inputWorld = input && createInputWorld(input, surroundings, signal)
+  const pullWorld = pull && createPullWorld(pull, surroundings, signal)
   const outputWorld = output && createOutputWorld(output, surroundings, signal)
   const found = [
     ...fileChecks(component),
     ...(inputWorld ? inputChecks(inputWorld, options) : []),
+    ...(pullWorld ? [pullReceiveCheck(pullWorld), pullSettleCheck(pullWorld)] : []),
     ...(outputWorld ? outputChecks(outputWorld) : []),
-    ...clockChecks(inputWorld, outputWorld),
+    ...clockChecks(inputWorld, pullWorld, outputWorld),
     ...(component.metadata ? [] : outOfReach(component)),
-    ...tokenChecks(inputWorld, outputWorld),
+    ...tokenChecks(inputWorld, pullWorld, outputWorld),
     ...(inputWorld && outputWorld && options.roundTrip
       ? [
           roundTripCheck(inputWorld, outputWorld, [
@@ -57,7 +61,7 @@ export function componentChecks(options: ComponentChecksOptions): {
       : []),
   ]
   const checks = found.sort((one, other) => checkIds.indexOf(one.id) - checkIds.indexOf(other.id))
-  return { checks, close: async () => void (await inputWorld?.close()) }
+  return { checks, close: async () => void (await Promise.all([inputWorld?.close(), pullWorld?.close()])) }
 }
 
 /** Checks that an invalid component cannot have. They are skipped, and name the check of the files that failed. */
@@ -116,19 +120,28 @@ function outputChecks(world: OutputWorld): readonly Check[] {
   ]
 }
 
-function clockChecks(input: InputWorld | undefined, output: OutputWorld | undefined): readonly Check[] {
+function clockChecks(
+  input: InputWorld | undefined,
+  pull: PullWorld | undefined,
+  output: OutputWorld | undefined,
+): readonly Check[] {
   if (input) {
     const { endpoints } = input.surroundings
     const url = () => resourceManagerOf(endpoints, input.input.environment)
     return [clockCheck({ url, endpoints, reachedBy: 'azure/provider' })]
   }
+  if (pull) return [clockCheck({ ...pull.clockSource, endpoints: pull.surroundings.endpoints })]
   if (!output) return []
   const { endpoints } = output.surroundings
   const url = () => new URL('/', output.output.topicEndpoint).href
   return [clockCheck({ url, endpoints, reachedBy: 'topic/credential' })]
 }
 
-function tokenChecks(input: InputWorld | undefined, output: OutputWorld | undefined): readonly Check[] {
+function tokenChecks(
+  input: InputWorld | undefined,
+  pull: PullWorld | undefined,
+  output: OutputWorld | undefined,
+): readonly Check[] {
   const wanted: WantedToken[] = []
   if (input)
     wanted.push({
@@ -136,6 +149,7 @@ function tokenChecks(input: InputWorld | undefined, output: OutputWorld | undefi
       scope: input.input.environment.resourceManagerScope,
       credential: input.credential,
     })
+  wanted.push(...(pull?.wantedTokens ?? []))
   if (output?.output.authentication.kind === 'entra') {
     wanted.push({ audience: 'the topic', scope: output.output.environment.topicScope, credential: output.credential })
   }

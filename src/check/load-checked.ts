@@ -156,11 +156,9 @@ const isNameTwice = (issue: MetadataIssue, { draft }: ResolvedComponent) =>
   issue.field === 'metadata.name' && !draft.issues.includes(issue)
 
 function sidesOf(metadata: Metadata | undefined): string {
-  const sides = [
-    metadata?.input && 'input',
-    metadata?.pull && 'input by pull (which check does not look at further)',
-    metadata?.output && 'output',
-  ].filter((side) => side !== undefined)
+  const sides = [metadata?.input && 'input', metadata?.pull && 'input by pull', metadata?.output && 'output'].filter(
+    (side) => side !== undefined,
+  )
   return sides.length === 0 ? 'the fields that are known are valid' : `valid: ${sides.join(' and ')}`
 }
 

@@ -4,7 +4,7 @@ import type { QuietLog } from '../core/quiet-log.ts'
 import { type CallOutcome, callHandler } from './handler-calls.ts'
 import type { EventOutcome, EventPlace, OpenDelivery } from './open-delivery.ts'
 import type { DeliveryEvent } from './read-delivery.ts'
-import { createRedelivery, type RunningEvent } from './redelivery.ts'
+import { createRedelivery, type FinalOutcome, type RunningEvent } from './redelivery.ts'
 
 /** The handler calls that have not ended, and what is known of events that are delivered again. */
 export interface Calls {
@@ -14,6 +14,8 @@ export interface Calls {
   join(place: EventPlace, event: DeliveryEvent): boolean
   /** Keeps the outcomes of a delivery whose events come again; those that have ended must not be handled a second time. */
   remember(work: OpenDelivery): void
+  /** The same until it is known whether the sender took the outcomes, and from then on if it did not. Never rejects. */
+  rememberUntil(work: OpenDelivery, settled: Promise<boolean>): Promise<void>
   readonly running: number
 }
 
@@ -42,6 +44,8 @@ const joinTimeouts = 4
 export function createCalls(options: CallsOptions): Calls {
   const { handler, handlerTimeoutMs, log, now, onOutcome, onReturn } = options
   const redelivery = createRedelivery<Call>({ now, joinForMs: joinTimeouts * handlerTimeoutMs })
+  /** Deliveries whose sender may not know their outcomes. Their events' digests are computed only if one is delivered again. */
+  const unsure = new Set<OpenDelivery>()
   let running = 0
 
   function finish(call: Call, outcome: CallOutcome): void {
@@ -53,6 +57,18 @@ export function createCalls(options: CallsOptions): Calls {
     for (const place of call.awaitedBy) if (!place.work.settled) onOutcome(place, outcome)
     if (isLate && outcome !== 'threw') redelivery.remember(call.event.digest, outcome)
     onReturn()
+  }
+
+  function remember(work: OpenDelivery): void {
+    for (const { event, outcome } of finalOutcomes(work)) redelivery.remember(event.digest, outcome)
+  }
+
+  function unsureOutcome(event: DeliveryEvent): FinalOutcome | undefined {
+    for (const work of unsure) {
+      const same = finalOutcomes(work).find((other) => other.event.digest === event.digest)
+      if (same) return same.outcome
+    }
+    return undefined
   }
 
   return {
@@ -70,24 +86,32 @@ export function createCalls(options: CallsOptions): Calls {
       return true
     },
     join(place, event) {
-      const earlier = redelivery.find(event.digest)
+      const earlier = redelivery.find(event.digest) ?? unsureOutcome(event)
       if (earlier === undefined) return false
       event.forgetCloudEvent()
       if (typeof earlier === 'string') onOutcome(place, earlier)
       else joinCall(earlier, place)
       return true
     },
-    remember({ delivery, outcomes }) {
-      for (const [index, member] of delivery.members.entries()) {
-        const outcome = outcomes[index]
-        if (!('invalid' in member) && (outcome === 'resolved' || outcome === 'rejected'))
-          redelivery.remember(member.digest, outcome)
-      }
+    remember,
+    async rememberUntil(work, settled) {
+      unsure.add(work)
+      const isSettled = await settled
+      unsure.delete(work)
+      if (!isSettled) remember(work)
     },
     get running() {
       return running
     },
   }
+}
+
+/** The events of a delivery that need no second handling. */
+function finalOutcomes({ delivery, outcomes }: OpenDelivery) {
+  return delivery.members.flatMap((event, index) => {
+    const outcome = outcomes[index]
+    return !('invalid' in event) && (outcome === 'resolved' || outcome === 'rejected') ? [{ event, outcome }] : []
+  })
 }
 
 function joinCall(call: Call, place: EventPlace): void {

@@ -106,7 +106,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     deadlines.remove(work)
     const settled = work.delivery.settle(work.outcomes)
     if (settled === false) calls.remember(work)
-    else if (settled !== true) void settled.then((isSettled) => isSettled || calls.remember(work))
+    else if (settled !== true) void calls.rememberUntil(work, settled)
     unsettled--
     idle.check()
   }

@@ -253,6 +253,28 @@ it('handles an event once though its acknowledgement failed and it comes again',
   expect(events).toHaveLength(1)
 })
 
+it('handles an event once though it comes again before its acknowledgement is answered', async () => {
+  const clock = new ManualClock()
+  const { emulator, binding, events, publish, byKey } = await openPull({ emulator: { clock } })
+  await binding.init(byKey)
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
+  const isFirst = ({ url }: { readonly url: string }) => {
+    if (!url.includes(':acknowledge')) return false
+    ask()
+    return true
+  }
+  // Longer than the lock.
+  emulator.failNext({ route: 'namespace', delayMs: 61_000, matches: isFirst })
+  await publish(order('one'))
+  await asked
+  await clock.advance(60_000)
+  await emulator.settled()
+  await expect.poll(() => binding.health().input?.pull).toMatchObject({ received: 2, settled: { acknowledge: 1 } })
+  await clock.advance(1_000)
+  await expect.poll(() => binding.health().input?.pull).toMatchObject({ failedSettlements: 1 })
+  expect(events).toHaveLength(1)
+})
+
 it('settles again what could not be settled at once', async () => {
   const { emulator, binding, publish, byKey } = await openPull()
   await binding.init(byKey)

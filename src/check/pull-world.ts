@@ -1,0 +1,78 @@
+import { createCredential } from '../binding/credential.ts'
+import { namespaceUrl } from '../core/endpoints.ts'
+import type { PullMetadata } from '../metadata/metadata.ts'
+import { createNamespaceClient, type NamespaceClient } from '../receiver/namespace-client.ts'
+import { resourceManagerOf } from '../subscription/arm-client.ts'
+import { createNamespaceArm } from '../subscription/namespace-arm.ts'
+import { systemClock } from '../support/clock.ts'
+import type { ClockOptions } from './check-clock.ts'
+import type { WantedToken } from './check-credential.ts'
+import { once } from './once.ts'
+import type { Surroundings } from './world.ts'
+
+/** The data plane of a namespace. */
+export interface ReachedNamespace {
+  readonly endpoint: string
+  readonly client: NamespaceClient
+}
+
+/** What the checks of pull delivery share. */
+export interface PullWorld {
+  readonly pull: PullMetadata
+  readonly surroundings: Surroundings
+  readonly wantedTokens: readonly WantedToken[]
+  readonly clockSource: Pick<ClockOptions, 'url' | 'reachedBy'>
+  /** Asks Resource Manager for the host where no `namespaceEndpoint` is given. Rejects as the SDK does. */
+  namespace(): Promise<ReachedNamespace>
+  close(): Promise<void>
+}
+
+const readLimitMs = 9_000
+
+/** Makes what the checks of pull delivery share. */
+export function createPullWorld(pull: PullMetadata, surroundings: Surroundings, signal: AbortSignal): PullWorld {
+  const { endpoints } = surroundings
+  const { environment, namespaceTopic, namespaceKey: key, eventSubscriptionName, namespaceEndpoint: given } = pull
+  const credential = once(() => {
+    if (!pull.credential) throw new Error('pull delivery has neither a key nor a credential')
+    return createCredential(pull.credential, { environment, endpoints, tokenTimeoutMs: readLimitMs })
+  })
+
+  async function endpointOf(): Promise<string> {
+    if (given !== undefined) return namespaceUrl(given, endpoints)
+    const { subscriptionId, namespaceId } = namespaceTopic
+    const options = { environment, subscriptionId, credential: credential(), endpoints, clock: systemClock }
+    const limits = { signal, deadline: systemClock.elapsed() + readLimitMs }
+    return `https://${await createNamespaceArm(options).readHostname(namespaceId, limits)}`
+  }
+
+  let opened = false
+  const namespace = once(async (): Promise<ReachedNamespace> => {
+    opened = true
+    const endpoint = await endpointOf()
+    const client = createNamespaceClient({
+      ...{ namespaceEndpoint: endpoint, topicName: namespaceTopic.topic, eventSubscriptionName, endpoints },
+      authentication: key
+        ? { kind: 'key', key }
+        : { kind: 'entra', credential: credential(), scope: environment.topicScope },
+    })
+    return { endpoint, client }
+  })
+  const arm = { audience: 'Azure Resource Manager', scope: environment.resourceManagerScope, credential }
+  const data = { audience: 'the namespace', scope: environment.topicScope, credential }
+  return {
+    ...{ pull, surroundings, namespace },
+    wantedTokens: pull.credential ? [arm, ...(key ? [] : [data])] : [],
+    clockSource: {
+      url: () => (given === undefined ? resourceManagerOf(endpoints, environment) : namespaceUrl(given, endpoints)),
+      reachedBy: 'pull/receive',
+    },
+    async close() {
+      if (!opened) return
+      await namespace().then(
+        ({ client }) => client.close(),
+        () => {},
+      )
+    },
+  }
+}
