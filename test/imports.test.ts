@@ -16,7 +16,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   binding: ['subscription', 'listener', 'receiver', 'publisher', 'metadata', 'core', 'support'],
   pluggable: ['binding', 'metadata', 'core', 'support'],
   host: ['binding', 'metadata', 'core', 'support'],
-  check: ['binding', 'subscription', 'listener', 'publisher', 'metadata', 'core', 'support'],
+  check: ['binding', 'subscription', 'listener', 'receiver', 'publisher', 'metadata', 'core', 'support'],
   emulator: ['support'],
   cli: ['emulator', 'pluggable', 'host', 'check', 'binding', 'metadata', 'core', 'support'],
 }
