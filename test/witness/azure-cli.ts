@@ -86,6 +86,8 @@ async function run(): Promise<readonly Step[]> {
       ...(await provider(world)),
       ...(await topics(world)),
       ...(await eventSubscriptions(world)),
+      ...(await domains(world)),
+      ...(await systemTopics(world)),
     ]
   } finally {
     webhook.close()
@@ -313,6 +315,110 @@ async function eventSubscriptions(world: World): Promise<readonly Step[]> {
       await az(nothing, ...eventGrid('delete', ...orders))
       await refused(['ResourceNotFound'], ...eventGrid('show', ...orders))
       assert.equal(emulator.eventSubscription(scope, 'orders'), undefined)
+    }),
+  ]
+}
+
+const named = z.object({ id: z.string(), name: z.string(), provisioningState: z.literal('Succeeded') })
+
+async function domains({ emulator, url, az, refused }: World): Promise<readonly Step[]> {
+  const shop = ['--resource-group', 'rg', '--name', 'shop']
+  const inShop = ['--resource-group', 'rg', '--domain-name', 'shop']
+  const domain = (...args: readonly string[]) => ['eventgrid', 'domain', ...args]
+  const lamps = () => `${emulator.domain('shop').id}/topics/lamps`
+  const subscribed = () => ['--name', 'lamps', '--source-resource-id', lamps()]
+  const eventGrid = (...args: readonly string[]) => ['eventgrid', 'event-subscription', ...args]
+  return [
+    await takeStep('it creates a domain, and shows, updates and lists it', async () => {
+      const schema = ['--input-schema', 'cloudeventschemav1_0']
+      await az(z.unknown(), ...domain('create', ...shop, '--location', 'westeurope', ...schema))
+      await az(z.unknown(), ...domain('update', ...shop, '--tags', 'team=orders'))
+      const shown = await az(named.extend({ tags: z.record(z.string(), z.string()) }), ...domain('show', ...shop))
+      assert.deepEqual(shown.tags, { team: 'orders' })
+      const all = await az(names, ...domain('list', '--resource-group', 'rg'))
+      assert.deepEqual(all, [{ name: 'shop' }])
+    }),
+    await takeStep('it lists and regenerates the keys of a domain', async () => {
+      const before = await az(keys, ...domain('key', 'list', ...shop))
+      const after = await az(keys, ...domain('key', 'regenerate', ...shop, '--key-name', 'key2'))
+      assert.deepEqual([after.key1 === before.key1, after.key2 === before.key2], [true, false])
+    }),
+    await takeStep(
+      'it creates a domain topic by an event subscription, and events of the domain are delivered',
+      async () => {
+        const endpoint = ['--endpoint', url('/lamps'), '--event-delivery-schema', 'cloudeventschemav1_0']
+        await az(eventSubscription, ...eventGrid('create', ...subscribed(), ...endpoint))
+        const topics = await az(z.array(named), ...domain('topic', 'list', ...inShop))
+        assert.deepEqual(
+          topics.map(({ name }) => name),
+          ['lamps'],
+        )
+        const { httpEndpoint, key } = emulator.domain('shop')
+        const headers = { 'aeg-sas-key': key, 'content-type': 'application/cloudevents+json' }
+        const event = { specversion: '1.0', id: 'cli-2', source: 'lamps', type: 't' }
+        await fetch(httpEndpoint, { method: 'POST', headers, body: JSON.stringify(event) })
+        await emulator.settled()
+        assert.deepEqual(emulator.records.deliveries.last?.eventIds, ['cli-2'])
+      },
+    ),
+    await takeStep('it creates, shows and deletes a domain topic', async () => {
+      const desks = [...inShop, '--name', 'desks']
+      await az(z.unknown(), ...domain('topic', 'create', ...desks))
+      assert.equal((await az(named, ...domain('topic', 'show', ...desks))).name, 'desks')
+      await az(nothing, ...domain('topic', 'delete', ...desks))
+      await refused(['ResourceNotFound'], ...domain('topic', 'show', ...desks))
+    }),
+    await takeStep('it deletes a domain', async () => {
+      await az(nothing, ...eventGrid('delete', ...subscribed()))
+      await az(nothing, ...domain('delete', ...shop))
+      await refused(['ResourceNotFound'], ...domain('show', ...shop))
+    }),
+  ]
+}
+
+async function systemTopics({ emulator, url, az, refused }: World): Promise<readonly Step[]> {
+  const group = `/subscriptions/${emulator.subscriptionId}/resourceGroups/rg`
+  const photos = `${group}/providers/Microsoft.Storage/storageAccounts/photos`
+  const topic = ['--resource-group', 'rg', '--name', 'photos']
+  const app = ['--resource-group', 'rg', '--system-topic-name', 'photos', '--name', 'app']
+  const systemTopic = (...args: readonly string[]) => ['eventgrid', 'system-topic', ...args]
+  const subscription = (...args: readonly string[]) => systemTopic('event-subscription', ...args)
+  const type = ['--topic-type', 'Microsoft.Storage.StorageAccounts']
+  return [
+    await takeStep('it creates a system topic, and shows, updates and lists it', async () => {
+      await az(z.unknown(), ...systemTopic('create', ...topic, ...type, '--location', 'westeurope', '--source', photos))
+      await az(z.unknown(), ...systemTopic('update', ...topic, '--tags', 'team=orders'))
+      const shown = await az(named.extend({ source: z.string() }), ...systemTopic('show', ...topic))
+      assert.equal(shown.source.toLowerCase(), photos.toLowerCase())
+      assert.deepEqual(await az(names, ...systemTopic('list', '--resource-group', 'rg')), [{ name: 'photos' }])
+    }),
+    await takeStep('it creates, shows, updates and lists an event subscription of a system topic', async () => {
+      const endpoint = ['--endpoint', url('/photos?code=s3cret'), '--event-delivery-schema', 'cloudeventschemav1_0']
+      await az(z.unknown(), ...subscription('create', ...app, ...endpoint))
+      await az(z.unknown(), ...subscription('update', ...app, '--labels', 'one'))
+      const shown = await az(z.object({ labels: z.array(z.string()) }), ...subscription('show', ...app))
+      assert.deepEqual(shown.labels, ['one'])
+      const all = ['--resource-group', 'rg', '--system-topic-name', 'photos']
+      assert.deepEqual(await az(names, ...subscription('list', ...all)), [{ name: 'app' }])
+    }),
+    await takeStep('an event of its source is delivered to it', async () => {
+      const event = { specversion: '1.0', id: 'cli-3', source: photos, type: 'Microsoft.Storage.BlobCreated' }
+      emulator.raise('photos', [{ ...event, subject: '/blobServices/default/containers/c/blobs/b', data: {} }])
+      await emulator.settled()
+      assert.deepEqual(emulator.records.deliveries.last?.eventIds, ['cli-3'])
+    }),
+    await takeStep('it deletes the event subscription and the system topic', async () => {
+      await az(nothing, ...subscription('delete', ...app, '--yes'))
+      await refused(['ResourceNotFound'], ...subscription('show', ...app))
+      await az(nothing, ...systemTopic('delete', ...topic, '--yes'))
+      await refused(['ResourceNotFound'], ...systemTopic('show', ...topic))
+    }),
+    await takeStep('it lists topic types and the event types of one', async () => {
+      const types = await az(names, 'eventgrid', 'topic-type', 'list')
+      assert.ok(types.some(({ name }) => name === 'Microsoft.Storage.StorageAccounts'))
+      const events = ['eventgrid', 'topic-type', 'list-event-types', '--name', 'Microsoft.Storage.StorageAccounts']
+      const eventTypes = await az(names, ...events)
+      assert.ok(eventTypes.some(({ name }) => name === 'Microsoft.Storage.BlobCreated'))
     }),
   ]
 }
