@@ -97,27 +97,19 @@ export function createInputWorld(input: InputMetadata, surroundings: Surrounding
   }
 }
 
-export interface OutputWorld {
-  readonly output: OutputMetadata
-  readonly surroundings: Surroundings
-  readonly signal: AbortSignal
-  /** Where `topicEndpoint` is. Rejects as Node's look-up does. */
-  route(): Promise<Route>
-  credential(): TokenCredential | undefined
-}
+/** What the checks of an output side share. */
+export type OutputWorld = ReturnType<typeof createOutputWorld>
 
-export function createOutputWorld(
-  metadata: OutputMetadata,
-  surroundings: Surroundings,
-  signal: AbortSignal,
-): OutputWorld {
+export function createOutputWorld(metadata: OutputMetadata, surroundings: Surroundings, signal: AbortSignal) {
   const { endpoints } = surroundings
   const { authentication, environment } = metadata
   const output = { ...metadata, topicEndpoint: topicUrl(metadata.topicEndpoint, endpoints) }
   return {
     ...{ output, surroundings, signal },
+    /** Where `topicEndpoint` is. Rejects as Node's look-up does. */
     route: once(() => routeOf(new URL(output.topicEndpoint), { ...surroundings, emulator: undefined })),
-    credential: once(() =>
+    /** `undefined` where the topic takes a key. */
+    credential: once((): TokenCredential | undefined =>
       authentication.kind === 'entra'
         ? createCredential(authentication.credential, { environment, endpoints, tokenTimeoutMs: readLimitMs })
         : undefined,

@@ -2,19 +2,14 @@ import { endProcess } from './end-process.ts'
 
 const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 
-export interface EndRequest {
-  /** Resolves with the name of the first signal, or the word given to `ask`. */
-  readonly asked: Promise<string>
-  ask(why: string): void
-}
-
 /**
  * Handles SIGHUP, SIGINT and SIGTERM. The first request to end resolves `asked`; a later signal ends the process at
  * once, with that signal's exit code.
  */
-export function awaitEnd(): EndRequest {
+export function awaitEnd() {
   const { promise, resolve } = Promise.withResolvers<string>()
   let isAsked = false
+  /** Asks for the end in place of a signal. */
   function ask(why: string): void {
     isAsked = true
     resolve(why)
@@ -25,5 +20,9 @@ export function awaitEnd(): EndRequest {
       ask(signal)
     })
   }
-  return { asked: promise, ask }
+  return {
+    /** Resolves with the name of the first signal, or the word given to `ask`. */
+    asked: promise,
+    ask,
+  }
 }

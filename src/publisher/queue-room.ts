@@ -2,20 +2,12 @@ import { BindingError } from '../core/errors.ts'
 import type { PublisherLimits } from './limits.ts'
 import type { Load } from './plan-requests.ts'
 
-export interface QueueRoom {
-  /** The load of all calls that are not settled. */
-  held(): Load
-  /** @throws BindingError PAYLOAD_TOO_LARGE for a load that exceeds the whole room */
-  refuseTooLarge(load: Load): void
-  /** Reserves room. @throws BindingError PAYLOAD_TOO_LARGE, or OVERLOADED where other calls hold the room */
-  take(load: Load): void
-  release(load: Load): void
-}
-
-export function createQueueRoom({ maxQueuedEvents, maxQueuedBytes }: PublisherLimits): QueueRoom {
+/** The room of the publish queue, in events and bytes. */
+export function createQueueRoom({ maxQueuedEvents, maxQueuedBytes }: PublisherLimits) {
   let held: Load = { events: 0, bytes: 0 }
   const exceeds = ({ events, bytes }: Load) => events > maxQueuedEvents || bytes > maxQueuedBytes
 
+  /** @throws BindingError PAYLOAD_TOO_LARGE for a load that exceeds the whole room */
   function refuseTooLarge(load: Load): void {
     if (!exceeds(load)) return
     throw new BindingError('PAYLOAD_TOO_LARGE', {
@@ -25,9 +17,11 @@ export function createQueueRoom({ maxQueuedEvents, maxQueuedBytes }: PublisherLi
   }
 
   return {
+    /** The load of all calls that are not settled. */
     held: () => held,
     refuseTooLarge,
-    take(load) {
+    /** Reserves room. @throws BindingError PAYLOAD_TOO_LARGE, or OVERLOADED where other calls hold the room */
+    take(load: Load): void {
       refuseTooLarge(load)
       const sum = { events: held.events + load.events, bytes: held.bytes + load.bytes }
       if (exceeds(sum)) {
@@ -38,7 +32,7 @@ export function createQueueRoom({ maxQueuedEvents, maxQueuedBytes }: PublisherLi
       }
       held = sum
     },
-    release(load) {
+    release(load: Load): void {
       held = { events: held.events - load.events, bytes: held.bytes - load.bytes }
     },
   }

@@ -13,20 +13,14 @@ export interface RequestQueueOptions {
   readonly send: (calls: readonly PublishCall[], onBackOff: (waits: boolean) => void) => Promise<SendOutcome>
 }
 
-export interface RequestQueue {
-  /** Appends a call. It is sent at once if nothing is under way. */
-  add(call: PublishCall): void
-  remove(call: PublishCall): void
-  idle(): Promise<void>
-}
-
 /**
  * After a request, waiting calls are held for so many milliseconds, so that its callers can call again and join them. A caller behind a
  * sidecar takes half a millisecond.
  */
 const returnMs = 1
 
-export function createRequestQueue({ limits, send }: RequestQueueOptions): RequestQueue {
+/** The waiting calls and the requests under way. */
+export function createRequestQueue({ limits, send }: RequestQueueOptions) {
   /** In order of arrival. No Set, for the reason that placed-list.ts gives. */
   const waiting: PublishCall[] = []
   /** Halves of refused requests. They are sent first and never joined again. */
@@ -107,7 +101,8 @@ export function createRequestQueue({ limits, send }: RequestQueueOptions): Reque
   }
 
   return {
-    add(call) {
+    /** Appends a call. It is sent at once if nothing is under way. */
+    add(call: PublishCall): void {
       waiting.push(call)
       load.events += call.load.events
       // A comma goes with each call but one.
@@ -115,12 +110,13 @@ export function createRequestQueue({ limits, send }: RequestQueueOptions): Reque
       if (held && (waiting.length >= held.calls || full())) release()
       else pump()
     },
-    remove(call) {
+    remove(call: PublishCall): void {
       const index = waiting.indexOf(call)
       if (index !== -1) take(index, 1)
     },
+    /** Resolves when nothing waits and nothing is under way. */
     idle: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         idlers.push(resolve)
         pump()
       }),

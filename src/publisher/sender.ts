@@ -28,12 +28,7 @@ export interface SenderOptions {
 type AttemptOutcome = SendOutcome | { readonly pauseMs: number }
 
 /** Sends calls, and sends them again after a failure that may pass. */
-export interface Sender {
-  /** Sends calls together in one request, or a single call in all of its requests, one after the other. Never rejects. */
-  send(calls: readonly PublishCall[], onBackOff: (waits: boolean) => void): Promise<SendOutcome>
-}
-
-export function createSender(options: SenderOptions): Sender {
+export function createSender(options: SenderOptions) {
   const { client, tracing, limits, clock, logger, random, signal, onAccepted, onFailure, fail } = options
 
   async function sendOnce(calls: readonly PublishCall[], first: PublishCall): Promise<TopicAnswer> {
@@ -110,7 +105,8 @@ export function createSender(options: SenderOptions): Sender {
   }
 
   return {
-    async send(calls, onBackOff) {
+    /** Sends calls together in one request, or a single call in all of its requests, one after the other. Never rejects. */
+    async send(calls: readonly PublishCall[], onBackOff: (waits: boolean) => void): Promise<SendOutcome> {
       const rounds = Math.max(0, ...calls.map(({ requests }) => requests.length))
       for (let round = 0; round < rounds; round++) {
         const outcome = await sendRound(calls, onBackOff)

@@ -3,24 +3,18 @@ import { createServer, type ListenOptions } from 'node:net'
 import { type Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js'
 import { type ClosableServer, closable } from './closable-server.ts'
 
-export interface Peers {
-  /** Accepts connections at a path or a port; resolves with the port, 0 for a path. Rejects where it can't listen. */
-  listen(at: ListenOptions): Promise<number>
-  /** Stops listening, closes connections that are open after `graceMs` milliseconds, and resolves when all are closed. */
-  close(graceMs: number): Promise<void>
-}
-
 interface PeersOptions {
   readonly onRefused: (error: Error) => void
 }
 
 /** grpc-js alone waits for ever for a peer that is frozen: so connections are accepted here and given to it. */
-export function createPeers(server: GrpcServer, { onRefused }: PeersOptions): Peers {
+export function createPeers(server: GrpcServer, { onRefused }: PeersOptions) {
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure())
   const listening: ClosableServer[] = []
 
   return {
-    async listen(at) {
+    /** Accepts connections at a path or a port; resolves with the port, 0 for a path. Rejects where it can't listen. */
+    async listen(at: ListenOptions): Promise<number> {
       const one = createServer((socket) => injector.injectConnection(socket))
       const closing = closable(one, { onRefused })
       one.listen(at)
@@ -29,7 +23,8 @@ export function createPeers(server: GrpcServer, { onRefused }: PeersOptions): Pe
       const address = one.address()
       return typeof address === 'object' && address ? address.port : 0
     },
-    async close(graceMs) {
+    /** Stops listening, closes connections that are open after `graceMs` milliseconds, and resolves when all are closed. */
+    async close(graceMs: number): Promise<void> {
       const closed = listening.map((one) => one.close(graceMs))
       // Its callback comes too early: it does not know all connections.
       server.tryShutdown(() => {})

@@ -1,15 +1,5 @@
-/** A limited number of places for work that runs at once. */
-export interface Slots {
-  /**
-   * Runs the work when a place is free, first come first served.
-   *
-   * @throws the reason of `signal` when it aborts before that
-   */
-  run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>
-}
-
-/** @param count how many places there are, at least 1 */
-export function createSlots(count: number): Slots {
+/** A limited number of places, at least one, for work that runs at once. */
+export function createSlots(count: number) {
   let free = count
   const waiting = new Set<() => void>()
 
@@ -37,7 +27,8 @@ export function createSlots(count: number): Slots {
   }
 
   return {
-    async run(work, signal) {
+    /** Runs the work when a place is free, first come first served. @throws the reason of `signal` when it aborts before that */
+    async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
       signal.throwIfAborted()
       if (free > 0) free--
       else await enter(signal)

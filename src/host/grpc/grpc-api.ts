@@ -24,12 +24,6 @@ export interface GrpcApiOptions extends ApiIdentity {
   readonly onShutdown: () => void
 }
 
-export interface GrpcApi {
-  listen(at: { readonly host: string; readonly port: number }): Promise<number>
-  /** Ends it in bounded time, whatever its callers do. */
-  close(): Promise<void>
-}
-
 const maxMessageBytes = 4 * 1024 * 1024
 
 const closeGraceMs = 1_000
@@ -42,7 +36,7 @@ interface Failure {
 }
 
 /** The service `Dapr` over gRPC: InvokeBinding, GetMetadata and Shutdown. Does not listen yet. */
-export function createGrpcApi(options: GrpcApiOptions): GrpcApi {
+export function createGrpcApi(options: GrpcApiOptions) {
   const { host, onShutdown } = options
   const { Dapr } = loadRuntimeContract()
   const server = new Server({ 'grpc.max_receive_message_length': maxMessageBytes, 'grpc.enable_channelz': 0 })
@@ -93,7 +87,9 @@ export function createGrpcApi(options: GrpcApiOptions): GrpcApi {
   )
 
   return {
-    listen: ({ host, port }) => peers.listen({ host, port }),
+    /** Resolves with the port. */
+    listen: (at: { readonly host: string; readonly port: number }) => peers.listen(at),
+    /** Ends it in bounded time, whatever its callers do. */
     close: () => peers.close(closeGraceMs),
   }
 }
