@@ -25,6 +25,12 @@ export interface LoadOrder {
    * is answered (a closed loop).
    */
   readonly rate?: number
+  /**
+   * A closed loop that never sleeps: each answer would wake a sleeping load, and the system charges the server for that. The
+   * slower a server, the more its load sleeps, so it would seem slower than it is. For a load that has its core for itself.
+   * @default false
+   */
+  readonly awake?: boolean
 }
 
 /** What came of it. Latencies are milliseconds, with a rate from the moment at which the request was due. */
@@ -78,7 +84,7 @@ function open({ port, path = '/api/events', headers }: LoadTarget, body: string,
   })
 }
 
-async function run({ targets, body, connections, ms, rate }: LoadOrder): Promise<LoadResult> {
+async function run({ targets, body, connections, ms, rate, awake }: LoadOrder): Promise<LoadResult> {
   const histogram = createHistogram({ lowest: 1, highest: 3_600_000_000_000, figures: 3 })
   const { promise: finished, resolve: finish, reject: fail } = Promise.withResolvers<void>()
   finished.catch(() => {})
@@ -119,7 +125,7 @@ async function run({ targets, body, connections, ms, rate }: LoadOrder): Promise
   started = performance.now()
   if (rate === undefined) {
     for (const connection of idle.splice(0)) send(connection, performance.now())
-    await stayAwake()
+    await (awake ? stayAwake() : new Promise((resolve) => setTimeout(resolve, ms)))
   } else await keepPace(rate)
   running = false
   const timer = setTimeout(() => fail(new Error('the last answers did not come')), lastAnswersMs)
@@ -132,10 +138,7 @@ async function run({ targets, body, connections, ms, rate }: LoadOrder): Promise
   }
   return { answers, ms: lastAt - started, percentiles: percentilesOf() }
 
-  /**
-   * Never sleeps: each answer would wake a sleeping load, and the system charges the server for that. The slower a server,
-   * the more its load sleeps, so it would seem slower than it is.
-   */
+  /** Looks at the clock all the time. */
   function stayAwake(): Promise<void> {
     return new Promise((resolve) => {
       const tick = () => void (performance.now() - started < ms ? setImmediate(tick) : resolve())

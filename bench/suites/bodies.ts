@@ -32,7 +32,7 @@ async function measure(bench: Bench, { bytes, times }: (typeof sizes)[number]): 
   const cases: Case[] = []
   for (const [name, { child, targets }] of Object.entries(servers)) {
     const load = async (ms: number) => {
-      const { answers, ms: took } = await closedLoop(bench, { targets, body, connections, ms })
+      const { answers, ms: took } = await closedLoop(bench, { targets, body, connections, ms, awake: true })
       return { events: answers, ms: took }
     }
     await load(scale.warmUpMs)

@@ -101,7 +101,7 @@ async function costsOfInstances(bench: Bench, body: string): Promise<Costs[]> {
     const floor = stack.use(await startBare('floor', ours.targets, size))
     // Always by the same load: wrk knows one target only.
     const load: Size['load'] = ({ targets }, ms) => {
-      const order: LoadOrder = { targets, body, connections, ms }
+      const order: LoadOrder = { targets, body, connections, ms, awake: true }
       return generator.ask<LoadResult>(order)
     }
     sizes.push({ size, ours, floor, connectMs: 0, load })
@@ -131,7 +131,8 @@ export const growth: Suite = {
     const byConnections = await costsOf(
       bench,
       scale.connections.map((size): Size => {
-        const load: Size['load'] = ({ targets }, ms) => closedLoop(bench, { targets, body, connections: size, ms })
+        const load: Size['load'] = ({ targets }, ms) =>
+          closedLoop(bench, { targets, body, connections: size, ms, awake: true })
         return { size, ours, floor, connectMs: size, load }
       }),
       scale.rounds,

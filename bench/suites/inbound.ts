@@ -40,7 +40,7 @@ async function rates(bench: Bench, peers: readonly Peer[], bytes: number, batch:
   const load = async ({ child, targets }: Server, ms: number) => {
     const { answers, ms: took } = await closedLoop(bench, {
       targets: batch > 1 ? batched(targets) : targets,
-      ...{ body, connections, ms },
+      ...{ body, connections, ms, awake: true },
     })
     return { events: answers * batch, ms: took, child }
   }

@@ -61,7 +61,7 @@ function starts(bench: Bench, server: string): (variant: Variant) => Start {
 
 async function openDeliveries(bench: Bench, start: Start): Promise<Loaded> {
   const server: Server = await startOurs(bench.azure, { authentication: 'secret', ...start })
-  const order = { targets: server.targets, body: deliveryBody({ bytes: 1_024, batch: 1 }), connections }
+  const order = { targets: server.targets, body: deliveryBody({ bytes: 1_024, batch: 1 }), connections, awake: true }
   return {
     child: server.child,
     async load(ms) {
