@@ -58,6 +58,7 @@ async function run(): Promise<readonly Step[]> {
     contributor,
     stranger,
     unregistered,
+    proxy: emulator.proxy,
   }
   const program = startProgram(pythonOf('python'), [join(pythonSources, 'witness.py')], {
     timeoutMs: 300_000,

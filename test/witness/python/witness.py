@@ -7,10 +7,13 @@ its authority's certificate through REQUESTS_CA_BUNDLE.
 import base64
 import json
 import os
+import ssl
 import sys
 import traceback
+import urllib.request
 from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
+from unittest import mock
 
 from azure.core.credentials import AzureKeyCredential, AzureSasCredential
 from azure.core.exceptions import ClientAuthenticationError, HttpResponseError, ResourceExistsError, ResourceNotFoundError
@@ -330,6 +333,79 @@ def namespaces():
             client.namespaces.get(group, namespace)
 
 
+def recorded(subscriber):
+    """What recordings of Azure show, by the SDKs that they were made with."""
+    client, group, scope = management(), CLOUD["id"].split("/")[4], CLOUD["id"]
+    with step("azure-mgmt-eventgrid writes a destination without its URL, and the URL is kept"):
+        url = subscriber.url("/kept?code=s3cret")
+        client.event_subscriptions.begin_create_or_update(scope, "kept", subscription(url)).result(60)
+        patch = models.EventSubscriptionUpdateParameters(
+            destination=models.WebHookEventSubscriptionDestination(max_events_per_batch=5)
+        )
+        client.event_subscriptions.begin_update(scope, "kept", patch).result(60)
+        assert client.event_subscriptions.get_full_url(scope, "kept").endpoint_url == url
+        assert client.event_subscriptions.get(scope, "kept").destination.max_events_per_batch == 5
+    with step("azure-mgmt-eventgrid reads an event subscription by its nested path, with a nested id and type, and no systemData"):
+        nested = client.topic_event_subscriptions.get(group, CLOUD["name"], "kept")
+        assert nested.id == f"{scope}/eventSubscriptions/kept", nested.id
+        assert nested.type == "Microsoft.EventGrid/topics/eventSubscriptions", nested.type
+        assert nested.system_data is None
+    with step("azure-mgmt-eventgrid sees AwaitingManualAction until the validation URL is called"):
+        wanted = subscription(subscriber.url("/manual"), "EventGridSchema")
+        poller = client.event_subscriptions.begin_create_or_update(GRID["id"], "manual", wanted)
+        asked = subscriber.wait_for(lambda call: call.path == "/manual")
+        for _ in range(30):
+            if poller.status() == "AwaitingManualAction":
+                break
+            poller.wait(1)
+        assert poller.status() == "AwaitingManualAction", poller.status()
+        address = asked.json()[0]["data"]["validationUrl"]
+        context = ssl.create_default_context(cafile=os.environ["REQUESTS_CA_BUNDLE"])
+        urllib.request.urlopen(address, context=context).close()
+        assert poller.result(60).provisioning_state == "Succeeded"
+    with step("azure-mgmt-eventgrid changes a topic, whose network rules then refuse a publisher"):
+        rule = models.InboundIpRule(ip_mask="10.0.0.0/8", action="Allow")
+        patch = models.TopicUpdateParameters(tags={"team": "orders"}, inbound_ip_rules=[rule])
+        client.topics.begin_update(group, "made", patch).result(60)
+        made = client.topics.get(group, "made")
+        assert made.tags == {"team": "orders"} and made.inbound_ip_rules[0].ip_mask == "10.0.0.0/8"
+        key = AzureKeyCredential(client.topics.list_shared_access_keys(group, "made").key1)
+        with refused(HttpResponseError, "IpAddress filtering rules"):
+            EventGridPublisherClient(made.endpoint, key).send(CloudEvent(source="/made", type="t"))
+    with step("azure-mgmt-eventgrid is refused another location of a topic"):
+        with refused(HttpResponseError, "InvalidResourceLocation"):
+            client.topics.begin_create_or_update(group, "made", models.Topic(location="northeurope")).result(60)
+    azure = f"https://{CLOUD['name']}.westeurope-1.eventgrid.azure.net/api/events"
+    for query in ["", "?api-version=2018-01-01"]:
+        with step(f"azure-eventgrid publishes to Azure's own host name with a SAS token for {azure}{query}"):
+            token = generate_sas(azure + query, CLOUD["key"], datetime.now(timezone.utc) + timedelta(hours=1))
+            with mock.patch.dict(os.environ, {"HTTPS_PROXY": WORLD["proxy"], "NO_PROXY": "127.0.0.1"}):
+                event = CloudEvent(source="/azure", type="Order.Placed", data={"amount": 5})
+                EventGridPublisherClient(azure, AzureSasCredential(token)).send(event)
+    with step("azure-mgmt-eventgrid makes a domain, and azure-eventgrid publishes to a topic of it"):
+        wanted = models.Domain(location="westeurope", input_schema="CloudEventSchemaV1_0")
+        domain = client.domains.begin_create_or_update(group, "python-domain", wanted).result(60)
+        lamps = f"{domain.id}/topics/lamps"
+        client.event_subscriptions.begin_create_or_update(lamps, "lamps", subscription(subscriber.url("/lamps"))).result(60)
+        assert [one.name for one in client.domain_topics.list_by_domain(group, "python-domain")] == ["lamps"]
+        key = client.domains.list_shared_access_keys(group, "python-domain").key1
+        event = CloudEvent(source="lamps", type="Order.Placed", data=1)
+        EventGridPublisherClient(domain.endpoint, AzureKeyCredential(key)).send(event)
+        subscriber.delivery(str(event.id))
+        client.domains.begin_delete(group, "python-domain").result(60)
+    with step("azure-mgmt-eventgrid makes a system topic with an event subscription, and is refused its extension path"):
+        source = f"{CLOUD['id'].split('/providers/')[0]}/providers/Microsoft.Storage/storageAccounts/photos"
+        wanted = models.SystemTopic(location="westeurope", source=source, topic_type="Microsoft.Storage.StorageAccounts")
+        made = client.system_topics.begin_create_or_update(group, "photos", wanted).result(60)
+        nested = client.system_topic_event_subscriptions
+        nested.begin_create_or_update(group, "photos", "app", subscription(subscriber.url("/photos"))).result(60)
+        assert nested.get(group, "photos", "app").id == f"{made.id}/eventSubscriptions/app"
+        with refused(HttpResponseError, "not supported using this API call"):
+            client.event_subscriptions.get(made.id, "app")
+        nested.begin_delete(group, "photos", "app").result(60)
+        client.system_topics.begin_delete(group, "photos").result(60)
+
+
 def remove():
     client = management().event_subscriptions
     with step("azure-mgmt-eventgrid deletes an event subscription"):
@@ -348,6 +424,7 @@ def main():
     publish_grid_events(subscriber)
     publish_custom_events(subscriber)
     namespaces()
+    recorded(subscriber)
     remove()
     subscriber.close()
 
