@@ -23,20 +23,6 @@ export interface Operation {
   readonly ended: Promise<void>
 }
 
-/** The operations under way and the last ones that ended. */
-export interface Operations {
-  /** Starts one. `run` begins when the operation delay is over; its signal aborts on close. */
-  start(subscriptionId: string, run: (signal: AbortSignal) => Promise<OperationResult>): Operation
-  find(id: string): Operation | undefined
-  /** Resolves when no operation runs. Delayed operations, and those marked by `park`, don't count. */
-  idle(): Promise<void>
-  /** Number of running operations, without those marked by `park`. */
-  running(): number
-  /** Marks an operation as waiting for a manual action. */
-  park(id: string): void
-  close(): Promise<void>
-}
-
 /** The message of an internal error, in Azure's words (reported failures of event subscriptions). */
 export const internalMessage = (now: number): string =>
   'The operation failed due to an internal server error. The initial state of the impacted resources (if any) are restored. ' +
@@ -45,8 +31,10 @@ export const internalMessage = (now: number): string =>
 
 const maxOperations = 10_000
 
-/** Makes the list of operations. `delayMs`: how long each takes at least, by the clock. */
-export function createOperations(clock: Clock, delayMs: number): Operations {
+export type Operations = ReturnType<typeof createOperations>
+
+/** The operations under way and the last ones that ended. `delayMs`: how long each takes at least, by the clock. */
+export function createOperations(clock: Clock, delayMs: number) {
   const operations = new Map<string, { -readonly [K in keyof Operation]: Operation[K] }>()
   const running = new Map<string, PromiseWithResolvers<void>>()
   const begin = (id: string) => void running.set(id, Promise.withResolvers())
@@ -67,7 +55,8 @@ export function createOperations(clock: Clock, delayMs: number): Operations {
     })
 
   return {
-    start(subscriptionId, run) {
+    /** Starts one. `run` begins when the operation delay is over; its signal aborts on close. */
+    start(subscriptionId: string, run: (signal: AbortSignal) => Promise<OperationResult>): Operation {
       const id = randomUUID().toUpperCase()
       const work = async () => {
         await delay()
@@ -96,13 +85,16 @@ export function createOperations(clock: Clock, delayMs: number): Operations {
       }
       return operation
     },
-    find: (id) => operations.get(id.toUpperCase()),
+    find: (id: string): Operation | undefined => operations.get(id.toUpperCase()),
+    /** The number of running operations, without those marked by `park`. */
     running: () => running.size,
-    park(id) {
+    /** Marks an operation as waiting for a manual action. */
+    park(id: string): void {
       const operation = operations.get(id)
       if (operation) operation.awaitsManualAction = true
       end(id)
     },
+    /** Resolves when no operation runs. Delayed operations, and those marked by `park`, don't count. */
     async idle() {
       while (running.size > 0) await Promise.race([...running.values()].map(({ promise }) => promise))
     },

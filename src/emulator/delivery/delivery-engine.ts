@@ -1,5 +1,5 @@
 import type { AcceptedEvent, SourcedEvents } from '../model/accepted-event.ts'
-import type { GiveUpReason, ValidationOutcome } from '../model/delivery-outcome.ts'
+import type { GiveUpReason } from '../model/delivery-outcome.ts'
 import type { EventSubscription } from '../model/model.ts'
 import { createSettledWaiters } from '../model/settled-waiters.ts'
 import type { Store } from '../model/store.ts'
@@ -40,42 +40,10 @@ export interface DeliveryEngineOptions
   readonly restoreElsewhere?: (entry: JournalEntry) => boolean
 }
 
-/** The half of Event Grid that talks to subscribers. */
-export interface DeliveryEngine {
-  /** Runs the handshake of the subscription's schema. Never rejects. Fails early when the signal aborts. */
-  validate(subscription: EventSubscription, signal: AbortSignal): Promise<ValidationOutcome>
-  /** Why a subscription's events are not delivered; undefined where they are. */
-  undelivered(subscription: EventSubscription): string | undefined
-  /**
-   * Accepts events for each subscription of their sources whose filter matches. The events are already checked and stamped.
-   * Throws if the state file cannot be written: then no event is accepted.
-   */
-  accept(accepted: readonly SourcedEvents[]): void
-  /** Delivers an event to one subscription again, without its filter; false if the subscription accepts no events. */
-  redeliver(subscriptionId: string, event: AcceptedEvent): boolean
-  /** Whether the limit of pending events is reached. */
-  full(): boolean
-  /** Handles a call of a validation URL; false if the URL is unknown or expired. */
-  confirmValidation(id: string | undefined, token: string | undefined): boolean
-  /** To be called each time a subscription is stored: settings or provisioning state differ. */
-  subscriptionChanged(subscription: EventSubscription): void
-  /** To be called after a subscription left the store: its pending events are dropped. */
-  subscriptionDeleted(subscription: EventSubscription): void
-  /** Loads the events that were pending when the emulator ended. To be called once, after the stored subscriptions. */
-  restore(): void
-  /** Events accepted and neither delivered, dead-lettered nor dropped yet. */
-  pending(): number
-  /** Resolves when nothing is under way or due now. Events that wait for a later attempt don't count. */
-  idle(): Promise<void>
-  /** As `idle`, but `stalled` soon if a subscriber is silent: a manual clock must advance to reach its time-out. */
-  quiet(): Promise<'idle' | 'stalled'>
-  /** Resolves when no event is pending; later attempts and dead-letters count too. */
-  settled(): Promise<void>
-  /** Ends all requests and timers. */
-  close(): Promise<void>
-}
+export type DeliveryEngine = ReturnType<typeof createDeliveryEngine>
 
-export function createDeliveryEngine(options: DeliveryEngineOptions): DeliveryEngine {
+/** The half of Event Grid that talks to subscribers. */
+export function createDeliveryEngine(options: DeliveryEngineOptions) {
   const { clock, watcher, journal = noJournal } = options
   const settings = deliverySettings(options.delivery)
   const work = createWorkCounter()
@@ -142,38 +110,54 @@ export function createDeliveryEngine(options: DeliveryEngineOptions): DeliveryEn
   }
 
   return {
+    /** Runs the handshake of the subscription's schema. Never rejects. Fails early when the signal aborts. */
     validate: validator.validate,
-    undelivered: (subscription) => undeliveredReason(subscription, settings),
+    /** Why the emulator does not deliver to the destination of a subscription; undefined if it does. */
+    undelivered: (subscription: EventSubscription) => undeliveredReason(subscription, settings),
+    /** Handles a call of a validation URL; false if the URL is unknown or expired. */
     confirmValidation: validator.confirm,
-    accept(accepted) {
+    /**
+     * Accepts events for each subscription of their sources whose filter matches. The events are already checked and
+     * stamped. Throws if the state file cannot be written: then no event is accepted.
+     */
+    accept(accepted: readonly SourcedEvents[]): void {
       if (closed) return
       intake.accept(accepted)
       pump.soon()
     },
-    redeliver(subscriptionId, event) {
+    /** Delivers an event to one subscription again, without its filter; false if the subscription accepts no events. */
+    redeliver(subscriptionId: string, event: AcceptedEvent): boolean {
       const taken = !closed && intake.redeliver(subscriptionId, event)
       if (taken) pump.soon()
       return taken
     },
+    /** Whether the limit of pending events is reached. */
     full: () => pending() >= settings.maxPending || bytes.total >= settings.maxPendingBytes,
-    subscriptionChanged(subscription) {
-      if (closed || !channels(subscription)) return removeQueue(subscription)
-      if (queues.update(subscription)) pump.soon()
+    /** To be called each time a subscription is stored: settings or provisioning state differ. */
+    subscriptionChanged(subscription: EventSubscription): void {
+      if (closed || !channels(subscription)) removeQueue(subscription)
+      else if (queues.update(subscription)) pump.soon()
     },
+    /** To be called after a subscription left the store: its pending events are dropped. */
     subscriptionDeleted: removeQueue,
+    /** Loads the events that were pending when the emulator ended. To be called once, after the stored subscriptions. */
     restore() {
       intake.restore()
       pump.soon()
     },
+    /** Events accepted and neither delivered, dead-lettered nor dropped yet. */
     pending,
+    /** Resolves when nothing is under way or due now. Events that wait for a later attempt don't count. */
     async idle() {
       pump.soon()
       await work.idle()
     },
+    /** As `idle`, but `stalled` soon if a subscriber is silent: a manual clock must advance to reach its time-out. */
     async quiet() {
       pump.soon()
       return work.quiet()
     },
+    /** Resolves when no event is pending; later attempts and dead-letters count too. */
     settled: waiters.wait,
     async close() {
       closed = true

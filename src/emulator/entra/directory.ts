@@ -18,40 +18,26 @@ export interface DeclaredDirectory {
   readonly subscriptions: readonly DeclaredSubscription[]
 }
 
-/** Tenants, applications, Azure subscriptions and role assignments. */
-export interface Directory {
-  readonly clients: readonly Client[]
-  /**
-   * Applies the clients, their roles and the Azure subscriptions of the options. Changes at runtime stay where the
-   * options did not change.
-   */
-  declare(options: DeclaredDirectory): void
-  hasTenant(tenantId: string): boolean
-  client(tenantId: string, clientId: string): Client | undefined
-  azureSubscription(id: string): AzureSubscription | undefined
-  azureSubscriptions(): readonly AzureSubscription[]
-  roleAssignments(): readonly RoleAssignment[]
-  /** Assigns a role, unless it is assigned already. Throws a RangeError for an unknown role. */
-  assignRole(grant: {
-    readonly principalId: string
-    readonly role: string
-    readonly scope: string
-    readonly id?: string
-  }): RoleAssignment
-  /** Removes a role; without `role` every role; without `scope` at every scope. */
-  removeRole(grant: { readonly principalId: string; readonly role?: string; readonly scope?: string }): void
-  /** Removes an assignment by its resource id. */
-  removeAssignment(id: string): RoleAssignment | undefined
-  /** Whether a principal may do this. `data`: an action on data, such as publishing. */
-  allows(asked: {
-    readonly principalId: string
-    readonly action: string
-    readonly scope: string
-    readonly data?: boolean
-  }): boolean
+interface RoleRequest {
+  readonly principalId: string
+  readonly role: string
+  readonly scope: string
+  /** The resource id of the assignment. @default a new one */
+  readonly id?: string
 }
 
-export function createDirectory(options: DeclaredDirectory): Directory {
+interface ActionRequest {
+  readonly principalId: string
+  readonly action: string
+  readonly scope: string
+  /** Whether it is an action on data, such as publishing. */
+  readonly data?: boolean
+}
+
+export type Directory = ReturnType<typeof createDirectory>
+
+/** Tenants, applications, Azure subscriptions and role assignments. */
+export function createDirectory(options: DeclaredDirectory) {
   const subscriptions = new Map<string, AzureSubscription>()
   let declared: DeclaredDirectory = { clients: [], subscriptions: [] }
   let assignments: RoleAssignment[] = []
@@ -81,23 +67,28 @@ export function createDirectory(options: DeclaredDirectory): Directory {
     for (const grant of grants) if (!former.some((one) => isDeepStrictEqual(one, grant))) directory.assignRole(grant)
   }
 
-  const directory: Directory = {
-    get clients() {
+  const directory = {
+    get clients(): readonly Client[] {
       return declared.clients
     },
-    declare(wanted) {
+    /**
+     * Applies the clients, their roles and the Azure subscriptions of the options. Changes at runtime stay where the
+     * options did not change.
+     */
+    declare(wanted: DeclaredDirectory): void {
       declareSubscriptions(wanted.subscriptions)
       declareRoles(wanted.clients)
       declared = wanted
     },
-    hasTenant: (tenantId) =>
+    hasTenant: (tenantId: string): boolean =>
       [...declared.clients, ...subscriptions.values()].some((one) => same(one.tenantId, tenantId)),
-    client: (tenantId, clientId) =>
+    client: (tenantId: string, clientId: string): Client | undefined =>
       declared.clients.find((client) => same(client.tenantId, tenantId) && same(client.clientId, clientId)),
-    azureSubscription: (id) => subscriptions.get(id.toLowerCase()),
-    azureSubscriptions: () => [...subscriptions.values()],
-    roleAssignments: () => assignments,
-    assignRole({ principalId, role, scope, id }) {
+    azureSubscription: (id: string): AzureSubscription | undefined => subscriptions.get(id.toLowerCase()),
+    azureSubscriptions: (): readonly AzureSubscription[] => [...subscriptions.values()],
+    roleAssignments: (): readonly RoleAssignment[] => assignments,
+    /** Assigns a role, unless it is assigned already. Throws a RangeError for an unknown role. */
+    assignRole({ principalId, role, scope, id }: RoleRequest): RoleAssignment {
       const found = findRole(role)
       if (!found) throw new RangeError(`the emulator does not know the role '${role}'`)
       const held = assignments.find(
@@ -115,7 +106,8 @@ export function createDirectory(options: DeclaredDirectory): Directory {
       assignments = [...assignments, made]
       return made
     },
-    removeRole({ principalId, role, scope }) {
+    /** Removes a role; without `role` every role; without `scope` at every scope. */
+    removeRole({ principalId, role, scope }: Partial<RoleRequest> & Pick<RoleRequest, 'principalId'>): void {
       const roleId = role === undefined ? undefined : findRole(role)?.id
       assignments = assignments.filter(
         (assignment) =>
@@ -124,12 +116,13 @@ export function createDirectory(options: DeclaredDirectory): Directory {
           (role !== undefined && assignment.roleId !== roleId),
       )
     },
-    removeAssignment(id) {
+    /** Removes an assignment by its resource id. */
+    removeAssignment(id: string): RoleAssignment | undefined {
       const found = assignments.find((assignment) => same(assignment.id, id))
       assignments = assignments.filter((assignment) => assignment !== found)
       return found
     },
-    allows: (asked) => allows(assignments, asked),
+    allows: (asked: ActionRequest): boolean => allows(assignments, asked),
   }
   directory.declare(options)
   return directory

@@ -39,29 +39,11 @@ export type TokenVerdict =
   | { readonly token: VerifiedToken }
   | { readonly problem: 'missing' | 'expired' | 'invalid-audience' | 'invalid'; readonly message: string }
 
-export interface TokenIssuer {
-  /** A token for an authenticated client (v1, as ARM's and Event Grid's are). */
-  issueClientToken(request: ClientTokenRequest): Promise<string>
-  /**
-   * The bearer token of an Entra-secured delivery, signed by the current key. `audience` is the client id or
-   * application id URI in the subscription; lifetime 24 h 5 min by the emulator's clock.
-   */
-  issueDeliveryToken(request: {
-    readonly tenantId: string
-    readonly audience: string
-    readonly version?: '1.0' | '2.0'
-  }): Promise<string>
-  /** Checks a token that this emulator issued. `audience` may be given with or without a trailing slash. */
-  verifyToken(
-    bearer: string | undefined,
-    expected: { readonly audience: string | readonly string[] },
-  ): Promise<TokenVerdict>
-  /** The public keys, as the key endpoint shows them for a tenant. */
-  keySet(issuer?: string): Promise<{ keys: Readonly<Record<string, unknown>>[] }>
-  /** Signs with a new key from now on. The former keys stay published, or with `forget` become invalid. */
-  rotateKeys(options?: { readonly forget?: boolean }): Promise<void>
-  /** Makes every token issued so far count as expired at the emulator. */
-  expireTokens(): void
+interface DeliveryTokenRequest {
+  readonly tenantId: string
+  /** Client id or application id URI in the event subscription. */
+  readonly audience: string
+  readonly version?: '1.0' | '2.0'
 }
 
 interface SigningKey {
@@ -70,11 +52,13 @@ interface SigningKey {
   readonly publicKey: KeyObject
 }
 
+export type TokenIssuer = ReturnType<typeof createTokenIssuer>
+
 /**
- * Makes the issuer. The first key is made in the background, as it takes longer than a server's start.
+ * The emulated Entra's keys and tokens. The first key is made in the background, as it takes longer than a server's start.
  * @param persisted where signing keys are persisted. @default in memory
  */
-export function createTokenIssuer(clock: Clock, persisted: PersistedValues = valuesInMemory()): TokenIssuer {
+export function createTokenIssuer(clock: Clock, persisted: PersistedValues = valuesInMemory()) {
   const known = persisted.get('identity', 'signing keys')
   let keys: Promise<readonly SigningKey[]> =
     known === undefined ? createKey().then((key) => persist([key])) : Promise.resolve(readKeys(known))
@@ -102,7 +86,8 @@ export function createTokenIssuer(clock: Clock, persisted: PersistedValues = val
   }
 
   return {
-    issueClientToken: ({ tenantId, clientId, objectId, audience, lifetimeSeconds }) =>
+    /** A token for an authenticated client (v1, as ARM's and Event Grid's are). */
+    issueClientToken: ({ tenantId, clientId, objectId, audience, lifetimeSeconds }: ClientTokenRequest) =>
       sign(
         {
           aud: audience,
@@ -119,7 +104,8 @@ export function createTokenIssuer(clock: Clock, persisted: PersistedValues = val
         lifetimeSeconds,
       ),
 
-    issueDeliveryToken: ({ tenantId, audience, version = '1.0' }) => {
+    /** The bearer token of an Entra-secured delivery, signed by the current key. It lasts 24 h 5 min by the emulator's clock. */
+    issueDeliveryToken: ({ tenantId, audience, version = '1.0' }: DeliveryTokenRequest) => {
       const principal = eventGridPrincipal
       const caller =
         version === '1.0'
@@ -129,7 +115,11 @@ export function createTokenIssuer(clock: Clock, persisted: PersistedValues = val
       return sign({ aud: audience, iss: issuerOf(tenantId, version), ...caller, ...claims }, deliveryLifetimeSeconds)
     },
 
-    async verifyToken(bearer, { audience }): Promise<TokenVerdict> {
+    /** Checks a token that this emulator issued. `audience` may be given with or without a trailing slash. */
+    async verifyToken(
+      bearer: string | undefined,
+      { audience }: { readonly audience: string | readonly string[] },
+    ): Promise<TokenVerdict> {
       if (!bearer) return { problem: 'missing', message: 'The access token is missing.' }
       const known = await keys
       try {
@@ -165,7 +155,8 @@ export function createTokenIssuer(clock: Clock, persisted: PersistedValues = val
       }
     },
 
-    async keySet(issuer) {
+    /** The public keys, as the key endpoint shows them for a tenant. */
+    async keySet(issuer?: string): Promise<{ keys: Readonly<Record<string, unknown>>[] }> {
       const shown = (await keys).map(async ({ id, publicKey }) => ({
         ...(await exportJWK(publicKey)),
         use: 'sig',
@@ -177,7 +168,8 @@ export function createTokenIssuer(clock: Clock, persisted: PersistedValues = val
       return { keys: await Promise.all(shown) }
     },
 
-    async rotateKeys({ forget = false } = {}) {
+    /** Signs with a new key from now on. The former keys stay published, or with `forget` become invalid. */
+    async rotateKeys({ forget = false }: { readonly forget?: boolean } = {}): Promise<void> {
       const former = keys
       keys = createKey().then(async (key) =>
         persist([key, ...(forget ? [] : (await former).slice(0, maxPublishedKeys - 1))]),
@@ -185,6 +177,7 @@ export function createTokenIssuer(clock: Clock, persisted: PersistedValues = val
       await keys
     },
 
+    /** Makes every token issued so far count as expired at the emulator. */
     expireTokens: () => {
       expiredBelow = issued
     },
