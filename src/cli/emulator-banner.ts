@@ -10,9 +10,7 @@ export function bannerLines(emulator: EventGridEmulator, caFile: string): string
     `page                         ${proxy}/`,
     `certificate authority        ${caFile}`,
     '',
-    ...emulator.topics().flatMap((topic) => topicLines(topic)),
-    ...emulator.domains().flatMap((domain) => topicLines(domain, 'domain')),
-    ...emulator.systemTopics().flatMap(systemTopicLines),
+    ...resourceLines(emulator),
     ...emulator.namespaceTopics().flatMap(namespaceTopicLines),
     ...emulator
       .clients()
@@ -28,8 +26,28 @@ export function bannerLines(emulator: EventGridEmulator, caFile: string): string
   ]
 }
 
-/** Lines about a topic or a domain. */
-export function topicLines({ name, id, endpoint, httpEndpoint, keys }: TopicView, noun = 'topic'): string[] {
+/** How to publish and subscribe to the topics, domains and system topics. @param known ids of those to leave out */
+export function resourceLines(emulator: EventGridEmulator, known: ReadonlySet<string> = new Set()): string[] {
+  const isNew = ({ id }: { readonly id: string }) => !known.has(id)
+  return [
+    ...emulator
+      .topics()
+      .filter(isNew)
+      .flatMap((topic) => publishedLines('topic', topic)),
+    ...emulator
+      .domains()
+      .filter(isNew)
+      .flatMap((domain) => publishedLines('domain', domain)),
+    ...emulator.systemTopics().filter(isNew).flatMap(systemTopicLines),
+  ]
+}
+
+/** The ids of these resources. */
+export function resourceIds(emulator: EventGridEmulator): ReadonlySet<string> {
+  return new Set([...emulator.topics(), ...emulator.domains(), ...emulator.systemTopics()].map(({ id }) => id))
+}
+
+function publishedLines(noun: 'topic' | 'domain', { name, id, endpoint, httpEndpoint, keys }: TopicView): string[] {
   return [
     `${noun} ${name}`,
     `  endpoint  ${endpoint}`,

@@ -71,6 +71,16 @@ it('takes over a topic that is added while it runs, and lets go of one that is t
   expect((await publish(orders, ['b'])).status).toBe(404)
 })
 
+it('shows a domain that is added while it runs', async () => {
+  const file = configFile('domains: [{ name: shop }]')
+  const emulate = await startEmulate(['--config', file])
+  await emulate.line(/^domain shop$/)
+  writeFileSync(file, 'domains: [{ name: shop }, { name: market }]')
+  await emulate.line(/^domain market$/)
+  await emulate.line(/emulator\.yaml: taken over$/)
+  expect(emulate.lines.filter((line) => line === 'domain shop')).toHaveLength(1)
+})
+
 it('leaves what was in force when the file breaks, says so, and goes on when it is mended', async () => {
   const subscriber = await startSubscriber()
   const good = auditConfig(subscriber.url)

@@ -10,7 +10,7 @@ import {
 } from '../../emulator/index.ts'
 import { codeOf, messageOf } from '../../support/error-code.ts'
 import type { Command } from '../command.ts'
-import { bannerLines, topicLines } from '../emulator-banner.ts'
+import { bannerLines, resourceIds, resourceLines } from '../emulator-banner.ts'
 import { fieldsForRestart, type LoadedConfig, loadConfig, readConfig } from '../emulator-config.ts'
 import { portRange, readNumber } from '../number-option.ts'
 import { parseOptions } from '../parse-options.ts'
@@ -202,10 +202,10 @@ function followConfig(
     try {
       if (text instanceof Error) throw new UsageError(`${file} ${text.message}`)
       const read = readConfig(file, text)
-      const known = new Set(emulator.topics().map(({ name }) => name))
+      const known = resourceIds(emulator)
       emulator.reconfigure({ ...read.options, ingress: [...ingress, ...(read.config.ingress ?? [])] })
       const later = fieldsForRestart(first.config, read.config)
-      for (const topic of emulator.topics()) if (!known.has(topic.name)) topicLines(topic).forEach(terminal.line)
+      for (const line of resourceLines(emulator, known)) terminal.line(line)
       if (later.length > 0) terminal.line(`${file}: ${later.join(', ')} will take effect at the next start`)
       terminal.line(`${file}: taken over`)
     } catch (error) {

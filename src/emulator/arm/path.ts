@@ -104,34 +104,10 @@ function parseEventGrid(
   scope: string,
   rest: readonly string[],
 ): ArmTarget | undefined {
-  const [type, name, third, fourth, fifth] = rest
-  if (same(type, 'locations') && (same(third, 'operationsStatus') || same(third, 'operationResults')) && fourth) {
-    if (rest.length !== 4) return undefined
-    return {
-      kind: 'operation',
-      scope,
-      form: same(third, 'operationsStatus') ? 'operationsStatus' : 'operationResults',
-      id: fourth,
-    }
-  }
-  if (same(rest.at(-1), 'eventSubscriptions') && name) {
-    if (same(type, 'locations') && same(third, 'topicTypes') && fourth && fifth) {
-      return { kind: 'eventSubscriptions', scope, nested: false, location: name, topicType: fourth }
-    }
-    if (same(type, 'locations') && rest.length === 3)
-      return { kind: 'eventSubscriptions', scope, nested: false, location: name }
-    if (same(type, 'topicTypes') && rest.length === 3)
-      return { kind: 'eventSubscriptions', scope, nested: false, topicType: name }
-  }
-  if (
-    same(type, 'topicTypes') &&
-    scope === '/' &&
-    rest.length <= 3 &&
-    (third === undefined || same(third, 'eventTypes'))
-  ) {
-    return { kind: 'topicTypes', ...(name !== undefined && { name }), eventTypes: third !== undefined }
-  }
-  if (same(type, 'eventTypes') && rest.length === 1) return { kind: 'eventTypes', scope }
+  const [type, , third] = rest
+  if (same(type, 'locations')) return parseLocation(scope, rest)
+  if (same(type, 'topicTypes')) return parseTopicType(scope, rest)
+  if (same(type, 'eventTypes')) return rest.length === 1 ? { kind: 'eventTypes', scope } : undefined
   if (same(type, 'namespaces')) {
     const levels = parseLevels(['namespaces', 'topics', 'eventSubscriptions'], scope, rest)
     return levels && { kind: 'namespaces', ...levels }
@@ -141,27 +117,50 @@ function parseEventGrid(
   if (nest >= 0) {
     const nested = nest > 0
     const source = nested ? join(segments.slice(0, at + 2 + nest)) : scope
-    const [subscription, action, ...more] = rest.slice(nest + 1)
-    if (more.length > 0) return undefined
-    if (subscription === undefined) return { kind: 'eventSubscriptions', scope: source, nested }
-    return {
-      kind: 'eventSubscription',
-      scope: source,
-      name: subscription,
-      nested,
-      ...(action === undefined ? {} : { action }),
-    }
+    return parseEventSubscription(source, nested, rest.slice(nest + 1))
   }
-  const unsupported = unsupportedTypes.find(
-    (one) => same(type, one) || ((same(type, 'topics') || same(type, 'domains')) && same(third, one)),
-  )
+  const parent = same(type, 'topics') || same(type, 'domains') ? third : undefined
+  const unsupported = unsupportedTypes.find((one) => same(type, one) || same(parent, one))
   if (unsupported !== undefined) return { kind: 'unsupported', scope, type: unsupported }
   const types = resourceTypes.find(([first]) => same(type, first))
   const levels = types && parseLevels(types, scope, rest)
   if (!levels) return undefined
-  const { names, isList } = levels
-  const found = names.length + (isList ? 1 : 0) > 1 ? 'domains/topics' : types[0]
-  return { kind: 'resource', type: found, ...levels }
+  const depth = levels.names.length + (levels.isList ? 1 : 0)
+  return { kind: 'resource', type: depth > 1 ? 'domains/topics' : types[0], ...levels }
+}
+
+/** `locations/{location}/...`: an operation, or a list of event subscriptions. */
+function parseLocation(scope: string, [, location, ...rest]: readonly string[]): ArmTarget | undefined {
+  const [first, second, third, ...more] = rest
+  if (!location || more.length > 0) return undefined
+  const form = (['operationsStatus', 'operationResults'] as const).find((one) => same(first, one))
+  if (form && second) return third === undefined ? { kind: 'operation', scope, form, id: second } : undefined
+  const list = { kind: 'eventSubscriptions', scope, nested: false, location } as const
+  if (same(first, 'eventSubscriptions') && second === undefined) return list
+  if (!same(first, 'topicTypes') || !second || !same(third, 'eventSubscriptions')) return undefined
+  return { ...list, topicType: second }
+}
+
+/** `topicTypes/{name}/...`: a topic type, its event types, or its event subscriptions. */
+function parseTopicType(scope: string, [, name, third, ...more]: readonly string[]): ArmTarget | undefined {
+  if (more.length > 0) return undefined
+  if (name !== undefined && same(third, 'eventSubscriptions')) {
+    return { kind: 'eventSubscriptions', scope, nested: false, topicType: name }
+  }
+  const eventTypes = third !== undefined
+  if (scope !== '/' || (eventTypes && !same(third, 'eventTypes'))) return undefined
+  return { kind: 'topicTypes', ...(name !== undefined && { name }), eventTypes }
+}
+
+/** `[{name}[/{action}]]` behind `eventSubscriptions`. */
+function parseEventSubscription(
+  scope: string,
+  nested: boolean,
+  [name, action, ...more]: readonly string[],
+): ArmTarget | undefined {
+  if (more.length > 0) return undefined
+  if (name === undefined) return { kind: 'eventSubscriptions', scope, nested }
+  return { kind: 'eventSubscription', scope, name, nested, ...(action !== undefined && { action }) }
 }
 
 /** The types of resources, each with the types of what it contains. */

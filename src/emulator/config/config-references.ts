@@ -52,7 +52,6 @@ export function* referenceFaults(config: unknown, now: number): Generator<Refere
 
   const given = topics.flatMap(([, { name }]) => text(name) ?? [])
   const names = ownField(config, 'topics') === undefined ? [emulatorDefaults.topic] : given
-  const topicOf = new Map(topics.map(([, one]) => [text(one.name)?.toLowerCase(), one]))
   for (const [index, one] of eventSubscriptions) {
     const path = ['eventSubscriptions', index]
     const fault = unknownName(one.topic, names, 'topics')
@@ -65,9 +64,19 @@ export function* referenceFaults(config: unknown, now: number): Generator<Refere
     }
     const stray = scopeFault(one.scope, ids)
     if (stray) yield { path: [...path, 'scope'], rule: stray }
-    const topic = one.topic === undefined ? topics[0]?.[1] : topicOf.get(text(one.topic)?.toLowerCase())
-    for (const fault of settingsFaults(one, topic, now)) yield { ...fault, path: [...path, ...fault.path] }
+    const publisher = publisherOf(one, topics, entries(config, 'domains'))
+    for (const fault of settingsFaults(one, publisher, now)) yield { ...fault, path: [...path, ...fault.path] }
   }
+}
+
+type Entries = readonly (readonly [number, JsonObject])[]
+
+/** The declared topic or domain whose events an event subscription gets; undefined for another source. */
+function publisherOf({ topic, scope }: JsonObject, topics: Entries, domains: Entries): JsonObject | undefined {
+  const named = (list: Entries, wanted: unknown) => list.find(([, { name }]) => same(name, wanted))?.[1]
+  if (typeof scope !== 'string') return (topic === undefined ? topics[0]?.[1] : named(topics, topic)) ?? {}
+  const [, type = '', name] = /\/providers\/Microsoft\.EventGrid\/(topics|domains)\/([^/]+)/i.exec(scope) ?? []
+  return named(type.toLowerCase() === 'topics' ? topics : domains, name)
 }
 
 function scopeFault(scope: unknown, ids: readonly string[]): string | undefined {
@@ -79,7 +88,7 @@ function scopeFault(scope: unknown, ids: readonly string[]): string | undefined 
 }
 
 /** The faults that ARM would report for an event subscription. */
-function* settingsFaults(one: JsonObject, topic: JsonObject | undefined, now: number): Generator<ReferenceFault> {
+function* settingsFaults(one: JsonObject, publisher: JsonObject | undefined, now: number): Generator<ReferenceFault> {
   const { name, endpoint, properties } = one
   if (endpoint === undefined && ownField(properties, 'destination') === undefined) {
     return yield { path: [], rule: 'needs an endpoint' }
@@ -92,7 +101,7 @@ function* settingsFaults(one: JsonObject, topic: JsonObject | undefined, now: nu
   ) {
     return
   }
-  const schema = topic?.inputSchema ?? (one.scope === undefined ? 'CloudEventSchemaV1_0' : undefined)
+  const schema = publisher && (publisher.inputSchema ?? 'CloudEventSchemaV1_0')
   try {
     const options = {
       name,
@@ -120,7 +129,7 @@ function isInputSchema(value: unknown): value is 'CloudEventSchemaV1_0' | 'Event
 
 function* twice(
   kind: string,
-  list: readonly (readonly [number, JsonObject])[],
+  list: Entries,
   keyOf: (entry: JsonObject) => string | undefined,
   field: string,
 ): Generator<ReferenceFault> {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { EmulatorConfigError, type ParsedConfig, parseConfig } from '../../../src/emulator/config/config.ts'
 import { configSchema } from '../../../src/emulator/config/config-schema.ts'
-import type { EventGridEmulatorOptions } from '../../../src/emulator/index.ts'
+import { type EventGridEmulatorOptions, emulatorDefaults } from '../../../src/emulator/index.ts'
 import { makeAuthority } from '../../../src/emulator/server/certificates.ts'
 
 const certificate = makeAuthority().certificate
@@ -207,6 +207,23 @@ it.each([
     fault: /^e\.yaml:7:27: .*advancedFilters\[0\]\.operatorType is refused by Event Grid: .*operatorType' is invalid/,
   },
   {
+    name: 'a delivery schema that the domain of a scope cannot have',
+    text: [
+      'domains: [{ name: shop }]',
+      'eventSubscriptions:',
+      '  - name: lamps',
+      `    scope: /subscriptions/${emulatorDefaults.subscriptionId}/resourceGroups/rg/providers/Microsoft.EventGrid/domains/shop/topics/lamps`,
+      '    endpoint: https://a.example/',
+      '    properties: { eventDeliverySchema: EventGridSchema }',
+    ].join('\n'),
+    fault: /^e\.yaml:3:5: eventSubscriptions\[0\] is refused by Event Grid: .*EventGridSchema is not supported/,
+  },
+  {
+    name: 'two system topics of one source',
+    text: 'systemTopics: [{ name: one, source: /a }, { name: two, source: /A }]',
+    fault: 'e.yaml:1:64: systemTopics[1].source is given twice',
+  },
+  {
     name: 'too many tries',
     text: subscription(
       '    endpoint: https://a.example/\n    properties: { retryPolicy: { maxDeliveryAttempts: 31 } }',
@@ -280,6 +297,18 @@ it('knows every option of the emulator that is data', () => {
     tokenLifetimeSeconds: true,
   }
   expect(Object.keys(configSchema.shape)).toEqual(expect.arrayContaining(Object.keys(options)))
+})
+
+it('takes any delivery schema of Azure for the events of another resource, whatever the topics take', () => {
+  const text = [
+    'topics: [{ name: orders, inputSchema: CloudEventSchemaV1_0 }]',
+    'eventSubscriptions:',
+    '  - name: uploads',
+    `    scope: /subscriptions/${emulatorDefaults.subscriptionId}/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/a`,
+    '    endpoint: https://a.example/',
+    '    properties: { eventDeliverySchema: EventGridSchema }',
+  ]
+  expect(faults(text.join('\n'))).toEqual([])
 })
 
 it('names every fault at once', () => {
