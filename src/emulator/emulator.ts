@@ -3,7 +3,7 @@ import { createOperations } from './arm/operations.ts'
 import { createProvisioning, type Provisioning } from './arm/provisioning.ts'
 import { registerArmRoutes } from './arm/routes.ts'
 import type { ResolvedOptions } from './config/options.ts'
-import { memoryDeadLetterStore } from './delivery/dead-letter.ts'
+import { deadLetterTimes, memoryDeadLetterStore } from './delivery/dead-letter.ts'
 import { createDeliveryEngine, type DeliveryEngine } from './delivery/delivery-engine.ts'
 import type { Ingress } from './delivery/ingress.ts'
 import { createDirectory, type Directory } from './entra/directory.ts'
@@ -153,14 +153,10 @@ function createParts(
     clock,
     journal,
     store: namespaces,
-    deadLetters: shared.records.deadLetters,
-    writeDeadLetters({ properties }, path, events) {
-      const { queue } = properties.deliveryConfiguration
-      const container = queue?.deadLetterDestinationWithResourceIdentity?.deadLetterDestination.properties
-      if (!container) return
-      const { resourceId: storageAccountId, blobContainerName } = container
-      const content = JSON.stringify(events)
-      deadLetterStore.write({ storageAccountId, container: blobContainerName, path, content }).catch(() => {})
+    deadLetters: {
+      records: shared.records.deadLetters,
+      write: async (blob) => deadLetterStore.write(blob),
+      times: deadLetterTimes,
     },
   })
   const engine = createDeliveryEngine({ ...shared, ...options, ingress, journal, restoreElsewhere: queues.restore })

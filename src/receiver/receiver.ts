@@ -106,7 +106,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   let everReceived = false
   let pausing = false
 
-  const settler = createSettler({ client, clock, random, onFailure: noteSettleFailure })
+  const settler = createSettler({ client, clock, random, onSettled: noteSettled, onFailure: noteSettleFailure })
   const renewal = createLockRenewal({ clock, renewEveryMs: lockMs / 2, renew })
 
   /** Events that end in the same turn make one receive. */
@@ -139,6 +139,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     if ('failure' in answer) return retry(answer.failure)
     noteReceive('200')
     recover()
+    logger.debug('received', { events: answer.events.length, askedFor: asked })
     wasFull = answer.events.length === asked
     if (answer.events.length > 0) mostEvents = decideMostEvents(answer.events.map(({ bytes }) => bytes.length))
     for (const event of answer.events) take(event, receivedAt)
@@ -226,6 +227,10 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     failures = 0
     failure = undefined
     everReceived = true
+  }
+
+  function noteSettled(operation: SettleOperation, events: number, failed: number): void {
+    logger.debug('settled', { operation, events, failed })
   }
 
   function noteSettleFailure(operation: SettleOperation, { reason }: RequestFailure): void {

@@ -21,6 +21,8 @@ export interface SettlerOptions {
   readonly clock: SteadyClock
   /** At least 0 and less than 1. */
   readonly random: () => number
+  /** Told of each request that was answered: how many lock tokens it had, and how many of them failed. */
+  readonly onSettled: (operation: SettleOperation, events: number, failed: number) => void
   /** Told of each request that failed. */
   readonly onFailure: (operation: SettleOperation, failure: RequestFailure) => void
 }
@@ -54,7 +56,7 @@ const maxTokens = 100
 const firstPauseMs = 200
 const maxPauseMs = 5_000
 
-export function createSettler({ client, clock, random, onFailure }: SettlerOptions): Settler {
+export function createSettler({ client, clock, random, onSettled, onFailure }: SettlerOptions): Settler {
   const queues = new Map<string, Queue>()
   const closing = new AbortController()
   const idleListeners: (() => void)[] = []
@@ -95,6 +97,7 @@ export function createSettler({ client, clock, random, onFailure }: SettlerOptio
       const origins = left.flatMap(({ lock }) => lock.origin ?? [])
       const answer = await client.settle({ operation, lockTokens, origins, delaySeconds, signal: closing.signal })
       if ('failed' in answer) {
+        onSettled(operation, left.length, answer.failed.length)
         const codes = new Map(answer.failed.map(({ lockToken, code }) => [lockToken, code]))
         for (const { lock, resolve } of left) {
           const code = codes.get(lock.lockToken)

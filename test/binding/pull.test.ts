@@ -65,7 +65,7 @@ async function openPull({ emulator: emulatorOptions, binding: bindingOptions, si
 }
 
 it('receives with key and endpoint alone, acknowledges, and leaves Resource Manager alone', async () => {
-  const { emulator, binding, events, publish, byKey } = await openPull()
+  const { emulator, binding, log, events, publish, byKey } = await openPull()
   await binding.init(byKey)
   await publish(order('one', { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' }))
   await emulator.settled()
@@ -88,6 +88,9 @@ it('receives with key and endpoint alone, acknowledges, and leaves Resource Mana
       status: 'healthy',
       input: { pull: { received: 1, settled: { acknowledge: 1 } } },
     })
+  // At level debug an operator sees that something happens.
+  expect(log.text()).toMatch(/debug received {"events":1,/)
+  expect(log.text()).toContain('debug settled {"operation":"acknowledge","events":1,"failed":0}')
 })
 
 it('hands on the exact bytes of each event of a batch', async () => {

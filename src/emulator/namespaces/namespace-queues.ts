@@ -1,11 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import type { Clock } from '../model/clock.ts'
 import { compileFilter } from '../model/filters.ts'
 import type { JsonObject } from '../model/json-object.ts'
 import type { NamespaceTopic, QueueSubscription } from '../model/namespace.ts'
 import type { NamespaceStore } from '../model/namespace-store.ts'
 import { createSettledWaiters } from '../model/settled-waiters.ts'
-import type { Records } from '../records/record-types.ts'
 import type { Journal, JournalEntry } from '../state/journal.ts'
 import type { QueuedEvent } from './pull-queue.ts'
 import {
@@ -15,6 +13,7 @@ import {
   type QueueFigures,
   type QueueSettings,
 } from './pull-queue.ts'
+import { createQueueDeadLetters, type QueueDeadLettersOptions } from './queue-dead-letters.ts'
 
 /** Defaults of a Queue event subscription (ARM 2025-02-15). That of `maxDeliveryCount` is the portal's. */
 export const queueDefaults = { lockDurationSeconds: 60, maxDeliveryCount: 10 } as const
@@ -46,9 +45,7 @@ export interface NamespaceQueuesOptions {
   readonly clock: Clock
   readonly store: NamespaceStore
   readonly journal: Journal
-  readonly deadLetters: Records['deadLetters']
-  /** Writes events that are given up to a container. Its failures are its own. */
-  readonly writeDeadLetters: (subscription: QueueSubscription, path: string, events: readonly unknown[]) => void
+  readonly deadLetters: Omit<QueueDeadLettersOptions, 'clock'>
 }
 
 interface Entry {
@@ -62,22 +59,10 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions): Namespac
   const entries = new Map<string, Entry>()
   let closed = false
 
-  const pending = () => [...entries.values()].reduce((sum, { queue }) => sum + queue.size, 0)
+  const deadLetters = createQueueDeadLetters({ ...options.deadLetters, clock })
+  const pending = () => [...entries.values()].reduce((sum, { queue }) => sum + queue.size, deadLetters.size)
 
   const waiters = createSettledWaiters(() => closed || pending() === 0)
-
-  function giveUp(subscription: QueueSubscription, given: QueuedEvent, reason: DeadLetterReason): void {
-    const at = clock.now()
-    const destination = subscription.properties.deliveryConfiguration.queue?.deadLetterDestinationWithResourceIdentity
-    const path = destination && deadLetterPath(subscription.name, at)
-    const events = [deadLetteredForm(given, reason)]
-    const container = destination?.deadLetterDestination.properties.blobContainerName
-    options.deadLetters.push({
-      ...{ at, subscriptionId: subscription.id, subscriptionName: subscription.name, events },
-      ...(path !== undefined && { blobPath: `${container}/${path}` }),
-    })
-    if (path !== undefined) options.writeDeadLetters(subscription, path, events)
-  }
 
   function makeEntry(subscription: QueueSubscription): Entry {
     const { id } = subscription
@@ -86,9 +71,12 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions): Namespac
       settings: settingsOf(subscription, store),
       received: ({ row, deliveryCount }) => journal.tried(id, row, { attempts: deliveryCount }),
       removed(event, reason) {
-        journal.settled(id, event.row)
-        if (reason) giveUp(entry.subscription, event, reason)
-        waiters.check()
+        const done = () => {
+          journal.settled(id, event.row)
+          waiters.check()
+        }
+        if (!reason) return done()
+        deadLetters.add({ subscription: entry.subscription, event: deadLetteredForm(event, reason), done })
       },
     })
     const entry: Entry = { queue, subscription, wants: filterOf(subscription) }
@@ -137,6 +125,7 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions): Namespac
     settled: waiters.wait,
     close() {
       closed = true
+      deadLetters.close()
       for (const { queue } of entries.values()) queue.close()
       waiters.check()
     },
@@ -162,13 +151,6 @@ function filterOf({ properties: { filtersConfiguration } }: QueueSubscription): 
     ...(filters && { advancedFilters: filters }),
   })
   return (body) => wants({ schema: 'CloudEventSchemaV1_0', body })
-}
-
-/** `{NAME}/{Y}/{M}/{D}/{H}/{guid}.json`, in UTC and without padding zeroes (Event Grid: manage-event-delivery). */
-function deadLetterPath(name: string, at: number): string {
-  const time = new Date(at)
-  const hour = [time.getUTCFullYear(), time.getUTCMonth() + 1, time.getUTCDate(), time.getUTCHours()].join('/')
-  return `${name.toUpperCase()}/${hour}/${randomUUID()}.json`
 }
 
 function deadLetteredForm({ event, deliveryCount, acceptedAt }: QueuedEvent, reason: DeadLetterReason): JsonObject {

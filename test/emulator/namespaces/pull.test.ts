@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { type EventGridEmulatorOptions, ManualClock } from '../../../src/emulator/index.ts'
 import { isRecord } from '../../../src/support/is-record.ts'
@@ -123,6 +126,69 @@ it('dead-letters a rejected event, and one that was received too often', async (
   expect(emulator.records.deadLetters.all().flatMap(({ events }) => events)).toMatchObject([
     { id: 'one', deadletterreason: 'Rejected' },
     { id: 'two', deadletterreason: 'MaxDeliveryAttemptsExceeded', deliveryattempts: 2 },
+  ])
+})
+
+const deadLetterContainer = {
+  deliveryConfiguration: {
+    deliveryMode: 'Queue',
+    queue: {
+      deadLetterDestinationWithResourceIdentity: {
+        identity: { type: 'SystemAssigned' },
+        deadLetterDestination: {
+          endpointType: 'StorageBlob',
+          properties: {
+            resourceId: '/subscriptions/s/resourceGroups/g/providers/Microsoft.Storage/storageAccounts/a',
+            blobContainerName: 'dead',
+          },
+        },
+      },
+    },
+  },
+}
+
+it.each([
+  { fate: 'writes it when the store is back', failures: 2, minutes: 10, path: /^dead\/APP\/.*\.json$/ },
+  { fate: 'drops it after four hours', failures: 1_000, minutes: 4 * 60, path: undefined },
+])('tries every five minutes to dead-letter an event, and $fate', async ({ failures, minutes, path }) => {
+  let left = failures
+  const write = async () => {
+    if (left-- > 0) throw new Error('the store is away')
+  }
+  const { clock, emulator, publish, receive, settle } = await openQueue(
+    { deadLetterStore: { write } },
+    deadLetterContainer,
+  )
+  await publish()
+  const [received] = await receive()
+  await settle('reject', [received?.lockToken ?? ''])
+  expect(emulator.pending).toBe(1)
+  await clock.advance((minutes - 1) * 60_000)
+  expect(emulator.records.deadLetters.all()).toEqual([])
+  await clock.advance(60_000)
+  await emulator.settled()
+  const [{ blobPath, events } = {}] = emulator.records.deadLetters.all()
+  expect(events).toMatchObject([{ id: 'one', deadletterreason: 'Rejected' }])
+  if (path) expect(blobPath).toMatch(path)
+  else expect(blobPath).toBeUndefined()
+})
+
+it('hands out after a restart what was not settled, with its delivery count', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'emulator-queues-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const state = join(folder, 'state.json')
+  const first = await openQueue({ state })
+  await first.publish()
+  await first.publish({ ...order, id: 'two' })
+  await first.publish({ ...order, id: 'three' })
+  const [one, two] = await first.receive('maxEvents=2&maxWaitTime=10')
+  expect(two?.event).toMatchObject({ id: 'two' })
+  await first.settle('acknowledge', [one?.lockToken ?? ''])
+  await first.emulator.close()
+  const second = await openQueue({ state })
+  expect(await second.receive()).toMatchObject([
+    { event: { id: 'two' }, deliveryCount: 2 },
+    { event: { id: 'three' }, deliveryCount: 1 },
   ])
 })
 
