@@ -112,6 +112,7 @@ export function createUpsertAttempt(options: UpsertAttemptOptions): (deadline: n
       }
       if (upsert.action === 'wait') {
         others.noted(existing)
+        logger.debug(`the event subscription ${name} is ${upsert.state}; it is read again when that may be over`)
         await waitForOthers(upsert.state, reads, deadline)
         continue
       }

@@ -1,7 +1,7 @@
 /** Replicas with an old and a new secret share one event subscription. */
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { type Clock, realClock } from '../../src/emulator/index.ts'
-import { Binding } from '../../src/index.ts'
+import { Binding, type Logger } from '../../src/index.ts'
 import { credentialOf } from '../support/azure-clients.ts'
 import { publicUrl } from '../support/open-world.ts'
 import { startEmulator } from '../support/start-emulator.ts'
@@ -10,20 +10,51 @@ vi.setConfig({ testTimeout: 90_000 })
 
 type Secrets = { readonly clientSecret: string } | { readonly deliveryToken: string }
 
+/** Of the emulator. Only operations take so long. */
+const operationDelayMs = 3_600_000
+
 /**
- * The machine's clock, with timers in steps of 50 ms. A process that did not run for seconds counts one step: an operation
- * outlasts the requests that were on their way, however slow the machine is.
+ * The machine's clock, on which an operation ends when every other replica that starts has seen that it is under way. In Azure it takes
+ * seconds, far longer than the time between a replica's read and its write; here that must not depend on the speed of the machine.
  */
-const steppingClock: Clock = {
-  now: realClock.now,
-  setTimer(ms, callback) {
-    let cancel = () => {}
-    const step = (left: number) => {
-      cancel = realClock.setTimer(Math.min(left, 50), () => (left > 50 ? step(left - 50) : callback()))
-    }
-    step(ms)
-    return () => cancel()
-  },
+function createOperationClock() {
+  const held = new Set<() => void>()
+  const starting = new Set<object>()
+  const waiting = new Set<object>()
+  const look = () => {
+    if (held.size === 0 || waiting.size < starting.size - 1) return
+    waiting.clear()
+    const ended = [...held]
+    held.clear()
+    for (const end of ended) end()
+  }
+  const clock: Clock = {
+    now: realClock.now,
+    setTimer(ms, callback) {
+      if (ms !== operationDelayMs) return realClock.setTimer(ms, callback)
+      held.add(callback)
+      look()
+      return () => held.delete(callback)
+    },
+  }
+  return {
+    clock,
+    /** A logger for a replica that starts; the log says that it has seen an operation. */
+    starts(replica: object): Logger {
+      starting.add(replica)
+      const debug = (message: string) => {
+        if (!/ is (Creating|Updating); /.test(message)) return
+        waiting.add(replica)
+        look()
+      }
+      return { debug, info() {}, warn() {}, error() {} }
+    },
+    hasStarted(replica: object): void {
+      starting.delete(replica)
+      waiting.delete(replica)
+      look()
+    },
+  }
 }
 
 const oldToken = 'the-old-token-of-32-characters--'
@@ -34,11 +65,11 @@ const newToken = 'the-new-token-of-32-characters--'
  * the open replicas.
  */
 async function openFleet() {
+  const { clock, starts, hasStarted } = createOperationClock()
   const emulator = await startEmulator({
-    clock: steppingClock,
+    clock,
     conflicts: true,
-    // Far longer than the time between a replica's read and its write, as in Azure: later writes meet a conflict.
-    operationDelayMs: 1_500,
+    operationDelayMs,
     retrySchedule: [5],
     deadLetterDelay: 0,
   })
@@ -51,7 +82,9 @@ async function openFleet() {
   })
   const topic = emulator.topic()
   const replica = async (secrets: Secrets) => {
-    const binding = new Binding({ endpoints: emulator.endpoints, credential, onEvent: () => undefined })
+    const replica = {}
+    const logger = starts(replica)
+    const binding = new Binding({ endpoints: emulator.endpoints, credential, logger, onEvent: () => undefined })
     onTestFinished(() => binding.close())
     open.push(binding)
     await binding.init({
@@ -63,6 +96,7 @@ async function openFleet() {
       eventSubscriptionName: 'orders',
       ...secrets,
     })
+    hasStarted(replica)
     return binding
   }
   const { requests, deliveries } = emulator.records
