@@ -98,9 +98,9 @@ export class EventGridEmulator implements AsyncDisposable {
   }
 
   /**
-   * Replaces clients and their roles, Azure subscriptions, topics, domains, system topics, event subscriptions and ingress by those of other
-   * options. What these do not name is removed. All other options (ports, state, clock, delivery) stay the same.
-   * Throws the errors that {@link start} rejects with.
+   * Replaces clients and their roles, Azure subscriptions, topics, domains, system topics, event subscriptions and ingress
+   * by those of other options. What these do not name is removed. All other options (ports, state, clock, delivery) stay the
+   * same. Throws the errors that {@link start} rejects with.
    */
   reconfigure(options: EventGridEmulatorOptions): void {
     const settings = resolveOptions(options, this.#parts.persisted)
@@ -165,8 +165,9 @@ export class EventGridEmulator implements AsyncDisposable {
   }
 
   /**
-   * Raises events at any source, as Azure's services do: its subscriptions get them. For a custom topic or a
-   * domain this is the same as publishing. Events of a source also go to its system topic. Throws a TypeError for an invalid event, and a RangeError for an unknown source.
+   * Raises events at any source, as Azure's services do: its subscriptions get them. For a custom topic or a domain this is
+   * the same as publishing. Events of a source also go to its system topic. Throws a TypeError for an invalid event, and a
+   * RangeError for an unknown source.
    *
    * @param source a resource id, or the name of a topic or domain
    */

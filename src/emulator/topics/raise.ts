@@ -61,8 +61,9 @@ export function sourceIdOf(store: Store, source: string): string {
   const names = named.map(({ name }) => name)
   const meant = nearestName(source, names)
   const there = meant === undefined ? `the topics are ${names.join(', ') || 'none'}` : `did you mean ${meant}?`
+  const given = JSON.stringify(source.slice(0, 200))
   throw new RangeError(
-    `${JSON.stringify(source.slice(0, 200))} is neither a resource id, which begins with a slash, nor the name of a topic or domain; ${there}`,
+    `${given} is neither a resource id, which begins with a slash, nor the name of a topic or domain; ${there}`,
   )
 }
 
