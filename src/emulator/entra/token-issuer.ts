@@ -87,33 +87,10 @@ export function createTokenIssuer(clock: Clock, persisted: PersistedValues = val
 
   return {
     /** A token for an authenticated client (v1, as ARM's and Event Grid's are). */
-    issueClientToken: ({ tenantId, clientId, objectId, audience, lifetimeSeconds }: ClientTokenRequest) =>
-      sign(
-        {
-          aud: audience,
-          iss: issuerOf(tenantId, '1.0'),
-          appid: clientId,
-          appidacr: '1',
-          idp: issuerOf(tenantId, '1.0'),
-          idtyp: 'app',
-          oid: objectId,
-          sub: objectId,
-          tid: tenantId,
-          ver: '1.0',
-        },
-        lifetimeSeconds,
-      ),
+    issueClientToken: (request: ClientTokenRequest) => sign(clientClaims(request), request.lifetimeSeconds),
 
     /** The bearer token of an Entra-secured delivery, signed by the current key. It lasts 24 h 5 min by the emulator's clock. */
-    issueDeliveryToken: ({ tenantId, audience, version = '1.0' }: DeliveryTokenRequest) => {
-      const principal = eventGridPrincipal
-      const caller =
-        version === '1.0'
-          ? { appid: eventGridClientId, appidacr: '2', idp: issuerOf(tenantId, '1.0') }
-          : { azp: eventGridClientId, azpacr: '2' }
-      const claims = { oid: principal, sub: principal, tid: tenantId, ver: version }
-      return sign({ aud: audience, iss: issuerOf(tenantId, version), ...caller, ...claims }, deliveryLifetimeSeconds)
-    },
+    issueDeliveryToken: (request: DeliveryTokenRequest) => sign(deliveryClaims(request), deliveryLifetimeSeconds),
 
     /** Checks a token that this emulator issued. `audience` may be given with or without a trailing slash. */
     async verifyToken(
@@ -182,6 +159,21 @@ export function createTokenIssuer(clock: Clock, persisted: PersistedValues = val
       expiredBelow = issued
     },
   }
+}
+
+function clientClaims({ tenantId, clientId, objectId, audience }: ClientTokenRequest) {
+  const issuer = issuerOf(tenantId, '1.0')
+  const application = { appid: clientId, appidacr: '1', idp: issuer, idtyp: 'app' }
+  return { aud: audience, iss: issuer, ...application, oid: objectId, sub: objectId, tid: tenantId, ver: '1.0' }
+}
+
+function deliveryClaims({ tenantId, audience, version = '1.0' }: DeliveryTokenRequest) {
+  const caller =
+    version === '1.0'
+      ? { appid: eventGridClientId, appidacr: '2', idp: issuerOf(tenantId, '1.0') }
+      : { azp: eventGridClientId, azpacr: '2' }
+  const principal = { oid: eventGridPrincipal, sub: eventGridPrincipal, tid: tenantId }
+  return { aud: audience, iss: issuerOf(tenantId, version), ...caller, ...principal, ver: version }
 }
 
 /** An arbitrary id: in Azure it is the service principal of Event Grid in the webhook's tenant. */
