@@ -1,5 +1,5 @@
 // `npm run bench`: our binding beside Dapr's Go binding, the SDK alone and bare servers, in one run on this machine. Writes
-// bench/RESULTS.md. It takes about 50 minutes (growth 16, steady 10, telemetry 5), and a few more where daprd is built first.
+// bench/RESULTS.md. It takes about 35 minutes (growth and steady 10 each), and a few more where daprd is built first.
 //
 // `--short` shows only that everything works (for CI). `--only inbound,create` measures a part. `--minutes 1` shortens the load
 // under which memory is watched. `--cpu-prof` writes profiles of our servers. With any of these the report goes to .cache/bench.

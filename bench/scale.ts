@@ -35,8 +35,8 @@ export interface Scale {
 
 /** What the targets are about. */
 export const fullScale: Scale = {
-  rounds: 15,
-  processes: 5,
+  rounds: 9,
+  processes: 3,
   runMs: 1_000,
   leadMs: 1_500,
   warmUpMs: 3_000,
