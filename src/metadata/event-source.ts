@@ -32,7 +32,10 @@ export function parseEventSource(text: string): Scope {
     )
   }
   if (types.join('/') === 'namespaces/topics') {
-    throw new BrokenRule('is a namespace topic, from which Event Grid delivers to no webhook', forms)
+    throw new BrokenRule(
+      'is a namespace topic, from which Event Grid delivers to no webhook',
+      'to receive from it, set deliveryMode to pull and write it as namespaceTopic',
+    )
   }
   if (!eventGridTypes.has(types.join('/'))) {
     throw new BrokenRule('is a resource of Event Grid that has no event subscriptions', forms)

@@ -22,7 +22,7 @@ describe('a scope', () => {
       rule: /not the event subscription/,
       fix: /eventSubscriptionName/,
     },
-    { name: 'a namespace topic', path: 'namespaces/a/topics/b', rule: /namespace topic/, fix: /\/topics\/\{name\}/ },
+    { name: 'a namespace topic', path: 'namespaces/a/topics/b', rule: /namespace topic/, fix: /deliveryMode to pull/ },
     {
       name: 'a partner namespace',
       path: 'partnerNamespaces/a',
