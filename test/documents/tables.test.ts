@@ -5,6 +5,7 @@ import { createMetrics } from '../../src/binding/metrics.ts'
 import { checkIds } from '../../src/check/check-ids.ts'
 import { instruments } from '../../src/core/telemetry.ts'
 import { bindingErrorCodes } from '../../src/index.ts'
+import { logEvents } from '../../src/listener/log-events.ts'
 import { metadataFields } from '../../src/metadata/fields.ts'
 import { renderMetadataTable } from '../support/metadata-table.ts'
 import { startTelemetry } from '../support/telemetry.ts'
@@ -100,4 +101,9 @@ it.each(pages)('names only check ids that exist: $path', ({ tree }) => {
     if (/^(files|machine|endpoint|azure|filters|pull|topic|round-trip)\/[a-z]+$/.test(value)) named.push(value)
   })
   expect(named.filter((id) => !checkIds.some((known) => known === id))).toEqual([])
+})
+
+it('says what to do at every line of the log about requests', () => {
+  const lines = Object.values(logEvents).map(({ message }) => message)
+  expect(firstCells('docs/observability.md', 'Log lines')).toEqual(lines)
 })
