@@ -1,5 +1,5 @@
 import type { PullCounts, ReceiverStatus } from '../receiver/receiver.ts'
-import type { SubscriptionState } from './subscription-keeper.ts'
+import type { SubscriptionState } from './subscription-state.ts'
 
 /** `healthy`: everything works. `degraded`: an operator should look at it. `unhealthy`: it does not work. */
 export type HealthStatus = 'healthy' | 'degraded' | 'unhealthy'

@@ -1,23 +1,14 @@
-import { BindingError, messageWithoutCode } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
-import { decideRepairInterval, decideStartPause, fleetSpreadMs } from '../subscription/fleet-pace.ts'
+import { decideStartPause } from '../subscription/fleet-pace.ts'
 import type { FailedAttempt } from '../subscription/repeat-attempts.ts'
 import type { UpsertOutcome } from '../subscription/upsert-attempt.ts'
 import { pause, type SteadyClock, systemClock } from '../support/clock.ts'
 import { messageOf } from '../support/error-code.ts'
+import { createReadiness } from './readiness.ts'
 import type { SubscriptionControl } from './subscription-control.ts'
-
-/** The state of the event subscription, as far as this binding knows. */
-export type SubscriptionState =
-  | { readonly state: 'pending' }
-  | {
-      readonly state: 'provisioned'
-      /** When our own write was provisioned, in ms since 1970; where another replica wrote it, when we found it. */
-      readonly since: number
-      /** What somebody changed since, as a sentence without a secret. */
-      readonly problem?: string
-    }
-  | { readonly state: 'failed'; readonly why: string }
+import { createSubscriptionRepair } from './subscription-repair.ts'
+import { createStateRecord, reasonOf, type SubscriptionState } from './subscription-state.ts'
+import { createTaskRunner } from './task-runner.ts'
 
 export interface SubscriptionKeeperOptions extends SubscriptionControl {
   readonly logger: Logger
@@ -34,7 +25,7 @@ export interface SubscriptionKeeperOptions extends SubscriptionControl {
   readonly random?: () => number
 }
 
-/** Creates the event subscription at init, watches it, and corrects it when a delivery or a look shows that it has to. */
+/** Creates the event subscription at init, watches it, and corrects it when a delivery or a poll shows that it has to. */
 export interface SubscriptionKeeper {
   state(): SubscriptionState
   /**
@@ -53,107 +44,50 @@ export interface SubscriptionKeeper {
 }
 
 /**
- * Shortest time between two looks; the longest is twice that, by chance. A thousand replicas look 2.2 times a second together, far below
- * what ARM allows, and the first that finds the event subscription missing has created it before most others look.
+ * Shortest time between two polls; the longest is twice that, by chance. A thousand replicas poll 2.2 times a second together, far below
+ * what ARM allows, and the first that finds the event subscription missing has created it before most others poll.
  */
-const minLookMs = 5 * 60_000
-
-/** Longest time in which {@link SubscriptionKeeper.isReady} waits for the credential. To add it takes some seconds. */
-const longestHoldMs = 30_000
+const minPollMs = 5 * 60_000
 
 /** Keeps one event subscription. Upserts never overlap, and `close` ends each of them. */
 export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): SubscriptionKeeper {
   const { upsert, inspect, logger, replicas = 1, timeoutMs = 120_000, addsCredential = false } = options
   const { handled = () => 0, clock = systemClock, random = Math.random } = options
   const closing = new AbortController()
-  let state: SubscriptionState = { state: 'pending' }
-  let isReady = !addsCredential
-  let holdsUntil = Number.POSITIVE_INFINITY
-  let underWay: Promise<void> | undefined
-  let lastRepair = Number.NEGATIVE_INFINITY
-  let repairsThatWrote = 0
-  let repairIsDue = false
-  let handledBefore = 0
-  let cancelLook = () => {}
-  let cancelRepair = () => {}
-
-  const failed = (error: unknown) => {
-    state = { state: 'failed', why: reasonOf(error) }
-  }
-
-  const onLook = (delivering: boolean) => {
-    isReady ||= !delivering
-  }
-
-  /** Runs one task at a time; the next look comes after it. */
-  function run(task: () => Promise<void>): Promise<void> {
-    cancelLook()
-    underWay = task().finally(() => {
-      underWay = undefined
-      if (!closing.signal.aborted) cancelLook = clock.setTimer(minLookMs * (1 + random()), startLook)
-    })
-    return underWay
-  }
+  const record = createStateRecord({ logger, clock })
+  const readiness = createReadiness({ clock, addsCredential })
+  const tasks = createTaskRunner({ clock, pauseMs: () => minPollMs * (1 + random()), afterPause: startPoll })
+  const repair = createSubscriptionRepair({ logger, clock, random, replicas, handled, isBusy: tasks.isBusy, correct })
 
   async function provision(patience: 'timeout' | 'forever', signal: AbortSignal): Promise<UpsertOutcome> {
     try {
-      const onAttempt = ({ error }: FailedAttempt) => failed(error)
-      const outcome = await upsert({ patience, signal, handled, onLook, onAttempt })
-      isReady = true
-      state = { state: 'provisioned', since: outcome.wroteAt ?? clock.now() }
+      const onAttempt = ({ error }: FailedAttempt) => record.failed(error)
+      const outcome = await upsert({ patience, signal, handled, onLook: readiness.subscriptionRead, onAttempt })
+      readiness.provisioned()
+      record.provisioned(outcome.wroteAt)
       return outcome
     } catch (error) {
-      if (!signal.aborted) failed(error)
+      if (!signal.aborted) record.failed(error)
       throw error
     }
   }
 
-  const bringUp: SubscriptionKeeper['bringUp'] = (patience, signal) => {
-    holdsUntil = clock.elapsed() + longestHoldMs
-    const either = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
-    return run(async () => {
-      const limitMs = patience === 'timeout' ? timeoutMs : Number.POSITIVE_INFINITY
-      const pauseMs = decideStartPause({ replicas, timeoutMs: limitMs, random: random() })
-      if (pauseMs > 0) await pause(clock, pauseMs, either)
-      await provision(patience, either)
-    })
-  }
-
   function correct(done: (outcome: UpsertOutcome) => void = () => {}): void {
-    run(async () => done(await provision('timeout', closing.signal))).catch((error: unknown) => {
-      if (closing.signal.aborted) return
-      logger.error(`the event subscription could not be corrected: ${messageOf(error)}`)
-    })
+    tasks
+      .run(async () => done(await provision('timeout', closing.signal)))
+      .catch((error: unknown) => {
+        if (closing.signal.aborted) return
+        logger.error(`the event subscription could not be corrected: ${messageOf(error)}`)
+      })
   }
 
-  function startRepair(): void {
-    repairIsDue = false
-    if (underWay || closing.signal.aborted) return
-    if (handled() > handledBefore) {
-      logger.info('deliveries have a credential again that is known here; the event subscription is not read')
-      return
-    }
-    const elapsed = clock.elapsed()
-    if (elapsed - lastRepair > 2 * decideRepairInterval(repairsThatWrote)) repairsThatWrote = 0
-    lastRepair = elapsed
-    logger.warn('a delivery has no credential that is known here; reading the event subscription again')
-    correct(({ wroteAt }) => {
-      if (wroteAt === undefined) return
-      if (++repairsThatWrote > 1) {
-        logger.warn(
-          'our delivery credential was removed again; replicas with more secrets than the event ' +
-            'subscription can hold use it, or two deployments share its name',
-        )
-      }
-    })
-  }
-
-  function startLook(): void {
-    if (underWay) return
+  function startPoll(): void {
+    if (tasks.isBusy()) return
     let needed = false
-    run(async () => {
-      needed = await look()
-    })
+    tasks
+      .run(async () => {
+        needed = await poll()
+      })
       .then(() => {
         if (needed && !closing.signal.aborted) correct()
       })
@@ -161,57 +95,41 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): Su
   }
 
   /** Reads without writing. Resolves to true where an upsert is needed: it is missing, or the last upsert failed. */
-  async function look(): Promise<boolean> {
+  async function poll(): Promise<boolean> {
     try {
       const finding = await inspect(closing.signal)
       if (finding.kind === 'missing') {
         logger.warn('the event subscription is missing; creating it again')
-        state = { state: 'failed', why: 'it was deleted' }
+        record.deleted()
         return true
       }
-      if (finding.kind === 'intact' && state.state === 'failed') return true
-      note(finding.kind === 'changed' ? finding.problem : undefined)
+      if (finding.kind === 'intact' && record.current().state === 'failed') return true
+      record.found(finding.kind === 'changed' ? finding.problem : undefined)
     } catch (error) {
-      // It says nothing about the event subscription. The next look may.
+      // It says nothing about the event subscription. The next poll may.
       logger.debug('the event subscription could not be read', { reason: reasonOf(error) })
     }
     return false
   }
 
-  function note(problem: string | undefined): void {
-    const since = state.state === 'provisioned' ? state.since : clock.now()
-    const known = state.state === 'provisioned' ? state.problem : undefined
-    if (problem !== undefined && problem !== known) {
-      logger.warn(`somebody changed the event subscription: ${problem}; it is left unchanged until the next start`)
-    }
-    if (problem === undefined && known !== undefined) logger.info('the event subscription is as it was again')
-    state = { state: 'provisioned', since, ...(problem !== undefined && { problem }) }
-  }
-
   return {
-    state: () => state,
-    isReady: () => isReady || clock.elapsed() >= holdsUntil,
-    bringUp,
-    repair() {
-      handledBefore = handled()
-      if (repairIsDue || underWay || closing.signal.aborted) return
-      if (clock.elapsed() - lastRepair < decideRepairInterval(repairsThatWrote)) return
-      const spreadMs = fleetSpreadMs(replicas)
-      if (spreadMs === 0) return startRepair()
-      repairIsDue = true
-      cancelRepair = clock.setTimer(random() * spreadMs, startRepair)
+    state: record.current,
+    isReady: readiness.isReady,
+    bringUp(patience, signal) {
+      readiness.startWaiting()
+      const either = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
+      return tasks.run(async () => {
+        const limitMs = patience === 'timeout' ? timeoutMs : Number.POSITIVE_INFINITY
+        const pauseMs = decideStartPause({ replicas, timeoutMs: limitMs, random: random() })
+        if (pauseMs > 0) await pause(clock, pauseMs, either)
+        await provision(patience, either)
+      })
     },
+    repair: repair.request,
     async close() {
       closing.abort()
-      cancelLook()
-      cancelRepair()
-      await underWay?.catch(() => {})
+      repair.close()
+      await tasks.close()
     },
   }
-}
-
-/** TIMEOUT sums up all retryable attempts, not a single one. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof BindingError)) return 'an unexpected error'
-  return error.code === 'TIMEOUT' ? messageWithoutCode(error) : error.message
 }
