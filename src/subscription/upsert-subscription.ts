@@ -13,7 +13,7 @@ export interface UpsertOptions extends Persistence {
   readonly input: InputMetadata
   readonly deliveryCredential?: Secret
   readonly handled?: () => number
-  /** Told after each read whether the event subscription delivers to this endpoint already, with whatever credential. */
+  /** Called after each read: whether the event subscription delivers to this endpoint already, with any credential. */
   readonly onLook?: (delivering: boolean) => void
   readonly logger?: Logger
   readonly clock?: SteadyClock

@@ -1,0 +1,76 @@
+import type { SteadyClock } from '../support/clock.ts'
+import { createChangeCount } from './change-count.ts'
+import {
+  assumeHidden,
+  decideUpsert,
+  delivers,
+  type ExistingSubscription,
+  kindOfDifference,
+  type Upsert,
+} from './decide-upsert.ts'
+import type { DesiredSubscription } from './desired-subscription.ts'
+import { decideTurn, type Turn } from './fleet-pace.ts'
+import type { SubscriptionApi } from './subscription-api.ts'
+import type { CallLimits } from './subscription-calls.ts'
+
+export interface ReadAndDecideOptions {
+  readonly api: Pick<SubscriptionApi, 'read'>
+  readonly replicas: number
+  /** Deliveries that were handled so far. */
+  readonly handled: () => number
+  readonly clock: SteadyClock
+  readonly random: () => number
+}
+
+/** What to compare the event subscription with. */
+export interface Wanted {
+  readonly desired: DesiredSubscription
+  /** How often this replica has waited and read again without writing. */
+  readonly waits: number
+}
+
+/** What a read has shown, and what to do about it. */
+export interface Decision {
+  readonly existing: ExistingSubscription | undefined
+  readonly upsert: Upsert
+  /** Whether it is this replica's turn to write; absent where nothing has to be written. */
+  readonly turn?: Turn
+}
+
+/** Reads the event subscription and decides what to do. It remembers the changes by others that it has seen. */
+export function createReadAndDecide({ api, replicas, handled, clock, random }: ReadAndDecideOptions) {
+  const changes = createChangeCount()
+
+  /** `plain` reads without what ARM hides, and assumes that it is right. */
+  async function readOnce(wanted: Wanted, limits: CallLimits, detail?: 'plain'): Promise<Decision> {
+    const { desired, waits } = wanted
+    const readAt = clock.elapsed()
+    const read = await api.read(limits, detail)
+    const existing = read && detail === 'plain' ? assumeHidden(read, desired) : read
+    const upsert = decideUpsert(existing, desired)
+    if (upsert.action === 'wait') changes.afterRead(existing)
+    if (!('body' in upsert)) return { existing, upsert }
+    const kind = kindOfDifference(existing, upsert)
+    const ageMs = clock.elapsed() - readAt
+    const changesSeen = changes.afterRead(existing, handledElsewhere(existing, desired))
+    return { existing, upsert, turn: decideTurn({ kind, ageMs, changesSeen, waits, replicas, random: random() }) }
+  }
+
+  /** Deliveries come here although the event subscription delivers elsewhere: it did not for a time. */
+  function handledElsewhere(existing: ExistingSubscription | undefined, desired: DesiredSubscription): number {
+    return existing && delivers(existing, desired) ? 0 : handled()
+  }
+
+  return {
+    /** In a fleet, one call shows most replicas that they have to wait. What ARM hides takes three. */
+    async read(wanted: Wanted, limits: CallLimits): Promise<Decision> {
+      if (replicas === 1) return readOnce(wanted, limits)
+      const first = await readOnce(wanted, limits, 'plain')
+      const isEnough =
+        first.existing === undefined || first.upsert.action === 'wait' || (first.turn?.kind ?? 'write') !== 'write'
+      return isEnough ? first : readOnce(wanted, limits)
+    },
+    /** To be called after a write, also after one that failed. */
+    afterWrite: changes.forgetLastRead,
+  }
+}
