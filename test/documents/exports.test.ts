@@ -1,5 +1,6 @@
 import { Project } from 'ts-morph'
 import { expect, it } from 'vitest'
+import { bindingErrorCodes } from '../../src/index.ts'
 import { codeIn, readPage, root, rowsOf, section, tables } from './page.ts'
 
 /** What a door exports, read from its source: types are not there when it runs. */
@@ -18,3 +19,43 @@ it.each([
   )
   expect(listed.toSorted()).toEqual(exportsOf(door).toSorted())
 })
+
+const sources = new Project()
+const binding = sources.addSourceFileAtPath(`${root}/src/binding/binding.ts`)
+const page = readPage('docs/library.md')
+const [options, methods, initOptions, invokeOptions] = tables(section(page, 'Binding')).map((table) =>
+  rowsOf(page, table),
+)
+const firstWords = (rows: readonly string[][] = []) => rows.map(([cell = '']) => /\w+/.exec(cell)?.[0])
+
+it.each([
+  { name: 'BindingOptions', rows: options },
+  { name: 'InitOptions', rows: initOptions },
+  { name: 'InvokeOptions', rows: invokeOptions },
+])('docs/library.md lists the members of $name', ({ name, rows }) => {
+  const members = binding.getInterfaceOrThrow(name).getProperties()
+  expect(firstWords(rows).toSorted()).toEqual(members.map((member) => member.getName()).toSorted())
+})
+
+const publicMethods = binding
+  .getClassOrThrow('Binding')
+  .getMethods()
+  .filter((method) => /^[a-z]/.test(method.getName()))
+
+it('docs/library.md lists the methods of Binding', () => {
+  expect(firstWords(methods).toSorted()).toEqual(publicMethods.map((method) => method.getName()).toSorted())
+})
+
+it.each(publicMethods.map((method) => ({ name: method.getName(), method })))(
+  'docs/library.md lists the errors that the doc comment of $name names',
+  ({ name, method }) => {
+    const comment = method
+      .getJsDocs()
+      .map((doc) => doc.getText())
+      .join()
+    const [, , rejects = ''] = methods?.find(([cell = '']) => cell.startsWith(`\`${name}(`)) ?? []
+    const namedIn = (text: string) => bindingErrorCodes.filter((code) => new RegExp(`\\b${code}\\b`).test(text))
+    // close() makes an init under way reject.
+    if (name !== 'close') expect(namedIn(rejects)).toEqual(namedIn(comment))
+  },
+)
