@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { parseConfig } from '../../src/emulator/config/config.ts'
 import { namesAt } from '../../src/emulator/config/config-schema.ts'
 import { blocks, codeIn, readPage, root, rowsOf, section, tables } from './page.ts'
 
@@ -28,7 +29,18 @@ it('lists every field of the configuration', () => {
   expect(listed).toEqual([...fields()])
 })
 
+const shownConfigurations = blocks(readPage('docs/emulator.md'), 'yaml').map(({ value }) => ({
+  value,
+  first: value.split('\n')[0],
+}))
+
+it.each(shownConfigurations)('the configuration in docs/emulator.md is valid: $first', ({ value }) => {
+  const readFile = () => ''
+  expect(() => parseConfig(value, { file: 'emulator.yaml', now: 0, excerptWidth: 120, readFile })).not.toThrow()
+})
+
 it('shows the example of a configuration as it is', () => {
-  const shown = blocks(readPage('docs/emulator.md'), 'yaml').map(({ value }) => `${value}\n`)
-  expect(shown).toContain(readFileSync(join(root, 'examples/emulator/emulator.yaml'), 'utf8'))
+  expect(shownConfigurations.map(({ value }) => `${value}\n`)).toContain(
+    readFileSync(join(root, 'examples/emulator/emulator.yaml'), 'utf8'),
+  )
 })
