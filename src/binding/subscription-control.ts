@@ -12,7 +12,7 @@ import { traceUpsert } from './upsert-trace.ts'
 
 export interface SubscriptionControl {
   upsert(how: Pick<UpsertOptions, 'patience' | 'signal' | 'onAttempt' | 'onLook' | 'handled'>): Promise<UpsertOutcome>
-  /** Looks at it by one request that writes nothing. Rejects where ARM does not answer. */
+  /** Reads it by one request, and writes nothing. Rejects where ARM does not answer. */
   inspect(signal: AbortSignal): Promise<Finding>
 }
 

@@ -1,7 +1,5 @@
 import { type ExistingSubscription, isChanging, settingsText } from './decide-upsert.ts'
 
-export type ChangeCount = ReturnType<typeof createChangeCount>
-
 /** Counts the changes by others that an upsert sees: operations under way, and settings that differ between two reads. */
 export function createChangeCount() {
   let count = 0

@@ -1,7 +1,7 @@
 import { isWebHook } from './canonical-subscription.ts'
 import { type ExistingSubscription, isChanging } from './decide-upsert.ts'
 
-/** What a look at the event subscription finds. `problem` is a sentence without a secret. */
+/** What a poll of the event subscription finds. `problem` is a sentence without a secret. */
 export type Finding = { readonly kind: 'intact' | 'missing' } | { readonly kind: 'changed'; readonly problem: string }
 
 /** Judges what a plain read shows (pure): does the event subscription still deliver here? Secrets and query are not compared. */

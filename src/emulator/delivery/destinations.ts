@@ -1,0 +1,54 @@
+import type { EventSubscription } from '../model/model.ts'
+import type { Records } from '../records/record-types.ts'
+import { firstChannel } from './channel.ts'
+import { createDeliver, type DeliverOptions } from './deliver.ts'
+import type { DeliveryTokenOptions } from './delivery-tokens.ts'
+import type { EventTexts } from './event-texts.ts'
+import { createStorageQueueChannels } from './storage-queue-channel.ts'
+import type { StorageQueues } from './storage-queues.ts'
+import { createValidator, type ValidatorOptions } from './validation.ts'
+import { createWebhookChannels } from './webhook-channel.ts'
+import { createWebhookClient, type WebhookClientOptions } from './webhook-client.ts'
+import type { WorkCounter } from './work-counter.ts'
+
+export interface DestinationOptions
+  extends DeliverOptions,
+    DeliveryTokenOptions,
+    ValidatorOptions,
+    WebhookClientOptions {
+  readonly records: Pick<Records, 'deliveries' | 'handshakes'>
+}
+
+export interface DestinationParts {
+  readonly texts: EventTexts
+  readonly work: WorkCounter
+  /** Storage queues to deliver to; undefined where the emulator has none. */
+  readonly storageQueues: StorageQueues | undefined
+}
+
+/** Sends requests to the destinations of subscriptions: handshakes and events. Counts them as work under way. */
+export function createDestinations(options: DestinationOptions, { texts, work, storageQueues }: DestinationParts) {
+  const client = createWebhookClient(options)
+  const validator = createValidator(options, {
+    close: client.close,
+    send(request) {
+      work.begin()
+      return client.send(request).finally(work.end)
+    },
+  })
+  const channels = firstChannel(
+    createWebhookChannels(options, { client, texts }),
+    ...(storageQueues ? [createStorageQueueChannels(storageQueues, texts)] : []),
+  )
+  return {
+    validate: validator.validate,
+    confirmValidation: validator.confirm,
+    /** Whether the emulator delivers to the destination of a subscription. */
+    isDelivered: (subscription: EventSubscription) => channels(subscription) !== undefined,
+    deliver: createDeliver(options, { channels, work }),
+    close() {
+      validator.close()
+      client.close()
+    },
+  }
+}

@@ -1,0 +1,114 @@
+import type { AcceptedEvent, SourcedEvents } from '../model/accepted-event.ts'
+import type { Clock } from '../model/clock.ts'
+import type { GiveUpReason } from '../model/delivery-outcome.ts'
+import type { EventSubscription } from '../model/model.ts'
+import { createSettledWaiters } from '../model/settled-waiters.ts'
+import type { Store } from '../model/store.ts'
+import type { EventWatcher } from '../records/event-watcher.ts'
+import type { Records } from '../records/record-types.ts'
+import type { Journal, JournalEntry } from '../state/journal.ts'
+import { createDeadLetterBox } from './dead-letter-box.ts'
+import type { Deliver } from './deliver.ts'
+import type { DeliverySettings } from './delivery-options.ts'
+import { deliverySchemaOf } from './delivery-request.ts'
+import type { EventTexts } from './event-texts.ts'
+import { createIntake } from './intake.ts'
+import { createPendingBytes, type PendingEvent } from './pending-event.ts'
+import { createPump } from './pump.ts'
+import { createSubscriptionQueue } from './subscription-queue.ts'
+import { createSubscriptionQueues } from './subscription-queues.ts'
+import type { WorkCounter } from './work-counter.ts'
+
+export interface PendingEventsOptions {
+  readonly clock: Clock
+  /** From 0 to just under 1; for jitter. */
+  readonly random: () => number
+  readonly store: Store
+  readonly records: Pick<Records, 'deadLetters'>
+  readonly watcher?: EventWatcher
+  readonly journal: Journal
+  /** Takes a persisted event of a Queue event subscription; false for any other. */
+  readonly restoreElsewhere?: (entry: JournalEntry) => boolean
+  readonly settings: DeliverySettings
+  readonly work: WorkCounter
+  readonly texts: EventTexts
+  /** Whether the emulator delivers to the destination of a subscription. */
+  readonly isDelivered: (subscription: EventSubscription) => boolean
+  readonly deliver: Deliver
+}
+
+/** The events from their acceptance until they are delivered, dead-lettered or dropped. */
+export function createPendingEvents(options: PendingEventsOptions) {
+  const { watcher, journal, settings, work, texts, isDelivered, deliver } = options
+  let closed = false
+  const bytes = createPendingBytes()
+  const count = () => deadLetters.size + queues.size
+  const waiters = createSettledWaiters(() => closed || count() === 0)
+  const pump = createPump(options.clock, work, () => {
+    deadLetters.pump()
+    for (const { queue } of queues.all()) queue.pump()
+  })
+  const release = ({ hold }: Pick<PendingEvent, 'hold'>) => {
+    bytes.release(hold)
+    waiters.check()
+  }
+  const shared = { ...options, wakeAt: pump.wakeAt, release }
+  const deadLetters = createDeadLetterBox({ ...shared, written: waiters.check })
+  const queues = createSubscriptionQueues((subscription) =>
+    createSubscriptionQueue(subscription, { ...shared, sizeOf, giveUp, send: deliver }),
+  )
+  const intake = createIntake({ ...options, delivers: isDelivered, queues, bytes, sizeOf, giveUp })
+
+  function sizeOf(event: AcceptedEvent, subscription: EventSubscription): number {
+    return Buffer.byteLength(texts.text(event, deliverySchemaOf(subscription)))
+  }
+
+  function giveUp(subscription: EventSubscription, event: PendingEvent, reason: GiveUpReason): void {
+    watcher?.givenUp(subscription, event.event, reason)
+    deadLetters.add(subscription, { ...event, reason, outcome: event.lastOutcome ?? 'Probation' })
+  }
+
+  function removeQueue(subscription: EventSubscription): void {
+    const removed = queues.find(subscription.id)
+    if (!removed) return
+    if (!closed) journal.forget(subscription.id)
+    removed.queue.drop()
+    watcher?.forgotten(subscription)
+    queues.remove(subscription)
+    waiters.check()
+  }
+
+  return {
+    accept(accepted: readonly SourcedEvents[]): void {
+      if (closed) return
+      intake.accept(accepted)
+      pump.soon()
+    },
+    redeliver(subscriptionId: string, event: AcceptedEvent): boolean {
+      const taken = !closed && intake.redeliver(subscriptionId, event)
+      if (taken) pump.soon()
+      return taken
+    },
+    restore(): void {
+      intake.restore()
+      pump.soon()
+    },
+    subscriptionChanged(subscription: EventSubscription): void {
+      if (closed || !isDelivered(subscription)) removeQueue(subscription)
+      else if (queues.update(subscription)) pump.soon()
+    },
+    subscriptionDeleted: removeQueue,
+    count,
+    isFull: () => count() >= settings.maxPending || bytes.total >= settings.maxPendingBytes,
+    /** Sends what is due in the next turn of the event loop. */
+    sendSoon: pump.soon,
+    settled: waiters.wait,
+    /** Drops all events; those in the journal stay there. */
+    close(): void {
+      closed = true
+      pump.close()
+      for (const { subscription } of [...queues.all()]) removeQueue(subscription)
+      waiters.check()
+    },
+  }
+}
