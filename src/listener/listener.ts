@@ -80,7 +80,10 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   let draining = false
 
   if (options.authentication.kind === 'none') {
-    logger.warn('deliveryAuthentication is none: anybody who reaches the subscriber endpoint can deliver events')
+    logger.warn(
+      'deliveries are accepted without a credential, because deliveryAuthentication is none; ' +
+        'anybody who can reach the subscriber endpoint can send events',
+    )
   }
 
   const gate = createGate({

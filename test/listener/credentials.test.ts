@@ -188,7 +188,10 @@ it('takes every delivery under none, and warns of it', async () => {
   ).toBe(200)
   expect(events).toHaveLength(1)
   expect(log.lines).toMatchObject([
-    { level: 'warn', message: expect.stringContaining('deliveryAuthentication is none') },
+    {
+      level: 'warn',
+      message: expect.stringContaining('accepted without a credential, because deliveryAuthentication is none'),
+    },
   ])
 })
 
