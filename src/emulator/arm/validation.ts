@@ -22,7 +22,6 @@ const text = z.string()
 const filterText = text.max(maxFilterText, `must be no longer than ${maxFilterText} characters`)
 const endpointTypes = [
   'EventHub',
-  'StorageQueue',
   'HybridConnection',
   'ServiceBusQueue',
   'ServiceBusTopic',
@@ -62,8 +61,19 @@ const webHook = z.object({
   minimumTlsVersionAllowed: z.exactOptional(z.enum(['1.0', '1.1', '1.2'])),
 })
 
+/** With the names that Azure Storage allows: an address is made of them. */
+const storageQueue = z.looseObject({
+  resourceId: text.regex(
+    /^\/subscriptions(\/[^/?#\s]+)+\/storageAccounts\/[a-z0-9]{3,24}$/i,
+    'must be the id of a storage account',
+  ),
+  queueName: text.max(63).regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be the name of a queue'),
+  queueMessageTimeToLiveInSeconds: z.exactOptional(z.union([z.literal(-1), z.int().min(1)])),
+})
+
 const destination = z.discriminatedUnion('endpointType', [
   z.object({ endpointType: z.literal('WebHook'), properties: webHook.default({ endpointUrl: '' }) }),
+  z.object({ endpointType: z.literal('StorageQueue'), properties: storageQueue }),
   z.object({ endpointType: z.enum(endpointTypes), properties: z.record(text, z.unknown()).default({}) }),
 ])
 

@@ -9,6 +9,11 @@ const webhook = (properties: Record<string, unknown> = {}) => ({
   endpointType: 'WebHook',
   properties: { endpointUrl, ...properties },
 })
+const storageAccount = '/subscriptions/1/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/shop'
+const storageQueue = (properties: Record<string, unknown> = {}) => ({
+  endpointType: 'StorageQueue',
+  properties: { resourceId: storageAccount, queueName: 'letters', ...properties },
+})
 const put = (properties: unknown, more: { name?: string; inputSchema?: InputSchema } = {}) =>
   parseEventSubscription('PUT', { properties }, { name: 'shop', now, ...more })
 
@@ -33,6 +38,19 @@ describe('a PUT body is refused', () => {
       properties: { destination: { endpointType: 'Pigeon', properties: {} } },
       message: /destination/,
     },
+    { name: 'no storage queue', properties: { destination: { endpointType: 'StorageQueue' } }, message: /destination/ },
+    ...[
+      { resourceId: 'a b' },
+      { resourceId: `${storageAccount}/x` },
+      { resourceId: 1 },
+      { queueName: '../letters' },
+      { queueName: 'x'.repeat(64) },
+      { queueMessageTimeToLiveInSeconds: 0 },
+    ].map((wrong) => ({
+      name: `a storage queue with ${JSON.stringify(wrong).slice(0, 50)}`,
+      properties: { destination: storageQueue(wrong) },
+      message: new RegExp(`destination.properties.${Object.keys(wrong)[0]}' is invalid`),
+    })),
     { name: 'no URL', properties: { destination: { endpointType: 'WebHook' } }, message: /Supplied URL is invalid/ },
     {
       name: 'a null URL',
@@ -217,13 +235,15 @@ describe('a PUT body is taken', () => {
     expect(put(properties)).toEqual(properties)
   })
 
-  it.each(['EventHub', 'StorageQueue', 'AzureFunction', 'ServiceBusQueue'])(
-    'for a destination of type %s',
-    (endpointType) => {
-      const destination = { endpointType, properties: { resourceId: '/subscriptions/x' } }
-      expect(put({ destination }).destination).toEqual(destination)
-    },
-  )
+  it.each(['EventHub', 'AzureFunction', 'ServiceBusQueue'])('for a destination of type %s', (endpointType) => {
+    const destination = { endpointType, properties: { resourceId: '/subscriptions/x' } }
+    expect(put({ destination }).destination).toEqual(destination)
+  })
+
+  it('for a storage queue', () => {
+    const destination = storageQueue({ queueMessageTimeToLiveInSeconds: -1 })
+    expect(put({ destination }).destination).toEqual(destination)
+  })
 })
 
 describe('a PATCH body', () => {

@@ -130,7 +130,8 @@ describe('a destination that the emulator does not deliver to', () => {
     { type: 'StorageQueue', says: 'give storageQueueConnectionString in the configuration' },
   ])('$type is accepted, with a warning', async ({ type, says }) => {
     const emulator = await startEmulator()
-    const properties = { destination: { endpointType: type, properties: { resourceId: '/x', queueName: 'letters' } } }
+    const destination = { endpointType: type, properties: { resourceId: storageAccount, queueName: 'letters' } }
+    const properties = { destination }
     const path = `${emulator.topic().id}/providers/Microsoft.EventGrid/eventSubscriptions/letters`
     const answer = await sendArm(emulator, path, { method: 'PUT', body: JSON.stringify({ properties }) })
     expect(answer.status).toBe(201)
