@@ -61,7 +61,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 
-const serving = spawn('node_modules/.bin/eventgrid-binding', ['serve', '--sockets-folder', 'sockets'], { stdio: ['ignore', 'inherit', 'pipe'] })
+const serving = spawn('node_modules/.bin/eventgrid-binding', ['serve', '--sockets-folder', 'sockets'], {
+  stdio: ['ignore', 'inherit', 'pipe'],
+})
 const ended = once(serving, 'exit')
 let commandLine = ''
 for await (const lines of serving.stderr) {
@@ -72,7 +74,8 @@ for await (const lines of serving.stderr) {
 }
 const [code] = await ended
 if (code !== 0) throw new Error(\`serve ended with \${code}\`)
-if (process.platform === 'linux' && !commandLine.includes('--max-semi-space-size=4')) throw new Error('serve runs without its flag: ' + commandLine)
+if (process.platform === 'linux' && !commandLine.includes('--max-semi-space-size=4'))
+  throw new Error('serve runs without its flag: ' + commandLine)
 console.log('served on Node', process.version)
 `
 

@@ -149,7 +149,9 @@ export const pull: Suite = {
     const receivers = [ours, loop]
     return {
       title: 'Pull delivery',
-      how: 'Events of 1 kB over TLS from a namespace that answers at once, on the other core. The bare loop receives 100 events, acknowledges them together, and does nothing else.',
+      how:
+        'Events of 1 kB over TLS from a namespace that answers at once, on the other core. The bare loop ' +
+        'receives 100 events, acknowledges them together, and does nothing else.',
       results: [
         ...(await throughput(bench, namespace, receivers)),
         ...(await latency(bench, namespace, receivers)),

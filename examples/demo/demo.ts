@@ -12,7 +12,8 @@ import { demonstratePull } from './pull.ts'
 import { note, paint, progress, step } from './show.ts'
 
 const usage =
-  'Usage: npm start -- [--keep | --pull] [--events N]\n  --keep  stays up afterwards\n  --pull  by pull delivery, without a public endpoint\n  N is 400 by default'
+  'Usage: npm start -- [--keep | --pull] [--events N]\n  --keep  stays up afterwards\n' +
+  '  --pull  by pull delivery, without a public endpoint\n  N is 400 by default'
 const options = readOptions()
 const total = Number(options.events ?? 400)
 if (!Number.isInteger(total) || total < 10 || total > 100_000) refuse('--events takes a whole number from 10 to 100000')

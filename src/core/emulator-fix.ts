@@ -19,7 +19,9 @@ export const emulatorFixes = {
     `add the role to the roles of the client in ${configuration}:\nclients: [{ clientId: ${clientId ?? '…'}, roles: [${role}] }]`,
   provider: (subscriptionId: string) =>
     `set registered in ${configuration}:\nsubscriptions: [{ id: ${subscriptionId}, registered: true }]`,
-  scope: `emulate prints the scope of each topic at its start; or add the resource to topics, namespaces or subscriptions in ${configuration}`,
+  scope:
+    'emulate prints the scope of each topic at its start; or add the resource to topics, namespaces ' +
+    `or subscriptions in ${configuration}`,
   key: (field: string) => `set ${field} to the key of the topic, which emulate prints at its start`,
   topic: `set topicEndpoint to an endpoint that emulate prints at its start; or add the topic to topics in ${configuration}`,
 } as const

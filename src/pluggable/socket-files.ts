@@ -105,8 +105,8 @@ async function lockFolder(options: SocketOptions): Promise<FolderLock> {
 function folderError(folder: string, error: unknown): SocketError {
   if (error instanceof SocketError) return error
   return new SocketError(
-    `no socket can be made in ${folder} (${codeOf(error) ?? 'unknown'}); choose a folder that user ${process.getuid?.() ?? ''} may write to, ` +
-      'by --sockets-folder or DAPR_COMPONENTS_SOCKETS_FOLDER, as for daprd',
+    `no socket can be made in ${folder} (${codeOf(error) ?? 'unknown'}); choose a folder that ` +
+      `user ${process.getuid?.() ?? ''} may write to, by --sockets-folder or DAPR_COMPONENTS_SOCKETS_FOLDER, as for daprd`,
     { cause: error },
   )
 }

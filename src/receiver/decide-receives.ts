@@ -5,8 +5,8 @@ export const maxEventsPerReceive = 100
 export const firstMostEvents = 16
 
 /**
- * About the largest answer that is asked for. A throughput unit of a namespace sends 2 MB a second, and the locks of all events of an answer
- * begin before its first byte.
+ * About the largest answer that is asked for. A throughput unit of a namespace sends 2 MB a second, and the locks of all
+ * events of an answer begin before its first byte.
  */
 const answerBytes = 4 * 2 ** 20
 

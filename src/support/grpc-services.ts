@@ -17,5 +17,8 @@ const isMessage = (
   definition: PackageDefinition[string],
 ): definition is Exclude<typeof definition, ServiceDefinition> => 'format' in definition
 
-/** A text as a status holds it. gRPC sends it percent-encoded in a header, whose bytes peers limit; half a surrogate pair can't be encoded. */
+/**
+ * A text as a status holds it. gRPC sends it percent-encoded in a header, whose bytes peers limit; half a surrogate pair can't be
+ * encoded.
+ */
 export const statusDetails = (text: string): string => cut(text, 4_000).toWellFormed()

@@ -62,7 +62,9 @@ describe('a request that two readers could read in two ways closes the connectio
     { name: 'a chunk of an overflowing size', headers: [chunked], body: 'fffffffffffffffff\r\n' },
   ])('$name', async ({ headers, body = '0\r\n\r\n' }) => {
     const target = await openTarget(world())
-    const hidden = `${post}\r\nhost: x\r\n${proven(target).join('\r\n')}\r\ncontent-length: ${eventText('1').length}\r\nconnection: close\r\n\r\n${eventText('1')}`
+    const hidden =
+      `${post}\r\nhost: x\r\n${proven(target).join('\r\n')}\r\n` +
+      `content-length: ${eventText('1').length}\r\nconnection: close\r\n\r\n${eventText('1')}`
     const head = [post, 'host: x', ...proven(target), ...headers].join('\r\n')
     expect(await target.exchange(`${head}\r\n\r\n${body}${hidden}`)).toBe('')
     expectNoEffect(target)

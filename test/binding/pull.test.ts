@@ -106,7 +106,7 @@ it('hands on the exact bytes of each event of a batch', async () => {
   expect(events.map(({ data }) => JSON.parse(data.toString()))).toEqual(exact)
 })
 
-it('as the client that an emulator has by itself, creates the event subscription through Resource Manager and asks it for the host', async () => {
+it("as an emulator's own client, creates the event subscription through Resource Manager and asks it for the host", async () => {
   const empty = [{ name: 'shop', topics: [{ name: 'orders' }] }]
   const { emulator, binding, events, publish, byCredential } = await openPull({ emulator: { namespaces: empty } })
   await binding.init({

@@ -37,7 +37,8 @@ const container = z.object({
 const podSpec = z.object({ initContainers: z.array(container), containers: z.array(container) })
 
 withDaprd(
-  "Dapr's own injector puts daprd behind the binding of examples/kubernetes, with its sockets at hand, and every container requests what the autoscaler measures by",
+  "Dapr's own injector puts daprd behind the binding of examples/kubernetes, with its sockets at " +
+    'hand, and every container requests what the autoscaler measures by',
   () => {
     const files = ['component.yaml', 'deployment.yaml'].map((file) => resolve(example, file))
     const { initContainers, containers } = podSpec.parse(

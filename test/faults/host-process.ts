@@ -1,7 +1,7 @@
 /**
  * A host with one binding, in a process of its own so that it can be killed. Its configuration comes as JSON in the first
- * argument; it prints the
- * port it listens on, or `receiving` where it pulls. SIGTERM closes the binding; SIGUSR2 makes the clock jump an hour ahead, and at the next time two back.
+ * argument; it prints the port it listens on, or `receiving` where it pulls. SIGTERM closes the binding; SIGUSR2 makes the
+ * clock jump an hour ahead, and at the next time two back.
  */
 import { request } from 'node:http'
 import { Binding, type EventHandler } from 'eventgrid-binding'

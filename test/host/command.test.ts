@@ -23,7 +23,8 @@ it('ends with 2 and names every fault of every file', async () => {
   folder.write('a.yaml', 'kind: [')
   folder.write(
     'b.yaml',
-    'apiVersion: dapr.io/v1alpha1\nkind: Component\nmetadata: { name: b }\nspec:\n  type: bindings.azure.eventgrid\n  metadata:\n    - { name: handshakePort, value: 9000 }\n',
+    'apiVersion: dapr.io/v1alpha1\nkind: Component\nmetadata: { name: b }\nspec:\n' +
+      '  type: bindings.azure.eventgrid\n  metadata:\n    - { name: handshakePort, value: 9000 }\n',
   )
   const command = startCommand(['run', '--components', folder.path])
   expect(await command.ended).toBe(2)
@@ -39,14 +40,18 @@ it('names everything that is wrong in one go, what was left out, and what is not
   folder.write('b.yaml', 'kind: Componet')
   folder.write(
     'c.yaml',
-    `${head}metadata: { name: c }\nspec:\n  type: bindings.azure.eventgrid\n  metadata:\n    - { name: accessKey, secretKeyRef: { name: event-grid, key: key } }\n`,
+    `${head}metadata: { name: c }\nspec:\n  type: bindings.azure.eventgrid\n  metadata:\n` +
+      '    - { name: accessKey, secretKeyRef: { name: event-grid, key: key } }\n',
   )
   folder.write('ok.yaml.txt', '')
   const command = startCommand(['run', '--components', folder.path, '--secrets', 'gone.json'])
   expect(await command.ended).toBe(2)
   expect(command.lines.map((line) => line.replaceAll(`${folder.path}/`, ''))).toEqual([
-    `eventgrid-binding run: --secrets: gone.json can't be read: ENOENT: no such file or directory, open 'gone.json'; a relative path counts from the working folder, ${process.cwd()}`,
-    'c.yaml:7:5: topicEndpoint is required on the output side; write { name: topicEndpoint, value: "https://TOPIC.westeurope-1.eventgrid.azure.net/api/events" } (the output side is configured because accessKey is set)',
+    "eventgrid-binding run: --secrets: gone.json can't be read: ENOENT: no such file or directory, " +
+      `open 'gone.json'; a relative path counts from the working folder, ${process.cwd()}`,
+    'c.yaml:7:5: topicEndpoint is required on the output side; write { name: topicEndpoint, value: ' +
+      '"https://TOPIC.westeurope-1.eventgrid.azure.net/api/events" } (the output side is configured ' +
+      'because accessKey is set)',
     '  7 |     - { name: accessKey, secretKeyRef: { name: event-grid, key: key } }',
     '    |     ^',
     'a.yaml:5:9: component "a" has the unknown type "bindings.azure.eventgird"; did you mean bindings.azure.eventgrid?',

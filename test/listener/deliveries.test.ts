@@ -261,7 +261,10 @@ describe('a body over maxRequestBytes', () => {
 /** The head of a delivery with proof. */
 function head(length: string): string {
   const [[name, value] = []] = Object.entries(proof)
-  return `POST /api/events HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\naeg-subscription-name: ORDERS\r\n${name}: ${value}\r\n${length}\r\n\r\n`
+  return (
+    'POST /api/events HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n' +
+    `aeg-subscription-name: ORDERS\r\n${name}: ${value}\r\n${length}\r\n\r\n`
+  )
 }
 
 describe('the connection', () => {

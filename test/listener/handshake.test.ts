@@ -102,7 +102,11 @@ const validation = {
   validationCode: '512D38B6-C7B8-40C8-89FE-F46F9E9622B6',
   validationUrl: 'https://rp.example.com:553/v',
 }
-const asEventGrid = `[${eventGridText('v', { eventType: 'Microsoft.EventGrid.SubscriptionValidationEvent', subject: '', data: validation })}]`
+const asEventGrid = `[${eventGridText('v', {
+  eventType: 'Microsoft.EventGrid.SubscriptionValidationEvent',
+  subject: '',
+  data: validation,
+})}]`
 const asCloudEvent = (data: unknown) =>
   JSON.stringify({
     specversion: '1.0',

@@ -235,7 +235,9 @@ describe('YAML of any form', () => {
   ])('is taken or refused: %s', (_, text) => void attempt(() => parseComponents(text)))
 
   it('is taken or refused, whatever is put in place of a part', () => {
-    const lines = `${head}\n  version: v1\n  metadata:\n  - name: scope\n    value: "x"\n  - name: clientSecret\n    secretKeyRef: { name: a, key: b }`
+    const lines =
+      `${head}\n  version: v1\n  metadata:\n  - name: scope\n    value: "x"\n  - name: clientSecret\n` +
+      '    secretKeyRef: { name: a, key: b }'
     const part = fc.constantFrom(
       '- ',
       '? ',

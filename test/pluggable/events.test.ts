@@ -57,7 +57,7 @@ it('hands on the bytes of the event as they were sent', async () => {
   expect((await answer).status).toBe(200)
 })
 
-it('gives up an event that is never acknowledged after four times handlerTimeout, so that a redelivery reaches the application', async () => {
+it('gives up an unacknowledged event after four times handlerTimeout, so that a redelivery reaches the application', async () => {
   const open = await openReading({ handlerTimeout: '100ms' })
   await whenRead(open)
   const again = () => deliver(open.port, cloudEvent('a'), { 'aeg-delivery-count': '1' })

@@ -104,7 +104,8 @@ it.each([
   ({ resourceManager, said }) => {
     const { fix } = explainFailure(handshake(said), { ...context, resourceManager })
     expect(fix?.split('\n')).toEqual([
-      'the emulator needs an ingress rule from https://app.example.com/ to http://127.0.0.1:9000/, by an option or in its configuration file:',
+      'the emulator needs an ingress rule from https://app.example.com/ to http://127.0.0.1:9000/, by ' +
+        'an option or in its configuration file:',
       'eventgrid-binding emulate --ingress https://app.example.com/=http://127.0.0.1:9000/',
       'ingress: [{ from: "https://app.example.com/", to: "http://127.0.0.1:9000/" }]',
       'where it leads to an https address instead, its name must resolve, and its certificate must be valid and not self-signed',

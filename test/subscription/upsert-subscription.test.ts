@@ -15,7 +15,10 @@ const handshakeFailed = (answer: string) => ({
   status: 'Failed',
   error: {
     code: 'Url validation',
-    message: `Webhook validation handshake failed for https://app.example.com/api/events. Http OPTIONS request failed with response code ${answer}. For troublehooting, visit https://aka.ms/esvalidationcloudevent. Activity id:x, timestamp: y (UTC).`,
+    message:
+      'Webhook validation handshake failed for https://app.example.com/api/events. Http OPTIONS ' +
+      `request failed with response code ${answer}. For troublehooting, visit ` +
+      'https://aka.ms/esvalidationcloudevent. Activity id:x, timestamp: y (UTC).',
   },
 })
 

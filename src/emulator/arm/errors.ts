@@ -82,21 +82,27 @@ export const armErrors = {
       401,
       'InvalidAuthenticationTokenAudience',
       `The access token has been obtained for wrong audience or resource '${audience}'. It should exactly ` +
-        `match with one of the allowed audiences 'https://management.core.windows.net/','https://management.core.windows.net','https://management.azure.com/','https://management.azure.com'.`,
+        "match with one of the allowed audiences 'https://management.core.windows.net/'," +
+        "'https://management.core.windows.net','https://management.azure.com/','https://management.azure.com'.",
     ),
   wrongTenant: (issuer: string, tenantId: string) =>
     new ArmError(
       401,
       'InvalidAuthenticationTokenTenant',
       `The access token is from the wrong issuer '${issuer}'. It must match the tenant ` +
-        `'https://sts.windows.net/${tenantId}/' associated with this subscription. Please use the authority (URL) 'https://login.windows.net/${tenantId}' to get the token. Note, if the subscription is transferred to another tenant there is no impact to the services, but information about new tenant could take time to propagate (up to an hour). If you just transferred your subscription and see this error message, please try back later.`,
+        `'https://sts.windows.net/${tenantId}/' associated with this subscription. Please use the ` +
+        `authority (URL) 'https://login.windows.net/${tenantId}' to get the token. Note, if the ` +
+        'subscription is transferred to another tenant there is no impact to the services, but ' +
+        'information about new tenant could take time to propagate (up to an hour). If you just ' +
+        'transferred your subscription and see this error message, please try back later.',
     ),
   forbidden: (clientId: string, objectId: string, action: string, scope: string) =>
     new ArmError(
       403,
       'AuthorizationFailed',
       `The client '${clientId}' with object id '${objectId}' does not have authorization to perform ` +
-        `action '${action}' over scope '${scope}' or the scope is invalid. If access was recently granted, please refresh your credentials.`,
+        `action '${action}' over scope '${scope}' or the scope is invalid. If access was recently ` +
+        'granted, please refresh your credentials.',
     ),
   subscriptionNotFound: (id: string) =>
     new ArmError(404, 'SubscriptionNotFound', `The subscription '${id}' could not be found.`),
@@ -138,7 +144,9 @@ export const armErrors = {
       headers: { allow: allowed },
     }),
   notRegistered: (state: string) => {
-    const message = `The subscription registration is in '${state}' state. The subscription must be registered to use namespace 'Microsoft.EventGrid'. See https://aka.ms/rps-not-found for how to register subscriptions.`
+    const message =
+      `The subscription registration is in '${state}' state. The subscription must be registered to ` +
+      "use namespace 'Microsoft.EventGrid'. See https://aka.ms/rps-not-found for how to register subscriptions."
     const details = [{ code: 'MissingSubscriptionRegistration', target: 'Microsoft.EventGrid', message }]
     return new ArmError(409, 'MissingSubscriptionRegistration', message, { details })
   },
@@ -146,7 +154,9 @@ export const armErrors = {
     new ArmError(
       409,
       'InvalidResourceLocation',
-      `The resource '${name}' already exists in location '${location}' in resource group '${group}'. A resource with the same name cannot be created in location '${wanted.slice(0, 100)}'. Please select a new resource name.`,
+      `The resource '${name}' already exists in location '${location}' in resource group '${group}'. ` +
+        `A resource with the same name cannot be created in location '${wanted.slice(0, 100)}'. ` +
+        'Please select a new resource name.',
     ),
   quotaReached: () => new ArmError(409, 'QuotaExceeded', 'Quota limit reached.'),
   conflict: (message: string) => new ArmError(409, 'Conflict', message),

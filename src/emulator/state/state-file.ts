@@ -14,7 +14,9 @@ const formatVersion = 1
 const tables = `
   CREATE TABLE kept (kind TEXT NOT NULL, id TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (kind, id)) STRICT, WITHOUT ROWID;
   CREATE TABLE event (id INTEGER PRIMARY KEY, accepted_at REAL NOT NULL, body TEXT NOT NULL) STRICT;
-  CREATE TABLE waiting (event INTEGER NOT NULL, subscription TEXT NOT NULL, state TEXT, PRIMARY KEY (event, subscription)) STRICT, WITHOUT ROWID;
+  CREATE TABLE waiting (
+    event INTEGER NOT NULL, subscription TEXT NOT NULL, state TEXT, PRIMARY KEY (event, subscription)
+  ) STRICT, WITHOUT ROWID;
 `
 
 export interface StateFile {

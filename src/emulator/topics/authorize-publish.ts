@@ -96,7 +96,8 @@ function refused(message: string): { readonly fault: PublishFault } {
 function wrongKey(host: string, key: string): string {
   const reason = /^[A-Za-z0-9+/]+={0,2}$/.test(key)
     ? 'The key does not match any key of the resource'
-    : 'The input is not a valid Base-64 string as it contains a non-base 64 character, more than two padding characters, or an illegal character among the padding characters. '
+    : 'The input is not a valid Base-64 string as it contains a non-base 64 character, more than two ' +
+      'padding characters, or an illegal character among the padding characters. '
   return `The request authorization key is not authorized for ${host.toUpperCase()}. This is due to the reason: ${reason}.`
 }
 

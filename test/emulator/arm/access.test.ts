@@ -58,7 +58,9 @@ describe('a role', () => {
       code: 'AuthorizationFailed',
       message: expect.stringMatching(
         new RegExp(
-          `^The client '${emulator.clientId}' with object id '[\\da-f-]{36}' does not have authorization to perform action 'Microsoft.EventGrid/eventSubscriptions/write' over scope '${id}' or the scope is invalid. If access was recently granted, please refresh your credentials.$`,
+          `^The client '${emulator.clientId}' with object id '[\\da-f-]{36}' does not have authorization ` +
+            `to perform action 'Microsoft.EventGrid/eventSubscriptions/write' over scope '${id}' or the ` +
+            'scope is invalid. If access was recently granted, please refresh your credentials.$',
         ),
       ),
     })

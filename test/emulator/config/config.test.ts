@@ -202,7 +202,8 @@ it.each([
   {
     name: 'an unknown filter operator',
     text: subscription(
-      '    endpoint: https://a.example/\n    properties:\n      filter:\n        advancedFilters:\n          - operatorType: StringIs\n            key: a\n            values: [b]',
+      '    endpoint: https://a.example/\n    properties:\n      filter:\n        advancedFilters:\n' +
+        '          - operatorType: StringIs\n            key: a\n            values: [b]',
     ),
     fault: /^e\.yaml:7:27: .*advancedFilters\[0\]\.operatorType is refused by Event Grid: .*operatorType' is invalid/,
   },

@@ -81,7 +81,9 @@ describe('the CloudEvents handshake', () => {
     const [, , activity] =
       /^(.+ Activity id:)(([0-9a-f-]{36})), timestamp: 1\/5\/2026 2:07:09 PM \(UTC\)\.$/.exec(message) ?? []
     expect(message).toBe(
-      `Webhook validation handshake failed for https://subscriber.example/hook. Http OPTIONS request failed with response code ${code}. For troublehooting, visit https://aka.ms/esvalidationcloudevent. Activity id:${activity}, timestamp: 1/5/2026 2:07:09 PM (UTC).`,
+      'Webhook validation handshake failed for https://subscriber.example/hook. Http OPTIONS request ' +
+        `failed with response code ${code}. For troublehooting, visit ` +
+        `https://aka.ms/esvalidationcloudevent. Activity id:${activity}, timestamp: 1/5/2026 2:07:09 PM (UTC).`,
     )
     expect(grid.records.handshakes.last?.message).toContain(message)
   })
@@ -90,7 +92,8 @@ describe('the CloudEvents handshake', () => {
     const grid = await openEventGrid({ ingress: () => undefined })
     const outcome = await validate(grid, cloud)
     const hint =
-      'no ingress rule matches https://subscriber.example/hook, and its host is unknown here: give an ingress rule from https://subscriber.example/ to http://127.0.0.1:PORT/'
+      'no ingress rule matches https://subscriber.example/hook, and its host is unknown here: give an ' +
+      'ingress rule from https://subscriber.example/ to http://127.0.0.1:PORT/'
     expect(outcome).toMatchObject({ message: expect.stringContaining(`(UTC). Emulator: ${hint}`) })
     const record = grid.records.handshakes.last?.message
     expect(record).toContain(hint)
@@ -103,7 +106,8 @@ describe('the CloudEvents handshake', () => {
     const grid = await openEventGrid({ ingress: () => `https://127.0.0.1:${port}` })
     await validate(grid, cloud)
     expect(grid.records.handshakes.last?.message).toContain(
-      `https://127.0.0.1:${port} speaks plain http there: use an ingress rule from https://subscriber.example/ to http://127.0.0.1:${port}/`,
+      `https://127.0.0.1:${port} speaks plain http there: use an ingress rule from ` +
+        `https://subscriber.example/ to http://127.0.0.1:${port}/`,
     )
   })
 

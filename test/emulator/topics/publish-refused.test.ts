@@ -24,7 +24,8 @@ const without = (event: Record<string, unknown>, name: string) =>
 const requires = (schema: string, name: string) =>
   `This resource is configured for '${schema}' schema and requires '${name}' property to be set.`
 const token = (schema: string, expected: string, actual: string) =>
-  `This resource is configured to receive event in '${schema}' schema. The JSON received does not conform to the expected schema. Token Expected: ${expected}, Actual Token Received: ${actual}.`
+  `This resource is configured to receive event in '${schema}' schema. The JSON received does not ` +
+  `conform to the expected schema. Token Expected: ${expected}, Actual Token Received: ${actual}.`
 
 const refusals: Refusal[] = [
   { name: 'a broken body', body: '[{', ...bad, message: /does not conform to the expected schema/ },
@@ -103,7 +104,8 @@ const refusals: Refusal[] = [
     body: [gridEvent({ sas_url: 'x' })],
     ...bad,
     message:
-      "This resource is configured for 'EventGridEvent' schema. Received unexpected property 'sas_url' in JSON which does not conform to the expected schema.",
+      "This resource is configured for 'EventGridEvent' schema. Received unexpected property 'sas_url' " +
+      'in JSON which does not conform to the expected schema.',
   },
   {
     name: 'an unknown field of the prototype',
