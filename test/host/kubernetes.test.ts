@@ -150,7 +150,7 @@ describe('the component', () => {
     expect(portNamed('events')).toBe(input?.handshakePort)
   })
 
-  it('is reached by number: before Kubernetes 1.33 no service finds the named port of an init container, nor do all network plugins', () => {
+  it('is reached by number: a named port of an init container needs Kubernetes 1.33, and a network plugin that finds it', () => {
     expect(at('service.yaml', 'spec', 'ports', 0, 'targetPort')).toBe(input?.handshakePort)
     expect(at('network-policy.yaml', 'spec', 'ingress', 0, 'ports', 0, 'port')).toBe(input?.handshakePort)
     expect(at('network-policy.yaml', 'spec', 'ingress', 1, 'ports', 0, 'port')).toBe(portNamed('health'))
