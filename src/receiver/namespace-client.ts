@@ -15,6 +15,7 @@ import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import { NoTokenError } from '../core/no-token.ts'
 import { readRetryAfter } from '../core/retry-after.ts'
+import { scrub } from '../core/scrub.ts'
 import type { Secret } from '../core/secret.ts'
 import { readTraceContext, type TraceContext } from '../core/trace-context.ts'
 import { secureContextOf, sendBy } from '../core/trust.ts'
@@ -136,6 +137,10 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
     return `Bearer ${token.token}`
   }
 
+  const secrets = authentication.kind === 'key' ? [authentication.key.reveal()] : []
+  /** A text from outside: a proxy may answer with the headers that it got. */
+  const shown = (text: string) => oneLine(scrub(text, secrets), 300)
+
   async function post(
     operation: string,
     query: Readonly<Record<string, string>>,
@@ -159,9 +164,9 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
       )
       if (response.status === 200) return response
       if (response.status === 401 && authentication.kind === 'entra') authentication.credential.renew?.()
-      return { failure: readRefusal(response, now()) }
+      return { failure: readRefusal(response, now(), shown) }
     } catch (error) {
-      return { failure: readError(error, options.namespaceEndpoint) }
+      return { failure: readError(error, options.namespaceEndpoint, shown) }
     } finally {
       limit.end()
     }
@@ -242,7 +247,7 @@ function readFailedTokens(text: string): readonly FailedToken[] {
   })
 }
 
-function readRefusal(response: PipelineResponse, now: number): RequestFailure {
+function readRefusal(response: PipelineResponse, now: number, shown: (text: string) => string): RequestFailure {
   const { status, headers, bodyAsText } = response
   const parsed = parseJson(bodyAsText ?? '')
   const error = isRecord(parsed) && isRecord(parsed.error) ? parsed.error : {}
@@ -250,12 +255,12 @@ function readRefusal(response: PipelineResponse, now: number): RequestFailure {
   const retryAfterMs = readRetryAfter((name) => headers.get(name), now)
   return {
     status,
-    reason: [`status ${status}`, oneLine(words, 300)].filter(Boolean).join(': '),
+    reason: [`status ${status}`, shown(words)].filter(Boolean).join(': '),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   }
 }
 
-function readError(error: unknown, namespaceEndpoint: string): RequestFailure {
+function readError(error: unknown, namespaceEndpoint: string, shown: (text: string) => string): RequestFailure {
   if (error instanceof NoTokenError) {
     const { message: reason, fix, retryAfterMs } = error
     return {
@@ -268,7 +273,7 @@ function readError(error: unknown, namespaceEndpoint: string): RequestFailure {
   if (error instanceof BindingError) return { reason: error.message, noToken: true }
   const code = isRestError(error) ? error.code : undefined
   const fix = certificateRemedy(code, namespaceEndpoint)
-  const message = error instanceof Error ? oneLine(error.message, 300) : 'unknown'
+  const message = error instanceof Error ? shown(error.message) : 'unknown'
   const reason = code !== undefined && !message.includes(code) ? `${code} ${message}` : message
   return { reason, ...(fix !== undefined && { fix }) }
 }

@@ -1,6 +1,9 @@
+import { once } from 'node:events'
+import { createServer } from 'node:https'
 import { expect, it, onTestFinished } from 'vitest'
 import { createMetrics } from '../../src/binding/metrics.ts'
 import { EventGridEmulator, type EventGridEmulatorOptions, ManualClock } from '../../src/emulator/index.ts'
+import { createCertificateAuthority } from '../../src/emulator/server/certificates.ts'
 import { Binding, type BindingOptions, type ReceivedEvent, RejectEvent } from '../../src/index.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { refusal } from '../support/refusal.ts'
@@ -445,4 +448,21 @@ it('asks the emulator in the place of a namespace with a host name of Azure', as
   await publish(order('one'))
   await emulator.settled()
   expect(events).toHaveLength(1)
+})
+
+it('shows no key that an answer repeats', async () => {
+  const authority = createCertificateAuthority()
+  const { certificate: cert, key } = authority.issue(['127.0.0.1'])
+  const server = createServer({ key, cert }, ({ headers: { authorization } }, response) =>
+    response.writeHead(401).end(JSON.stringify({ error: { message: `no entry for ${authorization}` } })),
+  )
+  onTestFinished(() => void server.close().closeAllConnections())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const address = server.address()
+  const namespaceEndpoint = `https://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
+  const { binding, log, byKey } = await openPull({ binding: { endpoints: { ca: authority.certificate } } })
+  await binding.init({ ...byKey, namespaceEndpoint })
+  while (!log.text().includes('events cannot be received')) await new Promise((settle) => setImmediate(settle))
+  expect(log.text()).toContain('no entry for SharedAccessKey (redacted)')
+  expect(JSON.stringify([binding.health(), log.text()])).not.toContain(byKey.namespaceKey)
 })
