@@ -33,8 +33,9 @@ export function decidePut(existing: UnknownRecord | undefined, { refusalOf, merg
   const refusal = refusalOf(before)
   if (refusal) return { action: 'refuse', ...refusal }
   const properties = merge(before)
+  // As members of an object, so that an empty one is the same as none.
   const differing = Object.keys(properties).filter(
-    (name) => !isDeepStrictEqual(canonicalJson(before[name]), canonicalJson(properties[name])),
+    (name) => !isDeepStrictEqual(canonicalJson({ [name]: before[name] }), canonicalJson({ [name]: properties[name] })),
   )
   if (differing.length === 0 && state === 'Succeeded') return { action: 'keep' }
   const because = differing.length === 0 ? `its state is ${state}` : `other ${differing.join(', ')}`
