@@ -118,22 +118,36 @@ function startReceiver(
   })
 }
 
-/** The dispatcher of push, for one event at a time. */
+/** Events that are dispatched within this time share a deadline, and so the object that aborts their `signal`s. */
+const togetherMs = 10
+
+/** The dispatcher of push. Each event is a delivery of its own, because each is settled by itself. */
 function createEventDispatch(
   pull: PullMetadata,
   options: Pick<Parameters<typeof createDispatcher>[0], 'handler' | 'now' | 'log' | 'clock'>,
 ): EventDispatch {
   const dispatcher = createDispatcher({ ...pull, destination: pull.namespaceTopic.topic, ...options })
   return {
-    dispatch({ bytes, value, metadata, redelivered, settle }) {
-      dispatcher.dispatch({
-        members: [readParsedEvent(bytes, value)],
-        metadata: { ...metadata, ...traceContext(value) },
-        bytes: bytes.length,
-        arrivedAt: options.now(),
-        redelivered,
-        settle: ([outcome = 'notTried']) => settle(outcome),
-      })
+    dispatch(events) {
+      let arrivedAt = Number.NEGATIVE_INFINITY
+      let timeout = new AbortController()
+      for (const { bytes, value, metadata, redelivered, settle } of events) {
+        const now = options.now()
+        // A synchronous handler that works long must not use up the time of the events behind its own.
+        if (now - arrivedAt > togetherMs) {
+          arrivedAt = now
+          timeout = new AbortController()
+        }
+        dispatcher.dispatch({
+          members: [readParsedEvent(bytes, value)],
+          metadata: withTraceContext(metadata, value),
+          bytes: bytes.length,
+          arrivedAt,
+          redelivered,
+          timeout,
+          settle: ([outcome = 'notTried'], onKnown) => settle(outcome, onKnown),
+        })
+      }
     },
     stop: dispatcher.stop,
     idle: dispatcher.idle,
@@ -143,11 +157,16 @@ function createEventDispatch(
   }
 }
 
-/** The trace context of an event, as the headers of a delivery by push would have it. */
-function traceContext(event: unknown): Readonly<Record<string, string>> {
-  if (!isRecord(event)) return {}
+/** Adds the trace context of an event, as the headers of a delivery by push would have it. */
+function withTraceContext(
+  metadata: Readonly<Record<string, string>>,
+  event: unknown,
+): Readonly<Record<string, string>> {
+  if (!isRecord(event)) return metadata
   const { traceparent, tracestate } = event
+  if (traceparent === undefined && tracestate === undefined) return metadata
   return {
+    ...metadata,
     ...(typeof traceparent === 'string' && { traceparent }),
     ...(typeof tracestate === 'string' && { tracestate }),
   }

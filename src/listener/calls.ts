@@ -1,6 +1,7 @@
 import type { EventHandler } from '../core/event.ts'
 import { beginProcessing, type DeliverySource } from '../core/processing.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
+import { createPlacedList } from '../support/placed-list.ts'
 import { type CallOutcome, callHandler } from './handler-calls.ts'
 import type { EventOutcome, EventPlace, OpenDelivery } from './open-delivery.ts'
 import type { DeliveryEvent } from './read-delivery.ts'
@@ -12,10 +13,10 @@ export interface Calls {
   begin(place: EventPlace, event: DeliveryEvent): boolean
   /** Joins the running call of a redelivered event, or ends it as before. False: the event is new. */
   join(place: EventPlace, event: DeliveryEvent): boolean
-  /** Keeps the outcomes of a delivery whose events come again; those that have ended must not be handled a second time. */
-  remember(work: OpenDelivery): void
-  /** The same until it is known whether the sender took the outcomes, and from then on if it did not. Never rejects. */
-  rememberUntil(work: OpenDelivery, settled: Promise<boolean>): Promise<void>
+  /** Keeps the outcomes of a delivery: its events may come again, and those that have ended must not be handled a second time. */
+  settling(work: OpenDelivery): void
+  /** Forgets the outcomes if the sender took them. */
+  settled(work: OpenDelivery, isTaken: boolean): void
   readonly running: number
 }
 
@@ -45,7 +46,7 @@ export function createCalls(options: CallsOptions): Calls {
   const { handler, handlerTimeoutMs, log, now, onOutcome, onReturn } = options
   const redelivery = createRedelivery<Call>({ now, joinForMs: joinTimeouts * handlerTimeoutMs })
   /** Deliveries whose sender may not know their outcomes. Their events' digests are computed only if one is delivered again. */
-  const unsure = new Set<OpenDelivery>()
+  const unsure = createPlacedList<OpenDelivery>()
   let running = 0
 
   function finish(call: Call, outcome: CallOutcome): void {
@@ -59,12 +60,8 @@ export function createCalls(options: CallsOptions): Calls {
     onReturn()
   }
 
-  function remember(work: OpenDelivery): void {
-    for (const { event, outcome } of finalOutcomes(work)) redelivery.remember(event.digest, outcome)
-  }
-
   function unsureOutcome(event: DeliveryEvent): FinalOutcome | undefined {
-    for (const work of unsure) {
+    for (const work of unsure.members) {
       const same = finalOutcomes(work).find((other) => other.event.digest === event.digest)
       if (same) return same.outcome
     }
@@ -93,12 +90,11 @@ export function createCalls(options: CallsOptions): Calls {
       else joinCall(earlier, place)
       return true
     },
-    remember,
-    async rememberUntil(work, settled) {
-      unsure.add(work)
-      const isSettled = await settled
-      unsure.delete(work)
-      if (!isSettled) remember(work)
+    settling: unsure.add,
+    settled(work, isTaken) {
+      unsure.remove(work)
+      if (isTaken) return
+      for (const { event, outcome } of finalOutcomes(work)) redelivery.remember(event.digest, outcome)
     },
     get running() {
       return running

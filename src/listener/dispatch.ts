@@ -104,9 +104,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   function settle(work: OpenDelivery): void {
     work.settled = true
     deadlines.remove(work)
-    const settled = work.delivery.settle(work.outcomes)
-    if (settled === false) calls.remember(work)
-    else if (settled !== true) void calls.rememberUntil(work, settled)
+    calls.settling(work)
+    work.delivery.settle(work.outcomes, (isTaken) => calls.settled(work, isTaken))
     unsettled--
     idle.check()
   }

@@ -50,14 +50,15 @@ export function callHandler(
 async function settle(result: unknown, resolve: () => void, fail: (error: unknown) => void): Promise<void> {
   try {
     // Nothing of a generator has run, so the event is not handled.
-    if (/Generator/.test(Object.prototype.toString.call(await result)))
-      throw new TypeError('the handler returned a generator, which has not run')
+    if (isGenerator(await result)) throw new TypeError('the handler returned a generator, which has not run')
   } catch (error) {
     fail(error)
     return
   }
   resolve()
 }
+
+const isGenerator = (value: unknown) => value !== undefined && /Generator/.test(Object.prototype.toString.call(value))
 
 function logThrown({ rejected, reason }: HandlerError, eventId: string, log: QuietLog): void {
   const message = rejected ? 'the handler rejected an event' : 'the handler failed, so the event is not acknowledged'

@@ -19,11 +19,13 @@ export interface Delivery {
   readonly arrivedAt: number
   /** The sender has delivered these events before. */
   readonly redelivered: boolean
+  /** Aborts the `signal` of its events. Deliveries that arrive together may share it. @default one of its own */
+  readonly timeout?: AbortController
   /**
-   * Called once, with an outcome for each member. Returns false, or a promise of it, if the sender is going to deliver the
-   * events again.
+   * Called once, with an outcome for each member. It calls `onKnown` once, now or later, with false if the sender is going
+   * to deliver the events again.
    */
-  settle(outcomes: readonly EventOutcome[]): boolean | Promise<boolean>
+  settle(outcomes: readonly EventOutcome[], onKnown: (isTaken: boolean) => void): void
 }
 
 /** A delivery that is not settled. */
@@ -57,7 +59,7 @@ export function openDelivery(delivery: Delivery, handlerTimeoutMs: number): Open
   return {
     delivery,
     outcomes: delivery.members.map(() => 'notTried'),
-    timeout: new AbortController(),
+    timeout: delivery.timeout ?? new AbortController(),
     caller: callerContext(),
     expiresAt: delivery.arrivedAt + handlerTimeoutMs,
     place: -1,

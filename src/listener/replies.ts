@@ -93,13 +93,13 @@ export function createReplies(options: RepliesOptions): Replies {
       bytes: body.length,
       arrivedAt,
       redelivered: Number.parseInt(String(headers['aeg-delivery-count']), 10) > 0,
-      settle(outcomes) {
+      settle(outcomes, onKnown) {
         const { status, detail } = decideAcknowledgement(outcomes)
         if (status === 503) log.warn(`put off a delivery: ${detail}`)
         if (status !== 200) countUnhandled(source, outcomes)
         const isConnected = !reply.raw.destroyed
         write(reply, status === 200 ? acknowledged : problemAnswer(status, detail))
-        return status === 200 && isConnected
+        onKnown(status === 200 && isConnected)
       },
     })
   }

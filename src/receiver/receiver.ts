@@ -3,22 +3,26 @@ import type { QuietLog } from '../core/quiet-log.ts'
 import { backOff } from '../support/back-off.ts'
 import { pause, type SteadyClock } from '../support/clock.ts'
 import { decideMostEvents, decideReceive, firstMostEvents } from './decide-receives.ts'
-import { decideSettlement, type HandlingOutcome } from './decide-settlement.ts'
+import { decideSettlement, type HandlingOutcome, type Settlement } from './decide-settlement.ts'
 import { createLockRenewal } from './lock-renewal.ts'
 import type { LockedEvent, NamespaceClient, RequestFailure, SettleOperation } from './namespace-client.ts'
-import { createSettler, type HeldLock } from './settler.ts'
+import { createSettler, type HeldLock, type SettleResult } from './settler.ts'
 
-/** Hands one event to the application: the dispatcher that deliveries by push use too. */
+/** An event in hand. */
+export interface TakenEvent {
+  readonly bytes: Buffer
+  /** What the bytes hold, parsed. */
+  readonly value: unknown
+  readonly metadata: Readonly<Record<string, string>>
+  readonly redelivered: boolean
+  /** Called once. It calls `onKnown` once, with false if the event may come again. */
+  settle(outcome: HandlingOutcome, onKnown: (isSettled: boolean) => void): void
+}
+
+/** Hands events to the application: the dispatcher that deliveries by push use too. */
 export interface EventDispatch {
-  dispatch(event: {
-    readonly bytes: Buffer
-    /** What the bytes hold, parsed. */
-    readonly value: unknown
-    readonly metadata: Readonly<Record<string, string>>
-    readonly redelivered: boolean
-    /** Called once. Resolves with false if the event may come again. */
-    settle(outcome: HandlingOutcome): Promise<boolean>
-  }): void
+  /** Takes the events of one receive. */
+  dispatch(events: readonly TakenEvent[]): void
   /** Begins no more events: those that were not begun are settled as `notTried`. */
   stop(): void
   /** Resolves when no handler runs. */
@@ -142,40 +146,42 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     logger.debug('received', { events: answer.events.length, askedFor: asked })
     wasFull = answer.events.length === asked
     if (answer.events.length > 0) mostEvents = decideMostEvents(answer.events.map(({ bytes }) => bytes.length))
-    for (const event of answer.events) take(event, receivedAt)
+    dispatch.dispatch(answer.events.map((event) => take(event, receivedAt)))
     pump()
   }
 
-  function take(event: LockedEvent, receivedAt: number): void {
+  function take(event: LockedEvent, receivedAt: number): TakenEvent {
     const { lockToken, deliveryCount, origin, bytes, value } = event
     const lock: HeldLock = { lockToken, origin, expiresAt: receivedAt + lockMs }
     counts.received++
     inHand++
     renewal.add(lock)
-    dispatch.dispatch({
-      ...{ bytes, value },
+    return {
+      bytes,
+      value,
       metadata: metadataOf(subscriptionName, deliveryCount),
       redelivered: deliveryCount > 1,
-      settle: (outcome) => settle(lock, outcome, deliveryCount),
-    })
+      settle(outcome, onKnown) {
+        renewal.remove(lock)
+        const settlement = decideSettlement(outcome, deliveryCount)
+        // The handler call is free again now; its event leaves our hand when the namespace has answered.
+        pumpSoon()
+        settler.settle(lock, settlement, (result) => {
+          noteSettlement(settlement, result)
+          onKnown(result === 'done')
+        })
+      },
+    }
   }
 
-  async function settle(lock: HeldLock, outcome: HandlingOutcome, deliveryCount: number): Promise<boolean> {
-    renewal.remove(lock)
-    const settlement = decideSettlement(outcome, deliveryCount)
-    // The handler call is free again now; its event leaves our hand when the namespace has answered.
-    pumpSoon()
-    const result = await settler.settle(lock, settlement)
+  function noteSettlement({ kind }: Settlement, result: SettleResult): void {
     inHand--
-    if (result === 'done') settled[settlement.kind]++
+    if (result === 'done') settled[kind]++
     else {
       counts.failedSettlements++
-      log.warn(`an event could not be settled (${settlement.kind}), so Event Grid may deliver it again`, {
-        reason: result.lost,
-      })
+      log.warn(`an event could not be settled (${kind}), so Event Grid may deliver it again`, { reason: result.lost })
     }
     pumpSoon()
-    return result === 'done'
   }
 
   async function renew(lock: HeldLock): Promise<boolean> {

@@ -29,7 +29,8 @@ export interface SettlerOptions {
 
 /** Settles and renews locks: those of one kind that come together share a request. */
 export interface Settler {
-  settle(lock: HeldLock, settlement: Settlement): Promise<SettleResult>
+  /** Calls `onEnd` once, later. */
+  settle(lock: HeldLock, settlement: Settlement, onEnd: (result: SettleResult) => void): void
   renew(lock: HeldLock): Promise<SettleResult>
   /** Requests under way or waiting for their turn. */
   readonly pending: number
@@ -41,7 +42,7 @@ export interface Settler {
 
 interface Waiting {
   readonly lock: HeldLock
-  readonly resolve: (result: SettleResult) => void
+  readonly onEnd: (result: SettleResult) => void
 }
 
 interface Queue {
@@ -62,26 +63,28 @@ export function createSettler({ client, clock, random, onSettled, onFailure }: S
   const idleListeners: (() => void)[] = []
   let pending = 0
 
-  function enqueue(lock: HeldLock, operation: SettleOperation, delaySeconds: number): Promise<SettleResult> {
-    const key = `${operation} ${delaySeconds}`
-    const queue = queues.get(key) ?? { operation, delaySeconds, waiting: [], sending: false }
+  function queueOf(operation: SettleOperation, delaySeconds: number): Queue {
+    const key = delaySeconds === 0 ? operation : `${operation} ${delaySeconds}`
+    const known = queues.get(key)
+    if (known) return known
+    const queue = { operation, delaySeconds, waiting: [], sending: false }
     queues.set(key, queue)
+    return queue
+  }
+
+  function enqueue(waiting: Waiting, queue: Queue): void {
     pending++
-    return new Promise((resolve) => {
-      queue.waiting.push({
-        lock,
-        resolve(result) {
-          pending--
-          resolve(result)
-          if (pending === 0) for (const tell of idleListeners.splice(0)) tell()
-        },
-      })
-      // Handlers that end in the same turn share the request.
-      if (!queue.sending) {
-        queue.sending = true
-        setImmediate(() => void drain(queue))
-      }
-    })
+    queue.waiting.push(waiting)
+    if (queue.sending) return
+    queue.sending = true
+    // Handlers that end in the same turn share the request.
+    setImmediate(() => void drain(queue))
+  }
+
+  function end({ onEnd }: Waiting, result: SettleResult): void {
+    pending--
+    onEnd(result)
+    if (pending === 0) for (const tell of idleListeners.splice(0)) tell()
   }
 
   async function drain(queue: Queue): Promise<void> {
@@ -99,9 +102,9 @@ export function createSettler({ client, clock, random, onSettled, onFailure }: S
       if ('failed' in answer) {
         onSettled(operation, left.length, answer.failed.length)
         const codes = new Map(answer.failed.map(({ lockToken, code }) => [lockToken, code]))
-        for (const { lock, resolve } of left) {
-          const code = codes.get(lock.lockToken)
-          resolve(code === undefined ? 'done' : { lost: code })
+        for (const waiting of left) {
+          const code = codes.get(waiting.lock.lockToken)
+          end(waiting, code === undefined ? 'done' : { lost: code })
         }
         return
       }
@@ -113,8 +116,8 @@ export function createSettler({ client, clock, random, onSettled, onFailure }: S
       )
       const isOver = closing.signal.aborted || !mayPass(failure)
       const resumesAt = clock.elapsed() + waitMs
-      for (const { lock, resolve } of left) {
-        if (isOver || lock.expiresAt <= resumesAt) resolve({ lost: failure.reason })
+      for (const waiting of left) {
+        if (isOver || waiting.lock.expiresAt <= resumesAt) end(waiting, { lost: failure.reason })
       }
       left = isOver ? [] : left.filter(({ lock }) => lock.expiresAt > resumesAt)
       if (left.length > 0) await pause(clock, waitMs, closing.signal)
@@ -122,9 +125,11 @@ export function createSettler({ client, clock, random, onSettled, onFailure }: S
   }
 
   return {
-    settle: (lock, settlement) =>
-      enqueue(lock, settlement.kind, settlement.kind === 'release' ? settlement.delaySeconds : 0),
-    renew: (lock) => enqueue(lock, 'renewLock', 0),
+    settle(lock, settlement, onEnd) {
+      const delaySeconds = settlement.kind === 'release' ? settlement.delaySeconds : 0
+      enqueue({ lock, onEnd }, queueOf(settlement.kind, delaySeconds))
+    },
+    renew: (lock) => new Promise((onEnd) => enqueue({ lock, onEnd }, queueOf('renewLock', 0))),
     get pending() {
       return pending
     },

@@ -131,9 +131,9 @@ function open(maxConcurrency: number) {
       bytes,
       arrivedAt,
       redelivered,
-      settle(outcomes) {
+      settle(outcomes, onKnown) {
         const { status } = decideAcknowledgement(outcomes)
-        return ledger.answer(body, status) && status === 200
+        onKnown(ledger.answer(body, status) && status === 200)
       },
     })
   }

@@ -70,10 +70,10 @@ function openDispatcher(
       bytes: body.length,
       arrivedAt: delivery.arrivedAt ?? clock.now(),
       redelivered: delivery.redelivered ?? false,
-      settle(outcomes) {
+      settle(outcomes, onKnown) {
         const { status } = decideAcknowledgement(outcomes)
         answers.push(status)
-        return status === 200 && !delivery.gone
+        onKnown(status === 200 && !delivery.gone)
       },
     })
     return answers
