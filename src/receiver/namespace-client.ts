@@ -229,7 +229,8 @@ function readReceived(text: string): readonly LockedEvent[] | undefined {
     if (!isRecord(item) || !isRecord(broker) || typeof broker.lockToken !== 'string') return []
     const deliveryCount = typeof broker.deliveryCount === 'number' ? broker.deliveryCount : 1
     // A copy: a view would keep the whole answer in memory for as long as one event is handled.
-    const own = Buffer.from(bytes.subarray(start, end))
+    const own = Buffer.allocUnsafe(end - start)
+    bytes.copy(own, 0, start, end)
     const { event: value } = item
     const origin = isRecord(value) ? readTraceContext(value) : undefined
     return [{ bytes: own, value, lockToken: broker.lockToken, deliveryCount, origin }]
