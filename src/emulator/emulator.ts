@@ -80,7 +80,6 @@ export async function runEmulator(options: ResolvedOptions, state: State): Promi
   const host = options.host.includes(':') ? `[${options.host}]` : options.host
   addresses.https = `https://${host}:${bound.port}`
   addresses.http = `http://${host}:${bound.httpPort}`
-  resume(parts)
 
   const quiet = async () => {
     while ((await engine.quiet()) === 'idle' && operations.running() > 0) {
@@ -89,13 +88,22 @@ export async function runEmulator(options: ResolvedOptions, state: State): Promi
   }
   const releaseClock = clock instanceof ManualClock ? clock.settleWith(quiet) : () => {}
   let closing: Promise<void> | undefined
-  const close = async () => {
+  const stop = async () => {
     releaseClock()
     provisioning.close()
     state.freeze()
     queues.close()
     await Promise.all([operations.close(), engine.close(), server.close()])
+  }
+  const close = async () => {
+    await stop()
     state.close()
+  }
+  try {
+    resume(parts)
+  } catch (error) {
+    await stop()
+    throw error
   }
   return {
     ...parts,

@@ -85,6 +85,25 @@ describe('after a restart on the same state file', () => {
     expect((await managementOf(second).domainTopics.get('rg', 'shop', 'lamps')).name).toBe('lamps')
   })
 
+  it('whose event subscription has no valid URL is refused, and nothing goes on listening', async () => {
+    const file = stateFile()
+    const first = await EventGridEmulator.start({ state: file, port: 0, httpPort: 0 })
+    const port = Number(new URL(first.endpoints.resourceManager).port)
+    await first.close()
+    const database = new DatabaseSync(file)
+    const broken = {
+      id: '/s',
+      scope: '/',
+      name: 's',
+      properties: { destination: { endpointType: 'WebHook', properties: { endpointUrl: 'nowhere' } } },
+    }
+    database.prepare("INSERT INTO kept VALUES ('event subscription', '/s', ?)").run(JSON.stringify(broken))
+    database.close()
+    await expect(EventGridEmulator.start({ state: file, port, httpPort: 0 })).rejects.toThrow()
+    const { endpoints } = await startEmulator({ port })
+    expect(endpoints.resourceManager).toContain(`:${port}`)
+  })
+
   it('knows the topics of a file that was written before there were domains', async () => {
     const file = stateFile()
     const first = await startEmulator({ state: file })
