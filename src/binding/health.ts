@@ -1,4 +1,5 @@
-import type { PullCounts, ReceiverStatus } from '../receiver/receiver.ts'
+import type { PullCounts } from '../receiver/pull-counts.ts'
+import type { ReceiverStatus } from '../receiver/receiver.ts'
 import type { SubscriptionState } from './subscription-state.ts'
 
 /** `healthy`: everything works. `degraded`: an operator should look at it. `unhealthy`: it does not work. */

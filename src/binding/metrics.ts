@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { PullCounts } from '../receiver/receiver.ts'
+import type { PullCounts } from '../receiver/pull-counts.ts'
 import type { Health, HealthStatus } from './health.ts'
 
 /** The result of an event: acknowledged, acknowledged with an error, or given up without an acknowledgement. */

@@ -21,9 +21,9 @@ export interface SettlerOptions {
   readonly clock: SteadyClock
   /** At least 0 and less than 1. */
   readonly random: () => number
-  /** Told of each request that was answered: how many lock tokens it had, and how many of them failed. */
+  /** Called after each request that was answered: how many lock tokens it had, and how many of them failed. */
   readonly onSettled: (operation: SettleOperation, events: number, failed: number) => void
-  /** Told of each request that failed. */
+  /** Called after each request that failed. */
   readonly onFailure: (operation: SettleOperation, failure: RequestFailure) => void
 }
 

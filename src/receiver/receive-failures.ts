@@ -1,0 +1,69 @@
+import type { Logger } from '../core/logger.ts'
+import { backOff } from '../support/back-off.ts'
+import { pause, type SteadyClock } from '../support/clock.ts'
+import type { RequestFailure } from './namespace-client.ts'
+
+const firstPauseMs = 500
+const maxPauseMs = 60_000
+/** An outage is logged with its remedy so often. */
+const maxOutageLines = 2
+
+export interface ReceiveFailuresOptions {
+  /** What to do about a refusal of the namespace, by its status. */
+  readonly remedy: (failure: RequestFailure) => string | undefined
+  readonly logger: Logger
+  readonly clock: SteadyClock
+  /** At least 0 and less than 1. */
+  readonly random: () => number
+  /** Ends the pause. */
+  readonly signal: AbortSignal
+  /** Called after each pause: it is time to receive again. */
+  readonly onPauseEnd: () => void
+}
+
+/** Pauses after receives that fail, longer each time, and logs when an outage begins and ends. */
+export function createReceiveFailures(options: ReceiveFailuresOptions) {
+  const { remedy, logger, clock, random, signal, onPauseEnd } = options
+  let failures = 0
+  let last: RequestFailure | undefined
+  let isPausing = false
+  return {
+    /** Why nothing can be received now; `undefined` where the last receive succeeded. */
+    current: () => last,
+    isPausing: () => isPausing,
+    succeeded(): void {
+      if (failures > 0) logger.info('events are received again', { failures })
+      failures = 0
+      last = undefined
+    },
+    failed(failure: RequestFailure): void {
+      last = failure
+      // Receives that were open together and failed together are one failure.
+      if (isPausing) return
+      failures++
+      const pauseMs = decidePause(failure, failures, random())
+      if (failures <= maxOutageLines) {
+        const fix = failure.fix ?? remedy(failure)
+        logger.warn(`events cannot be received: ${failure.reason}${fix === undefined ? '' : `; ${fix}`}`, {
+          retryInMs: Math.round(pauseMs),
+        })
+      }
+      isPausing = true
+      void pause(clock, pauseMs, signal).then(() => {
+        isPausing = false
+        onPauseEnd()
+      })
+    },
+  }
+}
+
+/** The pause after so many failures in a row, in ms; at least as long as the namespace asks for (pure). */
+function decidePause({ retryAfterMs = 0 }: RequestFailure, failures: number, random: number): number {
+  const backOffMs = backOff({
+    attempt: failures,
+    baseMs: firstPauseMs,
+    maxMs: maxPauseMs,
+    random: (1 + random) / 2,
+  })
+  return Math.max(retryAfterMs, backOffMs)
+}
