@@ -115,7 +115,9 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
         },
       )
       for (const namespace of namespaces) putNamespace(targets, namespace)
-      const ids = eventSubscriptions.map(putEventSubscription)
+      // After a restart the first topic of the store may be another one.
+      const [first] = topics
+      const ids = eventSubscriptions.map((one) => putEventSubscription(first ? { topic: first.name, ...one } : one))
       sweep('event subscriptions', ids, (id) => {
         stopTrying(id)
         const existing = store.subscription(id)

@@ -85,6 +85,17 @@ describe('after a restart on the same state file', () => {
     expect((await managementOf(second).domainTopics.get('rg', 'shop', 'lamps')).name).toBe('lamps')
   })
 
+  it('has an event subscription without a topic at the first topic of the options, as before', async () => {
+    const file = stateFile()
+    const subscriber = await startSubscriber()
+    const topics = [{ name: 'stock' }, { name: 'orders' }]
+    const first = await startOn(file, subscriber.url, { topics })
+    await first.idle()
+    await first.close()
+    const second = await startOn(file, subscriber.url, { topics })
+    expect(second.eventSubscriptions()).toMatchObject([{ scope: second.topic('stock').id, name: 'audit' }])
+  })
+
   it('whose event subscription has no valid URL is refused, and nothing goes on listening', async () => {
     const file = stateFile()
     const first = await EventGridEmulator.start({ state: file, port: 0, httpPort: 0 })
