@@ -10,8 +10,14 @@ const pattern = /^[A-Za-z0-9]{3,64}$/
  * @throws BrokenRule
  */
 export function parseSubscriptionName(text: string): string {
-  if (!pattern.test(text)) throw new BrokenRule('must be 3 to 64 letters and digits, nothing else')
+  if (!pattern.test(text)) throw new BrokenRule('must be 3 to 64 letters and digits, nothing else', fixOf(text))
   return text
+}
+
+/** Event Grid allows hyphens, so such a name may be that of an existing event subscription. */
+function fixOf(text: string): string | undefined {
+  if (!text.includes('-')) return undefined
+  return 'remove it, or write another name; either makes a second event subscription: see Names in docs/migration.md'
 }
 
 /**

@@ -65,7 +65,7 @@ it.each(named('node'))('$place: $line', ({ words }) => {
 
 it.each(named('npm', 'install'))('$place: $line', ({ words }) => {
   for (const word of words.filter((one) => one.endsWith('.tgz')))
-    expect(word).toBe(`../eventgrid-binding/eventgrid-binding-${version}.tgz`)
+    expect(word).toBe(`../eventgrid-binding-${version}.tgz`)
 })
 
 /** Options that a sentence names, alone or behind a command: `--wait`, `emulate --state FILE`. */

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -8,7 +8,9 @@ import { freePort } from '../support/free-port.ts'
 import { paste } from '../support/shell.ts'
 
 const local = 'examples/local'
-const files = ['emulator.yaml', 'components/orders.yaml', 'components/secrets.yaml', 'app.mjs']
+const files = ['emulator.yaml', 'components/orders.yaml', 'components/secrets.yaml', 'app.mjs'].map((name) =>
+  join(local, name),
+)
 
 function emptyFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'local-example-'))
@@ -16,23 +18,40 @@ function emptyFolder(): string {
   return folder
 }
 
-/** A checkout in which `npx` finds the built package, and whose example has free ports. `onFreePorts` puts them into a line. */
+/** A checkout in which `npx` finds the built package. */
 async function checkout() {
   const folder = emptyFolder()
   for (const name of ['package.json', local]) cpSync(join(root, name), join(folder, name), { recursive: true })
   for (const name of ['dist', 'node_modules']) symlinkSync(join(root, name), join(folder, name))
+  return withFreePorts(folder, files)
+}
+
+/** A user's project in which the built package is installed, with the files that `init` writes. */
+async function project() {
+  const folder = emptyFolder()
+  const installed = join(folder, 'node_modules')
+  mkdirSync(join(installed, '.bin'), { recursive: true })
+  symlinkSync(root, join(installed, 'eventgrid-binding'))
+  symlinkSync('../eventgrid-binding/dist/cli/main.js', join(installed, '.bin/eventgrid-binding'))
+  writeFileSync(join(folder, 'package.json'), '{}')
+  await paste('npx eventgrid-binding init', folder).ended
+  return withFreePorts(folder, ['emulator.yaml', 'components/orders.yaml', 'app.mjs'])
+}
+
+/** Puts free ports into files of a folder. `onFreePorts` puts the same ones into a line. */
+async function withFreePorts(folder: string, files: readonly string[]) {
   const ports = new Map<string, string>()
   for (const port of ['4430', '4431', '9000', '3500', '3000']) ports.set(port, String(await freePort()))
-  const withFreePorts = (text: string) =>
+  const replacePorts = (text: string) =>
     text.replace(/\b(4430|4431|9000|3500|3000)\b/g, (port) => ports.get(port) ?? port)
   for (const name of files) {
-    const file = join(folder, local, name)
-    writeFileSync(file, withFreePorts(readFileSync(file, 'utf8')))
+    const file = join(folder, name)
+    writeFileSync(file, replacePorts(readFileSync(file, 'utf8')))
   }
   return {
     folder,
     onFreePorts: (line: string) =>
-      withFreePorts(
+      replacePorts(
         // Default ports, which no line names, are given so that the test can choose others.
         line
           .replace('--emulator --', '--emulator https://127.0.0.1:4430 --')
@@ -55,18 +74,19 @@ it('has the component of the README, which names hosts of Azure', () => {
 })
 
 it.each([
-  { path: 'README.md', title: 'Without Dapr: run', published: 1 },
-  { path: 'examples/local/README.md', title: 'Three shells and two curls', published: 2 },
-])('brings events to the application by the lines of $path alone', async ({ path, title, published }) => {
-  const { folder, onFreePorts } = await checkout()
-  const [emulate = '', run = '', app = '', ...curls] = shellLines(path, title).map(onFreePorts)
-  await paste(emulate, folder).said(/^ready: /)
-  const binding = paste(run, folder)
-  const application = paste(app, folder)
+  { path: 'README.md', title: 'Without Dapr: run', open: project, published: 1 },
+  { path: 'examples/local/README.md', title: 'Three shells and two curls', open: checkout, published: 2 },
+])('brings events to the application by the lines of $path alone', async ({ path, title, open, published }) => {
+  const { folder, onFreePorts } = await open()
+  const lines = shellLines(path, title).map(onFreePorts)
+  const lineOf = (start: string) => lines.find((line) => line.startsWith(start)) ?? ''
+  await paste(lineOf('npx eventgrid-binding emulate'), folder).said(/^ready: /)
+  const application = paste(lineOf('node '), folder)
+  const binding = paste(lineOf('npx eventgrid-binding run'), folder)
   await binding.said(/the event subscription orders is provisioned: created/)
   await application.said(/the application listens/)
 
-  const publishing = paste(curls.filter((line) => line.startsWith('curl ')).join('\n'), folder)
+  const publishing = paste(lines.filter((line) => line.startsWith('curl ')).join('\n'), folder)
   await publishing.ended
   const answers = publishing.lines.filter((line) => line.startsWith('HTTP/'))
   expect(answers).toEqual(Array(published).fill('HTTP/1.1 200 OK'))

@@ -113,6 +113,14 @@ describe('a value that breaks the rule of its field alone', () => {
   })
 
   it.each([
+    { name: 'my-orders', says: 'second event subscription: see Names in docs/migration.md' },
+    { name: 'my_orders', says: undefined },
+  ])('says of the event subscription name $name where its change-over is described', ({ name, says }) => {
+    const [issue] = faults({ ...sampleInput, eventSubscriptionName: name })
+    expect(issue?.fix?.split('makes a ')[1]).toBe(says)
+  })
+
+  it.each([
     ['topicEndpoint', 'http://orders.example/api/events', 'https'],
     ['topicEndpoint', 'ftp://orders.example', 'https'],
     ['topicEndpoint', 'https://user@orders.example', 'user info'],

@@ -4,6 +4,7 @@ import { request } from 'node:http'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import type { EventGridEmulator } from '../../../src/emulator/index.ts'
+import { readPage, section } from '../../documents/page.ts'
 import { send } from '../../support/azure-clients.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 import { openShop, shopSecrets } from './open-page.ts'
@@ -22,6 +23,21 @@ const state = z.looseObject({
 async function stateOf({ proxy }: EventGridEmulator) {
   return state.parse(await (await fetch(`${proxy}/page/state`)).json())
 }
+
+it('gives its data as JSON by the line of docs/emulator.md', async () => {
+  const [line] = section(readPage('docs/emulator.md'), 'The page').flatMap((node) =>
+    node.type === 'code' && node.lang === 'sh' ? [node.value] : [],
+  )
+  const [, path = ''] = /^curl http:\/\/127\.0\.0\.1:4431(\S+)$/.exec(line ?? '') ?? []
+  const { proxy } = await startEmulator()
+  const answer = await (await fetch(`${proxy}${path}`)).json()
+  expect(answer).toMatchObject({
+    totals: { published: 0 },
+    topics: [{ name: 'orders' }],
+    subscriptions: [],
+    events: [],
+  })
+})
 
 it.each([
   { name: 'http', open: ({ proxy }: EventGridEmulator) => fetch(proxy).then((answer) => answer.text()) },
