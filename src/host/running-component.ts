@@ -46,7 +46,7 @@ export interface OpenOptions {
 const minProbeDelayMs = 100
 const maxProbeDelayMs = 5_000
 /** Longest reason of a failure in the log, in characters. */
-const maxReason = 500
+const maxReason = 2_000
 
 /**
  * Opens a component's binding; its event subscription is brought up in the background.

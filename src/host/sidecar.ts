@@ -4,7 +4,6 @@ import type { Observed } from '../binding/observation.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Secret } from '../core/secret.ts'
-import type { FolderTexts } from '../metadata/component-folder.ts'
 import type { Loaded } from '../metadata/load-components.ts'
 import { messageOf } from '../support/error-code.ts'
 import type { AppAddress } from './api-metadata.ts'
@@ -14,7 +13,8 @@ import { createBindingsApi } from './bindings-api.ts'
 import { createHost } from './host.ts'
 import { watchFolder } from './watch-folder.ts'
 
-export interface SidecarOptions {
+/** `Sources`: what components are loaded from, as it was read. */
+export interface SidecarOptions<Sources> {
   readonly appId: string
   /** Where the application listens; without it components only publish. */
   readonly app: AppAddress | undefined
@@ -26,11 +26,11 @@ export interface SidecarOptions {
   readonly version: string
   readonly endpoints: Endpoints | undefined
   readonly loggerOf: (component?: string) => Logger
-  readonly folder: {
-    read(): Promise<FolderTexts>
-    readonly texts: FolderTexts
+  readonly components: {
+    read(): Promise<Sources>
+    readonly known: Sources
     /** Loads the components; a broken file keeps what it held before. */
-    load(texts: FolderTexts, before: Loaded): Loaded
+    load(sources: Sources, before: Loaded): Loaded
   }
   readonly onShutdown: () => void
 }
@@ -41,7 +41,7 @@ export interface Sidecar {
   listen(): Promise<string>
   /** Serves the gRPC API where it is on; resolves with its port. Rejects as `listen` does. */
   listenGrpc(): Promise<number | undefined>
-  /** Starts the components, and follows the folder and the application. Rejects where a component can't be started. */
+  /** Starts the components, and follows their sources and the application. Rejects where a component can't be started. */
   start(loaded: Loaded): Promise<void>
   /** Starts all components anew, at other endpoints. */
   moveTo(endpoints: Endpoints): Promise<void>
@@ -50,8 +50,8 @@ export interface Sidecar {
 }
 
 /** Starts nothing yet. Loads gRPC only where an option asks for it. */
-export async function createSidecar(options: SidecarOptions): Promise<Sidecar> {
-  const { app, health, http, grpc, folder, loggerOf } = options
+export async function createSidecar<Sources>(options: SidecarOptions<Sources>): Promise<Sidecar> {
+  const { app, health, http, grpc, components, loggerOf } = options
   const logger = loggerOf()
   const metrics = createMetrics()
   let watch: AppWatch | undefined
@@ -106,8 +106,8 @@ export async function createSidecar(options: SidecarOptions): Promise<Sidecar> {
     async start(loaded) {
       await host.start(loaded)
       waiting.delete('components')
-      const changed = followFolder({ logger, loaded, load: folder.load, change: host.change })
-      const stopWatching = watchFolder({ read: folder.read, known: folder.texts, changed })
+      const changed = followSources({ logger, loaded, load: components.load, change: host.change })
+      const stopWatching = watchFolder({ read: components.read, known: components.known, changed })
       // Not awaited: while a change drains one component, the others would accept events. The host's end awaits it.
       undo.push(() => void stopWatching())
       if (!channel) return
@@ -127,7 +127,7 @@ function createAppReport({
   app,
   health,
   logger,
-}: Pick<SidecarOptions, 'app' | 'health'> & { readonly logger: Logger }) {
+}: Pick<SidecarOptions<unknown>, 'app' | 'health'> & { readonly logger: Logger }) {
   let wasUp = false
   return {
     changed(up: boolean): void {
@@ -145,19 +145,19 @@ function createAppReport({
 
 const meanwhile = 'until it is, deliveries get 503 and Event Grid sends them again'
 
-interface FollowOptions {
+interface FollowOptions<Sources> {
   readonly logger: Logger
   readonly loaded: Loaded
-  readonly load: SidecarOptions['folder']['load']
+  readonly load: SidecarOptions<Sources>['components']['load']
   readonly change: (loaded: Loaded) => Promise<void>
 }
 
-/** Loads a folder that has changed, logs what is wrong with it, and has the components changed. */
-function followFolder({ logger, loaded: first, load, change }: FollowOptions): (texts: FolderTexts) => Promise<void> {
+/** Loads sources that have changed, logs what is wrong with them, and has the components changed. */
+function followSources<Sources>({ logger, loaded: first, load, change }: FollowOptions<Sources>) {
   let loaded = first
-  return async (texts) => {
+  return async (sources: Sources): Promise<void> => {
     try {
-      const after = load(texts, loaded)
+      const after = load(sources, loaded)
       for (const note of after.notes) if (!loaded.notes.includes(note)) logger.warn(note)
       for (const fault of after.faults) logger.error(fault)
       if (after.faults.length > 0) logger.warn('the previous version of these files stays active')

@@ -126,19 +126,21 @@ function portUnavailable(cause: unknown, host: string, port: number): BindingErr
   })
 }
 
+const routeIngress = "route the ingress to it (the emulator's: ingress in emulator.yaml)"
+
 const explanations: ReadonlyMap<string, { what: string; fix: string }> = new Map([
   [
     'EADDRINUSE',
     {
       what: 'handshakePort {port} is in use',
-      fix: 'stop what listens there or choose another port, and route the ingress to it',
+      fix: `stop what listens there or choose another port, and ${routeIngress}`,
     },
   ],
   [
     'EACCES',
     {
       what: 'handshakePort {port} may not be opened by this user',
-      fix: 'choose a port of 1024 or above, and route the ingress to it',
+      fix: `choose a port of 1024 or above, and ${routeIngress}`,
     },
   ],
   [

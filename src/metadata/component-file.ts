@@ -20,6 +20,8 @@ export interface ComponentEntry {
   readonly source: EntrySource
   /** The place of its value: `file:line:column`. */
   readonly at: string
+  /** The place of its name. */
+  readonly nameAt: string
 }
 
 /** A component of a file, its references not resolved yet. */
@@ -33,7 +35,7 @@ export interface ComponentDraft {
   readonly secretStore: string | undefined
   readonly entries: readonly ComponentEntry[]
   readonly issues: readonly MetadataIssue[]
-  /** Places in the file: `file:line:column`. */
+  /** Places in the file: `file:line:column`; `metadata` is that of the key in `spec`. */
   readonly places: { readonly name: string; readonly type: string; readonly version: string; readonly metadata: string }
 }
 
@@ -47,7 +49,7 @@ export interface ComponentFile {
   /** Why the text is no YAML, which is among the issues too. Components before the fault are still there. */
   readonly isBroken: boolean
   /**
-   * The line of a place with a caret under it, secret values masked.
+   * The line of a place with a caret under it, secret values masked and comments left out.
    *
    * @param at `file:line:column`, as in an issue
    * @returns undefined for a place that is not in this file
@@ -125,7 +127,7 @@ function readDraft(
       name: at(['metadata', 'name']),
       type: at(['spec', 'type']),
       version: at(['spec', 'version']),
-      metadata: at(['spec', 'metadata']),
+      metadata: keyAt(['spec', 'metadata']),
     },
   }
 }
@@ -167,7 +169,8 @@ function readEntries(
     names.add(name)
     const source = readSource(entry)
     if ('rule' in source) fault(field, valuePath, source)
-    return [{ name, at: at(valuePath), source: 'rule' in source ? ({ kind: 'faulty' } as const) : source }]
+    const places = { at: at(valuePath), nameAt: at([...here, 'name']) }
+    return [{ name, ...places, source: 'rule' in source ? ({ kind: 'faulty' } as const) : source }]
   })
 }
 

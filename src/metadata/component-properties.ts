@@ -41,13 +41,14 @@ export function resolveEntries(draft: ComponentDraft, sources: ReferenceSources)
   const issues: MetadataIssue[] = []
   const values = new Map<string, { readonly value: PropertyValue | UnknownValue; readonly at: string }>()
   for (const entry of draft.entries) {
-    const { name, at } = entry
+    const { name } = entry
+    const at = isOurs && !findField(name) ? entry.nameAt : entry.at
     try {
       values.set(name, { at, value: resolve(entry, isOurs, sources) ?? new UnknownValue() })
     } catch (error) {
       if (!(error instanceof BrokenRule)) throw error
       const { rule, fix } = error
-      issues.push({ field: name.slice(0, 256), rule, ...(fix !== undefined && { fix }), at })
+      issues.push({ field: name.slice(0, 256), rule, ...(fix !== undefined && { fix }), at: entry.at })
       values.set(name, { at, value: new UnknownValue() })
     }
   }

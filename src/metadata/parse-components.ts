@@ -41,7 +41,7 @@ export interface Component {
 export interface ComponentPlaces {
   readonly type: string
   readonly version: string
-  /** By the name of the property. */
+  /** By the name of the property: the place of its value, or of the name itself where that is no field. */
   readonly properties: Readonly<Record<string, string>>
 }
 

@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path'
 import { messageOf } from '../support/error-code.ts'
 import { isRecord } from '../support/is-record.ts'
 import { readJson } from '../support/json-text.ts'
-import { readRegularFileSync } from '../support/regular-file.ts'
+import { readRegularFile, readRegularFileSync } from '../support/regular-file.ts'
 import type { ComponentDraft } from './component-file.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import type { Secrets } from './resolve-reference.ts'
@@ -76,13 +76,32 @@ export function readSecretsFile(file: string): Secrets {
   try {
     text = readRegularFileSync(file)
   } catch (error) {
-    const counts = isAbsolute(file) ? '' : `; a relative path counts from the working folder, ${process.cwd()}`
-    throw new SecretStoreError(`${file} can't be read: ${messageOf(error)}${counts}`, { cause: error })
+    throw unreadable(file, error)
   }
+  return parseSecrets(file, text)
+}
+
+/** The text of a JSON file of secrets, or why it can't be read. */
+export async function readSecretsText(file: string): Promise<string | SecretStoreError> {
+  return readRegularFile(file).catch((error: unknown) => unreadable(file, error))
+}
+
+/**
+ * The secrets of a file that was read before.
+ *
+ * @throws SecretStoreError, which quotes nothing of the text
+ */
+export function parseSecrets(file: string, text: string | SecretStoreError): Secrets {
+  if (text instanceof SecretStoreError) throw text
   // Without the parser's own message: that would quote the text, which is secret.
   const value = readJson(text)
   if (isRecord(value)) return value
   throw new SecretStoreError(`${file} must hold a JSON object`)
+}
+
+function unreadable(file: string, cause: unknown): SecretStoreError {
+  const counts = isAbsolute(file) ? '' : `; a relative path counts from the working folder, ${process.cwd()}`
+  return new SecretStoreError(`${file} can't be read: ${messageOf(cause)}${counts}`, { cause })
 }
 
 /**

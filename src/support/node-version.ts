@@ -6,5 +6,8 @@ export function complaintAboutNode(version: string): string | undefined {
   const [major = 0, minor = 0] = version.split('.').map(Number)
   const [oldestMajor = 0, oldestMinor = 0] = oldestNode.split('.').map(Number)
   if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return undefined
-  return `eventgrid-binding needs Node ${oldestNode} or newer; this is v${version}`
+  return (
+    `eventgrid-binding needs Node ${oldestNode} or newer; this is v${version}. ` +
+    'npm install node@24 adds a newer one to your project, and npx eventgrid-binding takes it'
+  )
 }

@@ -6,7 +6,7 @@ export interface ExcerptOptions {
   readonly documents: readonly LocatedDocument[]
   /** May this key or value be shown? All others are masked. */
   readonly isShown: (scalar: LocatedScalar, document: LocatedDocument) => boolean
-  /** Words that may be shown outside of keys and values: in comments, and in a text that could not be read. */
+  /** Words that may be shown outside of keys and values: in a text that could not be read. */
   readonly words: ReadonlySet<string>
   /** Columns that fit; a longer line is cut around the place. */
   readonly maxWidth: number
@@ -18,8 +18,7 @@ const reach = 1_000
 
 /**
  * The line of a place in a YAML text, and a second line with a caret under it. Punctuation is shown, and what is known
- * to be no secret; all else becomes
- * `***`.
+ * to be no secret; all else becomes `***`. A comment, which may hold a secret, is left out.
  *
  * @example
  *   12 |   value: 9000
@@ -71,6 +70,7 @@ function maskLine(
   for (let at = range.start; at < range.end; ) {
     const from = at
     const scalar = scalars.find(({ start, end }) => start <= from && from < end)
+    if (!scalar && isComment(text, from)) break
     const word = scalar ? undefined : /^[^\s,:{}[\]"'#|>&*!?-][^\s,:{}[\]"']*/.exec(text.slice(from, range.end))?.[0]
     const to = Math.min(scalar?.end ?? from + (word?.length ?? 1), range.end)
     const isHidden = scalar ? scalar.isHidden : word !== undefined && !words.has(word)
@@ -80,8 +80,12 @@ function maskLine(
     at = to
   }
   // Tabs and control characters would move the caret away from its place.
-  return { shown: printable(line), caret: caret ?? line.length }
+  const shown = printable(line).trimEnd()
+  return { shown, caret: caret ?? shown.length }
 }
+
+/** Does a comment begin here, outside of keys and values? */
+const isComment = (text: string, at: number) => text[at] === '#' && (at === 0 || /\s/.test(text[at - 1] ?? ''))
 
 /** Cuts a line so that its place stays in view. */
 function cutAround({ shown, caret }: MaskedLine, width: number): MaskedLine {

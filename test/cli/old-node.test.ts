@@ -15,7 +15,9 @@ it.each([
   { version: '22.18.0', isTooOld: false },
   { version: '24.0.0-nightly', isTooOld: false },
 ])('knows of Node $version whether it is too old', ({ version, isTooOld }) => {
-  const complaint = `eventgrid-binding needs Node 22.18 or newer; this is v${version}`
+  const complaint =
+    `eventgrid-binding needs Node 22.18 or newer; this is v${version}. ` +
+    'npm install node@24 adds a newer one to your project, and npx eventgrid-binding takes it'
   expect(complaintAboutNode(version)).toBe(isTooOld ? complaint : undefined)
 })
 

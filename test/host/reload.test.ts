@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openDaprApp } from '../support/dapr-app.ts'
 import { eventually } from '../support/eventually.ts'
@@ -51,6 +53,25 @@ it('adds, changes and removes components while it runs, and keeps what a broken 
   await host.line(/ info {2}removed.* component=parcels/)
   expect(names(await host.get('/v1.0/metadata'))).toEqual(['orders'])
   expect((await host.invoke('parcels', { operation: 'create' })).body).toContain("couldn't find output binding parcels")
+})
+
+it('starts a component anew when the file of --secrets is corrected, and keeps it while that file is broken', async () => {
+  const world = await openHostWorld()
+  const file = join(world.folder.path, 'given.json')
+  const give = (accessKey: string) => writeFileSync(file, JSON.stringify({ 'orders-accessKey': accessKey }))
+  give('d3Jvbmc=')
+  const host = world.start(['--secrets', file])
+  const create = () => host.invoke('orders', { operation: 'create', data: 'sent' })
+  expect((await create()).body).toContain('CREDENTIALS_REJECTED')
+
+  writeFileSync(file, 'not JSON')
+  await host.line(/ error --secrets: .*given\.json must hold a JSON object/)
+  await host.line(/ warn {2}the previous version of these files stays active/)
+  expect((await create()).body).toContain('CREDENTIALS_REJECTED')
+
+  give(world.emulator.topic('orders').key)
+  await host.line(/ info {2}every component file is valid again/)
+  await eventually(async () => expect((await create()).status).toBe(200))
 })
 
 it('lets the application publish by components that change, while one waits for what the application has', async () => {

@@ -24,10 +24,7 @@ describe('the line of a fault', () => {
   it.each([
     {
       at: 'f.yaml:8:37',
-      lines: [
-        '  8 |     - { name: handshakePort, value: 9000 } # *** ***',
-        '    |                                     ^',
-      ],
+      lines: ['  8 |     - { name: handshakePort, value: 9000 }', '    |                                     ^'],
     },
     {
       at: 'f.yaml:9:36',

@@ -184,6 +184,14 @@ it('says of a kind and of a type that is nearly right what was probably meant', 
   ])
 })
 
+it('points at the name of an unknown field, and for a missing field at the list of the fields', () => {
+  const misspelled = component('alpha').replace('topicEndpoint', 'topicEndpint')
+  expect(load({ 'a.yaml': misspelled }).faults.join().split('\n')).toEqual([
+    'a.yaml:8:3: topicEndpoint is required on the output side; is "topicEndpint" meant for it?',
+    'a.yaml:9:15: "topicEndpint" is not a field of this component; did you mean topicEndpoint?',
+  ])
+})
+
 it('reports missing secrets, faults of metadata and faults of the YAML together, each with its line', () => {
   const text = `
 apiVersion: v1alpha1
@@ -207,10 +215,10 @@ spec:
   expect(places).toEqual([
     'a.yaml:2:13: apiVersion',
     'a.yaml:7:12: version',
-    'a.yaml:9:5: tenantId',
-    'a.yaml:9:5: subscriptionId',
-    'a.yaml:9:5: clientId',
-    'a.yaml:9:5: subscriberEndpoint',
+    'a.yaml:8:3: tenantId',
+    'a.yaml:8:3: subscriptionId',
+    'a.yaml:8:3: clientId',
+    'a.yaml:8:3: subscriberEndpoint',
     'a.yaml:9:43: clientSecret',
     'a.yaml:10:37: handshakePort',
     'a.yaml:11:29: scope',

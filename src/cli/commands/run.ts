@@ -9,7 +9,7 @@ import { createSidecar, type Sidecar } from '../../host/sidecar.ts'
 import { type FolderTexts, otherFiles, readFolder } from '../../metadata/component-folder.ts'
 import { type Loaded, loadComponents } from '../../metadata/load-components.ts'
 import { createPlaceholders } from '../../metadata/placeholders.ts'
-import { readSecretsFile } from '../../metadata/secret-stores.ts'
+import { parseSecrets, readSecretsText, type SecretStoreError } from '../../metadata/secret-stores.ts'
 import { messageOf } from '../../support/error-code.ts'
 import { isLoopback } from '../../support/loopback.ts'
 import type { Command } from '../command.ts'
@@ -42,7 +42,7 @@ Options:
   --http-address HOST           where the API listens (default ${runDefaults.httpAddress}: this machine only)
   --grpc-port N                 port of Dapr's gRPC API (off by default; Dapr's own is 50001; 0 takes a free one)
   --secrets FILE                JSON file for secretKeyRef, such as { "event-grid": { "clientSecret": "..." } }, beside the
-                                local secret stores of the folder
+                                local secret stores of the folder. A change takes effect at once
 ${emulatorHelp(29)}
 ${metricsHelp(29)}
 ${logHelp(29)}
@@ -65,11 +65,11 @@ async function runSidecar(args: readonly string[]): Promise<number> {
   const logger = loggerOf()
   const ending = awaitEnd()
   // The folder may be on a network mount that hangs.
-  const texts = await Promise.race([textsOf(options), ending.asked])
-  if (typeof texts === 'string') return 0
+  const sources = await Promise.race([readSources(options), ending.asked])
+  if (typeof sources === 'string') return 0
   const load = loader(options)
   const unread = await unreadNotes(options)
-  const loaded = firstLoad(() => load(texts), unread)
+  const loaded = firstLoad(() => load(sources), unread)
   const endpoints = options.emulator && (await emulatorEndpoints(options.emulator))
   const { env } = process
   const sidecar = await createSidecar({
@@ -79,7 +79,7 @@ async function runSidecar(args: readonly string[]): Promise<number> {
     apiToken: secretOf(env.DAPR_API_TOKEN),
     version: packageVersion(),
     loggerOf,
-    folder: { read: () => readFolder(options.components), texts, load },
+    components: { read: () => readSources(options), known: sources, load },
     onShutdown: () => ending.ask('shutdown'),
   })
   let observation: Observation | undefined
@@ -129,9 +129,17 @@ function warnOfStrangers({ http }: RunOptions, url: string, logger: Logger): voi
   )
 }
 
-async function textsOf({ components }: RunOptions): Promise<FolderTexts> {
+/** What components are loaded from. */
+interface Sources {
+  readonly texts: FolderTexts
+  /** The text of `--secrets`, or why it can't be read; `undefined` without that option. */
+  readonly secrets: string | SecretStoreError | undefined
+}
+
+async function readSources({ components, secrets }: RunOptions): Promise<Sources> {
+  const text = secrets === undefined ? undefined : readSecretsText(secrets)
   try {
-    return await readFolder(components)
+    return { texts: await readFolder(components), secrets: await text }
   } catch (error) {
     throw new UsageError(`--components ${components} can't be read: ${messageOf(error)}`, { cause: error })
   }
@@ -150,14 +158,14 @@ async function unreadNotes({ components, secrets }: RunOptions): Promise<readonl
 function loader({ appId, secrets }: RunOptions) {
   const { env } = process
   const fill = createPlaceholders({ appId, env })
-  return (texts: FolderTexts, before?: Loaded): Loaded =>
+  return ({ texts, secrets: text }: Sources, before?: Loaded): Loaded =>
     loadComponents(texts, {
       appId,
       before,
       env,
       fill,
       excerptWidth: process.stderr.columns || 120,
-      secrets: () => (secrets === undefined ? {} : readSecretsFile(secrets)),
+      secrets: () => (secrets === undefined || text === undefined ? {} : parseSecrets(secrets, text)),
     })
 }
 

@@ -367,7 +367,7 @@ it('draws the line of each problem with a caret, and masks secrets', () => {
   const text =
     'clients:\n  - { clientSecret: MARKED, colour: red }\ndeadLetterConnectionString: MARKED;x\nport: a # MARKED\n'
   const parse = () => parseConfig(text, { file: 'e.yaml', now: 0, readFile: String, excerptWidth: 80 })
-  expect(parse).toThrow(['e.yaml:4:7: port must be a number', '  4 | port: a # ***', '    |       ^'].join('\n'))
+  expect(parse).toThrow(['e.yaml:4:7: port must be a number', '  4 | port: a', '    |       ^'].join('\n'))
   expect(parse).toThrow('  2 |   - { clientSecret: ***, colour: red }\n    |                          ^')
   expect(parse).not.toThrow(/MARKED/)
 })
