@@ -9,7 +9,7 @@ const server = createServer(async (request, response) => {
   response.end()
 })
 server.on('error', (error) => {
-  console.error(`port ${port} can't be used (${error.code}). Free it, or change port in this file and --app-port of run`)
+  console.error(`port ${port} can't be used (${error.code}). Free it, or change it in app.mjs and in --app-port of run`)
   process.exitCode = 1
 })
 server.listen(port, '127.0.0.1', () => console.log(`the application listens on port ${port}`))

@@ -1,6 +1,6 @@
 import { isRestError } from '@azure/core-rest-pipeline'
 import { certificateRemedy } from '../core/certificate-fault.ts'
-import { emulatorFixes, fixFor } from '../core/emulator-fix.ts'
+import { emulatorFixes, fixFor, silentEmulatorFix } from '../core/emulator-fix.ts'
 import { emulatorRemedy } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import { NoTokenError } from '../core/no-token.ts'
@@ -53,8 +53,10 @@ export function judgeTokenFailure(
         ? (exchange?.code ?? (isRestError(error) ? error.code : aadsts) ?? 'no answer')
         : `it answered ${exchange.status}${aadsts ? `, ${aadsts}` : ''}`
     const from = metadata.kind === 'host' ? "the host's credential" : authorityHost
+    // Not as the fix: with one there is no other attempt.
+    const silent = silentEmulatorFix(why, authorityHost)
     return new NoTokenError({
-      what: `no token from ${from}: ${show(why)}${hint}`,
+      what: `no token from ${from}: ${show(why)}${silent === undefined ? '' : `; ${silent}`}${hint}`,
       fix: certificateRemedy(why, authorityHost),
       retryAfterMs: exchange?.status === undefined ? undefined : exchange.retryAfterMs,
     })

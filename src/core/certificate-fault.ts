@@ -12,8 +12,8 @@ export function certificateRemedy(code: string | undefined = '', url = ''): stri
   if (!/CERT|SIGNATURE|SELF_SIGNED|ISSUER/.test(code)) return undefined
   if (isEmulator(url))
     return (
-      'its certificate is not trusted: an emulator that is started anew has another one. Start this process anew as well, ' +
-      'or start emulate with --state FILE, where it keeps its certificate; ' +
+      'its certificate is not trusted: an emulator that is started anew has another one. run --emulator takes it over in a ' +
+      'moment: try again. Start any other process anew, or start emulate with --state FILE, where it keeps its certificate; ' +
       'without --emulator set endpoints.ca or NODE_EXTRA_CA_CERTS to its certificate authority'
     )
   return (

@@ -10,6 +10,12 @@ export function fixFor(url: string, emulator: string, azure: string): string {
   return isEmulator(url) ? `on the emulator: ${emulator}\nin Azure: ${azure}` : azure
 }
 
+/** What to do where nothing listens at the address of an emulator; `undefined` for any other error. A retry may help. */
+export function silentEmulatorFix(code: string | undefined, url: string): string | undefined {
+  if (code !== 'ECONNREFUSED' || !isEmulator(url)) return undefined
+  return `nothing listens at ${new URL(url).host}: start the emulator (eventgrid-binding emulate), or correct the address`
+}
+
 const configuration = 'its configuration (emulate --config FILE, read again when it changes)'
 
 /** What to do about a refusal of the emulator. */
@@ -20,8 +26,8 @@ export const emulatorFixes = {
   provider: (subscriptionId: string) =>
     `set registered in ${configuration}:\nsubscriptions: [{ id: ${subscriptionId}, registered: true }]`,
   scope:
-    'emulate prints the scope of each topic at its start; or add the resource to topics, namespaces ' +
-    `or subscriptions in ${configuration}`,
+    'emulate prints the scope of each topic at its start, and emulator.topic(NAME).id is it in code; or add the resource ' +
+    `to topics, namespaces or subscriptions in ${configuration}`,
   key: (field: string) => `set ${field} to the key of the topic, which emulate prints at its start`,
   topic: `set topicEndpoint to an endpoint that emulate prints at its start; or add the topic to topics in ${configuration}`,
 } as const

@@ -1,3 +1,4 @@
+import { suggestName } from '../support/nearest-name.ts'
 import type { RunningEmulator } from './emulator.ts'
 import type { Namespace, NamespaceTopic } from './model/namespace.ts'
 import type { Publishable } from './model/resource.ts'
@@ -44,14 +45,14 @@ type Sources = Pick<RunningEmulator, 'store' | 'namespaces' | 'addresses'>
 /** A custom topic. @param name @default the first. Throws a RangeError for an unknown name. */
 export function viewTopic({ store, addresses }: Sources, name: string | undefined): TopicView {
   const topic = name === undefined ? store.resources('topics')[0] : resourceNamed(store, 'topics', name)
-  if (!topic) throw new RangeError(name === undefined ? 'there is no topic' : `there is no topic ${name}`)
+  if (!topic) throw unknown('topic', name, store.resources('topics'))
   return viewPublished(addresses, topic)
 }
 
 /** A domain. @param name @default the first. Throws a RangeError for an unknown name. */
 export function viewDomain({ store, addresses }: Sources, name: string | undefined): TopicView {
   const domain = name === undefined ? store.resources('domains')[0] : resourceNamed(store, 'domains', name)
-  if (!domain) throw new RangeError(name === undefined ? 'there is no domain' : `there is no domain ${name}`)
+  if (!domain) throw unknown('domain', name, store.resources('domains'))
   return viewPublished(addresses, domain)
 }
 
@@ -72,15 +73,17 @@ export function viewNamespaceTopic(
   namespaceName: string | undefined,
 ): NamespaceTopicView {
   const namespace = namespaceName === undefined ? namespaces.namespaces()[0] : namespaces.namespace(namespaceName)
-  if (!namespace) {
-    throw new RangeError(
-      namespaceName === undefined ? 'there is no namespace' : `there is no namespace ${namespaceName}`,
-    )
-  }
+  if (!namespace) throw unknown('namespace', namespaceName, namespaces.namespaces())
   const topics = namespaces.topics(namespace.id)
   const topic = name === undefined ? topics[0] : topics.find((one) => one.name.toLowerCase() === name.toLowerCase())
-  if (!topic) throw new RangeError(`there is no topic ${name ?? ''} in the namespace ${namespace.name}`)
+  if (!topic) throw unknown('topic', name, topics, ` in the namespace ${namespace.name}`)
   return viewOf(addresses.https, namespace, topic)
+}
+
+function unknown(kind: string, name: string | undefined, known: readonly { readonly name: string }[], where = '') {
+  if (name === undefined) return new RangeError(`there is no ${kind}${where}`)
+  const names = known.map((one) => one.name)
+  return new RangeError(`there is no ${kind} ${name}${where}; ${suggestName(name, names)}`)
 }
 
 /** The topics of all namespaces. */

@@ -9,7 +9,7 @@ export interface AppAddress {
 
 /** What both APIs tell of this process. */
 export interface ApiIdentity {
-  readonly host: Host
+  readonly host: Pick<Host, 'components'>
   readonly appId: string
   readonly app: AppAddress | undefined
   readonly version: string

@@ -7,9 +7,10 @@ import { readJson } from '../support/json-text.ts'
 import { isForeignFetch, isOwnHost, isOwnOrigin } from '../support/request-origin.ts'
 import { isSameText } from '../support/same-text.ts'
 import { type ApiIdentity, apiMetadata } from './api-metadata.ts'
-import { callOutput, OutputCallError } from './call-output.ts'
+import { type CallOutput, OutputCallError } from './call-output.ts'
 
 export interface BindingsApiOptions extends ApiIdentity {
+  readonly callOutput: CallOutput
   /** The address that the API listens on: a loopback name, an IP address, or `0.0.0.0` or `::` for all. */
   readonly listeningOn: string
   /** The `dapr-api-token` of every request, health checks aside. */
@@ -36,7 +37,7 @@ const invokeRequest = z.object({
 
 /** Dapr's HTTP API as far as bindings need it: bindings, health, metadata and shutdown. Does not listen yet. */
 export function createBindingsApi(options: BindingsApiOptions): FastifyInstance {
-  const { host, notReady, extended } = options
+  const { callOutput, notReady, extended } = options
   // One for each address of a name.
   const servers: ClosableServer[] = []
   const server = fastify({
@@ -86,7 +87,7 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
       const { operation, data, metadata } = body
       const given = { ...metadata, ...traceContext(request.headers) }
       try {
-        const answer = await callOutput(host, { name, operation, data: data ?? null, metadata: given })
+        const answer = await callOutput({ name, operation, data: data ?? null, metadata: given })
         return sendJson(reply.headers(answerHeaders(answer.metadata)), '')
       } catch (error) {
         if (!(error instanceof OutputCallError)) throw error

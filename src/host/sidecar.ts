@@ -10,6 +10,7 @@ import type { AppAddress } from './api-metadata.ts'
 import { createAppChannel } from './app-channel.ts'
 import { type AppHealthCheck, type AppWatch, watchApp } from './app-watch.ts'
 import { createBindingsApi } from './bindings-api.ts'
+import { createCallOutput } from './call-output.ts'
 import { createHost } from './host.ts'
 import { watchFolder } from './watch-folder.ts'
 
@@ -64,6 +65,7 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>): 
   let isDraining = false
   const both = {
     host,
+    callOutput: createCallOutput({ host, logger }),
     app,
     version: options.version,
     appId: options.appId,

@@ -5,6 +5,7 @@ import { isRestError, type PipelinePolicy, type PipelineRequest } from '@azure/c
 import { AzureKeyCredential, EventGridPublisherClient } from '@azure/eventgrid'
 import { createAnswerLimitPolicy } from '../core/answer-limit.ts'
 import { certificateRemedy } from '../core/certificate-fault.ts'
+import { silentEmulatorFix } from '../core/emulator-fix.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError, whatIsWrong } from '../core/errors.ts'
 import { NoTokenError } from '../core/no-token.ts'
@@ -170,12 +171,12 @@ async function sendOnce(
     const code = isRestError(error) ? error.code : undefined
     const reason = error instanceof Error ? clean(error.message) || error.name : 'unknown'
     const noSuchHost = code === 'ENOTFOUND'
-    const fix = noSuchHost ? noSuchHostRemedy : certificateRemedy(code, client.endpointUrl)
+    const lasting = certificateRemedy(code, client.endpointUrl)
     return {
       kind: 'unreachable',
       reason: code && !reason.includes(code) ? `${code} ${reason}` : reason,
-      fix,
-      permanent: !isRestError(error) || (fix !== undefined && !noSuchHost),
+      fix: noSuchHost ? noSuchHostRemedy : (lasting ?? silentEmulatorFix(code, client.endpointUrl)),
+      permanent: !isRestError(error) || lasting !== undefined,
       noSuchHost,
     }
   }

@@ -11,6 +11,7 @@ import {
 } from '@azure/core-rest-pipeline'
 import { createAnswerLimitPolicy } from '../core/answer-limit.ts'
 import { certificateRemedy } from '../core/certificate-fault.ts'
+import { silentEmulatorFix } from '../core/emulator-fix.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import { NoTokenError } from '../core/no-token.ts'
@@ -273,7 +274,7 @@ function readError(error: unknown, namespaceEndpoint: string, shown: (text: stri
   }
   if (error instanceof BindingError) return { reason: error.message, noToken: true }
   const code = isRestError(error) ? error.code : undefined
-  const fix = certificateRemedy(code, namespaceEndpoint)
+  const fix = certificateRemedy(code, namespaceEndpoint) ?? silentEmulatorFix(code, namespaceEndpoint)
   const message = error instanceof Error ? shown(error.message) : 'unknown'
   const reason = code !== undefined && !message.includes(code) ? `${code} ${message}` : message
   return { reason, ...(fix !== undefined && { fix }) }

@@ -1,5 +1,5 @@
 import { certificateRemedy } from '../core/certificate-fault.ts'
-import { emulatorFixes, fixFor, isEmulator } from '../core/emulator-fix.ts'
+import { emulatorFixes, fixFor, isEmulator, silentEmulatorFix } from '../core/emulator-fix.ts'
 import type { BindingErrorCode, BindingErrorParts } from '../core/errors.ts'
 import { scrub } from '../core/scrub.ts'
 import { showUrl } from '../metadata/redact.ts'
@@ -189,7 +189,10 @@ function explainPassing(
   if (failure.kind !== 'network') return { what: `Azure Resource Manager answered ${failure.status} ${said}` }
   return {
     what: `no answer from ${resourceManager} ${said}`,
-    fix: certificateRemedy(failure.code, resourceManager) ?? checkNetwork,
+    fix:
+      certificateRemedy(failure.code, resourceManager) ??
+      silentEmulatorFix(failure.code, resourceManager) ??
+      checkNetwork,
   }
 }
 

@@ -23,6 +23,17 @@ export function nearestName(
   return nearest
 }
 
+const maxListed = 50
+
+/** For an error about an unknown name: the name that was probably meant, else the known ones. */
+export function suggestName(written: string, known: readonly string[]): string {
+  const nearest = nearestName(written, known)
+  if (nearest !== undefined) return `did you mean ${nearest}?`
+  if (known.length === 0) return 'there are none'
+  const more = known.length > maxListed ? ` and ${known.length - maxListed} more` : ''
+  return `there are ${known.slice(0, maxListed).join(', ')}${more}`
+}
+
 /** Damerau and Levenshtein's distance (optimal string alignment). */
 function countEdits(from: string, to: string): number {
   const table: number[][] = [Array.from({ length: to.length + 1 }, (_, column) => column)]

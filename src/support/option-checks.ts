@@ -1,5 +1,5 @@
 import { isRecord } from './is-record.ts'
-import { nearestName } from './nearest-name.ts'
+import { suggestName } from './nearest-name.ts'
 
 /** Throws a TypeError for an invalid value of an option. Never called for `undefined`. */
 export type OptionCheck = (name: string, value: unknown) => void
@@ -17,9 +17,7 @@ export function checkNames(
   if (!isRecord(value)) throw new TypeError(`${subject} must be an object with ${known.join(', ')}`)
   for (const name of Object.keys(value)) {
     if (known.includes(name)) continue
-    const nearest = nearestName(name, known)
-    const meant = nearest === undefined ? `there are ${known.join(', ')}` : `did you mean ${nearest}?`
-    throw new TypeError(`${subject}: there is no ${JSON.stringify(name.slice(0, 64))}; ${meant}`)
+    throw new TypeError(`${subject}: there is no ${JSON.stringify(name.slice(0, 64))}; ${suggestName(name, known)}`)
   }
   return Object.entries(value)
 }

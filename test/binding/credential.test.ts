@@ -10,6 +10,7 @@ import { Secret } from '../../src/core/secret.ts'
 import { azureEnvironments } from '../../src/metadata/azure-environment.ts'
 import type { CredentialMetadata } from '../../src/metadata/metadata.ts'
 import { type Answer, type Asked, startScripted } from '../subscription/support/scripted-arm.ts'
+import { freePort } from '../support/free-port.ts'
 
 const environment = azureEnvironments.AzurePublicCloud
 const metadata: CredentialMetadata = {
@@ -163,6 +164,13 @@ it('tells how long Entra wants to be left alone, also when asked again meanwhile
   const credential = createCredential(metadata, { environment, endpoints: { authorityHost: entra.url, ca: entra.ca } })
   expect(await failure(credential.getToken(scope))).toMatchObject({ name: 'NoTokenError', retryAfterMs: 7_000 })
   expect(await failure(credential.getToken(scope))).toMatchObject({ name: 'NoTokenError' })
+})
+
+it('says of an emulator that is down that it must be started, and leaves it to be tried again', async () => {
+  const authorityHost = `https://127.0.0.1:${await freePort()}`
+  const error = await failure(createCredential(metadata, { environment, endpoints: { authorityHost } }).getToken(scope))
+  const says = expect.stringMatching(/ECONNREFUSED; nothing listens at 127\.0\.0\.1:\d+: start the emulator/)
+  expect(error).toMatchObject({ name: 'NoTokenError', message: says, fix: undefined })
 })
 
 it('says what to do about a certificate that is not trusted', async () => {

@@ -1,7 +1,10 @@
+import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { addressOf } from '../../src/listener/listen.ts'
 import { readPage, section } from '../documents/page.ts'
 import { freePort } from '../support/free-port.ts'
 import { paste } from '../support/shell.ts'
@@ -55,6 +58,22 @@ it('writes files to start from, and prints the commands that bring an event to a
   expect(publishing.lines).toContain('HTTP/1.1 200 OK')
   const [event = ''] = await application.said(/^\/orders /)
   expect(JSON.parse(event.slice('/orders '.length))).toMatchObject({ data: { order: 1 } })
+})
+
+it('writes an application that says what to do when its port is in use', async () => {
+  const { folder } = await initialised()
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  onTestFinished(() => void other.close())
+  const port = String(addressOf(other).port)
+  const file = join(folder, 'app.mjs')
+  writeFileSync(file, readFileSync(file, 'utf8').replace('3000', port))
+  const application = paste('node app.mjs; echo ended with $?', folder)
+  await application.ended
+  expect(application.lines).toEqual([
+    `port ${port} can't be used (EADDRINUSE). Free it, or change it in app.mjs and in --app-port of run`,
+    'ended with 1',
+  ])
 })
 
 it('prints the commands that docs/getting-started.md shows', async () => {

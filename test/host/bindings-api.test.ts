@@ -1,7 +1,9 @@
 import { connect } from 'node:net'
 import { expect, it } from 'vitest'
 import { Secret } from '../../src/core/secret.ts'
+import { captureLog } from '../support/captured-log.ts'
 import { failToAccept, listeningServers } from '../support/listening-servers.ts'
+import { startEmulator } from '../support/start-emulator.ts'
 import { openApi, openPublishing } from './open-api.ts'
 
 const failed = (errorCode: string, message: string) => JSON.stringify({ errorCode, message })
@@ -241,3 +243,29 @@ it.each([
     expect([answer.statusCode, health.statusCode]).toEqual([expected, 204])
   },
 )
+
+const create = (name: string) => ({
+  method: 'POST' as const,
+  url: `/v1.0/bindings/${name}`,
+  payload: { operation: 'create', data: { order: 1 } },
+})
+
+it('logs the known names at a call to an unknown one, once for many calls', async () => {
+  const log = captureLog()
+  const api = await openApi({}, undefined, log)
+  for (const name of ['order', 'order', 'a%0Ab']) await api.inject(create(name))
+  const lines = log.lines.filter(({ message }) => message === 'a call names an unknown component')
+  expect(lines.map(({ fields }) => fields)).toEqual([
+    { called: 'order', known: 'orders' },
+    { called: 'a b', known: 'orders', leftOut: 1 },
+  ])
+})
+
+it('logs a failure with its whole remedy', async () => {
+  const log = captureLog()
+  const { httpEndpoint } = (await startEmulator()).topic()
+  const api = await openApi({}, { httpEndpoint, key: 'd3Jvbmc=' }, log)
+  await api.inject(create('orders'))
+  const { fields } = log.lines.find(({ message }) => message === 'create failed') ?? {}
+  expect(fields?.reason).toMatch(/on the emulator: .* in Azure: .* az eventgrid topic key list .*--output tsv\)"$/)
+})

@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { createMetrics } from '../../src/binding/metrics.ts'
 import { type BindingsApiOptions, createBindingsApi } from '../../src/host/bindings-api.ts'
+import { createCallOutput } from '../../src/host/call-output.ts'
 import { createHost } from '../../src/host/host.ts'
 import { loadComponents } from '../../src/metadata/load-components.ts'
 import { captureLog } from '../support/captured-log.ts'
@@ -16,7 +17,7 @@ interface Topic {
 const nowhere: Topic = { httpEndpoint: 'http://127.0.0.1:1/api/events', key: 'a-key' }
 
 /** The API over a component `orders` that publishes only. */
-export async function openApi(options: Partial<BindingsApiOptions> = {}, topic: Topic = nowhere) {
+export async function openApi(options: Partial<BindingsApiOptions> = {}, topic = nowhere, log = captureLog()) {
   const yaml = `
 apiVersion: dapr.io/v1alpha1
 kind: Component
@@ -32,11 +33,11 @@ spec:
     fill: (text) => text,
     secrets: () => ({}),
   })
-  const log = captureLog()
   const host = createHost({ channel: undefined, loggerOf: () => log, metrics: createMetrics() })
   await host.start(loaded)
   const api = createBindingsApi({
     host,
+    callOutput: createCallOutput({ host, logger: log }),
     appId: 'shop',
     app: undefined,
     version: '1.2.3',

@@ -166,6 +166,12 @@ it.each([
   },
 ])('says what to do about $name', ({ failure, fix }) => expect(explain(failure).fix).toContain(fix))
 
+it('says of an emulator that is down that it must be started', () => {
+  const failure = { kind: 'network', status: undefined, code: 'ECONNREFUSED' } as const
+  const { fix } = explain(failure, { resourceManager: 'https://127.0.0.1:4430' })
+  expect(fix).toContain('nothing listens at 127.0.0.1:4430: start the emulator')
+})
+
 it.each([
   { verdict: 'passing', failure: { status: 409, code: 'Conflict' } },
   { verdict: 'passing', failure: { status: 412 } },

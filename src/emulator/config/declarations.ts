@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { suggestName } from '../../support/nearest-name.ts'
 import { deleteNamespace } from '../arm/namespaces.ts'
 import { declaredProperties } from '../arm/validation.ts'
 import type { CancelTimer, Clock } from '../model/clock.ts'
@@ -51,7 +52,10 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
     const topic =
       options.topic === undefined ? store.resources('topics')[0] : resourceNamed(store, 'topics', options.topic)
     const scope = options.scope === undefined ? topic?.id : asResourceId(options.scope)
-    if (scope === undefined) throw new RangeError(`there is no topic ${options.topic ?? ''}`)
+    if (scope === undefined) {
+      const names = store.resources('topics').map(({ name }) => name)
+      throw new RangeError(`there is no topic ${options.topic ?? ''}; ${suggestName(options.topic ?? '', names)}`)
+    }
     return { scope, id: eventSubscriptionId(scope, options.name) }
   }
 

@@ -1,4 +1,4 @@
-import { nearestName } from '../../support/nearest-name.ts'
+import { suggestName } from '../../support/nearest-name.ts'
 import { checkNames } from '../../support/option-checks.ts'
 
 /**
@@ -66,10 +66,8 @@ export function checkFault(fault: Fault): void {
   checkNames('the fault', fault, Object.keys(faultNames))
   const { route, times = 1, status, delayMs, drop, matches } = fault
   if (!Object.hasOwn(routes, route)) {
-    const known = Object.keys(routes)
-    const meant = nearestName(String(route), known)
-    const there = meant === undefined ? `there are ${known.join(', ')}` : `did you mean ${meant}?`
-    throw new TypeError(`the fault: there is no route ${JSON.stringify(route)}; ${there}`)
+    const meant = suggestName(String(route), Object.keys(routes))
+    throw new TypeError(`the fault: there is no route ${JSON.stringify(route)}; ${meant}`)
   }
   if (!(times >= 1)) throw new RangeError(`the fault: times must be 1 or more, not ${String(times)}`)
   if (matches !== undefined && typeof matches !== 'function')

@@ -14,11 +14,12 @@ import { statusDetails } from '../../support/grpc-services.ts'
 import { isOwnHost } from '../../support/request-origin.ts'
 import { isSameText } from '../../support/same-text.ts'
 import { type ApiIdentity, apiMetadata } from '../api-metadata.ts'
-import { callOutput, OutputCallError } from '../call-output.ts'
+import { type CallOutput, OutputCallError } from '../call-output.ts'
 import { type InvokeBindingRequest, loadRuntimeContract } from './runtime-contract.ts'
 import { unsupportedMethods } from './unsupported-methods.ts'
 
 export interface GrpcApiOptions extends ApiIdentity {
+  readonly callOutput: CallOutput
   readonly listeningOn: string
   readonly token?: Secret | undefined
   readonly onShutdown: () => void
@@ -37,7 +38,7 @@ interface Failure {
 
 /** The service `Dapr` over gRPC: InvokeBinding, GetMetadata and Shutdown. Does not listen yet. */
 export function createGrpcApi(options: GrpcApiOptions) {
-  const { host, onShutdown } = options
+  const { callOutput, onShutdown } = options
   const { Dapr } = loadRuntimeContract()
   const server = new Server({ 'grpc.max_receive_message_length': maxMessageBytes, 'grpc.enable_channelz': 0 })
   const peers = createPeers(server, { onRefused() {} })
@@ -65,7 +66,7 @@ export function createGrpcApi(options: GrpcApiOptions) {
       InvokeBinding: guarded(async ({ request, metadata }: ServerUnaryCall<InvokeBindingRequest, object>) => {
         const { name, operation, data } = request
         const given = { ...request.metadata, ...traceContext(metadata) }
-        const answer = await callOutput(host, { name, operation, data: invokePayload(data), metadata: given })
+        const answer = await callOutput({ name, operation, data: invokePayload(data), metadata: given })
         return { metadata: answer.metadata }
       }),
       GetMetadata: guarded(() => {

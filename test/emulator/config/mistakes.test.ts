@@ -46,6 +46,22 @@ it.each([
   expect(() => emulator.failNext(untyped(fault))).toThrow(says)
 })
 
+it('an unknown topic, domain or namespace is answered by the name that was meant, or by the known names', async () => {
+  const emulator = await startEmulator({
+    topics: [{ name: 'orders' }, { name: 'parcels' }],
+    namespaces: [{ name: 'shop', topics: [{ name: 'returns' }] }],
+  })
+  expect(() => emulator.topic('order')).toThrow('there is no topic order; did you mean orders?')
+  expect(() => emulator.topic('x')).toThrow('there is no topic x; there are orders, parcels')
+  expect(() => emulator.domain('x')).toThrow('there is no domain x; there are none')
+  expect(() => emulator.namespaceTopic('x')).toThrow('there is no topic x in the namespace shop; there are returns')
+  expect(() => emulator.namespaceTopic('returns', 'shp')).toThrow('there is no namespace shp; did you mean shop?')
+  const starting = EventGridEmulator.start({
+    eventSubscriptions: [{ name: 'a', topic: 'order', endpoint: 'https://a.example/' }],
+  })
+  await expect(starting).rejects.toThrow('there is no topic order; did you mean orders?')
+})
+
 describe('raise()', () => {
   const order = { specversion: '1.0', id: 'one', source: '/shop', type: 'order.placed' }
 
