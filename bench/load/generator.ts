@@ -156,7 +156,8 @@ async function run({ targets, body, connections, ms, rate, awake }: LoadOrder): 
         for (; begun < total; begun++) {
           const dueAt = started + (begun / perSecond) * 1000
           if (dueAt > now) break
-          const connection = idle.pop()
+          // The one that waits longest: a connection that is never used would be closed by the server.
+          const connection = idle.shift()
           if (connection) send(connection, dueAt)
           else late.push(dueAt)
         }
