@@ -50,7 +50,7 @@ it('shows a component in which check names each line that is to be changed', asy
 it('lists as unchanged only fields that check knows', async () => {
   const rows = tables(section(page, 'Fields')).flatMap((table) => rowsOf(page, table))
   const fieldsThatAre = (fate: string) =>
-    rows.filter(([, here]) => here?.startsWith(fate)).flatMap(([field = '']) => codeIn(field))
+    rows.filter(([here]) => here?.startsWith(fate)).flatMap(([, field = '']) => codeIn(field))
   const besideFields = ['secretKeyRef', 'auth', 'scopes']
   const unchanged = fieldsThatAre('unchanged').filter((name) => !besideFields.includes(name))
   expect(unchanged.length).toBeGreaterThan(12)
