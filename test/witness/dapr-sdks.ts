@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { EventGridEmulator } from '../../src/emulator/index.ts'
-import { cacheOf } from './places.ts'
-import { runProgram, startProgram } from './program.ts'
+import { goProgramOf, prepareGo } from './go-program.ts'
+import { startProgram } from './program.ts'
 import { lastLine, preparePython, pythonOf, pythonSources } from './python-environment.ts'
 import type { Step, Witness } from './witness.ts'
 
@@ -19,22 +19,13 @@ export const daprPythonSdk: Witness = {
   run: () => witness(pythonOf(python), [join(pythonSources, 'dapr_app.py')]),
 }
 
-const goCache = cacheOf('dapr-go')
-const goApp = join(goCache, 'app')
+const goFolder = 'go-sdk'
 
 /** Dapr's SDK for Go against `run` over gRPC. */
 export const daprGoSdk: Witness = {
   name: "Dapr's Go SDK over gRPC",
-  async prepare() {
-    const found = await runProgram('go', ['version'])
-    if (found.code !== 0) return { missing: 'there is no go' }
-    await mkdir(goCache, { recursive: true })
-    const cwd = join(import.meta.dirname, 'go-sdk')
-    const env = { GOFLAGS: '-mod=readonly', GONOSUMDB: 'github.com/dapr/*', GOTOOLCHAIN: 'auto', CGO_ENABLED: '0' }
-    const build = await runProgram('go', ['build', '-o', goApp, '.'], { cwd, env })
-    return build.code === 0 ? {} : { missing: `${found.stdout} can't build it: ${lastLine(build)}` }
-  },
-  run: () => witness(goApp, []),
+  prepare: () => prepareGo(goFolder),
+  run: () => witness(goProgramOf(goFolder), []),
 }
 
 /** Runs an application beside `run`. It writes its steps as lines of JSON, and ends with a call of Shutdown. */

@@ -1,29 +1,15 @@
 import assert from 'node:assert/strict'
-import { mkdir } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
 import { type DeliveryRecord, EventGridEmulator, type EventGridEmulatorOptions } from '../../src/emulator/index.ts'
-import { cacheOf, caFile, portIngress } from './places.ts'
-import { type Program, runProgram, startProgram } from './program.ts'
+import { goProgramOf, prepareGo } from './go-program.ts'
+import { caFile, portIngress } from './places.ts'
+import { type Program, startProgram } from './program.ts'
 import { type Step, takeStep, type Witness } from './witness.ts'
 
-const sources = join(import.meta.dirname, 'go')
-const cache = cacheOf('go')
-const built = join(cache, 'event-grid-binding')
+const folder = 'go'
 
 /** Dapr's own Event Grid binding, in Go, from its module. It knows no host names but Azure's. */
-export const goBinding: Witness = { name: "Dapr's Go binding", prepare, run }
-
-async function prepare(): Promise<{ missing?: string }> {
-  const found = await runProgram('go', ['version'])
-  if (found.code !== 0) return { missing: 'there is no go' }
-  await mkdir(cache, { recursive: true })
-  const env = { GOFLAGS: '-mod=readonly', GONOSUMDB: 'github.com/dapr/*', GOTOOLCHAIN: 'auto', CGO_ENABLED: '0' }
-  const build = await runProgram('go', ['build', '-o', built, '.'], { cwd: sources, env })
-  return build.code === 0
-    ? {}
-    : { missing: `${found.stdout} can't build it: ${build.stderr.trim().split('\n').at(-1)}` }
-}
+export const goBinding: Witness = { name: "Dapr's Go binding", prepare: () => prepareGo(folder), run }
 
 async function run(): Promise<readonly Step[]> {
   return [...(await wholeLife('1.0')), ...(await wholeLife('2.0')), ...(await refusals())]
@@ -145,12 +131,12 @@ const subscriberEndpoint = (port: number) => `https://port-${port}.subscriber.ex
 
 async function start(emulator: EventGridEmulator, port: number): Promise<Started> {
   const topic = emulator.topic()
-  const program = startProgram(built, [], {
+  const program = startProgram(goProgramOf(folder), [], {
     timeoutMs: 180_000,
     env: {
       HTTPS_PROXY: emulator.proxy,
       NO_PROXY: '127.0.0.1,localhost',
-      SSL_CERT_FILE: await caFile('go', emulator.ca),
+      SSL_CERT_FILE: await caFile(folder, emulator.ca),
       BINDING_METADATA: JSON.stringify({
         tenantId: emulator.tenantId,
         subscriptionId: emulator.subscriptionId,
