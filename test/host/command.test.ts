@@ -49,11 +49,11 @@ it('names everything that is wrong in one go, what was left out, and what is not
   expect(command.lines.map((line) => line.replaceAll(`${folder.path}/`, ''))).toEqual([
     "eventgrid-binding run: --secrets: gone.json can't be read: ENOENT: no such file or directory, " +
       `open 'gone.json'; a relative path counts from the working folder, ${process.cwd()}`,
-    'c.yaml:7:5: topicEndpoint is required on the output side; write { name: topicEndpoint, value: ' +
+    'c.yaml:6:3: topicEndpoint is required on the output side; write { name: topicEndpoint, value: ' +
       '"https://TOPIC.westeurope-1.eventgrid.azure.net/api/events" } (the output side is configured ' +
       'because accessKey is set)',
-    '  7 |     - { name: accessKey, secretKeyRef: { name: event-grid, key: key } }',
-    '    |     ^',
+    '  6 |   metadata:',
+    '    |   ^',
     'a.yaml:5:9: component "a" has the unknown type "bindings.azure.eventgird"; did you mean bindings.azure.eventgrid?',
     'b.yaml:1:7: kind "Componet" is unknown; did you mean Component?',
     'ok.yaml.txt is not read as a component: its name does not end with .yaml or .yml',
