@@ -45,7 +45,10 @@ export interface LoadOptions {
   readonly secrets: () => Secrets
   /** The previous result: a broken file keeps its previous components. */
   readonly before?: Loaded | undefined
-  /** Columns of the excerpt of the file below each fault: the line and a caret, secret values masked and comments left out. @default no excerpts */
+  /**
+   * Columns of the excerpt of the file below each fault: the line and a caret, secret values masked and comments left out.
+   * @default no excerpts
+   */
   readonly excerptWidth?: number | undefined
 }
 
