@@ -251,7 +251,7 @@ it.each([
   {
     what: 'a closed port',
     endpoint: (ca: string) => ({ resourceManager: 'https://127.0.0.1:1', ca }),
-    says: /no answer from https:\/\/127\.0\.0\.1:1.*HTTPS_PROXY/s,
+    says: /no answer from https:\/\/127\.0\.0\.1:1 .*ECONNREFUSED.*; nothing listens at 127\.0\.0\.1:1: start the emulator/s,
   },
   {
     what: 'a certificate that nobody vouches for',
