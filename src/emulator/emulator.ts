@@ -3,14 +3,16 @@ import { createOperations } from './arm/operations.ts'
 import { createProvisioning, type Provisioning } from './arm/provisioning.ts'
 import { registerArmRoutes } from './arm/routes.ts'
 import type { ResolvedOptions } from './config/options.ts'
-import { deadLetterTimes, memoryDeadLetterStore } from './delivery/dead-letter.ts'
+import { deadLetterTimes } from './delivery/dead-letter.ts'
 import { createDeliveryEngine, type DeliveryEngine } from './delivery/delivery-engine.ts'
+import { deliverySettings } from './delivery/delivery-options.ts'
 import type { Ingress } from './delivery/ingress.ts'
 import { createDirectory, type Directory } from './entra/directory.ts'
 import { registerEntraRoutes } from './entra/routes.ts'
 import { createTokenIssuer, type TokenIssuer } from './entra/token-issuer.ts'
 import { type Clock, ManualClock } from './model/clock.ts'
 import type { NamespaceStore } from './model/namespace-store.ts'
+import { createPendingBound } from './model/pending-bound.ts'
 import type { Store } from './model/store.ts'
 import { createForwarding } from './namespaces/forwarding.ts'
 import { createNamespaceQueues, type NamespaceQueues } from './namespaces/namespace-queues.ts'
@@ -156,18 +158,27 @@ function createParts(
     baseUrl,
   }
   const operations = createOperations(clock, options.operationDelayMs)
-  const { deadLetterStore = memoryDeadLetterStore } = options.delivery
+  const delivery = deliverySettings(options.delivery)
+  const bound = createPendingBound(delivery)
   const queues = createNamespaceQueues({
     clock,
     journal,
     store: namespaces,
+    bound,
     deadLetters: {
       records: shared.records.deadLetters,
-      write: async (blob) => deadLetterStore.write(blob),
+      write: async (blob) => delivery.deadLetterStore.write(blob),
       times: deadLetterTimes,
     },
   })
-  const engine = createDeliveryEngine({ ...shared, ...options, ingress, journal, restoreElsewhere: queues.restore })
+  const engine = createDeliveryEngine({
+    ...shared,
+    ...options,
+    ingress,
+    journal,
+    bound,
+    restoreElsewhere: queues.restore,
+  })
   const forwarding = createForwarding({ store, namespaces, queues })
   const accept: DeliveryEngine['accept'] = (accepted) => {
     engine.accept(accepted)

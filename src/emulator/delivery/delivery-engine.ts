@@ -1,4 +1,5 @@
 import type { EventSubscription } from '../model/model.ts'
+import { createPendingBound, type PendingBound } from '../model/pending-bound.ts'
 import type { Store } from '../model/store.ts'
 import type { Records } from '../records/record-types.ts'
 import { type Journal, type JournalEntry, noJournal } from '../state/journal.ts'
@@ -15,6 +16,8 @@ export interface DeliveryEngineOptions extends DestinationOptions {
   readonly store: Store
   readonly records: Records
   readonly delivery?: DeliveryOptions
+  /** Counts pending events, perhaps with others. @default a count of its own */
+  readonly bound?: PendingBound
   /** Where pending events are persisted. @default nowhere */
   readonly journal?: Journal
   /** Takes a persisted event of a Queue event subscription; false for any other. */
@@ -27,11 +30,12 @@ export type DeliveryEngine = ReturnType<typeof createDeliveryEngine>
 export function createDeliveryEngine(options: DeliveryEngineOptions) {
   const { journal = noJournal } = options
   const settings = deliverySettings(options.delivery)
+  const { bound = createPendingBound(settings) } = options
   const work = createWorkCounter()
   const texts = createEventTexts()
   const destinations = createDestinations(options, { texts, work, storageQueues: settings.storageQueues })
   const { isDelivered, deliver } = destinations
-  const pending = createPendingEvents({ ...options, journal, settings, work, texts, isDelivered, deliver })
+  const pending = createPendingEvents({ ...options, journal, settings, bound, work, texts, isDelivered, deliver })
 
   return {
     /** Runs the handshake of the subscription's schema. Never rejects. Fails early when the signal aborts. */
@@ -48,7 +52,7 @@ export function createDeliveryEngine(options: DeliveryEngineOptions) {
     /** Delivers an event to one subscription again, without its filter; false if the subscription accepts no events. */
     redeliver: pending.redeliver,
     /** Whether the limit of pending events is reached. */
-    full: pending.isFull,
+    full: bound.full,
     /** To be called each time a subscription is stored: settings or provisioning state differ. */
     subscriptionChanged: pending.subscriptionChanged,
     /** To be called after a subscription left the store: its pending events are dropped. */

@@ -2,10 +2,11 @@ import type { AcceptedEvent, SourcedEvents } from '../model/accepted-event.ts'
 import type { Clock } from '../model/clock.ts'
 import type { GiveUpReason } from '../model/delivery-outcome.ts'
 import type { EventSubscription } from '../model/model.ts'
+import type { PendingBound } from '../model/pending-bound.ts'
 import type { Store } from '../model/store.ts'
 import type { EventWatcher } from '../records/event-watcher.ts'
 import type { Journal, JournalEntry } from '../state/journal.ts'
-import type { PendingBytes, PendingEvent } from './pending-event.ts'
+import type { PendingEvent } from './pending-event.ts'
 import type { SubscriptionQueues } from './subscription-queues.ts'
 
 export interface IntakeOptions {
@@ -18,14 +19,14 @@ export interface IntakeOptions {
   readonly queues: SubscriptionQueues
   /** Whether the emulator delivers to the destination of a subscription. */
   readonly delivers: (subscription: EventSubscription) => boolean
-  readonly bytes: PendingBytes
+  readonly bound: PendingBound
   readonly sizeOf: (event: AcceptedEvent, subscription: EventSubscription) => number
   readonly giveUp: (subscription: EventSubscription, event: PendingEvent, reason: GiveUpReason) => void
 }
 
 /** Puts events into the queues of the subscriptions that want them. */
 export function createIntake(options: IntakeOptions) {
-  const { clock, store, journal, watcher, queues, bytes, sizeOf } = options
+  const { clock, store, journal, watcher, queues, bound, sizeOf } = options
 
   function restoreEntry(entry: JournalEntry): void {
     if (options.restoreElsewhere?.(entry)) return
@@ -36,7 +37,7 @@ export function createIntake(options: IntakeOptions) {
       return
     }
     const { due, givenUp, ...attempts } = state
-    const restored = { event, row, hold: bytes.hold(sizeOf(event, subscription), 1), acceptedAt, ...attempts }
+    const restored = { event, row, hold: bound.hold(sizeOf(event, subscription), 1), acceptedAt, ...attempts }
     if (givenUp) {
       options.giveUp(subscription, restored, givenUp)
       return
@@ -65,7 +66,7 @@ export function createIntake(options: IntakeOptions) {
       for (const { sources, events } of accepted) watcher?.accepted(sources[0], events)
       for (const [index, { event, takers }] of routed.entries()) {
         const [first] = takers
-        const hold = first && bytes.hold(sizeOf(event, first.subscription), takers.length)
+        const hold = first && bound.hold(sizeOf(event, first.subscription), takers.length)
         for (const { queue, subscription } of takers) {
           queue.add({ event, row: rows[index], hold, acceptedAt, attempts: 0 })
           watcher?.queued(subscription, event)
@@ -79,7 +80,7 @@ export function createIntake(options: IntakeOptions) {
       const { queue, subscription } = taker
       const acceptedAt = clock.now()
       const [row] = journal.accepted([{ event, subscriptionIds: [subscription.id] }], acceptedAt)
-      queue.add({ event, row, hold: bytes.hold(sizeOf(event, subscription), 1), acceptedAt, attempts: 0 })
+      queue.add({ event, row, hold: bound.hold(sizeOf(event, subscription), 1), acceptedAt, attempts: 0 })
       watcher?.queued(subscription, event)
       return true
     },

@@ -1,5 +1,6 @@
 import type { AcceptedEvent } from '../model/accepted-event.ts'
 import type { DeliveryOutcome } from '../model/delivery-outcome.ts'
+import type { Hold } from '../model/pending-bound.ts'
 
 /** An event on its way to one subscription. */
 export interface PendingEvent {
@@ -18,32 +19,4 @@ export interface PendingEvent {
   waits?: boolean
   /** The subscriber answered late while the event waited: there is no next attempt. */
   answered?: boolean
-}
-
-/** The bytes of one event, held as long as it is pending for any subscription. */
-export interface Hold {
-  readonly bytes: number
-  holders: number
-}
-
-export type PendingBytes = ReturnType<typeof createPendingBytes>
-
-/** Counts the bytes of pending events; an event counts once, however many subscriptions it is pending for. */
-export function createPendingBytes() {
-  let total = 0
-  return {
-    get total() {
-      return total
-    },
-    /** Counts an event that is pending for this number of subscriptions. */
-    hold(bytes: number, holders: number): Hold {
-      total += bytes
-      return { bytes, holders }
-    },
-    /** The event is no longer pending for one of them. */
-    release(hold: Hold | undefined): void {
-      if (!hold || --hold.holders !== 0) return
-      total -= hold.bytes
-    },
-  }
 }

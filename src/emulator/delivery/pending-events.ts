@@ -2,6 +2,7 @@ import type { AcceptedEvent, SourcedEvents } from '../model/accepted-event.ts'
 import type { Clock } from '../model/clock.ts'
 import type { GiveUpReason } from '../model/delivery-outcome.ts'
 import type { EventSubscription } from '../model/model.ts'
+import type { PendingBound } from '../model/pending-bound.ts'
 import { createSettledWaiters } from '../model/settled-waiters.ts'
 import type { Store } from '../model/store.ts'
 import type { EventWatcher } from '../records/event-watcher.ts'
@@ -13,7 +14,7 @@ import type { DeliverySettings } from './delivery-options.ts'
 import { deliverySchemaOf } from './delivery-request.ts'
 import type { EventTexts } from './event-texts.ts'
 import { createIntake } from './intake.ts'
-import { createPendingBytes, type PendingEvent } from './pending-event.ts'
+import type { PendingEvent } from './pending-event.ts'
 import { createPump } from './pump.ts'
 import { createSubscriptionQueue } from './subscription-queue.ts'
 import { createSubscriptionQueues } from './subscription-queues.ts'
@@ -30,6 +31,7 @@ export interface PendingEventsOptions {
   /** Takes a persisted event of a Queue event subscription; false for any other. */
   readonly restoreElsewhere?: (entry: JournalEntry) => boolean
   readonly settings: DeliverySettings
+  readonly bound: PendingBound
   readonly work: WorkCounter
   readonly texts: EventTexts
   /** Whether the emulator delivers to the destination of a subscription. */
@@ -39,9 +41,8 @@ export interface PendingEventsOptions {
 
 /** The events from their acceptance until they are delivered, dead-lettered or dropped. */
 export function createPendingEvents(options: PendingEventsOptions) {
-  const { watcher, journal, settings, work, texts, isDelivered, deliver } = options
+  const { watcher, journal, bound, work, texts, isDelivered, deliver } = options
   let closed = false
-  const bytes = createPendingBytes()
   const count = () => deadLetters.size + queues.size
   const waiters = createSettledWaiters(() => closed || count() === 0)
   const pump = createPump(options.clock, work, () => {
@@ -49,7 +50,7 @@ export function createPendingEvents(options: PendingEventsOptions) {
     for (const { queue } of queues.all()) queue.pump()
   })
   const release = ({ hold }: Pick<PendingEvent, 'hold'>) => {
-    bytes.release(hold)
+    bound.release(hold)
     waiters.check()
   }
   const shared = { ...options, wakeAt: pump.wakeAt, release }
@@ -57,7 +58,7 @@ export function createPendingEvents(options: PendingEventsOptions) {
   const queues = createSubscriptionQueues((subscription) =>
     createSubscriptionQueue(subscription, { ...shared, sizeOf, giveUp, send: deliver }),
   )
-  const intake = createIntake({ ...options, delivers: isDelivered, queues, bytes, sizeOf, giveUp })
+  const intake = createIntake({ ...options, delivers: isDelivered, queues, sizeOf, giveUp })
 
   function sizeOf(event: AcceptedEvent, subscription: EventSubscription): number {
     return Buffer.byteLength(texts.text(event, deliverySchemaOf(subscription)))
@@ -99,7 +100,6 @@ export function createPendingEvents(options: PendingEventsOptions) {
     },
     subscriptionDeleted: removeQueue,
     count,
-    isFull: () => count() >= settings.maxPending || bytes.total >= settings.maxPendingBytes,
     /** Sends what is due in the next turn of the event loop. */
     sendSoon: pump.soon,
     settled: waiters.wait,

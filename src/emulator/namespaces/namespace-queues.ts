@@ -3,6 +3,7 @@ import { compileFilter } from '../model/filters.ts'
 import type { JsonObject } from '../model/json-object.ts'
 import type { NamespaceTopic, QueueSubscription } from '../model/namespace.ts'
 import type { NamespaceStore } from '../model/namespace-store.ts'
+import type { PendingBound } from '../model/pending-bound.ts'
 import { createSettledWaiters } from '../model/settled-waiters.ts'
 import type { Journal, JournalEntry } from '../state/journal.ts'
 import type { QueuedEvent } from './pull-queue.ts'
@@ -24,6 +25,8 @@ export interface NamespaceQueues {
    * Throws where a state file can't be written: then none is taken.
    */
   publish(topic: NamespaceTopic, events: readonly JsonObject[]): void
+  /** Whether the limit of pending events is reached. */
+  full(): boolean
   /** The queue of an event subscription, by its resource id; `undefined` for an unknown id. */
   queue(subscriptionId: string): PullQueue | undefined
   /** An event subscription was stored: its queue is made, or takes the new settings. */
@@ -45,6 +48,7 @@ export interface NamespaceQueuesOptions {
   readonly clock: Clock
   readonly store: NamespaceStore
   readonly journal: Journal
+  readonly bound: PendingBound
   readonly deadLetters: Omit<QueueDeadLettersOptions, 'clock'>
 }
 
@@ -55,7 +59,7 @@ interface Entry {
 }
 
 export function createNamespaceQueues(options: NamespaceQueuesOptions): NamespaceQueues {
-  const { clock, store, journal } = options
+  const { clock, store, journal, bound } = options
   const entries = new Map<string, Entry>()
   let closed = false
 
@@ -73,6 +77,7 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions): Namespac
       removed(event, reason) {
         const done = () => {
           journal.settled(id, event.row)
+          bound.release(event.hold)
           waiters.check()
         }
         if (!reason) return done()
@@ -96,9 +101,12 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions): Namespac
         acceptedAt,
       )
       for (const [index, { event, takers: entriesOf }] of wanted.entries()) {
-        for (const { queue } of entriesOf) queue.add({ event, acceptedAt, deliveryCount: 0, row: rows[index] })
+        if (entriesOf.length === 0) continue
+        const hold = bound.hold(sizeOf(event), entriesOf.length)
+        for (const { queue } of entriesOf) queue.add({ event, acceptedAt, deliveryCount: 0, row: rows[index], hold })
       }
     },
+    full: bound.full,
     queue: (subscriptionId) => entries.get(subscriptionId.toLowerCase())?.queue,
     subscriptionChanged(subscription) {
       const key = subscription.id.toLowerCase()
@@ -110,15 +118,17 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions): Namespac
     },
     subscriptionDeleted(subscriptionId) {
       const key = subscriptionId.toLowerCase()
-      entries.get(key)?.queue.close()
+      for (const { hold } of entries.get(key)?.queue.close() ?? []) bound.release(hold)
       entries.delete(key)
       journal.forget(subscriptionId)
       waiters.check()
     },
     restore({ subscriptionId, event, acceptedAt, row, state: { attempts } }) {
       const entry = entries.get(subscriptionId.toLowerCase())
-      entry?.queue.add({ event: event.body, acceptedAt, deliveryCount: attempts, row })
-      return entry !== undefined
+      if (!entry) return false
+      const hold = bound.hold(sizeOf(event.body), 1)
+      entry.queue.add({ event: event.body, acceptedAt, deliveryCount: attempts, row, hold })
+      return true
     },
     figures: () => new Map([...entries.values()].map(({ subscription, queue }) => [subscription.id, queue.figures()])),
     pending,
@@ -131,6 +141,8 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions): Namespac
     },
   }
 }
+
+const sizeOf = (event: JsonObject) => Buffer.byteLength(JSON.stringify(event))
 
 function settingsOf({ properties, topicId }: QueueSubscription, store: NamespaceStore): QueueSettings {
   const { queue = {} } = properties.deliveryConfiguration

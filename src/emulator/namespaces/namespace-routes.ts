@@ -4,7 +4,14 @@ import type { NamespaceStore } from '../model/namespace-store.ts'
 import { statusName } from '../model/status-name.ts'
 import { type RecordingOptions, recordRequests } from '../server/recording.ts'
 import { authorizeNamespaceCall, type DataAction, type NamespaceAccess } from './authorize-namespace-call.ts'
-import { badRequest, methodNotAllowed, type NamespaceError, notFound, topicNotFound } from './namespace-error.ts'
+import {
+  badRequest,
+  methodNotAllowed,
+  type NamespaceError,
+  notFound,
+  throttled,
+  topicNotFound,
+} from './namespace-error.ts'
 import type { NamespaceQueues } from './namespace-queues.ts'
 import { namespacePublishLimits, parseCloudEvents } from './parse-cloud-events.ts'
 import type { PullQueue } from './pull-queue.ts'
@@ -39,6 +46,10 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
     if (operation !== 'publish') return refuse(request, reply, notFound('There is no such operation.'))
     const found = await findTopic(options, request, name, 'send')
     if ('error' in found) return refuse(request, reply, found.error)
+    if (queues.full()) {
+      reply.header('retry-after', '1')
+      return refuse(request, reply, throttled)
+    }
     const parsed = parseCloudEvents(request.headers, bodyOf(request))
     if ('error' in parsed) return refuse(request, reply, parsed.error)
     queues.publish(found.topic, parsed.events)

@@ -2,10 +2,13 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { isRecord } from '../../support/is-record.ts'
 import { readJson } from '../../support/json-text.ts'
 import type { JsonObject } from '../model/json-object.ts'
+import { binaryAttributes, nestsTooDeeply } from '../model/published-cloud-event.ts'
 import { badRequest, forbidden, type NamespaceError } from './namespace-error.ts'
 
 /** Bounds of a publish request (Event Grid namespaces: quotas). */
 export const namespacePublishLimits = { bodyBytes: 1_048_576, events: 1_000 } as const
+
+const jsonType = /^application\/(.+\+)?json$/
 
 /** The events of a publish request: a single one, a batch, or one in binary mode; or why it is refused. */
 export function parseCloudEvents(
@@ -16,6 +19,9 @@ export function parseCloudEvents(
     return { error: forbidden(`The message is too large: ${namespacePublishLimits.bodyBytes} bytes are allowed.`) }
   }
   const mediaType = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? ''
+  if (jsonType.test(mediaType) && nestsTooDeeply(body)) {
+    return { error: badRequest('The JSON is nested too deeply.') }
+  }
   if (headers['ce-specversion'] !== undefined) return single(binaryEvent(headers, mediaType, body))
   const isBatch = mediaType === 'application/cloudevents-batch+json'
   if (!isBatch && mediaType !== 'application/cloudevents+json') {
@@ -55,24 +61,10 @@ function single(value: unknown): { readonly events: readonly JsonObject[] } | { 
 
 /** The event of a request in binary mode: attributes in `ce-` headers, the data in the body. */
 function binaryEvent(headers: IncomingHttpHeaders, mediaType: string, body: Buffer): JsonObject | undefined {
-  const attributes = Object.entries(headers).filter(([name]) => name.startsWith('ce-'))
   // Azure's own rule: the content type says what the data is.
-  if (attributes.some(([name]) => name === 'ce-datacontenttype')) return undefined
-  const event = Object.fromEntries(
-    attributes.map(([name, value]) => [name.slice('ce-'.length), decodeHeader(String(value))]),
-  )
-  const datacontenttype = headers['content-type'] ?? 'application/octet-stream'
-  if (/^application\/(.+\+)?json$/.test(mediaType))
-    return { ...event, datacontenttype, data: readJson(body.toString()) }
-  if (mediaType.startsWith('text/')) return { ...event, datacontenttype, data: body.toString() }
-  return { ...event, datacontenttype, data_base64: body.toString('base64') }
-}
-
-/** Header values are percent-encoded where they are not plain ASCII (CloudEvents, HTTP binding 3.1.3.2). */
-function decodeHeader(value: string): string {
-  try {
-    return decodeURIComponent(value)
-  } catch {
-    return value
-  }
+  if (headers['ce-datacontenttype'] !== undefined) return undefined
+  const event = binaryAttributes(headers, headers['content-type'] ?? 'application/octet-stream')
+  if (jsonType.test(mediaType)) return { ...event, data: readJson(body.toString()) }
+  if (mediaType.startsWith('text/')) return { ...event, data: body.toString() }
+  return { ...event, data_base64: body.toString('base64') }
 }

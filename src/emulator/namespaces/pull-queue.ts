@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { CancelTimer, Clock } from '../model/clock.ts'
 import type { JsonObject } from '../model/json-object.ts'
+import type { Hold } from '../model/pending-bound.ts'
 import { createReceiveWaits } from './receive-waits.ts'
 
 /** The settings of a Queue event subscription that decide how its events are handed out. */
@@ -48,6 +49,8 @@ export interface QueuedEvent {
   readonly deliveryCount: number
   /** Its number in the journal; undefined without a journal. */
   readonly row?: number | undefined
+  /** Its bytes, which count as pending until it is released. */
+  readonly hold?: Hold | undefined
 }
 
 export interface PullQueueOptions {
@@ -73,8 +76,8 @@ export interface PullQueue {
   figures(): QueueFigures
   /** Events that are not settled. */
   readonly size: number
-  /** Ends waits and timers; the events are dropped. */
-  close(): void
+  /** Ends waits and timers, and drops the events. Returns these. */
+  close(): readonly QueuedEvent[]
 }
 
 interface Item extends QueuedEvent {
@@ -200,12 +203,14 @@ export function createPullQueue({ clock, received, removed, ...options }: PullQu
     },
     close() {
       waiting.close()
-      for (const item of items) {
+      const dropped = [...items]
+      for (const item of dropped) {
         item.timer?.()
         item.expiry?.()
       }
       items.clear()
       locked.clear()
+      return dropped
     },
   }
 }

@@ -1,5 +1,7 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { type AcceptedEvent, schemaNames } from '../model/accepted-event.ts'
 import type { JsonObject } from '../model/json-object.ts'
+import { binaryAttributes, nestsTooDeeply } from '../model/published-cloud-event.ts'
 import type { Publishable } from '../model/resource.ts'
 import { invalidInput, type PublishFault, tooLarge, tooManyEvents, unsupportedMediaType } from './publish-fault.ts'
 import { checkPublishedEvent, notConforming, tokenOf } from './published-event.ts'
@@ -11,18 +13,14 @@ import { checkPublishedEvent, notConforming, tokenOf } from './published-event.t
 export const publishLimits = { eventBytes: 1_049_600, requestBytes: 1_536_000, events: 5000 } as const
 
 export interface PublishedRequest {
-  readonly contentType: string | undefined
   /** Lower-case names. */
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly headers: IncomingHttpHeaders
   readonly body: Buffer
 }
 
 export type ParsedRequest =
   | { readonly events: readonly AcceptedEvent[]; readonly json?: unknown }
   | { readonly fault: PublishFault }
-
-/** A body no longer than this can't nest deeper than `JSON.stringify` goes, some 4,000 levels: each takes two bytes. */
-const shallowBytes = 8_000
 
 type Form = 'single' | 'batch' | 'binary'
 
@@ -36,8 +34,7 @@ export function parsePublished(request: PublishedRequest, target: Publishable, n
     return checked([binaryEvent(request, undefined)], target, now, request)
   if (!parsed) return { fault: invalidInput(unreadable(target)) }
   const { json } = parsed
-  if (request.body.length > shallowBytes && !canBeWritten(json))
-    return { fault: invalidInput('The JSON received is nested too deeply.') }
+  if (nestsTooDeeply(request.body)) return { fault: invalidInput('The JSON received is nested too deeply.') }
   if (form === 'binary') return checked([binaryEvent(request, json)], target, now, request)
   if (form === 'single') {
     if (Array.isArray(json)) return { fault: notConforming(target.inputSchema, 'StartObject', 'StartArray') }
@@ -53,8 +50,9 @@ export function parsePublished(request: PublishedRequest, target: Publishable, n
  * The other schemas are accepted with any media type: Microsoft's quickstart posts them with `curl -d`, as a form.
  */
 function formOf(request: PublishedRequest, target: Publishable): Form | undefined {
-  const [type = ''] = (request.contentType ?? '').toLowerCase().split(';')
-  const charset = /charset\s*=\s*"?([^";\s]+)/i.exec(request.contentType ?? '')?.[1]?.toLowerCase()
+  const contentType = (request.headers['content-type'] ?? '').toLowerCase()
+  const [type = ''] = contentType.split(';')
+  const charset = /charset\s*=\s*"?([^";\s]+)/.exec(contentType)?.[1]
   if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') return undefined
   if (target.inputSchema !== 'CloudEventSchemaV1_0') return 'batch'
   const media = type.trim()
@@ -74,16 +72,6 @@ function parseJson(body: Buffer): { readonly json: unknown } | undefined {
   }
 }
 
-/** An event that can't be written as JSON could not be delivered. */
-function canBeWritten(json: unknown): boolean {
-  try {
-    JSON.stringify(json)
-    return true
-  } catch {
-    return false
-  }
-}
-
 function unreadable(target: Publishable): string {
   return (
     `This resource is configured to receive event in '${schemaNames[target.inputSchema]}' schema. ` +
@@ -92,22 +80,10 @@ function unreadable(target: Publishable): string {
 }
 
 /** A CloudEvent of headers and data (CloudEvents: HTTP binding, binary content mode). */
-function binaryEvent(request: PublishedRequest, data: unknown): JsonObject {
-  const attributes = Object.entries(request.headers).flatMap(([name, value]) =>
-    name.startsWith('ce-') && typeof value === 'string' ? [[name.slice(3), percentDecoded(value)]] : [],
-  )
+function binaryEvent({ headers }: PublishedRequest, data: unknown): JsonObject {
   return {
-    ...Object.fromEntries(attributes),
-    datacontenttype: request.contentType ?? 'application/json',
+    ...binaryAttributes(headers, headers['content-type'] ?? 'application/json'),
     ...(data !== undefined && { data }),
-  }
-}
-
-function percentDecoded(value: string): string {
-  try {
-    return decodeURIComponent(value)
-  } catch {
-    return value
   }
 }
 

@@ -115,8 +115,7 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
       reply.header('retry-after', '1')
       return refuse(request, reply, throttled)
     }
-    const { headers } = request
-    const parsed = parsePublished({ contentType: headers['content-type'], headers, body }, target, clock.now())
+    const parsed = parsePublished({ headers: request.headers, body }, target, clock.now())
     request.outcome.body = shownBody(body)
     if ('fault' in parsed) return refuse(request, reply, parsed.fault)
     if (options.throttling && !rates.take(target.id, sizesOf(parsed.events, body.length))) {

@@ -251,6 +251,12 @@ it.each([
     says: 'is not supported by a namespace topic',
   },
   {
+    fault: 'an event that is nested too deeply',
+    body: JSON.stringify({ ...order, data: 'here' }).replace('"here"', '['.repeat(10_000) + ']'.repeat(10_000)),
+    status: 400,
+    says: 'nested too deeply',
+  },
+  {
     fault: 'an attribute in capitals',
     body: { ...order, traceParent: 'x' },
     status: 400,
@@ -275,6 +281,32 @@ it('answers 410 for an unknown topic, 404 for an unknown event subscription, 401
     headers: { authorization },
   })
   expect(gone.status).toBe(410)
+})
+
+it.each([
+  { limit: 'events', options: { maxPending: 2 } },
+  { limit: 'bytes', options: { maxPendingBytes: 150 } },
+])('answers 429 when too many $limit are pending, until one is settled', async ({ options }) => {
+  const { emulator, publish, receive, settle } = await openQueue(options)
+  for (const id of ['one', 'two']) expect((await publish({ ...order, id })).status).toBe(200)
+  expect(await publish()).toMatchObject({ status: 429, answer: { error: { code: 'TooManyRequests' } } })
+  const { httpEndpoint, key } = emulator.topic()
+  const headers = { 'aeg-sas-key': key, 'content-type': 'application/cloudevents+json' }
+  const elsewhere = await fetch(httpEndpoint, { method: 'POST', headers, body: JSON.stringify(order) })
+  expect(elsewhere.status).toBe(429)
+  const [first] = await receive('maxEvents=1&maxWaitTime=10')
+  await settle('acknowledge', [first?.lockToken ?? ''])
+  expect((await publish()).status).toBe(200)
+})
+
+it('counts no event of a deleted event subscription as pending', async () => {
+  const { emulator, call, publish } = await openQueue({ maxPending: 1 })
+  await publish()
+  emulator.reconfigure({})
+  emulator.reconfigure(queue())
+  const authorization = `SharedAccessKey ${emulator.namespaceTopic('orders').key}`
+  const headers = { authorization, 'content-type': 'application/cloudevents+json' }
+  expect((await call(':publish', order, headers)).status).toBe(200)
 })
 
 it('forwards events of a custom topic by an event subscription with a NamespaceTopic destination', async () => {
