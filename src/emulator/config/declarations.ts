@@ -107,9 +107,11 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
           (name) => removeNamed(targets, type, name),
         )
       }
-      for (const topic of topics) putPublished(targets, 'topics', topic)
-      for (const domain of domains) putPublished(targets, 'domains', domain)
-      for (const systemTopic of systemTopics) putSystemTopic(targets, systemTopic)
+      store.leadResources([
+        ...topics.map((topic) => putPublished(targets, 'topics', topic)),
+        ...domains.map((domain) => putPublished(targets, 'domains', domain)),
+        ...systemTopics.map((systemTopic) => putSystemTopic(targets, systemTopic)),
+      ])
       sweep(
         'namespaces',
         namespaces.map(({ name }) => name),
@@ -118,11 +120,8 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
           if (declared) deleteNamespace(targets, declared)
         },
       )
-      for (const namespace of namespaces) putNamespace(targets, namespace)
-      // After a restart the first topic of the store may be another one.
-      const [first] = topics
-      const ids = eventSubscriptions.map((one) => putEventSubscription(first ? { topic: first.name, ...one } : one))
-      sweep('event subscriptions', ids, (id) => {
+      targets.namespaces.lead(namespaces.flatMap((namespace) => putNamespace(targets, namespace)))
+      sweep('event subscriptions', eventSubscriptions.map(putEventSubscription), (id) => {
         stopTrying(id)
         const existing = store.subscription(id)
         if (existing) provisioning.remove(existing, existing.scope.split('/')[2] ?? '')

@@ -20,9 +20,9 @@ export interface NamespaceTargets extends NamespaceContents {
 
 /**
  * Makes a namespace with its topics and event subscriptions, or gives an existing one new settings; keys and events
- * stay. Throws a RangeError for an unknown Azure subscription, and an ArmError for settings that ARM would refuse.
+ * stay. Returns the ids of the namespace and its topics. Throws a RangeError for an unknown Azure subscription, and an ArmError for settings that ARM would refuse.
  */
-export function putNamespace(targets: NamespaceTargets, options: NamespaceOptions): void {
+export function putNamespace(targets: NamespaceTargets, options: NamespaceOptions): string[] {
   const { namespaces, directory } = targets
   const { subscriptionId, resourceGroup } = declaredGroup(directory, options)
   const scope = `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}`
@@ -42,10 +42,10 @@ export function putNamespace(targets: NamespaceTargets, options: NamespaceOption
   for (const topic of namespaces.topics(namespace.id)) {
     if (!wanted.some(({ name }) => isSame(name, topic.name))) deleteNamespaceTopic(targets, topic)
   }
-  for (const topic of wanted) putTopic(targets, namespace, topic)
+  return [namespace.id, ...wanted.map((topic) => putTopic(targets, namespace, topic))]
 }
 
-function putTopic(targets: NamespaceTargets, namespace: Namespace, options: NamespaceTopicOptions): void {
+function putTopic(targets: NamespaceTargets, namespace: Namespace, options: NamespaceTopicOptions): string {
   const { namespaces } = targets
   const id = `${namespace.id}/topics/${options.name}`
   const existing = namespaces.topic(id)
@@ -59,6 +59,7 @@ function putTopic(targets: NamespaceTargets, namespace: Namespace, options: Name
   namespaces.putTopic(topic)
   // An event subscription that somebody made through ARM stays.
   for (const subscription of options.eventSubscriptions ?? []) putSubscription(targets, topic, subscription)
+  return topic.id
 }
 
 function putSubscription(targets: NamespaceTargets, topic: NamespaceTopic, options: QueueSubscriptionOptions): void {

@@ -18,10 +18,10 @@ export interface ResourceTargets {
 type DeclaredType = 'topics' | 'domains' | 'systemTopics'
 
 /**
- * Creates a custom topic or a domain, or changes its settings. An existing resource keeps its keys unless new ones are given.
- * Throws a RangeError for an unknown Azure subscription, and for a name that is taken in the region.
+ * Creates a custom topic or a domain, or changes its settings; returns its id. An existing resource keeps its keys unless
+ * new ones are given. Throws a RangeError for an unknown Azure subscription, and for a name that is taken in the region.
  */
-export function putPublished(targets: ResourceTargets, type: Publishable['type'], options: TopicOptions): void {
+export function putPublished(targets: ResourceTargets, type: Publishable['type'], options: TopicOptions): string {
   const { store } = targets
   const place = placeOf(targets, type, options)
   const found = store.resource(place.id)
@@ -37,13 +37,15 @@ export function putPublished(targets: ResourceTargets, type: Publishable['type']
     keys: options.keys ?? existing?.keys ?? [randomKey(), randomKey()],
     disableLocalAuth: options.disableLocalAuth ?? false,
   })
+  return place.id
 }
 
-/** Creates a system topic, or changes its source. Throws a RangeError for an unknown Azure subscription. */
-export function putSystemTopic(targets: ResourceTargets, options: SystemTopicOptions): void {
+/** Creates a system topic, or changes its source; returns its id. Throws a RangeError for an unknown Azure subscription. */
+export function putSystemTopic(targets: ResourceTargets, options: SystemTopicOptions): string {
   const place = placeOf(targets, 'systemTopics', options)
   const source = options.source.replace(/\/$/, '')
   targets.store.putResource({ type: 'systemTopics', ...place, source, topicType: topicTypeOf(source).toLowerCase() })
+  return place.id
 }
 
 /** Removes a resource with its event subscriptions. Has no effect for an unknown name. */

@@ -6,6 +6,8 @@ export interface Collection<Resource> {
   of(group: string): readonly Resource[]
   put(resource: Resource): void
   delete(resource: Resource): void
+  /** Lists the resources with these keys before all others. */
+  lead(keys: readonly string[]): void
 }
 
 /** Where the resources of one kind are persisted, by key. */
@@ -57,6 +59,13 @@ export function createCollection<Resource>(options: CollectionOptions<Resource>)
       resources.delete(key)
       group?.delete(key)
       if (group?.size === 0) groups.delete(groupOf(resource))
+    },
+    lead(keys) {
+      const leading = keys.flatMap((key) => resources.get(key.toLowerCase()) ?? [])
+      const all = new Set([...leading, ...resources.values()])
+      resources.clear()
+      groups.clear()
+      for (const resource of all) add(resource)
     },
   }
 }

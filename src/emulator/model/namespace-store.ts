@@ -9,6 +9,8 @@ export interface NamespaceStore {
   namespaceById(id: string): Namespace | undefined
   namespaces(): readonly Namespace[]
   putNamespace(namespace: Namespace): void
+  /** Lists the namespaces and the topics with these ids before all others. */
+  lead(ids: readonly string[]): void
   /** With its topics and their event subscriptions. */
   deleteNamespace(namespace: Namespace): void
   topic(id: string): NamespaceTopic | undefined
@@ -51,6 +53,10 @@ export function createNamespaceStore(shelves: Shelves = noShelves): NamespaceSto
     namespaceById: namespaces.get,
     namespaces: namespaces.all,
     putNamespace: namespaces.put,
+    lead(ids) {
+      namespaces.lead(ids)
+      topics.lead(ids)
+    },
     deleteNamespace(namespace) {
       topics.of(namespace.id).forEach(deleteTopic)
       namespaces.delete(namespace)

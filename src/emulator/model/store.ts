@@ -14,12 +14,14 @@ import {
 /** The resources of Event Grid, namespaces aside, and their event subscriptions. Ids compare without regard to case, as ARM's do. */
 export interface Store {
   resource(id: string): Resource | undefined
-  /** Those of a type, oldest first. */
+  /** Those of a type: the leading ones, then the oldest first. */
   resources<T extends Resource['type']>(type: T): readonly ResourceOf<T>[]
   /** The custom topic or domain with a label. The first of a name has its name as label. */
   published(label: string): Publishable | undefined
   putResource(resource: Resource): void
   deleteResource(resource: Resource): void
+  /** Lists the resources with these ids before all others. */
+  leadResources(ids: readonly string[]): void
   subscription(id: string): EventSubscription | undefined
   subscriptions(): readonly EventSubscription[]
   /** Those of one source, which is the scope they were made at. */
@@ -65,6 +67,7 @@ export function createStore(shelves: Shelves = noShelves): Store {
       resources.delete(resource)
       if (isPublishable(resource)) labels.delete(resource.label.toLowerCase())
     },
+    leadResources: resources.lead,
     subscription: subscriptions.get,
     subscriptions: subscriptions.all,
     subscriptionsOf: subscriptions.of,

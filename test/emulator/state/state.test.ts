@@ -85,6 +85,19 @@ describe('after a restart on the same state file', () => {
     expect((await managementOf(second).domainTopics.get('rg', 'shop', 'lamps')).name).toBe('lamps')
   })
 
+  it('has the first topic, domain and namespace topic of the options as the default, as before', async () => {
+    const file = stateFile()
+    const topics = [{ name: 'stock' }, { name: 'orders' }]
+    const domains = [{ name: 'tenants' }, { name: 'guests' }]
+    const namespaces = [{ name: 'shop', topics }, { name: 'archive' }]
+    const first = await startEmulator({ state: file, topics, domains, namespaces })
+    await first.close()
+    const second = await startEmulator({ state: file, topics, domains, namespaces })
+    expect(second.topic().name).toBe('stock')
+    expect(second.domain().name).toBe('tenants')
+    expect(second.namespaceTopic().id).toBe(first.namespaceTopic('stock', 'shop').id)
+  })
+
   it('has an event subscription without a topic at the first topic of the options, as before', async () => {
     const file = stateFile()
     const subscriber = await startSubscriber()
