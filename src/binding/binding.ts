@@ -7,12 +7,12 @@ import type { FastifyHook } from '../listener/host-plugins.ts'
 import { readDefinition } from '../metadata/component-definition.ts'
 import { parseMetadata } from '../metadata/parse-metadata.ts'
 import { refuseBrokenProxy } from '../metadata/refuse-broken-proxy.ts'
-import { checkHandler, checkInitOptions, checkInvokeOptions, checkOptions } from './check-options.ts'
 import type { GivenMetadata } from './given-metadata.ts'
 import { type Health, judge } from './health.ts'
 import type { InputSide } from './input-side.ts'
 import { locateError, locatingLogger, type PlaceOf, placesOf } from './locate-failure.ts'
 import type { OutputSide } from './output-side.ts'
+import { checkHandler, checkInitOptions, checkInvokeOptions, checkOptions } from './refuse-wrong-options.ts'
 
 /** Options of a {@link Binding}. Each may be left out. */
 export interface BindingOptions {

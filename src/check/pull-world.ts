@@ -5,8 +5,8 @@ import { createNamespaceClient, type NamespaceClient } from '../receiver/namespa
 import { resourceManagerOf } from '../subscription/arm-client.ts'
 import { createNamespaceArm } from '../subscription/namespace-arm.ts'
 import { systemClock } from '../support/clock.ts'
+import type { WantedToken } from './check-azure-credential.ts'
 import type { ClockOptions } from './check-clock.ts'
-import type { WantedToken } from './check-credential.ts'
 import { once } from './once.ts'
 import type { Surroundings } from './world.ts'
 
