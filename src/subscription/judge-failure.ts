@@ -29,9 +29,14 @@ const lastingConflicts: ReadonlySet<string> = new Set([
   'limitexceeded',
 ])
 
-/** Failures of an operation that may pass: a fault of the service, or a source that is being changed. */
-const passingOperations =
-  /^internal|internal server error|^conflict|publisher notification error|publisher provider error|^(service|server)(unavailable|busy|timeout)/i
+/** Codes and messages of an operation's failure that may pass: a fault of the service, or a source that is being changed. */
+const passingOperations = [
+  /^internal/i,
+  /internal server error/i,
+  /^conflict/i,
+  /publisher (notification|provider) error/i,
+  /^(service|server)(unavailable|busy|timeout)/i,
+]
 
 /** Judges a failure by its code. Not every 409 is a conflict: an unregistered provider is answered 409 as well. */
 export function judgeFailure(failure: ArmFailure): Verdict {
@@ -50,7 +55,8 @@ export function judgeFailure(failure: ArmFailure): Verdict {
   if (code === 'authorizationfailed' || code === 'linkedauthorizationfailed') return 'permission'
   if (scopeCodes.has(code)) return 'scope'
   if (kind === 'operation') {
-    return code === '' || passingOperations.test(code) || passingOperations.test(message) ? 'passing' : 'rejected'
+    const passes = passingOperations.some((pattern) => pattern.test(code) || pattern.test(message))
+    return code === '' || passes ? 'passing' : 'rejected'
   }
   if (isExpiredToken(failure)) return 'passing'
   if (status === 401) return 'credentials'

@@ -130,7 +130,17 @@ describe('prototypes are not polluted by', () => {
     { name: 'a merge', text: 'a: &a\n  __proto__: { polluted: 1 }\nb:\n  <<: *a\nkind: Component\n' },
     {
       name: 'a component within one',
-      text: 'apiVersion: dapr.io/v1alpha1\nkind: Component\nmetadata:\n  name: x\n  __proto__: { polluted: 1 }\nspec:\n  type: bindings.azure.eventgrid\n  version: v1\n  metadata:\n    - name: __proto__\n      value: polluted\n    - name: constructor\n      value: polluted\n',
+      text: [
+        'apiVersion: dapr.io/v1alpha1',
+        'kind: Component',
+        'metadata: { name: x, __proto__: { polluted: 1 } }',
+        'spec:',
+        '  type: bindings.azure.eventgrid',
+        '  version: v1',
+        '  metadata:',
+        '    - { name: __proto__, value: polluted }',
+        '    - { name: constructor, value: polluted }',
+      ].join('\n'),
     },
   ])('YAML: $name', ({ text }) => {
     try {

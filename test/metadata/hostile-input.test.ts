@@ -288,7 +288,8 @@ describe('prototypes', () => {
     '{"constructor":{"prototype":{"polluted":1}}}',
     '{"name":"x","properties":{"__proto__":{"direction":"input","polluted":1}}}',
     '{"name":"x","properties":[{"name":"__proto__","value":"polluted"},{"__proto__":{"name":"scope","value":"x"}}]}',
-    '{"kind":"Component","apiVersion":"a.b/v1alpha1","metadata":{"name":"__proto__"},"spec":{"__proto__":{"polluted":1},"type":"bindings.azure.eventgrid"}}',
+    '{"kind":"Component","apiVersion":"a.b/v1alpha1","metadata":{"name":"__proto__"},' +
+      '"spec":{"__proto__":{"polluted":1},"type":"bindings.azure.eventgrid"}}',
   ])('are out of reach of the metadata %s', (json) => {
     expect(attempt(() => parseMetadata(readDefinition(JSON.parse(json)).properties))).toBeUndefined()
   })

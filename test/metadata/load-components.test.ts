@@ -376,7 +376,8 @@ ${more}`
 describe('a secret that is missing', () => {
   const accessKey = '{ secretKeyRef: { name: event-grid, key: accessKey } }'
   const advice =
-    'put { "event-grid": { "accessKey": "…" } } into a JSON file, and name that by --secrets FILE or in a secretstores.local.file component'
+    'put { "event-grid": { "accessKey": "…" } } into a JSON file, ' +
+    'and name that by --secrets FILE or in a secretstores.local.file component'
 
   const store = `
 apiVersion: dapr.io/v1alpha1

@@ -75,6 +75,8 @@ describe('the lines to paste about a topic of Azure', () => {
   const custom = 'https://orders.westeurope-1.eventgrid.azure.net/api/events'
   const namespace = 'https://shop.westeurope-1.eventgrid.azure.net/topics/orders:publish'
   const key = { kind: 'accessKey', accessKey: new Secret('a2V5') } as const
+  const lookUp = (name: string, type: string, field: string) =>
+    `"$(az resource list --name ${name} --resource-type Microsoft.EventGrid/${type} --query '[0].${field}' --output tsv)"`
   const entra = {
     kind: 'entra',
     credential: { kind: 'managedIdentity', clientId: 'client-1' },
@@ -84,17 +86,17 @@ describe('the lines to paste about a topic of Azure', () => {
     {
       name: 'a wrong key',
       ...{ status: 401, topicEndpoint: custom, authentication: key },
-      line: `az eventgrid topic key list --name orders --resource-group "$(az resource list --name orders --resource-type Microsoft.EventGrid/topics --query '[0].resourceGroup' --output tsv)"`,
+      line: `az eventgrid topic key list --name orders --resource-group ${lookUp('orders', 'topics', 'resourceGroup')}`,
     },
     {
       name: 'a wrong key of a namespace',
       ...{ status: 401, topicEndpoint: namespace, authentication: key },
-      line: `az eventgrid namespace list-key --name shop --resource-group "$(az resource list --name shop --resource-type Microsoft.EventGrid/namespaces --query '[0].resourceGroup' --output tsv)"`,
+      line: `az eventgrid namespace list-key --name shop --resource-group ${lookUp('shop', 'namespaces', 'resourceGroup')}`,
     },
     {
       name: 'a missing role',
       ...{ status: 403, topicEndpoint: custom, authentication: entra },
-      line: `az role assignment create --assignee client-1 --role "EventGrid Data Sender" --scope "$(az resource list --name orders --resource-type Microsoft.EventGrid/topics --query '[0].id' --output tsv)"`,
+      line: `az role assignment create --assignee client-1 --role "EventGrid Data Sender" --scope ${lookUp('orders', 'topics', 'id')}`,
     },
     {
       name: 'a wrong endpoint',
