@@ -4,8 +4,6 @@ import { isRecord } from '../support/is-record.ts'
 export interface Permission {
   readonly actions: readonly string[]
   readonly notActions: readonly string[]
-  readonly dataActions: readonly string[]
-  readonly notDataActions: readonly string[]
 }
 
 const maxPages = 20
@@ -29,24 +27,13 @@ export async function readAllPermissions(
 /** Reads ARM's answer. Invalid entries are left out. */
 export function readPermissions(answer: unknown): readonly Permission[] {
   const list = isRecord(answer) && Array.isArray(answer.value) ? answer.value : []
-  return list.filter(isRecord).map((one) => ({
-    actions: texts(one.actions),
-    notActions: texts(one.notActions),
-    dataActions: texts(one.dataActions),
-    notDataActions: texts(one.notDataActions),
-  }))
+  return list.filter(isRecord).map((one) => ({ actions: texts(one.actions), notActions: texts(one.notActions) }))
 }
 
 /** Whether a role allows an action. `*` matches any text; letter case does not matter. */
-export function isAllowed(
-  permissions: readonly Permission[],
-  action: string,
-  kind: 'control' | 'data' = 'control',
-): boolean {
-  return permissions.some((one) => {
-    const [granted, excepted] = kind === 'data' ? [one.dataActions, one.notDataActions] : [one.actions, one.notActions]
-    return granted.some((pattern) => matches(pattern, action)) && !excepted.some((pattern) => matches(pattern, action))
-  })
+export function isAllowed(permissions: readonly Permission[], action: string): boolean {
+  const isIn = (patterns: readonly string[]) => patterns.some((pattern) => matches(pattern, action))
+  return permissions.some(({ actions, notActions }) => isIn(actions) && !isIn(notActions))
 }
 
 /** Compares the parts between the stars from left to right, in linear time. */
