@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { z } from 'zod'
 import type { Secret } from '../core/secret.ts'
+import { readTraceContext } from '../core/trace-context.ts'
 import { type ClosableServer, closable } from '../support/closable-server.ts'
 import { readJson } from '../support/json-text.ts'
 import { isForeignFetch, isOwnHost, isOwnOrigin } from '../support/request-origin.ts'
@@ -85,7 +86,8 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
       const body = parseInvoke(request.body)
       if ('fault' in body) return malformed(reply, body.fault)
       const { operation, data, metadata } = body
-      const given = { ...metadata, ...traceContext(request.headers) }
+      // Dapr hands the caller's trace on to the component in the same way.
+      const given = { ...metadata, ...readTraceContext(request.headers) }
       try {
         const answer = await callOutput({ name, operation, data: data ?? null, metadata: given })
         return sendJson(reply.headers(answerHeaders(answer.metadata)), '')
@@ -173,14 +175,6 @@ function parseInvoke(body: unknown): z.infer<typeof invokeRequest> | { readonly 
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   return { fault: issue ? [issue.path.join('.'), issue.message].filter(Boolean).join(': ') : 'it has another form' }
-}
-
-/** Dapr hands the caller's trace on to the component in the same way. */
-function traceContext({ traceparent, tracestate }: { readonly [name: string]: unknown }): Record<string, string> {
-  return {
-    ...(typeof traceparent === 'string' && { traceparent }),
-    ...(typeof tracestate === 'string' && { tracestate }),
-  }
 }
 
 /**

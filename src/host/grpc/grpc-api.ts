@@ -1,6 +1,5 @@
 import {
   type handleUnaryCall,
-  type Metadata,
   type MethodDefinition,
   Server,
   type ServerDuplexStream,
@@ -9,6 +8,7 @@ import {
 } from '@grpc/grpc-js'
 import { invokePayload } from '../../binding/invoke-payload.ts'
 import type { Secret } from '../../core/secret.ts'
+import { readTraceContext } from '../../core/trace-context.ts'
 import { createPeers } from '../../support/grpc-peers.ts'
 import { statusDetails } from '../../support/grpc-services.ts'
 import { isOwnHost } from '../../support/request-origin.ts'
@@ -65,7 +65,8 @@ export function createGrpcApi(options: GrpcApiOptions) {
       ...Object.fromEntries(unsupportedMethods.map((name) => [name, refuse(name, options)])),
       InvokeBinding: guarded(async ({ request, metadata }: ServerUnaryCall<InvokeBindingRequest, object>) => {
         const { name, operation, data } = request
-        const given = { ...request.metadata, ...traceContext(metadata) }
+        // Dapr hands the caller's trace on to the component in the same way.
+        const given = { ...request.metadata, ...readTraceContext(metadata.getMap()) }
         const answer = await callOutput({ name, operation, data: invokePayload(data), metadata: given })
         return { metadata: answer.metadata }
       }),
@@ -124,17 +125,4 @@ function refuse(name: string, options: GrpcApiOptions) {
     const details = `this host has no ${name}: it has Dapr's bindings and metadata API; for more run daprd`
     call.emit('error', refusalOf(call, options) ?? { code: status.UNIMPLEMENTED, details })
   }
-}
-
-/** Dapr hands the caller's trace on to the component in the same way. */
-function traceContext(metadata: Metadata): Record<string, string> {
-  const names = ['traceparent', 'tracestate']
-  return Object.fromEntries(
-    names.flatMap((name) =>
-      metadata
-        .get(name)
-        .slice(0, 1)
-        .map((value) => [name, String(value)]),
-    ),
-  )
 }
