@@ -119,32 +119,21 @@ type SamplesOf = (component: ComponentFigures) => readonly Sample[]
 
 /** Metrics that are read from the components. */
 function addStates(registry: Registry, components: () => Iterable<ComponentFigures>): void {
-  const options = (name: string, help: string, labels: readonly string[]) => ({
+  type Options = readonly [name: string, help: string, labels: readonly string[], samplesOf: SamplesOf]
+  const options = (...[name, help, labels, samplesOf]: Options) => ({
     name: `eventgrid_binding_${name}`,
     help,
     labelNames: ['component', ...labels],
     registers: [registry],
+    collect(this: Pick<Counter, 'reset' | 'inc'>) {
+      this.reset()
+      for (const one of components()) {
+        for (const [labels, value] of samplesOf(one)) this.inc({ component: one.name, ...labels }, value)
+      }
+    },
   })
-  const counter = (name: string, help: string, labels: readonly string[], samplesOf: SamplesOf) =>
-    new Counter({
-      ...options(name, help, labels),
-      collect() {
-        this.reset()
-        for (const one of components()) {
-          for (const [labels, count] of samplesOf(one)) this.inc({ component: one.name, ...labels }, count)
-        }
-      },
-    })
-  const gauge = (name: string, help: string, labels: readonly string[], samplesOf: SamplesOf) =>
-    new Gauge({
-      ...options(name, help, labels),
-      collect() {
-        this.reset()
-        for (const one of components()) {
-          for (const [labels, value] of samplesOf(one)) this.set({ component: one.name, ...labels }, value)
-        }
-      },
-    })
+  const counter = (...of: Options) => new Counter(options(...of))
+  const gauge = (...of: Options) => new Gauge(options(...of))
   const requests = 'POST requests of Event Grid other than handshakes, by the status of the answer'
   counter('deliveries_total', requests, ['status'], ({ answered }) => eachOf('status', answered))
   gauge('events_in_flight', 'Events sent and not acknowledged', [], ({ inFlight }) => single(inFlight))
