@@ -36,6 +36,9 @@ const operands = {
   IsNotNull: {},
 } satisfies Record<string, z.core.$ZodLooseShape>
 
+/** The operators as ARM spells them. */
+export const filterOperators: readonly string[] = Object.keys(operands)
+
 const filterSchemas: ReadonlyMap<string, z.ZodType<AdvancedFilter>> = new Map(
   Object.entries(operands).map(([operatorType, operand]) => [
     operatorType.toLowerCase(),
@@ -70,9 +73,9 @@ function parseFilter(filter: unknown, at: number): AdvancedFilter {
   const { operatorType } = named.data
   const schema = filterSchemas.get(operatorType.toLowerCase())
   if (!schema) {
-    const nearest = nearestName(operatorType, Object.keys(operands))
+    const nearest = nearestName(operatorType, filterOperators)
     throw new BrokenRule(
-      `${place}.operatorType must be one of ${Object.keys(operands).join(', ')}`,
+      `${place}.operatorType must be one of ${filterOperators.join(', ')}`,
       nearest && `did you mean ${nearest}?`,
     )
   }

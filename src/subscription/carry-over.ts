@@ -1,4 +1,5 @@
 import type { PipelinePolicy } from '@azure/core-rest-pipeline'
+import { filterOperators } from '../metadata/advanced-filters.ts'
 import { isRecord } from '../support/is-record.ts'
 import type { DesiredSubscription } from './desired-subscription.ts'
 
@@ -52,12 +53,7 @@ const model: Model = {
 }
 
 /** The operators of advanced filters in the same model. Azure may have more. */
-const operators: ReadonlySet<unknown> = new Set([
-  ...['NumberIn', 'NumberNotIn', 'NumberInRange', 'NumberNotInRange', 'NumberLessThan', 'NumberGreaterThan'],
-  ...['NumberLessThanOrEquals', 'NumberGreaterThanOrEquals', 'BoolEquals', 'StringIn', 'StringNotIn'],
-  ...['StringBeginsWith', 'StringNotBeginsWith', 'StringEndsWith', 'StringNotEndsWith', 'StringContains'],
-  ...['StringNotContains', 'IsNullOrUndefined', 'IsNotNull'],
-])
+const operators: ReadonlySet<unknown> = new Set(filterOperators)
 
 /**
  * Finds what an answer's `properties` hold beyond the SDK's model, for instance a web
@@ -67,8 +63,7 @@ export function findUnknownSettings(properties: unknown): UnknownSetting[] {
   const found: UnknownSetting[] = []
   const look = (value: unknown, known: true | Model, path: readonly string[]) => {
     const [first, ...rest] = path
-    if (value === null || known === true) return
-    if (!isRecord(value)) return
+    if (known === true || !isRecord(value)) return
     for (const [key, inner] of Object.entries(value)) {
       const below = Object.hasOwn(known, key) ? known[key] : undefined
       if (below !== undefined) look(inner, below, [...path, key])
