@@ -47,8 +47,8 @@ export function forwardingPlace({
  * SUBSCRIPTION_REJECTED, TIMEOUT or ABORTED
  */
 export async function upsertQueue(options: QueueUpsertOptions): Promise<UpsertOutcome> {
-  const { arm, pull, signal, patience, onAttempt, logger = silentLogger } = options
-  const { clock = systemClock, random = Math.random } = options
+  const common = { logger: silentLogger, clock: systemClock, random: Math.random, ...options }
+  const { arm, pull, signal, logger, clock } = common
   const { eventSubscriptionName: name, namespaceTopic, subscriptionTimeoutMs: timeoutMs } = pull
   const queue = queuePlace(pull)
   const forwarding = forwardingPlace(pull)
@@ -105,9 +105,9 @@ export async function upsertQueue(options: QueueUpsertOptions): Promise<UpsertOu
   }
 
   return repeatAttempts({
-    ...{ name, scopeId: namespaceTopic.id, timeoutMs, attemptOnce, signal, logger, patience, clock, random },
+    ...common,
+    ...{ name, scopeId: namespaceTopic.id, timeoutMs, attemptOnce },
     context: () => queueFailureContext(pull, arm.resourceManager, sourceId),
-    ...(onAttempt && { onAttempt }),
   })
 }
 

@@ -29,33 +29,24 @@ export interface UpsertOptions extends Persistence {
  * (its cause is the last failure) or ABORTED
  */
 export async function upsertSubscription(options: UpsertOptions): Promise<UpsertOutcome> {
-  const { input, signal, logger = silentLogger, patience, onAttempt } = options
-  const { clock = systemClock, random = Math.random } = options
-  const { eventSubscriptionName: name, scope, subscriptionTimeoutMs: timeoutMs } = input
+  const { input, deliveryCredential } = options
+  const common = { logger: silentLogger, clock: systemClock, random: Math.random, ...options }
   const known = failureContext(options)
   let context = known
   const attemptOnce = createUpsertAttempt({
-    ...{ api: options.api, input, deliveryCredential: options.deliveryCredential, signal, logger, clock, random },
-    ...(options.handled && { handled: options.handled }),
-    ...(options.onLook && { onLook: options.onLook }),
+    ...common,
+    deliveryCredential,
     onRead: (existing) => {
       context = withSecretsOf(known, existing)
     },
   })
   return repeatAttempts({
-    ...{
-      name,
-      scopeId: scope.id,
-      timeoutMs,
-      attemptOnce,
-      context: () => context,
-      signal,
-      logger,
-      patience,
-      clock,
-      random,
-      spreadMs: fleetSpreadMs(input.expectedReplicas),
-    },
-    ...(onAttempt && { onAttempt }),
+    ...common,
+    name: input.eventSubscriptionName,
+    scopeId: input.scope.id,
+    timeoutMs: input.subscriptionTimeoutMs,
+    attemptOnce,
+    context: () => context,
+    spreadMs: fleetSpreadMs(input.expectedReplicas),
   })
 }
