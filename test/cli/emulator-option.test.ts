@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import type { EventGridEmulatorOptions } from '../../src/emulator/index.ts'
 import { connectHost } from '../pluggable/grpc-host.ts'
 import { type Command, startCommand } from '../support/command.ts'
@@ -93,6 +93,24 @@ it('leads serve to a running emulator by its https URL and a certificate authori
     host.close()
   }
   expect(emulator.figures().published).toBe(1)
+})
+
+it('lets serve go on where the emulator is started anew with its state file, which has its certificate and keys', async () => {
+  const port = await freePort()
+  const state = join(makeComponentFolder().path, 'state.db')
+  const { emulator, fields } = await openWorld({ port, state })
+  const sockets = makeSocketFolder()
+  const serve = startCommand(['serve', '--sockets-folder', sockets, '--emulator', `https://127.0.0.1:${port}`])
+  await serve.line(/ ready /)
+  const host = connectHost(join(sockets, 'azure.eventgrid.sock'))
+  onTestFinished(() => host.close())
+  const create = () => host.invoke('orders', { operation: 'create', data: Buffer.from('{"order": 1}') })
+  await host.init('output', 'orders', fields)
+  await create()
+  await emulator.close()
+  const again = await startEmulator({ port, state })
+  await create()
+  expect(again.figures().published).toBe(1)
 })
 
 it.each(['run', 'serve'])('ends %s with an error that names the emulator that does not answer', async (command) => {
