@@ -3,7 +3,6 @@ import { createOperations } from './arm/operations.ts'
 import { createProvisioning, type Provisioning } from './arm/provisioning.ts'
 import { registerArmRoutes } from './arm/routes.ts'
 import type { ResolvedOptions } from './config/options.ts'
-import { deadLetterTimes } from './delivery/dead-letter.ts'
 import { createDeliveryEngine, type DeliveryEngine } from './delivery/delivery-engine.ts'
 import { deliverySettings } from './delivery/delivery-options.ts'
 import type { Ingress } from './delivery/ingress.ts'
@@ -165,11 +164,7 @@ function createParts(
     journal,
     store: namespaces,
     bound,
-    deadLetters: {
-      records: shared.records.deadLetters,
-      write: async (blob) => delivery.deadLetterStore.write(blob),
-      times: deadLetterTimes,
-    },
+    deadLetters: { records: shared.records.deadLetters, store: delivery.deadLetterStore },
   })
   const engine = createDeliveryEngine({
     ...shared,

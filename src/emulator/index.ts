@@ -14,7 +14,6 @@ export {
 } from './config/options.ts'
 export type { Connectable, ConnectOptions } from './connect.ts'
 export { createBlobDeadLetterStore } from './delivery/blob-dead-letter-store.ts'
-export type { DeadLetterStore } from './delivery/dead-letter.ts'
 export type { DeliveryOptions } from './delivery/delivery-options.ts'
 export type { Ingress, IngressRule } from './delivery/ingress.ts'
 export type { ProbationOptions } from './delivery/probation.ts'
@@ -30,6 +29,7 @@ export type {
   ProvisioningState,
 } from './model/model.ts'
 export type { QueueFigures } from './namespaces/pull-queue.ts'
+export type { DeadLetterStore } from './records/dead-letter-box.ts'
 export type {
   DeadLetterRecord,
   DeliveryRecord,

@@ -1,5 +1,5 @@
 import type { BlobServiceClient } from '@azure/storage-blob'
-import type { DeadLetterStore } from './dead-letter.ts'
+import type { DeadLetterStore } from '../records/dead-letter-box.ts'
 import { requirePackage } from './require-package.ts'
 
 /** The Azure SDK for blobs: an optional peer dependency, since it is a quarter of what an installation would weigh. */

@@ -1,27 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { toCloudEvent } from '../model/convert-schema.ts'
 import type { DeliveryOutcome, GiveUpReason } from '../model/delivery-outcome.ts'
 import { preciseTime } from '../model/event-grid-time.ts'
 import type { JsonObject } from '../model/json-object.ts'
 import type { DeadLetterDestination, DeliverySchema, EventSubscription } from '../model/model.ts'
 import type { PendingEvent } from './pending-event.ts'
-
-/** Where dead-lettered events are written: a blob container, or something like one. */
-export interface DeadLetterStore {
-  /** Writes one blob; rejects if the store is unavailable, then Event Grid tries again. `path` is inside the container. */
-  write(blob: {
-    readonly storageAccountId: string
-    readonly container: string
-    readonly path: string
-    readonly content: string
-  }): Promise<void>
-}
-
-/** A store that writes nothing: the emulator's records show the dead-lettered events. */
-export const memoryDeadLetterStore: DeadLetterStore = { write: async () => {} }
-
-/** Pauses around dead-lettering, in milliseconds (Event Grid: delivery-and-retry). */
-export const deadLetterTimes = { delayMs: 5 * 60_000, retryMs: 5 * 60_000, giveUpMs: 4 * 3_600_000 } as const
 
 export interface GivenUpEvent extends PendingEvent {
   readonly reason: GiveUpReason
@@ -32,13 +14,6 @@ export interface GivenUpEvent extends PendingEvent {
 export function deadLetterDestinationOf(subscription: EventSubscription): DeadLetterDestination | undefined {
   const { deadLetterDestination, deadLetterWithResourceIdentity } = subscription.properties
   return deadLetterDestination ?? deadLetterWithResourceIdentity?.deadLetterDestination
-}
-
-/** `{NAME}/{Y}/{M}/{D}/{H}/{guid}.json`, in UTC and without padding zeroes (Event Grid: manage-event-delivery). */
-export function deadLetterPath(subscriptionName: string, at: number, id: string = randomUUID()): string {
-  const time = new Date(at)
-  const parts = [time.getUTCFullYear(), time.getUTCMonth() + 1, time.getUTCDate(), time.getUTCHours()]
-  return `${subscriptionName.toUpperCase()}/${parts.join('/')}/${id}.json`
 }
 
 /**

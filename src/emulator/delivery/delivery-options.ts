@@ -1,4 +1,4 @@
-import { type DeadLetterStore, deadLetterTimes, memoryDeadLetterStore } from './dead-letter.ts'
+import { type DeadLetterStore, deadLetterTimes, memoryDeadLetterStore } from '../records/dead-letter-box.ts'
 import type { ProbationOptions } from './probation.ts'
 import type { StorageQueues } from './storage-queues.ts'
 

@@ -5,10 +5,11 @@ import type { EventSubscription } from '../model/model.ts'
 import type { PendingBound } from '../model/pending-bound.ts'
 import { createSettledWaiters } from '../model/settled-waiters.ts'
 import type { Store } from '../model/store.ts'
+import { createDeadLetterBox } from '../records/dead-letter-box.ts'
 import type { EventWatcher } from '../records/event-watcher.ts'
 import type { Records } from '../records/record-types.ts'
 import type { Journal, JournalEntry } from '../state/journal.ts'
-import { createDeadLetterBox } from './dead-letter-box.ts'
+import { deadLetterDestinationOf, deadLetteredForm } from './dead-letter.ts'
 import type { Deliver } from './deliver.ts'
 import type { DeliverySettings } from './delivery-options.ts'
 import { deliverySchemaOf } from './delivery-request.ts'
@@ -41,12 +42,11 @@ export interface PendingEventsOptions {
 
 /** The events from their acceptance until they are delivered, dead-lettered or dropped. */
 export function createPendingEvents(options: PendingEventsOptions) {
-  const { watcher, journal, bound, work, texts, isDelivered, deliver } = options
+  const { clock, watcher, journal, settings, bound, work, texts, isDelivered, deliver } = options
   let closed = false
   const count = () => deadLetters.size + queues.size
   const waiters = createSettledWaiters(() => closed || count() === 0)
-  const pump = createPump(options.clock, work, () => {
-    deadLetters.pump()
+  const pump = createPump(clock, work, () => {
     for (const { queue } of queues.all()) queue.pump()
   })
   const release = ({ hold }: Pick<PendingEvent, 'hold'>) => {
@@ -54,7 +54,13 @@ export function createPendingEvents(options: PendingEventsOptions) {
     waiters.check()
   }
   const shared = { ...options, wakeAt: pump.wakeAt, release }
-  const deadLetters = createDeadLetterBox({ ...shared, written: waiters.check })
+  const deadLetters = createDeadLetterBox({
+    clock,
+    records: options.records.deadLetters,
+    store: settings.deadLetterStore,
+    work,
+    written: waiters.check,
+  })
   const queues = createSubscriptionQueues((subscription) =>
     createSubscriptionQueue(subscription, { ...shared, sizeOf, giveUp, send: deliver }),
   )
@@ -66,7 +72,18 @@ export function createPendingEvents(options: PendingEventsOptions) {
 
   function giveUp(subscription: EventSubscription, event: PendingEvent, reason: GiveUpReason): void {
     watcher?.givenUp(subscription, event.event, reason)
-    deadLetters.add(subscription, { ...event, reason, outcome: event.lastOutcome ?? 'Probation' })
+    const given = { ...event, reason, outcome: event.lastOutcome ?? 'Probation' }
+    const letter = {
+      subscription,
+      destination: deadLetterDestinationOf(subscription),
+      event: deadLetteredForm(given, deliverySchemaOf(subscription)),
+      done(blobPath: string | undefined) {
+        journal.settled(subscription.id, event.row)
+        release(event)
+        watcher?.deadLettered(subscription, [event.event], blobPath)
+      },
+    }
+    deadLetters.add(letter, (event.lastAttemptAt ?? clock.now()) + settings.deadLetterDelay)
   }
 
   function removeQueue(subscription: EventSubscription): void {
@@ -107,6 +124,7 @@ export function createPendingEvents(options: PendingEventsOptions) {
     close(): void {
       closed = true
       pump.close()
+      deadLetters.close()
       for (const { subscription } of [...queues.all()]) removeQueue(subscription)
       waiters.check()
     },

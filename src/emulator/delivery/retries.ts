@@ -1,4 +1,4 @@
-import { DueQueue } from './due-queue.ts'
+import { DueQueue } from '../model/due-queue.ts'
 import type { PendingEvent } from './pending-event.ts'
 
 export type Retries = ReturnType<typeof createRetries>

@@ -5,6 +5,7 @@ import type { NamespaceTopic, QueueSubscription } from '../model/namespace.ts'
 import type { NamespaceStore } from '../model/namespace-store.ts'
 import type { PendingBound } from '../model/pending-bound.ts'
 import { createSettledWaiters } from '../model/settled-waiters.ts'
+import { createDeadLetterBox, type DeadLetterBoxOptions } from '../records/dead-letter-box.ts'
 import type { Journal, JournalEntry } from '../state/journal.ts'
 import type { QueuedEvent } from './pull-queue.ts'
 import {
@@ -14,7 +15,6 @@ import {
   type QueueFigures,
   type QueueSettings,
 } from './pull-queue.ts'
-import { createQueueDeadLetters, type QueueDeadLettersOptions } from './queue-dead-letters.ts'
 
 /** Defaults of a Queue event subscription (ARM 2025-02-15). That of `maxDeliveryCount` is the portal's. */
 export const queueDefaults = { lockDurationSeconds: 60, maxDeliveryCount: 10 } as const
@@ -49,7 +49,7 @@ export interface NamespaceQueuesOptions {
   readonly store: NamespaceStore
   readonly journal: Journal
   readonly bound: PendingBound
-  readonly deadLetters: Omit<QueueDeadLettersOptions, 'clock'>
+  readonly deadLetters: Pick<DeadLetterBoxOptions, 'records' | 'store'>
 }
 
 interface Entry {
@@ -63,7 +63,7 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions): Namespac
   const entries = new Map<string, Entry>()
   let closed = false
 
-  const deadLetters = createQueueDeadLetters({ ...options.deadLetters, clock })
+  const deadLetters = createDeadLetterBox({ ...options.deadLetters, clock, written: () => waiters.check() })
   const pending = () => [...entries.values()].reduce((sum, { queue }) => sum + queue.size, deadLetters.size)
 
   const waiters = createSettledWaiters(() => closed || pending() === 0)
@@ -81,7 +81,12 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions): Namespac
           waiters.check()
         }
         if (!reason) return done()
-        deadLetters.add({ subscription: entry.subscription, event: deadLetteredForm(event, reason), done })
+        const { subscription: current } = entry
+        const { queue: settings } = current.properties.deliveryConfiguration
+        const destination = settings?.deadLetterDestinationWithResourceIdentity?.deadLetterDestination
+        const form = deadLetteredForm(event, reason)
+        deadLetters.add({ subscription: current, destination, event: form, done }, clock.now())
+        deadLetters.pump()
       },
     })
     const entry: Entry = { queue, subscription, wants: filterOf(subscription) }

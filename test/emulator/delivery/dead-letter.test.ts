@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { DeadLetterStore } from '../../../src/emulator/delivery/dead-letter.ts'
-import { deadLetterPath } from '../../../src/emulator/delivery/dead-letter.ts'
 import type { EventSubscriptionProperties } from '../../../src/emulator/model/model.ts'
+import type { DeadLetterStore } from '../../../src/emulator/records/dead-letter-box.ts'
+import { deadLetterPath } from '../../../src/emulator/records/dead-letter-box.ts'
 import { cloudEvent, type EventGridOptions, gridEvent, openEventGrid, publish } from '../event-grid.ts'
 
 const minute = 60_000

@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto'
+import type { CancelTimer, Clock } from '../model/clock.ts'
+import { DueQueue } from '../model/due-queue.ts'
+import type { JsonObject } from '../model/json-object.ts'
+import type { DeadLetterDestination } from '../model/model.ts'
+import type { Records } from './record-types.ts'
+
+/** Where dead-lettered events are written: a blob container, or something like one. */
+export interface DeadLetterStore {
+  /** Writes one blob; rejects if the store is unavailable, then Event Grid tries again. `path` is inside the container. */
+  write(blob: {
+    readonly storageAccountId: string
+    readonly container: string
+    readonly path: string
+    readonly content: string
+  }): Promise<void>
+}
+
+/** A store that writes nothing: the emulator's records show the dead-lettered events. */
+export const memoryDeadLetterStore: DeadLetterStore = { write: async () => {} }
+
+/** Pauses around dead-lettering, in milliseconds (Event Grid: delivery-and-retry). */
+export const deadLetterTimes = { delayMs: 5 * 60_000, retryMs: 5 * 60_000, giveUpMs: 4 * 3_600_000 } as const
+
+/** An event that is given up. */
+export interface DeadLetter {
+  readonly subscription: { readonly id: string; readonly name: string }
+  /** Without a destination the event is dropped. */
+  readonly destination: DeadLetterDestination | undefined
+  /** The event, with the reason. */
+  readonly event: JsonObject
+  /** Called when the event is written, or dropped if there is no path. */
+  readonly done: (blobPath: string | undefined) => void
+}
+
+interface WaitingLetter extends DeadLetter {
+  /** When writing failed first. */
+  readonly failingSince?: number
+}
+
+/** Writes events that are given up to the container of their event subscription, and records them. */
+export interface DeadLetterBox {
+  /** Takes an event, to be written at this time; without a destination it is dropped at once. */
+  add(letter: DeadLetter, due: number): void
+  /** Writes what is due: one blob for all due events of an event subscription. */
+  pump(): void
+  readonly size: number
+  /** Ends the timer. */
+  close(): void
+}
+
+export interface DeadLetterBoxOptions {
+  readonly clock: Clock
+  readonly records: Records['deadLetters']
+  readonly store: DeadLetterStore
+  /** Counts writes as work under way. @default not counted */
+  readonly work?: { begin(): void; end(): void }
+  /** Called after each write. */
+  readonly written: () => void
+}
+
+/** Makes the box. Where writing fails for hours, an event is dropped: its record has no `blobPath`. */
+export function createDeadLetterBox({ clock, records, store, work, written }: DeadLetterBoxOptions): DeadLetterBox {
+  const waiting = new DueQueue<WaitingLetter>()
+  let timer: { readonly due: number; readonly cancel: CancelTimer } | undefined
+  let writing = 0
+  let closed = false
+
+  function wake(): void {
+    const due = waiting.nextDue
+    if (timer?.due === due) return
+    timer?.cancel()
+    timer = undefined
+    if (due === undefined || closed) return
+    timer = { due, cancel: clock.setTimer(Math.max(due - clock.now(), 0), pump) }
+  }
+
+  async function write(letters: readonly WaitingLetter[]): Promise<void> {
+    const last = letters.at(-1)
+    if (!last?.destination) return
+    const at = clock.now()
+    const { resourceId: storageAccountId, blobContainerName: container } = last.destination.properties
+    const path = deadLetterPath(last.subscription.name, at)
+    const content = JSON.stringify(letters.map(({ event }) => event))
+    try {
+      await store.write({ storageAccountId, container, path, content })
+    } catch {
+      // Like Event Grid, without a report: it tries again, and drops the events after four hours.
+      return postpone(letters, at)
+    }
+    end(letters, `${container}/${path}`)
+  }
+
+  function postpone(letters: readonly WaitingLetter[], now: number): void {
+    for (const letter of letters) {
+      const failingSince = letter.failingSince ?? now
+      if (now - failingSince >= deadLetterTimes.giveUpMs) end([letter], undefined)
+      else waiting.add(now + deadLetterTimes.retryMs, { ...letter, failingSince })
+    }
+    wake()
+  }
+
+  function end(letters: readonly DeadLetter[], blobPath: string | undefined): void {
+    const [first] = letters
+    if (!first) return
+    records.push({
+      at: clock.now(),
+      subscriptionId: first.subscription.id,
+      subscriptionName: first.subscription.name,
+      ...(blobPath !== undefined && { blobPath }),
+      events: letters.map(({ event }) => event),
+    })
+    for (const { done } of letters) done(blobPath)
+  }
+
+  function pump(): void {
+    const now = clock.now()
+    const due: WaitingLetter[] = []
+    for (let letter = waiting.take(now); letter; letter = waiting.take(now)) due.push(letter)
+    for (const letters of Map.groupBy(due, ({ subscription }) => subscription.id).values()) {
+      work?.begin()
+      writing += letters.length
+      void write(letters).finally(() => {
+        writing -= letters.length
+        written()
+        work?.end()
+      })
+    }
+    wake()
+  }
+
+  return {
+    add(letter, due) {
+      if (!letter.destination) return end([letter], undefined)
+      waiting.add(due, letter)
+      wake()
+    },
+    pump,
+    get size() {
+      return waiting.size + writing
+    },
+    close() {
+      closed = true
+      timer?.cancel()
+    },
+  }
+}
+
+/** `{NAME}/{Y}/{M}/{D}/{H}/{guid}.json`, in UTC and without padding zeroes (Event Grid: manage-event-delivery). */
+export function deadLetterPath(subscriptionName: string, at: number, id: string = randomUUID()): string {
+  const time = new Date(at)
+  const parts = [time.getUTCFullYear(), time.getUTCMonth() + 1, time.getUTCDate(), time.getUTCHours()]
+  return `${subscriptionName.toUpperCase()}/${parts.join('/')}/${id}.json`
+}
