@@ -3,7 +3,7 @@ import type { NamespaceStore } from '../model/namespace-store.ts'
 import type { ArmAnswer, ArmCall, ArmResources, ResolvedScope } from './call.ts'
 import { type ArmError, armErrors } from './errors.ts'
 import type { Operations } from './operations.ts'
-import { removedAnswer, writtenAnswer } from './resource.ts'
+import { answerResource, simpleChanges } from './resource.ts'
 
 /** The namespaces, and the queues of their event subscriptions. */
 export interface NamespaceContents {
@@ -36,39 +36,42 @@ export const namespaceTypes = [
   'Microsoft.EventGrid/namespaces/topics/eventSubscriptions',
 ] as const
 
+/** What one level of namespaces has of its own. */
+export interface NamespaceLevel<Resource> {
+  /** For errors: `topic`. */
+  readonly what: string
+  readonly existing: Resource | undefined
+  /** Stores the resource as the body of the call wants it. Throws an ArmError. */
+  readonly put: (existing: Resource | undefined) => Resource
+  readonly remove: (existing: Resource) => void
+  readonly view: (resource: Resource) => object
+  /** The region of the namespace. */
+  readonly locationOf: (resource: Resource) => string
+}
+
+/** Answers GET, PUT, PATCH and DELETE of a namespace, a topic or an event subscription. Throws an ArmError. */
+export function answerNamespaceResource<Resource>(
+  { operations }: NamespaceOptions,
+  { call, resolved, type, id, name }: NamespacePlace,
+  { what, existing, put, remove, view, locationOf }: NamespaceLevel<Resource>,
+): ArmAnswer {
+  const { written, removed } = simpleChanges(operations, call, resolved)
+  return answerResource(call, {
+    existing,
+    notFound: () => namespaceResourceNotFound(type, id),
+    view,
+    write(former) {
+      if (!/^[A-Za-z0-9-]{3,50}$/.test(name)) throw armErrors.invalidRequest(`Invalid ${what} name.`)
+      const stored = put(former)
+      return written(locationOf(stored), view(stored))
+    },
+    remove: (former) => removed(locationOf(former), () => remove(former)),
+  })
+}
+
 /** The error for a resource that does not exist. Its names are those of the id: `namespace/topic`. */
 export function namespaceResourceNotFound(type: string, id: string): ArmError {
   const segments = id.split('/')
   const names = segments.filter((_, index) => index >= 8 && index % 2 === 0)
   return armErrors.resourceNotFound(type, names.join('/') || id, segments[4] ?? '')
-}
-
-/** Throws an ArmError for a name that no namespace, topic or event subscription can have. */
-export function checkNamespaceName(name: string, what: string): void {
-  if (!/^[A-Za-z0-9-]{3,50}$/.test(name)) throw armErrors.invalidRequest(`Invalid ${what} name.`)
-}
-
-/** Answers a write that is complete: its operation has succeeded. */
-export function namespaceWritten(
-  { operations }: NamespaceOptions,
-  { call, resolved }: NamespacePlace,
-  { location }: Namespace,
-  body: object,
-): ArmAnswer {
-  const operation = operations.start(resolved.azure.id, async () => ({ status: 'Succeeded' }))
-  return writtenAnswer(call, operation, location, body)
-}
-
-/** Answers a deletion, which is carried out by an operation. */
-export function namespaceRemoved(
-  { operations }: NamespaceOptions,
-  { call, resolved }: NamespacePlace,
-  { location }: Namespace,
-  remove: () => void,
-): ArmAnswer {
-  const operation = operations.start(resolved.azure.id, async () => {
-    remove()
-    return { status: 'Succeeded' }
-  })
-  return removedAnswer(call, operation, location)
 }

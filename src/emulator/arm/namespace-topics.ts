@@ -2,16 +2,13 @@ import { z } from 'zod'
 import { randomKey } from '../model/model.ts'
 import type { Namespace, NamespaceTopic } from '../model/namespace.ts'
 import {
-  checkNamespaceName,
   type NamespaceContents,
+  type NamespaceLevel,
   type NamespaceOptions,
   type NamespacePlace,
-  namespaceRemoved,
-  namespaceResourceNotFound,
   namespaceTypes,
-  namespaceWritten,
 } from './namespace-place.ts'
-import { parseBody, type ResourceHandler } from './resource.ts'
+import { parseBody } from './resource.ts'
 
 const topicBody = z.object({
   properties: z
@@ -23,30 +20,28 @@ const topicBody = z.object({
     .nullish(),
 })
 
-export function namespaceTopicHandler(
+export function namespaceTopicLevel(
   options: NamespaceOptions,
-  place: NamespacePlace,
-  namespace: Namespace,
-): ResourceHandler<NamespaceTopic> {
+  { call, id, name }: NamespacePlace,
+  { id: namespaceId, location }: Namespace,
+): NamespaceLevel<NamespaceTopic> {
   const { namespaces } = options
   return {
-    existing: namespaces.topic(place.id),
-    notFound: () => namespaceResourceNotFound(place.type, place.id),
+    what: 'topic',
+    existing: namespaces.topic(id),
     view: viewNamespaceTopic,
-    write(existing) {
-      const { properties } = parseBody(topicBody, place.call, 'topic')
-      checkNamespaceName(place.name, 'topic')
+    locationOf: () => location,
+    put(existing) {
+      const { properties } = parseBody(topicBody, call, 'topic')
+      const { keys = [randomKey(), randomKey()] as const, eventRetentionInDays = 1 } = existing ?? {}
       const topic: NamespaceTopic = {
-        id: existing?.id ?? place.id,
-        name: existing?.name ?? place.name,
-        namespaceId: namespace.id,
-        keys: existing?.keys ?? [randomKey(), randomKey()],
-        eventRetentionInDays: properties?.eventRetentionInDays ?? existing?.eventRetentionInDays ?? 1,
+        ...{ id: existing?.id ?? id, name: existing?.name ?? name, namespaceId, keys },
+        eventRetentionInDays: properties?.eventRetentionInDays ?? eventRetentionInDays,
       }
       namespaces.putTopic(topic)
-      return namespaceWritten(options, place, namespace, viewNamespaceTopic(topic))
+      return topic
     },
-    remove: (topic) => namespaceRemoved(options, place, namespace, () => deleteNamespaceTopic(options, topic)),
+    remove: (topic) => deleteNamespaceTopic(options, topic),
   }
 }
 

@@ -4,28 +4,18 @@ import type { Namespace } from '../model/namespace.ts'
 import type { ArmAnswer, ArmCall } from './call.ts'
 import { armErrors } from './errors.ts'
 import {
-  checkNamespaceName,
+  answerNamespaceResource,
   type NamespaceContents,
+  type NamespaceLevel,
   type NamespaceOptions,
   type NamespacePlace,
-  namespaceRemoved,
   namespaceResourceNotFound,
   namespaceTypes,
-  namespaceWritten,
 } from './namespace-place.ts'
-import { deleteNamespaceTopic, namespaceTopicHandler, viewNamespaceTopic } from './namespace-topics.ts'
+import { deleteNamespaceTopic, namespaceTopicLevel, viewNamespaceTopic } from './namespace-topics.ts'
 import type { ArmTarget } from './path.ts'
-import { queueSubscriptionHandler, viewQueueSubscription } from './queue-subscriptions.ts'
-import {
-  answerKeys,
-  answerList,
-  answerResource,
-  authorizeCall,
-  isBelow,
-  parseBody,
-  type ResourceHandler,
-  resourceAction,
-} from './resource.ts'
+import { queueSubscriptionLevel, viewQueueSubscription } from './queue-subscriptions.ts'
+import { answerKeys, answerList, authorizeCall, isBelow, parseBody, resourceAction } from './resource.ts'
 
 const record = z.record(z.string(), z.unknown())
 const namespaceBody = z.object({
@@ -61,7 +51,7 @@ export function answerNamespaces(
       const listed = namespaces.namespaces().filter(({ id }) => isBelow(scope, id))
       return answerList(call, listed, (namespace) => viewNamespace(options, namespace))
     }
-    if (action === undefined) return answerResource(call, namespaceHandler(options, place))
+    if (action === undefined) return answerNamespaceResource(options, place, namespaceLevel(options, place))
   }
   const namespace = namespaces.namespaceById(namespaceId)
   if (!namespace) throw namespaceResourceNotFound(namespaceTypes[0], namespaceId)
@@ -70,14 +60,15 @@ export function answerNamespaces(
   }
   if (depth === 2) {
     if (isList) return answerList(call, namespaces.topics(namespaceId), viewNamespaceTopic)
-    if (action === undefined) return answerResource(call, namespaceTopicHandler(options, place, namespace))
+    if (action === undefined)
+      return answerNamespaceResource(options, place, namespaceTopicLevel(options, place, namespace))
   }
   const topic = namespaces.topic(topicId)
   if (!topic) throw namespaceResourceNotFound(namespaceTypes[1], topicId)
   if (depth === 2) return answerKeys(call, action ?? '', topic.keys, (keys) => namespaces.putTopic({ ...topic, keys }))
   if (isList) return answerList(call, namespaces.subscriptions(topicId), viewQueueSubscription)
   if (action !== undefined) throw armErrors.pathNotFound(call.method, call.url)
-  return answerResource(call, queueSubscriptionHandler(options, place, { namespace, topic }))
+  return answerNamespaceResource(options, place, queueSubscriptionLevel(options, place, { namespace, topic }))
 }
 
 /** The ids of a namespace, its topic and that topic's event subscription, as far as there are names. */
@@ -88,20 +79,22 @@ function idsOf(scope: string, names: readonly string[]): string[] {
   return ids
 }
 
-function namespaceHandler(options: NamespaceOptions, place: NamespacePlace): ResourceHandler<Namespace> {
+function namespaceLevel(
+  options: NamespaceOptions,
+  { call, resolved, id, name }: NamespacePlace,
+): NamespaceLevel<Namespace> {
   const { namespaces } = options
-  const { call, resolved, id, name } = place
   return {
+    what: 'namespace',
     existing: namespaces.namespaceById(id),
-    notFound: () => namespaceResourceNotFound(place.type, id),
     view: (existing) => viewNamespace(options, existing),
-    write(existing) {
+    locationOf: ({ location }) => location,
+    put(existing) {
       const body = parseBody(namespaceBody, call, 'namespace')
       const location = body.location ?? existing?.location
       if (location === undefined) {
         throw armErrors.invalidRequest('The location property is required for this definition.')
       }
-      checkNamespaceName(name, 'namespace')
       if (!existing && namespaces.namespace(name)) {
         throw armErrors.conflict(`Namespace name '${name}' is taken already.`)
       }
@@ -122,9 +115,9 @@ function namespaceHandler(options: NamespaceOptions, place: NamespacePlace): Res
         },
       }
       namespaces.putNamespace(namespace)
-      return namespaceWritten(options, place, namespace, viewNamespace(options, namespace))
+      return namespace
     },
-    remove: (existing) => namespaceRemoved(options, place, existing, () => deleteNamespace(options, existing)),
+    remove: (existing) => deleteNamespace(options, existing),
   }
 }
 

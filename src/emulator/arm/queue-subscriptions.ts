@@ -3,16 +3,8 @@ import type { Namespace, NamespaceTopic, QueueSubscription, QueueSubscriptionPro
 import { advancedFilterSchema } from './advanced-filter.ts'
 import { jsonContent } from './call.ts'
 import { armErrors } from './errors.ts'
-import {
-  checkNamespaceName,
-  type NamespaceOptions,
-  type NamespacePlace,
-  namespaceRemoved,
-  namespaceResourceNotFound,
-  namespaceTypes,
-  namespaceWritten,
-} from './namespace-place.ts'
-import type { ResourceHandler } from './resource.ts'
+import { type NamespaceLevel, type NamespaceOptions, type NamespacePlace, namespaceTypes } from './namespace-place.ts'
+import { withoutNulls } from './without-nulls.ts'
 
 const text = z.string()
 const filter = advancedFilterSchema(text, 1)
@@ -44,15 +36,6 @@ const properties = z.object({
   expirationTimeUtc: z.iso.datetime({ offset: true }).exactOptional(),
 })
 
-/** Null means that a field is left out, at any depth. */
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, member]) => (member === null ? [] : [[name, withoutNulls(member)]])),
-  )
-}
-
 /**
  * Reads the settings of a Queue event subscription from the body of a PUT, or of a PATCH over the existing ones.
  * Throws an ArmError.
@@ -71,19 +54,17 @@ export function parseQueueSubscription(
   throw armErrors.invalidRequest(`Invalid event subscription request: property '${path}' is invalid.`)
 }
 
-export function queueSubscriptionHandler(
-  options: NamespaceOptions,
-  place: NamespacePlace,
+export function queueSubscriptionLevel(
+  { namespaces, queues, clock }: NamespaceOptions,
+  { call, id, name }: NamespacePlace,
   { namespace, topic }: { readonly namespace: Namespace; readonly topic: NamespaceTopic },
-): ResourceHandler<QueueSubscription> {
-  const { namespaces, queues, clock } = options
-  const { call, id, name } = place
+): NamespaceLevel<QueueSubscription> {
   return {
+    what: 'event subscription',
     existing: namespaces.subscription(id),
-    notFound: () => namespaceResourceNotFound(place.type, id),
     view: viewQueueSubscription,
-    write(existing) {
-      checkNamespaceName(name, 'event subscription')
+    locationOf: () => namespace.location,
+    put(existing) {
       const patched = call.method === 'PATCH' ? existing?.properties : undefined
       const subscription: QueueSubscription = {
         id: existing?.id ?? id,
@@ -95,13 +76,12 @@ export function queueSubscriptionHandler(
       }
       namespaces.putSubscription(subscription)
       queues.subscriptionChanged(subscription)
-      return namespaceWritten(options, place, namespace, viewQueueSubscription(subscription))
+      return subscription
     },
-    remove: (existing) =>
-      namespaceRemoved(options, place, namespace, () => {
-        queues.subscriptionDeleted(existing.id)
-        namespaces.deleteSubscription(existing)
-      }),
+    remove(existing) {
+      queues.subscriptionDeleted(existing.id)
+      namespaces.deleteSubscription(existing)
+    },
   }
 }
 

@@ -14,7 +14,7 @@ import {
   resolveScope,
 } from './call.ts'
 import { type ArmError, armErrors } from './errors.ts'
-import type { Operation } from './operations.ts'
+import type { Operation, Operations } from './operations.ts'
 
 /** What a call of Event Grid does, and where. */
 export interface ResourceAccess {
@@ -88,6 +88,19 @@ export function writtenAnswer(call: ArmCall, operation: Operation, location: str
 export function removedAnswer(call: ArmCall, operation: Operation, location: string): ArmAnswer {
   const { status, result } = operationHeaders(call, operation, location)
   return { status: 202, headers: { ...status, ...result } }
+}
+
+/** Answers of changes that cannot fail any more: the operation of a write has nothing to do, that of a deletion deletes. */
+export function simpleChanges(operations: Operations, call: ArmCall, { azure }: ResolvedScope) {
+  const start = (run?: () => void) =>
+    operations.start(azure.id, async () => {
+      run?.()
+      return { status: 'Succeeded' }
+    })
+  return {
+    written: (location: string, body: unknown) => writtenAnswer(call, start(), location, body),
+    removed: (location: string, remove: () => void) => removedAnswer(call, start(remove), location),
+  }
 }
 
 type Keys = readonly [string, string]

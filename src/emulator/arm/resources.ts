@@ -11,9 +11,8 @@ import {
   answerResource,
   authorizeCall,
   isBelow,
-  removedAnswer,
   resourceAction,
-  writtenAnswer,
+  simpleChanges,
 } from './resource.ts'
 
 /** What the answers for custom topics, domains and system topics need. */
@@ -94,6 +93,7 @@ export function answerResources<T extends Resource['type']>(
     return answerKeys(call, action, existing.keys, (keys) => store.putResource({ ...existing, keys }))
   }
   const { azure } = resolved
+  const { written, removed } = simpleChanges(options.operations, call, resolved)
   return answerResource(call, {
     existing,
     notFound,
@@ -103,20 +103,11 @@ export function answerResources<T extends Resource['type']>(
         ...options,
         ...{ call, id, name: names.at(-1) ?? '', subscriptionId: azure.id, resourceGroup: parts.resourceGroup ?? '' },
       }
-      const written = call.method === 'PATCH' && resource ? kind.patch(write, resource) : kind.put(write, resource)
-      store.putResource(written)
-      const operation = options.operations.start(azure.id, async () => ({ status: 'Succeeded' }))
-      const body = shown(written, resource ? 'Updating' : 'Creating')
-      return writtenAnswer(call, operation, locationOf(store, id) ?? 'global', body)
+      const changed = call.method === 'PATCH' && resource ? kind.patch(write, resource) : kind.put(write, resource)
+      store.putResource(changed)
+      return written(locationOf(store, id) ?? 'global', shown(changed, resource ? 'Updating' : 'Creating'))
     },
-    remove(resource) {
-      const location = locationOf(store, id) ?? 'global'
-      const operation = options.operations.start(azure.id, async () => {
-        removeResource(options, resource)
-        return { status: 'Succeeded' }
-      })
-      return removedAnswer(call, operation, location)
-    },
+    remove: (resource) => removed(locationOf(store, id) ?? 'global', () => removeResource(options, resource)),
   })
 }
 

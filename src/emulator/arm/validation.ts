@@ -11,6 +11,7 @@ import {
 } from '../model/model.ts'
 import { advancedFilterSchema } from './advanced-filter.ts'
 import { type ArmError, armErrors } from './errors.ts'
+import { withoutNulls } from './without-nulls.ts'
 
 /** The maximum of advanced filters of a subscription, and of values in all of them (Event Grid: event-filtering). */
 const maxAdvancedFilters = 25
@@ -123,6 +124,17 @@ const settings = z.object({
     z.object({ identity: z.exactOptional(z.unknown()), deadLetterDestination }),
   ),
 })
+
+/** The names of all settings of an event subscription, at any depth, for a did-you-mean. */
+export const settingNames = (): readonly string[] => namesIn(z.toJSONSchema(settings, { io: 'input' }))
+
+function namesIn(schema: unknown): string[] {
+  if (Array.isArray(schema)) return schema.flatMap(namesIn)
+  if (!isRecord(schema)) return []
+  const { properties, ...rest } = schema
+  const members = isRecord(properties) ? properties : {}
+  return [...Object.keys(members), ...[...Object.values(members), ...Object.values(rest)].flatMap(namesIn)]
+}
 
 export interface DeclaredEventSubscription {
   readonly name: string
@@ -279,18 +291,4 @@ function defaultDeliverySchema(input: InputSchema = 'EventGridSchema'): Delivery
 function isHttpsUrl(value: string): boolean {
   const url = URL.parse(value)
   return url?.protocol === 'https:' && url.hostname !== '' && !/\s/.test(value)
-}
-
-const maxDepth = 64
-
-/** Without the members that are null, at any depth. */
-function withoutNulls(value: unknown, depth = 0): unknown {
-  if (depth > maxDepth) throw armErrors.invalidContent(`The reader's MaxDepth of ${maxDepth} has been exceeded`)
-  if (Array.isArray(value)) return value.map((item) => withoutNulls(item, depth + 1))
-  if (!isRecord(value)) return value
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, member]) => member !== null)
-      .map(([name, member]) => [name, withoutNulls(member, depth + 1)]),
-  )
 }

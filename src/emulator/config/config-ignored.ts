@@ -1,38 +1,7 @@
 import { isRecord } from '../../support/is-record.ts'
 import type { YamlPath } from '../../support/located-yaml.ts'
 import { nearestName } from '../../support/nearest-name.ts'
-
-/** Fields of an event subscription, for a did-you-mean. */
-const settings = [
-  'destination',
-  'endpointType',
-  'properties',
-  'endpointUrl',
-  'maxEventsPerBatch',
-  'preferredBatchSizeInKilobytes',
-  'azureActiveDirectoryTenantId',
-  'azureActiveDirectoryApplicationIdOrUri',
-  'deliveryAttributeMappings',
-  'minimumTlsVersionAllowed',
-  'deliveryWithResourceIdentity',
-  'filter',
-  'subjectBeginsWith',
-  'subjectEndsWith',
-  'includedEventTypes',
-  'isSubjectCaseSensitive',
-  'enableAdvancedFilteringOnArrays',
-  'advancedFilters',
-  'labels',
-  'expirationTimeUtc',
-  'eventDeliverySchema',
-  'retryPolicy',
-  'maxDeliveryAttempts',
-  'eventTimeToLiveInMinutes',
-  'deadLetterDestination',
-  'deadLetterWithResourceIdentity',
-  'resourceId',
-  'blobContainerName',
-] as const
+import { settingNames } from '../arm/validation.ts'
 
 /**
  * A field that Resource Manager does not know and silently ignores. In a configuration file it is a typo.
@@ -53,7 +22,7 @@ export function* ignoredFields(given: unknown, parsed: unknown, path: YamlPath =
   for (const [name, value] of Object.entries(given)) {
     if (Object.hasOwn(parsed, name)) yield* ignoredFields(value, parsed[name], [...path, name])
     else if (value !== null) {
-      const meant = nearestName(name, settings)
+      const meant = nearestName(name, settingNames())
       yield { path, name, rule: `is not a field of Event Grid${meant === undefined ? '' : `; did you mean ${meant}?`}` }
     }
   }

@@ -4,10 +4,9 @@ import type { Store } from '../model/store.ts'
 import type { Records } from '../records/record-types.ts'
 import { type Journal, type JournalEntry, noJournal } from '../state/journal.ts'
 import { type DeliveryOptions, deliverySettings } from './delivery-options.ts'
-import { createDestinations, type DestinationOptions } from './destinations.ts'
+import { createDestinations, type DestinationOptions, undeliveredReason } from './destinations.ts'
 import { createEventTexts } from './event-texts.ts'
 import { createPendingEvents } from './pending-events.ts'
-import { undeliveredReason } from './undelivered.ts'
 import { createWorkCounter } from './work-counter.ts'
 
 export interface DeliveryEngineOptions extends DestinationOptions {
