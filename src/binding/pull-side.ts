@@ -118,9 +118,6 @@ function startReceiver(
   })
 }
 
-/** Events that are dispatched within this time share a deadline, and so the object that aborts their `signal`s. */
-const togetherMs = 10
-
 /** The dispatcher of push. Each event is a delivery of its own, because each is settled by itself. */
 function createEventDispatch(
   pull: PullMetadata,
@@ -129,22 +126,14 @@ function createEventDispatch(
   const dispatcher = createDispatcher({ ...pull, destination: pull.namespaceTopic.topic, ...options })
   return {
     dispatch(events) {
-      let arrivedAt = Number.NEGATIVE_INFINITY
-      let timeout = new AbortController()
       for (const { bytes, value, metadata, redelivered, settle } of events) {
-        const now = options.now()
-        // A synchronous handler that works long must not use up the time of the events behind its own.
-        if (now - arrivedAt > togetherMs) {
-          arrivedAt = now
-          timeout = new AbortController()
-        }
         dispatcher.dispatch({
           members: [readParsedEvent(bytes, value)],
           metadata: withTraceContext(metadata, value),
           bytes: bytes.length,
-          arrivedAt,
+          // Read for each event: a synchronous handler that works long must not use up the time of the events behind its own.
+          arrivedAt: options.now(),
           redelivered,
-          timeout,
           settle: ([outcome = 'notTried'], onKnown) => settle(outcome, onKnown),
         })
       }

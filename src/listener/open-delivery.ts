@@ -19,8 +19,6 @@ export interface Delivery {
   readonly arrivedAt: number
   /** The sender has delivered these events before. */
   readonly redelivered: boolean
-  /** Aborts the `signal` of its events. Deliveries that arrive together may share it. @default one of its own */
-  readonly timeout?: AbortController
   /**
    * Called once, with an outcome for each member. It calls `onKnown` once, now or later, with false if the sender is going
    * to deliver the events again.
@@ -59,7 +57,7 @@ export function openDelivery(delivery: Delivery, handlerTimeoutMs: number): Open
   return {
     delivery,
     outcomes: delivery.members.map(() => 'notTried'),
-    timeout: delivery.timeout ?? new AbortController(),
+    timeout: new AbortController(),
     caller: callerContext(),
     expiresAt: delivery.arrivedAt + handlerTimeoutMs,
     place: -1,

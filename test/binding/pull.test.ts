@@ -203,6 +203,20 @@ it('has no more events in hand than handler calls are free', async () => {
   expect(most).toBe(4)
 })
 
+it('never aborts the signal of an event that was settled in time, though another of the same receive times out', async () => {
+  const signals = new Map<string, AbortSignal>()
+  const onEvent = async ({ cloudEvent, signal }: ReceivedEvent) => {
+    signals.set(cloudEvent.id, signal)
+    if (cloudEvent.id === 'slow') await once(signal, 'abort')
+  }
+  const { emulator, binding, publish, byKey } = await openPull({ binding: { onEvent } })
+  await publish(order('quick'), order('slow'))
+  await binding.init({ ...byKey, handlerTimeout: '1s' })
+  await emulator.settled()
+  expect(signals.get('slow')?.aborted).toBe(true)
+  expect(signals.get('quick')?.aborted).toBe(false)
+})
+
 it('asks for fewer events where they are large, so that an answer takes less time than a lock lasts', async () => {
   const { emulator, binding, events, publish, byKey } = await openPull({ silent: true })
   await binding.init(byKey)
