@@ -24,13 +24,18 @@ export function createAnswerLimitPolicy(limit: AnswerLimit): PipelinePolicy {
       const response = await next(request)
       request.streamResponseStatusCodes = new Set()
       const { readableStreamBody, ...rest } = response
-      return { ...rest, bodyAsText: readableStreamBody ? await readBounded(readableStreamBody, limit) : '' }
+      const body = readableStreamBody && (await readBounded(readableStreamBody, limit))
+      return { ...rest, bodyAsText: body?.toString() ?? '' }
     },
   }
 }
 
-/** Uses listeners: the iterator of a stream costs more than the rest of a small answer. */
-function readBounded(stream: NodeJS.ReadableStream, { maxBytes, longer }: AnswerLimit): Promise<string> {
+/**
+ * Reads the body of an answer. Uses listeners: the iterator of a stream costs more than the rest of a small answer.
+ *
+ * @throws RestError where the connection breaks, or where a longer body fails
+ */
+export function readBounded(stream: NodeJS.ReadableStream, { maxBytes, longer }: AnswerLimit): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -40,7 +45,7 @@ function readBounded(stream: NodeJS.ReadableStream, { maxBytes, longer }: Answer
       settled = true
       how()
     }
-    const finish = () => settle(() => resolve(Buffer.concat(chunks).toString('utf8', 0, maxBytes)))
+    const finish = () => settle(() => resolve(Buffer.concat(chunks, Math.min(size, maxBytes))))
     stream.on('data', (chunk: Buffer) => {
       if (settled) return
       chunks.push(chunk)

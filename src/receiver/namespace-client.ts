@@ -5,11 +5,12 @@ import {
   createHttpHeaders,
   createPipelineFromOptions,
   createPipelineRequest,
+  decompressResponsePolicyName,
   isRestError,
   type PipelinePolicy,
   type PipelineResponse,
 } from '@azure/core-rest-pipeline'
-import { createAnswerLimitPolicy } from '../core/answer-limit.ts'
+import { readBounded } from '../core/answer-limit.ts'
 import { certificateRemedy } from '../core/certificate-fault.ts'
 import { silentEmulatorFix } from '../core/emulator-fix.ts'
 import type { Endpoints } from '../core/endpoints.ts'
@@ -104,6 +105,8 @@ export interface NamespaceClientOptions {
 /** Room for as many events of the largest size as one receive may bring, and what is around them. */
 const maxAnswerBytes = (maxEventsPerReceive + 1) * 1_100_000
 const settleTimeoutMs = 20_000
+/** Makes the pipeline hand out the body of every answer as a stream. */
+const allStatusCodes = new Set([Number.POSITIVE_INFINITY])
 
 /**
  * A client of the data plane (Event Grid namespaces). Our own, because @azure/eventgrid-namespaces 1.0.0 loses extension
@@ -129,7 +132,8 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
     },
   }
   pipeline.addPolicy(connect, { afterPhase: 'Retry' })
-  pipeline.addPolicy(createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'fail' }), { afterPhase: 'Sign' })
+  // The bound is on bytes as they arrive, and events are handed on as these bytes.
+  pipeline.removePolicy({ name: decompressResponsePolicyName })
 
   async function authorization(signal: AbortSignal): Promise<string> {
     if (authentication.kind === 'key') return `SharedAccessKey ${authentication.key.reveal()}`
@@ -146,7 +150,7 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
     operation: string,
     query: Readonly<Record<string, string>>,
     request: { readonly body?: string; readonly timeoutMs: number; readonly signal: AbortSignal },
-  ): Promise<PipelineResponse | { readonly failure: RequestFailure }> {
+  ): Promise<{ readonly body: Buffer } | { readonly failure: RequestFailure }> {
     const { body, timeoutMs, signal } = request
     const limit = limitTime(signal, timeoutMs)
     try {
@@ -160,12 +164,17 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
           method: 'POST',
           headers,
           abortSignal: limit.signal,
+          streamResponseStatusCodes: allStatusCodes,
           ...(body !== undefined && { body }),
         }),
       )
-      if (response.status === 200) return response
+      const stream = response.readableStreamBody
+      const received = stream
+        ? await readBounded(stream, { maxBytes: maxAnswerBytes, longer: 'fail' })
+        : Buffer.alloc(0)
+      if (response.status === 200) return { body: received }
       if (response.status === 401 && authentication.kind === 'entra') authentication.credential.renew?.()
-      return { failure: readRefusal(response, now(), shown) }
+      return { failure: readRefusal(response, received.toString(), now(), shown) }
     } catch (error) {
       return { failure: readError(error, options.namespaceEndpoint, shown) }
     } finally {
@@ -180,7 +189,7 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
       const timeoutMs = (maxWaitSeconds + 10) * 1000
       const answer = await post('receive', query, { timeoutMs, signal })
       if ('failure' in answer) return answer
-      const events = readReceived(answer.bodyAsText ?? '')
+      const events = readReceived(answer.body)
       return events ? { events } : { failure: { status: 200, reason: 'the answer to receive is not readable' } }
     },
     async settle({ operation, lockTokens, delaySeconds = 0, signal }) {
@@ -190,7 +199,7 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
         timeoutMs: settleTimeoutMs,
         signal,
       })
-      return 'failure' in answer ? answer : { failed: readFailedTokens(answer.bodyAsText ?? '') }
+      return 'failure' in answer ? answer : { failed: readFailedTokens(answer.body.toString()) }
     },
     close: () => agent.destroy(),
   }
@@ -216,12 +225,11 @@ function limitTime(signal: AbortSignal, ms: number): { readonly signal: AbortSig
 }
 
 /** The events of an answer, each as the exact slice of it; `undefined` where the answer has another form. */
-function readReceived(text: string): readonly LockedEvent[] | undefined {
-  const parsed = parseJson(text)
+function readReceived(bytes: Buffer): readonly LockedEvent[] | undefined {
+  const parsed = parseJson(bytes.toString())
   const values = isRecord(parsed) ? parsed.value : undefined
   if (!Array.isArray(values)) return undefined
   if (values.length === 0) return []
-  const bytes = Buffer.from(text)
   const slices = sliceMemberOfItems(bytes, 'value', 'event')
   if (slices?.length !== values.length || slices.length > maxEventsPerReceive) return undefined
   const events = slices.flatMap(({ start, end }, index): LockedEvent[] => {
@@ -249,9 +257,13 @@ function readFailedTokens(text: string): readonly FailedToken[] {
   })
 }
 
-function readRefusal(response: PipelineResponse, now: number, shown: (text: string) => string): RequestFailure {
-  const { status, headers, bodyAsText } = response
-  const parsed = parseJson(bodyAsText ?? '')
+function readRefusal(
+  { status, headers }: PipelineResponse,
+  body: string,
+  now: number,
+  shown: (text: string) => string,
+): RequestFailure {
+  const parsed = parseJson(body)
   const error = isRecord(parsed) && isRecord(parsed.error) ? parsed.error : {}
   const words = [error.code, error.message].filter((part) => typeof part === 'string').join(' ')
   const retryAfterMs = readRetryAfter((name) => headers.get(name), now)
