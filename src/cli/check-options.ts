@@ -2,25 +2,13 @@ import { type CheckId, checkIds, idsNamed } from '../check/check-ids.ts'
 import { BrokenRule } from '../metadata/broken-rule.ts'
 import { parseDuration } from '../metadata/parse-duration.ts'
 import { nearestName } from '../support/nearest-name.ts'
-import { type EmulatorAddress, emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
+import { emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
 import { parseOptions } from './parse-options.ts'
 import { UsageError } from './usage-error.ts'
 
 export const defaultComponents = './components'
 
-export interface CheckOptions {
-  readonly components: readonly string[]
-  readonly component: string | undefined
-  readonly secrets: string | undefined
-  readonly emulator: EmulatorAddress | undefined
-  readonly offline: boolean
-  readonly only: readonly CheckId[]
-  readonly skip: readonly CheckId[]
-  readonly waitMs: number
-  readonly roundTrip: boolean
-  readonly events: readonly string[]
-  readonly json: boolean
-}
+export type CheckOptions = ReturnType<typeof readCheckOptions>
 
 const text = { type: 'string' } as const
 const texts = { type: 'string', multiple: true } as const
@@ -40,26 +28,44 @@ const known = {
 } as const
 
 /** Reads the options of `check`. Throws a UsageError. */
-export function readCheckOptions(args: readonly string[]): CheckOptions {
+export function readCheckOptions(args: readonly string[]) {
   const values = parseOptions(withEmulatorUrl(args), known)
-  const { offline = false } = values
-  const roundTrip = values['round-trip'] ?? false
+  const { component, secrets, offline = false, 'round-trip': roundTrip = false, event: events = [] } = values
   if (offline && roundTrip) throw wrong('--round-trip publishes an event, which --offline rules out')
+  const only = idsOf('only', values.only)
+  const skip = idsOf('skip', values.skip)
   return {
+    ...{ component, secrets, roundTrip, events, offline },
     components: values.components ?? [defaultComponents],
-    component: values.component,
-    secrets: values.secrets,
     emulator: readEmulatorOptions(values),
-    ...{ offline, roundTrip },
-    only: idsOf('only', values.only ?? []),
-    skip: idsOf('skip', values.skip ?? []),
+    selected: selectChecks({ only, skip, offline, roundTrip, event: events.length > 0 }),
     waitMs: waitOf(values.wait),
-    events: values.event ?? [],
     json: values.json ?? false,
   }
 }
 
-function idsOf(option: string, given: readonly string[]): readonly CheckId[] {
+interface Wanted {
+  /** Empty: no restriction. */
+  readonly only: readonly CheckId[]
+  readonly skip: readonly CheckId[]
+  readonly offline: boolean
+  readonly event: boolean
+  readonly roundTrip: boolean
+}
+
+/** The ids of the checks to run. A sample event alone selects the files and the filters. */
+function selectChecks({ only, skip, offline, event, roundTrip }: Wanted): ReadonlySet<CheckId> {
+  const asked = checkIds.filter((id) => {
+    if (only.length > 0) return only.includes(id)
+    if (id.startsWith('files/')) return true
+    if (id === 'filters/event') return event
+    if (offline) return id === 'machine/port'
+    return roundTrip || !event
+  })
+  return new Set(asked.filter((id) => !skip.includes(id)))
+}
+
+function idsOf(option: string, given: readonly string[] = []): readonly CheckId[] {
   const words = given.flatMap((value) => value.split(',')).map((word) => word.trim())
   return words.flatMap((word) => {
     const ids = idsNamed(word)

@@ -2,11 +2,11 @@ import http from 'node:http'
 import https from 'node:https'
 import { text } from 'node:stream/consumers'
 import type { Endpoints } from '../core/endpoints.ts'
-import { watchFolder } from '../host/watch-folder.ts'
 import { messageOf } from '../support/error-code.ts'
 import { isRecord } from '../support/is-record.ts'
 import { isLoopback } from '../support/loopback.ts'
 import { readRegularFileSync } from '../support/regular-file.ts'
+import { watchState } from '../support/watch-state.ts'
 import { helpLines } from './parse-options.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -96,7 +96,7 @@ export function followEmulator(
 ): () => Promise<void> {
   if (address.ca !== undefined) return async () => {}
   const read = (): Promise<Endpoints> => emulatorEndpoints(address)
-  return watchFolder({ read, known, changed, intervalMs: followMs })
+  return watchState({ read, known, changed, intervalMs: followMs })
 }
 
 function readAuthority(file: string): string {

@@ -28,16 +28,14 @@ export function warningLine({ at, subscriptionName, message }: WarningRecord): s
   return `${time(at)} warning ${subscriptionName}: ${message}`
 }
 
-/** What the live line is made of; counts since the start. */
-export interface LiveFigures {
-  readonly perSecond: number
-  readonly pending: number
-  readonly delivered: number
-  readonly deadLettered: number
-  readonly dropped: number
-}
-
-export function figuresLine({ perSecond, pending, delivered, deadLettered, dropped }: LiveFigures): string {
+/** The live line; counts since the start. */
+export function figuresLine({
+  perSecond,
+  pending,
+  delivered,
+  deadLettered,
+  dropped,
+}: Readonly<Record<'perSecond' | 'pending' | 'delivered' | 'deadLettered' | 'dropped', number>>): string {
   const shown = (value: number) => Math.round(value).toLocaleString('en-US')
   const lost = dropped > 0 ? `, ${shown(dropped)} dropped` : ''
   const speed = `${shown(perSecond)} events/s, ${shown(pending)} pending`

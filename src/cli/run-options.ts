@@ -1,5 +1,5 @@
-import type { AppAddress } from '../host/api-metadata.ts'
 import type { AppHealthCheck } from '../host/app-watch.ts'
+import type { SidecarOptions } from '../host/sidecar.ts'
 import { type EmulatorAddress, emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
 import { type LogOptions, logOptions, readLogOptions } from './log-options.ts'
 import { type MetricsAddress, metricsOptions, readMetricsOptions } from './metrics-options.ts'
@@ -18,15 +18,8 @@ export const runDefaults = {
   appHealthThreshold: 3,
 } as const
 
-export interface RunOptions {
+export interface RunOptions extends Pick<SidecarOptions<unknown>, 'appId' | 'app' | 'health' | 'http' | 'grpc'> {
   readonly components: string
-  readonly appId: string
-  /** Where the application listens, and how it is called. */
-  readonly app: AppAddress | undefined
-  readonly health: AppHealthCheck | undefined
-  readonly http: { readonly host: string; readonly port: number }
-  /** Where Dapr's gRPC API listens; `undefined`: it is off. */
-  readonly grpc: { readonly host: string; readonly port: number } | undefined
   readonly secrets: string | undefined
   readonly emulator: EmulatorAddress | undefined
   readonly metrics: MetricsAddress | undefined

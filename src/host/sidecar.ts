@@ -6,13 +6,13 @@ import type { Logger } from '../core/logger.ts'
 import type { Secret } from '../core/secret.ts'
 import type { Loaded } from '../metadata/load-components.ts'
 import { messageOf } from '../support/error-code.ts'
+import { watchState } from '../support/watch-state.ts'
 import type { AppAddress } from './api-metadata.ts'
 import { createAppChannel } from './app-channel.ts'
 import { type AppHealthCheck, type AppWatch, watchApp } from './app-watch.ts'
 import { createBindingsApi } from './bindings-api.ts'
 import { createCallOutput } from './call-output.ts'
 import { createHost } from './host.ts'
-import { watchFolder } from './watch-folder.ts'
 
 /** `Sources`: what components are loaded from, as it was read. */
 export interface SidecarOptions<Sources> {
@@ -22,6 +22,7 @@ export interface SidecarOptions<Sources> {
   readonly appToken: Secret | undefined
   readonly health: AppHealthCheck | undefined
   readonly http: { readonly host: string; readonly port: number }
+  /** Where Dapr's gRPC API listens; `undefined`: it is off. */
   readonly grpc: { readonly host: string; readonly port: number } | undefined
   readonly apiToken: Secret | undefined
   readonly version: string
@@ -109,7 +110,7 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>): 
       await host.start(loaded)
       waiting.delete('components')
       const changed = followSources({ logger, loaded, load: components.load, change: host.change })
-      const stopWatching = watchFolder({ read: components.read, known: components.known, changed })
+      const stopWatching = watchState({ read: components.read, known: components.known, changed })
       // Not awaited: while a change drains one component, the others would accept events. The host's end awaits it.
       undo.push(() => void stopWatching())
       if (!channel) return

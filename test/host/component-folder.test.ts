@@ -4,8 +4,8 @@ import { mkdirSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { watchFolder } from '../../src/host/watch-folder.ts'
 import { otherFiles, readFolder } from '../../src/metadata/component-folder.ts'
+import { watchState } from '../../src/support/watch-state.ts'
 import { makeComponentFolder } from '../support/component-folder.ts'
 
 it('reads the YAML files of a folder in the order of their names, and nothing else', async () => {
@@ -56,7 +56,7 @@ function changesOf(states: readonly (string | Error)[]): Promise<readonly string
   const changes: string[] = []
   return new Promise((resolve) => {
     let looks = 0
-    const stop = watchFolder<string>({
+    const stop = watchState<string>({
       known: 'old',
       intervalMs: 1,
       async read() {
@@ -91,7 +91,7 @@ it('tells of no change once it is stopped, and waits for the one that it has tol
   const taken = Promise.withResolvers<void>()
   let read = async () => 'new'
   const watch = () =>
-    watchFolder<string>({
+    watchState<string>({
       known: 'old',
       intervalMs: 10,
       read: () => read(),

@@ -4,7 +4,6 @@ import type { SampleEvent } from '../../check/check-event.ts'
 import { isEvent } from '../../check/filter-event.ts'
 import { type CheckedComponent, loadChecked } from '../../check/load-checked.ts'
 import { countLine, outcomeLines } from '../../check/report-lines.ts'
-import { selectChecks } from '../../check/selection.ts'
 import { type Endpoints, endpointsFromEnvironment } from '../../core/endpoints.ts'
 import { type FolderTexts, readFolder } from '../../metadata/component-folder.ts'
 import { createPlaceholders } from '../../metadata/placeholders.ts'
@@ -59,16 +58,14 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   const stopping = new AbortController()
   try {
     const report = await checkComponents({
+      ...options,
       load: createReload(first, load),
       surroundings: {
         endpoints,
         emulator: options.emulator === undefined ? undefined : endpoints.resourceManager,
         offline: options.offline,
       },
-      selected: selectChecks({ ...options, event: samples.length > 0 }),
       samples,
-      roundTrip: options.roundTrip,
-      waitMs: options.waitMs,
       observer: view?.observer ?? silent,
       signal: stopping.signal,
     })

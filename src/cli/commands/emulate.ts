@@ -9,16 +9,17 @@ import {
   type IngressRule,
 } from '../../emulator/index.ts'
 import { codeOf, messageOf } from '../../support/error-code.ts'
+import { watchState } from '../../support/watch-state.ts'
 import type { Command } from '../command.ts'
 import { bannerLines, resourceIds, resourceLines } from '../emulator-banner.ts'
 import { fieldsForRestart, type LoadedConfig, loadConfig, readConfig } from '../emulator-config.ts'
 import { portRange, readNumber } from '../number-option.ts'
 import { parseOptions } from '../parse-options.ts'
+import { readText } from '../read-text.ts'
 import { deadLetterLine, deliveryLine, figuresLine, handshakeLine, warningLine } from '../record-lines.ts'
 import { awaitEnd } from '../signals.ts'
 import type { Terminal } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
-import { watchText } from '../watch-file.ts'
 
 /** The default ports. They are fixed, so that pasted lines keep working. */
 const defaultPorts = { port: 4430, httpPort: 4431 } as const
@@ -62,16 +63,6 @@ const known = {
   quiet: { type: 'boolean' },
 } as const
 
-interface EmulateOptions {
-  readonly config?: string | undefined
-  readonly state?: string | undefined
-  readonly port?: number | undefined
-  readonly httpPort?: number | undefined
-  readonly ca?: string | undefined
-  readonly ingress: readonly IngressRule[]
-  readonly quiet: boolean
-}
-
 export const emulate: Command = { help, run }
 
 /** Runs until a signal. Throws a UsageError for wrong options, configuration or state. */
@@ -86,7 +77,7 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
     )
   }
   const emulator = await start(settings)
-  const undo: (() => void)[] = []
+  const undo: (() => unknown)[] = []
   try {
     const { asked } = awaitEnd()
     const ca = writeAuthority(emulator, options.ca)
@@ -107,7 +98,7 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   }
 }
 
-function readOptions(args: readonly string[]): EmulateOptions {
+function readOptions(args: readonly string[]) {
   const { config, state, port, 'http-port': httpPort, ca, ingress, quiet } = parseOptions(args, known)
   return {
     config,
@@ -123,7 +114,7 @@ function readOptions(args: readonly string[]): EmulateOptions {
 const portOf = (option: string, text: string | undefined) =>
   text === undefined ? undefined : readNumber(option, text, portRange)
 
-function given({ state, port, httpPort }: EmulateOptions): EventGridEmulatorOptions {
+function given({ state, port, httpPort }: ReturnType<typeof readOptions>): EventGridEmulatorOptions {
   return {
     ...(state !== undefined && { state: resolve(state) }),
     ...(port !== undefined && { port }),
@@ -196,9 +187,17 @@ function followConfig(
   first: LoadedConfig,
   ingress: readonly IngressRule[],
   terminal: Terminal,
-): () => void {
+): () => Promise<void> {
   const { file } = first
-  return watchText(file, first.text, (text) => {
+  const read = async (): Promise<string | Error> => {
+    try {
+      // A pipe can be read only once, and so has no changes.
+      return statSync(file).isFile() ? readText(file) : first.text
+    } catch (error) {
+      return new Error(messageOf(error))
+    }
+  }
+  const changed = async (text: string | Error) => {
     try {
       if (text instanceof Error) throw new UsageError(`${file} ${text.message}`)
       const read = readConfig(file, text)
@@ -213,7 +212,8 @@ function followConfig(
       for (const line of message.split('\n')) terminal.line(line)
       terminal.line(`${file}: the previous version stays active`)
     }
-  })
+  }
+  return watchState({ read, known: first.text, changed })
 }
 
 async function drain(

@@ -2,21 +2,14 @@ import type { Logger } from '../../core/logger.ts'
 import { createPluggable } from '../../pluggable/server.ts'
 import type { Command } from '../command.ts'
 import {
-  type EmulatorAddress,
   emulatorEndpoints,
   emulatorHelp,
   emulatorOptions,
   readEmulatorOptions,
   withEmulatorUrl,
 } from '../emulator-option.ts'
-import { createLoggers, type LogOptions, logHelp, logOptions, readLogOptions } from '../log-options.ts'
-import {
-  type MetricsAddress,
-  metricsHelp,
-  metricsOptions,
-  readMetricsOptions,
-  serveMetrics,
-} from '../metrics-options.ts'
+import { createLoggers, logHelp, logOptions, readLogOptions } from '../log-options.ts'
+import { metricsHelp, metricsOptions, readMetricsOptions, serveMetrics } from '../metrics-options.ts'
 import { parseOptions } from '../parse-options.ts'
 import { awaitEnd } from '../signals.ts'
 import { UsageError } from '../usage-error.ts'
@@ -48,13 +41,7 @@ const known = {
   ...logOptions,
 } as const
 
-interface ServeOptions {
-  readonly folder: string
-  readonly socketMode: number
-  readonly emulator: EmulatorAddress | undefined
-  readonly metrics: MetricsAddress | undefined
-  readonly log: LogOptions
-}
+type ServeOptions = ReturnType<typeof readOptions>
 
 export const serve: Command = { help, run }
 
@@ -110,7 +97,7 @@ async function start(options: ServeOptions, loggerOf: (component?: string) => Lo
   }
 }
 
-function readOptions(args: readonly string[]): ServeOptions {
+function readOptions(args: readonly string[]) {
   const values = parseOptions(withEmulatorUrl(args), known)
   return {
     folder: values['sockets-folder'] ?? (process.env.DAPR_COMPONENTS_SOCKETS_FOLDER || defaultFolder),

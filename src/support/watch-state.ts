@@ -15,7 +15,7 @@ export interface WatchOptions<State> {
  * written is empty for a moment, which must not remove its components. Returns a function that stops the watch and
  * resolves when a running callback has ended.
  */
-export function watchFolder<State>(options: WatchOptions<State>): () => Promise<void> {
+export function watchState<State>(options: WatchOptions<State>): () => Promise<void> {
   const { read, changed, intervalMs = 250 } = options
   let { known } = options
   let seen = known
