@@ -189,13 +189,16 @@ function followConfig(
   terminal: Terminal,
 ): () => Promise<void> {
   const { file } = first
-  const read = async (): Promise<string | Error> => {
+  let last: string | Error = first.text
+  const read = async () => {
+    // A pipe can be read only once, and so has no changes.
+    if (existsSync(file) && !statSync(file).isFile()) return last
     try {
-      // A pipe can be read only once, and so has no changes.
-      return statSync(file).isFile() ? readText(file) : first.text
+      last = readText(file)
     } catch (error) {
-      return new Error(messageOf(error))
+      last = new Error(messageOf(error))
     }
+    return last
   }
   const changed = async (text: string | Error) => {
     try {
@@ -213,7 +216,7 @@ function followConfig(
       terminal.line(`${file}: the previous version stays active`)
     }
   }
-  return watchState({ read, known: first.text, changed })
+  return watchState({ read, known: last, changed })
 }
 
 async function drain(
