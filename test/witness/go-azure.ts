@@ -1,4 +1,5 @@
 import { EventGridEmulator } from '../../src/emulator/index.ts'
+import { startAcceleratedClock } from '../support/accelerated-clock.ts'
 import { goSteps, prepareGo } from './go-program.ts'
 import { portIngress } from './places.ts'
 import type { Step, Witness } from './witness.ts'
@@ -6,9 +7,16 @@ import type { Step, Witness } from './witness.ts'
 const folder = 'go-azure'
 
 /** Azure's SDKs for Go: armeventgrid manages, azeventgrid publishes, azidentity signs in. */
-export const goAzure: Witness = { name: "Azure's Go SDKs", prepare: () => prepareGo(folder), run }
+export const goAzure: Witness = { name: "Azure's Go SDKs", prepare: () => prepareGo(folder), run: manage }
 
-async function run(): Promise<readonly Step[]> {
+/** Azure's Go client of namespaces: publish, receive and all settlements. */
+export const goNamespaces: Witness = {
+  name: "Azure's Go SDK of namespaces",
+  prepare: () => prepareGo(folder),
+  run: receive,
+}
+
+async function manage(): Promise<readonly Step[]> {
   await using emulator = await EventGridEmulator.start({
     ingress: portIngress,
     subscriptions: [{ resourceGroups: ['rg'] }],
@@ -21,5 +29,21 @@ async function run(): Promise<readonly Step[]> {
   return await goSteps(folder, emulator, {
     ...{ resourceManager, authorityHost, proxy, tenantId, subscriptionId, clientId, clientSecret },
     ...{ cloud: emulator.topic('cloud'), grid: emulator.topic('grid') },
+  })
+}
+
+async function receive(): Promise<readonly Step[]> {
+  await using emulator = await EventGridEmulator.start({
+    // Delays of a release and waits for an empty queue are ten seconds at least.
+    clock: startAcceleratedClock(10),
+    namespaces: [{ name: 'shop', topics: [{ name: 'orders', eventSubscriptions: [{ name: 'app' }] }] }],
+    clients: [{ roles: [{ role: 'EventGrid Data Sender' }, { role: 'EventGrid Data Receiver' }] }],
+  })
+  const { tenantId, clientId, clientSecret, endpoints } = emulator
+  const { authorityHost, resourceManager } = endpoints
+  const { namespaceEndpoint, name, key } = emulator.namespaceTopic('orders')
+  return await goSteps(folder, emulator, {
+    ...{ tenantId, clientId, clientSecret, authorityHost, resourceManager },
+    namespace: { endpoint: namespaceEndpoint, topic: name, queue: 'app', key },
   })
 }

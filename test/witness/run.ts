@@ -3,9 +3,8 @@
 // Where a witness can't run it is skipped and said to be; with CI set that is a failure.
 import { azureCli } from './azure-cli.ts'
 import { daprGoSdk, daprPythonSdk } from './dapr-sdks.ts'
-import { goAzure } from './go-azure.ts'
+import { goAzure, goNamespaces } from './go-azure.ts'
 import { goBinding } from './go-binding.ts'
-import { goNamespaces } from './go-namespaces.ts'
 import { pythonSdks } from './python-sdks.ts'
 import type { Step, Witness } from './witness.ts'
 

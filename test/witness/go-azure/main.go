@@ -1,4 +1,4 @@
-// Azure's Go SDKs for custom topics, domains and system topics against the emulator. Each step is a line of JSON on standard output;
+// Azure's Go SDKs for custom topics, domains, system topics and namespaces against the emulator. Each step is a line of JSON on standard output;
 // WORLD says where all is.
 package main
 
@@ -32,6 +32,8 @@ type world struct {
 	TenantID, SubscriptionID, ClientID, ClientSecret string
 	// Topics that exist from the start: of CloudEvents, and of the Event Grid schema.
 	Cloud, Grid topic
+	// Where it is given, it is all that is used.
+	Namespace *namespaceTopic
 }
 
 type line struct {
@@ -96,18 +98,22 @@ type witness struct {
 	clients    *armeventgrid.ClientFactory
 }
 
-func newWitness(at world) *witness {
-	emulator := cloud.Configuration{
+func signIn(at world) (policy.ClientOptions, *azidentity.ClientSecretCredential) {
+	options := once
+	options.Cloud = cloud.Configuration{
 		ActiveDirectoryAuthorityHost: at.AuthorityHost,
 		Services: map[cloud.ServiceName]cloud.ServiceConfiguration{
 			cloud.ResourceManager: {Endpoint: at.ResourceManager, Audience: "https://management.azure.com"},
 		},
 	}
-	// Requests are answered as they are, not sent again.
-	options := policy.ClientOptions{Cloud: emulator, Retry: policy.RetryOptions{MaxRetries: -1}}
 	credential, err := azidentity.NewClientSecretCredential(at.TenantID, at.ClientID, at.ClientSecret,
 		&azidentity.ClientSecretCredentialOptions{ClientOptions: options, DisableInstanceDiscovery: true})
 	must(err)
+	return options, credential
+}
+
+func newWitness(at world) *witness {
+	options, credential := signIn(at)
 	clients, err := armeventgrid.NewClientFactory(at.SubscriptionID, credential, &arm.ClientOptions{ClientOptions: options})
 	must(err)
 	webhook, err := newSubscriber()
@@ -120,6 +126,10 @@ func main() {
 	must(json.Unmarshal([]byte(os.Getenv("WORLD")), &at))
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
+	if at.Namespace != nil {
+		namespaces(ctx, at)
+		return
+	}
 	w := newWitness(at)
 	w.topics(ctx)
 	w.eventSubscriptions(ctx)

@@ -1,58 +1,17 @@
-// Azure's Go client of Event Grid namespaces against the emulator. Each step is a line of JSON on standard output; WORLD says where all is.
 package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
-	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/messaging"
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
-	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/eventgrid/aznamespaces"
 )
 
-type world struct {
-	Endpoint, Topic, Queue, Key                     string
-	AuthorityHost, TenantID, ClientID, ClientSecret string
-}
-
-type line struct {
-	Step  string `json:"step"`
-	Error string `json:"error,omitempty"`
-}
-
-func step(name string, check func() error) {
-	said := line{Step: name}
-	if err := check(); err != nil {
-		said.Error = err.Error()
-	}
-	_ = json.NewEncoder(os.Stdout).Encode(said)
-}
-
-func must(err error) {
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
-
-// Requests are answered as they are, not sent again.
-var once = policy.ClientOptions{Retry: policy.RetryOptions{MaxRetries: -1}}
-
-func refused(err error, status int) error {
-	var answer *azcore.ResponseError
-	if !errors.As(err, &answer) || answer.StatusCode != status {
-		return fmt.Errorf("no refusal with %d: %v", status, err)
-	}
-	return nil
-}
+// A namespace topic with the key of its namespace, and its event subscription.
+type namespaceTopic struct{ Endpoint, Topic, Queue, Key string }
 
 func orderEvent(id string) *messaging.CloudEvent {
 	event, err := messaging.NewCloudEvent("/shop", "order.placed", map[string]any{"order": id}, &messaging.CloudEventOptions{
@@ -70,7 +29,7 @@ type clients struct {
 	receiver *aznamespaces.ReceiverClient
 }
 
-func byKey(at world) clients {
+func queueByKey(at namespaceTopic) clients {
 	key := azcore.NewKeyCredential(at.Key)
 	sender, err := aznamespaces.NewSenderClientWithSharedKeyCredential(at.Endpoint, at.Topic, key, &aznamespaces.SenderClientOptions{ClientOptions: once})
 	must(err)
@@ -79,13 +38,7 @@ func byKey(at world) clients {
 	return clients{sender, receiver}
 }
 
-func byToken(at world) clients {
-	options := policy.ClientOptions{Cloud: cloud.Configuration{ActiveDirectoryAuthorityHost: at.AuthorityHost}}
-	token, err := azidentity.NewClientSecretCredential(at.TenantID, at.ClientID, at.ClientSecret, &azidentity.ClientSecretCredentialOptions{
-		ClientOptions:            options,
-		DisableInstanceDiscovery: true,
-	})
-	must(err)
+func queueByToken(at namespaceTopic, token azcore.TokenCredential) clients {
 	sender, err := aznamespaces.NewSenderClient(at.Endpoint, at.Topic, token, &aznamespaces.SenderClientOptions{ClientOptions: once})
 	must(err)
 	receiver, err := aznamespaces.NewReceiverClient(at.Endpoint, at.Topic, at.Queue, token, &aznamespaces.ReceiverClientOptions{ClientOptions: once})
@@ -191,33 +144,32 @@ func wholeLife(ctx context.Context, name string, by clients) {
 	})
 }
 
-func refusals(ctx context.Context, at world) {
+func refusals(ctx context.Context, at namespaceTopic) {
 	step("is refused an event without data", func() error {
 		event, err := messaging.NewCloudEvent("/shop", "order.placed", nil, nil)
 		must(err)
-		_, err = byKey(at).sender.SendEvent(ctx, &event, nil)
-		return refused(err, 400)
+		_, err = queueByKey(at).sender.SendEvent(ctx, &event, nil)
+		return refused(err, 400, "BadRequest")
 	})
 	step("is refused a wrong key", func() error {
 		stranger := at
 		stranger.Key = "d3Jvbmc="
-		_, err := byKey(stranger).receiver.ReceiveEvents(ctx, nil)
-		return refused(err, 401)
+		_, err := queueByKey(stranger).receiver.ReceiveEvents(ctx, nil)
+		return refused(err, 401, "Unauthorized")
 	})
 	step("is told that the topic is gone when it publishes", func() error {
 		elsewhere := at
 		elsewhere.Topic = "nothing"
-		_, err := byKey(elsewhere).sender.SendEvent(ctx, orderEvent("one"), nil)
-		return refused(err, 410)
+		_, err := queueByKey(elsewhere).sender.SendEvent(ctx, orderEvent("one"), nil)
+		return refused(err, 410, "Gone")
 	})
 }
 
-func main() {
-	var at world
-	must(json.Unmarshal([]byte(os.Getenv("WORLD")), &at))
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
-	wholeLife(ctx, "a key", byKey(at))
-	wholeLife(ctx, "a token", byToken(at))
-	refusals(ctx, at)
+// namespaces publishes, receives and settles with Azure's Go client of Event Grid namespaces.
+func namespaces(ctx context.Context, at world) {
+	topic := *at.Namespace
+	_, credential := signIn(at)
+	wholeLife(ctx, "a key", queueByKey(topic))
+	wholeLife(ctx, "a token", queueByToken(topic, credential))
+	refusals(ctx, topic)
 }
