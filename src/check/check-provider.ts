@@ -2,25 +2,26 @@ import { ArmFailureError } from '../subscription/arm-failure.ts'
 import { isRecord } from '../support/is-record.ts'
 import { oneLine } from '../support/text.ts'
 import { armFinding, readFinding } from './arm-finding.ts'
+import type { AzurePlace } from './azure-place.ts'
 import { ok, warning } from './finding.ts'
 import type { Check } from './run-checks.ts'
-import type { InputWorld } from './world.ts'
 
 /** The version of Microsoft.Resources that is asked (Azure: resource provider operations). */
 const apiVersion = '2021-04-01'
 const id = 'azure/provider'
 
-export function providerCheck(world: InputWorld): Check {
-  const { subscriptionId } = world.input
+/** @param place where the event subscription is kept that Azure refuses without the provider */
+export function providerCheck(place: AzurePlace): Check {
+  const { subscriptionId } = place.scope
   return {
     id,
     needs: ['azure/credential'],
     async run(signal) {
-      const context = world.explainedBy()
+      const context = place.explainedBy()
       const path = `/subscriptions/${subscriptionId}/providers/Microsoft.EventGrid`
       let answer: unknown
       try {
-        answer = await world.readArm(path, apiVersion, signal)
+        answer = await place.readArm(path, apiVersion, signal)
       } catch (error) {
         return readFinding(error, id, context, 'the registration of Microsoft.EventGrid')
       }

@@ -1,6 +1,7 @@
 import { pullRemedy } from '../binding/pull-remedy.ts'
 import type { RequestFailure } from '../receiver/namespace-client.ts'
 import { readFailure } from '../subscription/arm-failure.ts'
+import type { CheckId } from './check-ids.ts'
 import { type Finding, failed, ok, warning } from './finding.ts'
 import type { PullWorld, ReachedNamespace } from './pull-world.ts'
 import type { Check } from './run-checks.ts'
@@ -46,20 +47,27 @@ async function reach(world: PullWorld): Promise<ReachedNamespace | { readonly fi
   try {
     return await world.namespace()
   } catch (error) {
-    const { message } = readFailure(error, Date.now())
+    const { message, status } = readFailure(error, Date.now())
     const { namespaceId } = world.pull.namespaceTopic
     return {
       finding: failed(`Resource Manager does not tell the host of ${namespaceId}: ${message}`, {
         remedy: 'check namespaceTopic and the role of the client, or give namespaceEndpoint',
+        belongsTo: status === 403 ? 'azure/permission' : about(status),
       }),
     }
   }
 }
 
+/** The check of Azure that reports the cause, if it failed too. */
+function about(status: number | undefined): CheckId | undefined {
+  return status === 404 || status === 410 ? 'azure/scope' : undefined
+}
+
 function refusal(world: PullWorld, { endpoint }: ReachedNamespace, failure: RequestFailure): Finding {
   const { pull } = world
   const { host } = new URL(endpoint)
-  const isMissing = failure.status === 404 && /event ?subscription/i.test(failure.reason)
+  const { status } = failure
+  const isMissing = status === 404 && /event ?subscription/i.test(failure.reason)
   if (isMissing && pull.credential) {
     return warning(`there is no event subscription ${pull.eventSubscriptionName} yet: init creates it`)
   }
@@ -71,7 +79,8 @@ function refusal(world: PullWorld, { endpoint }: ReachedNamespace, failure: Requ
     failure.fix ??
     pullRemedy(failure, pull, endpoint) ??
     (failure.status === undefined ? 'check namespaceEndpoint, the network and a proxy (HTTPS_PROXY)' : 'run it again')
-  return failed(what, { remedy, ...(failure.noToken && { belongsTo: 'azure/credential' }) })
+  const belongsTo = failure.noToken ? 'azure/credential' : about(status)
+  return failed(what, { remedy, belongsTo })
 }
 
 /** Releases what was received all the same. */

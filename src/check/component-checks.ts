@@ -12,6 +12,7 @@ import { permissionCheck } from './check-permission.ts'
 import { portCheck } from './check-port.ts'
 import { providerCheck } from './check-provider.ts'
 import { pullReceiveCheck, pullSettleCheck } from './check-pull.ts'
+import { pullSubscriptionCheck } from './check-pull-subscription.ts'
 import { roundTripCheck } from './check-round-trip.ts'
 import { scopeCheck } from './check-scope.ts'
 import { subscriptionCheck } from './check-subscription.ts'
@@ -44,7 +45,7 @@ export function componentChecks(options: ComponentChecksOptions): {
   const found = [
     ...fileChecks(component),
     ...(inputWorld ? inputChecks(inputWorld, options) : []),
-    ...(pullWorld ? [pullReceiveCheck(pullWorld), pullSettleCheck(pullWorld)] : []),
+    ...(pullWorld ? pullChecks(pullWorld) : []),
     ...(outputWorld ? outputChecks(outputWorld) : []),
     ...clockChecks(inputWorld, pullWorld, outputWorld),
     ...(component.metadata ? [] : outOfReach(component)),
@@ -92,11 +93,20 @@ function inputChecks(
     handshakeCheck(world),
     pathCheck(world),
     providerCheck(world),
-    scopeCheck(world),
-    permissionCheck(world),
+    scopeCheck([world]),
+    permissionCheck([world]),
     subscriptionCheck(world),
     ...(samples.length > 0 ? [eventCheck(world, samples)] : []),
   ]
+}
+
+function pullChecks(world: PullWorld): readonly Check[] {
+  const { places } = world
+  const [first] = places
+  const atAzure = first
+    ? [providerCheck(first), scopeCheck(places), permissionCheck(places), pullSubscriptionCheck(places)]
+    : []
+  return [...atAzure, pullReceiveCheck(world), pullSettleCheck(world)]
 }
 
 /** An emulator that the environment names in the place of Azure, without `--emulator`. */

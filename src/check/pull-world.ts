@@ -8,6 +8,7 @@ import { systemClock } from '../support/clock.ts'
 import type { WantedToken } from './check-azure-credential.ts'
 import type { ClockOptions } from './check-clock.ts'
 import { once } from './once.ts'
+import { createPullPlaces, type PullPlace } from './pull-places.ts'
 import type { Surroundings } from './world.ts'
 
 /** The data plane of a namespace. */
@@ -22,6 +23,8 @@ export interface PullWorld {
   readonly surroundings: Surroundings
   readonly wantedTokens: readonly WantedToken[]
   readonly clockSource: Pick<ClockOptions, 'url' | 'reachedBy'>
+  /** What Azure Resource Manager keeps; empty where the namespace's key does all. */
+  readonly places: readonly PullPlace[]
   /** Asks Resource Manager for the host where no `namespaceEndpoint` is given. Rejects as the SDK does. */
   namespace(): Promise<ReachedNamespace>
   close(): Promise<void>
@@ -62,6 +65,7 @@ export function createPullWorld(pull: PullMetadata, surroundings: Surroundings, 
   const data = { audience: 'the namespace', scope: environment.topicScope, credential }
   return {
     ...{ pull, surroundings, namespace },
+    places: pull.credential ? createPullPlaces({ pull, endpoints, credential, signal, limitMs: readLimitMs }) : [],
     wantedTokens: pull.credential ? [arm, ...(key ? [] : [data])] : [],
     clockSource: {
       url: () => (given === undefined ? resourceManagerOf(endpoints, environment) : namespaceUrl(given, endpoints)),

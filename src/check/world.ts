@@ -10,10 +10,11 @@ import type { InputMetadata, OutputMetadata } from '../metadata/metadata.ts'
 import { createArmCaller } from '../subscription/arm-caller.ts'
 import { resourceManagerOf } from '../subscription/arm-client.ts'
 import type { ExistingSubscription } from '../subscription/decide-upsert.ts'
-import type { FailureContext } from '../subscription/explain-failure.ts'
 import { failureContext } from '../subscription/failure-context.ts'
 import { createSubscriptionApi } from '../subscription/subscription-api.ts'
+import { chooseSubscriptionPath } from '../subscription/subscription-path.ts'
 import { isLoopback } from '../support/loopback.ts'
+import { type AzurePlace, actionsOn } from './azure-place.ts'
 import { once } from './once.ts'
 import { holdPort, type PortHolder } from './own-listener.ts'
 import type { Target } from './probe.ts'
@@ -32,7 +33,7 @@ export interface Route {
 }
 
 /** What the checks of an input side share. Each part is made once, at its first use. */
-export interface InputWorld {
+export interface InputWorld extends AzurePlace {
   readonly input: InputMetadata
   readonly surroundings: Surroundings
   readonly signal: AbortSignal
@@ -42,21 +43,17 @@ export interface InputWorld {
   /** What the public endpoint answers. Rejects where it does not. */
   endpointAnswers(): Promise<EndpointAnswers>
   credential(): TokenCredential
-  /** The JSON of a resource. Rejects as the SDK's own calls do. */
-  readArm(path: string, apiVersion: string, signal: AbortSignal): Promise<unknown>
-  /** The names for explanations of ARM failures. */
-  explainedBy(): FailureContext
-  /** The existing event subscription. Rejects as the SDK does. */
   existing(): Promise<ExistingSubscription | undefined>
   readonly deliveryCredential: Secret | undefined
   close(): Promise<void>
 }
 
 const readLimitMs = 9_000
+const verbs = ['read', 'write', 'getFullUrl/action', 'getDeliveryAttributes/action'] as const
 
 export function createInputWorld(input: InputMetadata, surroundings: Surroundings, signal: AbortSignal): InputWorld {
   const { endpoints } = surroundings
-  const { environment, subscriptionId, deliveryAuthentication: delivery } = input
+  const { environment, subscriptionId, scope, deliveryAuthentication: delivery } = input
   const deliveryCredential =
     delivery.kind === 'secret' ? deriveDeliveryCredentials(delivery.sources, input)[0]?.value : undefined
   const held = once(() => holdPort({ input, endpoints, signal }))
@@ -71,7 +68,9 @@ export function createInputWorld(input: InputMetadata, surroundings: Surrounding
   const callArm = once(() => createArmCaller({ environment, subscriptionId, credential: credential(), endpoints }))
   let opened = false
   return {
-    ...{ input, surroundings, signal, route, credential, deliveryCredential },
+    ...{ input, surroundings, signal, route, credential, deliveryCredential, scope },
+    actions: actionsOn(chooseSubscriptionPath(scope).kind, verbs),
+    worksWithout: false,
     portHolder() {
       opened = true
       return portHolder()

@@ -7,7 +7,7 @@ import { ArmFailureError } from './arm-failure.ts'
 import type { CallLimits } from './subscription-calls.ts'
 
 /** The first stable version with namespaces and all that we set. @azure/arm-eventgrid 14.1.0 has no call for them. */
-const apiVersion = '2025-02-15'
+export const namespaceApiVersion = '2025-02-15'
 const pollMs = 2_000
 const requestTimeoutMs = 30_000
 
@@ -34,7 +34,7 @@ export function createNamespaceArm(options: ArmClientOptions & { readonly clock:
 
   const limited = ({ signal, deadline }: CallLimits) => {
     const timeoutMs = Math.max(1, Math.min(requestTimeoutMs, deadline - clock.elapsed()))
-    return { apiVersion, signal, timeoutMs }
+    return { apiVersion: namespaceApiVersion, signal, timeoutMs }
   }
 
   async function get(path: string, limits: CallLimits): Promise<UnknownRecord> {

@@ -111,7 +111,8 @@ export async function upsertQueue(options: QueueUpsertOptions): Promise<UpsertOu
   })
 }
 
-function queueFailureContext(pull: PullMetadata, resourceManager: string, scopeId: string): FailureContext {
+/** What the explanation of a failure names, at the namespace topic or the scope that is forwarded. */
+export function queueFailureContext(pull: PullMetadata, resourceManager: string, scopeId: string): FailureContext {
   const { namespaceTopic, credential } = pull
   return {
     scopeId,

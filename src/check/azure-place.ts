@@ -1,0 +1,30 @@
+import type { Scope } from '../metadata/scope.ts'
+import type { FailureContext } from '../subscription/explain-failure.ts'
+
+/** A resource at which the binding keeps an event subscription, as the checks of Azure see it. */
+export interface AzurePlace {
+  readonly scope: Scope
+  /** The actions that the client needs there (Azure RBAC). */
+  readonly actions: readonly string[]
+  /** True: the binding receives without these actions too. */
+  readonly worksWithout: boolean
+  /** The JSON of a resource. Rejects as the SDK's own calls do. */
+  readArm(path: string, apiVersion: string, signal: AbortSignal): Promise<unknown>
+  /** The names for explanations of ARM failures. */
+  explainedBy(): FailureContext
+  /** The existing event subscription; `undefined` if there is none. Rejects as the SDK does. */
+  existing(): Promise<object | undefined>
+}
+
+/** The resource type in an action, by the path of the event subscription. */
+const types = {
+  extension: 'eventSubscriptions',
+  systemTopic: 'systemTopics/eventSubscriptions',
+  partnerTopic: 'partnerTopics/eventSubscriptions',
+  namespaceTopic: 'namespaces/topics/eventSubscriptions',
+} as const satisfies Record<FailureContext['pathKind'], string>
+
+/** The actions on event subscriptions of this path. */
+export function actionsOn(path: FailureContext['pathKind'], verbs: readonly string[]): readonly string[] {
+  return verbs.map((verb) => `Microsoft.EventGrid/${types[path]}/${verb}`)
+}
