@@ -85,7 +85,8 @@ export function readComponentFile(text: string, file: string): ComponentFile {
       leftOut.push(otherKind(value.kind, at(['kind'])))
     } else {
       const keyAt = (path: YamlPath) => show(document.placeOfKey(path.slice(0, -1), String(path.at(-1))))
-      drafts.push(readDraft(value, { at, keyAt }, document.oddities.map(toIssue)))
+      const oddities = [...document.unknownTags, ...document.duplicateKeys]
+      drafts.push(readDraft(value, { at, keyAt }, oddities.map(toIssue)))
     }
   }
   return {

@@ -14,18 +14,8 @@ export interface Span {
   readonly end: number
 }
 
-export type YamlFaultCode =
-  | 'too-long'
-  | 'too-many-documents'
-  | 'too-deep'
-  | 'syntax'
-  | 'aliases'
-  | 'duplicate-key'
-  | 'unknown-tag'
-
 /** One fault of a YAML text. It quotes nothing but keys: values may be secret. */
 export interface YamlFault {
-  readonly code: YamlFaultCode
   readonly place: Place
   /** The fault in words, as a predicate: `has the key "a" twice`. */
   readonly rule: string
@@ -47,8 +37,9 @@ export interface LocatedDocument {
   placeOf(path: YamlPath): Place
   /** The place of a key of the mapping at a path; that of the mapping where it has no such key. */
   placeOfKey(path: YamlPath, key: string): Place
-  /** What YAML allows but most readers do not: a key twice in one mapping, an unknown tag. */
-  readonly oddities: readonly YamlFault[]
+  /** Keys that a mapping has twice, and unknown tags: YAML allows them, and most readers do not. */
+  readonly duplicateKeys: readonly YamlFault[]
+  readonly unknownTags: readonly YamlFault[]
   /** All scalars, in the order of the text. */
   scalars(): readonly LocatedScalar[]
 }
@@ -64,33 +55,33 @@ export interface YamlLimits {
   readonly maxDocuments: number
 }
 
+const tooDeep = 'is nested too deep'
 const maxAliases = 100
 const maxOddities = 10
 
 /** Reads a YAML text in one pass. Throws for no text. */
 export function readLocatedYaml(text: string, { maxLength, maxDocuments }: YamlLimits): LocatedYaml {
-  const start: Place = { line: 1, column: 1 }
-  const whole = (code: YamlFaultCode, rule: string): LocatedYaml => ({
+  const refused = (rule: string, place: Place = { line: 1, column: 1 }): LocatedYaml => ({
     documents: [],
-    fault: { code, rule, place: start },
+    fault: { rule, place },
   })
-  if (text.length > maxLength) return whole('too-long', `must be at most ${maxLength} characters long`)
+  if (text.length > maxLength) return refused(`must be at most ${maxLength} characters long`)
   const lines = new LineCounter()
   const placeAt = (offset: number): Place => {
     const { line, col } = lines.linePos(offset)
     return { line: Math.max(line, 1), column: Math.max(col, 1) }
   }
   const parsed = parse(text, lines)
-  if (!parsed) return whole('too-deep', 'is nested too deep')
+  if (!parsed) return refused(tooDeep)
   const surplus = parsed[maxDocuments]
   if (surplus) {
     const rule = `must hold at most ${maxDocuments} document${maxDocuments === 1 ? '' : 's'}`
-    return { documents: [], fault: { code: 'too-many-documents', place: placeAt(surplus.range[0]), rule } }
+    return refused(rule, placeAt(surplus.range[0]))
   }
   const documents: LocatedDocument[] = []
   for (const document of parsed) {
     const read = readDocument(document, placeAt)
-    if ('code' in read) return { documents, fault: read }
+    if ('rule' in read) return { documents, fault: read }
     documents.push(read)
   }
   return { documents, fault: undefined }
@@ -117,9 +108,11 @@ function readDocument(document: Document.Parsed, placeAt: (offset: number) => Pl
   } catch (error) {
     // The parser throws ReferenceError for too many aliases, and RangeError where nesting outgrows the stack.
     const place = placeAt(firstAlias(document))
-    if (error instanceof RangeError) return { code: 'too-deep', place, rule: 'is nested too deep' }
-    const rule = `holds an alias without an anchor, or aliases that expand to too much (${maxAliases} at most)`
-    return { code: 'aliases', place, rule }
+    if (error instanceof RangeError) return { place, rule: tooDeep }
+    return {
+      place,
+      rule: `holds an alias without an anchor, or aliases that expand to too much (${maxAliases} at most)`,
+    }
   }
   const nodeAt = (path: YamlPath): unknown => {
     let node: unknown = document.contents
@@ -131,13 +124,6 @@ function readDocument(document: Document.Parsed, placeAt: (offset: number) => Pl
     return node
   }
   const placeOf = (node: unknown) => placeAt(isNode(node) ? (node.range?.[0] ?? 0) : 0)
-  const unknownTags = document.warnings.map(
-    ({ pos }): YamlFault => ({
-      code: 'unknown-tag',
-      place: placeAt(pos[0]),
-      rule: 'has a tag or directive that is not known',
-    }),
-  )
   return {
     value,
     placeOf: (path) => placeOf(nodeAt(path)),
@@ -146,7 +132,11 @@ function readDocument(document: Document.Parsed, placeAt: (offset: number) => Pl
       const pair = isMap(node) ? node.items.find((item) => isScalar(item.key) && item.key.value === key) : undefined
       return placeOf(pair?.key ?? node)
     },
-    oddities: [...unknownTags, ...duplicateKeys(document, placeOf)],
+    duplicateKeys: duplicateKeys(document, placeOf),
+    unknownTags: document.warnings.map(({ pos }) => ({
+      place: placeAt(pos[0]),
+      rule: 'has a tag or directive that is not known',
+    })),
     scalars: () => scalarsOf(document),
   }
 }
@@ -169,9 +159,8 @@ const syntaxRules: ReadonlyMap<string, string> = new Map([
 ])
 
 function syntaxFault({ code, message }: Document.Parsed['errors'][number], place: Place): YamlFault {
-  if (code === 'RESOURCE_EXHAUSTION' || /stack (size|overflow)/i.test(message))
-    return { code: 'too-deep', place, rule: 'is nested too deep' }
-  return { code: 'syntax', place, rule: syntaxRules.get(code) ?? syntax }
+  if (code === 'RESOURCE_EXHAUSTION' || /stack (size|overflow)/i.test(message)) return { place, rule: tooDeep }
+  return { place, rule: syntaxRules.get(code) ?? syntax }
 }
 
 function firstAlias(document: Document.Parsed): number {
@@ -194,7 +183,7 @@ function duplicateKeys(document: Document, placeOf: (node: unknown) => Place): r
         if (!isScalar(key)) continue
         if (seen.has(key.value)) {
           const rule = `has the key ${JSON.stringify(String(key.value).slice(0, 64))} twice`
-          faults.push({ code: 'duplicate-key', place: placeOf(key), rule })
+          faults.push({ place: placeOf(key), rule })
         }
         seen.add(key.value)
       }

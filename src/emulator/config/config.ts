@@ -84,9 +84,7 @@ export function parseConfig(text: string, source: ConfigSource): ParsedConfig {
       ? located(document.placeOf(path), fieldName(path), rule)
       : located(document.placeOfKey(path, name), fieldName([...path, name]), rule)
   const parsed = configSchema.safeParse(value)
-  const problems = document.oddities
-    .filter(({ code }) => code === 'duplicate-key')
-    .map(({ place, rule }) => located(place, '', rule))
+  const problems = document.duplicateKeys.map(({ place, rule }) => located(place, '', rule))
   for (const issue of (parsed.error?.issues ?? []).slice(0, maxProblems)) {
     const path = issue.path.filter((part) => typeof part !== 'symbol')
     if (issue.code !== 'unrecognized_keys') problems.push(problem(path, ruleOf(issue, valueAt(value, path))))
