@@ -3,6 +3,7 @@ import { checked } from './checked.ts'
 import { credentialMetadata } from './credential-metadata.ts'
 import {
   type DeliveryAuthentication,
+  type EitherInput,
   type InputMetadata,
   resetToDefault,
   type SubscriptionSettings,
@@ -47,47 +48,44 @@ export function inputMetadata(
   values: InputValues,
   options: { readonly componentName: string | undefined; readonly credentialGiven: boolean },
 ): InputMetadata {
+  const { subscriptionId, subscriberEndpoint, handshakePort, listenAddress, scope } = values
+  const { maxRequestBytes, expectedReplicas } = values
   return {
+    ...eitherInput(values, deriveSubscriptionName(options.componentName, values)),
+    ...{ subscriptionId, subscriberEndpoint, handshakePort, listenAddress, scope, maxRequestBytes, expectedReplicas },
     credential: credentialMetadata(values, options),
-    environment: values.azureEnvironment,
-    subscriptionId: values.subscriptionId,
-    clientId: values.clientId,
-    subscriberEndpoint: values.subscriberEndpoint,
-    handshakePort: values.handshakePort,
-    listenAddress: values.listenAddress,
-    scope: values.scope,
-    eventSubscriptionName: values.eventSubscriptionName ?? deriveSubscriptionName(options.componentName, values),
-    settings: subscriptionSettings(values),
-    replaceDestination: values.replaceDestination,
     deliveryAuthentication: deliveryAuthentication(values),
-    maxConcurrency: values.maxConcurrency,
-    maxRequestBytes: values.maxRequestBytes,
+  }
+}
+
+/** Values of the fields that push and pull share. */
+type SharedValues = Omit<InputValues, Exclude<keyof InputValues, keyof PullValues> | 'scope'>
+
+/** @param defaultName of the event subscription */
+export function eitherInput(values: SharedValues, defaultName: string): EitherInput {
+  const { clientId, replaceDestination, maxConcurrency } = values
+  return {
+    ...{ clientId, replaceDestination, maxConcurrency },
+    environment: values.azureEnvironment,
+    eventSubscriptionName: values.eventSubscriptionName ?? defaultName,
+    settings: subscriptionSettings(values),
     handlerTimeoutMs: values.handlerTimeout,
     subscriptionTimeoutMs: values.subscriptionTimeout,
-    expectedReplicas: values.expectedReplicas,
   }
 }
 
-/** Values of the fields that set up an event subscription, by push or by pull. */
-type SettingValues = Omit<InputValues, Exclude<keyof InputValues, keyof PullValues> | 'scope'>
-
-export function subscriptionSettings(values: SettingValues): SubscriptionSettings {
+function subscriptionSettings(values: SharedValues): SubscriptionSettings {
+  const { eventDeliverySchema, includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters } = values
+  const { maxDeliveryAttempts, maxEventsPerBatch, preferredBatchSizeInKilobytes, labels } = values
   return {
-    eventDeliverySchema: values.eventDeliverySchema,
-    includedEventTypes: values.includedEventTypes,
-    subjectBeginsWith: values.subjectBeginsWith,
-    subjectEndsWith: values.subjectEndsWith,
-    advancedFilters: values.advancedFilters,
-    maxDeliveryAttempts: values.maxDeliveryAttempts,
+    ...{ eventDeliverySchema, includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters },
+    ...{ maxDeliveryAttempts, maxEventsPerBatch, preferredBatchSizeInKilobytes, labels },
     eventTimeToLiveMinutes: values.eventTimeToLive,
-    maxEventsPerBatch: values.maxEventsPerBatch,
-    preferredBatchSizeInKilobytes: values.preferredBatchSizeInKilobytes,
     deadLetter: deadLetterSetting(values),
-    labels: values.labels,
   }
 }
 
-function deadLetterSetting(values: SettingValues): SubscriptionSettings['deadLetter'] | undefined {
+function deadLetterSetting(values: SharedValues): SubscriptionSettings['deadLetter'] | undefined {
   const { deadLetterStorageAccountId: storageAccountId, deadLetterContainer: container } = values
   if (storageAccountId === undefined || container === undefined) return undefined
   if (storageAccountId === resetToDefault || container === resetToDefault) return resetToDefault

@@ -69,50 +69,46 @@ export interface SubscriptionSettings {
   readonly labels?: Setting<readonly string[]> | undefined
 }
 
-export interface InputMetadata {
-  readonly credential: CredentialMetadata
+/** What push and pull have in common. */
+export interface EitherInput {
   readonly environment: AzureEnvironment
-  readonly subscriptionId: string
   /** The client named in remedies, where one is known. */
   readonly clientId: string | undefined
+  readonly eventSubscriptionName: string
+  readonly settings: SubscriptionSettings
+  readonly replaceDestination: boolean
+  readonly maxConcurrency: number
+  readonly handlerTimeoutMs: number
+  readonly subscriptionTimeoutMs: number
+}
+
+export interface InputMetadata extends EitherInput {
+  readonly credential: CredentialMetadata
+  readonly subscriptionId: string
   /** Normalised https URL with path, query and all. Its query counts as secret: show it by `showUrl` of redact.ts. */
   readonly subscriberEndpoint: string
   readonly handshakePort: number
   /** Absent: `::`, or `0.0.0.0` on a machine without IPv6. */
   readonly listenAddress: string | undefined
   readonly scope: Scope
-  readonly eventSubscriptionName: string
-  readonly settings: SubscriptionSettings
-  readonly replaceDestination: boolean
   readonly deliveryAuthentication: DeliveryAuthentication
-  readonly maxConcurrency: number
   readonly maxRequestBytes: number
-  readonly handlerTimeoutMs: number
-  readonly subscriptionTimeoutMs: number
   /** Roughly how many replicas share the event subscription. Calls to ARM are spread by it. */
   readonly expectedReplicas: number
 }
 
 /** The input side with `deliveryMode: pull`, validated. */
-export interface PullMetadata {
+export interface PullMetadata extends EitherInput {
   /** Absent: the namespace's key does all, and ARM is not asked. */
   readonly credential: CredentialMetadata | undefined
-  readonly environment: AzureEnvironment
-  readonly clientId: string | undefined
   readonly namespaceTopic: NamespaceTopicId
   /** Base URL without a trailing slash. Absent: ARM knows it. */
   readonly namespaceEndpoint: string | undefined
   readonly namespaceKey: Secret | undefined
   /** The scope whose events are forwarded to the namespace topic; absent: what is published to the topic is received. */
   readonly forwardedScope: Scope | undefined
-  readonly eventSubscriptionName: string
-  readonly settings: SubscriptionSettings
   /** 60 to 300. */
   readonly lockDurationSeconds: number | undefined
-  readonly replaceDestination: boolean
-  readonly maxConcurrency: number
-  readonly handlerTimeoutMs: number
-  readonly subscriptionTimeoutMs: number
 }
 
 export interface OutputMetadata {

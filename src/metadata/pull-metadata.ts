@@ -1,7 +1,7 @@
 import type { MetadataIssue } from '../core/errors.ts'
 import { credentialMetadata } from './credential-metadata.ts'
 import type { FieldName } from './fields.ts'
-import { subscriptionSettings } from './input-metadata.ts'
+import { eitherInput } from './input-metadata.ts'
 import type { PullMetadata } from './metadata.ts'
 import type { GivenFields } from './read-properties.ts'
 import type { PullValues } from './schema.ts'
@@ -57,23 +57,13 @@ export function pullMetadata(
     readonly hasCredential: boolean
   },
 ): PullMetadata {
-  const { namespaceTopic, scope } = values
+  const { namespaceTopic, namespaceEndpoint, namespaceKey, scope } = values
   const isTopicItself = scope?.id.toLowerCase() === namespaceTopic.id.toLowerCase()
   return {
+    ...eitherInput(values, derivePullName(options.componentName, namespaceTopic.id, scope)),
+    ...{ namespaceTopic, namespaceEndpoint, namespaceKey },
     credential: options.hasCredential ? credentialMetadata(values, options) : undefined,
-    environment: values.azureEnvironment,
-    clientId: values.clientId,
-    namespaceTopic,
-    namespaceEndpoint: values.namespaceEndpoint,
-    namespaceKey: values.namespaceKey,
     forwardedScope: isTopicItself ? undefined : scope,
-    eventSubscriptionName:
-      values.eventSubscriptionName ?? derivePullName(options.componentName, namespaceTopic.id, scope),
-    settings: subscriptionSettings(values),
     lockDurationSeconds: values.lockDuration === undefined ? undefined : values.lockDuration / 1000,
-    replaceDestination: values.replaceDestination,
-    maxConcurrency: values.maxConcurrency,
-    handlerTimeoutMs: values.handlerTimeout,
-    subscriptionTimeoutMs: values.subscriptionTimeout,
   }
 }
