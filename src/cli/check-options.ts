@@ -1,7 +1,7 @@
 import { type CheckId, checkIds, idsNamed } from '../check/check-ids.ts'
 import { BrokenRule } from '../metadata/broken-rule.ts'
 import { parseDuration } from '../metadata/parse-duration.ts'
-import { nearestName } from '../support/nearest-name.ts'
+import { didYouMean } from '../support/nearest-name.ts'
 import { emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
 import { parseOptions } from './parse-options.ts'
 import { UsageError } from './usage-error.ts'
@@ -71,8 +71,7 @@ function idsOf(option: string, given: readonly string[] = []): readonly CheckId[
     const ids = idsNamed(word)
     if (ids.length > 0) return ids
     const groups = checkIds.map((id) => id.split('/')[0] ?? id)
-    const meant = nearestName(word, [...new Set([...checkIds, ...groups])])
-    const hint = meant === undefined ? `there are ${checkIds.join(', ')}` : `did you mean ${meant}?`
+    const hint = didYouMean(word, [...checkIds, ...groups]) ?? `there are ${checkIds.join(', ')}`
     throw wrong(`--${option}: there is no check ${JSON.stringify(word)}; ${hint}`)
   })
 }

@@ -1,6 +1,6 @@
 import { packageVersion } from '../core/package-version.ts'
 import { messageOf } from '../support/error-code.ts'
-import { nearestName } from '../support/nearest-name.ts'
+import { didYouMean } from '../support/nearest-name.ts'
 import { printable } from '../support/text.ts'
 import type { Command } from './command.ts'
 import { createTerminal } from './terminal.ts'
@@ -61,9 +61,8 @@ export async function main(args: readonly string[]): Promise<number> {
   if (name === '--version' || name === '-v') return print(`${packageVersion()}\n`)
   const entry = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!entry) {
-    const meant = nearestName(name, [...Object.keys(commands), 'help'])
-    const complaint = `there is no command ${JSON.stringify(name)}`
-    return complain(meant === undefined ? complaint : `${complaint}; did you mean ${meant}?`)
+    const hint = didYouMean(name, [...Object.keys(commands), 'help'])
+    return complain(`there is no command ${JSON.stringify(name)}${hint === undefined ? '' : `; ${hint}`}`)
   }
   const command = await entry.load()
   if (rest.includes('--help') || rest.includes('-h')) return print(command.help)

@@ -1,4 +1,5 @@
 import { isLoopback } from '../support/loopback.ts'
+import { shellWord } from '../support/text.ts'
 
 /** Is this the address of an emulator? Nothing of Azure itself is on this machine. */
 export function isEmulator(url: string): boolean {
@@ -14,6 +15,20 @@ export function fixFor(url: string, emulator: string, azure: string): string {
 export function silentEmulatorFix(code: string | undefined, url: string): string | undefined {
   if (code !== 'ECONNREFUSED' || !isEmulator(url)) return undefined
   return `nothing listens at ${new URL(url).host}: start the emulator (eventgrid-binding emulate), or correct the address`
+}
+
+/**
+ * What to do about a missing role, at the emulator or the part of Azure behind a URL.
+ *
+ * @param scope as the shell takes it
+ */
+export function roleFix(url: string, role: string, clientId: string | undefined, scope: string): string {
+  const assign = `az role assignment create --assignee ${shellWord(clientId ?? '<clientId>')} --role "${role}" --scope ${scope}`
+  return fixFor(
+    url,
+    emulatorFixes.role(role, clientId),
+    `assign the role, and allow a few minutes until it counts:\n${assign}`,
+  )
 }
 
 const configuration = 'its configuration (emulate --config FILE, read again when it changes)'

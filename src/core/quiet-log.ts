@@ -17,15 +17,16 @@ export interface QuietLog {
 export interface QuietLogOptions {
   readonly logger: Logger
   readonly now: () => number
-  /** One line for each message, or subject, in this time. The next line of the message says how many were left out. @default 30_000 */
-  readonly intervalMs?: number
   /** With it, lines that were left out are counted in a line of their own at the end of that time. @default none */
   readonly clock?: Pick<Clock, 'setTimer'>
 }
 
 const maxSubjects = 16
 
-export function createQuietLog({ logger, now, intervalMs = 30_000, clock }: QuietLogOptions): QuietLog {
+/** One line for each message, or subject, in this time. The next line of the message says how many were left out. */
+const intervalMs = 30_000
+
+export function createQuietLog({ logger, now, clock }: QuietLogOptions): QuietLog {
   const lastAt = new Map<string, number>()
   const leftOut = new Map<string, LeftOut>()
   const subjects = new Set<string>()

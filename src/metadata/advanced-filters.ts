@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { readJson } from '../support/json-text.ts'
-import { nearestName } from '../support/nearest-name.ts'
+import { didYouMean } from '../support/nearest-name.ts'
 import { BrokenRule } from './broken-rule.ts'
 import type { AdvancedFilter } from './metadata.ts'
 
@@ -73,11 +73,8 @@ function parseFilter(filter: unknown, at: number): AdvancedFilter {
   const { operatorType } = named.data
   const schema = filterSchemas.get(operatorType.toLowerCase())
   if (!schema) {
-    const nearest = nearestName(operatorType, filterOperators)
-    throw new BrokenRule(
-      `${place}.operatorType must be one of ${filterOperators.join(', ')}`,
-      nearest && `did you mean ${nearest}?`,
-    )
+    const rule = `${place}.operatorType must be one of ${filterOperators.join(', ')}`
+    throw new BrokenRule(rule, didYouMean(operatorType, filterOperators))
   }
   const parsed = schema.safeParse(filter)
   if (parsed.success) return parsed.data

@@ -1,7 +1,7 @@
 import type { MetadataIssue } from '../core/errors.ts'
 import { isRecord, type UnknownRecord } from '../support/is-record.ts'
 import type { YamlPath } from '../support/located-yaml.ts'
-import { nearestName } from '../support/nearest-name.ts'
+import { didYouMean, nearestName } from '../support/nearest-name.ts'
 import { quote } from '../support/text.ts'
 import { metadataInvalid } from './metadata-invalid.ts'
 import type { MetadataProperties } from './read-properties.ts'
@@ -169,8 +169,7 @@ function textIn(places: UnknownRecord, name: string): string | undefined {
 
 function checkType(field: string, type: unknown, issues: MetadataIssue[], at?: string): void {
   if (typeof type === 'string' && isOurType(type)) return
-  const nearest = typeof type === 'string' ? nearestName(type, componentTypes) : undefined
-  const fix = nearest === undefined ? undefined : `did you mean ${nearest}?`
+  const fix = typeof type === 'string' ? didYouMean(type, componentTypes) : undefined
   const rule = `must be ${componentTypes.join(' or ')}`
   issues.push({ field, ...shown(type), rule, ...(fix && { fix }), ...(at !== undefined && { at }) })
 }

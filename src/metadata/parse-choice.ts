@@ -1,4 +1,4 @@
-import { nearestName } from '../support/nearest-name.ts'
+import { didYouMean } from '../support/nearest-name.ts'
 import { BrokenRule } from './broken-rule.ts'
 
 /**
@@ -9,9 +9,5 @@ import { BrokenRule } from './broken-rule.ts'
 export function parseChoice<const Word extends string>(text: string, words: readonly Word[]): Word {
   const found = words.find((word) => word.toLowerCase() === text.toLowerCase())
   if (found !== undefined) return found
-  const nearest = nearestName(text, words)
-  throw new BrokenRule(
-    `must be ${words.length > 1 ? 'one of ' : ''}${words.join(', ')}`,
-    nearest && `did you mean ${nearest}?`,
-  )
+  throw new BrokenRule(`must be ${words.length > 1 ? 'one of ' : ''}${words.join(', ')}`, didYouMean(text, words))
 }

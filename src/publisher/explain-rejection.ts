@@ -1,4 +1,4 @@
-import { emulatorFixes, fixFor } from '../core/emulator-fix.ts'
+import { emulatorFixes, fixFor, roleFix } from '../core/emulator-fix.ts'
 import { BindingError, type BindingErrorCode } from '../core/errors.ts'
 import type { OutputMetadata } from '../metadata/metadata.ts'
 import { isNamespaceTopic } from '../metadata/parse-endpoint.ts'
@@ -113,8 +113,6 @@ function explainStatus(answer: Extract<Failure, { kind: 'answered' }>, context: 
 
 const firewallFix = "let the topic's network settings admit this machine"
 
-const senderRole = 'EventGrid Data Sender'
-
 /** With lines to paste. What the endpoint does not tell, `az` looks up by the name in it. */
 function remediesFor(topicEndpoint: string) {
   const url = new URL(topicEndpoint)
@@ -132,12 +130,7 @@ function remediesFor(topicEndpoint: string) {
         `set accessKey to a key of this ${resource}:\n` +
           `az eventgrid ${keys} --name ${shellWord(name)} --resource-group ${lookUp('resourceGroup')}`,
       ),
-    role: (clientId: string | undefined) =>
-      fix(
-        emulatorFixes.role(senderRole, clientId),
-        'assign the role, and allow a few minutes until it counts:\n' +
-          `az role assignment create --assignee ${shellWord(clientId ?? '<clientId>')} --role "${senderRole}" --scope ${lookUp('id')}`,
-      ),
+    role: (clientId: string | undefined) => roleFix(topicEndpoint, 'EventGrid Data Sender', clientId, lookUp('id')),
     topic: () =>
       fix(
         emulatorFixes.topic,

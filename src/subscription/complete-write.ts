@@ -22,11 +22,12 @@ export type OnResponse = (response: RawResponse) => void
 interface CompleteWriteOptions {
   readonly limits: CallLimits
   readonly clock: SteadyClock
-  /** Longest pause between two polls, in ms, unless ARM asks for another one. */
-  readonly pollIntervalMs: number
   /** Reads the provisioning state of the event subscription itself. */
   readonly readState: () => Promise<string | undefined>
 }
+
+/** Longest pause between two polls, unless ARM asks for another one. */
+const pollIntervalMs = 2_000
 
 /** Longest pause between two polls, whatever ARM asks for. */
 const maxPollMs = 60_000
@@ -40,7 +41,7 @@ const pollsBeforeReading = 2
  */
 export async function completeWrite(
   begin: (onResponse: OnResponse) => Promise<Poller>,
-  { limits, clock, pollIntervalMs, readState }: CompleteWriteOptions,
+  { limits, clock, readState }: CompleteWriteOptions,
 ): Promise<void> {
   const { signal, deadline } = limits
   let last: RawResponse | undefined
@@ -55,7 +56,7 @@ export async function completeWrite(
       if (await needsManualValidation(last, polls, readState)) {
         throw new ArmFailureError({ kind: 'manual', message: 'Event Grid waits for manual validation' })
       }
-      const pauseMs = decidePollPause(last, { polls, pollIntervalMs, now: clock.now() })
+      const pauseMs = decidePollPause(last, polls, clock.now())
       if (clock.elapsed() + pauseMs >= deadline) {
         const message = 'Azure accepted the change of the event subscription and did not complete it in time'
         throw new ArmFailureError({ kind: 'deadline', message })
@@ -79,10 +80,7 @@ async function needsManualValidation(
   return polls >= pollsBeforeReading && (await readState()) === 'AwaitingManualAction'
 }
 
-function decidePollPause(
-  answer: RawResponse | undefined,
-  { polls, pollIntervalMs, now }: { readonly polls: number; readonly pollIntervalMs: number; readonly now: number },
-): number {
+function decidePollPause(answer: RawResponse | undefined, polls: number, now: number): number {
   const asked = answer && readRetryAfter((name) => answer.headers.get(name), now)
   if (asked !== undefined) return Math.min(asked, maxPollMs)
   return Math.min(pollIntervalMs, (pollIntervalMs / 10) * 2 ** polls)

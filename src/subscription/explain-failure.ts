@@ -1,5 +1,5 @@
 import { certificateRemedy } from '../core/certificate-fault.ts'
-import { emulatorFixes, fixFor, isEmulator, silentEmulatorFix } from '../core/emulator-fix.ts'
+import { emulatorFixes, fixFor, isEmulator, roleFix, silentEmulatorFix } from '../core/emulator-fix.ts'
 import type { BindingErrorCode, BindingErrorParts } from '../core/errors.ts'
 import { scrub } from '../core/scrub.ts'
 import { showUrl } from '../metadata/redact.ts'
@@ -59,17 +59,10 @@ export function explainFailure(failure: ArmFailure, context: FailureContext): Ex
       }
     case 'permission': {
       const client = context.clientId ?? clientNamedBy(failure.message)
-      const role = roles[context.pathKind]
       return {
         code: 'PERMISSION_DENIED',
         what: `the client may not create event subscriptions at ${scopeId} ${said}`,
-        fix: fix(
-          emulatorFixes.role(role, client),
-          [
-            'assign the role, and allow a few minutes until it counts:',
-            `az role assignment create --assignee ${shellWord(client ?? '<clientId>')} --role "${role}" --scope ${shellWord(scopeId)}`,
-          ].join('\n'),
-        ),
+        fix: roleFix(context.resourceManager, roles[context.pathKind], client, shellWord(scopeId)),
         details,
       }
     }

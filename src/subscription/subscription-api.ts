@@ -20,8 +20,6 @@ export interface SubscriptionApiOptions {
   readonly endpoints: Endpoints
   /** Time limit of one request, in ms. @default 30_000 */
   readonly requestTimeoutMs?: number
-  /** Longest pause between two polls of an operation, in ms, unless ARM asks for another one. @default 2_000 */
-  readonly pollIntervalMs?: number
   readonly clock?: SteadyClock
 }
 
@@ -48,8 +46,7 @@ export interface SubscriptionApi {
 
 /** Connects to ARM. Retries are the caller's: the SDK's own are off, so that they do not multiply. */
 export function createSubscriptionApi(options: SubscriptionApiOptions): SubscriptionApi {
-  const { input, credential, endpoints, requestTimeoutMs = 30_000, pollIntervalMs = 2_000 } = options
-  const { clock = systemClock } = options
+  const { input, credential, endpoints, requestTimeoutMs = 30_000, clock = systemClock } = options
   const { environment, subscriptionId, scope, eventSubscriptionName } = input
   const path = chooseSubscriptionPath(scope)
   const callsThat = (carryOver: readonly UnknownSetting[]) =>
@@ -82,9 +79,7 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
   ): Promise<void> {
     const readState = async () => (await calls.get(callOptions(limits))).provisioningState
     const writing = carryOver.length === 0 ? calls : callsThat(carryOver)
-    return renewing(() =>
-      completeWrite((onResponse) => begin(writing, onResponse), { limits, clock, pollIntervalMs, readState }),
-    )
+    return renewing(() => completeWrite((onResponse) => begin(writing, onResponse), { limits, clock, readState }))
   }
 
   return {

@@ -23,12 +23,18 @@ export function nearestName(
   return nearest
 }
 
+/** The question about an unknown name; `undefined` where no known name is near. */
+export function didYouMean(written: string, known: readonly string[]): string | undefined {
+  const nearest = nearestName(written, known)
+  return nearest && `did you mean ${nearest}?`
+}
+
 const maxListed = 50
 
 /** For an error about an unknown name: the name that was probably meant, else the known ones. */
 export function suggestName(written: string, known: readonly string[]): string {
-  const nearest = nearestName(written, known)
-  if (nearest !== undefined) return `did you mean ${nearest}?`
+  const question = didYouMean(written, known)
+  if (question !== undefined) return question
   if (known.length === 0) return 'there are none'
   const more = known.length > maxListed ? ` and ${known.length - maxListed} more` : ''
   return `there are ${known.slice(0, maxListed).join(', ')}${more}`
