@@ -6,11 +6,15 @@ import type { CheckId } from './check-ids.ts'
 import { type Finding, failed, ok, warning } from './finding.ts'
 import type { Check } from './run-checks.ts'
 
-export interface ClockOptions {
+export interface ClockSource {
   /** A URL of Azure; any answer has a `Date` header. Throws BindingError for an invalid endpoint. */
   url(): string
-  readonly endpoints: Endpoints
+  /** The check that reports why there is no answer. */
   readonly reachedBy: CheckId
+}
+
+export interface ClockOptions extends ClockSource {
+  readonly endpoints: Endpoints
   readonly now?: () => number
 }
 

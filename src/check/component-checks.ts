@@ -1,6 +1,5 @@
-import { resourceManagerOf } from '../subscription/arm-client.ts'
 import { isLoopback } from '../support/loopback.ts'
-import { credentialCheck, type WantedToken } from './check-azure-credential.ts'
+import { credentialCheck } from './check-azure-credential.ts'
 import { certificateCheck } from './check-certificate.ts'
 import { clockCheck } from './check-clock.ts'
 import { connectCheck } from './check-connect.ts'
@@ -19,7 +18,7 @@ import { subscriptionCheck } from './check-subscription.ts'
 import { topicCredentialCheck } from './check-topic.ts'
 import { failed } from './finding.ts'
 import type { CheckedComponent, FileFindings } from './load-checked.ts'
-import { createPullWorld, type PullWorld } from './pull-world.ts'
+import { createPullWorld } from './pull-world.ts'
 import type { Check } from './run-checks.ts'
 import { createInputWorld, createOutputWorld, type InputWorld, type OutputWorld, type Surroundings } from './world.ts'
 
@@ -42,14 +41,19 @@ export function componentChecks(options: ComponentChecksOptions): {
   const inputWorld = input && createInputWorld(input, surroundings, signal)
   const pullWorld = pull && createPullWorld(pull, surroundings, signal)
   const outputWorld = output && createOutputWorld(output, surroundings, signal)
+  const worlds = [inputWorld, pullWorld, outputWorld].filter((world) => world !== undefined)
+  const clock = worlds
+    .slice(0, 1)
+    .map(({ clockSource }) => clockCheck({ ...clockSource, endpoints: surroundings.endpoints }))
+  const wanted = worlds.flatMap(({ wantedTokens }) => wantedTokens)
   const found = [
     ...fileChecks(component),
     ...(inputWorld ? inputChecks(inputWorld, options) : []),
     ...(pullWorld ? pullChecks(pullWorld) : []),
     ...(outputWorld ? outputChecks(outputWorld) : []),
-    ...clockChecks(inputWorld, pullWorld, outputWorld),
+    ...clock,
     ...(component.metadata ? [] : outOfReach(component)),
-    ...tokenChecks(inputWorld, pullWorld, outputWorld),
+    ...(wanted.length > 0 ? [credentialCheck(wanted)] : []),
     ...(inputWorld && outputWorld && options.roundTrip
       ? [
           roundTripCheck(inputWorld, outputWorld, [
@@ -128,42 +132,6 @@ function outputChecks(world: OutputWorld): readonly Check[] {
     certificateCheck({ id: 'topic/certificate', needs: ['topic/dns'], url, ca, route }),
     topicCredentialCheck(world, needs),
   ]
-}
-
-function clockChecks(
-  input: InputWorld | undefined,
-  pull: PullWorld | undefined,
-  output: OutputWorld | undefined,
-): readonly Check[] {
-  if (input) {
-    const { endpoints } = input.surroundings
-    const url = () => resourceManagerOf(endpoints, input.input.environment)
-    return [clockCheck({ url, endpoints, reachedBy: 'azure/provider' })]
-  }
-  if (pull) return [clockCheck({ ...pull.clockSource, endpoints: pull.surroundings.endpoints })]
-  if (!output) return []
-  const { endpoints } = output.surroundings
-  const url = () => new URL('/', output.output.topicEndpoint).href
-  return [clockCheck({ url, endpoints, reachedBy: 'topic/credential' })]
-}
-
-function tokenChecks(
-  input: InputWorld | undefined,
-  pull: PullWorld | undefined,
-  output: OutputWorld | undefined,
-): readonly Check[] {
-  const wanted: WantedToken[] = []
-  if (input)
-    wanted.push({
-      audience: 'Azure Resource Manager',
-      scope: input.input.environment.resourceManagerScope,
-      credential: input.credential,
-    })
-  wanted.push(...(pull?.wantedTokens ?? []))
-  if (output?.output.authentication.kind === 'entra') {
-    wanted.push({ audience: 'the topic', scope: output.output.environment.topicScope, credential: output.credential })
-  }
-  return wanted.length > 0 ? [credentialCheck(wanted)] : []
 }
 
 /** The checks of the files. Reading the files has made their findings. */

@@ -6,7 +6,7 @@ import { resourceManagerOf } from '../subscription/arm-client.ts'
 import { createNamespaceArm } from '../subscription/namespace-arm.ts'
 import { systemClock } from '../support/clock.ts'
 import type { WantedToken } from './check-azure-credential.ts'
-import type { ClockOptions } from './check-clock.ts'
+import type { ClockSource } from './check-clock.ts'
 import { once } from './once.ts'
 import { createPullPlaces, type PullPlace } from './pull-places.ts'
 import type { Surroundings } from './world.ts'
@@ -22,7 +22,7 @@ export interface PullWorld {
   readonly pull: PullMetadata
   readonly surroundings: Surroundings
   readonly wantedTokens: readonly WantedToken[]
-  readonly clockSource: Pick<ClockOptions, 'url' | 'reachedBy'>
+  readonly clockSource: ClockSource
   /** What Azure Resource Manager keeps; empty where the namespace's key does all. */
   readonly places: readonly PullPlace[]
   /** Asks Resource Manager for the host where no `namespaceEndpoint` is given. Rejects as the SDK does. */
@@ -49,9 +49,8 @@ export function createPullWorld(pull: PullMetadata, surroundings: Surroundings, 
     return `https://${await createNamespaceArm(options).readHostname(namespaceId, limits)}`
   }
 
-  let opened = false
-  const namespace = once(async (): Promise<ReachedNamespace> => {
-    opened = true
+  let reached: Promise<ReachedNamespace> | undefined
+  async function reach(): Promise<ReachedNamespace> {
     const endpoint = await endpointOf()
     const client = createNamespaceClient({
       ...{ namespaceEndpoint: endpoint, topicName: namespaceTopic.topic, eventSubscriptionName, endpoints },
@@ -60,11 +59,16 @@ export function createPullWorld(pull: PullMetadata, surroundings: Surroundings, 
         : { kind: 'entra', credential: credential(), scope: environment.topicScope },
     })
     return { endpoint, client }
-  })
+  }
+
   const arm = { audience: 'Azure Resource Manager', scope: environment.resourceManagerScope, credential }
   const data = { audience: 'the namespace', scope: environment.topicScope, credential }
   return {
-    ...{ pull, surroundings, namespace },
+    ...{ pull, surroundings },
+    namespace() {
+      reached ??= reach()
+      return reached
+    },
     places: pull.credential ? createPullPlaces({ pull, endpoints, credential, signal, limitMs: readLimitMs }) : [],
     wantedTokens: pull.credential ? [arm, ...(key ? [] : [data])] : [],
     clockSource: {
@@ -72,11 +76,8 @@ export function createPullWorld(pull: PullMetadata, surroundings: Surroundings, 
       reachedBy: 'pull/receive',
     },
     async close() {
-      if (!opened) return
-      await namespace().then(
-        ({ client }) => client.close(),
-        () => {},
-      )
+      const namespace = await reached?.catch(() => undefined)
+      namespace?.client.close()
     },
   }
 }

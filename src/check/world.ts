@@ -15,6 +15,8 @@ import { createSubscriptionApi } from '../subscription/subscription-api.ts'
 import { chooseSubscriptionPath } from '../subscription/subscription-path.ts'
 import { isLoopback } from '../support/loopback.ts'
 import { type AzurePlace, actionsOn } from './azure-place.ts'
+import type { WantedToken } from './check-azure-credential.ts'
+import type { ClockSource } from './check-clock.ts'
 import { once } from './once.ts'
 import { holdPort, type PortHolder } from './own-listener.ts'
 import type { Target } from './probe.ts'
@@ -37,6 +39,8 @@ export interface InputWorld extends AzurePlace {
   readonly input: InputMetadata
   readonly surroundings: Surroundings
   readonly signal: AbortSignal
+  readonly wantedTokens: readonly WantedToken[]
+  readonly clockSource: ClockSource
   portHolder(): Promise<PortHolder>
   /** Where `subscriberEndpoint` is. Rejects as Node's look-up does. */
   route(): Promise<Route>
@@ -56,8 +60,7 @@ export function createInputWorld(input: InputMetadata, surroundings: Surrounding
   const { environment, subscriptionId, scope, deliveryAuthentication: delivery } = input
   const deliveryCredential =
     delivery.kind === 'secret' ? deriveDeliveryCredentials(delivery.sources, input)[0]?.value : undefined
-  const held = once(() => holdPort({ input, endpoints, signal }))
-  const portHolder = async () => (await held()).holder
+  let held: ReturnType<typeof holdPort> | undefined
   const credential = once(() =>
     createCredential(input.credential, { environment, endpoints, tokenTimeoutMs: readLimitMs }),
   )
@@ -66,14 +69,15 @@ export function createInputWorld(input: InputMetadata, surroundings: Surrounding
   )
   const route = once(() => routeOf(new URL(input.subscriberEndpoint), surroundings))
   const callArm = once(() => createArmCaller({ environment, subscriptionId, credential: credential(), endpoints }))
-  let opened = false
   return {
     ...{ input, surroundings, signal, route, credential, deliveryCredential, scope },
     actions: actionsOn(chooseSubscriptionPath(scope).kind, verbs),
     worksWithout: false,
-    portHolder() {
-      opened = true
-      return portHolder()
+    wantedTokens: [{ audience: 'Azure Resource Manager', scope: environment.resourceManagerScope, credential }],
+    clockSource: { url: () => resourceManagerOf(endpoints, environment), reachedBy: 'azure/provider' },
+    async portHolder() {
+      held ??= holdPort({ input, endpoints, signal })
+      return (await held).holder
     },
     endpointAnswers: once(async () => {
       const { targets } = await route()
@@ -87,11 +91,8 @@ export function createInputWorld(input: InputMetadata, surroundings: Surrounding
     }),
     existing: once(() => api().read({ signal, deadline: performance.now() + readLimitMs })),
     async close() {
-      if (opened)
-        await held().then(
-          ({ close }) => close(),
-          () => {},
-        )
+      const port = await held?.catch(() => undefined)
+      await port?.close()
     },
   }
 }
@@ -103,16 +104,19 @@ export function createOutputWorld(metadata: OutputMetadata, surroundings: Surrou
   const { endpoints } = surroundings
   const { authentication, environment } = metadata
   const output = { ...metadata, topicEndpoint: topicUrl(metadata.topicEndpoint, endpoints) }
+  /** `undefined` where the topic takes a key. */
+  const credential = once((): TokenCredential | undefined =>
+    authentication.kind === 'entra'
+      ? createCredential(authentication.credential, { environment, endpoints, tokenTimeoutMs: readLimitMs })
+      : undefined,
+  )
+  const clockSource: ClockSource = { url: () => new URL('/', output.topicEndpoint).href, reachedBy: 'topic/credential' }
   return {
-    ...{ output, surroundings, signal },
+    ...{ output, surroundings, signal, credential, clockSource },
+    wantedTokens:
+      authentication.kind === 'entra' ? [{ audience: 'the topic', scope: environment.topicScope, credential }] : [],
     /** Where `topicEndpoint` is. Rejects as Node's look-up does. */
     route: once(() => routeOf(new URL(output.topicEndpoint), { ...surroundings, emulator: undefined })),
-    /** `undefined` where the topic takes a key. */
-    credential: once((): TokenCredential | undefined =>
-      authentication.kind === 'entra'
-        ? createCredential(authentication.credential, { environment, endpoints, tokenTimeoutMs: readLimitMs })
-        : undefined,
-    ),
   }
 }
 

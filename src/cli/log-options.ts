@@ -1,7 +1,6 @@
 import { type Logger, withTrace } from '../core/logger.ts'
 import { createLogWriter, type LogFormat, type LogLevel, logFormats, logLevels } from './log-writer.ts'
-import { helpLines } from './parse-options.ts'
-import { UsageError } from './usage-error.ts'
+import { helpLines, readChoice } from './parse-options.ts'
 
 export interface LogOptions {
   readonly level: LogLevel
@@ -22,8 +21,8 @@ export function readLogOptions(
   values: { readonly [Name in keyof typeof logOptions]?: string | undefined },
 ): LogOptions {
   return {
-    level: oneOf(logLevels, 'log-level', values['log-level'] ?? 'info'),
-    format: oneOf(logFormats, 'log-format', values['log-format'] ?? 'text'),
+    level: readChoice(logLevels, 'log-level', values['log-level'] ?? 'info'),
+    format: readChoice(logFormats, 'log-format', values['log-format'] ?? 'text'),
   }
 }
 
@@ -32,11 +31,4 @@ export function createLoggers(options: LogOptions): (component?: string) => Logg
   const write = (line: string) => void process.stderr.write(line)
   return (component) =>
     withTrace(createLogWriter({ ...options, write, ...(component !== undefined && { fields: { component } }) }))
-}
-
-function oneOf<Choice extends string>(choices: readonly Choice[], option: string, text: string): Choice {
-  const found = choices.find((choice) => choice === text)
-  if (found !== undefined) return found
-  const complaint = `--${option} takes ${choices.join(' or ')}, not ${JSON.stringify(text)}`
-  throw new UsageError(complaint, { showHelp: true })
 }

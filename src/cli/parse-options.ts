@@ -23,6 +23,18 @@ export function parseOptions<const Known extends ParseArgsOptionsConfig>(args: r
   }
 }
 
+/** One of the words that an option takes. Throws a UsageError for any other text. */
+export function readChoice<const Choice extends string>(
+  choices: readonly Choice[],
+  option: string,
+  text: string,
+): Choice {
+  const found = choices.find((choice) => choice === text)
+  if (found !== undefined) return found
+  const complaint = `--${option} takes ${choices.join(' or ')}, not ${JSON.stringify(text)}`
+  throw new UsageError(complaint, { showHelp: true })
+}
+
 /** The lines of options in a command's help. `width`: of the column with the options. */
 export const helpLines = (width: number, options: Readonly<Record<string, string>>): string =>
   Object.entries(options)

@@ -4,7 +4,7 @@ import { type EmulatorAddress, emulatorOptions, readEmulatorOptions, withEmulato
 import { type LogOptions, logOptions, readLogOptions } from './log-options.ts'
 import { type MetricsAddress, metricsOptions, readMetricsOptions } from './metrics-options.ts'
 import { portRange, readNumber } from './number-option.ts'
-import { parseOptions } from './parse-options.ts'
+import { parseOptions, readChoice } from './parse-options.ts'
 import { UsageError } from './usage-error.ts'
 
 /** The defaults. Ports and addresses are Dapr's. */
@@ -77,7 +77,7 @@ export function readRunOptions(args: readonly string[]): RunOptions {
         : {
             address: values['app-address'] ?? appAddress,
             port,
-            protocol: appProtocol(values['app-protocol'] ?? runDefaults.appProtocol),
+            protocol: readChoice(['http', 'grpc'], 'app-protocol', values['app-protocol'] ?? runDefaults.appProtocol),
             maxConcurrency: integer(values, 'app-max-concurrency', { from: 1, to: 10_000 }) ?? appMaxConcurrency,
           },
     health: healthCheck(values),
@@ -91,11 +91,6 @@ export function readRunOptions(args: readonly string[]): RunOptions {
     metrics: readMetricsOptions(values),
     log: readLogOptions(values),
   }
-}
-
-function appProtocol(text: string): 'http' | 'grpc' {
-  if (text === 'http' || text === 'grpc') return text
-  throw wrong(`--app-protocol takes http or grpc, not ${JSON.stringify(text)}`)
 }
 
 function healthCheck(values: Values): AppHealthCheck | undefined {

@@ -55,18 +55,15 @@ function mapping(required: Readonly<Record<string, object>>, optional: Readonly<
 
 const daprs = <Schema extends object>(schema: Schema) => ({ description: 'Read by Dapr.', ...schema })
 
-/** Fields that Dapr reads and the binding does not. */
-const sidecarFields = [{ name: 'route', about: 'Read by Dapr: the path of the application that gets the events.' }]
-
 /** One entry of `spec.metadata`: a name, and a value or a reference to one. */
 function entrySchema() {
   const names = metadataFields.flatMap((field) =>
     [field.name, ...field.aliases].map((name) => ({ const: name, description: field.about })),
   )
-  const daprsNames = sidecarFields.map(({ name, about }) => ({ const: name, description: about }))
+  const route = { const: 'route', description: 'Read by Dapr: the path of the application that gets the events.' }
   return {
     ...mapping(
-      { name: { anyOf: [...names, ...daprsNames] } },
+      { name: { anyOf: [...names, route] } },
       {
         value: { description: 'A string: put numbers, true and false in quotes.', type: 'string' },
         secretKeyRef: {
