@@ -18,7 +18,7 @@ import { subscriptionCheck } from './check-subscription.ts'
 import { topicCredentialCheck } from './check-topic.ts'
 import { failed } from './finding.ts'
 import type { CheckedComponent, FileFindings } from './load-checked.ts'
-import { createPullWorld } from './pull-world.ts'
+import { createPullWorld, type PullWorld } from './pull-world.ts'
 import type { Check } from './run-checks.ts'
 import { createInputWorld, createOutputWorld, type InputWorld, type OutputWorld, type Surroundings } from './world.ts'
 
