@@ -5,7 +5,7 @@ import { type Health, judge } from '../binding/health.ts'
 import { createMetrics, figuresOf } from '../binding/metrics.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import type { Logger } from '../core/logger.ts'
-import { createPeers } from '../support/grpc-peers.ts'
+import { createPeers, serverOptions } from '../support/grpc-peers.ts'
 import { loadContract } from './contract.ts'
 import { createInputService } from './input-service.ts'
 import type { Instance } from './instance.ts'
@@ -66,10 +66,9 @@ export async function createPluggable(options: PluggableOptions): Promise<Plugga
 
   const contract = loadContract()
   const server = new Server({
+    ...serverOptions,
     'grpc.max_receive_message_length': maxMessageBytes,
     'grpc.max_send_message_length': maxMessageBytes,
-    // Statistics of calls and messages that this server does not offer.
-    'grpc.enable_channelz': 0,
   })
   server.addService(contract.input, createInputService({ instances, logger }))
   server.addService(contract.output, createOutputService({ instances, logger }))

@@ -1,6 +1,9 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { connect } from 'node:http2'
+import { createConnection } from 'node:net'
 import { status } from '@grpc/grpc-js'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { BindingError, bindingErrorCodes } from '../../src/core/errors.ts'
 import { failureOf, statusByCode } from '../../src/pluggable/status.ts'
 import { startTopic } from '../publisher/scripted-topic.ts'
@@ -165,4 +168,21 @@ it('tells nothing of an unexpected error', () => {
 it('makes a text of any length and content fit into a header', () => {
   const { details } = failureOf(new BindingError('PAYLOAD_INVALID', { what: `\ud800${'é'.repeat(100_000)}` }))
   expect(encodeURI(details).length).toBeLessThan(32_000)
+})
+
+it('takes 1,024 calls of a connection at once, and answers those that its peer kept waiting', async () => {
+  const { host, fields, pluggable } = await openComponent()
+  const session = connect('http://localhost', { createConnection: () => createConnection(pluggable.sockets[0] ?? '') })
+  onTestFinished(() => session.destroy())
+  const [settings] = await once(session, 'remoteSettings')
+  expect(settings).toMatchObject({ maxConcurrentStreams: 1_024 })
+
+  const { promise: hold, resolve: release } = Promise.withResolvers<void>()
+  const topic = await startTopic(() => ({ hold }))
+  await host.init('output', 'orders', { ...fields, topicEndpoint: topic.endpoint })
+  const create = (n: number) => host.invoke('orders', { operation: 'create', data: json({ n }) })
+  const calls = Promise.all(Array.from({ length: 1_100 }, (_, n) => create(n)))
+  await topic.arrived(1)
+  release()
+  expect((await calls).flatMap(({ metadata }) => metadata.count)).toEqual(Array(1_100).fill('1'))
 })

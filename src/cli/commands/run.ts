@@ -14,6 +14,7 @@ import { messageOf } from '../../support/error-code.ts'
 import { isLoopback } from '../../support/loopback.ts'
 import type { Command } from '../command.ts'
 import { type EmulatorAddress, emulatorEndpoints, emulatorHelp, followEmulator } from '../emulator-option.ts'
+import { limitHeapGrowth } from '../limit-heap-growth.ts'
 import { listenFailure } from '../listen-failure.ts'
 import { createLoggers, logHelp } from '../log-options.ts'
 import { metricsHelp, serveMetrics } from '../metrics-options.ts'
@@ -61,6 +62,7 @@ export const run: Command = { help, run: runSidecar }
 /** Runs until a signal, or a request to shut down. Throws a UsageError for wrong options or components. */
 async function runSidecar(args: readonly string[]): Promise<number> {
   const options = readRunOptions(args)
+  limitHeapGrowth()
   const loggerOf = createLoggers(options.log)
   const logger = loggerOf()
   const ending = awaitEnd()

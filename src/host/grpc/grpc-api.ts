@@ -9,7 +9,7 @@ import {
 import { invokePayload } from '../../binding/invoke-payload.ts'
 import type { Secret } from '../../core/secret.ts'
 import { readTraceContext } from '../../core/trace-context.ts'
-import { createPeers } from '../../support/grpc-peers.ts'
+import { createPeers, serverOptions } from '../../support/grpc-peers.ts'
 import { statusDetails } from '../../support/grpc-services.ts'
 import { isOwnHost } from '../../support/request-origin.ts'
 import { isSameText } from '../../support/same-text.ts'
@@ -40,7 +40,7 @@ interface Failure {
 export function createGrpcApi(options: GrpcApiOptions) {
   const { callOutput, onShutdown } = options
   const { Dapr } = loadRuntimeContract()
-  const server = new Server({ 'grpc.max_receive_message_length': maxMessageBytes, 'grpc.enable_channelz': 0 })
+  const server = new Server({ ...serverOptions, 'grpc.max_receive_message_length': maxMessageBytes })
   const peers = createPeers(server, { onRefused() {} })
 
   /** A handler for calls that may be made. */
