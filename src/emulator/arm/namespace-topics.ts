@@ -33,16 +33,23 @@ export function namespaceTopicLevel(
     locationOf: () => location,
     put(existing) {
       const { properties } = parseBody(topicBody, call, 'topic')
-      const { keys = [randomKey(), randomKey()] as const, eventRetentionInDays = 1 } = existing ?? {}
-      const topic: NamespaceTopic = {
-        ...{ id: existing?.id ?? id, name: existing?.name ?? name, namespaceId, keys },
-        eventRetentionInDays: properties?.eventRetentionInDays ?? eventRetentionInDays,
-      }
-      namespaces.putTopic(topic)
-      return topic
+      const days = properties?.eventRetentionInDays ?? existing?.eventRetentionInDays
+      return storeNamespaceTopic(options, { id, name, namespaceId }, days)
     },
     remove: (topic) => deleteNamespaceTopic(options, topic),
   }
+}
+
+/** Stores a topic. An existing one keeps its keys. @param eventRetentionInDays @default 1 */
+export function storeNamespaceTopic(
+  { namespaces }: Pick<NamespaceContents, 'namespaces'>,
+  { id, name, namespaceId }: Pick<NamespaceTopic, 'id' | 'name' | 'namespaceId'>,
+  eventRetentionInDays = 1,
+): NamespaceTopic {
+  const { keys = [randomKey(), randomKey()] as const, ...existing } = namespaces.topic(id) ?? {}
+  const topic = { id, name, namespaceId, ...existing, keys, eventRetentionInDays }
+  namespaces.putTopic(topic)
+  return topic
 }
 
 /** Deletes a topic with its event subscriptions and their events. */

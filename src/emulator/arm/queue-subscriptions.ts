@@ -1,9 +1,16 @@
 import { z } from 'zod'
+import type { Clock } from '../model/clock.ts'
 import type { Namespace, NamespaceTopic, QueueSubscription, QueueSubscriptionProperties } from '../model/namespace.ts'
 import { advancedFilterSchema } from './advanced-filter.ts'
 import { jsonContent } from './call.ts'
 import { armErrors } from './errors.ts'
-import { type NamespaceLevel, type NamespaceOptions, type NamespacePlace, namespaceTypes } from './namespace-place.ts'
+import {
+  type NamespaceContents,
+  type NamespaceLevel,
+  type NamespaceOptions,
+  type NamespacePlace,
+  namespaceTypes,
+} from './namespace-place.ts'
 import { withoutNulls } from './without-nulls.ts'
 
 const text = z.string()
@@ -55,10 +62,11 @@ export function parseQueueSubscription(
 }
 
 export function queueSubscriptionLevel(
-  { namespaces, queues, clock }: NamespaceOptions,
+  options: NamespaceOptions,
   { call, id, name }: NamespacePlace,
   { namespace, topic }: { readonly namespace: Namespace; readonly topic: NamespaceTopic },
 ): NamespaceLevel<QueueSubscription> {
+  const { namespaces, queues } = options
   return {
     what: 'event subscription',
     existing: namespaces.subscription(id),
@@ -66,23 +74,26 @@ export function queueSubscriptionLevel(
     locationOf: () => namespace.location,
     put(existing) {
       const patched = call.method === 'PATCH' ? existing?.properties : undefined
-      const subscription: QueueSubscription = {
-        id: existing?.id ?? id,
-        name: existing?.name ?? name,
-        topicId: topic.id,
-        properties: parseQueueSubscription(jsonContent(call), patched),
-        provisioningState: 'Succeeded',
-        createdAt: existing?.createdAt ?? clock.now(),
-      }
-      namespaces.putSubscription(subscription)
-      queues.subscriptionChanged(subscription)
-      return subscription
+      const properties = parseQueueSubscription(jsonContent(call), patched)
+      return storeQueueSubscription(options, { id, name, topicId: topic.id, properties })
     },
     remove(existing) {
       queues.subscriptionDeleted(existing.id)
       namespaces.deleteSubscription(existing)
     },
   }
+}
+
+/** Stores an event subscription; its queue is made, or takes the new settings. */
+export function storeQueueSubscription(
+  { namespaces, queues, clock }: NamespaceContents & { readonly clock: Clock },
+  given: Pick<QueueSubscription, 'id' | 'name' | 'topicId' | 'properties'>,
+): QueueSubscription {
+  const { id, name, createdAt } = namespaces.subscription(given.id) ?? { ...given, createdAt: clock.now() }
+  const subscription: QueueSubscription = { ...given, id, name, createdAt, provisioningState: 'Succeeded' }
+  namespaces.putSubscription(subscription)
+  queues.subscriptionChanged(subscription)
+  return subscription
 }
 
 export function viewQueueSubscription({ id, name, properties, provisioningState }: QueueSubscription): object {

@@ -1,17 +1,12 @@
 import type { NamespaceContents } from '../arm/namespace-place.ts'
-import { deleteNamespaceTopic } from '../arm/namespace-topics.ts'
-import { parseQueueSubscription } from '../arm/queue-subscriptions.ts'
+import { deleteNamespaceTopic, storeNamespaceTopic } from '../arm/namespace-topics.ts'
+import { parseQueueSubscription, storeQueueSubscription } from '../arm/queue-subscriptions.ts'
 import type { Directory } from '../entra/directory.ts'
 import type { Clock } from '../model/clock.ts'
 import { randomKey } from '../model/model.ts'
-import type { Namespace, NamespaceTopic, QueueSubscription } from '../model/namespace.ts'
+import type { Namespace } from '../model/namespace.ts'
 import { declaredGroup } from './declared-group.ts'
-import {
-  emulatorDefaults,
-  type NamespaceOptions,
-  type NamespaceTopicOptions,
-  type QueueSubscriptionOptions,
-} from './options.ts'
+import { emulatorDefaults, type NamespaceOptions, type NamespaceTopicOptions } from './options.ts'
 
 export interface NamespaceTargets extends NamespaceContents {
   readonly directory: Directory
@@ -46,37 +41,18 @@ export function putNamespace(targets: NamespaceTargets, options: NamespaceOption
 }
 
 function putTopic(targets: NamespaceTargets, namespace: Namespace, options: NamespaceTopicOptions): string {
-  const { namespaces } = targets
-  const id = `${namespace.id}/topics/${options.name}`
-  const existing = namespaces.topic(id)
-  const topic: NamespaceTopic = {
-    id: existing?.id ?? id,
-    name: options.name,
-    namespaceId: namespace.id,
-    keys: existing?.keys ?? [randomKey(), randomKey()],
-    eventRetentionInDays: options.eventRetentionInDays ?? 1,
-  }
-  namespaces.putTopic(topic)
+  const { name, eventRetentionInDays } = options
+  const place = { id: `${namespace.id}/topics/${name}`, name, namespaceId: namespace.id }
+  const topic = storeNamespaceTopic(targets, place, eventRetentionInDays)
   // An event subscription that somebody made through ARM stays.
-  for (const subscription of options.eventSubscriptions ?? []) putSubscription(targets, topic, subscription)
-  return topic.id
-}
-
-function putSubscription(targets: NamespaceTargets, topic: NamespaceTopic, options: QueueSubscriptionOptions): void {
-  const { namespaces, queues, clock } = targets
-  const id = `${topic.id}/eventSubscriptions/${options.name}`
-  const existing = namespaces.subscription(id)
-  const properties = { deliveryConfiguration: { deliveryMode: 'Queue' }, ...options.properties }
-  const subscription: QueueSubscription = {
-    id: existing?.id ?? id,
-    name: options.name,
-    topicId: topic.id,
-    properties: parseQueueSubscription({ properties }, undefined),
-    provisioningState: 'Succeeded',
-    createdAt: existing?.createdAt ?? clock.now(),
+  for (const { name, properties } of options.eventSubscriptions ?? []) {
+    const body = { properties: { deliveryConfiguration: { deliveryMode: 'Queue' }, ...properties } }
+    storeQueueSubscription(targets, {
+      ...{ id: `${topic.id}/eventSubscriptions/${name}`, name, topicId: topic.id },
+      properties: parseQueueSubscription(body, undefined),
+    })
   }
-  namespaces.putSubscription(subscription)
-  queues.subscriptionChanged(subscription)
+  return topic.id
 }
 
 const isSame = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
