@@ -44,7 +44,7 @@ export async function checkComponents(options: CheckComponentsOptions): Promise<
     const reports: ComponentReport[] = []
     const ports = new Map<number, string>()
     for (const component of components) {
-      reports.push({ ...(await checkOne(component, options, { known, ports })) })
+      reports.push(await checkOne(component, options, { known, ports }))
     }
     const failed = reports.flatMap(({ checks }) =>
       checks.filter(({ status }) => status === 'failed').map(({ id }) => id),

@@ -6,6 +6,7 @@ import { armFinding } from './arm-finding.ts'
 import type { CheckId } from './check-ids.ts'
 import { refusals } from './filter-event.ts'
 import { type Finding, ok, warning } from './finding.ts'
+import type { PortHolder } from './own-listener.ts'
 import type { Check } from './run-checks.ts'
 import type { InputWorld, OutputWorld } from './world.ts'
 
@@ -19,21 +20,21 @@ export function roundTripCheck(input: InputWorld, output: OutputWorld, needs: re
     needs,
     limitMs,
     async run(signal) {
-      const reason = await whyNot(input, output, signal)
-      return reason ?? goRound(input, output, signal)
+      const holder = await input.portHolder()
+      if (holder.kind !== 'check') {
+        // Otherwise an application would get the event.
+        return warning('not tried: a running binding has handshakePort, and its application would get the event', {
+          remedy: 'stop it and run check --round-trip again',
+        })
+      }
+      return (await whyNot(input, output, signal)) ?? goRound(holder, output, signal)
     },
   }
 }
 
-/** Why the test is not run. It needs `check` to be the listener: otherwise an application would get the event. */
+/** Why an event would not come back. */
 async function whyNot(world: InputWorld, { output }: OutputWorld, signal: AbortSignal): Promise<Finding | undefined> {
   const { scope } = world.input
-  const holder = await world.portHolder()
-  if (holder.kind !== 'check') {
-    return warning('not tried: a running binding has handshakePort, and its application would get the event', {
-      remedy: 'stop it and run check --round-trip again',
-    })
-  }
   if (scope.kind !== 'topic') return warning(`not tried: ${scope.id} is not the topic of topicEndpoint`)
   try {
     const topic = await world.readArm(scope.id, '2022-06-15', signal)
@@ -69,12 +70,10 @@ function isSameEndpoint(endpoint: unknown, ours: string): boolean {
 }
 
 async function goRound(
-  world: InputWorld,
+  holder: Extract<PortHolder, { readonly kind: 'check' }>,
   { output, surroundings, credential }: OutputWorld,
   signal: AbortSignal,
 ): Promise<Finding> {
-  const holder = await world.portHolder()
-  if (holder.kind !== 'check') return warning('not tried: a running binding has handshakePort')
   const id = randomUUID()
   const { promise: arrived, resolve } = Promise.withResolvers<number>()
   // Other deliveries must not be acknowledged here: they come again.

@@ -55,24 +55,18 @@ function judgeExisting(existing: ExistingSubscription | undefined, world: InputW
     (one) => one !== undefined,
   )
   if (findings.length > 0) return joined(findings)
-  const differs = upsert.action === 'patch' || upsert.action === 'replace' ? upsert.because : undefined
   const { deadLetterDestination, deadLetterWithResourceIdentity } = existing.subscription
-  const warnings = [
-    ...(differs === undefined
-      ? []
-      : [
-          warning(`${name} differs from the metadata: ${differs}`, {
-            remedy: 'start the binding again: init brings it to what the metadata says',
-          }),
-        ]),
-    ...(deadLetterDestination || deadLetterWithResourceIdentity
-      ? []
-      : [
-          warning(`${name} has no dead-letter destination: an event that can't be delivered is lost`, {
-            remedy: 'set deadLetterStorageAccountId and deadLetterContainer',
-          }),
-        ]),
-  ]
+  const warnings: Finding[] = []
+  if (upsert.action === 'patch' || upsert.action === 'replace') {
+    const remedy = 'start the binding again: init brings it to what the metadata says'
+    warnings.push(warning(`${name} differs from the metadata: ${upsert.because}`, { remedy }))
+  }
+  if (!deadLetterDestination && !deadLetterWithResourceIdentity) {
+    const remedy = 'set deadLetterStorageAccountId and deadLetterContainer'
+    warnings.push(
+      warning(`${name} has no dead-letter destination: an event that can't be delivered is lost`, { remedy }),
+    )
+  }
   return warnings.length > 0 ? joined(warnings) : ok(`${name} is as the metadata wants it`)
 }
 

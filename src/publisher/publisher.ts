@@ -51,7 +51,6 @@ export interface PublisherOptions {
   readonly clock?: SteadyClock
   /** From 0 up to 1: spreads retries. @default Math.random */
   readonly random?: () => number
-  readonly newId?: () => string
 }
 
 /**
@@ -62,7 +61,7 @@ export interface PublisherOptions {
  * millisecond, so that its callers can join them.
  */
 export function createPublisher(options: PublisherOptions): Publisher {
-  const { output, credential, endpoints, logger, clock = systemClock, newId = randomUUID } = options
+  const { output, credential, endpoints, logger, clock = systemClock } = options
   const bounds = isNamespaceTopic(output.topicEndpoint) ? namespaceDefaults : publisherDefaults
   const limits: PublisherLimits = { ...bounds, ...options.limits }
   const url = publishUrl(output.topicEndpoint)
@@ -139,7 +138,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       defaultSource: `${url.origin}${url.pathname}`,
       maxEventBytes: limits.maxEventBytes,
       now: clock.now,
-      newId,
+      newId: randomUUID,
     })
     const events = callTrace?.begin(given) ?? given.events
     const load = loadOf(events)

@@ -31,11 +31,6 @@ const closeGraceMs = 1_000
 
 type ServerSurfaceCall = Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'getHost'>
 
-interface Failure {
-  readonly code: status
-  readonly details: string
-}
-
 /** The service `Dapr` over gRPC: InvokeBinding, GetMetadata and Shutdown. Does not listen yet. */
 export function createGrpcApi(options: GrpcApiOptions) {
   const { callOutput, onShutdown } = options
@@ -97,7 +92,7 @@ export function createGrpcApi(options: GrpcApiOptions) {
 }
 
 /** The same rules as for the HTTP API. Browsers can't speak this protocol; a proxy beside us could for them. */
-function refusalOf(call: ServerSurfaceCall, { token, listeningOn }: GrpcApiOptions): Failure | undefined {
+function refusalOf(call: ServerSurfaceCall, { token, listeningOn }: GrpcApiOptions) {
   if (token) {
     const given = String(call.metadata.get('dapr-api-token')[0] ?? '')
     return isSameText(given, token.reveal())
