@@ -2,7 +2,7 @@ import type { Logger } from '../core/logger.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
 import type { SteadyClock } from '../support/clock.ts'
 import { decideSettlement, type HandlingOutcome, type Settlement } from './decide-settlement.ts'
-import { createLockRenewal } from './lock-renewal.ts'
+import { createLockRenewal, type RenewedLock } from './lock-renewal.ts'
 import type { LockedEvent, NamespaceClient } from './namespace-client.ts'
 import type { PullCounter } from './pull-counts.ts'
 import { createSettler, type HeldLock, type SettleResult } from './settler.ts'
@@ -72,7 +72,7 @@ export function createHeldEvents(options: HeldEventsOptions) {
 
   return {
     hold({ lockToken, deliveryCount, origin, bytes, value }: LockedEvent, receivedAt: number): HeldEvent {
-      const lock: HeldLock = { lockToken, origin, expiresAt: receivedAt + lockMs }
+      const lock: RenewedLock = { lockToken, origin, expiresAt: receivedAt + lockMs, renewAt: 0, place: -1 }
       counter.eventReceived()
       size++
       renewal.add(lock)

@@ -1,33 +1,38 @@
 import type { CancelTimer, SteadyClock } from '../support/clock.ts'
+import { createPlacedList, type Placed } from '../support/placed-list.ts'
 import type { HeldLock } from './settler.ts'
+
+/** A lock that is renewed as long as it is in the list. */
+export interface RenewedLock extends HeldLock, Placed {
+  /** When it is due, in milliseconds of `elapsed`. `add` sets it. */
+  renewAt: number
+}
 
 export interface LockRenewalOptions {
   readonly clock: SteadyClock
   readonly renewEveryMs: number
   /** Renews a lock; false where the lock is lost. */
-  readonly renew: (lock: HeldLock) => Promise<boolean>
+  readonly renew: (lock: RenewedLock) => Promise<boolean>
 }
 
 /** Renews the locks of events whose handlers run. */
 export interface LockRenewal {
-  add(lock: HeldLock): void
-  remove(lock: HeldLock): void
+  add(lock: RenewedLock): void
+  remove(lock: RenewedLock): void
   close(): void
 }
 
 /** Locks that are due within this time share a request, and so no timer fires more than once a second. */
 const togetherMs = 1_000
 
-/** One timer for all locks: they are due in the order in which they were added or renewed. */
+/** One timer for all locks, set for the earliest: most events are settled long before their locks are due. */
 export function createLockRenewal({ clock, renewEveryMs, renew }: LockRenewalOptions): LockRenewal {
-  /** When each lock is due, the soonest first. */
-  const due = new Map<HeldLock, number>()
+  const locks = createPlacedList<RenewedLock>()
   let cancel: CancelTimer | undefined
 
   function schedule(): void {
-    if (cancel) return
-    const [first] = due.values()
-    if (first === undefined) return
+    if (cancel || locks.size === 0) return
+    const first = locks.members.reduce((earliest, { renewAt }) => Math.min(earliest, renewAt), Number.POSITIVE_INFINITY)
     cancel = clock.setTimer(Math.max(first - clock.elapsed(), 0) + togetherMs, () => {
       cancel = undefined
       renewDue()
@@ -37,27 +42,26 @@ export function createLockRenewal({ clock, renewEveryMs, renew }: LockRenewalOpt
 
   function renewDue(): void {
     const now = clock.elapsed()
-    for (const [lock, at] of due) {
-      if (at > now) break
-      due.delete(lock)
-      // Put back at once, so that a handler which ends meanwhile finds its lock and takes it out.
-      due.set(lock, now + renewEveryMs)
+    for (const lock of locks.members) {
+      if (lock.renewAt > now) continue
+      lock.renewAt = now + renewEveryMs
       void renew(lock).then((held) => {
-        if (!held) due.delete(lock)
+        if (!held) locks.remove(lock)
       })
     }
   }
 
   return {
     add(lock) {
-      due.set(lock, clock.elapsed() + renewEveryMs - togetherMs)
+      lock.renewAt = clock.elapsed() + renewEveryMs - togetherMs
+      locks.add(lock)
       schedule()
     },
-    remove: (lock) => void due.delete(lock),
+    remove: (lock) => void locks.remove(lock),
     close() {
       cancel?.()
       cancel = undefined
-      due.clear()
+      for (const lock of locks.members) locks.remove(lock)
     },
   }
 }
