@@ -26,6 +26,7 @@ import { sliceMemberOfItems } from '../support/json-text.ts'
 import { oneLine } from '../support/text.ts'
 import { maxEventsPerReceive } from './decide-receives.ts'
 import type { Settlement } from './decide-settlement.ts'
+import { createRequestLimits } from './request-limits.ts'
 
 /** The version of the data plane that has renewLock and delays of a release. */
 const apiVersion = '2024-06-01'
@@ -118,6 +119,7 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
   const secureContext = secureContextOf(endpoints)
   const agent = new Agent({ keepAlive: true, ...(secureContext && { secureContext }) })
   const httpClient = createDefaultHttpClient()
+  const limits = createRequestLimits()
   // Our own retries decide. A redirect would carry the key elsewhere.
   const pipeline = createPipelineFromOptions({
     retryOptions: { maxRetries: 0 },
@@ -152,7 +154,7 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
     request: { readonly body?: string; readonly timeoutMs: number; readonly signal: AbortSignal },
   ): Promise<{ readonly body: Buffer } | { readonly failure: RequestFailure }> {
     const { body, timeoutMs, signal } = request
-    const limit = limitTime(signal, timeoutMs)
+    const limit = limits.begin(signal, timeoutMs)
     try {
       const headers = createHttpHeaders({ accept: 'application/json', authorization: await authorization(signal) })
       if (body !== undefined) headers.set('content-type', 'application/json')
@@ -202,25 +204,6 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
       return 'failure' in answer ? answer : { failed: readFailedTokens(answer.body.toString()) }
     },
     close: () => agent.destroy(),
-  }
-}
-
-/**
- * A signal that aborts with another one, or when time is over. `AbortSignal.timeout` would keep its timer after the request, and
- * thousands of them would wake the process.
- */
-function limitTime(signal: AbortSignal, ms: number): { readonly signal: AbortSignal; end(): void } {
-  const limit = new AbortController()
-  const abort = () => limit.abort()
-  const timer = setTimeout(abort, ms)
-  signal.addEventListener('abort', abort)
-  if (signal.aborted) abort()
-  return {
-    signal: limit.signal,
-    end() {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', abort)
-    },
   }
 }
 

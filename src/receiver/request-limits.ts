@@ -1,0 +1,47 @@
+import { createPlacedList, type Placed, type PlacedList } from '../support/placed-list.ts'
+
+/** A request that is under way. */
+interface OpenRequest extends Placed {
+  readonly controller: AbortController
+}
+
+/**
+ * Signals for requests: each aborts with the signal of its caller, or when its time is over.
+ *
+ * A caller's signal has one listener, however many requests there are. Node chains the listeners of a signal, and one that was
+ * removed still refers to the next: each request would keep the next alive until V8 collects its old generation.
+ * `AbortSignal.timeout` would keep its timer after the request, and thousands of them would wake the process.
+ */
+export function createRequestLimits() {
+  const opened = new WeakMap<AbortSignal, PlacedList<OpenRequest>>()
+
+  function requestsOf(signal: AbortSignal): PlacedList<OpenRequest> {
+    const known = opened.get(signal)
+    if (known) return known
+    const requests = createPlacedList<OpenRequest>()
+    opened.set(signal, requests)
+    signal.addEventListener('abort', () => {
+      for (const { controller } of requests.members) controller.abort()
+    })
+    return requests
+  }
+
+  return {
+    /** @param ms how long the request may take */
+    begin(signal: AbortSignal, ms: number): { readonly signal: AbortSignal; end(): void } {
+      const request: OpenRequest = { controller: new AbortController(), place: -1 }
+      const { controller } = request
+      const requests = requestsOf(signal)
+      requests.add(request)
+      const timer = setTimeout(() => controller.abort(), ms)
+      if (signal.aborted) controller.abort()
+      return {
+        signal: controller.signal,
+        end() {
+          clearTimeout(timer)
+          requests.remove(request)
+        },
+      }
+    },
+  }
+}
