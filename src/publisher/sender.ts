@@ -1,6 +1,7 @@
 import type { LogFields, Logger } from '../core/logger.ts'
 import { backOff } from '../support/back-off.ts'
 import { pause, type SteadyClock } from '../support/clock.ts'
+import { createRequestLimits } from '../support/request-limits.ts'
 import type { PublisherLimits } from './limits.ts'
 import type { PublishCall } from './publish-call.ts'
 import type { PublishTracing } from './publish-trace.ts'
@@ -30,20 +31,16 @@ type AttemptOutcome = SendOutcome | { readonly pauseMs: number }
 /** Sends calls, and sends them again after a failure that may pass. */
 export function createSender(options: SenderOptions) {
   const { client, tracing, limits, clock, logger, random, signal, onAccepted, onFailure, fail } = options
+  const requestLimits = createRequestLimits(clock)
 
   async function sendOnce(calls: readonly PublishCall[], first: PublishCall): Promise<TopicAnswer> {
-    const ending = new AbortController()
-    const end = () => ending.abort()
     const left = Math.max(...calls.map(({ deadline }) => deadline)) - clock.elapsed()
-    const cancel = clock.setTimer(Math.max(0, Math.min(limits.attemptTimeoutMs, left)), end)
-    // Not AbortSignal.any: it would keep each request, body and all, for as long as the publisher lives.
-    signal.addEventListener('abort', end, { once: true })
+    const limit = requestLimits.begin(signal, Math.max(0, Math.min(limits.attemptTimeoutMs, left)))
     try {
       const events = nextEvents(calls)
-      return await tracing.request(calls, events.length, () => client.send(first.schema, events, ending.signal))
+      return await tracing.request(calls, events.length, () => client.send(first.schema, events, limit.signal))
     } finally {
-      cancel()
-      signal.removeEventListener('abort', end)
+      limit.end()
     }
   }
 

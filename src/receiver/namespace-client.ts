@@ -21,12 +21,13 @@ import { scrub } from '../core/scrub.ts'
 import type { Secret } from '../core/secret.ts'
 import { readTraceContext, type TraceContext } from '../core/trace-context.ts'
 import { secureContextOf, sendBy } from '../core/trust.ts'
+import { systemClock } from '../support/clock.ts'
 import { isRecord } from '../support/is-record.ts'
 import { sliceMemberOfItems } from '../support/json-text.ts'
+import { createRequestLimits } from '../support/request-limits.ts'
 import { oneLine } from '../support/text.ts'
 import { maxEventsPerReceive } from './decide-receives.ts'
 import type { Settlement } from './decide-settlement.ts'
-import { createRequestLimits } from './request-limits.ts'
 
 /** The version of the data plane that has renewLock and delays of a release. */
 const apiVersion = '2024-06-01'
@@ -119,7 +120,7 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
   const secureContext = secureContextOf(endpoints)
   const agent = new Agent({ keepAlive: true, ...(secureContext && { secureContext }) })
   const httpClient = createDefaultHttpClient()
-  const limits = createRequestLimits()
+  const limits = createRequestLimits(systemClock)
   // Our own retries decide. A redirect would carry the key elsewhere.
   const pipeline = createPipelineFromOptions({
     retryOptions: { maxRetries: 0 },

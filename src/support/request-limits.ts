@@ -1,4 +1,5 @@
 import { createPlacedList, type Placed, type PlacedList } from '../support/placed-list.ts'
+import type { Clock } from './clock.ts'
 
 /** A request that is under way. */
 interface OpenRequest extends Placed {
@@ -12,7 +13,7 @@ interface OpenRequest extends Placed {
  * removed still refers to the next: each request would keep the next alive until V8 collects its old generation.
  * `AbortSignal.timeout` would keep its timer after the request, and thousands of them would wake the process.
  */
-export function createRequestLimits() {
+export function createRequestLimits(clock: Clock) {
   const opened = new WeakMap<AbortSignal, PlacedList<OpenRequest>>()
 
   function requestsOf(signal: AbortSignal): PlacedList<OpenRequest> {
@@ -33,12 +34,12 @@ export function createRequestLimits() {
       const { controller } = request
       const requests = requestsOf(signal)
       requests.add(request)
-      const timer = setTimeout(() => controller.abort(), ms)
+      const cancel = clock.setTimer(ms, () => controller.abort())
       if (signal.aborted) controller.abort()
       return {
         signal: controller.signal,
         end() {
-          clearTimeout(timer)
+          cancel()
           requests.remove(request)
         },
       }
