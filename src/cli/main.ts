@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=4
+#!/usr/bin/env -S MALLOC_ARENA_MAX=1 node --max-semi-space-size=4
 import { complaintAboutNode } from '../support/node-version.ts'
 
 // All else is imported after this: a Node that is too old ends over an import it does not
