@@ -80,13 +80,15 @@ export function explainFailure(failure: ArmFailure, context: FailureContext): Ex
         ),
         details,
       }
-    case 'scope':
+    case 'scope': {
+      const fields = scopeId.includes('/namespaces/') ? 'namespaceTopic' : 'scope and subscriptionId'
       return {
         code: 'SCOPE_NOT_FOUND',
         what: `there is no ${scopeId} ${said}`,
-        fix: fix(emulatorFixes.scope, 'check scope and subscriptionId, and that the resource exists'),
+        fix: fix(emulatorFixes.scope, `check ${fields}, and that the resource exists`),
         details,
       }
+    }
     case 'rejected':
       return {
         code: 'SUBSCRIPTION_REJECTED',

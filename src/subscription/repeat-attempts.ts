@@ -59,7 +59,8 @@ export async function repeatAttempts(options: RepeatOptions): Promise<UpsertOutc
     if (signal.aborted) throw aborted(name)
     try {
       const outcome = await attemptOnce((patience === 'timeout' ? started : clock.elapsed()) + timeoutMs)
-      logger.info(`the event subscription ${name} is provisioned: ${outcome.action}`, { scope: scopeId, attempt })
+      if (outcome.action !== 'notPermitted')
+        logger.info(`the event subscription ${name} is provisioned: ${outcome.action}`, { scope: scopeId, attempt })
       return outcome
     } catch (error) {
       if (signal.aborted) throw aborted(name)

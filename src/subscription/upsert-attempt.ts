@@ -12,7 +12,8 @@ import type { SubscriptionApi } from './subscription-api.ts'
 import { createSubscriptionWriter, type Write, type WriteAction } from './subscription-writer.ts'
 
 export interface UpsertOutcome {
-  readonly action: 'kept' | WriteAction
+  /** `notPermitted`: it may not be read or written here, and is used as it is. */
+  readonly action: 'kept' | 'notPermitted' | WriteAction
   /** When our own write was provisioned, in ms since 1970; absent where nothing was written. */
   readonly wroteAt?: number
 }

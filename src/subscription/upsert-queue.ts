@@ -3,10 +3,11 @@ import { type Logger, silentLogger } from '../core/logger.ts'
 import type { PullMetadata } from '../metadata/metadata.ts'
 import { pause, type SteadyClock, systemClock } from '../support/clock.ts'
 import type { UnknownRecord } from '../support/is-record.ts'
-import { ArmFailureError } from './arm-failure.ts'
+import { ArmFailureError, readFailure } from './arm-failure.ts'
 import type { PutDecision } from './decide-put.ts'
-import type { FailureContext } from './explain-failure.ts'
+import { explainFailure, type FailureContext } from './explain-failure.ts'
 import { decideForwarding } from './forwarding-subscription.ts'
+import { judgeFailure } from './judge-failure.ts'
 import type { NamespaceArm, SubscriptionPlace } from './namespace-arm.ts'
 import { decideQueueUpsert } from './queue-subscription.ts'
 import { type Persistence, repeatAttempts } from './repeat-attempts.ts'
@@ -53,8 +54,24 @@ export async function upsertQueue(options: QueueUpsertOptions): Promise<UpsertOu
   const queue = queuePlace(pull)
   const forwarding = forwardingPlace(pull)
   let sourceId = queue.sourceId
+  const context = () => queueFailureContext(pull, arm.resourceManager, sourceId)
 
+  /** Who knows the namespace's endpoint can receive without any right at Azure Resource Manager (role EventGrid Data Receiver). */
   async function attemptOnce(deadline: number): Promise<UpsertOutcome> {
+    try {
+      return await bringBoth(deadline)
+    } catch (error) {
+      const failure = readFailure(error, clock.now())
+      if (pull.namespaceEndpoint === undefined || judgeFailure(failure) !== 'permission') throw error
+      const { what, fix } = explainFailure(failure, context())
+      logger.warn(
+        `events are received from the event subscription ${name} as it is: ${what}; to have it created and updated, ${fix}`,
+      )
+      return { action: 'notPermitted' }
+    }
+  }
+
+  async function bringBoth(deadline: number): Promise<UpsertOutcome> {
     sourceId = queue.sourceId
     const own = await bring(queue, (existing) => decideQueueUpsert(existing, pull), deadline)
     if (!forwarding) return own
@@ -104,11 +121,8 @@ export async function upsertQueue(options: QueueUpsertOptions): Promise<UpsertOu
     signal.throwIfAborted()
   }
 
-  return repeatAttempts({
-    ...common,
-    ...{ name, scopeId: namespaceTopic.id, timeoutMs, attemptOnce },
-    context: () => queueFailureContext(pull, arm.resourceManager, sourceId),
-  })
+  const scopeId = namespaceTopic.id
+  return repeatAttempts({ ...common, name, scopeId, timeoutMs, attemptOnce, context })
 }
 
 /** What the explanation of a failure names, at the namespace topic or the scope that is forwarded. */

@@ -336,7 +336,27 @@ it('names the role that is missing to write the event subscription, and the topi
     other.binding.init({ ...other.byCredential, namespaceTopic: other.topic.id.replace('orders', 'nothing') }),
   )
   expect(missing.code).toBe('SCOPE_NOT_FOUND')
+  expect(missing.message).toContain('check namespaceTopic, and that the resource exists')
 })
+
+it.each(['wait', 'background'] as const)(
+  'receives with the role EventGrid Data Receiver alone where namespaceEndpoint is given, with subscription: %s',
+  async (subscription) => {
+    const { emulator, binding, log, events, topic, publish, byCredential } = await openPull({
+      emulator: { clients: [{ roles: [receiverRole] }] },
+    })
+    const { namespaceEndpoint } = topic
+    await binding.init({ ...byCredential, namespaceEndpoint, eventSubscriptionName: 'app' }, { subscription })
+    await publish(order('one'))
+    await emulator.settled()
+    await expect.poll(() => events).toHaveLength(1)
+    await expect.poll(() => binding.health()).toMatchObject({ status: 'healthy' })
+    expect(log.text()).toContain(
+      'warn events are received from the event subscription app as it is: the client may not',
+    )
+    expect(log.text()).toContain('--role "EventGrid Contributor"')
+  },
+)
 
 it.each([
   { fault: 'no namespace topic', fields: {}, field: 'namespaceTopic', rule: 'is required with deliveryMode pull' },
