@@ -114,6 +114,9 @@ export function createDeadLetterBox({ clock, records, store, work, written }: De
   }
 
   function pump(): void {
+    // A timer may fire a little too early: then nothing is due, and another one is needed.
+    timer?.cancel()
+    timer = undefined
     const now = clock.now()
     const due: WaitingLetter[] = []
     for (let letter = waiting.take(now); letter; letter = waiting.take(now)) due.push(letter)

@@ -173,6 +173,27 @@ it.each([
   else expect(blobPath).toBeUndefined()
 })
 
+/** Its long timers fire a little too early, as those of Node do by the machine's time. */
+class EarlyClock extends ManualClock {
+  override setTimer(ms: number, callback: () => void) {
+    return super.setTimer(ms > 60_000 ? ms - 1 : ms, callback)
+  }
+}
+
+it('dead-letters an event though the timer of its next try fires too early', async () => {
+  const clock = new EarlyClock()
+  let tries = 0
+  const write = async () => {
+    if (++tries === 1) throw new Error('the store is away')
+  }
+  const { emulator, publish, receive, settle } = await openQueue({ clock, deadLetterStore: { write } }, deadLetterContainer)
+  await publish()
+  await settle('reject', [(await receive())[0]?.lockToken ?? ''])
+  await clock.advance(10 * 60_000)
+  expect(tries).toBe(2)
+  await emulator.settled()
+})
+
 it('hands out after a restart what was not settled, with its delivery count', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'emulator-queues-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
