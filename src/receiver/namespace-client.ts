@@ -202,7 +202,9 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
         timeoutMs: settleTimeoutMs,
         signal,
       })
-      return 'failure' in answer ? answer : { failed: readFailedTokens(answer.body.toString()) }
+      if ('failure' in answer) return answer
+      const failed = readFailedTokens(answer.body.toString())
+      return failed ? { failed } : { failure: { status: 200, reason: `the answer to ${operation} is not readable` } }
     },
     close: () => agent.destroy(),
   }
@@ -231,10 +233,11 @@ function readReceived(bytes: Buffer): readonly LockedEvent[] | undefined {
   return events.length === values.length ? events : undefined
 }
 
-function readFailedTokens(text: string): readonly FailedToken[] {
+/** `undefined` where the answer has another form: it may be that of a proxy, and nothing was settled. */
+function readFailedTokens(text: string): readonly FailedToken[] | undefined {
   const parsed = parseJson(text)
   const failed = isRecord(parsed) ? parsed.failedLockTokens : undefined
-  if (!Array.isArray(failed)) return []
+  if (!Array.isArray(failed)) return undefined
   return failed.filter(isRecord).flatMap(({ lockToken, error }) => {
     const code = isRecord(error) && typeof error.code === 'string' ? oneLine(error.code, 60) : 'unknown'
     return typeof lockToken === 'string' ? [{ lockToken, code }] : []

@@ -142,7 +142,7 @@ export function createSettler({ client, clock, random, onSettled, onFailure }: S
   }
 }
 
-/** Whether the same request may succeed later: no answer, no token, too many requests, or a fault of the service. */
+/** Whether the same request may succeed later: no answer or an unreadable one, no token, too many requests, or a fault of the service. */
 function mayPass({ status }: RequestFailure): boolean {
-  return status === undefined || status === 401 || status === 408 || status === 429 || status >= 500
+  return status === undefined || status === 200 || status === 401 || status === 408 || status === 429 || status >= 500
 }

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { RequestListener } from 'node:http'
 import { createServer } from 'node:https'
 import { expect, it, onTestFinished } from 'vitest'
 import { createMetrics } from '../../src/binding/metrics.ts'
@@ -484,19 +485,40 @@ it('asks the emulator in the place of a namespace with a host name of Azure', as
   expect(events).toHaveLength(1)
 })
 
-it('shows no key that an answer repeats', async () => {
+/** A server in the place of a namespace, with what `endpoints.ca` trusts it by. */
+async function startNamespace(answer: RequestListener) {
   const authority = createCertificateAuthority()
   const { certificate: cert, key } = authority.issue(['127.0.0.1'])
-  const server = createServer({ key, cert }, ({ headers: { authorization } }, response) =>
-    response.writeHead(401).end(JSON.stringify({ error: { message: `no entry for ${authorization}` } })),
-  )
+  const server = createServer({ key, cert }, answer)
   onTestFinished(() => void server.close().closeAllConnections())
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const address = server.address()
   const namespaceEndpoint = `https://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
-  const { binding, log, byKey } = await openPull({ binding: { endpoints: { ca: authority.certificate } } })
+  return { namespaceEndpoint, binding: { endpoints: { ca: authority.certificate } } }
+}
+
+it('shows no key that an answer repeats', async () => {
+  const { namespaceEndpoint, binding: options } = await startNamespace(({ headers: { authorization } }, response) =>
+    response.writeHead(401).end(JSON.stringify({ error: { message: `no entry for ${authorization}` } })),
+  )
+  const { binding, log, byKey } = await openPull({ binding: options })
   await binding.init({ ...byKey, namespaceEndpoint })
   while (!log.text().includes('events cannot be received')) await new Promise((settle) => setImmediate(settle))
   expect(log.text()).toContain('no entry for SharedAccessKey (redacted)')
   expect(JSON.stringify([binding.health(), log.text()])).not.toContain(byKey.namespaceKey)
+})
+
+it('takes no answer of another server for a settlement: it asks again', async () => {
+  const received = [{ brokerProperties: { lockToken: 'lock', deliveryCount: 1 }, event: order('one') }]
+  const settlements = ['<html>Sign in first</html>', '{"failedLockTokens":[],"succeededLockTokens":["lock"]}']
+  let receives = 0
+  const { namespaceEndpoint, binding: options } = await startNamespace(({ url }, response) => {
+    if (url?.includes(':acknowledge')) response.end(settlements.shift())
+    else if (receives++ === 0) response.end(JSON.stringify({ value: received }))
+  })
+  const { binding, log, byKey } = await openPull({ binding: options })
+  await binding.init({ ...byKey, namespaceEndpoint })
+  await expect.poll(() => binding.health().input?.pull?.settled).toMatchObject({ acknowledge: 1 })
+  expect(settlements).toEqual([])
+  expect(log.text()).toContain('"reason":"the answer to acknowledge is not readable"')
 })

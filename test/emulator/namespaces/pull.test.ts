@@ -186,7 +186,10 @@ it('dead-letters an event though the timer of its next try fires too early', asy
   const write = async () => {
     if (++tries === 1) throw new Error('the store is away')
   }
-  const { emulator, publish, receive, settle } = await openQueue({ clock, deadLetterStore: { write } }, deadLetterContainer)
+  const { emulator, publish, receive, settle } = await openQueue(
+    { clock, deadLetterStore: { write } },
+    deadLetterContainer,
+  )
   await publish()
   await settle('reject', [(await receive())[0]?.lockToken ?? ''])
   await clock.advance(10 * 60_000)
