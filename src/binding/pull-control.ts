@@ -31,8 +31,12 @@ export function connectNamespace(
     upsert: (how) => upsertQueue({ arm, pull, logger, clock, ...how }),
     async inspect(signal) {
       const places = [queuePlace(pull), forwardingPlace(pull)].filter((place) => place !== undefined)
-      const found = await Promise.all(places.map((place) => arm.read(place, { signal, deadline: noDeadline })))
-      return { kind: found.includes(undefined) ? 'missing' : 'intact' }
+      const reads = places.map((place) => arm.read(place, { signal, deadline: noDeadline }))
+      const found = await Promise.allSettled(reads)
+      // The client may have rights at one of two places only.
+      if (found.some((read) => read.status === 'fulfilled' && !read.value)) return { kind: 'missing' }
+      await Promise.all(reads)
+      return { kind: 'intact' }
     },
     async readEndpoint(signal) {
       return `https://${await arm.readHostname(namespaceTopic.namespaceId, { signal, deadline: noDeadline })}`

@@ -57,6 +57,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): Su
   const record = createStateRecord({ logger, clock })
   const readiness = createReadiness({ clock, addsCredential })
   const tasks = createTaskRunner({ clock, pauseMs: () => minPollMs * (1 + random()), afterPause: startPoll })
+  let wasPermitted = true
   const repair = createSubscriptionRepair({ logger, clock, random, replicas, handled, isBusy: tasks.isBusy, correct })
 
   async function provision(patience: 'timeout' | 'forever', signal: AbortSignal): Promise<UpsertOutcome> {
@@ -65,6 +66,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): Su
       const outcome = await upsert({ patience, signal, handled, onLook: readiness.subscriptionRead, onAttempt })
       readiness.provisioned()
       record.provisioned(outcome.wroteAt)
+      wasPermitted = outcome.action !== 'notPermitted'
       return outcome
     } catch (error) {
       if (!signal.aborted) record.failed(error)
@@ -94,7 +96,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): Su
       .catch(() => {})
   }
 
-  /** Reads without writing. Resolves to true where an upsert is needed: it is missing, or the last upsert failed. */
+  /** Reads without writing. Resolves to true where an upsert is needed: it is missing, or the last upsert failed or was not permitted. */
   async function poll(): Promise<boolean> {
     try {
       const finding = await inspect(closing.signal)
@@ -103,7 +105,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): Su
         record.deleted()
         return true
       }
-      if (finding.kind === 'intact' && record.current().state === 'failed') return true
+      if (finding.kind === 'intact' && (record.current().state === 'failed' || !wasPermitted)) return true
       record.found(finding.kind === 'changed' ? finding.problem : undefined)
     } catch (error) {
       // It says nothing about the event subscription. The next poll may.

@@ -1,8 +1,9 @@
 /** What a listener learns of its event subscription without a delivery. */
 import { expect, it, onTestFinished } from 'vitest'
 import { createInputSide } from '../../src/binding/input-side.ts'
+import { createPullSide } from '../../src/binding/pull-side.ts'
 import { parseMetadata } from '../../src/metadata/parse-metadata.ts'
-import { credentialOf, managementOf } from '../support/azure-clients.ts'
+import { credentialOf, managementOf, sendArm } from '../support/azure-clients.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 import { publicUrl } from '../support/open-world.ts'
@@ -74,4 +75,59 @@ it('is degraded with the reason where somebody moved it, and writes nothing', as
     `somebody changed the event subscription: it delivers to ${other.url}, not to ${publicUrl}`,
   ])
   expect(writes()).toBe(before)
+})
+
+/** A pull side that knows the namespace's endpoint, and so receives without any right at Resource Manager. */
+async function openPullSide(options: { readonly roleAt: 'namespace' | 'nowhere'; readonly forwards: boolean }) {
+  const receiver = { role: 'EventGrid Data Receiver' }
+  const emulator = await startEmulator({
+    clients: [{ roles: [receiver] }],
+    topics: [{ name: 'orders' }],
+    namespaces: [{ name: 'shop', topics: [{ name: 'orders', eventSubscriptions: [{ name: 'app' }] }] }],
+  })
+  const { tenantId, clientId, clientSecret } = emulator
+  const { id: namespaceTopic, namespaceEndpoint } = emulator.namespaceTopic('orders')
+  const role = 'EventGrid Contributor'
+  if (options.roleAt === 'namespace') emulator.assignRole(clientId, role, namespaceTopic)
+  const { pull } = parseMetadata({
+    ...{ deliveryMode: 'pull', tenantId, clientId, clientSecret, namespaceTopic, namespaceEndpoint },
+    ...{ eventSubscriptionName: 'app', includedEventTypes: 'order.placed' },
+    ...(options.forwards && { scope: emulator.topic('orders').id }),
+  })
+  if (!pull) throw new Error('no pull side')
+  const time = createManualClock()
+  const side = await createPullSide(pull, {
+    endpoints: emulator.endpoints,
+    hostCredential: undefined,
+    logger: captureLog(),
+    clock: time.clock,
+    handler: () => () => undefined,
+  })
+  onTestFinished(() => side.close())
+  await side.start('wait', new AbortController().signal)
+  const writes = () => emulator.records.requests.filter(({ face, method }) => face === 'arm' && method === 'PUT').length
+  return {
+    writes,
+    permit: () => emulator.assignRole(clientId, role),
+    remove: () =>
+      sendArm(emulator, `${namespaceTopic}/eventSubscriptions/app?api-version=2025-02-15`, { method: 'DELETE' }),
+    exists: () => emulator.queues().size === 1,
+    look: () => time.advance(10 * 60_000),
+  }
+}
+
+it('updates the event subscription of a pull side once the client may', async () => {
+  const { writes, permit, look } = await openPullSide({ roleAt: 'nowhere', forwards: false })
+  expect(writes()).toBe(0)
+  permit()
+  look()
+  await expect.poll(writes, { timeout: 10_000 }).toBe(1)
+})
+
+it('creates the event subscription of a pull side again, though the client may not read the one that forwards', async () => {
+  const { remove, exists, look } = await openPullSide({ roleAt: 'namespace', forwards: true })
+  await remove()
+  await expect.poll(exists).toBe(false)
+  look()
+  await expect.poll(exists, { timeout: 10_000 }).toBe(true)
 })
