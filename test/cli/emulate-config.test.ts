@@ -1,4 +1,4 @@
-import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { loadConfig } from '../../src/cli/emulator-config.ts'
@@ -99,6 +99,15 @@ it('leaves what was in force when the file breaks, says so, and goes on when it 
   await publish(topic, ['b'])
   await emulate.line(/delivery audit event b .* 200 delivered/)
   expect(emulate.lines.filter((line) => line.includes('handshake audit'))).toHaveLength(1)
+})
+
+it('says that a folder took the place of the file', async () => {
+  const file = configFile('topics: [{ name: orders }]')
+  const emulate = await startEmulate(['--config', file])
+  rmSync(file)
+  mkdirSync(file)
+  await emulate.line(/emulator\.yaml can't be read: EISDIR/)
+  await emulate.line(/emulator\.yaml: the previous version stays active$/)
 })
 
 it('stays as it is when the file goes away, and follows the one that takes its place', async () => {

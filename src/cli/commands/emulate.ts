@@ -191,8 +191,9 @@ function followConfig(
   const { file } = first
   let last: string | Error = first.text
   const read = async () => {
+    const stats = statSync(file, { throwIfNoEntry: false })
     // A pipe can be read only once, and so has no changes.
-    if (existsSync(file) && !statSync(file).isFile()) return last
+    if (stats && !stats.isFile() && !stats.isDirectory()) return last
     try {
       last = readText(file)
     } catch (error) {
