@@ -32,9 +32,7 @@ export interface Settler {
   /** Calls `onEnd` once, later. */
   settle(lock: HeldLock, settlement: Settlement, onEnd: (result: SettleResult) => void): void
   renew(lock: HeldLock): Promise<SettleResult>
-  /** Requests under way or waiting for their turn. */
-  readonly pending: number
-  /** Resolves when every settlement has ended. */
+  /** Resolves when every settlement has ended. A renewal is not awaited. */
   idle(): Promise<void>
   /** Ends what is still under way: every lock that waits is lost. */
   close(): void
@@ -61,7 +59,8 @@ export function createSettler({ client, clock, random, onSettled, onFailure }: S
   const queues = new Map<string, Queue>()
   const closing = new AbortController()
   const idleListeners: (() => void)[] = []
-  let pending = 0
+  /** Settlements under way or waiting for their turn. */
+  let settling = 0
 
   function queueOf(operation: SettleOperation, delaySeconds: number): Queue {
     const key = delaySeconds === 0 ? operation : `${operation} ${delaySeconds}`
@@ -73,7 +72,6 @@ export function createSettler({ client, clock, random, onSettled, onFailure }: S
   }
 
   function enqueue(waiting: Waiting, queue: Queue): void {
-    pending++
     queue.waiting.push(waiting)
     if (queue.sending) return
     queue.sending = true
@@ -81,10 +79,9 @@ export function createSettler({ client, clock, random, onSettled, onFailure }: S
     setImmediate(() => void drain(queue))
   }
 
-  function end({ onEnd }: Waiting, result: SettleResult): void {
-    pending--
-    onEnd(result)
-    if (pending === 0) for (const tell of idleListeners.splice(0)) tell()
+  function settled(): void {
+    settling--
+    if (settling === 0) for (const tell of idleListeners.splice(0)) tell()
   }
 
   async function drain(queue: Queue): Promise<void> {
@@ -104,7 +101,7 @@ export function createSettler({ client, clock, random, onSettled, onFailure }: S
         const codes = new Map(answer.failed.map(({ lockToken, code }) => [lockToken, code]))
         for (const waiting of left) {
           const code = codes.get(waiting.lock.lockToken)
-          end(waiting, code === undefined ? 'done' : { lost: code })
+          waiting.onEnd(code === undefined ? 'done' : { lost: code })
         }
         return
       }
@@ -117,7 +114,7 @@ export function createSettler({ client, clock, random, onSettled, onFailure }: S
       const isOver = closing.signal.aborted || !mayPass(failure)
       const resumesAt = clock.elapsed() + waitMs
       for (const waiting of left) {
-        if (isOver || waiting.lock.expiresAt <= resumesAt) end(waiting, { lost: failure.reason })
+        if (isOver || waiting.lock.expiresAt <= resumesAt) waiting.onEnd({ lost: failure.reason })
       }
       left = isOver ? [] : left.filter(({ lock }) => lock.expiresAt > resumesAt)
       if (left.length > 0) await pause(clock, waitMs, closing.signal)
@@ -127,15 +124,17 @@ export function createSettler({ client, clock, random, onSettled, onFailure }: S
   return {
     settle(lock, settlement, onEnd) {
       const delaySeconds = settlement.kind === 'release' ? settlement.delaySeconds : 0
-      enqueue({ lock, onEnd }, queueOf(settlement.kind, delaySeconds))
+      settling++
+      const onAnswer = (result: SettleResult) => {
+        onEnd(result)
+        settled()
+      }
+      enqueue({ lock, onEnd: onAnswer }, queueOf(settlement.kind, delaySeconds))
     },
     renew: (lock) => new Promise((onEnd) => enqueue({ lock, onEnd }, queueOf('renewLock', 0))),
-    get pending() {
-      return pending
-    },
     idle: () =>
       new Promise((resolve) => {
-        if (pending === 0) resolve()
+        if (settling === 0) resolve()
         else idleListeners.push(resolve)
       }),
     close: () => closing.abort(),

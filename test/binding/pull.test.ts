@@ -1,12 +1,15 @@
 import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
 import { createServer } from 'node:https'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { createMetrics } from '../../src/binding/metrics.ts'
+import { createPullSide } from '../../src/binding/pull-side.ts'
 import { EventGridEmulator, type EventGridEmulatorOptions, ManualClock } from '../../src/emulator/index.ts'
 import { createCertificateAuthority } from '../../src/emulator/server/certificates.ts'
 import { Binding, type BindingOptions, type ReceivedEvent, RejectEvent } from '../../src/index.ts'
+import { parseMetadata } from '../../src/metadata/parse-metadata.ts'
 import { captureLog } from '../support/captured-log.ts'
+import { createManualClock } from '../support/manual-clock.ts'
 import { refusal } from '../support/refusal.ts'
 
 const order = (id: string, more: object = {}) => ({
@@ -521,4 +524,33 @@ it('takes no answer of another server for a settlement: it asks again', async ()
   await expect.poll(() => binding.health().input?.pull?.settled).toMatchObject({ acknowledge: 1 })
   expect(settlements).toEqual([])
   expect(log.text()).toContain('"reason":"the answer to acknowledge is not readable"')
+})
+
+it('closes once its events are settled, though the renewal of a lock has no answer', async () => {
+  const received = [{ brokerProperties: { lockToken: 'lock', deliveryCount: 1 }, event: order('one') }]
+  const asked: string[] = []
+  const { namespaceEndpoint, binding: options } = await startNamespace(({ url = '' }, response) => {
+    const [, operation = ''] = /:(\w+)\?/.exec(url) ?? []
+    asked.push(operation)
+    if (operation === 'acknowledge') response.end('{"failedLockTokens":[],"succeededLockTokens":["lock"]}')
+    else if (asked.length === 1) response.end(JSON.stringify({ value: received }))
+  })
+  const { byKey } = await openPull()
+  const { pull } = parseMetadata({ ...byKey, namespaceEndpoint, handlerTimeout: '2m' })
+  if (!pull) throw new Error('no pull side')
+  const { promise: open, resolve: finish } = Promise.withResolvers<void>()
+  const onEvent = vi.fn(() => open)
+  const { clock, advance } = createManualClock()
+  const handler = () => onEvent
+  const side = await createPullSide(pull, {
+    ...options,
+    ...{ hostCredential: undefined, logger: captureLog(), clock, handler },
+  })
+  await side.start('wait', new AbortController().signal)
+  await expect.poll(() => onEvent.mock.calls).toHaveLength(1)
+  advance(31_000)
+  await expect.poll(() => asked).toContain('renewLock')
+  finish()
+  await side.close()
+  expect(asked.at(-1)).toBe('acknowledge')
 })
