@@ -3,7 +3,7 @@ import { createServer, type ListenOptions } from 'node:net'
 import { type Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js'
 import { type ClosableServer, closable } from './closable-server.ts'
 
-/** Options of every gRPC server here: no statistics of calls, and at most so many calls at once of one connection. Its peer keeps more waiting. */
+/** Options of every gRPC server here: no statistics, and a bound on the calls at once of one connection. Its peer keeps more waiting. */
 export const serverOptions = { 'grpc.enable_channelz': 0, 'grpc.max_concurrent_streams': 1_024 } as const
 
 interface PeersOptions {

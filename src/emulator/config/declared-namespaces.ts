@@ -15,7 +15,8 @@ export interface NamespaceTargets extends NamespaceContents {
 
 /**
  * Makes a namespace with its topics and event subscriptions, or gives an existing one new settings; keys and events
- * stay. Returns the ids of the namespace and its topics. Throws a RangeError for an unknown Azure subscription, and an ArmError for settings that ARM would refuse.
+ * stay. Returns the ids of the namespace and its topics. Throws a RangeError for an unknown Azure subscription, and an
+ * ArmError for settings that ARM would refuse.
  */
 export function putNamespace(targets: NamespaceTargets, options: NamespaceOptions): string[] {
   const { namespaces, directory } = targets
