@@ -105,17 +105,18 @@ function subject(metadata: CredentialMetadata): string {
   return named === '' ? `azureCredential ${metadata.kind}` : named
 }
 
+/** Without `--append`, az deletes all other secrets of the client. */
+const addSecret = (clientId: string) =>
+  `az ad app credential reset --id ${shellWord(clientId)} --append --query password --output tsv`
+
 function remedy(metadata: CredentialMetadata, aadsts: string | undefined): string {
   switch (metadata.kind) {
     case 'clientSecret':
       if (aadsts === 'AADSTS7000215') {
-        return (
-          `clientSecret is wrong: use the secret's value, not its id, or make one with: az ad app ` +
-          `credential reset --id ${shellWord(metadata.clientId)}`
-        )
+        return `clientSecret is wrong: use the secret's value, not its id, or make one with: ${addSecret(metadata.clientId)}`
       }
       if (aadsts === 'AADSTS7000222') {
-        return `clientSecret has expired: make one with: az ad app credential reset --id ${shellWord(metadata.clientId)}`
+        return `clientSecret has expired: make one with: ${addSecret(metadata.clientId)}`
       }
       if (aadsts === 'AADSTS700016') return 'there is no such client in the tenant: check clientId and tenantId'
       if (aadsts === 'AADSTS90002' || aadsts === 'AADSTS900023')

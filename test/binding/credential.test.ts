@@ -72,13 +72,13 @@ it.each([
     name: 'a wrong secret',
     token: refusal(401, 'AADSTS7000215: Invalid client secret provided: secret-marked.\r\nTrace ID: x'),
     entraCode: 'AADSTS7000215',
-    fix: 'az ad app credential reset --id client-1',
+    fix: "use the secret's value, not its id, or make one with: az ad app credential reset --id client-1 --append --query password --output tsv",
   },
   {
     name: 'an expired secret',
     token: refusal(401, 'AADSTS7000222: The provided client secret keys are expired.'),
     entraCode: 'AADSTS7000222',
-    fix: 'expired',
+    fix: 'has expired: make one with: az ad app credential reset --id client-1 --append --query password --output tsv',
   },
   {
     name: 'an unknown client',
