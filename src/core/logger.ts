@@ -24,11 +24,15 @@ export const loggerBy = (
   error: (message, fields) => write('error', message, fields),
 })
 
-/** A host's logger whose errors are ignored: a line that can't be written must neither end the process nor fail an event. */
+/**
+ * A host's logger whose errors are ignored: a line that can't be written must neither end the process nor fail an event.
+ * A line without fields has no second argument: `console` would write `undefined`.
+ */
 export function unfailing(logger: Logger): Logger {
   return loggerBy((level, message, fields) => {
     try {
-      logger[level](message, fields)
+      if (fields === undefined) logger[level](message)
+      else logger[level](message, fields)
     } catch {}
   })
 }

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Binding, BindingError } from '../../src/index.ts'
+import { startEmulator } from '../support/start-emulator.ts'
 
 /** What a program in JavaScript may write, which the compiler would refuse. */
 const untyped = (value: unknown): object => Object(value)
@@ -115,6 +116,21 @@ it('goes on where the logger of the host fails', async () => {
   }
   await binding.init(fields)
   expect(binding.health().status).toBe('healthy')
+})
+
+it('gives the logger no second argument for a line without fields: console would write undefined', async () => {
+  const emulator = await startEmulator()
+  const lines: unknown[][] = []
+  const write = (...line: unknown[]) => void lines.push(line)
+  const logger = { debug: write, info: write, warn: write, error: write }
+  for (const _start of ['first', 'second']) {
+    const binding = new Binding({ endpoints: emulator.endpoints, logger, onEvent: handler })
+    onTestFinished(() => binding.close())
+    await emulator.connect(binding)
+    await binding.close()
+  }
+  expect(lines).toContainEqual([expect.stringContaining('is as the metadata asks; nothing is written')])
+  expect(lines.filter((line) => line.length > 1 && line[1] === undefined)).toEqual([])
 })
 
 it('refuses a handler that is none in read', () => {
