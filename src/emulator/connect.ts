@@ -1,3 +1,4 @@
+import { checkNames } from '../support/option-checks.ts'
 import type { Ingress } from './delivery/ingress.ts'
 import type { TopicView } from './topic-view.ts'
 
@@ -33,6 +34,7 @@ export async function connectBinding(
   options: ConnectOptions,
   addIngress: (ingress: Ingress) => void,
 ): Promise<TopicView> {
+  checkNames('the options of connect', options, ['topic', 'name', 'metadata'])
   const { tenantId, subscriptionId, clientId, clientSecret } = emulator
   const topic = emulator.topic(options.topic)
   const { name = topic.name, metadata } = options

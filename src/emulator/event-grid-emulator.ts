@@ -311,7 +311,7 @@ export class EventGridEmulator implements AsyncDisposable {
   /**
    * Initialises a binding, made with `endpoints: emulator.endpoints`, for a custom topic: as the emulator's first client,
    * on a free port, with an ingress rule from `https://{name}.example.com/` to that port. Resolves with the topic.
-   * Throws a RangeError if there is no such topic, and rejects as the binding's `init` does.
+   * Rejects with a RangeError if there is no such topic, with a TypeError for an unknown option, and as the binding's `init` does.
    */
   connect(binding: Connectable, options: ConnectOptions = {}): Promise<TopicView> {
     return connectBinding(this, binding, options, this.#parts.prependIngress)

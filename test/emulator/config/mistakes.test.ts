@@ -116,3 +116,14 @@ describe('raise()', () => {
     expect(() => emulator.raise('orders', untyped('{}'))).toThrow('raise takes a list of events')
   })
 })
+
+it.each([
+  { options: '{"topics": "orders"}', says: 'the options of connect: there is no "topics"; did you mean topic?' },
+  { options: '{"topicEndpoint": "x"}', says: 'there is no "topicEndpoint"; there are topic, name, metadata' },
+])('refuses to connect a binding with $options', async ({ options, says }) => {
+  const emulator = await startEmulator()
+  const connectable = { address: () => undefined, init: async () => {} }
+  const connecting = emulator.connect(connectable, JSON.parse(options))
+  await expect(connecting).rejects.toThrow(TypeError)
+  await expect(connecting).rejects.toThrow(says)
+})
