@@ -49,14 +49,17 @@ export interface InputFacts {
 /** How long such a delivery degrades the health: a repair and a redelivery fit in. */
 const foreignDeliveryMs = 5 * 60_000
 
+/** Why nobody takes events: who reads it may run the library, `run` or `serve`. */
+const noHandler =
+  'no application takes events: no handler is attached (library), the application is not ready (run), or daprd has not asked for events (serve)'
+
 /** Judges the input side: unhealthy accepts no deliveries, degraded accepts them and needs attention. */
 export function judgeInput(facts: InputFacts, now: number): InputHealth {
   const reasons: string[] = []
   if (!facts.listening) reasons.push('the listener does not listen')
   if (facts.draining) reasons.push('the binding is closing')
   const down = reasons.length > 0
-  if (!facts.handlerAttached)
-    reasons.push('no handler is attached: deliveries are answered 503, and Event Grid sends them again')
+  if (!facts.handlerAttached) reasons.push(`${noHandler}: deliveries are answered 503, and Event Grid sends them again`)
   const subscriptionProblem = problemOf(facts.subscription)
   if (subscriptionProblem) reasons.push(subscriptionProblem)
   if (facts.foreignDeliveryAt !== undefined && now - facts.foreignDeliveryAt < foreignDeliveryMs) {
@@ -86,7 +89,7 @@ export function judgePull({ closed, handlerAttached, subscription, receiver }: P
   if (failure) reasons.push(`events cannot be received: ${failure.reason}`)
   // Without ARM, nothing but a receive that succeeded shows that the event subscription exists.
   const isDown = reasons.length > 0 && (closed || receiver?.draining || !receiver?.everReceived)
-  if (!handlerAttached) reasons.push('no handler is attached: no events are received, and Event Grid keeps them')
+  if (!handlerAttached) reasons.push(`${noHandler}: no events are received, and Event Grid keeps them`)
   const problem = subscription && problemOf(subscription)
   if (problem) reasons.push(problem)
   return {

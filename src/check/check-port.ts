@@ -1,6 +1,6 @@
 import { whatIsWrong } from '../core/errors.ts'
 import { oneLine } from '../support/text.ts'
-import { failed, ok } from './finding.ts'
+import { failed, ok, warning } from './finding.ts'
 import type { Check } from './run-checks.ts'
 import type { InputWorld } from './world.ts'
 
@@ -22,6 +22,7 @@ export function portCheck(world: InputWorld, taken: string | undefined): Check {
         const [state, handler] = ['eventSubscription', 'handler'].map((name) =>
           oneLine(String(holder.health[name]), 20),
         )
+        if (handler === 'missing') return noApplication(handshakePort)
         const status = `event subscription ${state}, handler ${handler}`
         return ok(`${handshakePort} is held by a listener of this binding (${status})`)
       }
@@ -31,5 +32,15 @@ export function portCheck(world: InputWorld, taken: string | undefined): Check {
     },
   }
 }
+
+const noApplication = (handshakePort: number) =>
+  warning(
+    `${handshakePort} is held by a listener of this binding, but no application takes events: deliveries get 503`,
+    {
+      remedy:
+        'with run: start the application on --app-port; it must answer OPTIONS at the path of the component with 2xx or 405, ' +
+        'and the log of run says what is missing. With serve: start daprd and the application. In a program: attach a handler',
+    },
+  )
 
 const serverOf = (server: string | undefined) => (server === undefined ? '' : ` (server: ${oneLine(server, 60)})`)

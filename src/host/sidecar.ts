@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { createMetrics } from '../binding/metrics.ts'
 import type { Observed } from '../binding/observation.ts'
@@ -131,22 +132,25 @@ function createAppReport({
   health,
   logger,
 }: Pick<SidecarOptions<unknown>, 'app' | 'health'> & { readonly logger: Logger }) {
+  const place = app && `${addressText(app.address)}:${app.port} (--app-address, --app-port)`
   let wasUp = false
   return {
     changed(up: boolean): void {
       if (up) logger.info(`the application is ${wasUp ? 'back' : 'up'} on port ${app?.port}`)
-      else if (health) logger.warn(`the application is unhealthy: ${meanwhile}`)
-      else logger.warn(`the application is gone: nothing listens on port ${app?.port}; ${meanwhile}`)
+      else if (health) logger.warn(`the application is unhealthy at ${health.path}; ${meanwhile}`)
+      else logger.warn(`the application is gone: nothing listens on ${place}; ${meanwhile}`)
       wasUp = true
     },
     missing(): void {
-      const problem = health ? `is not healthy at ${health.path} yet` : `does not listen on port ${app?.port} yet`
+      const problem = health ? `is not healthy at ${health.path} yet` : `is not there yet: nothing listens on ${place}`
       logger.warn(`the application ${problem}; ${meanwhile}`)
     },
   }
 }
 
-const meanwhile = 'until it is, deliveries get 503 and Event Grid sends them again'
+const meanwhile = 'until the application is ready, it gets no events, and Event Grid keeps them'
+
+const addressText = (address: string) => (isIPv6(address) ? `[${address}]` : address)
 
 interface FollowOptions<Sources> {
   readonly logger: Logger

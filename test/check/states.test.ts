@@ -6,8 +6,8 @@ import { openWebhook } from '../support/webhook.ts'
 import { type CheckWorld, openCheck, subscribe } from './open-check.ts'
 
 /** A binding that runs while `check` does. */
-async function run({ emulator, port }: CheckWorld): Promise<Binding> {
-  const binding = new Binding({ endpoints: emulator.endpoints, onEvent() {} })
+async function run({ emulator, port }: CheckWorld, { handled = true } = {}): Promise<Binding> {
+  const binding = new Binding({ endpoints: emulator.endpoints, ...(handled && { onEvent() {} }) })
   onTestFinished(() => binding.close())
   await binding.init(
     {
@@ -34,6 +34,19 @@ it('knows a listener of ours on the port, asks it, and sends it no event of its 
   expect(said('endpoint/handshake')).toContain('OPTIONS and POST reach a listener of this binding')
   expect(said('round-trip/event')).toContain('its application would get the event')
   expect(world.emulator.figures()).toMatchObject({ published: 0 })
+})
+
+it('warns of a listener of ours whose application takes no events', async () => {
+  const world = await openCheck()
+  const binding = await run(world, { handled: false })
+  const { code, idsThat, said } = await world.check('--only', 'machine/port')
+  expect(code).toBe(0)
+  expect(idsThat('warning')).toEqual(['machine/port'])
+  expect(said('machine/port')).toMatch(/no application takes events: deliveries get 503[\s\S]*--app-port.*OPTIONS/)
+  expect(binding.health().input?.reasons).toEqual([
+    'no application takes events: no handler is attached (library), the application is not ready (run), or daprd has not ' +
+      'asked for events (serve): deliveries are answered 503, and Event Grid sends them again',
+  ])
 })
 
 it('warns of an event subscription without a dead-letter destination, and of filters that differ', async () => {

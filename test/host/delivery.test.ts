@@ -65,7 +65,11 @@ it('loses nothing while the application is not up yet, and nothing that it died 
   const world = await openHostWorld()
   const port = await freePort()
   const host = world.start(['--app-port', String(port)])
-  await host.line(new RegExp(` warn {2}the application does not listen on port ${port} yet; .* 503`))
+  await host.line(
+    new RegExp(
+      ` warn {2}.* not there yet: nothing listens on 127\\.0\\.0\\.1:${port} \\(--app-address, --app-port\\); .* keeps them$`,
+    ),
+  )
   await host.line(/ info {2}the event subscription .* is provisioned.* component=orders/)
   expect([await host.get('/v1.0/healthz'), await host.get('/v1.0/healthz/outbound')]).toMatchObject([
     { status: 500, body: JSON.stringify({ errorCode: 'ERR_HEALTH_NOT_READY', message: 'dapr is not ready: [app]' }) },
@@ -95,7 +99,7 @@ it('says once that the application is gone and once that it is back, and answers
   await world.emulator.settled()
   await first.close()
   await host.invoke('orders', create('meanwhile'))
-  await host.line(/ warn {2}the application is gone: nothing listens on port \d+; .*deliveries get 503/)
+  await host.line(/ warn {2}the application is gone: nothing listens on 127\.0\.0\.1:\d+ .*; .*Event Grid keeps them$/)
   await world.emulator.records.deliveries.waitFor(({ status }) => status === 503)
   expect((await host.get('/v1.0/healthz')).status).toBe(204)
 
