@@ -17,9 +17,20 @@ export interface RequiredBy {
  */
 export function missingFields(side: Side, by: RequiredBy): readonly MissingField[] {
   const missing = (side === 'input' ? neededByInput(by) : neededByOutput(by)).filter(({ field }) => !by.has(field))
+  // Faults about the fields of push would hide the one that matters.
+  if (side === 'input' && missing.length > 0 && lacksDeliveryMode(by)) return [pullNotChosen, ...missingHalf(by)]
   const issues: MissingField[] = missing.map(({ field, why }) => ({ field, rule: `is required ${why}` }))
   if (side === 'output') return issues
   return [...issues, ...(isPull(by.textOf) ? [] : missingDeliverySource(by, missing)), ...missingHalf(by)]
+}
+
+/** A namespace topic is given and `deliveryMode` is not: pull was meant, unless push has all its fields. */
+const lacksDeliveryMode = ({ has }: RequiredBy) => has('namespaceTopic') && !has('deliveryMode')
+
+const pullNotChosen: MissingField = {
+  field: 'deliveryMode',
+  rule: 'must be pull where namespaceTopic is given',
+  fix: 'write { name: deliveryMode, value: pull }',
 }
 
 type MissingField = MetadataIssue & { readonly field: FieldName }

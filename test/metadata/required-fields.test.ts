@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseMetadata } from '../../src/metadata/parse-metadata.ts'
 import { faults, without } from './parse.ts'
-import { sampleInput, sampleOutput } from './sample.ts'
+import { sampleInput, sampleOutput, subscriptionId } from './sample.ts'
 
 describe('required fields', () => {
   it.each(Object.keys(sampleInput))('reports a missing %s of the input side', (name) => {
@@ -32,6 +32,34 @@ describe('required fields', () => {
       'accessKey',
     ]
     expect(names).toEqual(expected)
+  })
+
+  const namespace = {
+    namespaceTopic: `/subscriptions/${subscriptionId}/resourceGroups/orders/providers/Microsoft.EventGrid/namespaces/shop/topics/orders`,
+    namespaceEndpoint: 'https://shop.westeurope-1.eventgrid.azure.net',
+    namespaceKey: 'marked-key',
+  }
+
+  it('asks for deliveryMode alone where the fields of pull are given without it', () => {
+    const issue = {
+      field: 'deliveryMode',
+      rule: 'must be pull where namespaceTopic is given',
+      fix: 'write { name: deliveryMode, value: pull }',
+    }
+    expect(faults(namespace)).toEqual([issue])
+    expect(faults({ ...namespace, azureCredential: 'cli' })).toEqual([issue])
+    expect(parseMetadata({ ...namespace, deliveryMode: 'pull' }).pull).toBeDefined()
+  })
+
+  it('asks for the fields of push with a namespace topic and deliveryMode push', () => {
+    const names = faults({ ...namespace, deliveryMode: 'push' }).map(({ field }) => field)
+    expect(names).toEqual(Object.keys(sampleInput))
+  })
+
+  it('takes push delivery that has all its fields, and warns that namespaceTopic has no effect', () => {
+    const { input, warnings } = parseMetadata({ ...sampleInput, ...namespace })
+    expect(input).toBeDefined()
+    expect(warnings).toContainEqual(expect.stringContaining('namespaceTopic has no effect with deliveryMode push'))
   })
 
   const kinds = ['managedIdentity', 'workloadIdentity', 'cli', 'default'] as const
