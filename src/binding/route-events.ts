@@ -116,7 +116,8 @@ function validating(schema: StandardSchema, handler: EventHandler, options: Rout
 function fallbackHandler(choice: Fallback): EventHandler {
   if (choice === 'ignore') return () => {}
   if (choice === 'reject') return rejectUnrouted
-  if (choice !== 'retry') return checkedHandler(choice)
+  if (isFunction(choice)) return choice
+  if (choice !== 'retry') throw new TypeError("otherwise takes a handler, 'reject', 'retry' or 'ignore'")
   return ({ cloudEvent }) => {
     throw new Error(unrouted(cloudEvent.type))
   }

@@ -126,6 +126,11 @@ it.each([
     says: "onInvalid must be 'reject' or 'retry'",
   },
   {
+    fault: 'an unknown word for otherwise',
+    make: () => routeEvents().otherwise(JSON.parse('"drop"')),
+    says: "otherwise takes a handler, 'reject', 'retry' or 'ignore'",
+  },
+  {
     fault: 'otherwise twice',
     make: () => routeEvents().otherwise('ignore').otherwise('ignore'),
     says: 'otherwise was called already',
