@@ -8,6 +8,6 @@ export function complaintAboutNode(version: string): string | undefined {
   if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return undefined
   return (
     `eventgrid-binding needs Node ${oldestNode} or newer; this is v${version}. ` +
-    'npm install node@24 adds a newer one to your project, and npx eventgrid-binding takes it'
+    'npm install node@24 adds a newer one to your project, and npx eventgrid-binding takes it; for your own files: npx node FILE'
   )
 }

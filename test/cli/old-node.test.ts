@@ -17,7 +17,7 @@ it.each([
 ])('knows of Node $version whether it is too old', ({ version, isTooOld }) => {
   const complaint =
     `eventgrid-binding needs Node 22.18 or newer; this is v${version}. ` +
-    'npm install node@24 adds a newer one to your project, and npx eventgrid-binding takes it'
+    'npm install node@24 adds a newer one to your project, and npx eventgrid-binding takes it; for your own files: npx node FILE'
   expect(complaintAboutNode(version)).toBe(isTooOld ? complaint : undefined)
 })
 
