@@ -1,14 +1,17 @@
 import { emulatorFixes, fixFor, roleFix } from '../core/emulator-fix.ts'
 import { BindingError, type BindingErrorCode } from '../core/errors.ts'
-import type { OutputMetadata } from '../metadata/metadata.ts'
+import type { EventSchema, OutputMetadata } from '../metadata/metadata.ts'
 import { isNamespaceTopic } from '../metadata/parse-endpoint.ts'
 import { shellWord } from '../support/text.ts'
 import type { TopicAnswer } from './topic-answer.ts'
 import { topicName } from './topic-name.ts'
+import { wrongSchemaFix } from './wrong-schema.ts'
 
 /** What an explanation names beside the answer. */
 export interface RejectionContext {
-  readonly output: Pick<OutputMetadata, 'topicEndpoint' | 'authentication'>
+  readonly output: Pick<OutputMetadata, 'topicEndpoint' | 'authentication' | 'topicSchema'>
+  /** The schema of the events that were sent; absent where there were none. */
+  readonly sent?: EventSchema
   /** Ids of the call's events that were not published, as far as is known. */
   readonly ids: readonly string[]
   readonly published: readonly string[]
@@ -91,10 +94,11 @@ function explainStatus(answer: Extract<Failure, { kind: 'answered' }>, context: 
     return { code: 'PUBLISH_REJECTED', what: said, fix }
   }
   if (status === 400) {
+    const wrongSchema = context.sent && wrongSchemaFix(message, context.sent, context.output.topicSchema)
     return {
       code: 'PUBLISH_REJECTED',
       what: said,
-      fix: 'correct the event, and let topicSchema be the input schema of the topic',
+      fix: wrongSchema ?? 'correct the event, and let topicSchema be the input schema of the topic',
     }
   }
   if (status === 408 || status === 429 || status >= 500) {

@@ -66,7 +66,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   const limits: PublisherLimits = { ...bounds, ...options.limits }
   const url = publishUrl(output.topicEndpoint)
   const explain = (call: PublishCall, { answer, attempts }: FailedAnswer) =>
-    explainRejection(answer, { output, attempts, ...idsOf(call) })
+    explainRejection(answer, { output, attempts, sent: call.schema, ...idsOf(call) })
   const client = createTopicClient({ output, credential, endpoints, clock })
   const closing = new AbortController()
   const open = createPlacedList<PublishCall>()

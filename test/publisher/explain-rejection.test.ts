@@ -5,6 +5,7 @@ import { Secret } from '../../src/core/secret.ts'
 import { explainRejection } from '../../src/publisher/explain-rejection.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 import { refusal } from '../support/refusal.ts'
+import { startEmulator } from '../support/start-emulator.ts'
 import { accessKey, failureInTime, openPublisher } from './open-publisher.ts'
 import { type Answer, event, problem, startTopic } from './scripted-topic.ts'
 
@@ -71,6 +72,41 @@ describe('an answer that refuses', () => {
   })
 })
 
+describe('events of the wrong schema', () => {
+  const cloud = { specversion: '1.0', id: '1', source: '/shop', type: 'order.placed' }
+  const grid = { id: '1', subject: 's', eventType: 't', eventTime: '2026-03-11T08:00:00Z', data: {}, dataVersion: '1' }
+  const toCloud = 'this topic takes CloudEvents, and an Event Grid event was sent: '
+  const toGrid =
+    'this topic takes Event Grid events, and a CloudEvent was sent: set topicSchema to EventGridSchema, and '
+  const wholeCloud = 'publish data alone or { specversion, id, source, type, data }'
+  const wholeGrid = 'publish data alone or { id, subject, eventType, eventTime, data, dataVersion }'
+
+  it.each([
+    { takes: 'CloudEventSchemaV1_0', topicSchema: 'auto', payload: grid, fix: toCloud + wholeCloud },
+    {
+      takes: 'CloudEventSchemaV1_0',
+      topicSchema: 'EventGridSchema',
+      payload: { lamp: 1 },
+      fix: `${toCloud}set topicSchema to CloudEventSchemaV1_0, and ${wholeCloud}`,
+    },
+    { takes: 'EventGridSchema', topicSchema: 'auto', payload: cloud, fix: toGrid + wholeGrid },
+    { takes: 'EventGridSchema', topicSchema: 'CloudEventSchemaV1_0', payload: { lamp: 1 }, fix: toGrid + wholeGrid },
+  ] as const)('are named where a topic of $takes refuses them, with topicSchema $topicSchema', async (one) => {
+    const emulator = await startEmulator({ topics: [{ name: 'orders', inputSchema: one.takes }] })
+    const { httpEndpoint, key } = emulator.topic('orders')
+    const authentication = { kind: 'accessKey', accessKey: new Secret(key) } as const
+    const { publisher } = openPublisher(httpEndpoint, { topicSchema: one.topicSchema, output: { authentication } })
+    expect(await refusal(publisher.publish(one.payload))).toMatchObject({ code: 'PUBLISH_REJECTED', fix: one.fix })
+  })
+
+  it('are not named where the topic complains of the schema that was sent', async () => {
+    const body = problem('BadRequest', "This resource is configured for 'CloudEventV10' schema and requires 'x'.")
+    const topic = await startTopic(() => ({ status: 400, body }))
+    const error = await refusal(openPublisher(topic.endpoint).publisher.publish(cloud))
+    expect(error.fix).toBe('correct the event, and let topicSchema be the input schema of the topic')
+  })
+})
+
 describe('the lines to paste about a topic of Azure', () => {
   const custom = 'https://orders.westeurope-1.eventgrid.azure.net/api/events'
   const namespace = 'https://shop.westeurope-1.eventgrid.azure.net/topics/orders:publish'
@@ -106,7 +142,7 @@ describe('the lines to paste about a topic of Azure', () => {
   ])('have no placeholder: $name', ({ status, topicEndpoint, authentication, line }) => {
     const answer = { kind: 'answered', status, message: '', requestId: undefined, retryAfterMs: undefined } as const
     const { fix } = explainRejection(answer, {
-      output: { topicEndpoint, authentication },
+      output: { topicEndpoint, authentication, topicSchema: 'auto' },
       ...{ ids: [], published: [], attempts: 1 },
     })
     expect(fix?.split('\n').at(-1)).toBe(line)
