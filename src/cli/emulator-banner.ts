@@ -61,13 +61,14 @@ function systemTopicLines({ name, id, source }: SystemTopicView): string[] {
   return [`system topic ${name}`, `  source    ${source}`, `  scope     ${id}`]
 }
 
+/** Each value under the name of the metadata field that takes it. */
 function namespaceTopicLines({ name, id, namespaceEndpoint, endpoint, key }: NamespaceTopicView): string[] {
   return [
     `namespace topic ${name}`,
-    `  publish   ${endpoint}`,
-    `  receive   ${namespaceEndpoint}`,
-    `  key       ${key}`,
-    `  id        ${id}`,
+    `  topicEndpoint      ${endpoint}`,
+    `  namespaceEndpoint  ${namespaceEndpoint}`,
+    `  namespaceTopic     ${id}`,
+    `  namespaceKey       ${key}`,
   ]
 }
 

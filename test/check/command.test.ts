@@ -12,7 +12,10 @@ it.each([
   { args: ['--offline', '--round-trip'], says: /--round-trip publishes an event/ },
   { args: ['--ca', 'ca.pem'], says: /--ca needs --emulator/ },
   { args: ['--emulator', 'https://emulator.example.com'], says: /not on this machine.*--ca FILE/ },
-  { args: ['--components', '/no/such/folder'], says: /\/no\/such\/folder can't be read/ },
+  {
+    args: ['--components', '/no/such/folder'],
+    says: /\/no\/such\/folder can't be read: ENOENT.*; make the folder, or correct --components$/,
+  },
 ])('is wrong usage: $args', async ({ args, says }) => {
   const run = runCheck(args)
   await expect(run).rejects.toBeInstanceOf(UsageError)
@@ -72,6 +75,9 @@ it('checks one component of a folder with --component, and tells two on one port
   const { check, folder, emulator, port } = await openCheck()
   folder.write('output.yaml', output('stock', emulator.topic('orders')))
   expect((await check('--component', 'stock')).components).toEqual(['stock'])
+  await expect(check('--component', 'stok')).rejects.toThrow(
+    /holds no component "stok" of ours; there is orders, stock$/,
+  )
   folder.write(
     'zz-twin.yaml',
     componentYaml(emulator, {

@@ -10,10 +10,10 @@ it('shows how to publish to each namespace topic, and how to receive', async () 
   expect(lines.join('\n')).toContain(
     [
       'namespace topic parcels',
-      `  publish   ${endpoint}`,
-      `  receive   ${namespaceEndpoint}`,
-      '  key       Zmlyc3Q=',
-      `  id        ${id}`,
+      `  topicEndpoint      ${endpoint}`,
+      `  namespaceEndpoint  ${namespaceEndpoint}`,
+      `  namespaceTopic     ${id}`,
+      '  namespaceKey       Zmlyc3Q=',
     ].join('\n'),
   )
   expect(lines).toContain('namespace topic orders')

@@ -60,6 +60,14 @@ it('names everything that is wrong in one go, what was left out, and what is not
   ])
 })
 
+it('ends with 2 where the folder of components is missing, and says to make it', async () => {
+  const command = startCommand(['run', '--components', '/no/such/folder'])
+  expect(await command.ended).toBe(2)
+  expect(command.lines.join('\n')).toMatch(
+    /\/no\/such\/folder can't be read: ENOENT.*; make the folder, or correct --components/,
+  )
+})
+
 it('ends with 1 where the port of the API or of a component is taken', async () => {
   const port = await takenPort()
   const api = startCommand(['run', '--components', makeComponentFolder().path, '--http-port', port])

@@ -14,6 +14,7 @@ import type { Command } from '../command.ts'
 import { emulatorEndpoints, emulatorHelp } from '../emulator-option.ts'
 import { readText } from '../read-text.ts'
 import type { Terminal } from '../terminal.ts'
+import { unreadableComponents } from '../unreadable-components.ts'
 import { UsageError } from '../usage-error.ts'
 
 const help = `Usage: eventgrid-binding check [options]
@@ -46,12 +47,14 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   const options = readCheckOptions(args)
   const samples = options.events.flatMap(readSamples)
   const endpoints = await endpointsOf(options)
-  const load = loader(options)
-  const first = await load()
+  const loadAll = loader(options)
+  const load = async () => asked(await loadAll(), options)
+  const all = await loadAll()
+  const first = asked(all, options)
   // A type or kind that is probably misspelt is a warning beside components, and the whole truth without any.
   const hasComponents = first.some(({ name, files }) => name !== null || files.yaml.status !== 'warning')
   if (!hasComponents) {
-    throw new UsageError([noneFound(options), ...first.map(({ files }) => files.yaml.detail)].join('\n'))
+    throw new UsageError([noneFound(options, all), ...first.map(({ files }) => files.yaml.detail)].join('\n'))
   }
   const started = performance.now()
   const view = options.json ? undefined : showChecks(terminal)
@@ -104,19 +107,22 @@ async function endpointsOf({ emulator, offline }: CheckOptions): Promise<Endpoin
 
 function loader(options: CheckOptions): () => Promise<readonly CheckedComponent[]> {
   const { env } = process
-  const { component, secrets } = options
+  const { secrets } = options
   const fill = createPlaceholders({ appId: env.APP_ID ?? '', env })
-  return async () => {
-    const all = loadChecked(await textsOf(options), {
+  return async () =>
+    loadChecked(await textsOf(options), {
       ...{ env, fill },
       secrets: () => (secrets === undefined ? {} : readSecretsFile(secrets)),
       excerptWidth: process.stdout.columns || 120,
     })
-    if (component === undefined) return all
-    const named = all.filter(({ name }) => name === component)
-    // It may stand in a file that can't be read.
-    return named.length > 0 ? named : all.filter(({ name }) => name === null)
-  }
+}
+
+/** The components that `--component` asks for; without it all. */
+function asked(all: readonly CheckedComponent[], { component }: CheckOptions): readonly CheckedComponent[] {
+  if (component === undefined) return all
+  const named = all.filter(({ name }) => name === component)
+  // It may stand in a file that can't be read.
+  return named.length > 0 ? named : all.filter(({ name }) => name === null)
 }
 
 async function textsOf({ components }: CheckOptions): Promise<FolderTexts> {
@@ -126,7 +132,7 @@ async function textsOf({ components }: CheckOptions): Promise<FolderTexts> {
       if ((await stat(path)).isDirectory()) for (const [file, text] of await readFolder(path)) texts.set(file, text)
       else texts.set(path, fileText(path))
     } catch (error) {
-      throw new UsageError(`--components ${path} can't be read: ${messageOf(error)}`, { cause: error })
+      throw unreadableComponents(path, error)
     }
   }
   return texts
@@ -140,11 +146,13 @@ function fileText(file: string): string | Error {
   }
 }
 
-function noneFound({ components, component }: CheckOptions): string {
+function noneFound({ components, component }: CheckOptions, all: readonly CheckedComponent[]): string {
   const where = components.join(', ')
+  const names = all.flatMap(({ name }) => name ?? [])
+  const others = names.length > 0 ? `; there is ${names.join(', ')}` : ''
   return component === undefined
     ? `${where} holds no component of type bindings.azure.eventgrid or bindings.cloud.eventrouter`
-    : `${where} holds no component ${JSON.stringify(component)} of ours`
+    : `${where} holds no component ${JSON.stringify(component)} of ours${others}`
 }
 
 function readSamples(file: string): readonly SampleEvent[] {

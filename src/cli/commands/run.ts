@@ -10,7 +10,6 @@ import { type FolderTexts, otherFiles, readFolder } from '../../metadata/compone
 import { type Loaded, loadComponents } from '../../metadata/load-components.ts'
 import { createPlaceholders } from '../../metadata/placeholders.ts'
 import { parseSecrets, readSecretsText, type SecretStoreError } from '../../metadata/secret-stores.ts'
-import { messageOf } from '../../support/error-code.ts'
 import { isLoopback } from '../../support/loopback.ts'
 import type { Command } from '../command.ts'
 import { type EmulatorAddress, emulatorEndpoints, emulatorHelp, followEmulator } from '../emulator-option.ts'
@@ -20,6 +19,7 @@ import { createLoggers, logHelp } from '../log-options.ts'
 import { metricsHelp, serveMetrics } from '../metrics-options.ts'
 import { type RunOptions, readRunOptions, runDefaults } from '../run-options.ts'
 import { awaitEnd } from '../signals.ts'
+import { unreadableComponents } from '../unreadable-components.ts'
 import { UsageError } from '../usage-error.ts'
 
 const help = `Usage: eventgrid-binding run --components DIR [--app-port N] [options]
@@ -143,7 +143,7 @@ async function readSources({ components, secrets }: RunOptions): Promise<Sources
   try {
     return { texts: await readFolder(components), secrets: await text }
   } catch (error) {
-    throw new UsageError(`--components ${components} can't be read: ${messageOf(error)}`, { cause: error })
+    throw unreadableComponents(components, error)
   }
 }
 
