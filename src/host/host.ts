@@ -3,7 +3,9 @@ import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Loaded, LoadedComponent } from '../metadata/load-components.ts'
+import { oneLine } from '../support/text.ts'
 import type { AppChannel } from './app-channel.ts'
+import { changedFields } from './changed-fields.ts'
 import { openComponent, type RunningComponent } from './running-component.ts'
 
 export interface HostOptions {
@@ -86,6 +88,10 @@ export function createHost({ channel, loggerOf, metrics, endpoints: first }: Hos
     const stale = [...running.values()].filter(
       ({ loaded: { component, fingerprint } }) => components.get(component.name)?.fingerprint !== fingerprint,
     )
+    for (const { loaded } of stale) {
+      const after = components.get(loaded.component.name)
+      if (after) loggerOf(loaded.component.name).info(whyAnew(loaded, after))
+    }
     await replace(stale, components)
   }
 
@@ -146,6 +152,15 @@ export function createHost({ channel, loggerOf, metrics, endpoints: first }: Hos
     },
   }
 }
+
+function whyAnew({ component: before }: LoadedComponent, { component: after }: LoadedComponent): string {
+  const fields = changedFields(before, after)
+  const what = fields.length > 0 ? oneLine(fields.join(', '), maxNamed) : 'its type or version'
+  return `${what} changed: it starts anew`
+}
+
+/** Longest list of changed fields in the log, in characters. */
+const maxNamed = 300
 
 const compare = (a: string, b: string) => (a < b ? -1 : 1)
 const messageOf = (error: unknown) => (error instanceof BindingError ? error.message : 'an unexpected error')
