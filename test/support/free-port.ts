@@ -4,9 +4,9 @@ import { createServer } from 'node:net'
 
 /**
  * Below those that systems give to whoever asks for any port, and to outgoing connections: other tests would be given one
- * while its owner starts.
+ * while its owner starts. Above 10,080, the last port that `fetch` refuses to call.
  */
-const ports = { from: 10_000, to: 32_768 } as const
+const ports = { from: 10_081, to: 32_768 } as const
 
 /** A port that nobody listens on at the moment, on any address, for a program that takes none that is chosen for it. */
 export async function freePort(): Promise<number> {
