@@ -51,7 +51,8 @@ const foreignDeliveryMs = 5 * 60_000
 
 /** Why nobody takes events: who reads it may run the library, `run` or `serve`. */
 const noHandler =
-  'no application takes events: no handler is attached (library), the application is not ready (run), or daprd has not asked for events (serve)'
+  'no application takes events: no handler is attached (library), the application is not ready (run), ' +
+  'or daprd has not asked for events (serve)'
 
 /** Judges the input side: unhealthy accepts no deliveries, degraded accepts them and needs attention. */
 export function judgeInput(facts: InputFacts, now: number): InputHealth {

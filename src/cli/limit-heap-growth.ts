@@ -14,7 +14,7 @@ const ampleBytes = 512 * 2 ** 20
 
 /**
  * Keeps the heap of a process small at a moderate load. V8 frees the objects of a finished HTTP/2 stream, so of a gRPC call, only when it
- * collects the whole heap, and on a busy machine it lets the heap grow to four times what is in use: `serve` exceeds a container of 192 MiB.
+ * collects the whole heap, and on a busy machine it lets the heap grow to 4 times what is in use: `serve` exceeds a container of 192 MiB.
  */
 export function limitHeapGrowth(): void {
   let percent: number = growth.min

@@ -236,8 +236,9 @@ function readReceived(bytes: Buffer): readonly LockedEvent[] | undefined {
 /** `undefined` where the answer has another form: it may be that of a proxy, and nothing was settled. */
 function readFailedTokens(text: string): readonly FailedToken[] | undefined {
   const parsed = parseJson(text)
-  const failed = isRecord(parsed) ? parsed.failedLockTokens : undefined
-  if (!Array.isArray(failed)) return undefined
+  if (!isRecord(parsed)) return undefined
+  const { failedLockTokens: failed, succeededLockTokens: succeeded } = parsed
+  if (!Array.isArray(failed)) return Array.isArray(succeeded) ? [] : undefined
   return failed.filter(isRecord).flatMap(({ lockToken, error }) => {
     const code = isRecord(error) && typeof error.code === 'string' ? oneLine(error.code, 60) : 'unknown'
     return typeof lockToken === 'string' ? [{ lockToken, code }] : []
