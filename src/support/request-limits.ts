@@ -1,5 +1,5 @@
-import { createPlacedList, type Placed, type PlacedList } from '../support/placed-list.ts'
 import type { Clock } from './clock.ts'
+import { createPlacedList, type Placed, type PlacedList } from './placed-list.ts'
 
 /** A request that is under way. */
 interface OpenRequest extends Placed {
