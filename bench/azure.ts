@@ -71,11 +71,10 @@ function server(child: Server['child'], targets: readonly LoadTarget[]): Server 
 
 /**
  * Flags of Node for all servers of ours that take deliveries and for the bare ones beside them: those that the shipped
- * command starts with. V8's young
- * generation grows with what survives while a program loads, which is more the more is loaded; bounded, it takes 20 MB less
- * (docs/performance.md).
+ * command sets (docs/performance.md). V8's young generation grows with what survives while a program loads; bounded, it takes 20 MB
+ * less. Pretenuring makes a process with many components slower, ours and the bare one.
  */
-const serverFlags = ['--max-semi-space-size=4'] as const
+const serverFlags = ['--max-semi-space-size=4', '--no-allocation-site-pretenuring'] as const
 
 /** How {@link startOurs} starts our binding. */
 export interface OursOptions {

@@ -73,7 +73,7 @@ export function createCalls(options: CallsOptions): Calls {
       const { work, index } = place
       const current = handler()
       if (!current) return false
-      const call: Call = { event, startedAt: now(), awaitedBy: [place], place: -1 }
+      const call: Call = { event, arrivedAt: work.delivery.arrivedAt, awaitedBy: [place], place: -1 }
       work.outcomes[index] = 'timedOut'
       redelivery.begin(call)
       running++

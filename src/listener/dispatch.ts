@@ -104,8 +104,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   function settle(work: OpenDelivery): void {
     work.settled = true
     deadlines.remove(work)
-    calls.settling(work)
-    work.delivery.settle(work.outcomes, (isTaken) => calls.settled(work, isTaken))
+    let isKnown = false
+    work.delivery.settle(work.outcomes, (isTaken) => {
+      isKnown = true
+      calls.settled(work, isTaken)
+    })
+    if (!isKnown) calls.settling(work)
     unsettled--
     idle.check()
   }

@@ -82,7 +82,8 @@ export function readDelivery(received: Buffer): DeliveryReading {
   if (values.length === 0) return { problem: 'The body holds no event.' }
   return {
     members: shape.slices.map(({ start, end }, index): DeliveryMember => {
-      return readParsedEvent(body.subarray(start, end), values[index])
+      const isWhole = start === 0 && end === body.length
+      return readParsedEvent(isWhole ? body : body.subarray(start, end), values[index])
     }),
   }
 }

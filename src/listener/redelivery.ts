@@ -6,8 +6,8 @@ export type FinalOutcome = 'resolved' | 'rejected'
 /** The handling of one event, from the call of the handler to its end. */
 export interface RunningEvent extends Placed {
   readonly event: { readonly digest: string }
-  /** Milliseconds, by the clock of the dispatcher. */
-  readonly startedAt: number
+  /** When its delivery arrived: milliseconds, by the clock of the dispatcher. */
+  readonly arrivedAt: number
 }
 
 /** Recognises redelivered events by their digest. */
@@ -46,7 +46,7 @@ export function createRedelivery<R extends RunningEvent>(options: RedeliveryOpti
     },
     find(digest) {
       const oldestToJoin = now() - joinForMs
-      const joinable = running.members.find((other) => other.startedAt > oldestToJoin && other.event.digest === digest)
+      const joinable = running.members.find((other) => other.arrivedAt > oldestToJoin && other.event.digest === digest)
       return joinable ?? settled.get(digest)
     },
   }

@@ -49,12 +49,12 @@ export function createReplies(options: RepliesOptions): Replies {
   let foreign: ReplyFigures['foreign']
 
   function write(reply: FastifyReply, answer: Answer, rest?: 'unread'): void {
-    count(reply, answer)
+    if (isDelivery(reply.request)) count(answer)
     send(reply, answer, rest)
   }
 
-  function count({ request }: FastifyReply, { status }: Answer): void {
-    if (isDelivery(request)) answered.set(status, (answered.get(status) ?? 0) + 1)
+  function count({ status }: Answer): void {
+    answered.set(status, (answered.get(status) ?? 0) + 1)
   }
 
   /** Answers a request whose events no handler gets. */
@@ -86,7 +86,7 @@ export function createReplies(options: RepliesOptions): Replies {
       turnAway(reply, problemAnswer(400, reading.problem))
       return
     }
-    const { headers } = reply.request
+    const { headers } = reply.request.raw
     dispatch({
       members: reading.members,
       metadata: eventMetadata(headers),
@@ -98,7 +98,9 @@ export function createReplies(options: RepliesOptions): Replies {
         if (status === 503) log.warn(`put off a delivery: ${detail}`)
         if (status !== 200) countUnhandled(source, outcomes)
         const isConnected = !reply.raw.destroyed
-        write(reply, status === 200 ? acknowledged : problemAnswer(status, detail))
+        const answer = status === 200 ? acknowledged : problemAnswer(status, detail)
+        count(answer)
+        send(reply, answer)
         onKnown(status === 200 && isConnected)
       },
     })
@@ -123,8 +125,10 @@ export function createReplies(options: RepliesOptions): Replies {
       if (reply.sent) return
       logger.error('a request failed in the listener', { error: error instanceof Error ? error.name : typeof error })
       const answer = problemAnswer(500, 'The request failed.', { connection: 'close' })
-      if (isDelivery(reply.request)) countRefused(source, answer.status)
-      count(reply, answer)
+      if (isDelivery(reply.request)) {
+        countRefused(source, answer.status)
+        count(answer)
+      }
       sendPastHooks(reply, answer)
     },
     figures: () => ({ answered: Object.fromEntries(answered), foreign }),

@@ -12,6 +12,12 @@ export type Admitted = GateDecision & {
   readonly arrivedAt: number
 }
 
+/** What a content type parser hands to the route. */
+interface Received {
+  readonly admitted: Admitted
+  readonly body: BodyResult
+}
+
 export interface RoutesOptions {
   readonly gate: Gate
   /** Reads bodies of deliveries with proof. */
@@ -42,11 +48,12 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
     const follow = (decision: GateDecision) => {
       if (decision.kind === 'answer') return onAnswer(reply, decision)
       // Invites the body only now that the head was accepted.
-      if (request.headers.expect !== undefined) reply.raw.writeContinue()
+      if (headers.expect !== undefined) reply.raw.writeContinue()
       request.setDecorator<Admitted>(admittedKey, { ...decision, arrivedAt })
       proceed()
     }
-    const decision = gate(request.method, request.headers)
+    const { method = '', headers } = request.raw
+    const decision = gate(method, headers)
     if (decision instanceof Promise) decision.then(follow).catch((error: unknown) => onError(reply, error))
     else follow(decision)
   }
@@ -58,18 +65,18 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
     // Types that Fastify knows by name are found in its cache; a type under `*` is parsed anew for each request.
     for (const type of contentTypes) {
       server.addContentTypeParser(type, (request, payload, parsed) => {
-        const { as, limit } = request.getDecorator<Admitted>(admittedKey)
-        const read = as === 'delivery' ? readDeliveryBody : readValidationBody
-        read(payload, limit, (body) => parsed(null, body))
+        const admitted = request.getDecorator<Admitted>(admittedKey)
+        const read = admitted.as === 'delivery' ? readDeliveryBody : readValidationBody
+        read(payload, admitted.limit, (body): void => parsed(null, { admitted, body } satisfies Received))
       })
     }
-    server.route<{ Body: BodyResult }>({
+    server.route<{ Body: Received }>({
       method: server.supportedMethods,
       url: defaultPath,
       bodyLimit: options.maxRequestBytes,
       config: optOut,
       onRequest: decide,
-      handler: (request, reply) => onBody(reply, request.getDecorator<Admitted>(admittedKey), request.body),
+      handler: ({ body: { admitted, body } }, reply) => onBody(reply, admitted, body),
     })
   }
 }
@@ -114,7 +121,7 @@ const cheapBodyBytes = 65_536
 
 /** Sends an answer. `unread`: the body of the request was not read to its end. */
 export function send(reply: FastifyReply, { status, headers, body }: Answer, rest?: 'unread'): void {
-  const { headers: asked } = reply.request
+  const { headers: asked } = reply.request.raw
   // Otherwise Node reads the rest of the body, to be ready for the next request.
   const isLeft = rest === 'unread' && (declaredLength(asked) ?? Number.POSITIVE_INFINITY) > cheapBodyBytes
   // Node loses what was sent at once behind a request for an upgrade.
@@ -129,6 +136,6 @@ export function sendPastHooks(reply: FastifyReply, { status, headers, body }: An
 }
 
 /** Is it a delivery, and not a handshake? */
-export function isDelivery({ method, headers }: FastifyRequest): boolean {
+export function isDelivery({ raw: { method, headers } }: FastifyRequest): boolean {
   return method === 'POST' && !isValidation(headers)
 }

@@ -12,6 +12,7 @@ import { codeOf } from '../support/error-code.ts'
 import { addressOf, type Bindable, backlog, bindable } from './listen.ts'
 import { defaultPath, type PathCheck } from './paths.ts'
 import { problemAnswer } from './problem.ts'
+import { closeStillConnections } from './still-connections.ts'
 
 /** Bounds of the server; each may be narrowed. */
 export interface ServerLimits {
@@ -74,7 +75,6 @@ export function createServer({ limits, isOurPath, log, onBadPath }: ServerOption
     http,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
-    connectionTimeout: limits.connectionTimeoutMs,
     // A delivery during the drain gets the answer of our own table.
     return503OnClosing: false,
     clientErrorHandler: onBroken,
@@ -90,6 +90,7 @@ export function createServer({ limits, isOurPath, log, onBadPath }: ServerOption
   function guard(server: Server): ClosableServer {
     const { maxConnections } = limits
     server.maxConnections = maxConnections
+    closeStillConnections(server, limits.connectionTimeoutMs)
     server.on('drop', () => log.warn('refused a connection: too many are open', { maxConnections }))
     // Otherwise Node itself invites the body, or answers 417, before the head is judged.
     server.on('checkContinue', (request, response) => {
@@ -107,7 +108,6 @@ export function createServer({ limits, isOurPath, log, onBadPath }: ServerOption
       { ...http, requestTimeout: limits.requestTimeoutMs, keepAliveTimeout: limits.keepAliveTimeoutMs },
       (request, response) => app.routing(request, response),
     )
-    server.setTimeout(limits.connectionTimeoutMs)
     server.on('clientError', onBroken)
     return bindable(server, guard(server))
   }

@@ -29,7 +29,7 @@ export function createPlacedList<T extends Placed>(): PlacedList<T> {
     },
     remove(member) {
       const { place } = member
-      if (places[place] !== member) return false
+      if (place === -1 || places[place] !== member) return false
       places[place] = undefined
       unused.push(place)
       member.place = -1

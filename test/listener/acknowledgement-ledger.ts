@@ -8,6 +8,7 @@ export interface Body {
   /** The bytes of each event: what makes two events the same. */
   readonly texts: readonly string[]
   readonly redelivered: boolean
+  readonly arrivedAt: number
   readonly dispatchedAt: number
   readonly expiresAt: number
   /** The call that this body began for each of its events. */
@@ -23,7 +24,6 @@ export interface Body {
 export interface Run {
   readonly text: string
   readonly body: Body
-  readonly startedAt: number
   end: End | undefined
 }
 
@@ -93,13 +93,13 @@ export function createLedger({ maxConcurrency, now, joinForMs }: LedgerOptions) 
     },
     /** The handler is called. */
     begin(body: Body, index: number): Run {
-      const run: Run = { text: body.texts[index] ?? '', body, startedAt: now(), end: undefined }
+      const run: Run = { text: body.texts[index] ?? '', body, end: undefined }
       expect(!draining, 'an event began while draining')
       expect(body.status === undefined, 'an event began after its body was answered')
       expect(!body.runs.has(index), 'an event of a body began twice')
       expect(open().length < maxConcurrency, 'more events ran than may')
       if (body.redelivered) {
-        const joinable = open().some(({ text, startedAt }) => text === run.text && now() - startedAt < joinForMs)
+        const joinable = open().some((other) => other.text === run.text && now() - other.body.arrivedAt < joinForMs)
         expect(!joinable, 'a redelivered event began while it still ran')
         expect(!settled(run.text), 'a redelivered event began that was settled')
       }

@@ -115,6 +115,7 @@ function open(maxConcurrency: number) {
     const body: Body = {
       texts,
       redelivered,
+      arrivedAt,
       dispatchedAt: clock.now(),
       expiresAt: arrivedAt + handlerTimeoutMs,
       runs: new Map(),
@@ -227,7 +228,7 @@ it('remembers as many settled events as it may, the latest, and forgets no event
         for (const { kind, digest } of changes) {
           const run = running.get(digest)
           if (kind === 'begin' && !run) {
-            const begun: RunningEvent = { event: { digest }, startedAt: 0, place: -1 }
+            const begun: RunningEvent = { event: { digest }, arrivedAt: 0, place: -1 }
             running.set(digest, begun)
             redelivery.begin(begun)
           } else if (kind === 'end' && run) {

@@ -13,7 +13,7 @@ import { parseSecrets, readSecretsText, type SecretStoreError } from '../../meta
 import { isLoopback } from '../../support/loopback.ts'
 import type { Command } from '../command.ts'
 import { type EmulatorAddress, emulatorEndpoints, emulatorHelp, followEmulator } from '../emulator-option.ts'
-import { limitHeapGrowth } from '../limit-heap-growth.ts'
+import { tuneGarbageCollection } from '../garbage-collection.ts'
 import { listenFailure } from '../listen-failure.ts'
 import { createLoggers, logHelp } from '../log-options.ts'
 import { metricsHelp, serveMetrics } from '../metrics-options.ts'
@@ -62,7 +62,7 @@ export const run: Command = { help, run: runSidecar }
 /** Runs until a signal, or a request to shut down. Throws a UsageError for wrong options or components. */
 async function runSidecar(args: readonly string[]): Promise<number> {
   const options = readRunOptions(args)
-  limitHeapGrowth()
+  tuneGarbageCollection()
   const loggerOf = createLoggers(options.log)
   const logger = loggerOf()
   const ending = awaitEnd()

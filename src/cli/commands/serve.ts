@@ -8,7 +8,7 @@ import {
   readEmulatorOptions,
   withEmulatorUrl,
 } from '../emulator-option.ts'
-import { limitHeapGrowth } from '../limit-heap-growth.ts'
+import { tuneGarbageCollection } from '../garbage-collection.ts'
 import { createLoggers, logHelp, logOptions, readLogOptions } from '../log-options.ts'
 import { metricsHelp, metricsOptions, readMetricsOptions, serveMetrics } from '../metrics-options.ts'
 import { parseOptions } from '../parse-options.ts'
@@ -49,7 +49,7 @@ export const serve: Command = { help, run }
 /** Runs until a signal. Throws a UsageError for wrong options. */
 async function run(args: readonly string[]): Promise<number> {
   const options = readOptions(args)
-  limitHeapGrowth()
+  tuneGarbageCollection()
   const loggerOf = createLoggers(options.log)
   const logger = loggerOf()
 
