@@ -140,7 +140,8 @@ function sliceArray(bytes: Uint8Array, open: number, maxItems: number): TopLevel
   const slices: Slice[] = []
   let depth = 0
   let start = open + 1
-  for (let at = open + 1; at < bytes.length; at++) {
+  const { length } = bytes
+  for (let at = open + 1; at < length; at++) {
     const byte = bytes[at]
     if (byte === quote) at = endOfString(bytes, at)
     else if (byte === openBrace || byte === openBracket) depth++
@@ -161,8 +162,13 @@ function sliceArray(bytes: Uint8Array, open: number, maxItems: number): TopLevel
 
 /** Index of the quote that closes the string opened at `open`, or the end of the text. */
 function endOfString(bytes: Uint8Array, open: number): number {
+  const { length } = bytes
   let at = open + 1
-  while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1
+  while (at < length) {
+    const byte = bytes[at]
+    if (byte === quote) break
+    at += byte === backslash ? 2 : 1
+  }
   return at
 }
 
