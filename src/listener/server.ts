@@ -26,7 +26,7 @@ export interface ServerLimits {
   readonly checkIntervalMs: number
   /** Milliseconds a connection may be idle between two requests. Common proxies close it first, after a minute. @default 75_000 */
   readonly keepAliveTimeoutMs: number
-  /** Milliseconds without any traffic on a connection, whatever its state. @default 120_000 */
+  /** Milliseconds without any traffic on a connection, whatever its state. It is closed a quarter of this later at most. @default 120_000 */
   readonly connectionTimeoutMs: number
   /** Connections at once; more are closed when they are opened. @default 1_024, or 4 for each of `maxConcurrency` */
   readonly maxConnections: number
