@@ -72,9 +72,9 @@ function server(child: Server['child'], targets: readonly LoadTarget[]): Server 
 /**
  * Flags of Node for all servers of ours that take deliveries and for the bare ones beside them: those that the shipped
  * command sets (docs/performance.md). V8's young generation grows with what survives while a program loads; bounded, it takes 20 MB
- * less. Pretenuring makes a process with many components slower, ours and the bare one.
+ * less, and one thread collects it. Pretenuring makes a process with many components slower, ours and the bare one.
  */
-const serverFlags = ['--max-semi-space-size=4', '--no-allocation-site-pretenuring'] as const
+const serverFlags = ['--max-semi-space-size=4', '--no-allocation-site-pretenuring', '--no-parallel-scavenge'] as const
 
 /** How {@link startOurs} starts our binding. */
 export interface OursOptions {
