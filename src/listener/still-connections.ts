@@ -27,6 +27,8 @@ export function closeStillConnections(server: Server, timeoutMs: number): void {
       else if (now - since >= timeoutMs) socket.destroy()
     }
   }
-  const timer = setInterval(look, timeoutMs / 4).unref()
-  server.once('close', () => clearInterval(timer))
+  server.once('listening', () => {
+    const timer = setInterval(look, timeoutMs / 4).unref()
+    server.once('close', () => clearInterval(timer))
+  })
 }
