@@ -1,14 +1,9 @@
 import { readRetryAfter } from '../core/retry-after.ts'
-import { pause, type SteadyClock } from '../support/clock.ts'
+import type { SteadyClock } from '../support/clock.ts'
 import { ArmFailureError, readFailure, readOperationFailure } from './arm-failure.ts'
+import { type CallLimits, pauseWithin } from './call-limits.ts'
 import { readProperties } from './read-subscription.ts'
-import type { CallLimits } from './subscription-calls.ts'
-
-/** What is used of the SDK's poller. */
-export interface Poller {
-  poll(): Promise<unknown>
-  isDone(): boolean
-}
+import type { Poller } from './subscription-calls.ts'
 
 interface RawResponse {
   readonly status: number
@@ -43,7 +38,6 @@ export async function completeWrite(
   begin: (onResponse: OnResponse) => Promise<Poller>,
   { limits, clock, readState }: CompleteWriteOptions,
 ): Promise<void> {
-  const { signal, deadline } = limits
   let last: RawResponse | undefined
   let accepted = false
   const onResponse = (response: RawResponse) => {
@@ -56,13 +50,8 @@ export async function completeWrite(
       if (await needsManualValidation(last, polls, readState)) {
         throw new ArmFailureError({ kind: 'manual', message: 'Event Grid waits for manual validation' })
       }
-      const pauseMs = decidePollPause(last, polls, clock.now())
-      if (clock.elapsed() + pauseMs >= deadline) {
-        const message = 'Azure accepted the change of the event subscription and did not complete it in time'
-        throw new ArmFailureError({ kind: 'deadline', message })
-      }
-      await pause(clock, pauseMs, signal)
-      signal.throwIfAborted()
+      const message = 'Azure accepted the change of the event subscription and did not complete it in time'
+      await pauseWithin(limits, { clock, ms: decidePollPause(last, polls, clock.now()), message })
       await poller.poll()
     }
   } catch (error) {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { EventSubscription, EventSubscriptionUpdateParameters } from '@azure/arm-eventgrid'
+import { isRecord } from '../support/is-record.ts'
 import { type Canonical, canonicalSubscription, isStatic, isWebHook, writableFields } from './canonical-subscription.ts'
 import { carriedSettings, type UnknownSetting } from './carry-over.ts'
 import type { DesiredSubscription } from './desired-subscription.ts'
@@ -205,9 +206,6 @@ function clears(before: Canonical | undefined, after: Canonical | undefined): bo
   if (!isRecord(before) || !isRecord(after)) return false
   return Object.entries(before).some(([key, value]) => clears(value, after[key]))
 }
-
-const isRecord = (value: Canonical): value is { readonly [key: string]: Canonical } =>
-  typeof value === 'object' && !Array.isArray(value)
 
 function hiddenAttribute({ destination }: EventSubscription): string | undefined {
   if (!isWebHook(destination)) return undefined

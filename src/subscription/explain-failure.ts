@@ -30,12 +30,8 @@ export interface Explanation extends BindingErrorParts {
 }
 
 /** The smallest built-in role that may write event subscriptions. That of the extension path has no rights below a system topic. */
-const roles: Readonly<Record<FailureContext['pathKind'], string>> = {
-  extension: 'EventGrid EventSubscription Contributor',
-  systemTopic: 'EventGrid Contributor',
-  partnerTopic: 'EventGrid Contributor',
-  namespaceTopic: 'EventGrid Contributor',
-}
+const roleOf = (pathKind: FailureContext['pathKind']) =>
+  pathKind === 'extension' ? 'EventGrid EventSubscription Contributor' : 'EventGrid Contributor'
 
 /** Explains a failed ARM call. A retryable failure has the code TIMEOUT, because that is what it ends in. */
 export function explainFailure(failure: ArmFailure, context: FailureContext): Explanation {
@@ -62,7 +58,7 @@ export function explainFailure(failure: ArmFailure, context: FailureContext): Ex
       return {
         code: 'PERMISSION_DENIED',
         what: `the client may not create event subscriptions at ${scopeId} ${said}`,
-        fix: roleFix(context.resourceManager, roles[context.pathKind], client, shellWord(scopeId)),
+        fix: roleFix(context.resourceManager, roleOf(context.pathKind), client, shellWord(scopeId)),
         details,
       }
     }

@@ -1,10 +1,10 @@
 import { RestError } from '@azure/core-rest-pipeline'
-import { pause, type SteadyClock } from '../support/clock.ts'
+import type { SteadyClock } from '../support/clock.ts'
 import { isRecord, type UnknownRecord } from '../support/is-record.ts'
 import { createArmCaller } from './arm-caller.ts'
 import { type ArmClientOptions, resourceManagerOf } from './arm-client.ts'
 import { ArmFailureError } from './arm-failure.ts'
-import type { CallLimits } from './subscription-calls.ts'
+import { type CallLimits, pauseWithin } from './call-limits.ts'
 
 /** The first stable version with namespaces and all that we set. @azure/arm-eventgrid 14.1.0 has no call for them. */
 export const namespaceApiVersion = '2025-02-15'
@@ -17,18 +17,14 @@ export interface SubscriptionPlace {
   readonly sourceId: string
 }
 
-/** The ARM calls for a namespace and one of its Queue event subscriptions. They throw as the SDK does. */
-export interface NamespaceArm {
-  readonly resourceManager: string
-  readHostname(namespaceId: string, limits: CallLimits): Promise<string>
-  /** The `properties` of an event subscription at a resource; `undefined` if it does not exist. */
-  read(at: SubscriptionPlace, limits: CallLimits): Promise<UnknownRecord | undefined>
-  /** Creates or replaces it. Resolves when it is provisioned. */
-  put(at: SubscriptionPlace, properties: UnknownRecord, limits: CallLimits): Promise<void>
-}
+export type NamespaceArm = ReturnType<typeof createNamespaceArm>
 
-/** Connects to ARM by the SDK's own pipeline. @throws BindingError METADATA_INVALID where the endpoint is not https */
-export function createNamespaceArm(options: ArmClientOptions & { readonly clock: SteadyClock }): NamespaceArm {
+/**
+ * The ARM calls for a namespace and one of its Queue event subscriptions, by the SDK's own pipeline. They throw as the SDK does.
+ *
+ * @throws BindingError METADATA_INVALID where the endpoint is not https
+ */
+export function createNamespaceArm(options: ArmClientOptions & { readonly clock: SteadyClock }) {
   const { clock } = options
   const callArm = createArmCaller(options)
 
@@ -42,6 +38,7 @@ export function createNamespaceArm(options: ArmClientOptions & { readonly clock:
     return isRecord(answer) && isRecord(answer.properties) ? answer.properties : {}
   }
 
+  /** The `properties` of an event subscription at a resource; `undefined` if it does not exist. */
   async function read({ id, sourceId }: SubscriptionPlace, limits: CallLimits): Promise<UnknownRecord | undefined> {
     try {
       return await get(id, limits)
@@ -55,14 +52,15 @@ export function createNamespaceArm(options: ArmClientOptions & { readonly clock:
 
   return {
     resourceManager: resourceManagerOf(options.endpoints, options.environment),
-    async readHostname(namespaceId, limits) {
+    async readHostname(namespaceId: string, limits: CallLimits): Promise<string> {
       const { topicsConfiguration } = await get(namespaceId, limits)
       const hostname = isRecord(topicsConfiguration) ? topicsConfiguration.hostname : undefined
       if (typeof hostname === 'string' && hostname !== '') return hostname
       throw new ArmFailureError({ kind: 'unexpected', message: `ARM names no host for ${namespaceId}` })
     },
     read,
-    async put(at, properties, limits) {
+    /** Creates or replaces it. Resolves when it is provisioned. */
+    async put(at: SubscriptionPlace, properties: UnknownRecord, limits: CallLimits): Promise<void> {
       await callArm({ method: 'PUT', path: at.id, body: { properties }, ...limited(limits) })
       for (;;) {
         const state = (await read(at, limits))?.provisioningState
@@ -70,11 +68,7 @@ export function createNamespaceArm(options: ArmClientOptions & { readonly clock:
         if (state === 'Failed' || state === 'Canceled' || state === undefined) {
           throw new ArmFailureError({ kind: 'operation', message: `the event subscription ended as ${String(state)}` })
         }
-        if (clock.elapsed() + pollMs >= limits.deadline) {
-          throw new ArmFailureError({ kind: 'deadline', message: `the event subscription is still ${String(state)}` })
-        }
-        await pause(clock, pollMs, limits.signal)
-        limits.signal.throwIfAborted()
+        await pauseWithin(limits, { clock, ms: pollMs, message: `the event subscription is still ${String(state)}` })
       }
     },
   }

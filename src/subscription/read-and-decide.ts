@@ -1,4 +1,5 @@
 import type { SteadyClock } from '../support/clock.ts'
+import type { CallLimits } from './call-limits.ts'
 import {
   assumeHidden,
   decideUpsert,
@@ -12,7 +13,6 @@ import {
 import type { DesiredSubscription } from './desired-subscription.ts'
 import { decideTurn, type Turn } from './fleet-pace.ts'
 import type { SubscriptionApi } from './subscription-api.ts'
-import type { CallLimits } from './subscription-calls.ts'
 
 export interface ReadAndDecideOptions {
   readonly api: Pick<SubscriptionApi, 'read'>

@@ -3,13 +3,11 @@ import type { SubscriptionPath } from './subscription-path.ts'
 
 type Get = Parameters<EventSubscriptions['get']>[2]
 type Body<Begin extends 'beginCreateOrUpdate' | 'beginUpdate'> = Parameters<EventSubscriptions[Begin]>[2]
-type Poller = Pick<Awaited<ReturnType<EventSubscriptions['beginCreateOrUpdate' | 'beginUpdate']>>, 'poll' | 'isDone'>
-
-export interface CallLimits {
-  readonly signal: AbortSignal
-  /** When the call ends, by `elapsed` of the clock. */
-  readonly deadline: number
-}
+/** What is used of the SDK's poller. */
+export type Poller = Pick<
+  Awaited<ReturnType<EventSubscriptions['beginCreateOrUpdate' | 'beginUpdate']>>,
+  'poll' | 'isDone'
+>
 
 /** The SDK's calls for one event subscription, whichever path it is kept under. */
 export interface SubscriptionCalls {

@@ -3,9 +3,9 @@ import type { Logger } from '../core/logger.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import type { Clock } from '../support/clock.ts'
 import { ArmFailureError, readFailure } from './arm-failure.ts'
+import type { CallLimits } from './call-limits.ts'
 import type { Upsert } from './decide-upsert.ts'
 import type { SubscriptionApi } from './subscription-api.ts'
-import type { CallLimits } from './subscription-calls.ts'
 
 /** A decision to write. */
 export type Write = Extract<Upsert, { readonly body: unknown }>

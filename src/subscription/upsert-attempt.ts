@@ -3,8 +3,9 @@ import type { Logger } from '../core/logger.ts'
 import type { Secret } from '../core/secret.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import { backOff } from '../support/back-off.ts'
-import { pause, type SteadyClock } from '../support/clock.ts'
+import type { SteadyClock } from '../support/clock.ts'
 import { ArmFailureError } from './arm-failure.ts'
+import { pauseWithin } from './call-limits.ts'
 import { delivers, type ExistingSubscription, isActive } from './decide-upsert.ts'
 import { desiredSubscription, withoutResets } from './desired-subscription.ts'
 import { createReadAndDecide } from './read-and-decide.ts'
@@ -90,12 +91,8 @@ export function createUpsertAttempt(options: UpsertAttemptOptions): (deadline: n
     await waitWithin(pauseMs, deadline, `still ${state}, by our own change or somebody else's`)
   }
 
-  async function waitWithin(pauseMs: number, deadline: number, otherwise: string): Promise<void> {
-    if (clock.elapsed() + pauseMs >= deadline) {
-      throw new ArmFailureError({ kind: 'deadline', message: `the event subscription ${name} is ${otherwise}` })
-    }
-    await pause(clock, pauseMs, signal)
-    signal.throwIfAborted()
+  function waitWithin(ms: number, deadline: number, otherwise: string): Promise<void> {
+    return pauseWithin({ signal, deadline }, { clock, ms, message: `the event subscription ${name} is ${otherwise}` })
   }
 
   /** Somebody else writes the same event subscription. A third write would only prolong that. */

@@ -1,9 +1,10 @@
 import { BindingError } from '../core/errors.ts'
-import { type Logger, silentLogger } from '../core/logger.ts'
+import type { Logger } from '../core/logger.ts'
 import type { PullMetadata } from '../metadata/metadata.ts'
-import { pause, type SteadyClock, systemClock } from '../support/clock.ts'
+import type { SteadyClock } from '../support/clock.ts'
 import type { UnknownRecord } from '../support/is-record.ts'
-import { ArmFailureError, readFailure } from './arm-failure.ts'
+import { readFailure } from './arm-failure.ts'
+import { pauseWithin } from './call-limits.ts'
 import type { PutDecision } from './decide-put.ts'
 import { explainFailure, type FailureContext } from './explain-failure.ts'
 import { decideForwarding } from './forwarding-subscription.ts'
@@ -17,9 +18,8 @@ import type { UpsertOutcome } from './upsert-attempt.ts'
 export interface QueueUpsertOptions extends Persistence {
   readonly arm: NamespaceArm
   readonly pull: PullMetadata
-  readonly logger?: Logger
-  readonly clock?: SteadyClock
-  readonly random?: () => number
+  readonly logger: Logger
+  readonly clock: SteadyClock
 }
 
 const changingPauseMs = 2_000
@@ -48,8 +48,7 @@ export function forwardingPlace({
  * SUBSCRIPTION_REJECTED, TIMEOUT or ABORTED
  */
 export async function upsertQueue(options: QueueUpsertOptions): Promise<UpsertOutcome> {
-  const common = { logger: silentLogger, clock: systemClock, random: Math.random, ...options }
-  const { arm, pull, signal, logger, clock } = common
+  const { arm, pull, signal, logger, clock } = options
   const { eventSubscriptionName: name, namespaceTopic, subscriptionTimeoutMs: timeoutMs } = pull
   const queue = queuePlace(pull)
   const forwarding = forwardingPlace(pull)
@@ -97,7 +96,8 @@ export async function upsertQueue(options: QueueUpsertOptions): Promise<UpsertOu
         throw new BindingError('SUBSCRIPTION_REJECTED', { what, fix: upsert.fix })
       }
       if (upsert.action === 'wait') {
-        await waitForOthers(upsert.state, deadline)
+        const message = `the event subscription ${name} is still ${upsert.state}`
+        await pauseWithin(limits, { clock, ms: changingPauseMs, message })
         continue
       }
       // A second write in one attempt would be a duel with somebody who writes it too.
@@ -113,16 +113,8 @@ export async function upsertQueue(options: QueueUpsertOptions): Promise<UpsertOu
     }
   }
 
-  async function waitForOthers(state: string, deadline: number): Promise<void> {
-    if (clock.elapsed() + changingPauseMs >= deadline) {
-      throw new ArmFailureError({ kind: 'deadline', message: `the event subscription ${name} is still ${state}` })
-    }
-    await pause(clock, changingPauseMs, signal)
-    signal.throwIfAborted()
-  }
-
   const scopeId = namespaceTopic.id
-  return repeatAttempts({ ...common, name, scopeId, timeoutMs, attemptOnce, context })
+  return repeatAttempts({ ...options, random: Math.random, name, scopeId, timeoutMs, attemptOnce, context })
 }
 
 /** What the explanation of a failure names, at the namespace topic or the scope that is forwarded. */
