@@ -129,16 +129,13 @@ export function judgeOutput(lastFailure: string | undefined): SideHealth {
     : { status: 'degraded', reasons: [`the last publish failed: ${lastFailure}`] }
 }
 
-const rank: Readonly<Record<HealthStatus, number>> = { healthy: 0, degraded: 1, unhealthy: 2 }
+const worstFirst: readonly HealthStatus[] = ['unhealthy', 'degraded', 'healthy']
 
 export function judge(sides: { input: InputHealth | undefined; output: SideHealth | undefined }): Health {
   const { input, output } = sides
-  const worst = [input, output]
-    .filter((side) => side !== undefined)
-    .map((side) => side.status)
-    .reduce<HealthStatus>((worse, status) => (rank[status] > rank[worse] ? status : worse), 'healthy')
+  const worst = worstFirst.find((status) => input?.status === status || output?.status === status)
   return {
-    status: input === undefined && output === undefined ? 'unhealthy' : worst,
+    status: worst ?? 'unhealthy',
     ...(input && { input }),
     ...(output && { output }),
   }

@@ -1,4 +1,4 @@
-import { emulatorFixes, fixFor } from '../core/emulator-fix.ts'
+import { emulatorFixes, fixFor, roleFix } from '../core/emulator-fix.ts'
 import type { PullMetadata } from '../metadata/metadata.ts'
 import type { RequestFailure } from '../receiver/namespace-client.ts'
 import { shellWord } from '../support/text.ts'
@@ -12,21 +12,14 @@ export function pullRemedy(
   const { namespaceTopic, namespaceKey, clientId } = pull
   const { subscriptionId, resourceGroup, namespace } = namespaceTopic
   const { status } = failure
-  const fix = (emulator: string, azure: string) => fixFor(namespaceEndpoint, emulator, azure)
   if (status === 401 && namespaceKey) {
     const line =
       `az eventgrid namespace list-key --name ${shellWord(namespace)} ` +
       `--resource-group ${shellWord(resourceGroup)} --subscription ${subscriptionId}`
-    return fix(emulatorFixes.key('namespaceKey'), `check namespaceKey:\n${line}`)
+    return fixFor(namespaceEndpoint, emulatorFixes.key('namespaceKey'), `check namespaceKey:\n${line}`)
   }
   if (status === 401 || status === 403) {
-    const role = 'EventGrid Data Receiver'
-    const assignee = shellWord(clientId ?? '<clientId>')
-    return fix(
-      emulatorFixes.role(role, clientId),
-      'assign the role, and allow a few minutes until it counts:\n' +
-        `az role assignment create --assignee ${assignee} --role "${role}" --scope ${shellWord(namespaceTopic.namespaceId)}`,
-    )
+    return roleFix(namespaceEndpoint, 'EventGrid Data Receiver', clientId, shellWord(namespaceTopic.namespaceId))
   }
   if (status === 404 || status === 410) return whatIsMissing(failure, pull)
   return undefined

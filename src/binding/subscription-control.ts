@@ -16,18 +16,15 @@ export interface SubscriptionControl {
   inspect(signal: AbortSignal): Promise<Finding>
 }
 
-export interface SubscriptionControlOptions extends SideOptions {
-  readonly input: InputMetadata
-  readonly deliveryCredential: Secret | undefined
-}
-
 /**
  * Connects to ARM and Entra. In a file of its own, because their libraries take longer to load than everything else, and
  * a listener need not wait for them.
  *
  * @throws BindingError where endpoint or credential can't be used
  */
-export function connectSubscription(options: SubscriptionControlOptions): SubscriptionControl {
+export function connectSubscription(
+  options: SideOptions & { readonly input: InputMetadata; readonly deliveryCredential: Secret | undefined },
+): SubscriptionControl {
   const { input, endpoints, logger, deliveryCredential } = options
   const credential = createCredential(input.credential, { ...options, environment: input.environment })
   const api = createSubscriptionApi({ input, credential, endpoints })

@@ -7,7 +7,7 @@ import { messageOf } from '../support/error-code.ts'
 import { createReadiness } from './readiness.ts'
 import type { SubscriptionControl } from './subscription-control.ts'
 import { createSubscriptionRepair } from './subscription-repair.ts'
-import { createStateRecord, reasonOf, type SubscriptionState } from './subscription-state.ts'
+import { createStateRecord, reasonOf } from './subscription-state.ts'
 import { createTaskRunner } from './task-runner.ts'
 
 export interface SubscriptionKeeperOptions extends SubscriptionControl {
@@ -25,23 +25,7 @@ export interface SubscriptionKeeperOptions extends SubscriptionControl {
   readonly random?: () => number
 }
 
-/** Creates the event subscription at init, watches it, and corrects it when a delivery or a poll shows that it has to. */
-export interface SubscriptionKeeper {
-  state(): SubscriptionState
-  /**
-   * Whether deliveries may be routed here. Not while the event subscription delivers without our credential, as at the start of a rotation:
-   * they would be answered 503. True where it does not deliver yet, for its handshake has to reach us, and half a minute after `bringUp` at
-   * the latest. Once true it stays so.
-   */
-  isReady(): boolean
-  bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal): Promise<void>
-  /**
-   * Reads the event subscription again and corrects it, in the background and at most once a minute; less often where that does not last.
-   * In a fleet it waits first, and does nothing where another replica has corrected it by then.
-   */
-  repair(): void
-  close(): Promise<void>
-}
+export type SubscriptionKeeper = ReturnType<typeof createSubscriptionKeeper>
 
 /**
  * Shortest time between two polls; the longest is twice that, by chance. A thousand replicas poll 2.2 times a second together, far below
@@ -49,8 +33,11 @@ export interface SubscriptionKeeper {
  */
 const minPollMs = 5 * 60_000
 
-/** Keeps one event subscription. Upserts never overlap, and `close` ends each of them. */
-export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): SubscriptionKeeper {
+/**
+ * Creates the event subscription at init, watches it, and corrects it when a delivery or a poll shows that it has to. Upserts never
+ * overlap, and `close` ends each of them.
+ */
+export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
   const { upsert, inspect, logger, replicas = 1, timeoutMs = 120_000, addsCredential = false } = options
   const { handled = () => 0, clock = systemClock, random = Math.random } = options
   const closing = new AbortController()
@@ -116,8 +103,13 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): Su
 
   return {
     state: record.current,
+    /**
+     * Whether deliveries may be routed here. Not while the event subscription delivers without our credential, as at the start of a
+     * rotation: they would be answered 503. True where it does not deliver yet, for its handshake has to reach us, and half a minute after
+     * `bringUp` at the latest. Once true it stays so.
+     */
     isReady: readiness.isReady,
-    bringUp(patience, signal) {
+    bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal): Promise<void> {
       readiness.startWaiting()
       const either = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
       return tasks.run(async () => {
@@ -127,8 +119,12 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions): Su
         await provision(patience, either)
       })
     },
+    /**
+     * Reads the event subscription again and corrects it, in the background and at most once a minute; less often where that does not last.
+     * In a fleet it waits first, and does nothing where another replica has corrected it by then.
+     */
     repair: repair.request,
-    async close() {
+    async close(): Promise<void> {
       closing.abort()
       repair.close()
       await tasks.close()

@@ -27,19 +27,17 @@ export interface HeldEventsOptions {
   readonly log: QuietLog
   readonly logger: Logger
   readonly clock: SteadyClock
-  /** At least 0 and less than 1. */
-  readonly random: () => number
   /** Called when the handling of an event has ended, and again when it is settled or lost. */
   readonly onRoom: () => void
 }
 
 /** Holds the lock of each received event while its handler runs, and settles it afterwards. */
 export function createHeldEvents(options: HeldEventsOptions) {
-  const { client, lockMs, counter, log, logger, clock, random, onRoom } = options
+  const { client, lockMs, counter, log, logger, clock, onRoom } = options
   // In upper case, as a delivery by push has it.
   const subscriptionName = options.eventSubscriptionName.toUpperCase()
   const settler = createSettler({
-    ...{ client, clock, random },
+    ...{ client, clock },
     onSettled: (operation, events, failed) => logger.debug('settled', { operation, events, failed }),
     onFailure: (operation, { reason }) => log.warn(`a request to ${operation} events failed`, { reason }),
   })

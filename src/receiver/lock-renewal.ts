@@ -15,18 +15,14 @@ export interface LockRenewalOptions {
   readonly renew: (lock: RenewedLock) => Promise<boolean>
 }
 
-/** Renews the locks of events whose handlers run. */
-export interface LockRenewal {
-  add(lock: RenewedLock): void
-  remove(lock: RenewedLock): void
-  close(): void
-}
-
 /** Locks that are due within this time share a request, and so no timer fires more than once a second. */
 const togetherMs = 1_000
 
-/** One timer for all locks, set for the earliest: most events are settled long before their locks are due. */
-export function createLockRenewal({ clock, renewEveryMs, renew }: LockRenewalOptions): LockRenewal {
+/**
+ * Renews the locks of events whose handlers run. One timer for all locks, set for the earliest: most events are settled long before
+ * their locks are due.
+ */
+export function createLockRenewal({ clock, renewEveryMs, renew }: LockRenewalOptions) {
   const locks = createPlacedList<RenewedLock>()
   let cancel: CancelTimer | undefined
 
@@ -52,13 +48,13 @@ export function createLockRenewal({ clock, renewEveryMs, renew }: LockRenewalOpt
   }
 
   return {
-    add(lock) {
+    add(lock: RenewedLock): void {
       lock.renewAt = clock.elapsed() + renewEveryMs - togetherMs
       locks.add(lock)
       schedule()
     },
-    remove: (lock) => void locks.remove(lock),
-    close() {
+    remove: (lock: RenewedLock) => void locks.remove(lock),
+    close(): void {
       cancel?.()
       cancel = undefined
       for (const lock of locks.members) locks.remove(lock)

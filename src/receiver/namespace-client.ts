@@ -23,7 +23,7 @@ import { readTraceContext, type TraceContext } from '../core/trace-context.ts'
 import { secureContextOf, sendBy } from '../core/trust.ts'
 import { systemClock } from '../support/clock.ts'
 import { isRecord } from '../support/is-record.ts'
-import { sliceMemberOfItems } from '../support/json-text.ts'
+import { readJson, sliceMemberOfItems } from '../support/json-text.ts'
 import { createRequestLimits } from '../support/request-limits.ts'
 import { oneLine } from '../support/text.ts'
 import { maxEventsPerReceive } from './decide-receives.ts'
@@ -100,8 +100,6 @@ export interface NamespaceClientOptions {
     | { readonly kind: 'key'; readonly key: Secret }
     | { readonly kind: 'entra'; readonly credential: TokenCredential & { renew?(): void }; readonly scope: string }
   readonly endpoints: Endpoints
-  /** Milliseconds since 1970. @default Date.now */
-  readonly now?: () => number
 }
 
 /** Room for as many events of the largest size as one receive may bring, and what is around them. */
@@ -115,7 +113,7 @@ const allStatusCodes = new Set([Number.POSITIVE_INFINITY])
  * attributes, falsy data and `data_base64`.
  */
 export function createNamespaceClient(options: NamespaceClientOptions): NamespaceClient {
-  const { authentication, endpoints, topicName, eventSubscriptionName, now = Date.now } = options
+  const { authentication, endpoints, topicName, eventSubscriptionName } = options
   const base = `${options.namespaceEndpoint.replace(/(?<!\/)\/+$/, '')}/topics/${topicName}/eventsubscriptions/${eventSubscriptionName}`
   const secureContext = secureContextOf(endpoints)
   const agent = new Agent({ keepAlive: true, ...(secureContext && { secureContext }) })
@@ -177,7 +175,7 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
         : Buffer.alloc(0)
       if (response.status === 200) return { body: received }
       if (response.status === 401 && authentication.kind === 'entra') authentication.credential.renew?.()
-      return { failure: readRefusal(response, received.toString(), now(), shown) }
+      return { failure: readRefusal(response, received.toString(), shown) }
     } catch (error) {
       return { failure: readError(error, options.namespaceEndpoint, shown) }
     } finally {
@@ -212,7 +210,7 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
 
 /** The events of an answer, each as the exact slice of it; `undefined` where the answer has another form. */
 function readReceived(bytes: Buffer): readonly LockedEvent[] | undefined {
-  const parsed = parseJson(bytes.toString())
+  const parsed = readJson(bytes.toString())
   const values = isRecord(parsed) ? parsed.value : undefined
   if (!Array.isArray(values)) return undefined
   if (values.length === 0) return []
@@ -235,7 +233,7 @@ function readReceived(bytes: Buffer): readonly LockedEvent[] | undefined {
 
 /** `undefined` where the answer has another form: it may be that of a proxy, and nothing was settled. */
 function readFailedTokens(text: string): readonly FailedToken[] | undefined {
-  const parsed = parseJson(text)
+  const parsed = readJson(text)
   if (!isRecord(parsed)) return undefined
   const { failedLockTokens: failed, succeededLockTokens: succeeded } = parsed
   if (!Array.isArray(failed)) return Array.isArray(succeeded) ? [] : undefined
@@ -248,13 +246,12 @@ function readFailedTokens(text: string): readonly FailedToken[] | undefined {
 function readRefusal(
   { status, headers }: PipelineResponse,
   body: string,
-  now: number,
   shown: (text: string) => string,
 ): RequestFailure {
-  const parsed = parseJson(body)
+  const parsed = readJson(body)
   const error = isRecord(parsed) && isRecord(parsed.error) ? parsed.error : {}
   const words = [error.code, error.message].filter((part) => typeof part === 'string').join(' ')
-  const retryAfterMs = readRetryAfter((name) => headers.get(name), now)
+  const retryAfterMs = readRetryAfter((name) => headers.get(name), Date.now())
   return {
     status,
     reason: [`status ${status}`, shown(words)].filter(Boolean).join(': '),
@@ -278,12 +275,4 @@ function readError(error: unknown, namespaceEndpoint: string, shown: (text: stri
   const message = error instanceof Error ? shown(error.message) : 'unknown'
   const reason = code !== undefined && !message.includes(code) ? `${code} ${message}` : message
   return { reason, ...(fix !== undefined && { fix }) }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -13,8 +13,6 @@ export interface ReceiveFailuresOptions {
   readonly remedy: (failure: RequestFailure) => string | undefined
   readonly logger: Logger
   readonly clock: SteadyClock
-  /** At least 0 and less than 1. */
-  readonly random: () => number
   /** Ends the pause. */
   readonly signal: AbortSignal
   /** Called after each pause: it is time to receive again. */
@@ -23,7 +21,7 @@ export interface ReceiveFailuresOptions {
 
 /** Pauses after receives that fail, longer each time, and logs when an outage begins and ends. */
 export function createReceiveFailures(options: ReceiveFailuresOptions) {
-  const { remedy, logger, clock, random, signal, onPauseEnd } = options
+  const { remedy, logger, clock, signal, onPauseEnd } = options
   let failures = 0
   let last: RequestFailure | undefined
   let isPausing = false
@@ -41,7 +39,7 @@ export function createReceiveFailures(options: ReceiveFailuresOptions) {
       // Receives that were open together and failed together are one failure.
       if (isPausing) return
       failures++
-      const pauseMs = decidePause(failure, failures, random())
+      const pauseMs = decidePause(failure, failures)
       if (failures <= maxOutageLines) {
         const fix = failure.fix ?? remedy(failure)
         logger.warn(`events cannot be received: ${failure.reason}${fix === undefined ? '' : `; ${fix}`}`, {
@@ -57,13 +55,8 @@ export function createReceiveFailures(options: ReceiveFailuresOptions) {
   }
 }
 
-/** The pause after so many failures in a row, in ms; at least as long as the namespace asks for (pure). */
-function decidePause({ retryAfterMs = 0 }: RequestFailure, failures: number, random: number): number {
-  const backOffMs = backOff({
-    attempt: failures,
-    baseMs: firstPauseMs,
-    maxMs: maxPauseMs,
-    random: (1 + random) / 2,
-  })
-  return Math.max(retryAfterMs, backOffMs)
+/** The pause after so many failures in a row, in ms; at least as long as the namespace asks for. */
+function decidePause({ retryAfterMs = 0 }: RequestFailure, failures: number): number {
+  const random = (1 + Math.random()) / 2
+  return Math.max(retryAfterMs, backOff({ attempt: failures, baseMs: firstPauseMs, maxMs: maxPauseMs, random }))
 }

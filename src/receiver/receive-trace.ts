@@ -1,5 +1,5 @@
-import { type Attributes, context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
-import { attribute, bounded, errorType, instruments, messagingSystem, tracer } from '../core/telemetry.ts'
+import { type Attributes, context, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api'
+import { attribute, bounded, endSpan, errorType, instruments, messagingSystem, tracer } from '../core/telemetry.ts'
 import { remoteSpan, type TraceContext } from '../core/trace-context.ts'
 import type { NamespaceClient, NamespaceClientOptions, ReceiveAnswer, SettleAnswer } from './namespace-client.ts'
 
@@ -31,8 +31,7 @@ export function traceClient(
     const error = signal.aborted ? undefined : typeOf(answer)
     const seconds = (performance.now() - since) / 1000
     instruments()?.operationDuration.record(seconds, { ...attributes, ...errorType(error) })
-    if (error !== undefined) span?.setAttributes(errorType(error)).setStatus({ code: SpanStatusCode.ERROR })
-    span?.setAttribute(attribute.batchCount, countOf(answer)).end()
+    endSpan(span?.setAttribute(attribute.batchCount, countOf(answer)), error)
     return answer
   }
 

@@ -32,13 +32,11 @@ export interface ReceiverOptions {
   readonly log: QuietLog
   readonly logger: Logger
   readonly clock: SteadyClock
-  /** At least 0 and less than 1. @default Math.random */
-  readonly random?: () => number
 }
 
 export interface ReceiverStatus {
-  /** Why nothing can be received now; absent where the last receive succeeded. */
-  readonly failure?: RequestFailure
+  /** Why nothing can be received now; `undefined` where the last receive succeeded. */
+  readonly failure: RequestFailure | undefined
   /** Whether a receive has ever succeeded. */
   readonly everReceived: boolean
   readonly draining: boolean
@@ -46,13 +44,7 @@ export interface ReceiverStatus {
 }
 
 /** Pull delivery from one Queue event subscription. */
-export interface Receiver {
-  status(): ReceiverStatus
-  /** To be called when a handler was attached. */
-  handlerAttached(): void
-  /** Receives nothing new, awaits the handlers and settles their events; `drainMs` at the longest. */
-  close(drainMs: number): Promise<void>
-}
+export type Receiver = ReturnType<typeof createReceiver>
 
 /**
  * How long Event Grid keeps a receive open while the queue is empty: 10 to 120 s. A connection that broke in silence is noticed
@@ -63,13 +55,13 @@ const maxWaitSeconds = 30
 const minLockMs = 60_000
 
 /** Receives events as long as handler calls are free, and settles each by how its handling ended. */
-export function createReceiver(options: ReceiverOptions): Receiver {
-  const { client, dispatch, clock, logger, maxConcurrency, random = Math.random } = options
+export function createReceiver(options: ReceiverOptions) {
+  const { client, dispatch, clock, logger, maxConcurrency } = options
   const closing = new AbortController()
   const counter = createPullCounter()
   const lockMs = options.lockDurationMs ?? minLockMs
-  const held = createHeldEvents({ ...options, lockMs, counter, random, onRoom: pumpSoon })
-  const failures = createReceiveFailures({ ...options, random, signal: closing.signal, onPauseEnd: pump })
+  const held = createHeldEvents({ ...options, lockMs, counter, onRoom: pumpSoon })
+  const failures = createReceiveFailures({ ...options, signal: closing.signal, onPauseEnd: pump })
   const open = new Set<{ readonly asked: number }>()
   let willPump = false
   let wasFull = false
@@ -91,7 +83,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     for (;;) {
       // An event is held until it is settled: a namespace that settles slowly must not fill the memory.
       const free = Math.min(maxConcurrency - dispatch.running, 2 * maxConcurrency - held.size)
-      const asked = decideReceive({ free, open: askedOf(open), wasFull, mostEvents })
+      const asked = decideReceive({ free, open: [...open].map((request) => request.asked), wasFull, mostEvents })
       if (asked === 0) return
       void receive(asked)
     }
@@ -126,21 +118,18 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     failures.failed(failure)
   }
 
-  function status(): ReceiverStatus {
-    const failure = failures.current()
-    return {
-      ...(failure && { failure }),
+  pump()
+  return {
+    status: (): ReceiverStatus => ({
+      failure: failures.current(),
       everReceived,
       draining: closing.signal.aborted,
       counts: counter.current(),
-    }
-  }
-
-  pump()
-  return {
-    status,
+    }),
+    /** To be called when a handler was attached. */
     handlerAttached: pump,
-    async close(drainMs) {
+    /** Receives nothing new, awaits the handlers and settles their events; `drainMs` at the longest. */
+    async close(drainMs: number): Promise<void> {
       closing.abort()
       dispatch.stop()
       const timeIsUp = new AbortController()
@@ -152,5 +141,3 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     },
   }
 }
-
-const askedOf = (open: ReadonlySet<{ readonly asked: number }>) => [...open].map(({ asked }) => asked)

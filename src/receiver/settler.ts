@@ -19,23 +19,10 @@ export type SettleResult = 'done' | { readonly lost: string }
 export interface SettlerOptions {
   readonly client: Pick<NamespaceClient, 'settle'>
   readonly clock: SteadyClock
-  /** At least 0 and less than 1. */
-  readonly random: () => number
   /** Called after each request that was answered: how many lock tokens it had, and how many of them failed. */
   readonly onSettled: (operation: SettleOperation, events: number, failed: number) => void
   /** Called after each request that failed. */
   readonly onFailure: (operation: SettleOperation, failure: RequestFailure) => void
-}
-
-/** Settles and renews locks: those of one kind that come together share a request. */
-export interface Settler {
-  /** Calls `onEnd` once, later. */
-  settle(lock: HeldLock, settlement: Settlement, onEnd: (result: SettleResult) => void): void
-  renew(lock: HeldLock): Promise<SettleResult>
-  /** Resolves when every settlement has ended. A renewal is not awaited. */
-  idle(): Promise<void>
-  /** Ends what is still under way: every lock that waits is lost. */
-  close(): void
 }
 
 interface Waiting {
@@ -55,7 +42,8 @@ const maxTokens = 100
 const firstPauseMs = 200
 const maxPauseMs = 5_000
 
-export function createSettler({ client, clock, random, onSettled, onFailure }: SettlerOptions): Settler {
+/** Settles and renews locks: those of one kind that come together share a request. */
+export function createSettler({ client, clock, onSettled, onFailure }: SettlerOptions) {
   const queues = new Map<string, Queue>()
   const closing = new AbortController()
   const idleListeners: (() => void)[] = []
@@ -109,7 +97,7 @@ export function createSettler({ client, clock, random, onSettled, onFailure }: S
       onFailure(operation, failure)
       const waitMs = Math.max(
         failure.retryAfterMs ?? 0,
-        backOff({ attempt, baseMs: firstPauseMs, maxMs: maxPauseMs, random: random() }),
+        backOff({ attempt, baseMs: firstPauseMs, maxMs: maxPauseMs, random: Math.random() }),
       )
       const isOver = closing.signal.aborted || !mayPass(failure)
       const resumesAt = clock.elapsed() + waitMs
@@ -122,7 +110,8 @@ export function createSettler({ client, clock, random, onSettled, onFailure }: S
   }
 
   return {
-    settle(lock, settlement, onEnd) {
+    /** Calls `onEnd` once, later. */
+    settle(lock: HeldLock, settlement: Settlement, onEnd: (result: SettleResult) => void): void {
       const delaySeconds = settlement.kind === 'release' ? settlement.delaySeconds : 0
       settling++
       const onAnswer = (result: SettleResult) => {
@@ -131,12 +120,14 @@ export function createSettler({ client, clock, random, onSettled, onFailure }: S
       }
       enqueue({ lock, onEnd: onAnswer }, queueOf(settlement.kind, delaySeconds))
     },
-    renew: (lock) => new Promise((onEnd) => enqueue({ lock, onEnd }, queueOf('renewLock', 0))),
+    renew: (lock: HeldLock) => new Promise<SettleResult>((onEnd) => enqueue({ lock, onEnd }, queueOf('renewLock', 0))),
+    /** Resolves when every settlement has ended. A renewal is not awaited. */
     idle: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         if (settling === 0) resolve()
         else idleListeners.push(resolve)
       }),
+    /** Ends what is still under way: every lock that waits is lost. */
     close: () => closing.abort(),
   }
 }
