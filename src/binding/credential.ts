@@ -13,7 +13,7 @@ import { type Endpoints, strayEmulatorId } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import { readRetryAfter } from '../core/retry-after.ts'
 import { scrub } from '../core/scrub.ts'
-import { trustOptions } from '../core/trust.ts'
+import { trustPolicies } from '../core/trust.ts'
 import { type AzureEnvironment, azureEnvironments } from '../metadata/azure-environment.ts'
 import type { CredentialMetadata } from '../metadata/metadata.ts'
 import { type Exchange, judgeTokenFailure } from './token-failure.ts'
@@ -139,13 +139,10 @@ function connect(
     // The caller tries again; retries here would multiply.
     retryOptions: { maxRetries: 0 },
     additionalPolicies: [
-      ...trustOptions(endpoints).additionalPolicies,
-      { policy: observer, position: 'perRetry' as const },
-      {
-        policy: createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'fail' }),
-        position: 'perRetry' as const,
-      },
-    ],
+      ...trustPolicies(endpoints),
+      observer,
+      createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'fail' }),
+    ].map((policy) => ({ policy, position: 'perRetry' as const })),
   }
   switch (metadata.kind) {
     case 'clientSecret':

@@ -55,8 +55,7 @@ export function judgeTokenFailure(
     const from = metadata.kind === 'host' ? "the host's credential" : authorityHost
     // Not as the fix: with one there is no other attempt.
     const silent = silentEmulatorFix(why, authorityHost)
-    return new NoTokenError({
-      what: `no token from ${from}: ${show(why)}${silent === undefined ? '' : `; ${silent}`}${hint}`,
+    return new NoTokenError(`no token from ${from}: ${show(why)}${silent === undefined ? '' : `; ${silent}`}${hint}`, {
       fix: certificateRemedy(why, authorityHost),
       retryAfterMs: exchange?.status === undefined ? undefined : exchange.retryAfterMs,
     })

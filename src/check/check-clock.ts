@@ -1,7 +1,7 @@
 import { createDefaultHttpClient, createPipelineFromOptions, createPipelineRequest } from '@azure/core-rest-pipeline'
 import { createAnswerLimitPolicy } from '../core/answer-limit.ts'
 import type { Endpoints } from '../core/endpoints.ts'
-import { trustOptions } from '../core/trust.ts'
+import { trustPolicies } from '../core/trust.ts'
 import type { CheckId } from './check-ids.ts'
 import { type Finding, failed, ok, warning } from './finding.ts'
 import type { Check } from './run-checks.ts'
@@ -55,8 +55,7 @@ export function judgeClock(date: string | undefined, here: number): Finding {
 
 async function dateOf(url: string, endpoints: Endpoints, abortSignal: AbortSignal): Promise<string | undefined> {
   const pipeline = createPipelineFromOptions({ retryOptions: { maxRetries: 0 }, redirectOptions: { maxRetries: 0 } })
-  for (const { policy } of trustOptions(endpoints).additionalPolicies)
-    pipeline.addPolicy(policy, { afterPhase: 'Retry' })
+  for (const policy of trustPolicies(endpoints)) pipeline.addPolicy(policy, { afterPhase: 'Retry' })
   pipeline.addPolicy(createAnswerLimitPolicy({ maxBytes: 65_536, longer: 'cut' }), { afterPhase: 'Retry' })
   const request = createPipelineRequest({
     url,

@@ -11,8 +11,6 @@ export interface AnswerLimit {
   readonly longer: 'fail' | 'cut'
 }
 
-const tooLongCode = 'ANSWER_TOO_LONG'
-
 /** A pipeline policy that bounds the body of each answer. Add it last: the policies before it read `bodyAsText` as usual. */
 export function createAnswerLimitPolicy(limit: AnswerLimit): PipelinePolicy {
   return {
@@ -52,7 +50,8 @@ export function readBounded(stream: NodeJS.ReadableStream, { maxBytes, longer }:
       size += chunk.length
       if (size <= maxBytes) return
       if (longer === 'cut') finish()
-      else settle(() => reject(new RestError(`the answer has more than ${maxBytes} bytes`, { code: tooLongCode })))
+      else
+        settle(() => reject(new RestError(`the answer has more than ${maxBytes} bytes`, { code: 'ANSWER_TOO_LONG' })))
       // Ends the connection too.
       if (stream instanceof Readable) stream.destroy()
     })

@@ -1,5 +1,9 @@
-/** The attributes of a CloudEvent, and whatever else it came with. */
-interface CloudEventAttributes {
+/**
+ * A CloudEvent as a handler gets it, with whatever else it came with.
+ *
+ * @typeParam Data the type of `data`. The binding does not check it: {@link routeEvents} does, with a schema.
+ */
+export interface CloudEvent<Data = unknown> {
   readonly specversion: string
   readonly id: string
   readonly source: string
@@ -10,21 +14,19 @@ interface CloudEventAttributes {
   readonly datacontenttype?: string
   readonly dataschema?: string
   readonly data_base64?: string
+  /** Absent where the event has none, so `undefined`. */
+  readonly data: Data
   readonly [extension: string]: unknown
 }
 
 /**
- * A CloudEvent as a handler gets it.
+ * One delivered event, as a handler gets it: a plain object, so that a spread copies all of it.
  *
- * @typeParam Data the type of `data`. The binding does not check it: {@link routeEvents} does, with a schema.
+ * @typeParam Data the type of `cloudEvent.data`
  */
-export interface CloudEvent<Data = unknown> extends CloudEventAttributes {
-  /** Absent where the event has none, so `undefined`. */
-  readonly data: Data
-}
-
-/** What a handler gets beside the parsed event. */
-interface ReceivedBytes {
+export interface ReceivedEvent<Data = unknown> {
+  /** The event parsed; converted where it came in the Event Grid schema. */
+  readonly cloudEvent: CloudEvent<Data>
   /**
    * The event's own bytes (JSON): in a batch the exact slice of the body, never serialised anew. A handler may change them. A small Buffer
    * shares memory with others, as always in Node, so it cannot be transferred to another thread: post a copy.
@@ -36,16 +38,6 @@ interface ReceivedBytes {
   readonly metadata: Readonly<Record<string, string>>
   /** Aborts when `handlerTimeout` is over. */
   readonly signal: AbortSignal
-}
-
-/**
- * One delivered event, as a handler gets it: a plain object, so that a spread copies all of it.
- *
- * @typeParam Data the type of `cloudEvent.data`
- */
-export type ReceivedEvent<Data = unknown> = ReceivedBytes & {
-  /** The event parsed; converted where it came in the Event Grid schema. */
-  readonly cloudEvent: CloudEvent<Data>
 }
 
 /**

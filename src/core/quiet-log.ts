@@ -28,7 +28,7 @@ const intervalMs = 30_000
 
 export function createQuietLog({ logger, now, clock }: QuietLogOptions): QuietLog {
   const lastAt = new Map<string, number>()
-  const leftOut = new Map<string, LeftOut>()
+  const leftOut = new Map<string, { count: number; write: () => void; cancel: CancelTimer | undefined }>()
   const subjects = new Set<string>()
 
   /** What lines are bounded by: the message, or it with its subject. */
@@ -77,10 +77,4 @@ export function createQuietLog({ logger, now, clock }: QuietLogOptions): QuietLo
       for (const { write } of [...leftOut.values()]) write()
     },
   }
-}
-
-interface LeftOut {
-  readonly count: number
-  readonly write: () => void
-  readonly cancel: CancelTimer | undefined
 }

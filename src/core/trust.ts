@@ -9,17 +9,13 @@ const maxContexts = 8
 const contexts = new Map<string, SecureContext>()
 const agents = new WeakMap<SecureContext, Agent>()
 
-export interface TrustOptions {
-  readonly additionalPolicies: { readonly policy: PipelinePolicy; readonly position: 'perRetry' }[]
-}
-
 /**
- * The options that make a client of the Azure SDKs trust `endpoints.ca`, also through a proxy; nothing where there is
- * none. Connections are shared by all clients with the same `ca`.
+ * The policies, for each retry, that make a client of the Azure SDKs trust `endpoints.ca`, also through a proxy; none where
+ * there is none. Connections are shared by all clients with the same `ca`.
  */
-export function trustOptions(endpoints: Endpoints): TrustOptions {
+export function trustPolicies(endpoints: Endpoints): readonly PipelinePolicy[] {
   const secureContext = secureContextOf(endpoints)
-  if (!secureContext) return { additionalPolicies: [] }
+  if (!secureContext) return []
   const agent = agents.get(secureContext) ?? new Agent({ keepAlive: true, secureContext })
   agents.set(secureContext, agent)
   const policy: PipelinePolicy = {
@@ -30,7 +26,7 @@ export function trustOptions(endpoints: Endpoints): TrustOptions {
       return next(request)
     },
   }
-  return { additionalPolicies: [{ policy, position: 'perRetry' }] }
+  return [policy]
 }
 
 /**

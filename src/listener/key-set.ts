@@ -1,6 +1,5 @@
-import type { PipelineResponse } from '@azure/core-rest-pipeline'
 import { compactVerify, createRemoteJWKSet, customFetch, errors } from 'jose'
-import { trustOptions } from '../core/trust.ts'
+import { trustPolicies } from '../core/trust.ts'
 import { isRecord } from '../support/is-record.ts'
 
 /** `unavailable`: the key is not in the set that we have, and the set cannot be fetched now. */
@@ -104,38 +103,24 @@ function holdsKey(text: string): boolean {
 /** Fetches as the Azure SDKs do: through the proxy of the environment, and trusting the same certificates. */
 function createFetch({ url, ca }: KeySetOptions): (signal: AbortSignal) => Promise<string> {
   const connect = async () => {
-    // Loaded with the first fetch, so that the start does not wait for it.
+    // Loaded with the first fetch, so that the start does not wait for them.
+    const { createAnswerLimitPolicy } = await import('../core/answer-limit.ts')
     const { createDefaultHttpClient, createPipelineFromOptions, createPipelineRequest } = await import(
       '@azure/core-rest-pipeline'
     )
     const client = createDefaultHttpClient()
     const pipeline = createPipelineFromOptions({ retryOptions: { maxRetries: 0 }, redirectOptions: { maxRetries: 0 } })
-    for (const { policy } of trustOptions(ca === undefined ? {} : { ca }).additionalPolicies)
-      pipeline.addPolicy(policy, { phase: 'Sign' })
-    const streamResponseStatusCodes = new Set([200])
+    for (const policy of trustPolicies(ca === undefined ? {} : { ca })) pipeline.addPolicy(policy, { phase: 'Sign' })
+    pipeline.addPolicy(createAnswerLimitPolicy({ maxBytes, longer: 'fail' }), { afterPhase: 'Sign' })
     return (abortSignal: AbortSignal) =>
-      pipeline.sendRequest(
-        client,
-        createPipelineRequest({ url, abortSignal, disableKeepAlive: true, streamResponseStatusCodes }),
-      )
+      pipeline.sendRequest(client, createPipelineRequest({ url, abortSignal, disableKeepAlive: true }))
   }
   let connecting: ReturnType<typeof connect> | undefined
   return async (signal) => {
     connecting ??= connect()
     const send = await connecting
-    return readAnswer(await send(signal))
+    const { status, bodyAsText } = await send(signal)
+    if (status !== 200) throw new Error(`the key set was answered with ${status}`)
+    return bodyAsText ?? ''
   }
-}
-
-async function readAnswer({ status, readableStreamBody }: PipelineResponse): Promise<string> {
-  if (status !== 200 || !readableStreamBody) throw new Error(`the key set was answered with ${status}`)
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of readableStreamBody) {
-    const bytes = Buffer.from(chunk)
-    length += bytes.length
-    if (length > maxBytes) throw new Error('the key set is too large')
-    chunks.push(bytes)
-  }
-  return Buffer.concat(chunks).toString()
 }

@@ -4,7 +4,7 @@ import type { PipelinePolicy } from '@azure/core-rest-pipeline'
 import { createAnswerLimitPolicy, maxAnswerBytes } from '../core/answer-limit.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
-import { trustOptions } from '../core/trust.ts'
+import { trustPolicies } from '../core/trust.ts'
 import type { AzureEnvironment } from '../metadata/azure-environment.ts'
 import { ArmFailureError } from './arm-failure.ts'
 import { createTimeLimitPolicy } from './time-limit.ts'
@@ -42,17 +42,19 @@ export function connectArm(
 ): EventGridManagementClient {
   const { environment, subscriptionId, credential, endpoints } = options
   const resourceManager = resourceManagerOf(endpoints, environment)
+  const perRetry = [
+    createOwnHostPolicy(resourceManager),
+    ...trustPolicies(endpoints),
+    createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'fail' }),
+  ]
   return new EventGridManagementClient(credential, subscriptionId, {
     endpoint: resourceManager,
     credentialScopes: environment.resourceManagerScope,
     retryOptions: { maxRetries: 0 },
     userAgentOptions: { userAgentPrefix: 'eventgrid-binding' },
     additionalPolicies: [
-      ...first.map((policy) => ({ policy, position: 'perCall' as const })),
-      { policy: createTimeLimitPolicy(), position: 'perCall' },
-      { policy: createOwnHostPolicy(resourceManager), position: 'perRetry' },
-      ...trustOptions(endpoints).additionalPolicies,
-      { policy: createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'fail' }), position: 'perRetry' },
+      ...[...first, createTimeLimitPolicy()].map((policy) => ({ policy, position: 'perCall' as const })),
+      ...perRetry.map((policy) => ({ policy, position: 'perRetry' as const })),
     ],
   })
 }

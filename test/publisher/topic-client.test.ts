@@ -120,7 +120,7 @@ describe('with topicAuthentication entra', () => {
     let asked = 0
     const getToken = async () => {
       asked += 1
-      if (asked === 1) throw new NoTokenError({ what: 'it answered 429', fix: undefined, retryAfterMs: 20 })
+      if (asked === 1) throw new NoTokenError('it answered 429', { fix: undefined, retryAfterMs: 20 })
       return { token: 'token-1', expiresOnTimestamp: inAnHour() }
     }
     const { publisher, log } = openPublisher(topic.endpoint, {
