@@ -8,35 +8,13 @@ export interface Waiter {
   refuse(): void
 }
 
-/** Counts handler calls, and queues what waits for one. */
-export interface Admission {
-  /** Takes a slot if one is free and the queue is empty. */
-  tryEnter(): boolean
-  /** Gives a slot back; the waiter that came first gets it. */
-  leave(): void
-  /** False: the queue is full. A waiter that was admitted before (`again`) always finds room: the first wait bounded their number. */
-  wait(waiter: Waiter, turn: 'first' | 'again'): boolean
-  /** Removes a waiter, if it is in the queue. */
-  cancel(waiter: Waiter): void
-  /** Refuses all waiters. */
-  refuseAll(): void
-  readonly waiting: number
-}
+/** Waiters at once. */
+const maxWaiting = 1_000
+/** Bytes of all waiters together. */
+const maxWaitingBytes = 64 * 1024 * 1024
 
-export interface AdmissionOptions {
-  /** Handler calls at once. */
-  readonly maxConcurrency: number
-  /** Waiters at once. @default 1_000 */
-  readonly maxWaiting?: number
-  /** Bytes of all waiters together. @default 67_108_864 */
-  readonly maxWaitingBytes?: number
-}
-
-export function createAdmission({
-  maxConcurrency,
-  maxWaiting = 1_000,
-  maxWaitingBytes = 64 * 1024 * 1024,
-}: AdmissionOptions): Admission {
+/** Counts handler calls, `maxConcurrency` at once, and queues what waits for one. */
+export function createAdmission({ maxConcurrency }: { readonly maxConcurrency: number }) {
   const queue = new Set<Waiter>()
   let bytes = 0
   let taken = 0
@@ -65,25 +43,27 @@ export function createAdmission({
   }
 
   return {
-    tryEnter() {
+    /** Takes a slot if one is free and the queue is empty. */
+    tryEnter(): boolean {
       if (taken >= maxConcurrency || queue.size > 0) return false
       taken++
       return true
     },
-    leave() {
+    /** Gives a slot back; the waiter that came first gets it. */
+    leave(): void {
       taken--
       if (queue.size > 0) handOut()
     },
-    wait(waiter, turn) {
+    /** False: the queue is full. A waiter that was admitted before (`again`) always finds room: the first wait bounded their number. */
+    wait(waiter: Waiter, turn: 'first' | 'again'): boolean {
       if (turn === 'first' && (queue.size >= maxWaiting || bytes + waiter.bytes > maxWaitingBytes)) return false
       queue.add(waiter)
       bytes += waiter.bytes
       return true
     },
-    cancel(waiter) {
-      remove(waiter)
-    },
-    refuseAll() {
+    /** Removes a waiter, if it is in the queue. */
+    cancel: remove,
+    refuseAll(): void {
       for (const waiter of [...queue]) if (remove(waiter)) waiter.refuse()
     },
     get waiting() {

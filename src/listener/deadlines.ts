@@ -6,23 +6,15 @@ export interface Expiring extends Placed {
   readonly expiresAt: number
 }
 
-/** Calls `expire` for items still present at their deadline. */
-export interface Deadlines<T extends Expiring> {
-  add(item: T): void
-  remove(item: T): void
-  /** Clears the timer as soon as no item is left. */
-  stop(): void
-}
-
 /**
- * One timer for all items: thousands of deliveries begin and end each second, and nearly all end in time. The timer is set for the first
- * item; when it fires it is set for the earliest of the rest.
+ * Calls `expire` for items still present at their deadline. One timer for all items: thousands of deliveries begin and end each second, and
+ * nearly all end in time. The timer is set for the first item; when it fires it is set for the earliest of the rest.
  */
 export function createDeadlines<T extends Expiring>(
   clock: Pick<Clock, 'setTimer'>,
   now: () => number,
   expire: (item: T) => void,
-): Deadlines<T> {
+) {
   const open = createPlacedList<T>()
   let cancel: CancelTimer | undefined
   let timerAt = Number.POSITIVE_INFINITY
@@ -53,15 +45,16 @@ export function createDeadlines<T extends Expiring>(
   }
 
   return {
-    add(item) {
+    add(item: T): void {
       open.add(item)
       if (item.expiresAt < timerAt) setFor(item.expiresAt)
     },
-    remove(item) {
+    remove(item: T): void {
       open.remove(item)
       if (stopped && open.size === 0) clear()
     },
-    stop() {
+    /** Clears the timer as soon as no item is left. */
+    stop(): void {
       stopped = true
       if (open.size === 0) clear()
     },

@@ -13,10 +13,8 @@ export interface EntraCheckOptions {
   readonly maxCached?: number
 }
 
-/** Checks an `Authorization` header; without a promise where the token was verified before. */
-export type EntraCheck = (authorization: string | undefined) => Evidence | Promise<Evidence>
-
-export function createEntraCheck({ expected, keys, now, maxCached = 1_000 }: EntraCheckOptions): EntraCheck {
+/** Makes a check of an `Authorization` header. It gives no promise where the token was verified before. */
+export function createEntraCheck({ expected, keys, now, maxCached = 1_000 }: EntraCheckOptions) {
   // Hashes, not tokens: a token that could be presented again does not stay in memory.
   const verified = new Map<string, number>()
 
@@ -47,7 +45,7 @@ export function createEntraCheck({ expected, keys, now, maxCached = 1_000 }: Ent
     }
   }
 
-  return (authorization) => {
+  return (authorization: string | undefined): Evidence | Promise<Evidence> => {
     const token = bearerToken(authorization)
     if (token === undefined) return { kind: 'absent' }
     const digest = hash('sha256', token, 'base64')

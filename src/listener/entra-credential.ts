@@ -3,16 +3,11 @@ import { createEntraCheck } from './entra-check.ts'
 import { createKeySet } from './key-set.ts'
 
 /** Checks Entra's tokens with the signing keys of the tenant. */
-export function createEntraCredentialCheck({
-  authentication,
-  input: { environment, subscriberEndpoint },
-  endpoints,
-  log,
-  keySetTimeoutMs,
-  closing,
-  now,
-  elapsed,
-}: CheckCredentialOptions & { readonly authentication: EntraAuthentication }): CheckCredential {
+export function createEntraCredentialCheck(
+  options: CheckCredentialOptions & { readonly authentication: EntraAuthentication },
+): CheckCredential {
+  const { authentication, input, endpoints, log, keySetTimeoutMs, closing, now, elapsed } = options
+  const { environment, subscriberEndpoint } = input
   const authorityHost = (endpoints.authorityHost ?? environment.authorityHost).replace(/\/$/, '')
   const url = `${authorityHost}/${encodeURIComponent(authentication.tenantId)}/discovery/v2.0/keys`
   const check = createEntraCheck({
@@ -25,11 +20,10 @@ export function createEntraCredentialCheck({
     keys: createKeySet({
       ...{ url, ca: endpoints.ca, closing, elapsed },
       ...(keySetTimeoutMs !== undefined && { timeoutMs: keySetTimeoutMs }),
-      onFailure: (error) =>
-        log.warn('could not fetch the keys of Entra', {
-          url,
-          reason: error instanceof Error ? error.name : typeof error,
-        }),
+      onFailure(error) {
+        const reason = error instanceof Error ? error.name : typeof error
+        log.warn('could not fetch the keys of Entra', { url, reason })
+      },
     }),
     now,
   })

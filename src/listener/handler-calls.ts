@@ -1,8 +1,8 @@
 import type { EventHandler, ReceivedEvent } from '../core/event.ts'
 import type { Processing } from '../core/processing.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
+import { otherError } from '../core/telemetry.ts'
 import { oneLine } from '../support/text.ts'
-import { type HandlerError, readThrown } from './handler-error.ts'
 
 /** How a handler call ended. */
 export type CallOutcome = 'resolved' | 'rejected' | 'threw'
@@ -60,7 +60,22 @@ async function settle(result: unknown, resolve: () => void, fail: (error: unknow
 
 const isGenerator = (value: unknown) => value !== undefined && /Generator/.test(Object.prototype.toString.call(value))
 
-function logThrown({ rejected, reason }: HandlerError, eventId: string, log: QuietLog): void {
+/**
+ * Reads what a handler threw: whether it is a `RejectEvent`, its class for `error.type` of its span, and a text for the log. It may be
+ * anything, even an object whose properties throw when they are read; reading it must not end the process. A `RejectEvent` is recognised
+ * by its name, because a handler may have it from another copy of this package.
+ */
+function readThrown(error: unknown) {
+  try {
+    if (!(error instanceof Error)) return { rejected: false, type: otherError, reason: typeof error }
+    const name = String(error.name)
+    return { rejected: name === 'RejectEvent', type: name, reason: `${name}: ${String(error.message)}` }
+  } catch {
+    return { rejected: false, type: otherError, reason: 'an error that cannot be read' }
+  }
+}
+
+function logThrown({ rejected, reason }: ReturnType<typeof readThrown>, eventId: string, log: QuietLog): void {
   const message = rejected ? 'the handler rejected an event' : 'the handler failed, so the event is not acknowledged'
   const text = oneLine(reason, 300)
   log.warn(message, { id: oneLine(eventId, 120), error: text }, text)

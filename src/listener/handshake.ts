@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isRecord } from '../support/is-record.ts'
+import { readJson } from '../support/json-text.ts'
 import { type Answer, jsonAnswer, problemAnswer } from './problem.ts'
 
 /** The methods that the listener's paths accept. */
@@ -66,18 +67,10 @@ export function answerValidation(body: Buffer): Answer {
 }
 
 function readValidationCode(body: Buffer): string | undefined {
-  const parsed = parseJson(body.toString())
+  const parsed = readJson(body.toString())
   const event = Array.isArray(parsed) && parsed.length === 1 ? parsed[0] : parsed
   if (!isRecord(event)) return undefined
-  const data = typeof event.data === 'string' ? parseJson(event.data) : event.data
+  const data = typeof event.data === 'string' ? readJson(event.data) : event.data
   const code = isRecord(data) ? data.validationCode : undefined
   return typeof code === 'string' && code !== '' && code.length <= 1_024 ? code : undefined
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -2,7 +2,7 @@ import { lookup as lookUp } from 'node:dns/promises'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { BindingError } from '../core/errors.ts'
+import { BindingError, type BindingErrorParts } from '../core/errors.ts'
 import type { ClosableServer } from '../support/closable-server.ts'
 import { codeOf } from '../support/error-code.ts'
 
@@ -29,18 +29,8 @@ export interface ListenOptions {
   readonly lookup?: (host: string) => Promise<readonly { readonly address: string }[]>
 }
 
-/** Servers that listen. */
-export interface Listening {
-  /** The first address. */
-  readonly address: AddressInfo
-  /** Ends the connections without a request. */
-  closeIdleConnections(): void
-  /** Frees the port and ends all connections. */
-  close(): Promise<void>
-}
-
-/** Listens. Throws PORT_UNAVAILABLE where that is not possible; the port is free then. */
-export async function listen({ create, host, port, lookup = allAddresses }: ListenOptions): Promise<Listening> {
+/** Listens, and gives the first address. Throws PORT_UNAVAILABLE where that is not possible; the port is free then. */
+export async function listen({ create, host, port, lookup = allAddresses }: ListenOptions) {
   const servers: Bindable[] = []
   const close = async () => void (await Promise.all(servers.map((server) => server.close())))
   let spare: Bindable | undefined
@@ -63,7 +53,10 @@ export async function listen({ create, host, port, lookup = allAddresses }: List
     }
     if (address) {
       return {
-        ...{ address, close },
+        address,
+        /** Frees the port and ends all connections. */
+        close,
+        /** Ends the connections without a request. */
         closeIdleConnections() {
           for (const server of servers) server.closeIdleConnections()
         },
@@ -113,45 +106,35 @@ export function addressOf(server: Server): AddressInfo {
 const isNotHere = (error: unknown) => ['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EINVAL'].includes(codeOf(error) ?? '')
 
 function portUnavailable(cause: unknown, host: string, port: number): BindingError {
-  const code = codeOf(cause) ?? ''
-  const { what, fix } = explanations.get(code) ?? {
-    what: `cannot listen on ${host} port ${port}${code === '' ? '' : ` (${code})`}`,
-    fix: 'check handshakePort and listenAddress',
-  }
+  const reason = codeOf(cause) ?? ''
   return new BindingError('PORT_UNAVAILABLE', {
-    what: what.replace('{port}', String(port)).replace('{host}', host),
-    fix,
+    ...explain(reason, host, port),
     cause,
-    details: { port, host, reason: code },
+    details: { port, host, reason },
   })
 }
 
 const routeIngress = "route the ingress to it (the emulator's: ingress in emulator.yaml)"
+const otherAddress = 'leave listenAddress out, or name an address of this machine'
 
-const explanations: ReadonlyMap<string, { what: string; fix: string }> = new Map([
-  [
-    'EADDRINUSE',
-    {
-      what: 'handshakePort {port} is in use',
-      fix: `stop what listens there or choose another port, and ${routeIngress}`,
-    },
-  ],
-  [
-    'EACCES',
-    {
-      what: 'handshakePort {port} may not be opened by this user',
-      fix: `choose a port of 1024 or above, and ${routeIngress}`,
-    },
-  ],
-  [
-    'EADDRNOTAVAIL',
-    {
-      what: 'listenAddress {host} is not an address of this machine',
-      fix: 'leave listenAddress out, or name an address of this machine',
-    },
-  ],
-  [
-    'ENOTFOUND',
-    { what: 'listenAddress {host} is not known', fix: 'leave listenAddress out, or name an address of this machine' },
-  ],
-])
+/** What is wrong and what to do, by the system's code. */
+function explain(code: string, host: string, port: number): Pick<BindingErrorParts, 'what' | 'fix'> {
+  switch (code) {
+    case 'EADDRINUSE': {
+      const fix = `stop what listens there or choose another port, and ${routeIngress}`
+      return { what: `handshakePort ${port} is in use`, fix }
+    }
+    case 'EACCES': {
+      const fix = `choose a port of 1024 or above, and ${routeIngress}`
+      return { what: `handshakePort ${port} may not be opened by this user`, fix }
+    }
+    case 'EADDRNOTAVAIL':
+      return { what: `listenAddress ${host} is not an address of this machine`, fix: otherAddress }
+    case 'ENOTFOUND':
+      return { what: `listenAddress ${host} is not known`, fix: otherAddress }
+    default: {
+      const what = `cannot listen on ${host} port ${port}${code === '' ? '' : ` (${code})`}`
+      return { what, fix: 'check handshakePort and listenAddress' }
+    }
+  }
+}

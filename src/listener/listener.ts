@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net'
 import type { Endpoints } from '../core/endpoints.ts'
 import type { EventHandler } from '../core/event.ts'
 import type { Logger } from '../core/logger.ts'
@@ -57,18 +56,11 @@ export interface ListenerStatus {
   readonly foreign: { readonly count: number; readonly lastAt: number } | undefined
 }
 
-/** Serves the subscriber endpoint (specification, section 4.1). */
-export interface Listener {
-  readonly address: AddressInfo
-  status(): ListenerStatus
-  /** Answers new deliveries 503 and waits for running handlers, for `handlerTimeout` at most. */
-  drain(): Promise<void>
-  /** Frees the port, whatever still runs. */
-  close(): Promise<void>
-}
-
-/** Starts to listen on `handshakePort`. Throws PORT_UNAVAILABLE, or PLUGIN_FAILED; the port is free then. */
-export async function createListener(options: ListenerOptions): Promise<Listener> {
+/**
+ * Serves the subscriber endpoint (specification, section 4.1) on `handshakePort`. Throws PORT_UNAVAILABLE, or PLUGIN_FAILED; the port is
+ * free then.
+ */
+export async function createListener(options: ListenerOptions) {
   const { input, logger, handler, now = Date.now, clock = systemClock } = options
   const elapsed = options.now ?? (() => performance.now())
   const log = createQuietLog({ logger, now: elapsed })
@@ -113,8 +105,14 @@ export async function createListener(options: ListenerOptions): Promise<Listener
 
   return {
     address: listening.address,
-    status: () => ({ draining, running: dispatcher.running, waiting: dispatcher.waiting, ...replies.figures() }),
-    async drain() {
+    status: (): ListenerStatus => ({
+      draining,
+      running: dispatcher.running,
+      waiting: dispatcher.waiting,
+      ...replies.figures(),
+    }),
+    /** Answers new deliveries 503 and waits for running handlers, for `handlerTimeout` at most. */
+    async drain(): Promise<void> {
       draining = true
       dispatcher.stop()
       listening.closeIdleConnections()
@@ -123,7 +121,8 @@ export async function createListener(options: ListenerOptions): Promise<Listener
       await Promise.race([dispatcher.idle(), timeIsOver])
       cancel()
     },
-    async close() {
+    /** Frees the port, whatever still runs. */
+    async close(): Promise<void> {
       draining = true
       dispatcher.stop()
       closing.abort()

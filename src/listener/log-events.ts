@@ -1,20 +1,6 @@
-/** What the operator should learn from the log about a request. `foreign`: our event subscription seems to carry another credential. */
-export type LogEvent =
-  | 'foreign'
-  | 'unauthorized'
-  | 'otherSender'
-  | 'unavailable'
-  | 'otherSubscription'
-  | 'otherOrigin'
-  | 'otherPath'
-  | 'otherMethod'
-  | 'unreadable'
-  | 'noHandler'
-  | 'noRoom'
-  | 'subscriptionDeleted'
-
-/** The line of the log for each, and its level. `info`: any scanner or probe may cause it. */
-export const logEvents: Readonly<Record<LogEvent, { readonly level: 'warn' | 'info'; readonly message: string }>> = {
+/** The lines of the log about requests, with their levels. `info`: any scanner or probe may cause it. */
+export const logEvents = {
+  /** Our event subscription seems to carry another credential. */
   foreign: {
     level: 'warn',
     message:
@@ -44,4 +30,7 @@ export const logEvents: Readonly<Record<LogEvent, { readonly level: 'warn' | 'in
     level: 'warn',
     message: 'Event Grid says that the event subscription was deleted: no events come until it is created again',
   },
-}
+} as const satisfies Readonly<Record<string, { readonly level: 'warn' | 'info'; readonly message: string }>>
+
+/** What the operator should learn from the log about a request. */
+export type LogEvent = keyof typeof logEvents

@@ -10,18 +10,6 @@ export interface RunningEvent extends Placed {
   readonly arrivedAt: number
 }
 
-/** Recognises redelivered events by their digest. */
-export interface Redelivery<R extends RunningEvent> {
-  /** A handler was called. */
-  begin(running: R): void
-  /** It has ended. */
-  end(running: R): void
-  /** Keeps the outcome of an event whose sender does not know it. Beyond the capacity the oldest outcome is forgotten. */
-  remember(digest: string, outcome: FinalOutcome): void
-  /** The handling that still runs, the outcome of an ended one, or undefined for a new event. */
-  find(digest: string): R | FinalOutcome | undefined
-}
-
 export interface RedeliveryOptions {
   /** Milliseconds. */
   readonly now: () => number
@@ -31,20 +19,25 @@ export interface RedeliveryOptions {
   readonly capacity?: number
 }
 
-export function createRedelivery<R extends RunningEvent>(options: RedeliveryOptions): Redelivery<R> {
+/** Recognises redelivered events by their digest. */
+export function createRedelivery<R extends RunningEvent>(options: RedeliveryOptions) {
   const { now, joinForMs, capacity = 10_000 } = options
   const running = createPlacedList<R>()
   const settled = new Map<string, FinalOutcome>()
   return {
+    /** A handler was called. */
     begin: running.add,
-    end: (ended) => void running.remove(ended),
-    remember(digest, outcome) {
+    /** It has ended. */
+    end: (ended: R) => void running.remove(ended),
+    /** Keeps the outcome of an event whose sender does not know it. Beyond the capacity the oldest outcome is forgotten. */
+    remember(digest: string, outcome: FinalOutcome): void {
       settled.delete(digest)
       settled.set(digest, outcome)
       const oldest = settled.size > capacity ? settled.keys().next().value : undefined
       if (oldest !== undefined) settled.delete(oldest)
     },
-    find(digest) {
+    /** The handling that still runs, the outcome of an ended one, or undefined for a new event. */
+    find(digest: string): R | FinalOutcome | undefined {
       const oldestToJoin = now() - joinForMs
       const joinable = running.members.find((other) => other.arrivedAt > oldestToJoin && other.event.digest === digest)
       return joinable ?? settled.get(digest)

@@ -29,13 +29,8 @@ function isJson(mediaType: string): boolean {
 
 /** Ignores other parameters than `charset`, as RFC 9110 demands. */
 function isUtf8Parameter(parameter: string): boolean {
-  const equals = parameter.indexOf('=')
-  if (equals === -1 || parameter.slice(0, equals).trim().toLowerCase() !== 'charset') return true
-  const charset = parameter
-    .slice(equals + 1)
-    .trim()
-    .toLowerCase()
-  return charset === 'utf-8' || charset === '"utf-8"' || charset === 'utf8' || charset === '"utf8"'
+  const charset = /^\s*charset\s*=(.*)/is.exec(parameter)?.[1]
+  return charset === undefined || /^("?)utf-?8\1$/i.test(charset.trim())
 }
 
 /** The declared size of a body in bytes, or undefined for a chunked body. */

@@ -5,7 +5,7 @@ import {
   STATUS_CODES,
 } from 'node:http'
 import type { Socket } from 'node:net'
-import { type FastifyInstance, type FastifyReply, fastify } from 'fastify'
+import { type FastifyReply, fastify } from 'fastify'
 import type { QuietLog } from '../core/quiet-log.ts'
 import { type ClosableServer, closable } from '../support/closable-server.ts'
 import { codeOf } from '../support/error-code.ts'
@@ -54,15 +54,8 @@ export interface ServerOptions {
   readonly onBadPath: (reply: FastifyReply) => void
 }
 
-/** A Fastify server, and what listens for it. */
-export interface ListenerServer {
-  readonly app: FastifyInstance
-  /** The server of the app at first. Then servers with the same bounds and routes: a name may have several addresses. */
-  createBindable(): Bindable
-}
-
 /** Makes a Fastify server with our bounds. Both paths of the listener, in every spelling, arrive at the route `/api/events`. */
-export function createServer({ limits, isOurPath, log, onBadPath }: ServerOptions): ListenerServer {
+export function createServer({ limits, isOurPath, log, onBadPath }: ServerOptions) {
   const http: HttpOptions = {
     maxHeaderSize: limits.maxHeaderBytes,
     headersTimeout: limits.headersTimeoutMs,
@@ -114,7 +107,8 @@ export function createServer({ limits, isOurPath, log, onBadPath }: ServerOption
 
   return {
     app,
-    createBindable() {
+    /** The server of the app at first. Then servers with the same bounds and routes: a name may have several addresses. */
+    createBindable(): Bindable {
       if (isAppUsed) return createSibling()
       isAppUsed = true
       return {
