@@ -1,6 +1,6 @@
 import type { MetadataIssue } from '../core/errors.ts'
 import { isOurType } from '../metadata/component-definition.ts'
-import { type ComponentFile, readComponentFiles } from '../metadata/component-file.ts'
+import { readComponentFiles } from '../metadata/component-file.ts'
 import type { FolderTexts } from '../metadata/component-folder.ts'
 import { configuredSides } from '../metadata/configured-sides.ts'
 import type { Side } from '../metadata/field-table.ts'
@@ -9,9 +9,8 @@ import { judge, typoInType } from '../metadata/load-components.ts'
 import type { Metadata } from '../metadata/metadata.ts'
 import { byPlace, describeIssues } from '../metadata/metadata-invalid.ts'
 import { type ResolvedComponent, resolveComponents } from '../metadata/parse-components.ts'
-import type { Secrets } from '../metadata/resolve-reference.ts'
-import { createSecretSources } from '../metadata/secret-sources.ts'
-import { UnknownValue } from '../metadata/unknown-value.ts'
+import { UnknownValue } from '../metadata/read-properties.ts'
+import { createSecretSources, type Diagnostics, type SecretOptions } from '../metadata/secret-stores.ts'
 import { quote } from '../support/text.ts'
 import { type Finding, failed, ok, warning } from './finding.ts'
 
@@ -36,27 +35,23 @@ export interface FileFindings {
   readonly names?: Finding | undefined
 }
 
-export interface LoadCheckedOptions {
-  readonly env: Readonly<Record<string, string | undefined>>
-  /** Fills in placeholders of a value, or throws BrokenRule. */
-  readonly fill: (text: string) => string
-  /** The secrets beside those of the secret stores. A SecretStoreError becomes a fault. */
-  readonly secrets: () => Secrets
+export interface LoadCheckedOptions extends Pick<SecretOptions, 'env' | 'fill' | 'secrets'> {
   readonly excerptWidth: number
 }
 
 /** Reads components as a host does, and keeps the faults of each apart. Components of other types are left out. */
 export function loadChecked(texts: FolderTexts, options: LoadCheckedOptions): readonly CheckedComponent[] {
   const files = readComponentFiles(texts)
-  const diagnostics = { faults: [] as string[], notes: [] as string[] }
-  const { sourcesOf } = createSecretSources(files, { ...options, appId: '', before: undefined }, diagnostics)
+  const diagnostics: Diagnostics = { faults: [], notes: [] }
+  const { sourcesOf } = createSecretSources(files, { ...options, appId: '' }, diagnostics)
   const found: CheckedComponent[] = []
-  const holders = new Map<string, Holder[]>()
+  const earlier: Earlier[] = []
   for (const [file, read] of files) {
     if (read instanceof Error) {
       found.push(alone(file, failed(`${file} can't be read: ${read.message}`)))
       continue
     }
+    const faulty = (all: readonly MetadataIssue[]) => faultyFinding(all, (at) => read.excerpt(at, options.excerptWidth))
     const { components, issues } = resolveComponents(read, { sourcesOf })
     const ours = components.filter(({ component: { type } }) => isOurType(type))
     const notes = [
@@ -65,15 +60,15 @@ export function loadChecked(texts: FolderTexts, options: LoadCheckedOptions): re
     ]
     const ofComponents = new Set(components.flatMap((one) => one.issues))
     const ofFile = issues.filter((issue) => !ofComponents.has(issue))
-    const { excerptWidth } = options
-    if (ofFile.length > 0) found.push(alone(file, faulty(ofFile, read, excerptWidth)))
+    if (ofFile.length > 0) found.push(alone(file, faulty(ofFile)))
     else if (ours.length === 0 && notes.length > 0) found.push(alone(file, warning(notes.join('\n'))))
     const yaml = notes.length === 0 || ofFile.length > 0 ? ok('the file is read') : warning(notes.join('\n'))
     for (const one of ours) {
-      const others = holders.get(one.component.name) ?? []
-      const names = namesFinding(one, others)
-      holders.set(one.component.name, [...others, { file, scopes: one.draft.scopes }])
-      found.push(examine(one, { file, read, yaml, names, excerptWidth, storeFaults: diagnostics.faults }))
+      const { name, properties } = one.component
+      const { metadata, findings } = examine(one, faulty, diagnostics.faults)
+      const names = namesFinding(one, earlier)
+      found.push({ name, file, properties, sides: sidesOf(one), metadata, files: { yaml, ...findings, names } })
+      earlier.push({ file, one })
     }
   }
   const heard = found.map(({ files: { secrets } }) => secrets?.detail ?? '')
@@ -83,28 +78,17 @@ export function loadChecked(texts: FolderTexts, options: LoadCheckedOptions): re
   return found
 }
 
-interface Holder {
-  readonly file: string
-  readonly scopes: readonly string[]
-}
-
 const alone = (file: string, yaml: Finding, secrets?: Finding): CheckedComponent => ({
   ...{ name: null, file, properties: {}, sides: new Set<Side>(), metadata: undefined },
   files: { yaml, secrets },
 })
 
-interface Around {
-  readonly file: string
-  readonly read: ComponentFile
-  readonly yaml: Finding
-  readonly names: Finding
-  readonly excerptWidth: number
-  readonly storeFaults: readonly string[]
-}
-
-function examine(one: ResolvedComponent, around: Around): CheckedComponent {
-  const { file, read, yaml, names, excerptWidth, storeFaults } = around
-  const { component, draft, entries } = one
+/** The metadata of a component, and what is wrong with its fields and references. */
+function examine(
+  one: ResolvedComponent,
+  faulty: (issues: readonly MetadataIssue[]) => Finding,
+  storeFaults: readonly string[],
+) {
   const unresolved = one.issues.filter((issue) => isReference(issue, one))
   const own = one.issues.filter((issue) => !unresolved.includes(issue) && !isNameTwice(issue, one))
   const judged = judge(one)
@@ -113,37 +97,28 @@ function examine(one: ResolvedComponent, around: Around): CheckedComponent {
   const warnings = metadata?.warnings ?? []
   // A reference into a store that can't be read has no issue of its own.
   const isUnknown =
-    entries.some(({ value }) => value instanceof UnknownValue) && faults.length + unresolved.length === 0
+    one.entries.some(({ value }) => value instanceof UnknownValue) && faults.length + unresolved.length === 0
+  const remedy = 'make the secret store readable, or name a JSON file by --secrets FILE'
   const secrets =
     unresolved.length > 0
-      ? faulty(unresolved, read, excerptWidth)
+      ? faulty(unresolved)
       : isUnknown && storeFaults.length > 0
-        ? failed(storeFaults.join('\n'), {
-            remedy: 'make the secret store readable, or name a JSON file by --secrets FILE',
-          })
+        ? failed(storeFaults.join('\n'), { remedy })
         : ok('every reference leads to a value')
+  const fields =
+    faults.length > 0 ? faulty(faults) : warnings.length > 0 ? warning(warnings.join('\n')) : ok(validSides(metadata))
   return {
-    name: component.name,
-    file,
-    properties: component.properties,
-    sides: configuredSides(
-      draft.entries.flatMap(({ name }) => findField(name)?.name ?? []),
-      undefined,
-    ),
     metadata: faults.length === 0 && secrets.status === 'ok' ? metadata : undefined,
-    files: {
-      yaml,
-      metadata:
-        faults.length > 0
-          ? faulty(faults, read, excerptWidth)
-          : warnings.length > 0
-            ? warning(warnings.join('\n'))
-            : ok(sidesOf(metadata)),
-      secrets,
-      names,
-    },
+    findings: { metadata: fields, secrets },
   }
 }
+
+/** The sides that a component seems to configure. */
+const sidesOf = ({ draft }: ResolvedComponent) =>
+  configuredSides(
+    draft.entries.flatMap(({ name }) => findField(name)?.name ?? []),
+    undefined,
+  )
 
 /** Whether an issue is about a `secretKeyRef` or `envRef` that leads to nothing. */
 function isReference({ field }: MetadataIssue, { draft }: ResolvedComponent): boolean {
@@ -155,20 +130,27 @@ function isReference({ field }: MetadataIssue, { draft }: ResolvedComponent): bo
 const isNameTwice = (issue: MetadataIssue, { draft }: ResolvedComponent) =>
   issue.field === 'metadata.name' && !draft.issues.includes(issue)
 
-function sidesOf(metadata: Metadata | undefined): string {
+function validSides(metadata: Metadata | undefined): string {
   const sides = [metadata?.input && 'input', metadata?.pull && 'input by pull', metadata?.output && 'output'].filter(
     (side) => side !== undefined,
   )
   return sides.length === 0 ? 'the fields that are known are valid' : `valid: ${sides.join(' and ')}`
 }
 
+/** A component that was read before, and its file. */
+interface Earlier {
+  readonly file: string
+  readonly one: ResolvedComponent
+}
+
 function namesFinding(
   { component: { name }, draft: { scopes } }: ResolvedComponent,
-  others: readonly Holder[],
+  earlier: readonly Earlier[],
 ): Finding {
-  const other = others.find(
-    (one) => one.scopes.length === 0 || scopes.length === 0 || one.scopes.some((scope) => scopes.includes(scope)),
-  )
+  const other = earlier.find(({ one: { component, draft } }) => {
+    const isForAll = draft.scopes.length === 0 || scopes.length === 0
+    return component.name === name && (isForAll || draft.scopes.some((scope) => scopes.includes(scope)))
+  })
   if (!other) return ok(`no other component is called ${quote(name)}`)
   return failed(`another component in ${other.file} is called ${quote(name)} too, and that one counts`, {
     remedy: 'give this one another metadata.name',
@@ -176,11 +158,11 @@ function namesFinding(
 }
 
 /** Faults with the lines that they stand on. */
-function faulty(issues: readonly MetadataIssue[], { excerpt }: ComponentFile, maxWidth: number): Finding {
-  const described = issues.toSorted(byPlace).map(({ fix, ...issue }) => ({ ...issue }))
-  const detail = describeIssues(described, (at) => excerpt(at, maxWidth))
+function faultyFinding(issues: readonly MetadataIssue[], excerptOf: (at: string) => string | undefined): Finding {
+  const described = issues.toSorted(byPlace).map(({ fix, ...issue }) => issue)
   const fixes = issues.flatMap(({ field, fix }) =>
     fix === undefined ? [] : [field === undefined ? fix : `${field}: ${fix}`],
   )
-  return failed(detail.join('\n'), { remedy: fixes.length > 0 ? [...new Set(fixes)].join('\n') : undefined })
+  const remedy = fixes.length > 0 ? [...new Set(fixes)].join('\n') : undefined
+  return failed(describeIssues(described, excerptOf).join('\n'), { remedy })
 }

@@ -4,10 +4,9 @@ import { BrokenRule } from './broken-rule.ts'
 import { isOurType } from './component-definition.ts'
 import type { ComponentDraft, ComponentEntry } from './component-file.ts'
 import { findField } from './fields.ts'
-import type { PropertyEntry } from './read-properties.ts'
+import { UnknownValue } from './read-properties.ts'
 import { isPrintable } from './redact.ts'
 import { resolveEnvRef, resolveSecretKeyRef, type SecretAdvice, type Secrets } from './resolve-reference.ts'
-import { UnknownValue } from './unknown-value.ts'
 
 /** A value as a component holds it: see {@link ComponentProperties}. */
 type PropertyValue = string | number | boolean | Secret
@@ -28,15 +27,7 @@ export interface ReferenceSources {
   readonly fill?: ((text: string) => string) | undefined
 }
 
-export interface ResolvedEntries {
-  /** Those that have no fault, by name. */
-  readonly properties: ComponentProperties
-  /** All of them, an {@link UnknownValue} for each that has a fault: enough to judge the others by. */
-  readonly entries: readonly PropertyEntry[]
-  readonly issues: readonly MetadataIssue[]
-}
-
-export function resolveEntries(draft: ComponentDraft, sources: ReferenceSources): ResolvedEntries {
+export function resolveEntries(draft: ComponentDraft, sources: ReferenceSources) {
   const isOurs = draft.type !== undefined && isOurType(draft.type)
   const issues: MetadataIssue[] = []
   const values = new Map<string, { readonly value: PropertyValue | UnknownValue; readonly at: string }>()
@@ -56,7 +47,9 @@ export function resolveEntries(draft: ComponentDraft, sources: ReferenceSources)
     value instanceof UnknownValue ? [] : [[name, value] as const],
   )
   return {
+    /** Those that have no fault, by name. */
     properties: Object.fromEntries(known),
+    /** All of them, an {@link UnknownValue} for each that has a fault: enough to judge the others by. */
     entries: [...values].map(([name, { value, at }]) => ({ name, value, at })),
     issues,
   }

@@ -1,37 +1,31 @@
-export interface Holder<T> {
+interface Holder<T> {
+  readonly name: string
   readonly file: string
   readonly held: T
 }
 
+/** What owns each name. */
+export type Holders<T> = ReadonlyMap<string, Holder<T>>
+
 /**
  * The owner of each name. The previous owner goes first, so that a copy of a file does not replace what is in use; then
- * the order of the files decides. Every other claim to the name is a fault.
+ * the order of the claims decides. Every other claim to the name is a fault.
+ *
+ * @param kind the word for what is held, in a fault
  */
 export function findHolders<T>(
-  byFile: ReadonlyMap<string, readonly T[]>,
-  { kind, nameOf, heldBefore }: HolderOptions<T>,
+  kind: string,
+  claims: readonly Holder<T>[],
+  before: Holders<T> | undefined,
   faults: string[],
-): ReadonlyMap<string, Holder<T>> {
-  const holders = new Map<string, readonly [Holder<T>, ...Holder<T>[]]>()
-  for (const [file, all] of byFile) {
-    for (const held of all) {
-      const name = nameOf(held)
-      const others = holders.get(name)
-      const one = { file, held }
-      if (others === undefined) holders.set(name, [one])
-      else holders.set(name, heldBefore(name, file) ? [one, ...others] : [...others, one])
-    }
+): Holders<T> {
+  const isPrevious = ({ name, file }: Holder<T>) => before?.get(name)?.file === file
+  const holders = new Map<string, Holder<T>>()
+  for (const claim of [...claims.filter(isPrevious), ...claims.filter((one) => !isPrevious(one))]) {
+    const { name, file } = claim
+    const owner = holders.get(name)
+    if (owner) faults.push(`${file}: ${kind} ${JSON.stringify(name)} is defined in ${owner.file} too, which is used`)
+    else holders.set(name, claim)
   }
-  for (const [name, [first, ...copies]] of holders) {
-    for (const { file } of copies)
-      faults.push(`${file}: ${kind} ${JSON.stringify(name)} is defined in ${first.file} too, which is used`)
-  }
-  return new Map([...holders].map(([name, [first]]) => [name, first]))
-}
-
-interface HolderOptions<T> {
-  /** The word for it in a fault. */
-  readonly kind: string
-  readonly nameOf: (held: T) => string
-  readonly heldBefore: (name: string, file: string) => boolean
+  return holders
 }

@@ -5,15 +5,18 @@ import { quote } from '../support/text.ts'
 import { checkVersion, isOurType, typeMeantBy } from './component-definition.ts'
 import { type ComponentFile, isForApp, readComponentFiles } from './component-file.ts'
 import type { FolderTexts } from './component-folder.ts'
-import type { Diagnostics } from './diagnostics.ts'
-import { findHolders } from './holders.ts'
+import { findHolders, type Holders } from './holders.ts'
 import type { Metadata } from './metadata.ts'
 import { byPlace, describeIssues } from './metadata-invalid.ts'
 import { type Component, type ResolvedComponent, type ResolveOptions, resolveComponents } from './parse-components.ts'
 import { readMetadata } from './parse-metadata.ts'
-import type { Secrets } from './resolve-reference.ts'
-import { createSecretSources, type StoreFiles, type StoresByFile } from './secret-sources.ts'
-import { isSecretStore } from './secret-stores.ts'
+import {
+  createSecretSources,
+  type Diagnostics,
+  isSecretStore,
+  type SecretOptions,
+  type SecretStores,
+} from './secret-stores.ts'
 
 /** A component that can be run: its metadata is valid. */
 export interface LoadedComponent {
@@ -23,26 +26,18 @@ export interface LoadedComponent {
   readonly fingerprint: string
 }
 
-export interface Loaded {
+export interface Loaded extends SecretStores {
   /** By name, with the previous components of a broken file. */
   readonly components: ReadonlyMap<string, LoadedComponent>
+  readonly holders: Holders<LoadedComponent>
   /** The components of each file; of a broken file the previous ones. */
   readonly byFile: ReadonlyMap<string, readonly LoadedComponent[]>
-  readonly storesByFile: StoresByFile
-  /** The file of each secret store that is used. */
-  readonly storeFiles: StoreFiles
   /** A text for each broken file. */
   readonly faults: readonly string[]
   readonly notes: readonly string[]
 }
 
-export interface LoadOptions {
-  /** The application's id: a component whose `scopes` do not name it is left out. */
-  readonly appId: string
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly fill: (text: string) => string
-  /** Reads secrets from elsewhere, which go before those of the folder's secret stores. A SecretStoreError becomes a fault. */
-  readonly secrets: () => Secrets
+export interface LoadOptions extends SecretOptions {
   /** The previous result: a broken file keeps its previous components. */
   readonly before?: Loaded | undefined
   /**
@@ -54,28 +49,20 @@ export interface LoadOptions {
 
 /** Reads the components of a folder's files, resolves references and validates metadata. Reports all faults at once. */
 export function loadComponents(texts: FolderTexts, options: LoadOptions): Loaded {
-  const faults: string[] = []
-  const notes: string[] = []
+  const diagnostics: Diagnostics = { faults: [], notes: [] }
   const { before } = options
   const files = readComponentFiles(texts)
-  const { sourcesOf, storesByFile, storeFiles } = createSecretSources(files, { ...options, before }, { faults, notes })
+  const { sourcesOf, ...secrets } = createSecretSources(files, options, diagnostics)
   const byFile = new Map<string, readonly LoadedComponent[]>()
   for (const [file, read] of files) {
-    const heldBefore = before?.byFile.get(file) ?? []
-    const loaded = loadFile(file, read, { ...options, sourcesOf, isRunning: heldBefore.length > 0 }, { faults, notes })
-    byFile.set(file, loaded ?? heldBefore)
+    const previous = before?.byFile.get(file) ?? []
+    const loaded = loadFile(file, read, { ...options, sourcesOf, isRunning: previous.length > 0 }, diagnostics)
+    byFile.set(file, loaded ?? previous)
   }
-  const holders = findHolders(
-    byFile,
-    {
-      kind: 'component',
-      nameOf: (one) => one.component.name,
-      heldBefore: (name, file) => before?.byFile.get(file)?.some((one) => one === before.components.get(name)) ?? false,
-    },
-    faults,
-  )
+  const claims = [...byFile].flatMap(([file, all]) => all.map((held) => ({ name: held.component.name, file, held })))
+  const holders = findHolders('component', claims, before?.holders, diagnostics.faults)
   const components = new Map([...holders].map(([name, { held }]) => [name, held]))
-  return { components, byFile, storesByFile, storeFiles, faults, notes }
+  return { components, holders, byFile, ...secrets, ...diagnostics }
 }
 
 interface LoadContext {

@@ -109,7 +109,7 @@ export function resolveComponents(
     }
     all.push(...own)
     if (name === undefined || type === undefined) continue
-    const properties = Object.fromEntries(resolved.entries.map((entry) => [entry.name, entry.at ?? '']))
+    const properties = Object.fromEntries(resolved.entries.map((entry) => [entry.name, entry.at]))
     components.push({
       component: {
         ...{ name, type, version },

@@ -5,7 +5,6 @@ import { nearestName } from '../support/nearest-name.ts'
 import { quote } from '../support/text.ts'
 import { everyFieldName, type FieldName, findField } from './fields.ts'
 import { showValue } from './redact.ts'
-import { UnknownValue } from './unknown-value.ts'
 
 const maxEntries = 256
 const maxNameLength = 256
@@ -38,6 +37,14 @@ export interface GivenFields {
   readonly unknown: readonly { readonly issue: MetadataIssue; readonly meant: FieldName | undefined }[]
   readonly isIncomplete: boolean
   readonly issues: readonly MetadataIssue[]
+}
+
+/**
+ * A value that is not known, such as that of a reference that does not resolve: its field is present. The fault itself
+ * is reported already.
+ */
+export class UnknownValue {
+  readonly isUnknown = true
 }
 
 /** The value of an entry that only refers to a value. */

@@ -3,57 +3,130 @@ import { messageOf } from '../support/error-code.ts'
 import { isRecord } from '../support/is-record.ts'
 import { readJson } from '../support/json-text.ts'
 import { readRegularFile, readRegularFileSync } from '../support/regular-file.ts'
-import type { ComponentDraft } from './component-file.ts'
-import type { Diagnostics } from './diagnostics.ts'
+import { quote } from '../support/text.ts'
+import { type ComponentDraft, type ComponentFiles, isForApp } from './component-file.ts'
+import type { ReferenceSources } from './component-properties.ts'
+import { findHolders, type Holders } from './holders.ts'
 import type { Secrets } from './resolve-reference.ts'
 
 export class SecretStoreError extends Error {
   override readonly name = 'SecretStoreError'
 }
 
-/** Dapr's local secret stores, by component type in lower case; their values by name in lower case. */
-const stores: Readonly<Record<string, (values: ReadonlyMap<string, string>, env: Environment) => Secrets>> = {
-  'secretstores.local.file': (values) => readSecretsFile(values.get('secretsfile') ?? ''),
-  'secretstores.local.env': (values, env) => environmentSecrets(values.get('prefix') ?? '', env),
+/** Collects texts for the user while component files are read. */
+export interface Diagnostics {
+  readonly faults: string[]
+  readonly notes: string[]
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-export interface SecretStore {
-  readonly name: string
-  readonly type: string
-  readonly scopes: readonly string[]
-  /** Its values as text; references are left out. */
-  readonly values: ReadonlyMap<string, string>
+/** A component that describes one of Dapr's local secret stores. */
+type SecretStore = ComponentDraft & { readonly name: string; readonly type: string }
+
+/** The secret stores of a folder. */
+export interface SecretStores {
+  /** Those of each file; of a broken file the previous ones, `undefined` where it has always been broken. */
+  readonly storesByFile: ReadonlyMap<string, readonly SecretStore[] | undefined>
+  /** Those that are used, by name. */
+  readonly stores: Holders<SecretStore>
 }
 
-/** The secret store that a component describes, if it is one that this host reads itself. */
-export function secretStoreOf({ name, type, scopes, entries }: ComponentDraft): SecretStore[] {
-  if (name === undefined || type === undefined || !isSecretStore(type)) return []
-  const values = entries.flatMap(({ name, source }) =>
-    source.kind === 'value' ? [[name, String(source.value)] as const] : [],
-  )
-  return [{ name, type, scopes, values: new Map(values) }]
+export interface SecretOptions {
+  /** The application's id: a component whose `scopes` do not name it is left out. */
+  readonly appId: string
+  readonly env: Environment
+  /** Fills in placeholders of a value, or throws BrokenRule. */
+  readonly fill: (text: string) => string
+  /** Reads secrets from elsewhere, which go before those of the folder's secret stores. A SecretStoreError becomes a fault. */
+  readonly secrets: () => Secrets
+  /** The previous stores: a copy of a file does not replace it. */
+  readonly before?: SecretStores | undefined
+}
+
+/** Dapr's local secret stores, by component type in lower case; their values by name in lower case. */
+const readers: Readonly<Record<string, (values: ReadonlyMap<string, string>, env: Environment) => Secrets>> = {
+  'secretstores.local.file': (values) => readSecretsFile(values.get('secretsfile') ?? ''),
+  'secretstores.local.env': (values, env) => environmentSecrets(values.get('prefix') ?? '', env),
 }
 
 export function isSecretStore(type: string): boolean {
-  return Object.hasOwn(stores, type.toLowerCase())
+  return Object.hasOwn(readers, type.toLowerCase())
 }
 
-interface StoreContext {
-  readonly env: Environment
-  readonly fill: (text: string) => string
+const isStore = (draft: ComponentDraft): draft is SecretStore =>
+  draft.name !== undefined && draft.type !== undefined && isSecretStore(draft.type)
+
+/**
+ * Finds the secrets for the references of a folder's components: in the store that a component names, else in the only
+ * store. If a store or a file is broken, secrets that may be in it count as unknown.
+ */
+export function createSecretSources(files: ComponentFiles, options: SecretOptions, diagnostics: Diagnostics) {
+  const { appId, env, fill, before } = options
+  const storesByFile: SecretStores['storesByFile'] = new Map(
+    [...files].map(([file, read]) => [
+      file,
+      read instanceof Error || read.isBroken ? before?.storesByFile.get(file) : read.drafts.filter(isStore),
+    ]),
+  )
+  const claims = [...storesByFile].flatMap(([file, stores = []]) =>
+    stores.filter((store) => isForApp(store, appId)).map((held) => ({ name: held.name, file, held })),
+  )
+  const stores = findHolders('secret store', claims, before?.stores, diagnostics.faults)
+  const byStore = new Map([...stores].map(([name, { held }]) => [name, readSecretStore(held, options, diagnostics)]))
+  const given = readGiven(options.secrets, diagnostics)
+  const names = [...stores.keys()]
+  const unknown = [...storesByFile.values()].includes(undefined) ? undefined : {}
+  const only = names.length === 1 && unknown ? names[0] : undefined
+  const secretsIn = (store: string | undefined) =>
+    store !== undefined && byStore.has(store) ? byStore.get(store) : unknown
+  const trouble = (store: string | undefined) => {
+    if (store !== undefined) return byStore.has(store) ? '' : `there is no secret store ${quote(store)}; `
+    return names.length > 1
+      ? `the component names none of the secret stores: write auth: { secretStore: ${names[0]} }; or `
+      : ''
+  }
+  return {
+    storesByFile,
+    stores,
+    /** What a component's references refer to, given the secret store that it names. */
+    sourcesOf(named: string | undefined): ReferenceSources {
+      const store = named || undefined
+      const inStore = secretsIn(store ?? only)
+      return {
+        env,
+        fill,
+        secrets: inStore && given && { ...inStore, ...given },
+        advice: (shape) =>
+          `${trouble(store)}put ${shape} into a JSON file, and name that by --secrets FILE or in a secretstores.local.file component`,
+      }
+    },
+  }
+}
+
+function readGiven(secrets: () => Secrets, { faults }: Diagnostics): Secrets | undefined {
+  try {
+    return secrets()
+  } catch (error) {
+    if (!(error instanceof SecretStoreError)) throw error
+    faults.push(`--secrets: ${error.message}`)
+    return undefined
+  }
 }
 
 /** The secrets of a store; `undefined` where it can't be read. Reports why, and what daprd would do differently. */
-export function readSecretStore(
-  { name, type, values }: SecretStore,
-  { env, fill }: StoreContext,
+function readSecretStore(
+  { name, type, entries }: SecretStore,
+  { env, fill }: SecretOptions,
   { faults, notes }: Diagnostics,
 ): Secrets | undefined {
   try {
-    const filled = new Map([...values].map(([key, text]) => [key.toLowerCase(), fill(text)] as const))
-    const secrets = stores[type.toLowerCase()]?.(filled, env) ?? {}
+    // References are left out.
+    const values = entries.flatMap(({ name, source }) =>
+      source.kind === 'value' ? [[name.toLowerCase(), fill(String(source.value))] as const] : [],
+    )
+    const filled = new Map(values)
+    const secrets = readers[type.toLowerCase()]?.(filled, env) ?? {}
     const isNested = Object.values(secrets).some((value) => typeof value === 'object')
     if (isNested && filled.get('multivalued') !== 'true')
       notes.push(`secret store ${name}: daprd finds a secret with keys only where the store says multiValued: "true"`)
