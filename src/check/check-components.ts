@@ -5,6 +5,7 @@ import { printable } from '../support/text.ts'
 import type { SampleEvent } from './check-event.ts'
 import type { CheckId } from './check-ids.ts'
 import { componentChecks } from './component-checks.ts'
+import type { Finding } from './finding.ts'
 import type { CheckedComponent } from './load-checked.ts'
 import { type CheckReport, type ComponentReport, reportOf } from './report.ts'
 import { type Check, type Outcome, runChecks } from './run-checks.ts'
@@ -20,8 +21,9 @@ export interface CheckObserver {
 }
 
 export interface CheckComponentsOptions {
-  /** Reads the components; called again for each round. */
-  load(): Promise<readonly CheckedComponent[]>
+  readonly components: readonly CheckedComponent[]
+  /** Reads the components again, for another round. */
+  reload(): Promise<readonly CheckedComponent[]>
   readonly surroundings: Surroundings
   readonly selected: ReadonlySet<CheckId>
   readonly samples: readonly SampleEvent[]
@@ -36,11 +38,11 @@ const pauseMs = 2_000
 
 /** Checks components one after another. With `waitMs` it repeats what failed until all is well or the time is over. */
 export async function checkComponents(options: CheckComponentsOptions): Promise<CheckReport> {
-  const { waitMs, observer, signal, load } = options
+  const { waitMs, observer, signal, reload } = options
   const deadline = performance.now() + waitMs
-  let known: ReadonlyMap<string, Outcome> = new Map()
+  let { components } = options
+  let known: Round['known'] = new Map()
   for (;;) {
-    const components = await load()
     const reports: ComponentReport[] = []
     const ports = new Map<number, string>()
     for (const component of components) {
@@ -56,20 +58,21 @@ export async function checkComponents(options: CheckComponentsOptions): Promise<
     observer.waiting([...new Set(failed)])
     known = new Map(
       reports.flatMap((report) =>
-        report.checks
-          .filter(({ status }) => status === 'ok' || status === 'warning')
-          .map((outcome) => [keyOf(report, outcome.id), outcome] as const),
+        report.checks.flatMap(({ id, status, detail, remedy }) =>
+          status === 'ok' || status === 'warning' ? [[keyOf(report, id), { status, detail, remedy }] as const] : [],
+        ),
       ),
     )
     await pause(systemClock, pauseMs, signal)
+    components = await reload()
   }
 }
 
 const keyOf = ({ file, name }: Pick<ComponentReport, 'file' | 'name'>, id: CheckId) => JSON.stringify([file, name, id])
 
 interface Round {
-  /** Outcomes of the round before. What was well is not asked again. */
-  readonly known: ReadonlyMap<string, Outcome>
+  /** What was well in the round before is not asked again. */
+  readonly known: ReadonlyMap<string, Finding>
   /** The component of each `handshakePort`. */
   readonly ports: Map<number, string>
 }
@@ -93,9 +96,7 @@ async function checkOne(
   const wanted = checks.filter((check) => options.selected.has(check.id) || isFault(check))
   const asked = wanted.map((check): Check => {
     const before = round.known.get(keyOf(component, check.id))
-    if (!before || before.status === 'failed' || before.status === 'skipped') return check
-    const finding = { status: before.status, detail: before.detail, remedy: before.remedy }
-    return { ...check, run: () => finding }
+    return before ? { ...check, run: () => before } : check
   })
   const inOrder = waitMs > 0 ? undefined : orderly(asked, observer)
   if (inOrder && asked.length > 0) observer.component(name, file)

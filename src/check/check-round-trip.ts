@@ -3,7 +3,6 @@ import { silentLogger } from '../core/logger.ts'
 import { createPublisher } from '../publisher/publisher.ts'
 import { isRecord } from '../support/is-record.ts'
 import { armFinding } from './arm-finding.ts'
-import type { CheckId } from './check-ids.ts'
 import { refusals } from './filter-event.ts'
 import { type Finding, ok, warning } from './finding.ts'
 import type { PortHolder } from './own-listener.ts'
@@ -12,13 +11,11 @@ import type { InputWorld, OutputWorld } from './world.ts'
 
 export const roundTripType = 'eventgrid-binding.check'
 
-const limitMs = 60_000
-
-export function roundTripCheck(input: InputWorld, output: OutputWorld, needs: readonly CheckId[]): Check {
+export function roundTripCheck(input: InputWorld, output: OutputWorld): Check {
   return {
     id: 'round-trip/event',
-    needs,
-    limitMs,
+    needs: ['endpoint/handshake', 'endpoint/path', 'azure/subscription', 'topic/credential'],
+    limitMs: 60_000,
     async run(signal) {
       const holder = await input.portHolder()
       if (holder.kind !== 'check') {

@@ -2,16 +2,16 @@ import { whatIsWrong } from '../core/errors.ts'
 import { explainRejection } from '../publisher/explain-rejection.ts'
 import { createTopicClient } from '../publisher/topic-client.ts'
 import { systemClock } from '../support/clock.ts'
-import type { CheckId } from './check-ids.ts'
 import { type Finding, failed, ok } from './finding.ts'
 import type { Check } from './run-checks.ts'
 import type { OutputWorld } from './world.ts'
 
 /** Checks that the topic accepts the key or the token. It posts an empty list, so no event is published. */
-export function topicCredentialCheck(world: OutputWorld, needs: readonly CheckId[]): Check {
+export function topicCredentialCheck(world: OutputWorld): Check {
+  const byToken = world.output.authentication.kind === 'entra'
   return {
     id: 'topic/credential',
-    needs,
+    needs: ['topic/certificate', ...(byToken ? (['azure/credential'] as const) : [])],
     run: (signal) => askTopic(world, signal),
   }
 }

@@ -40,7 +40,7 @@ export function componentChecks(options: ComponentChecksOptions): {
   const { input, pull, output } = component.metadata ?? {}
   const inputWorld = input && createInputWorld(input, surroundings, signal)
   const pullWorld = pull && createPullWorld(pull, surroundings, signal)
-  const outputWorld = output && createOutputWorld(output, surroundings, signal)
+  const outputWorld = output && createOutputWorld(output, surroundings)
   const worlds = [inputWorld, pullWorld, outputWorld].filter((world) => world !== undefined)
   const clock = worlds
     .slice(0, 1)
@@ -54,16 +54,7 @@ export function componentChecks(options: ComponentChecksOptions): {
     ...clock,
     ...(component.metadata ? [] : outOfReach(component)),
     ...(wanted.length > 0 ? [credentialCheck(wanted)] : []),
-    ...(inputWorld && outputWorld && options.roundTrip
-      ? [
-          roundTripCheck(inputWorld, outputWorld, [
-            'endpoint/handshake',
-            'endpoint/path',
-            'azure/subscription',
-            'topic/credential',
-          ]),
-        ]
-      : []),
+    ...(inputWorld && outputWorld && options.roundTrip ? [roundTripCheck(inputWorld, outputWorld)] : []),
   ]
   const checks = found.sort((one, other) => checkIds.indexOf(one.id) - checkIds.indexOf(other.id))
   return { checks, close: async () => void (await Promise.all([inputWorld?.close(), pullWorld?.close()])) }
@@ -123,14 +114,10 @@ function outputChecks(world: OutputWorld): readonly Check[] {
   const { route, output, surroundings } = world
   const url = new URL(output.topicEndpoint)
   const { ca } = surroundings.endpoints
-  const needs =
-    output.authentication.kind === 'entra'
-      ? (['topic/certificate', 'azure/credential'] as const)
-      : (['topic/certificate'] as const)
   return [
     dnsCheck({ id: 'topic/dns', field: 'topicEndpoint', url, route }),
     certificateCheck({ id: 'topic/certificate', needs: ['topic/dns'], url, ca, route }),
-    topicCredentialCheck(world, needs),
+    topicCredentialCheck(world),
   ]
 }
 

@@ -100,32 +100,20 @@ function testOf({ operatorType, value, values = [] }: FilterCondition): Test | u
       typeof given === 'string' && values.some((wanted) => test(given.toLowerCase(), String(wanted).toLowerCase()))
   const inRange = (given: number) =>
     values.some((range) => Array.isArray(range) && given >= Number(range[0]) && given <= Number(range[1]))
-  switch (operatorType.replace('Not', '')) {
-    case 'NumberIn':
-      return numbers((given) => values.includes(given))
-    case 'NumberInRange':
-      return numbers(inRange)
-    case 'NumberLessThan':
-      return numbers((given) => given < Number(value))
-    case 'NumberGreaterThan':
-      return numbers((given) => given > Number(value))
-    case 'NumberLessThanOrEquals':
-      return numbers((given) => given <= Number(value))
-    case 'NumberGreaterThanOrEquals':
-      return numbers((given) => given >= Number(value))
-    case 'BoolEquals':
-      return (given) => given === value
-    case 'StringIn':
-      return texts((given, wanted) => given === wanted)
-    case 'StringBeginsWith':
-      return texts((given, wanted) => given.startsWith(wanted))
-    case 'StringEndsWith':
-      return texts((given, wanted) => given.endsWith(wanted))
-    case 'StringContains':
-      return texts((given, wanted) => given.includes(wanted))
-    default:
-      return undefined
-  }
+  const tests = new Map<string, Test>([
+    ['NumberIn', numbers((given) => values.includes(given))],
+    ['NumberInRange', numbers(inRange)],
+    ['NumberLessThan', numbers((given) => given < Number(value))],
+    ['NumberGreaterThan', numbers((given) => given > Number(value))],
+    ['NumberLessThanOrEquals', numbers((given) => given <= Number(value))],
+    ['NumberGreaterThanOrEquals', numbers((given) => given >= Number(value))],
+    ['BoolEquals', (given) => given === value],
+    ['StringIn', texts((given, wanted) => given === wanted)],
+    ['StringBeginsWith', texts((given, wanted) => given.startsWith(wanted))],
+    ['StringEndsWith', texts((given, wanted) => given.endsWith(wanted))],
+    ['StringContains', texts((given, wanted) => given.includes(wanted))],
+  ])
+  return tests.get(operatorType.replace('Not', ''))
 }
 
 /** The only `Not` operators that a missing field passes (Event Grid: event-filtering). */

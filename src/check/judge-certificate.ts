@@ -15,7 +15,6 @@ export interface CertificateOptions {
   readonly signal: AbortSignal
   /** PEM of the roots that Azure trusts. @default those that Node brings */
   readonly publicRoots?: readonly string[]
-  readonly now?: number
 }
 
 const limitMs = 5_000
@@ -39,7 +38,7 @@ interface Seen {
  * sends. A missing intermediate is not fetched. `undefined`: there was no connection.
  */
 export async function judgeCertificate(options: CertificateOptions): Promise<Finding | undefined> {
-  const { hostname, now = Date.now() } = options
+  const { hostname } = options
   let seen: Seen
   try {
     seen = await look(options, options.publicRoots ? contextOf(options.publicRoots) : publicRoots())
@@ -49,7 +48,7 @@ export async function judgeCertificate(options: CertificateOptions): Promise<Fin
   const { certificate, fault, protocol } = seen
   if (fault === undefined) {
     const until = Date.parse(certificate.valid_to)
-    const days = Math.floor((until - now) / dayMs)
+    const days = Math.floor((until - Date.now()) / dayMs)
     const shown = `${oneLine(protocol ?? 'TLS', 20)}, valid until ${dayOf(certificate.valid_to)}`
     if (days < soonDays)
       return warning(`${shown}: it expires in ${Math.max(days, 0)} days`, {
@@ -107,37 +106,30 @@ const isTrustFault = (fault: string) => /SELF_SIGNED|ISSUER|VERIFY_LEAF|UNTRUSTE
 
 function explainFault(fault: string, hostname: string, certificate: PeerCertificate): Finding {
   if (fault === 'ERR_TLS_CERT_ALTNAME_INVALID') {
-    return failed(
-      `the certificate is for ${oneLine(certificate.subjectaltname ?? 'another host', 200)}, not for ${hostname}`,
-      {
-        remedy: `let the ingress present a certificate for ${hostname}, or correct the name in the endpoint`,
-      },
-    )
+    const names = oneLine(certificate.subjectaltname ?? 'another host', 200)
+    const remedy = `let the ingress present a certificate for ${hostname}, or correct the name in the endpoint`
+    return failed(`the certificate is for ${names}, not for ${hostname}`, { remedy })
   }
   if (fault === 'CERT_HAS_EXPIRED') {
-    return failed(`the certificate expired on ${dayOf(certificate.valid_to)}`, {
-      remedy: "renew it, unless this machine's clock is wrong",
-    })
+    const remedy = "renew it, unless this machine's clock is wrong"
+    return failed(`the certificate expired on ${dayOf(certificate.valid_to)}`, { remedy })
   }
   if (fault === 'CERT_NOT_YET_VALID') {
-    return failed(`the certificate is valid from ${dayOf(certificate.valid_from)} on`, {
-      remedy: "wait, or issue another, unless this machine's clock is wrong",
-    })
+    const remedy = "wait, or issue another, unless this machine's clock is wrong"
+    return failed(`the certificate is valid from ${dayOf(certificate.valid_from)} on`, { remedy })
   }
   if (fault === 'DEPTH_ZERO_SELF_SIGNED_CERT') {
-    return failed('the certificate is self-signed, which Event Grid does not accept', {
-      remedy: "use one of a public authority (Let's Encrypt, for instance, by cert-manager or the tunnel's own)",
+    const remedy = "use one of a public authority (Let's Encrypt, for instance, by cert-manager or the tunnel's own)"
+    return failed('the certificate is self-signed, which Event Grid does not accept', { remedy })
+  }
+  const issuer = issuerOf(certificate)
+  if (fault === 'SELF_SIGNED_CERT_IN_CHAIN') {
+    const remedy = 'use a certificate of a public authority'
+    return failed(`the certificate comes from a private authority, ${issuer}, which Event Grid does not trust`, {
+      remedy,
     })
   }
-  if (fault === 'SELF_SIGNED_CERT_IN_CHAIN') {
-    return failed(
-      `the certificate comes from a private authority, ${issuerOf(certificate)}, which Event Grid does not trust`,
-      {
-        remedy: 'use a certificate of a public authority',
-      },
-    )
-  }
-  const incomplete = `the chain is not complete up to a public authority: the server sends no certificate of ${issuerOf(certificate)}`
+  const incomplete = `the chain is not complete up to a public authority: the server sends no certificate of ${issuer}`
   return failed(`${incomplete} (${fault}). A browser fetches a missing one by itself, Event Grid does not`, {
     remedy: [
       'serve the whole chain: fullchain.pem in place of cert.pem. To see what is sent:',

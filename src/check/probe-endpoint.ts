@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { SecureContext } from 'node:tls'
 import type { InputMetadata } from '../metadata/metadata.ts'
-import { type ProbeAnswer, probe, type Target } from './probe.ts'
+import { type Probe, type ProbeAnswer, probe, type Target } from './probe.ts'
 
 export interface EndpointAnswers {
   readonly health: ProbeAnswer
@@ -31,25 +31,15 @@ export async function probeEndpoint({
 }: ProbeEndpointOptions): Promise<EndpointAnswers> {
   const url = new URL(input.subscriberEndpoint)
   const code = randomUUID()
-  const common = { url, secureContext, signal }
   let first: unknown
   for (const target of targets) {
+    const ask = (request: Pick<Probe, 'method' | 'headers' | 'body'>) =>
+      probe({ url, secureContext, signal, target, ...request })
     try {
       const [health, options, validation] = await Promise.all([
-        probe({ ...common, target, method: 'OPTIONS' }),
-        probe({
-          ...common,
-          target,
-          method: 'OPTIONS',
-          headers: { 'webhook-request-origin': input.environment.eventGridOrigin },
-        }),
-        probe({
-          ...common,
-          target,
-          method: 'POST',
-          headers: validationHeaders(input),
-          body: validationEvent(input, code),
-        }),
+        ask({ method: 'OPTIONS' }),
+        ask({ method: 'OPTIONS', headers: { 'webhook-request-origin': input.environment.eventGridOrigin } }),
+        ask({ method: 'POST', headers: validationHeaders(input), body: validationEvent(input, code) }),
       ])
       return { health, options, validation, code }
     } catch (error) {

@@ -5,10 +5,9 @@ import { createNamespaceClient, type NamespaceClient } from '../receiver/namespa
 import { resourceManagerOf } from '../subscription/arm-client.ts'
 import { createNamespaceArm } from '../subscription/namespace-arm.ts'
 import { systemClock } from '../support/clock.ts'
-import type { WantedToken } from './check-azure-credential.ts'
 import type { ClockSource } from './check-clock.ts'
 import { once } from './once.ts'
-import { createPullPlaces, type PullPlace } from './pull-places.ts'
+import { createPullPlaces } from './pull-places.ts'
 import type { Surroundings } from './world.ts'
 
 /** The data plane of a namespace. */
@@ -18,23 +17,11 @@ export interface ReachedNamespace {
 }
 
 /** What the checks of pull delivery share. */
-export interface PullWorld {
-  readonly pull: PullMetadata
-  readonly surroundings: Surroundings
-  readonly wantedTokens: readonly WantedToken[]
-  readonly clockSource: ClockSource
-  /** What Azure Resource Manager keeps; empty where the namespace's key does all. */
-  readonly places: readonly PullPlace[]
-  /** Asks Resource Manager for the host where no `namespaceEndpoint` is given. Rejects as the SDK does. */
-  namespace(): Promise<ReachedNamespace>
-  close(): Promise<void>
-}
+export type PullWorld = ReturnType<typeof createPullWorld>
 
 const readLimitMs = 9_000
 
-/** Makes what the checks of pull delivery share. */
-export function createPullWorld(pull: PullMetadata, surroundings: Surroundings, signal: AbortSignal): PullWorld {
-  const { endpoints } = surroundings
+export function createPullWorld(pull: PullMetadata, { endpoints }: Surroundings, signal: AbortSignal) {
   const { environment, namespaceTopic, namespaceKey: key, eventSubscriptionName, namespaceEndpoint: given } = pull
   const credential = once(() => {
     if (!pull.credential) throw new Error('pull delivery has neither a key nor a credential')
@@ -63,18 +50,20 @@ export function createPullWorld(pull: PullMetadata, surroundings: Surroundings, 
 
   const arm = { audience: 'Azure Resource Manager', scope: environment.resourceManagerScope, credential }
   const data = { audience: 'the namespace', scope: environment.topicScope, credential }
+  const clockSource: ClockSource = {
+    url: () => (given === undefined ? resourceManagerOf(endpoints, environment) : namespaceUrl(given, endpoints)),
+    reachedBy: 'pull/receive',
+  }
   return {
-    ...{ pull, surroundings },
+    ...{ pull, clockSource },
+    wantedTokens: pull.credential ? [arm, ...(key ? [] : [data])] : [],
+    /** Asks Resource Manager for the host where no `namespaceEndpoint` is given. Rejects as the SDK does. */
     namespace() {
       reached ??= reach()
       return reached
     },
+    /** What Azure Resource Manager keeps; empty where the namespace's key does all. */
     places: pull.credential ? createPullPlaces({ pull, endpoints, credential, signal, limitMs: readLimitMs }) : [],
-    wantedTokens: pull.credential ? [arm, ...(key ? [] : [data])] : [],
-    clockSource: {
-      url: () => (given === undefined ? resourceManagerOf(endpoints, environment) : namespaceUrl(given, endpoints)),
-      reachedBy: 'pull/receive',
-    },
     async close() {
       const namespace = await reached?.catch(() => undefined)
       namespace?.client.close()

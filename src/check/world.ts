@@ -4,23 +4,20 @@ import type { TokenCredential } from '@azure/core-auth'
 import { createCredential } from '../binding/credential.ts'
 import { deriveDeliveryCredentials } from '../core/delivery-credential.ts'
 import { type Endpoints, topicUrl } from '../core/endpoints.ts'
-import type { Secret } from '../core/secret.ts'
 import { secureContextOf } from '../core/trust.ts'
 import type { InputMetadata, OutputMetadata } from '../metadata/metadata.ts'
 import { createArmCaller } from '../subscription/arm-caller.ts'
 import { resourceManagerOf } from '../subscription/arm-client.ts'
-import type { ExistingSubscription } from '../subscription/decide-upsert.ts'
 import { failureContext } from '../subscription/failure-context.ts'
 import { createSubscriptionApi } from '../subscription/subscription-api.ts'
 import { chooseSubscriptionPath } from '../subscription/subscription-path.ts'
 import { isLoopback } from '../support/loopback.ts'
-import { type AzurePlace, actionsOn } from './azure-place.ts'
-import type { WantedToken } from './check-azure-credential.ts'
+import { actionsOn } from './azure-place.ts'
 import type { ClockSource } from './check-clock.ts'
 import { once } from './once.ts'
-import { holdPort, type PortHolder } from './own-listener.ts'
+import { holdPort } from './own-listener.ts'
 import type { Target } from './probe.ts'
-import { type EndpointAnswers, probeEndpoint } from './probe-endpoint.ts'
+import { probeEndpoint } from './probe-endpoint.ts'
 
 export interface Surroundings {
   readonly endpoints: Endpoints
@@ -34,28 +31,14 @@ export interface Route {
   readonly byEmulator: boolean
 }
 
-/** What the checks of an input side share. Each part is made once, at its first use. */
-export interface InputWorld extends AzurePlace {
-  readonly input: InputMetadata
-  readonly surroundings: Surroundings
-  readonly signal: AbortSignal
-  readonly wantedTokens: readonly WantedToken[]
-  readonly clockSource: ClockSource
-  portHolder(): Promise<PortHolder>
-  /** Where `subscriberEndpoint` is. Rejects as Node's look-up does. */
-  route(): Promise<Route>
-  /** What the public endpoint answers. Rejects where it does not. */
-  endpointAnswers(): Promise<EndpointAnswers>
-  credential(): TokenCredential
-  existing(): Promise<ExistingSubscription | undefined>
-  readonly deliveryCredential: Secret | undefined
-  close(): Promise<void>
-}
+/** What the checks of an input side share. */
+export type InputWorld = ReturnType<typeof createInputWorld>
 
 const readLimitMs = 9_000
 const verbs = ['read', 'write', 'getFullUrl/action', 'getDeliveryAttributes/action'] as const
 
-export function createInputWorld(input: InputMetadata, surroundings: Surroundings, signal: AbortSignal): InputWorld {
+/** Each part is made once, at its first use. */
+export function createInputWorld(input: InputMetadata, surroundings: Surroundings, signal: AbortSignal) {
   const { endpoints } = surroundings
   const { environment, subscriptionId, scope, deliveryAuthentication: delivery } = input
   const deliveryCredential =
@@ -69,22 +52,29 @@ export function createInputWorld(input: InputMetadata, surroundings: Surrounding
   )
   const route = once(() => routeOf(new URL(input.subscriberEndpoint), surroundings))
   const callArm = once(() => createArmCaller({ environment, subscriptionId, credential: credential(), endpoints }))
+  const clockSource: ClockSource = {
+    url: () => resourceManagerOf(endpoints, environment),
+    reachedBy: 'azure/provider',
+  }
   return {
-    ...{ input, surroundings, signal, route, credential, deliveryCredential, scope },
+    ...{ input, surroundings, deliveryCredential, scope, clockSource },
+    /** Where `subscriberEndpoint` is. Rejects as Node's look-up does. */
+    route,
     actions: actionsOn(chooseSubscriptionPath(scope).kind, verbs),
     worksWithout: false,
     wantedTokens: [{ audience: 'Azure Resource Manager', scope: environment.resourceManagerScope, credential }],
-    clockSource: { url: () => resourceManagerOf(endpoints, environment), reachedBy: 'azure/provider' },
     async portHolder() {
       held ??= holdPort({ input, endpoints, signal })
       return (await held).holder
     },
+    /** What the public endpoint answers. Rejects where it does not. */
     endpointAnswers: once(async () => {
       const { targets } = await route()
       const secureContext = secureContextOf(endpoints)
       return probeEndpoint({ input, targets, secureContext, signal })
     }),
-    readArm: async (path, apiVersion, signal) => callArm()({ method: 'GET', path, apiVersion, signal }),
+    readArm: async (path: string, apiVersion: string, signal: AbortSignal) =>
+      callArm()({ method: 'GET', path, apiVersion, signal }),
     explainedBy: once(() => {
       const api = { resourceManager: resourceManagerOf(endpoints, environment) }
       return failureContext({ api, input, ...(deliveryCredential && { deliveryCredential }) })
@@ -100,7 +90,7 @@ export function createInputWorld(input: InputMetadata, surroundings: Surrounding
 /** What the checks of an output side share. */
 export type OutputWorld = ReturnType<typeof createOutputWorld>
 
-export function createOutputWorld(metadata: OutputMetadata, surroundings: Surroundings, signal: AbortSignal) {
+export function createOutputWorld(metadata: OutputMetadata, surroundings: Surroundings) {
   const { endpoints } = surroundings
   const { authentication, environment } = metadata
   const output = { ...metadata, topicEndpoint: topicUrl(metadata.topicEndpoint, endpoints) }
@@ -112,7 +102,7 @@ export function createOutputWorld(metadata: OutputMetadata, surroundings: Surrou
   )
   const clockSource: ClockSource = { url: () => new URL('/', output.topicEndpoint).href, reachedBy: 'topic/credential' }
   return {
-    ...{ output, surroundings, signal, credential, clockSource },
+    ...{ output, surroundings, credential, clockSource },
     wantedTokens:
       authentication.kind === 'entra' ? [{ audience: 'the topic', scope: environment.topicScope, credential }] : [],
     /** Where `topicEndpoint` is. Rejects as Node's look-up does. */

@@ -48,7 +48,6 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   const samples = options.events.flatMap(readSamples)
   const endpoints = await endpointsOf(options)
   const loadAll = loader(options)
-  const load = async () => asked(await loadAll(), options)
   const all = await loadAll()
   const first = asked(all, options)
   // A type or kind that is probably misspelt is a warning beside components, and the whole truth without any.
@@ -62,7 +61,8 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   try {
     const report = await checkComponents({
       ...options,
-      load: createReload(first, load),
+      components: first,
+      reload: async () => asked(await loadAll(), options),
       surroundings: {
         endpoints,
         emulator: options.emulator === undefined ? undefined : endpoints.resourceManager,
@@ -76,27 +76,13 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
     if (options.json) terminal.line(JSON.stringify(report))
     else {
       terminal.line('')
-      terminal.parts(
-        countLine(
-          report.components.flatMap(({ checks }) => checks),
-          performance.now() - started,
-        ),
-      )
+      const outcomes = report.components.flatMap(({ checks }) => checks)
+      terminal.parts(countLine(outcomes, performance.now() - started))
     }
     return report.ok ? 0 : 1
   } finally {
     view?.stop()
     stopping.abort()
-  }
-}
-
-/** The first round has its components already. */
-function createReload(first: readonly CheckedComponent[], load: () => Promise<readonly CheckedComponent[]>) {
-  let next: readonly CheckedComponent[] | undefined = first
-  return async () => {
-    const given = next
-    next = undefined
-    return given ?? load()
   }
 }
 
