@@ -1,5 +1,4 @@
 import { fileURLToPath } from 'node:url'
-import type { PackageDefinition, ServiceDefinition } from '@grpc/proto-loader'
 import { loadDefinitions, serviceOf } from '../support/grpc-services.ts'
 
 export type Texts = Readonly<Record<string, string>>
@@ -40,15 +39,8 @@ export interface ListOperationsResponse {
 
 export type Empty = Readonly<Record<string, never>>
 
-/** The services of a pluggable binding, read from `proto/bindings.proto`. */
-export interface Contract {
-  readonly all: PackageDefinition
-  readonly input: ServiceDefinition
-  readonly output: ServiceDefinition
-}
-
-/** Reads the contract; takes a few milliseconds. */
-export function loadContract(): Contract {
+/** The services of a pluggable binding, read from `proto/bindings.proto`; takes a few milliseconds. */
+export function loadContract() {
   const all = loadDefinitions(fileURLToPath(new URL('./proto/bindings.proto', import.meta.url)))
   const service = (name: string) => serviceOf(all, `dapr.proto.components.v1.${name}`)
   return { all, input: service('InputBinding'), output: service('OutputBinding') }

@@ -3,7 +3,11 @@ import { existsSync, lstatSync, mkdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { codeOf } from '../support/error-code.ts'
-import { SocketError } from './socket-error.ts'
+
+/** The sockets can't be served; the message says why and what to do. */
+export class SocketError extends Error {
+  override readonly name = 'SocketError'
+}
 
 /** The right to look at the sockets of a folder and to replace them. */
 export interface FolderLock {

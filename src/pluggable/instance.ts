@@ -1,14 +1,14 @@
 import type { Binding, InvokeAnswer } from '../binding/binding.ts'
 import { invokePayload } from '../binding/invoke-payload.ts'
-import type { ComponentCounters, Metrics } from '../binding/metrics.ts'
+import type { Metrics } from '../binding/metrics.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import type { ReceivedEvent } from '../core/event.ts'
 import type { Logger } from '../core/logger.ts'
 import { forwardedMetadata } from '../core/processing.ts'
 import type { InvokeRequest } from './contract.ts'
-import { createReaders, type Reader, type Readers, type ReadStream } from './readers.ts'
-import { createSide, type PluggableSide } from './side.ts'
+import { createReaders, type Reader, type ReadStream } from './readers.ts'
+import { createSide } from './side.ts'
 
 export interface InstanceOptions {
   readonly name: string
@@ -22,28 +22,9 @@ export interface InstanceOptions {
   readonly onUninitialized: (fix: string) => void
 }
 
-export interface Instance {
-  readonly name: string
-  readonly logger: Logger
-  readonly input: PluggableSide
-  readonly output: PluggableSide
-  readonly readers: Readers
-  readonly counters: ComponentCounters
-  readonly initialized: boolean
-  readonly inUse: boolean
-  /** Attaches a reader to the input side, present or future. */
-  read(stream: ReadStream): Reader
-  /**
-   * Runs an operation.
-   *
-   * @throws BindingError of `Binding.invoke`; NOT_INITIALIZED before the output side's `init`
-   */
-  invoke(request: InvokeRequest, signal: AbortSignal): Promise<InvokeAnswer>
-  /** Stops its timers and ends its streams. */
-  stop(): void
-}
+export type Instance = ReturnType<typeof createInstance>
 
-export function createInstance(options: InstanceOptions): Instance {
+export function createInstance(options: InstanceOptions) {
   const { name, logger, metrics, endpoints, readWarningMs = 60_000, freePort } = options
   const counters = metrics.component(name)
   let readWarning: NodeJS.Timeout | undefined
@@ -116,7 +97,8 @@ export function createInstance(options: InstanceOptions): Instance {
     get inUse() {
       return input.inUse || output.inUse
     },
-    read(stream) {
+    /** Attaches a reader to the input side, present or future. */
+    read(stream: ReadStream): Reader {
       clearTimeout(readWarning)
       logger.info(readers.count === 0 ? 'the host reads events' : 'the host opened another Read')
       const reader = readers.open(stream)
@@ -134,7 +116,12 @@ export function createInstance(options: InstanceOptions): Instance {
         },
       }
     },
-    async invoke({ operation, data, metadata }, signal) {
+    /**
+     * Runs an operation.
+     *
+     * @throws BindingError of `Binding.invoke`; NOT_INITIALIZED before the output side's `init`
+     */
+    async invoke({ operation, data, metadata }: InvokeRequest, signal: AbortSignal): Promise<InvokeAnswer> {
       if (!output.initialized) {
         const fix = 'restart daprd: it initialises its components when it starts, and this process has started after it'
         options.onUninitialized(fix)
@@ -152,6 +139,7 @@ export function createInstance(options: InstanceOptions): Instance {
       }
       return binding.invoke(operation, invokePayload(data), { metadata, signal })
     },
+    /** Stops its timers and ends its streams. */
     stop() {
       clearTimeout(readWarning)
       readers.endStreams()

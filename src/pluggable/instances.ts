@@ -17,33 +17,15 @@ export interface InstancesOptions {
   readonly maxInitialized?: number
 }
 
-/** The components that this process serves, by name. */
-export interface Instances {
-  /**
-   * Initialises one side of a component.
-   *
-   * @throws BindingError of {@link PluggableSide.init}; OVERLOADED when too many components are initialised, CLOSED after `close`
-   */
-  init(name: string, side: SideName, properties: Texts): Promise<void>
-  /**
-   * The component of that name; made if it does not exist. Only initialised components last: of the others the oldest is forgotten
-   * when there are too many, so that calls with made-up names take no room from them.
-   *
-   * @throws BindingError CLOSED after `close`, for a new name
-   */
-  obtain(name: string): Instance
-  find(name: string): Instance | undefined
-  all(): Iterable<Instance>
-  /** Drains the input sides, then the output sides: the application may publish while it handles an event. */
-  close(): Promise<void>
-}
-
 /** Of components that nobody has initialised: they show in health and metrics which calls fail after a restart of this process. */
 const maxUninitialized = 100
 
 const sweepMs = 1_000
 
-export function createInstances(options: InstancesOptions): Instances {
+/** The components that this process serves, by name. */
+export type Instances = ReturnType<typeof createInstances>
+
+export function createInstances(options: InstancesOptions) {
   const { loggerOf, metrics, endpoints, readWarningMs, maxInitialized = 1_000 } = options
   const instances = new Map<string, Instance>()
   let closing = false
@@ -113,14 +95,26 @@ export function createInstances(options: InstancesOptions): Instances {
   }
 
   return {
+    /**
+     * The component of that name; made if it does not exist. Only initialised components last: of the others the oldest is forgotten
+     * when there are too many, so that calls with made-up names take no room from them.
+     *
+     * @throws BindingError CLOSED after `close`, for a new name
+     */
     obtain,
-    async init(name, side, properties) {
+    /**
+     * Initialises one side of a component.
+     *
+     * @throws BindingError of the side's `init`; OVERLOADED when too many components are initialised, CLOSED after `close`
+     */
+    async init(name: string, side: SideName, properties: Texts): Promise<void> {
       const instance = obtain(name)
       if (!instance.inUse) refuseTooMany()
       await instance[side].init(properties)
     },
-    find: (name) => instances.get(name),
+    find: (name: string) => instances.get(name),
     all: () => instances.values(),
+    /** Drains the input sides, then the output sides: the application may publish while it handles an event. */
     async close() {
       closing = true
       for (const { readers } of instances.values()) readers.close()

@@ -24,28 +24,6 @@ export interface Reader {
   end(): void
 }
 
-/**
- * The open `Read`s of one component. The newest gets the events; an older one still takes its acknowledgements, and takes
- * over when the newer ends.
- */
-export interface Readers {
-  open(stream: ReadStream): Reader
-  /** Resolves when the application has handled the event; rejects when it has not. */
-  deliver(event: SentEvent): Promise<void>
-  /** Gives up events that have waited too long; to be called about once a second. */
-  sweep(): void
-  /** Gives up all events without an acknowledgement; Event Grid redelivers them. */
-  abandon(why: string): void
-  /** From now on no event waits for another `Read`. */
-  close(): void
-  endStreams(): void
-  readonly count: number
-  /** Events sent and not acknowledged. */
-  readonly inFlight: number
-  /** Events that wait until the stream has room. */
-  readonly waiting: number
-}
-
 /** An event that waits or was sent; its place is in the list of sent events. */
 interface Entry extends Placed {
   /** The message id, empty before it is sent: the place, and a serial number that tells it from the earlier events of that place. */
@@ -68,7 +46,11 @@ interface OpenReader extends Reader {
  */
 const maxTimeLimits = 4
 
-export function createReaders(options: ReadersOptions): Readers {
+/**
+ * The open `Read`s of one component. The newest gets the events; an older one still takes its acknowledgements, and takes
+ * over when the newer ends.
+ */
+export function createReaders(options: ReadersOptions) {
   const { handlerTimeoutMs, onResult = () => {}, now = () => performance.now() } = options
   const open: OpenReader[] = []
   /** Oldest first. */
@@ -145,13 +127,14 @@ export function createReaders(options: ReadersOptions): Readers {
   }
 
   return {
-    open(stream) {
+    open(stream: ReadStream): Reader {
       const reader = openReader(stream)
       open.push(reader)
       pump()
       return reader
     },
-    deliver({ data, metadata, contentType }) {
+    /** Resolves when the application has handled the event; rejects when it has not. */
+    deliver({ data, metadata, contentType }: SentEvent): Promise<void> {
       return new Promise((resolve, reject) => {
         const event = { data, metadata, contentType }
         const entry: Entry = { place: -1, id: '', event, since: now(), resolve, reject }
@@ -161,14 +144,17 @@ export function createReaders(options: ReadersOptions): Readers {
         else waiting.add(entry)
       })
     },
+    /** Gives up events that have waited too long; to be called about once a second. */
     sweep() {
       giveUpWaiting('the time limit passed before the stream had room', handlerTimeoutMs())
       for (const { sent } of open) giveUpSent(sent, 'no acknowledgement came', maxTimeLimits * handlerTimeoutMs())
     },
-    abandon(why) {
+    /** Gives up all events without an acknowledgement; Event Grid redelivers them. */
+    abandon(why: string) {
       giveUpWaiting(why)
       for (const { sent } of open) giveUpSent(sent, why)
     },
+    /** From now on no event waits for another `Read`. */
     close() {
       closed = true
       if (open.length === 0) giveUpWaiting('the component is closing')
@@ -179,9 +165,11 @@ export function createReaders(options: ReadersOptions): Readers {
     get count() {
       return open.length
     },
+    /** Events sent and not acknowledged. */
     get inFlight() {
       return open.reduce((sum, { sent }) => sum + sent.size, 0)
     },
+    /** Events that wait until the stream has room. */
     get waiting() {
       return waiting.size
     },

@@ -25,19 +25,6 @@ export interface PluggableOptions {
   readonly lockTimeoutMs?: number
 }
 
-export interface Pluggable {
-  readonly sockets: readonly string[]
-  readonly draining: boolean
-  /** It does not drain, and the runtime has initialised a component. A runtime that started before this process never does. */
-  readonly ready: boolean
-  health(): Readonly<Record<string, Health>>
-  readonly metrics: { readonly contentType: string; text(): Promise<string> }
-  /** Removes the sockets at once, for a process that can't await `close`. */
-  removeSockets(): void
-  /** Drains: waits for running events, then publishes the queue. */
-  close(): Promise<void>
-}
-
 /** File names of the sockets: the runtime takes the component types from them. */
 const socketNames = ['cloud.eventrouter.sock', 'azure.eventgrid.sock']
 
@@ -46,12 +33,14 @@ const maxMessageBytes = 64 * 1024 * 1024
 /** Time for the last calls to end after the drain. */
 const lastAnswersMs = 1_000
 
+export type Pluggable = Awaited<ReturnType<typeof createPluggable>>
+
 /**
  * Serves both component types on Unix domain sockets, for any number of components.
  *
  * @throws SocketError when the sockets can't be served; the reason of `signal` when it aborts
  */
-export async function createPluggable(options: PluggableOptions): Promise<Pluggable> {
+export async function createPluggable(options: PluggableOptions) {
   const { socketMode = 0o660, loggerOf, endpoints, readWarningMs, signal, lockTimeoutMs } = options
   const folder = resolve(options.folder)
   const logger = loggerOf()
@@ -114,6 +103,7 @@ export async function createPluggable(options: PluggableOptions): Promise<Plugga
     get draining() {
       return closed !== undefined
     },
+    /** It does not drain, and the runtime has initialised a component. A runtime that started before this process never does. */
     get ready() {
       const initialized = [...instances.all()].filter((instance) => instance.initialized)
       const mayBeRouted = (instance: Instance) => healthOf(instance).input?.ready !== false
@@ -121,7 +111,9 @@ export async function createPluggable(options: PluggableOptions): Promise<Plugga
     },
     health: () => Object.fromEntries([...instances.all()].map((instance) => [instance.name, healthOf(instance)])),
     metrics,
+    /** Removes the sockets at once, for a process that can't await `close`. */
     removeSockets: files.remove,
+    /** Drains: waits for running events, then publishes the queue. */
     close() {
       closed ??= close()
       return closed

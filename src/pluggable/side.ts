@@ -23,32 +23,14 @@ export interface SideOptions {
   readonly makeRoom?: (metadata: Metadata) => Promise<boolean>
 }
 
-/** One side of a component. Each side has its own binding, since they are initialised and closed separately. */
-export interface PluggableSide {
-  /**
-   * Initialises the side; restarts it when its metadata has changed. Does nothing for a side that the metadata do not configure.
-   *
-   * @throws BindingError of `Binding.init`; after invalid metadata a running side goes on unchanged
-   */
-  init(properties: Texts): Promise<void>
-  readonly initialized: boolean
-  readonly inUse: boolean
-  /** `undefined` before `init`, and where the side is not configured. */
-  readonly binding: Binding | undefined
-  readonly metadata: Metadata | undefined
-  /** Drains and closes the side; `init` can initialise it again. */
-  release(): Promise<void>
-  /** Drains and closes the side for good. */
-  close(): Promise<void>
-}
-
 interface Current {
   readonly fingerprint: string
   readonly binding: Binding | undefined
   readonly metadata: Metadata
 }
 
-export function createSide(options: SideOptions): PluggableSide {
+/** One side of a component. Each side has its own binding, since they are initialised and closed separately. */
+export function createSide(options: SideOptions) {
   const { side, component, logger, endpoints, onRestart, onOpen, makeRoom } = options
   let current: Current | undefined
   let closed = false
@@ -115,7 +97,12 @@ export function createSide(options: SideOptions): PluggableSide {
   }
 
   return {
-    async init(properties) {
+    /**
+     * Initialises the side; restarts it when its metadata has changed. Does nothing for a side that the metadata do not configure.
+     *
+     * @throws BindingError of `Binding.init`; after invalid metadata a running side goes on unchanged
+     */
+    async init(properties: Texts): Promise<void> {
       if (closed)
         throw new BindingError('CLOSED', { what: 'the component is closing', fix: 'call it once it runs again' })
       runningInits++
@@ -131,13 +118,16 @@ export function createSide(options: SideOptions): PluggableSide {
     get inUse() {
       return current !== undefined || runningInits > 0
     },
+    /** `undefined` before `init`, and where the side is not configured. */
     get binding() {
       return current?.binding
     },
     get metadata() {
       return current?.metadata
     },
+    /** Drains and closes the side; `init` can initialise it again. */
     release: () => inTurn(releaseNow),
+    /** Drains and closes the side for good. */
     close() {
       closed = true
       return inTurn(async () => {

@@ -2,9 +2,8 @@ import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { basename, dirname, join } from 'node:path'
 import { codeOf } from '../support/error-code.ts'
-import { type FolderLock, type LockOptions, takeFolderLock } from './folder-lock.ts'
+import { type FolderLock, type LockOptions, SocketError, takeFolderLock } from './folder-lock.ts'
 import { judgeFolder, pathSteps } from './folder-trust.ts'
-import { SocketError } from './socket-error.ts'
 
 export interface SocketOptions extends LockOptions {
   /** Absolute path of the folder; made where it does not exist. */
