@@ -1,3 +1,5 @@
+import type { Secret } from '../core/secret.ts'
+import type { CallOutput } from './call-output.ts'
 import type { Host } from './host.ts'
 
 export interface AppAddress {
@@ -7,18 +9,24 @@ export interface AppAddress {
   readonly protocol?: 'http' | 'grpc'
 }
 
-/** What both APIs tell of this process. */
-export interface ApiIdentity {
+/** What both APIs need. */
+export interface ApiOptions {
   readonly host: Pick<Host, 'components'>
   readonly appId: string
   readonly app: AppAddress | undefined
   readonly version: string
   /** What callers have added to the metadata. */
   readonly extended: Map<string, string>
+  readonly callOutput: CallOutput
+  /** The address that the API listens on: a loopback name, an IP address, or `0.0.0.0` or `::` for all. */
+  readonly listeningOn: string
+  /** The `dapr-api-token` of every request, health checks aside. */
+  readonly token?: Secret | undefined
+  readonly onShutdown: () => void
 }
 
 /** The answer to a request for metadata, with the names of Dapr's HTTP API. */
-export function apiMetadata({ host, appId, app, version, extended }: ApiIdentity) {
+export function apiMetadata({ host, appId, app, version, extended }: ApiOptions) {
   const runtimeVersion = `eventgrid-binding ${version}`
   return {
     ...(appId !== '' && { id: appId }),

@@ -3,10 +3,10 @@ import type { AppChannel } from './app-channel.ts'
 /** How the application's health is checked, as by Dapr's flags of the same names. */
 export interface AppHealthCheck {
   readonly path: string
-  /** Milliseconds between two probes. @default 5_000 */
-  readonly intervalMs?: number
-  /** Probes that fail in a row before the application counts as unhealthy. @default 3 */
-  readonly threshold?: number
+  /** Milliseconds between two probes. */
+  readonly intervalMs: number
+  /** Probes that fail in a row before the application counts as unhealthy. */
+  readonly threshold: number
 }
 
 export interface AppWatchOptions {
@@ -21,13 +21,7 @@ export interface AppWatchOptions {
 
 const pollMs = 100
 
-export interface AppWatch {
-  /** Reports that nothing listens on the application's port: it is down until it listens again. Ignored with health checks. */
-  gone(): void
-  stop(): void
-}
-
-export function watchApp({ channel, health, changed, missing }: AppWatchOptions): AppWatch {
+export function watchApp({ channel, health, changed, missing }: AppWatchOptions) {
   let stopped = false
   let timer: NodeJS.Timeout | undefined
   let up = false
@@ -38,15 +32,16 @@ export function watchApp({ channel, health, changed, missing }: AppWatchOptions)
     if (stopped) return
     failures = isUp ? 0 : failures + 1
     const before = up
-    up = isUp || (up && failures < (health?.threshold ?? 3))
+    up = isUp || (up && health !== undefined && failures < health.threshold)
     if (up !== before) changed(up)
     if (up && !health) return
-    timer = setTimeout(check, health ? (health.intervalMs ?? 5_000) : pollMs)
+    timer = setTimeout(check, health?.intervalMs ?? pollMs)
   }
   check().then(() => {
     if (!up && !stopped) missing()
   })
   return {
+    /** Reports that nothing listens on the application's port: it is down until it listens again. Ignored with health checks. */
     gone() {
       if (stopped || !up || health) return
       up = false

@@ -1,24 +1,17 @@
 import { createServer } from 'node:http'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { z } from 'zod'
-import type { Secret } from '../core/secret.ts'
 import { readTraceContext } from '../core/trace-context.ts'
 import { type ClosableServer, closable } from '../support/closable-server.ts'
 import { readJson } from '../support/json-text.ts'
 import { isForeignFetch, isOwnHost, isOwnOrigin } from '../support/request-origin.ts'
 import { isSameText } from '../support/same-text.ts'
-import { type ApiIdentity, apiMetadata } from './api-metadata.ts'
-import { type CallOutput, OutputCallError } from './call-output.ts'
+import { type ApiOptions, apiMetadata } from './api-metadata.ts'
+import { OutputCallError } from './call-output.ts'
 
-export interface BindingsApiOptions extends ApiIdentity {
-  readonly callOutput: CallOutput
-  /** The address that the API listens on: a loopback name, an IP address, or `0.0.0.0` or `::` for all. */
-  readonly listeningOn: string
-  /** The `dapr-api-token` of every request, health checks aside. */
-  readonly token?: Secret | undefined
+export interface BindingsApiOptions extends ApiOptions {
   /** What is not ready yet. Empty: everything is ready. */
   readonly notReady: () => readonly ('components' | 'app')[]
-  readonly onShutdown: () => void
 }
 
 const requestTimeout = 30_000

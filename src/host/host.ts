@@ -2,10 +2,10 @@ import type { Metrics } from '../binding/metrics.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
+import { Secret } from '../core/secret.ts'
 import type { Loaded, LoadedComponent } from '../metadata/load-components.ts'
 import { oneLine } from '../support/text.ts'
 import type { AppChannel } from './app-channel.ts'
-import { changedFields } from './changed-fields.ts'
 import { openComponent, type RunningComponent } from './running-component.ts'
 
 export interface HostOptions {
@@ -15,24 +15,9 @@ export interface HostOptions {
   readonly endpoints?: Endpoints | undefined
 }
 
-export interface Host {
-  /** By name, in the order of their names. */
-  components(): readonly RunningComponent[]
-  find(name: string): RunningComponent | undefined
-  start(loaded: Loaded): Promise<void>
-  /**
-   * Opens, closes and replaces components until the loaded ones run. Where one can't be opened, that is logged and its
-   * previous version is opened again. One change at a time.
-   */
-  change(loaded: Loaded): Promise<void>
-  /** Starts all components anew, at other endpoints. */
-  moveTo(endpoints: Endpoints): Promise<void>
-  appIsUp(up: boolean): void
-  /** Drains all components at once, and ends a change under way. */
-  close(): Promise<void>
-}
+export type Host = ReturnType<typeof createHost>
 
-export function createHost({ channel, loggerOf, metrics, endpoints: first }: HostOptions): Host {
+export function createHost({ channel, loggerOf, metrics, endpoints: first }: HostOptions) {
   let endpoints = first
   const running = new Map<string, RunningComponent>()
   let appUp = false
@@ -114,9 +99,10 @@ export function createHost({ channel, loggerOf, metrics, endpoints: first }: Hos
   }
 
   return {
+    /** By name, in the order of their names. */
     components: () => [...running.values()].sort((a, b) => compare(a.loaded.component.name, b.loaded.component.name)),
-    find: (name) => running.get(name),
-    async start(loaded) {
+    find: (name: string) => running.get(name),
+    async start(loaded: Loaded) {
       for (const one of loaded.components.values()) {
         try {
           await open(one)
@@ -126,21 +112,27 @@ export function createHost({ channel, loggerOf, metrics, endpoints: first }: Hos
         }
       }
     },
-    change({ components }) {
+    /**
+     * Opens, closes and replaces components until the loaded ones run. Where one can't be opened, that is logged and its
+     * previous version is opened again. One change at a time.
+     */
+    change({ components }: Loaded) {
       changing = changing.then(() => changeTo(components))
       return changing
     },
-    moveTo(next) {
+    /** Starts all components anew, at other endpoints. */
+    moveTo(next: Endpoints) {
       changing = changing.then(() => {
         endpoints = next
         return replace([...running.values()], loadedNow())
       })
       return changing
     },
-    appIsUp(up) {
+    appIsUp(up: boolean) {
       appUp = up
       for (const component of running.values()) component.appIsUp(up)
     },
+    /** Drains all components at once, and ends a change under way. */
     async close() {
       closing = true
       await drain([...running.values()])
@@ -153,11 +145,15 @@ export function createHost({ channel, loggerOf, metrics, endpoints: first }: Hos
   }
 }
 
+/** Names the fields whose values differ. Their values may be secrets, and stay unsaid. */
 function whyAnew({ component: before }: LoadedComponent, { component: after }: LoadedComponent): string {
-  const fields = changedFields(before, after)
+  const names = new Set([...Object.keys(before.properties), ...Object.keys(after.properties)])
+  const fields = [...names].filter((name) => plain(before.properties[name]) !== plain(after.properties[name])).sort()
   const what = fields.length > 0 ? oneLine(fields.join(', '), maxNamed) : 'its type or version'
   return `${what} changed: it starts anew`
 }
+
+const plain = (value: unknown) => JSON.stringify(value instanceof Secret ? value.reveal() : value)
 
 /** Longest list of changed fields in the log, in characters. */
 const maxNamed = 300

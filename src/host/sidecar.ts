@@ -1,7 +1,6 @@
 import { isIPv6 } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { createMetrics } from '../binding/metrics.ts'
-import type { Observed } from '../binding/observation.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Secret } from '../core/secret.ts'
@@ -10,7 +9,7 @@ import { messageOf } from '../support/error-code.ts'
 import { watchState } from '../support/watch-state.ts'
 import type { AppAddress } from './api-metadata.ts'
 import { createAppChannel } from './app-channel.ts'
-import { type AppHealthCheck, type AppWatch, watchApp } from './app-watch.ts'
+import { type AppHealthCheck, watchApp } from './app-watch.ts'
 import { createBindingsApi } from './bindings-api.ts'
 import { createCallOutput } from './call-output.ts'
 import { createHost } from './host.ts'
@@ -38,26 +37,14 @@ export interface SidecarOptions<Sources> {
   readonly onShutdown: () => void
 }
 
-export interface Sidecar {
-  readonly observed: Observed
-  /** Serves the API; resolves with its base URL. Rejects as `listen` does. */
-  listen(): Promise<string>
-  /** Serves the gRPC API where it is on; resolves with its port. Rejects as `listen` does. */
-  listenGrpc(): Promise<number | undefined>
-  /** Starts the components, and follows their sources and the application. Rejects where a component can't be started. */
-  start(loaded: Loaded): Promise<void>
-  /** Starts all components anew, at other endpoints. */
-  moveTo(endpoints: Endpoints): Promise<void>
-  /** Accepts no more events, and waits for those that the application handles. Has no effect the second time. */
-  close(): Promise<void>
-}
+export type Sidecar = Awaited<ReturnType<typeof createSidecar>>
 
 /** Starts nothing yet. Loads gRPC only where an option asks for it. */
-export async function createSidecar<Sources>(options: SidecarOptions<Sources>): Promise<Sidecar> {
+export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
   const { app, health, http, grpc, components, loggerOf } = options
   const logger = loggerOf()
   const metrics = createMetrics()
-  let watch: AppWatch | undefined
+  let watch: ReturnType<typeof watchApp> | undefined
   const openChannel =
     app?.protocol === 'grpc' ? (await import('./grpc/grpc-app-channel.ts')).createGrpcAppChannel : createAppChannel
   const channel = app && openChannel({ ...app, token: options.appToken, onGone: () => watch?.gone() })
@@ -105,9 +92,12 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>): 
       health: () => Object.fromEntries(host.components().map((one) => [one.loaded.component.name, one.health()])),
     },
     moveTo: host.moveTo,
+    /** Serves the API; resolves with its base URL. Rejects as `listen` does. */
     listen: () => api.listen({ host: http.host, port: http.port }),
+    /** Serves the gRPC API where it is on; resolves with its port. Rejects as `listen` does. */
     listenGrpc: async () => grpc && grpcApi?.listen(grpc),
-    async start(loaded) {
+    /** Starts the components, and follows their sources and the application. Rejects where a component can't be started. */
+    async start(loaded: Loaded) {
       await host.start(loaded)
       waiting.delete('components')
       const changed = followSources({ logger, loaded, load: components.load, change: host.change })
@@ -118,6 +108,7 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>): 
       watch = watchApp({ channel, health, changed: appChanged, missing: application.missing })
       undo.push(watch.stop)
     },
+    /** Accepts no more events, and waits for those that the application handles. Has no effect the second time. */
     async close() {
       isDraining = true
       waiting.add('components')

@@ -7,23 +7,15 @@ import {
   status,
 } from '@grpc/grpc-js'
 import { invokePayload } from '../../binding/invoke-payload.ts'
-import type { Secret } from '../../core/secret.ts'
 import { readTraceContext } from '../../core/trace-context.ts'
 import { createPeers, serverOptions } from '../../support/grpc-peers.ts'
 import { statusDetails } from '../../support/grpc-services.ts'
 import { isOwnHost } from '../../support/request-origin.ts'
 import { isSameText } from '../../support/same-text.ts'
-import { type ApiIdentity, apiMetadata } from '../api-metadata.ts'
-import { type CallOutput, OutputCallError } from '../call-output.ts'
+import { type ApiOptions, apiMetadata } from '../api-metadata.ts'
+import { OutputCallError } from '../call-output.ts'
 import { type InvokeBindingRequest, loadRuntimeContract } from './runtime-contract.ts'
 import { unsupportedMethods } from './unsupported-methods.ts'
-
-export interface GrpcApiOptions extends ApiIdentity {
-  readonly callOutput: CallOutput
-  readonly listeningOn: string
-  readonly token?: Secret | undefined
-  readonly onShutdown: () => void
-}
 
 const maxMessageBytes = 4 * 1024 * 1024
 
@@ -32,7 +24,7 @@ const closeGraceMs = 1_000
 type ServerSurfaceCall = Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'getHost'>
 
 /** The service `Dapr` over gRPC: InvokeBinding, GetMetadata and Shutdown. Does not listen yet. */
-export function createGrpcApi(options: GrpcApiOptions) {
+export function createGrpcApi(options: ApiOptions) {
   const { callOutput, onShutdown } = options
   const { Dapr } = loadRuntimeContract()
   const server = new Server({ ...serverOptions, 'grpc.max_receive_message_length': maxMessageBytes })
@@ -92,7 +84,7 @@ export function createGrpcApi(options: GrpcApiOptions) {
 }
 
 /** The same rules as for the HTTP API. Browsers can't speak this protocol; a proxy beside us could for them. */
-function refusalOf(call: ServerSurfaceCall, { token, listeningOn }: GrpcApiOptions) {
+function refusalOf(call: ServerSurfaceCall, { token, listeningOn }: ApiOptions) {
   if (token) {
     const given = String(call.metadata.get('dapr-api-token')[0] ?? '')
     return isSameText(given, token.reveal())
@@ -115,7 +107,7 @@ const unsupported = (name: string): MethodDefinition<Buffer, Buffer> => ({
   responseDeserialize: (bytes) => bytes,
 })
 
-function refuse(name: string, options: GrpcApiOptions) {
+function refuse(name: string, options: ApiOptions) {
   return (call: ServerDuplexStream<Buffer, Buffer>): void => {
     const details = `this host has no ${name}: it has Dapr's bindings and metadata API; for more run daprd`
     call.emit('error', refusalOf(call, options) ?? { code: status.UNIMPLEMENTED, details })

@@ -1,5 +1,4 @@
 import { fileURLToPath } from 'node:url'
-import type { ServiceDefinition } from '@grpc/proto-loader'
 import { loadDefinitions, serviceOf } from '../../support/grpc-services.ts'
 
 export interface InvokeBindingRequest {
@@ -9,12 +8,10 @@ export interface InvokeBindingRequest {
   readonly operation: string
 }
 
-export type RuntimeService = 'Dapr' | 'AppCallback' | 'AppCallbackHealthCheck'
-
 /** Reads the services of `proto/runtime.proto`; takes a few milliseconds. */
-export function loadRuntimeContract(): Readonly<Record<RuntimeService, ServiceDefinition>> {
+export function loadRuntimeContract() {
   const definitions = loadDefinitions(fileURLToPath(new URL('./proto/runtime.proto', import.meta.url)))
-  const service = (name: RuntimeService) => serviceOf(definitions, `dapr.proto.runtime.v1.${name}`)
+  const service = (name: string) => serviceOf(definitions, `dapr.proto.runtime.v1.${name}`)
   return {
     Dapr: service('Dapr'),
     AppCallback: service('AppCallback'),
