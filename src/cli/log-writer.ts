@@ -17,15 +17,14 @@ export interface LogWriterOptions {
   /** Takes whole lines. */
   readonly write: (line: string) => void
   readonly fields?: LogFields
-  readonly now?: () => Date
 }
 
 /** A logger that writes a line for each message of its level or above. */
-export function createLogWriter({ level, format, write, fields: common, now = () => new Date() }: LogWriterOptions) {
+export function createLogWriter({ level, format, write, fields: common }: LogWriterOptions) {
   const lineOf = format === 'json' ? jsonLine : textLine
   return loggerBy((lineLevel, message, fields) => {
     if (logLevels.indexOf(lineLevel) < logLevels.indexOf(level)) return
-    write(lineOf(now(), lineLevel, message, { ...common, ...fields }))
+    write(lineOf(new Date(), lineLevel, message, { ...common, ...fields }))
   })
 }
 

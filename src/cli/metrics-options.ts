@@ -1,7 +1,6 @@
 import { type Observation, type Observed, observe } from '../binding/observation.ts'
 import { listenFailure } from './listen-failure.ts'
-import { portRange, readNumber } from './number-option.ts'
-import { helpLines } from './parse-options.ts'
+import { helpLines, portRange, readNumber } from './parse-options.ts'
 import { UsageError } from './usage-error.ts'
 
 export interface MetricsAddress {

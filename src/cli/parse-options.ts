@@ -35,6 +35,20 @@ export function readChoice<const Choice extends string>(
   throw new UsageError(complaint, { showHelp: true })
 }
 
+/** What a port may be where 0 takes a free one. */
+export const portRange = { from: 0, to: 65_535 } as const
+
+/** The whole number of an option. Throws a UsageError for any other text, and outside the range. */
+export function readNumber(
+  option: string,
+  text: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): number {
+  if (/^\d{1,6}$/.test(text) && Number(text) >= from && Number(text) <= to) return Number(text)
+  const complaint = `--${option} takes a number from ${from} to ${to}, not ${JSON.stringify(text)}`
+  throw new UsageError(complaint, { showHelp: true })
+}
+
 /** The lines of options in a command's help. `width`: of the column with the options. */
 export const helpLines = (width: number, options: Readonly<Record<string, string>>): string =>
   Object.entries(options)

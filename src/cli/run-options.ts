@@ -3,8 +3,7 @@ import type { SidecarOptions } from '../host/sidecar.ts'
 import { type EmulatorAddress, emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
 import { type LogOptions, logOptions, readLogOptions } from './log-options.ts'
 import { type MetricsAddress, metricsOptions, readMetricsOptions } from './metrics-options.ts'
-import { portRange, readNumber } from './number-option.ts'
-import { parseOptions, readChoice } from './parse-options.ts'
+import { parseOptions, portRange, readChoice, readNumber } from './parse-options.ts'
 import { UsageError } from './usage-error.ts'
 
 /** The defaults. Ports and addresses are Dapr's. */
