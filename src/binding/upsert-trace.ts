@@ -1,6 +1,6 @@
 import { context, SpanKind, trace } from '@opentelemetry/api'
 import { BindingError } from '../core/errors.ts'
-import { attribute, bounded, endSpan, errorType, messagingSystem, otherError, tracer } from '../core/telemetry.ts'
+import { attribute, bounded, endSpan, errorType, messagingSystem, otherError, tracer } from '../core/opentelemetry.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import type { UpsertOutcome } from '../subscription/upsert-attempt.ts'
 import type { UpsertOptions } from '../subscription/upsert-subscription.ts'

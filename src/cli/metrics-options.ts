@@ -1,4 +1,4 @@
-import { type Observation, type Observed, observe } from '../binding/observation.ts'
+import { type MetricsServer, type Observed, openMetricsServer } from '../binding/metrics-server.ts'
 import { listenFailure } from './listen-failure.ts'
 import { helpLines, portRange, readNumber } from './parse-options.ts'
 import { UsageError } from './usage-error.ts'
@@ -30,9 +30,13 @@ export function readMetricsOptions(
 }
 
 /** Serves health and metrics. Throws an Error that says what to do where that is not possible. */
-export async function serveMetrics(observed: Observed, at: MetricsAddress, signal?: AbortSignal): Promise<Observation> {
+export async function serveMetrics(
+  observed: Observed,
+  at: MetricsAddress,
+  signal?: AbortSignal,
+): Promise<MetricsServer> {
   try {
-    return await observe(observed, { ...at, ...(signal && { signal }) })
+    return await openMetricsServer(observed, { ...at, ...(signal && { signal }) })
   } catch (error) {
     if (signal?.aborted) throw error
     throw listenFailure(error, 'metrics', at)

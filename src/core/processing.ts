@@ -10,7 +10,7 @@ import {
   instruments,
   messagingSystem,
   tracer,
-} from './telemetry.ts'
+} from './opentelemetry.ts'
 import { activeTraceContext, readTraceContext, remoteSpan, type TraceContext } from './trace-context.ts'
 
 /** What delivers events, as traces and metrics name it. */

@@ -4,7 +4,7 @@ import { posix } from 'node:path'
 import type { ReceivedEvent } from '../core/event.ts'
 import type { Secret } from '../core/secret.ts'
 import { codeOf } from '../support/error-code.ts'
-import { exchange } from './exchange.ts'
+import { sendRequest } from './send-request.ts'
 
 export interface AppChannelOptions {
   readonly address: string
@@ -66,7 +66,7 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
     const by = method === 'POST' ? agent : probeAgent
     signal.throwIfAborted()
     const out = request({ agent: by, host, port, method, path, headers: { ...headers, ...authorization } })
-    const outcome = await exchange(out, body, signal)
+    const outcome = await sendRequest(out, body, signal)
     if ('status' in outcome) return outcome.status
     const { error, isAnswered } = outcome
     // The application closed the persistent connection just before: it has not seen the request.

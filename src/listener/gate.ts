@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { type Answer, problemAnswer } from './answer.ts'
 import type { CheckCredential } from './authentication.ts'
 import { type CredentialRefusal, type Evidence, refuseCredential } from './credential.ts'
 import { allowedMethods, answerOptions, isRefusedHandshake, maxValidationBytes } from './handshake.ts'
 import type { LogEvent } from './log-events.ts'
-import { type Answer, problemAnswer } from './problem.ts'
 import { declaredLength, refuseRepresentation } from './representation.ts'
 
 /** What the head decides: a final answer, or that the body is read, as what and up to how many bytes. */

@@ -1,7 +1,7 @@
 import type { EventHandler, ReceivedEvent } from '../core/event.ts'
+import { otherError } from '../core/opentelemetry.ts'
 import type { Processing } from '../core/processing.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
-import { otherError } from '../core/telemetry.ts'
 import { oneLine } from '../support/text.ts'
 
 /** How a handler call ended. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isRecord } from '../support/is-record.ts'
 import { readJson } from '../support/json-text.ts'
-import { type Answer, jsonAnswer, problemAnswer } from './problem.ts'
+import { type Answer, jsonAnswer, problemAnswer } from './answer.ts'
 
 /** The methods that the listener's paths accept. */
 export const allowedMethods = 'POST, OPTIONS'

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { type Answer, problemAnswer } from './answer.ts'
 import { type Gate, type GateDecision, isValidation } from './gate.ts'
 import { defaultPath, pathOf } from './paths.ts'
-import { type Answer, problemAnswer } from './problem.ts'
 import type { BodyReader, BodyResult } from './read-body.ts'
 import { declaredLength } from './representation.ts'
 

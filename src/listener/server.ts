@@ -9,9 +9,9 @@ import { type FastifyReply, fastify } from 'fastify'
 import type { QuietLog } from '../core/quiet-log.ts'
 import { type ClosableServer, closable } from '../support/closable-server.ts'
 import { codeOf } from '../support/error-code.ts'
+import { problemAnswer } from './answer.ts'
 import { addressOf, type Bindable, backlog, bindable } from './listen.ts'
 import { defaultPath, type PathCheck } from './paths.ts'
-import { problemAnswer } from './problem.ts'
 import { closeStillConnections } from './still-connections.ts'
 
 /** Bounds of the server; each may be narrowed. */
@@ -26,7 +26,10 @@ export interface ServerLimits {
   readonly checkIntervalMs: number
   /** Milliseconds a connection may be idle between two requests. Common proxies close it first, after a minute. @default 75_000 */
   readonly keepAliveTimeoutMs: number
-  /** Milliseconds without any traffic on a connection, whatever its state. It is closed a quarter of this later at most. @default 120_000 */
+  /**
+   * Milliseconds without any traffic on a connection, whatever its state. It is closed a quarter of this later at most.
+   * @default 120_000
+   */
   readonly connectionTimeoutMs: number
   /** Connections at once; more are closed when they are opened. @default 1_024, or 4 for each of `maxConcurrency` */
   readonly maxConnections: number

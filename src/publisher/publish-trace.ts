@@ -18,7 +18,7 @@ import {
   messagingSystem,
   otherError,
   tracer,
-} from '../core/telemetry.ts'
+} from '../core/opentelemetry.ts'
 import { contextOfSpan, remoteSpan, type TraceContext } from '../core/trace-context.ts'
 import { withTraceContext } from './event-trace.ts'
 import type { CallEvents, WireEvent } from './to-events.ts'

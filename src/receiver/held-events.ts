@@ -2,9 +2,9 @@ import type { Logger } from '../core/logger.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
 import type { SteadyClock } from '../support/clock.ts'
 import { decideSettlement, type HandlingOutcome, type Settlement } from './decide-settlement.ts'
-import { createLockRenewal, type RenewedLock } from './lock-renewal.ts'
 import type { LockedEvent, NamespaceClient } from './namespace-client.ts'
 import type { PullCounter } from './pull-counts.ts'
+import { createRenewalTimer, type RenewedLock } from './renewal-timer.ts'
 import { createSettler, type HeldLock, type SettleResult } from './settler.ts'
 
 /** An event that was received and is not settled yet. */
@@ -41,7 +41,7 @@ export function createHeldEvents(options: HeldEventsOptions) {
     onSettled: (operation, events, failed) => logger.debug('settled', { operation, events, failed }),
     onFailure: (operation, { reason }) => log.warn(`a request to ${operation} events failed`, { reason }),
   })
-  const renewal = createLockRenewal({ clock, renewEveryMs: lockMs / 2, renew })
+  const renewals = createRenewalTimer({ clock, renewEveryMs: lockMs / 2, renew })
   let size = 0
 
   async function renew(lock: HeldLock): Promise<boolean> {
@@ -73,14 +73,14 @@ export function createHeldEvents(options: HeldEventsOptions) {
       const lock: RenewedLock = { lockToken, origin, expiresAt: receivedAt + lockMs, renewAt: 0, place: -1 }
       counter.eventReceived()
       size++
-      renewal.add(lock)
+      renewals.add(lock)
       return {
         bytes,
         value,
         metadata: metadataOf(subscriptionName, deliveryCount),
         redelivered: deliveryCount > 1,
         settle(outcome, onKnown) {
-          renewal.remove(lock)
+          renewals.remove(lock)
           const settlement = decideSettlement(outcome, deliveryCount)
           // The handler call is free again now; the event is held until the namespace has answered.
           onRoom()
@@ -99,7 +99,7 @@ export function createHeldEvents(options: HeldEventsOptions) {
     idle: settler.idle,
     /** Ends settlements and renewals that are under way. */
     close(): void {
-      renewal.close()
+      renewals.close()
       settler.close()
     },
   }

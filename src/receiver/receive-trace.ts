@@ -1,5 +1,5 @@
 import { type Attributes, context, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api'
-import { attribute, bounded, endSpan, errorType, instruments, messagingSystem, tracer } from '../core/telemetry.ts'
+import { attribute, bounded, endSpan, errorType, instruments, messagingSystem, tracer } from '../core/opentelemetry.ts'
 import { remoteSpan, type TraceContext } from '../core/trace-context.ts'
 import type { NamespaceClient, NamespaceClientOptions, ReceiveAnswer, SettleAnswer } from './namespace-client.ts'
 

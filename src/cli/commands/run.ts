@@ -1,5 +1,5 @@
 import { join, normalize } from 'node:path'
-import type { Observation } from '../../binding/observation.ts'
+import type { MetricsServer } from '../../binding/metrics-server.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
@@ -84,11 +84,11 @@ async function runSidecar(args: readonly string[]): Promise<number> {
     components: { read: () => readSources(options), known: sources, load },
     onShutdown: () => ending.ask('shutdown'),
   })
-  let observation: Observation | undefined
+  let metricsServer: MetricsServer | undefined
   let stopFollowing: (() => Promise<void>) | undefined
   try {
-    observation = options.metrics && (await serveMetrics(sidecar.observed, options.metrics))
-    if (observation) logger.info('health and metrics are served', observation.address)
+    metricsServer = options.metrics && (await serveMetrics(sidecar.observed, options.metrics))
+    if (metricsServer) logger.info('health and metrics are served', metricsServer.address)
     const { http, grpc = http } = options
     const url = await listening('http', http, sidecar.listen)
     const grpcPort = await listening('grpc', grpc, sidecar.listenGrpc)
@@ -113,7 +113,7 @@ async function runSidecar(args: readonly string[]): Promise<number> {
   } finally {
     void stopFollowing?.()
     await sidecar.close()
-    await observation?.close()
+    await metricsServer?.close()
   }
 }
 

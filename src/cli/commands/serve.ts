@@ -84,13 +84,13 @@ async function start(options: ServeOptions, loggerOf: (component?: string) => Lo
   const endpoints = emulator && (await emulatorEndpoints(emulator))
   const pluggable = await createPluggable({ folder, socketMode, loggerOf, signal, ...(endpoints && { endpoints }) })
   try {
-    const observation = metrics && (await serveMetrics(pluggable, metrics, signal))
-    if (observation) loggerOf().info('health and metrics are served', observation.address)
+    const metricsServer = metrics && (await serveMetrics(pluggable, metrics, signal))
+    if (metricsServer) loggerOf().info('health and metrics are served', metricsServer.address)
     return {
       pluggable,
       async close() {
         await pluggable.close()
-        await observation?.close()
+        await metricsServer?.close()
       },
     }
   } catch (error) {

@@ -2,14 +2,15 @@ import type { CancelTimer, SteadyClock } from '../support/clock.ts'
 import { createPlacedList, type Placed } from '../support/placed-list.ts'
 import type { HeldLock } from './settler.ts'
 
-/** A lock that is renewed as long as it is in the list. */
+/** A lock that is renewed until it is removed. */
 export interface RenewedLock extends HeldLock, Placed {
   /** When it is due, in milliseconds of `elapsed`. `add` sets it. */
   renewAt: number
 }
 
-export interface LockRenewalOptions {
+export interface RenewalTimerOptions {
   readonly clock: SteadyClock
+  /** From the moment a lock was taken or renewed to its renewal. */
   readonly renewEveryMs: number
   /** Renews a lock; false where the lock is lost. */
   readonly renew: (lock: RenewedLock) => Promise<boolean>
@@ -19,10 +20,10 @@ export interface LockRenewalOptions {
 const togetherMs = 1_000
 
 /**
- * Renews the locks of events whose handlers run. One timer for all locks, set for the earliest: most events are settled long before
- * their locks are due.
+ * Calls `renew` for each lock when it is due, until the lock is removed. One timer for all locks, set for the earliest: most
+ * events are settled long before their locks are due.
  */
-export function createLockRenewal({ clock, renewEveryMs, renew }: LockRenewalOptions) {
+export function createRenewalTimer({ clock, renewEveryMs, renew }: RenewalTimerOptions) {
   const locks = createPlacedList<RenewedLock>()
   let cancel: CancelTimer | undefined
 

@@ -1,22 +1,22 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import { observe } from '../../src/binding/observation.ts'
+import { openMetricsServer } from '../../src/binding/metrics-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { failToAccept, listeningServers } from '../support/listening-servers.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { openComponent } from './open-component.ts'
 
-async function openObserved() {
+async function openServed() {
   const open = await openComponent()
-  const observation = await observe(open.pluggable, { host: '127.0.0.1', port: 0 })
-  onTestFinished(() => observation.close())
-  const get = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${observation.address.port}${path}`, init)
-  return { ...open, observation, get }
+  const server = await openMetricsServer(open.pluggable, { host: '127.0.0.1', port: 0 })
+  onTestFinished(() => server.close())
+  const get = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${server.address.port}${path}`, init)
+  return { ...open, server, get }
 }
 
 it.each(['/healthz', '/readyz', '/readyz?verbose'])('tells the health of each component at %s', async (path) => {
-  const { get, host, fields } = await openObserved()
+  const { get, host, fields } = await openServed()
   await host.init('output', 'orders', fields)
   const answer = await get(path)
   expect(answer.status).toBe(200)
@@ -27,7 +27,7 @@ it.each(['/healthz', '/readyz', '/readyz?verbose'])('tells the health of each co
 })
 
 it('is alive but not ready until the host has initialised a component: one that has run since before never does', async () => {
-  const { get, host, fields, log } = await openObserved()
+  const { get, host, fields, log } = await openServed()
   const create = () => host.invoke('orders', { operation: 'create', data: Buffer.from('{}') })
   for (const _ of [1, 2]) await expect(create()).rejects.toThrow('NOT_INITIALIZED')
   expect((await get('/healthz')).status).toBe(200)
@@ -43,7 +43,7 @@ it('is alive but not ready until the host has initialised a component: one that 
 })
 
 it('is alive but not ready while it is not known whether the event subscription has its credential', async () => {
-  const { get, host, fields, emulator } = await openObserved()
+  const { get, host, fields, emulator } = await openServed()
   emulator.failNext({ route: 'arm', delayMs: 600_000, times: 10 })
   await host.init('input', 'orders', fields)
   await host.init('output', 'orders', fields)
@@ -54,7 +54,7 @@ it('is alive but not ready while it is not known whether the event subscription 
 })
 
 it('is ready for the handshake of an event subscription that does not exist yet', async () => {
-  const { get, host, fields, emulator } = await openObserved()
+  const { get, host, fields, emulator } = await openServed()
   emulator.failNext({ route: 'delivery', status: 503, times: 1_000 })
   await host.init('input', 'orders', fields)
   await eventually(async () => expect((await get('/readyz')).status).toBe(200))
@@ -62,7 +62,7 @@ it('is ready for the handshake of an event subscription that does not exist yet'
 })
 
 it('is alive but not ready while it drains', async () => {
-  const { get, host, fields, pluggable } = await openObserved()
+  const { get, host, fields, pluggable } = await openServed()
   await host.init('output', 'orders', fields)
   const closed = pluggable.close()
   expect(pluggable.ready).toBe(false)
@@ -72,14 +72,14 @@ it('is alive but not ready while it drains', async () => {
 })
 
 it('stays alive when Azure refuses it, since a restart would not help', async () => {
-  const { get, host, fields, emulator } = await openObserved()
+  const { get, host, fields, emulator } = await openServed()
   emulator.removeRoles(emulator.clientId)
   await host.init('input', 'orders', fields)
   expect((await get('/healthz')).status).toBe(200)
 })
 
 it('counts events, calls and Inits for Prometheus', async () => {
-  const { get, host, fields, emulator, publish } = await openObserved()
+  const { get, host, fields, emulator, publish } = await openServed()
   await host.init('input', 'orders', fields)
   await host.init('output', 'orders', fields)
   const reading = await host.read('orders')
@@ -120,23 +120,23 @@ it.each([
   { path: '/healthz', method: 'HEAD', status: 200 },
   { path: '/readyz', method: 'HEAD', status: 503 },
 ])('answers $status to $method $path', async ({ path, method, status }) => {
-  const { get } = await openObserved()
+  const { get } = await openServed()
   expect((await get(path, { method })).status).toBe(status)
 })
 
 it('ends at once, whatever somebody has begun to ask', async () => {
-  const { observation } = await openObserved()
-  const socket = connect(observation.address.port, '127.0.0.1').on('error', () => {})
+  const { server } = await openServed()
+  const socket = connect(server.address.port, '127.0.0.1').on('error', () => {})
   onTestFinished(() => void socket.destroy())
   // Once the first is answered, the head of the second has come too, but for its end.
   socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\nGET /metrics HTTP/1.1\r\n')
   await once(socket, 'data')
-  await observation.close()
+  await server.close()
 })
 
 it('goes on after a connection that the system could not hand over', async () => {
   const { pluggable } = await openComponent()
-  const { result, servers } = await listeningServers(() => observe(pluggable, { host: '127.0.0.1', port: 0 }))
+  const { result, servers } = await listeningServers(() => openMetricsServer(pluggable, { host: '127.0.0.1', port: 0 }))
   onTestFinished(() => result.close())
   expect(servers).toHaveLength(1)
   failToAccept(servers)
@@ -145,13 +145,13 @@ it('goes on after a connection that the system could not hand over', async () =>
 
 it('closes though a connection has brought nothing, half a head or half a request', async () => {
   const { pluggable } = await openComponent()
-  const observation = await observe(pluggable, { host: '127.0.0.1', port: 0 })
+  const server = await openMetricsServer(pluggable, { host: '127.0.0.1', port: 0 })
   for (const bytes of [
     '',
     'GET /metrics HTTP/1.1\r\nhost: ',
     'POST /metrics HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\n{',
   ]) {
-    await openConnection(observation.address.port, bytes)
+    await openConnection(server.address.port, bytes)
   }
-  await observation.close()
+  await server.close()
 })

@@ -3,6 +3,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { closable } from '../support/closable-server.ts'
 import type { Health } from './health.ts'
 
+/** What the metrics server shows. */
 export interface Observed {
   readonly draining: boolean
   readonly ready: boolean
@@ -10,12 +11,12 @@ export interface Observed {
   readonly metrics: { readonly contentType: string; text(): Promise<string> }
 }
 
-export interface Observation {
+export interface MetricsServer {
   readonly address: { readonly address: string; readonly port: number }
   close(): Promise<void>
 }
 
-export interface ObservationOptions {
+export interface MetricsServerOptions {
   readonly host: string
   /** 0 takes a free port. */
   readonly port: number
@@ -30,7 +31,7 @@ export interface ObservationOptions {
  *
  * @throws the error of `listen`, where the port is taken for instance
  */
-export async function observe(observed: Observed, at: ObservationOptions): Promise<Observation> {
+export async function openMetricsServer(observed: Observed, at: MetricsServerOptions): Promise<MetricsServer> {
   const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
     const path = request.url?.split('?')[0]
     if (request.method !== 'GET' && request.method !== 'HEAD') {

@@ -12,7 +12,7 @@ const maxDrained = 65_536
  * Sends a request and reads its answer to the end. Settles however the call ends: by an answer, an upgrade, an error, a
  * connection that is closed without a word, or the signal. A connection that can't be used again is closed.
  */
-export function exchange(out: ClientRequest, body: Buffer | undefined, signal: AbortSignal): Promise<Outcome> {
+export function sendRequest(out: ClientRequest, body: Buffer | undefined, signal: AbortSignal): Promise<Outcome> {
   const { promise, resolve } = Promise.withResolvers<Outcome>()
   let isAnswered = false
   let hasBody = false
