@@ -16,7 +16,7 @@ import { checkHandler, checkInitOptions, checkInvokeOptions, checkOptions } from
 
 /** Options of a {@link Binding}. Each may be left out. */
 export interface BindingOptions {
-  /** Takes each delivered event. Without one, deliveries are answered 503 until {@link Binding.read} sets it. */
+  /** Takes each event. Without one, deliveries are answered 503, and pull delivery receives nothing, until {@link Binding.read} sets it. */
   readonly onEvent?: EventHandler
   /** Where log lines go. @default nowhere */
   readonly logger?: Logger
@@ -192,8 +192,8 @@ export class Binding {
   }
 
   /**
-   * Sets or replaces the handler of delivered events, at any time. `undefined` takes it away: deliveries
-   * are answered 503, and Event Grid sends them again.
+   * Sets or replaces the handler of events, at any time. `undefined` takes it away: deliveries are answered 503, and Event
+   * Grid sends them again; pull delivery receives nothing.
    *
    * @throws TypeError for a handler that is not a function
    */

@@ -6,7 +6,7 @@ import { Secret } from '../core/secret.ts'
 import type { Loaded, LoadedComponent } from '../metadata/load-components.ts'
 import { oneLine } from '../support/text.ts'
 import type { AppChannel } from './app-channel.ts'
-import { openComponent, type RunningComponent } from './running-component.ts'
+import { openComponent, type RunningComponent, untakenEvents } from './running-component.ts'
 
 export interface HostOptions {
   readonly channel: AppChannel | undefined
@@ -32,7 +32,7 @@ export function createHost({ channel, loggerOf, metrics, endpoints: first }: Hos
     const { input: push, pull, output } = loaded.metadata
     const input = push ?? pull
     logger.info(`${type} ${version}: ${[input && 'input', output && 'output'].filter(Boolean).join(' and ')}`)
-    if (input && !channel) logger.warn('there is no --app-port: deliveries get 503, and Event Grid sends them again')
+    if (input && !channel) logger.warn(`there is no --app-port: ${untakenEvents(loaded)}`)
     component.appIsUp(appUp)
   }
 

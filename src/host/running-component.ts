@@ -27,7 +27,7 @@ export interface RunningComponent {
   operations(): readonly string[]
   /** Runs an operation as `Binding.invoke` does; logs a failure, the same one at most twice a minute. */
   invoke(operation: string, data: unknown, metadata: Readonly<Record<string, string>>): Promise<InvokeAnswer>
-  /** Whether the application takes events. While it does not, deliveries get 503 and Event Grid sends them again. */
+  /** Whether the application takes events. While it does not, deliveries get 503, and pull delivery receives nothing. */
   appIsUp(up: boolean): void
   health(): Health
   figures(): ComponentFigures
@@ -47,6 +47,13 @@ const minProbeDelayMs = 100
 const maxProbeDelayMs = 5_000
 /** Longest reason of a failure in the log, in characters. */
 const maxReason = 2_000
+
+/** What happens to events while no application takes them, for the log. */
+export function untakenEvents({ metadata: { pull } }: Pick<LoadedComponent, 'metadata'>): string {
+  return pull
+    ? 'no events are received, and Event Grid keeps them'
+    : 'deliveries get 503, and Event Grid sends them again'
+}
 
 /**
  * Opens a component's binding; its event subscription is brought up in the background.
@@ -121,12 +128,8 @@ function countedInvoke(binding: Binding | undefined, { logger, counters }: Repor
 }
 
 /** Hands the binding's events to the application once it asks for them. */
-function attach(
-  { component: { name, properties } }: LoadedComponent,
-  binding: Binding,
-  channel: AppChannel,
-  { logger, counters }: Reports,
-) {
+function attach(loaded: LoadedComponent, binding: Binding, channel: AppChannel, { logger, counters }: Reports) {
+  const { name, properties } = loaded.component
   const texts = new Map(
     Object.entries(properties).map(([key, value]) => [
       key.toLowerCase(),
@@ -168,7 +171,7 @@ function attach(
       if (subscribed) break
       const why =
         status === undefined ? `the application can't be reached at ${address}` : channel.refusal(address, status)
-      if (why !== logged) logger.warn(`${why}. Until then deliveries get 503 and Event Grid sends them again`)
+      if (why !== logged) logger.warn(`${why}. Until then ${untakenEvents(loaded)}`)
       logged = why
       await pause(systemClock, waitMs, signal)
       if (signal.aborted) return

@@ -30,13 +30,13 @@ Options:
   --components DIR              folder of component YAML files. A change takes effect at once; of a broken file the
                                 previous version stays active
   --app-port N                  port of the application: events are posted to /{component}, or to the component's route
-                                (without: components only publish; deliveries get 503, and Event Grid sends them again)
+                                (without: components only publish, and Event Grid keeps their events)
   --app-address HOST            host of the application (default ${runDefaults.appAddress})
   --app-protocol PROTOCOL       http or grpc: how the application is called; over gRPC it serves Dapr's AppCallback
                                 (default ${runDefaults.appProtocol})
   --app-id NAME                 id of the application: components whose scopes do not name it are left out
   --app-max-concurrency N       requests to the application at once (default ${runDefaults.appMaxConcurrency})
-  --app-health-check-path PATH  check the application's health by GET; while it is unhealthy, deliveries get 503
+  --app-health-check-path PATH  check the application's health by GET; while it is unhealthy, it gets no events
   --app-health-probe-interval S seconds between two health checks (default ${runDefaults.appHealthProbeInterval})
   --app-health-threshold N      failed checks in a row that make it unhealthy (default ${runDefaults.appHealthThreshold})
   --http-port N                 port of Dapr's HTTP API (default ${runDefaults.httpPort}; 0 takes a free one)
