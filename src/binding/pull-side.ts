@@ -1,6 +1,7 @@
 import { namespaceUrl } from '../core/endpoints.ts'
 import type { EventHandler } from '../core/event.ts'
 import { createQuietLog } from '../core/quiet-log.ts'
+import { readTraceContext } from '../core/trace-context.ts'
 import { createDispatcher } from '../listener/dispatch.ts'
 import { readParsedEvent } from '../listener/read-delivery.ts'
 import type { PullMetadata } from '../metadata/metadata.ts'
@@ -146,17 +147,11 @@ function createEventDispatch(
   }
 }
 
-/** Adds the trace context of an event, as the headers of a delivery by push would have it. */
+/** Adds the trace context of an event where it is valid, as the headers of a delivery by push would have it. */
 function withTraceContext(
   metadata: Readonly<Record<string, string>>,
   event: unknown,
 ): Readonly<Record<string, string>> {
-  if (!isRecord(event)) return metadata
-  const { traceparent, tracestate } = event
-  if (traceparent === undefined && tracestate === undefined) return metadata
-  return {
-    ...metadata,
-    ...(typeof traceparent === 'string' && { traceparent }),
-    ...(typeof tracestate === 'string' && { tracestate }),
-  }
+  const trace = isRecord(event) ? readTraceContext(event) : undefined
+  return trace ? { ...metadata, ...trace } : metadata
 }

@@ -100,6 +100,24 @@ it('receives with key and endpoint alone, acknowledges, and leaves Resource Mana
   expect(log.text()).toContain('debug settled {"operation":"acknowledge","events":1,"failed":0}')
 })
 
+it('gives the handler the trace context of an event only where it is valid', async () => {
+  const { emulator, binding, events, publish, byKey } = await openPull()
+  await binding.init(byKey)
+  const valid = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', tracestate: 'shop=1' }
+  await publish(
+    order('valid', valid),
+    order('zeros', { traceparent: `00-${'0'.repeat(32)}-${'0'.repeat(16)}-00`, tracestate: 'shop=1' }),
+    order('text', { traceparent: 'x' }),
+    order('state-alone', { tracestate: 'shop=1' }),
+  )
+  await emulator.settled()
+  const seen = events.map(({ cloudEvent, metadata: { traceparent, tracestate } }) => [
+    cloudEvent.id,
+    { traceparent, tracestate },
+  ])
+  expect(Object.fromEntries(seen)).toEqual({ valid, zeros: {}, text: {}, 'state-alone': {} })
+})
+
 it('hands on the exact bytes of each event of a batch', async () => {
   const { emulator, binding, events, publish, byKey } = await openPull()
   await binding.init(byKey)
