@@ -72,7 +72,9 @@ it.each([
     name: 'a wrong secret',
     token: refusal(401, 'AADSTS7000215: Invalid client secret provided: secret-marked.\r\nTrace ID: x'),
     entraCode: 'AADSTS7000215',
-    fix: "use the secret's value, not its id, or make one with: az ad app credential reset --id client-1 --append --query password --output tsv",
+    fix:
+      "use the secret's value, not its id, or make one with: " +
+      'az ad app credential reset --id client-1 --append --query password --output tsv',
   },
   {
     name: 'an expired secret',

@@ -49,6 +49,8 @@ it.each([
 })
 
 it('looks no more once it is stopped, be it within a look', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
   const looked = Promise.withResolvers<void>()
   const answer = Promise.withResolvers<boolean>()
   const said: string[] = []
@@ -69,7 +71,7 @@ it('looks no more once it is stopped, be it within a look', async () => {
   await looked.promise
   stop()
   answer.resolve(true)
-  await new Promise((resolve) => setTimeout(resolve, 20))
+  await vi.advanceTimersByTimeAsync(1_000)
   expect({ looks, said }).toEqual({ looks: 1, said: [] })
 })
 

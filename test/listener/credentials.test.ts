@@ -139,7 +139,10 @@ describe('a delivery of an event subscription that a renamed component left behi
         fields: {
           eventSubscription: 'invoices',
           remedy: expect.stringMatching(
-            /az eventgrid event-subscription delete --name invoices --source-resource-id '\/subscriptions\/s1\/resourceGroups\/rg\(1\)'; .*eventSubscriptionName to invoices$/,
+            new RegExp(
+              'az eventgrid event-subscription delete --name invoices ' +
+                "--source-resource-id '/subscriptions/s1/resourceGroups/rg\\(1\\)'; .*eventSubscriptionName to invoices$",
+            ),
           ),
         },
       },

@@ -113,7 +113,9 @@ describe('a delivery', () => {
 describe('odd JSON', () => {
   it('of prototype keys is plain data', async () => {
     const { deliver, events } = await openListener()
-    const text = `{"specversion":"1.0","id":"1","source":"s","type":"t","__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"data":{"__proto__":{"polluted":true}}}`
+    const text =
+      '{"specversion":"1.0","id":"1","source":"s","type":"t","__proto__":{"polluted":true},' +
+      '"constructor":{"prototype":{"polluted":true}},"data":{"__proto__":{"polluted":true}}}'
     expect((await deliver(text)).status).toBe(200)
     expect(events[0]?.data.toString()).toBe(text)
     expect(Object.keys(events[0]?.cloudEvent ?? {})).toContain('__proto__')

@@ -89,7 +89,13 @@ describe('a slow handler', () => {
 
   it('whose sender has gone before the answer is not begun again by the redelivery', async () => {
     const slow = slowHandler()
-    const { deliver, listener, events, origin } = await openListener({ handler: slow.handler })
+    const gone = Promise.withResolvers<void>()
+    const { deliver, listener, events, origin } = await openListener({
+      handler: slow.handler,
+      fastify(server) {
+        server.addHook('onRequest', async (_request, reply) => void reply.raw.once('close', () => gone.resolve()))
+      },
+    })
     const leaving = new AbortController()
     const headers = { ...proof, 'content-type': 'application/cloudevents+json', 'aeg-subscription-name': 'ORDERS' }
     const left = fetch(`${origin}/api/events`, {
@@ -100,7 +106,7 @@ describe('a slow handler', () => {
     leaving.abort()
     expect(await left).toBe('left')
     // The listener hears of it a moment later.
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await gone.promise
     slow.end()
     await eventually(() => expect(listener.status().running).toBe(0))
     expect((await deliver(cloudEventText('1'), { 'aeg-delivery-count': '1' })).status).toBe(200)

@@ -213,7 +213,8 @@ it.each([
       'domains: [{ name: shop }]',
       'eventSubscriptions:',
       '  - name: lamps',
-      `    scope: /subscriptions/${emulatorDefaults.subscriptionId}/resourceGroups/rg/providers/Microsoft.EventGrid/domains/shop/topics/lamps`,
+      `    scope: /subscriptions/${emulatorDefaults.subscriptionId}/resourceGroups/rg` +
+        '/providers/Microsoft.EventGrid/domains/shop/topics/lamps',
       '    endpoint: https://a.example/',
       '    properties: { eventDeliverySchema: EventGridSchema }',
     ].join('\n'),

@@ -175,7 +175,11 @@ describe('the JavaScript SDK', () => {
       statusCode: 401,
       code: 'Unauthorized',
       message: expect.stringMatching(
-        /^The request authorization key is not authorized for 127\.0\.0\.1:\d+\. This is due to the reason: .+ Report '[0-9a-f-]{36}:0:1\/5\/2026 2:07:09 PM \(UTC\)' to our forums for assistance or raise a support ticket\.$/,
+        new RegExp(
+          '^The request authorization key is not authorized for 127\\.0\\.0\\.1:\\d+\\. This is due to the reason: .+ ' +
+            "Report '[0-9a-f-]{36}:0:1/5/2026 2:07:09 PM \\(UTC\\)' " +
+            'to our forums for assistance or raise a support ticket\\.$',
+        ),
       ),
     })
   })
