@@ -4,8 +4,9 @@ import { exactJson } from './exact-json.ts'
 import { kindOf } from './json-kind.ts'
 import { invalidPayload, type Payload } from './read-payload.ts'
 
-/** Invoke metadata that becomes attributes of an event made from data; names match without regard to case. */
-const eventAttributes = ['type', 'source', 'subject', 'id', 'time', 'dataschema'] as const
+/** Invoke metadata that goes into an event made from data; names match without regard to case. */
+export const metadataNames = ['type', 'source', 'subject', 'id', 'time', 'dataschema', 'traceparent', 'tracestate']
+const known: ReadonlySet<string> = new Set(metadataNames)
 
 /** The type of an event made from data, unless the invoke metadata says `type`. */
 const defaultEventType = 'eventgrid-binding.create'
@@ -20,6 +21,8 @@ export interface NewEventContext {
   readonly defaultSource: string
   readonly now: () => number
   readonly newId: () => string
+  /** Called with each other name in the metadata, as it is written. @default nothing */
+  readonly onUnknownName?: (name: string) => void
 }
 
 /**
@@ -39,7 +42,7 @@ export function newEvent(
   metadata: Readonly<Record<string, string>>,
   context: NewEventContext,
 ): Record<string, unknown> {
-  const given = readAttributes(metadata)
+  const given = readAttributes(metadata, context.onUnknownName)
   const id = given.get('id') ?? context.newId()
   const time = given.get('time') ?? new Date(context.now()).toISOString()
   const type = given.get('type') ?? defaultEventType
@@ -91,12 +94,18 @@ function cloudEventData(payload: Payload): Record<string, unknown> {
 }
 
 /** The known metadata by lower-case name. An empty value counts as absent. */
-function readAttributes(metadata: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> {
-  const wanted: ReadonlySet<string> = new Set([...eventAttributes, 'traceparent', 'tracestate'])
+function readAttributes(
+  metadata: Readonly<Record<string, unknown>>,
+  onUnknownName?: (name: string) => void,
+): ReadonlyMap<string, string> {
   const given = new Map<string, string>()
   for (const [key, value] of Object.entries(metadata)) {
     const name = key.toLowerCase()
-    if (!wanted.has(name) || value === '' || value === undefined) continue
+    if (!known.has(name)) {
+      onUnknownName?.(key)
+      continue
+    }
+    if (value === '' || value === undefined) continue
     if (typeof value !== 'string') {
       throw invalidPayload(`metadata ${name} must be a string, not ${kindOf(value)}`, 'write it as text')
     }

@@ -17,6 +17,7 @@ import { createRequestQueue } from './request-queue.ts'
 import { createSender, type FailedAnswer } from './sender.ts'
 import { toEvents } from './to-events.ts'
 import { createTopicClient, publishUrl, type TopicClientOptions } from './topic-client.ts'
+import { createTypoWarning } from './typo-warning.ts'
 
 interface PublishOptions {
   /** Attributes of an event made from data (docs/publishing.md). */
@@ -71,6 +72,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   const closing = new AbortController()
   const open = createPlacedList<PublishCall>()
   const room = createQueueRoom(limits)
+  const onUnknownName = createTypoWarning(logger)
   let closed: Promise<void> | undefined
   let lastFailure: string | undefined
 
@@ -139,6 +141,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       maxEventBytes: limits.maxEventBytes,
       now: clock.now,
       newId: randomUUID,
+      onUnknownName,
     })
     const events = callTrace?.begin(given) ?? given.events
     const load = loadOf(events)
