@@ -2,7 +2,7 @@ import type { MetadataIssue } from '../core/errors.ts'
 import { isRecord, type UnknownRecord } from '../support/is-record.ts'
 import type { YamlPath } from '../support/located-yaml.ts'
 import { didYouMean, nearestName } from '../support/nearest-name.ts'
-import { oneLine, quote } from '../support/text.ts'
+import { quote } from '../support/text.ts'
 import { metadataInvalid } from './metadata-invalid.ts'
 import type { MetadataProperties } from './read-properties.ts'
 
@@ -70,26 +70,44 @@ const isDocument = (input: UnknownRecord) => ['apiVersion', 'kind', 'spec'].some
 /** Reports what is wrong at a path of a component document: with the value there, or with its key. */
 export type Fault = (path: YamlPath, issue: Omit<MetadataIssue, 'field'>, of?: 'value' | 'key') => void
 
-const documentKeys = ['apiVersion', 'kind', 'metadata', 'spec', 'scopes', 'auth', 'status']
-const specKeys = ['type', 'version', 'metadata', 'ignoreErrors', 'initTimeout']
-
-/** The mapping at a path. An unknown key is a fault: with a misspelt `scopes` a component would be for every application. */
-function mappingOf(given: unknown, known: readonly string[], path: YamlPath, fault: Fault): UnknownRecord {
-  if (!isRecord(given)) return {}
-  const odd = Object.keys(given).find((key) => !known.includes(key))
-  const fix = `the keys here are ${known.join(', ')}`
-  if (odd !== undefined) fault([...path, oneLine(odd, 64)], { rule: 'is unknown', fix }, 'key')
-  return given
+/** What the component document of any binding has. */
+export interface Envelope {
+  /** Undefined where it is missing or wrong, which is reported. */
+  readonly name: string | undefined
+  readonly type: string | undefined
+  readonly version: string
+  /** The entries of `spec.metadata`, not checked. */
+  readonly entries: readonly unknown[]
+  /** Not checked. */
+  readonly scopes: unknown
+  readonly auth: unknown
 }
 
+const envelopeKeys = ['apiVersion', 'kind', 'metadata', 'spec', 'scopes', 'auth'] as const
+const metadataKeys = ['name', 'namespace'] as const
+const specKeys = ['type', 'version', 'metadata', 'ignoreErrors', 'initTimeout'] as const
+
 /**
- * Reads the envelope of a component document of any binding (specification, section 2.1). A name or type that is missing or wrong
- * is reported, and undefined. Not checked: the entries of `spec.metadata`, `scopes` and `auth`.
+ * The mapping with each misspelt key under the name that was probably meant, which is reported. Other unknown keys are fine:
+ * Dapr and Kubernetes have more than these.
  */
-export function readEnvelope(document: UnknownRecord, fault: Fault) {
-  const { apiVersion, kind, metadata, spec, scopes, auth } = mappingOf(document, documentKeys, [], fault)
-  const { name } = isRecord(metadata) ? metadata : {}
-  const { type, version, metadata: entries } = mappingOf(spec, specKeys, ['spec'], fault)
+function withoutTypos(given: unknown, known: readonly string[], path: YamlPath, fault: Fault): UnknownRecord {
+  if (!isRecord(given)) return {}
+  const missing = known.filter((key) => !Object.hasOwn(given, key))
+  const typos = Object.keys(given).flatMap((key) => {
+    const meant = known.includes(key) ? undefined : nearestName(key, missing)
+    if (meant === undefined) return []
+    fault([...path, key], { rule: 'is unknown', fix: `did you mean ${meant}?` }, 'key')
+    return [[meant, given[key]] as const]
+  })
+  return { ...given, ...Object.fromEntries(typos) }
+}
+
+/** Reads the envelope of a component document (specification, section 2.1). */
+export function readEnvelope(document: UnknownRecord, fault: Fault): Envelope {
+  const { apiVersion, kind, metadata, spec, scopes, auth } = withoutTypos(document, envelopeKeys, [], fault)
+  const { name } = withoutTypos(metadata, metadataKeys, ['metadata'], fault)
+  const { type, version, metadata: entries } = withoutTypos(spec, specKeys, ['spec'], fault)
   const text = (given: unknown, path: readonly string[]) => {
     if (typeof given === 'string' && given.trim() !== '' && given.length <= 256) return given
     fault(path, { ...shown(given), rule: 'must be a string of 1 to 256 characters' })
@@ -106,13 +124,13 @@ export function readEnvelope(document: UnknownRecord, fault: Fault) {
   if (!Array.isArray(entries ?? [])) {
     fault(['spec', 'metadata'], { rule: 'must be a list of entries with name and value' })
   }
-  const list: readonly unknown[] = Array.isArray(entries) ? entries : []
   return {
     name: text(name, ['metadata', 'name']),
     type: text(type, ['spec', 'type']),
     version: typeof version === 'string' && version !== '' ? version : componentVersion,
-    entries: list,
-    ...{ scopes, auth },
+    entries: Array.isArray(entries) ? entries : [],
+    scopes,
+    auth,
   }
 }
 
