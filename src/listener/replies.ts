@@ -86,7 +86,7 @@ export function createReplies(options: RepliesOptions): Replies {
       turnAway(reply, problemAnswer(400, reading.problem))
       return
     }
-    const { headers } = reply.request.raw
+    const { headers } = reply.request
     dispatch({
       members: reading.members,
       metadata: eventMetadata(headers),

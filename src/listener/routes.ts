@@ -12,12 +12,6 @@ export type Admitted = GateDecision & {
   readonly arrivedAt: number
 }
 
-/** What a content type parser hands to the route. */
-interface Received {
-  readonly admitted: Admitted
-  readonly body: BodyResult
-}
-
 export interface RoutesOptions {
   readonly gate: Gate
   /** Reads bodies of deliveries with proof. */
@@ -48,12 +42,12 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
     const follow = (decision: GateDecision) => {
       if (decision.kind === 'answer') return onAnswer(reply, decision)
       // Invites the body only now that the head was accepted.
-      if (headers.expect !== undefined) reply.raw.writeContinue()
+      if (request.headers.expect !== undefined) reply.raw.writeContinue()
       request.setDecorator<Admitted>(admittedKey, { ...decision, arrivedAt })
       proceed()
     }
-    const { method = '', headers } = request.raw
-    const decision = gate(method, headers)
+    // A hook of the host may have replaced the headers.
+    const decision = gate(request.method, request.headers)
     if (decision instanceof Promise) decision.then(follow).catch((error: unknown) => onError(reply, error))
     else follow(decision)
   }
@@ -65,18 +59,19 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
     // Types that Fastify knows by name are found in its cache; a type under `*` is parsed anew for each request.
     for (const type of contentTypes) {
       server.addContentTypeParser(type, (request, payload, parsed) => {
-        const admitted = request.getDecorator<Admitted>(admittedKey)
-        const read = admitted.as === 'delivery' ? readDeliveryBody : readValidationBody
-        read(payload, admitted.limit, (body): void => parsed(null, { admitted, body } satisfies Received))
+        const { as, limit } = request.getDecorator<Admitted>(admittedKey)
+        const read = as === 'delivery' ? readDeliveryBody : readValidationBody
+        read(payload, limit, (body) => parsed(null, body))
       })
     }
-    server.route<{ Body: Received }>({
+    server.route<{ Body: BodyResult }>({
       method: server.supportedMethods,
       url: defaultPath,
       bodyLimit: options.maxRequestBytes,
       config: optOut,
       onRequest: decide,
-      handler: ({ body: { admitted, body } }, reply) => onBody(reply, admitted, body),
+      // Hooks of the host see the body in the request, and may replace it.
+      handler: (request, reply) => onBody(reply, request.getDecorator<Admitted>(admittedKey), request.body),
     })
   }
 }
@@ -136,6 +131,6 @@ export function sendPastHooks(reply: FastifyReply, { status, headers, body }: An
 }
 
 /** Is it a delivery, and not a handshake? */
-export function isDelivery({ raw: { method, headers } }: FastifyRequest): boolean {
+export function isDelivery({ method, headers }: FastifyRequest): boolean {
   return method === 'POST' && !isValidation(headers)
 }

@@ -11,7 +11,8 @@ interface Sighting {
 
 /**
  * Closes each connection on which no byte moves for `timeoutMs`, a quarter of it later at most. Node's own time-out of a connection starts
- * anew with each read and each write, which takes 2 % of the time of a delivery.
+ * anew with each read and each write, which takes 2 % of the time of a delivery. Like Node, it leaves alone what the host upgraded, to a
+ * WebSocket for instance. Call it before the server listens.
  */
 export function closeStillConnections(server: Server, timeoutMs: number): void {
   const sightings = new Map<Socket, Sighting>()
@@ -28,6 +29,10 @@ export function closeStillConnections(server: Server, timeoutMs: number): void {
     }
   }
   server.once('listening', () => {
+    for (const event of ['upgrade', 'connect']) {
+      // A listener of ours alone would take such requests away from the routes.
+      if (server.listenerCount(event) > 0) server.on(event, (_request, socket: Socket) => sightings.delete(socket))
+    }
     const timer = setInterval(look, timeoutMs / 4).unref()
     server.once('close', () => clearInterval(timer))
   })

@@ -1,13 +1,16 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance } from 'fastify'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { deliveryTokenHeader } from '../../src/core/delivery-credential.ts'
 import { RejectEvent } from '../../src/core/event.ts'
 import { Binding } from '../../src/index.ts'
 import { openWorld } from '../support/open-world.ts'
 import { refusal } from '../support/refusal.ts'
-import { cloudEventText, eventGridText, openListener } from './open-listener.ts'
+import { cloudEventText, eventGridText, openListener, ours } from './open-listener.ts'
 
 const eventGrid = { 'webhook-request-origin': 'eventgrid.azure.net' }
 
@@ -135,6 +138,47 @@ describe('the server of a host', () => {
     expect(seen).toEqual(['/hooks/:id/*?code=1', 'closed'])
   })
 
+  it('has hooks that see the body and the headers of a delivery, and replace them', async () => {
+    const seen: unknown[] = []
+    const { deliver, events } = await openListener({
+      fastify(server) {
+        server.addHook('onRequest', async (request) => {
+          request.headers = { ...request.headers, [deliveryTokenHeader.toLowerCase()]: ours.text }
+        })
+        server.addHook('preValidation', async (request) => {
+          seen.push(request.body)
+          request.body = Buffer.from(cloudEventText('2'))
+        })
+      },
+    })
+    expect((await deliver(cloudEventText('1'), { [deliveryTokenHeader]: undefined })).status).toBe(200)
+    expect(seen).toEqual([Buffer.from(cloudEventText('1'))])
+    expect(events.map(({ cloudEvent }) => cloudEvent.id)).toEqual(['2'])
+  })
+
+  it('keeps a connection that it upgraded, though nothing moves on it', async () => {
+    const { listener } = await openListener({
+      limits: { connectionTimeoutMs: 50 },
+      fastify(server) {
+        server.server.on('upgrade', (_request, socket) => {
+          socket.on('error', () => {})
+          socket.on('data', (data: Buffer) => socket.write(data))
+          socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n')
+        })
+      },
+    })
+    const { port } = listener.address
+    const upgraded = await open(port)
+    const closed = once(upgraded, 'close')
+    upgraded.write('GET /socket HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n')
+    await once(upgraded, 'data')
+    // Opened later, one after the other. Each is closed because it is still, so the first would be too.
+    for (let round = 0; round < 3; round++) await once((await open(port)).resume(), 'close')
+    const answered = Promise.race([once(upgraded, 'data'), closed])
+    upgraded.write('x')
+    expect(String(await answered)).toBe('x')
+  })
+
   it('answers 500 and no event is lost where a hook of the host throws, whatever its status', async () => {
     const { deliver, events, log } = await openListener({
       fastify(server) {
@@ -215,6 +259,14 @@ describe('the option fastify of Binding', () => {
     expect(() => new Binding({ fastify: {} })).toThrow(/fastify must be a function/)
   })
 })
+
+async function open(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  return socket
+}
 
 function fail(message: string): never {
   throw new Error(message)
