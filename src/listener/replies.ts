@@ -97,11 +97,14 @@ export function createReplies(options: RepliesOptions): Replies {
         const { status, detail } = decideAcknowledgement(outcomes)
         if (status === 503) log.warn(`put off a delivery: ${detail}`)
         if (status !== 200) countUnhandled(source, outcomes)
-        const isConnected = !reply.raw.destroyed
+        const { raw } = reply
+        const isConnected = !raw.destroyed
         const answer = status === 200 ? acknowledged : problemAnswer(status, detail)
         count(answer)
         send(reply, answer)
-        onKnown(status === 200 && isConnected)
+        // Hooks of the host may delay the answer, and change its status.
+        if (raw.writableEnded || !isConnected) onKnown(raw.statusCode === 200 && isConnected)
+        else raw.once('close', () => onKnown(raw.statusCode === 200 && raw.writableFinished))
       },
     })
   }

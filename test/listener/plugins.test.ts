@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { deliveryTokenHeader } from '../../src/core/delivery-credential.ts'
 import { RejectEvent } from '../../src/core/event.ts'
@@ -116,6 +116,32 @@ describe('the server of a host', () => {
       expect((await deliver(cloudEventText('1'))).status).toBe(500)
     },
   )
+
+  it.each([
+    {
+      name: 'throws',
+      onSend() {
+        throw new Error('of a hook')
+      },
+      status: 500,
+    },
+    { name: 'rejects', onSend: () => Promise.reject(new Error('of a hook')), status: 500 },
+    { name: 'answers another status', onSend: async (reply: FastifyReply) => void reply.code(503), status: 503 },
+  ])('handles no event twice where its hook onSend $name', async ({ onSend, status }) => {
+    let isFirst = true
+    const { deliver, events } = await openListener({
+      fastify(server) {
+        server.addHook('onSend', async (_request, reply) => {
+          if (isFirst) await onSend(reply)
+          isFirst = false
+        })
+      },
+    })
+    expect((await deliver(cloudEventText('1'))).status).toBe(status)
+    isFirst = false
+    expect((await deliver(cloudEventText('1'), { 'aeg-delivery-count': '1' })).status).toBe(200)
+    expect(events).toHaveLength(1)
+  })
 
   it('invites a body to a route of its own', async () => {
     const { raw } = await openListener({ fastify: (server) => void server.post('/echo', (sent) => sent.body) })
