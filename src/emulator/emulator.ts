@@ -1,62 +1,36 @@
 import type { FastifyInstance } from 'fastify'
 import { createOperations } from './arm/operations.ts'
-import { createProvisioning, type Provisioning } from './arm/provisioning.ts'
+import { createProvisioning } from './arm/provisioning.ts'
 import { registerArmRoutes } from './arm/routes.ts'
 import type { ResolvedOptions } from './config/options.ts'
 import { createDeliveryEngine, type DeliveryEngine } from './delivery/delivery-engine.ts'
 import { deliverySettings } from './delivery/delivery-options.ts'
 import type { Ingress } from './delivery/ingress.ts'
-import { createDirectory, type Directory } from './entra/directory.ts'
+import { createDirectory } from './entra/directory.ts'
 import { registerEntraRoutes } from './entra/routes.ts'
-import { createTokenIssuer, type TokenIssuer } from './entra/token-issuer.ts'
-import { type Clock, ManualClock } from './model/clock.ts'
-import type { NamespaceStore } from './model/namespace-store.ts'
+import { createTokenIssuer } from './entra/token-issuer.ts'
+import { ManualClock } from './model/clock.ts'
 import { createPendingBound } from './model/pending-bound.ts'
-import type { Store } from './model/store.ts'
 import { createForwarding } from './namespaces/forwarding.ts'
-import { createNamespaceQueues, type NamespaceQueues } from './namespaces/namespace-queues.ts'
+import { createNamespaceQueues } from './namespaces/namespace-queues.ts'
 import { registerNamespaceRoutes } from './namespaces/namespace-routes.ts'
 import { createEventTrail } from './page/event-trail.ts'
-import { createFigures, type Figures } from './page/figures.ts'
+import { createFigures } from './page/figures.ts'
 import { isPagePath, registerPageRoutes } from './page/page-routes.ts'
 import type { Records } from './records/record-types.ts'
 import { RecordRing } from './records/records.ts'
 import { createCertificateAuthority, makeAuthority, readAuthority } from './server/certificates.ts'
-import { createFaults, type Faults } from './server/faults.ts'
+import { createFaults } from './server/faults.ts'
 import { createIngressFront } from './server/ingress-front.ts'
 import { createEmulatorServer } from './server/server.ts'
-import { type PersistedValues, persistedOr } from './state/persisted-values.ts'
+import { persistedOr } from './state/persisted-values.ts'
 import type { State } from './state/state.ts'
 import { registerTopicRoutes } from './topics/topic-routes.ts'
 
-export interface RunningEmulator {
-  readonly clock: Clock
-  readonly store: Store
-  readonly directory: Directory
-  readonly records: Records
-  readonly faults: Faults
-  readonly tokens: TokenIssuer
-  readonly engine: DeliveryEngine
-  /** Takes events for the webhooks and for the namespace topics that want them. */
-  readonly accept: DeliveryEngine['accept']
-  readonly namespaces: NamespaceStore
-  readonly queues: NamespaceQueues
-  readonly provisioning: Provisioning
-  readonly figures: Figures
-  readonly persisted: PersistedValues
-  /** The certificate of the authority, PEM. */
-  readonly ca: string
-  /** Without a trailing slash. */
-  readonly addresses: { readonly https: string; readonly http: string }
-  setIngress(ingress: Ingress): void
-  /** Adds an ingress that is asked before the others. */
-  prependIngress(ingress: Ingress): void
-  /** Resolves when no operation, handshake or due delivery is under way. */
-  idle(): Promise<void>
-  close(): Promise<void>
-}
+/** The parts of an emulator that serves. */
+export type RunningEmulator = Awaited<ReturnType<typeof runEmulator>>
 
-export async function runEmulator(options: ResolvedOptions, state: State): Promise<RunningEmulator> {
+export async function runEmulator(options: ResolvedOptions, state: State) {
   const { clock } = options
   const { persisted } = state
   const makeText = () => JSON.stringify(makeAuthority())
@@ -109,15 +83,19 @@ export async function runEmulator(options: ResolvedOptions, state: State): Promi
   return {
     ...parts,
     persisted,
+    /** The certificate of the authority, PEM. */
     ca: authority.certificate,
+    /** Without a trailing slash. */
     addresses,
-    setIngress: (wanted) => {
+    setIngress: (wanted: Ingress) => {
       ingress = wanted
     },
-    prependIngress: (first) => {
+    /** Adds an ingress that is asked before the others. */
+    prependIngress: (first: Ingress) => {
       const rest = ingress
       ingress = (url) => first(url) ?? rest(url)
     },
+    /** Resolves when no operation, handshake or due delivery is under way. */
     async idle() {
       // Operations and deliveries start each other, so both must be idle at the same time.
       do {
@@ -164,6 +142,7 @@ function createParts(
     journal,
     store: namespaces,
     bound,
+    figures,
     deadLetters: { records: shared.records.deadLetters, store: delivery.deadLetterStore },
   })
   const engine = createDeliveryEngine({
@@ -175,17 +154,23 @@ function createParts(
     restoreElsewhere: queues.restore,
   })
   const forwarding = createForwarding({ store, namespaces, queues })
+  /** Takes events for the webhooks and for the namespace topics that want them. */
   const accept: DeliveryEngine['accept'] = (accepted) => {
     engine.accept(accepted)
     forwarding.accept(accepted)
   }
   const provisioning = createProvisioning({ ...shared, delivery: engine, operations })
-  return { ...shared, figures, engine, accept, namespaces, queues, operations, provisioning }
+  /** Number of events accepted and neither delivered, dead-lettered nor dropped yet. */
+  const pending = () => engine.pending() + queues.pending()
+  return { ...shared, figures, pending, engine, accept, namespaces, queues, operations, provisioning }
 }
 
 type Parts = ReturnType<typeof createParts>
 
-type RouteOptions = ResolvedOptions & Pick<RunningEmulator, 'addresses' | 'ca'>
+interface RouteOptions extends ResolvedOptions {
+  readonly addresses: { readonly https: string; readonly http: string }
+  readonly ca: string
+}
 
 function registerRoutes(app: FastifyInstance, parts: Parts, options: RouteOptions): void {
   const { engine, accept, namespaces } = parts
@@ -194,7 +179,7 @@ function registerRoutes(app: FastifyInstance, parts: Parts, options: RouteOption
   app.register(async (scope) => registerNamespaceRoutes(scope, { ...parts, store: namespaces }))
   app.register(async (scope) => {
     const { watcher: trail } = parts
-    registerPageRoutes(scope, { ...parts, trail, addresses, ca, pending: engine.pending, host })
+    registerPageRoutes(scope, { ...parts, trail, addresses, ca, host })
   })
   app.register(async (scope) => registerEntraRoutes(scope, { ...parts, tokenLifetimeSeconds }))
   app.register(async (scope) => {
@@ -211,12 +196,8 @@ function resume({ store, directory, namespaces, queues, engine, provisioning }: 
       directory.azureSubscription(subscriptionId)?.resourceGroups.set(resourceGroup.toLowerCase(), resourceGroup)
     }
   }
-  for (const namespace of namespaces.namespaces()) {
-    for (const topic of namespaces.topics(namespace.id)) {
-      namespaces.subscriptions(topic.id).forEach(queues.subscriptionChanged)
-    }
-  }
-  for (const subscription of store.subscriptions()) engine.subscriptionChanged(subscription)
+  namespaces.subscriptions.all().forEach(queues.subscriptionChanged)
+  for (const subscription of store.subscriptions.all()) engine.subscriptionChanged(subscription)
   provisioning.resume()
   engine.restore()
 }

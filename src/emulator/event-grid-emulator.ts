@@ -1,9 +1,11 @@
+import { checkNames } from '../support/option-checks.ts'
 import { createDeclarations, type Declarations } from './config/declarations.ts'
 import { putPublished, removeNamed } from './config/declared-resources.ts'
 import { checkTopicNames } from './config/option-names.ts'
 import { type EventGridEmulatorOptions, resolveOptions, type TopicOptions } from './config/options.ts'
 import { type Connectable, type ConnectOptions, connectBinding } from './connect.ts'
 import { type Ingress, type IngressRule, ingressOf } from './delivery/ingress.ts'
+import { describePending } from './describe-pending.ts'
 import { type RunningEmulator, runEmulator } from './emulator.ts'
 import type { Client } from './model/client.ts'
 import { asResourceId, type EventSubscription, eventSubscriptionId } from './model/model.ts'
@@ -17,10 +19,9 @@ import {
   type SystemTopicView,
   type TopicView,
   viewAllPublished,
-  viewDomain,
   viewNamespaceTopic,
   viewNamespaceTopics,
-  viewTopic,
+  viewPublishedNamed,
 } from './topic-view.ts'
 import { raisedEvents, sourceIdOf } from './topics/raise.ts'
 
@@ -98,9 +99,9 @@ export class EventGridEmulator implements AsyncDisposable {
   }
 
   /**
-   * Replaces clients and their roles, Azure subscriptions, topics, domains, system topics, event subscriptions and ingress
-   * by those of other options. What these do not name is removed. All other options (ports, state, clock, delivery) stay the
-   * same. Throws the errors that {@link start} rejects with.
+   * Replaces clients and their roles, Azure subscriptions, topics, domains, system topics, namespaces, event subscriptions and
+   * ingress by those of other options. What these do not name is removed; what was made through ARM stays. All other
+   * options (ports, state, clock, delivery) stay the same. Throws the errors that {@link start} rejects with.
    */
   reconfigure(options: EventGridEmulatorOptions): void {
     const settings = resolveOptions(options, this.#parts.persisted)
@@ -121,12 +122,12 @@ export class EventGridEmulator implements AsyncDisposable {
 
   /** A custom topic. @param name @default the first. Throws a RangeError for an unknown name. */
   topic(name?: string): TopicView {
-    return viewTopic(this.#parts, name)
+    return viewPublishedNamed(this.#parts, 'topics', name)
   }
 
   /** A domain: its endpoint takes the events of all its topics. @param name @default the first. Throws a RangeError for an unknown name. */
   domain(name?: string): TopicView {
-    return viewDomain(this.#parts, name)
+    return viewPublishedNamed(this.#parts, 'domains', name)
   }
 
   /**
@@ -156,12 +157,12 @@ export class EventGridEmulator implements AsyncDisposable {
    */
   eventSubscription(scope: string, name: string): EventSubscription | undefined {
     const { store } = this.#parts
-    return store.subscription(eventSubscriptionId(asResourceId(sourceIdOf(store, scope)), name))
+    return store.subscriptions.get(eventSubscriptionId(asResourceId(sourceIdOf(store, scope)), name))
   }
 
   /** All event subscriptions. */
   eventSubscriptions(): readonly EventSubscription[] {
-    return this.#parts.store.subscriptions()
+    return this.#parts.store.subscriptions.all()
   }
 
   /**
@@ -203,14 +204,17 @@ export class EventGridEmulator implements AsyncDisposable {
     return this.#parts.directory.clients
   }
 
-  /** Counts since the start: of events, and for `failed` of delivery attempts. */
+  /**
+   * Counts since the start: of events, those of namespace topics too, and for `failed` of delivery attempts to subscribers. An
+   * event that a receiver acknowledges is delivered.
+   */
   figures(): Readonly<Record<FigureName, number>> {
     return this.#parts.figures.totals()
   }
 
   /** Number of events accepted and neither delivered, dead-lettered nor dropped yet. */
   get pending(): number {
-    return this.#parts.engine.pending() + this.#parts.queues.pending()
+    return this.#parts.pending()
   }
 
   /**
@@ -221,10 +225,25 @@ export class EventGridEmulator implements AsyncDisposable {
     return this.#parts.idle()
   }
 
-  /** Resolves when no event is pending; later attempts and dead-letters count too. */
-  async settled(): Promise<void> {
+  /**
+   * Resolves when no event is pending; later attempts and dead-letters count too.
+   *
+   * With `timeout` it rejects after this time, in real milliseconds whatever the clock. The error's message has a line for
+   * each event subscription with pending events: how many, when the next try is due, and the last answer. Rejects with a
+   * TypeError for an unknown option, and a RangeError for a time that is negative or no whole number.
+   *
+   * @param options.timeout @default none: it waits as long as an event is pending
+   */
+  async settled(options: { readonly timeout?: number } = {}): Promise<void> {
+    checkNames('the options of settled', options, ['timeout'])
+    const { timeout } = options
     const { engine, queues } = this.#parts
-    await Promise.all([engine.settled(), queues.settled()])
+    const signal = timeout === undefined ? undefined : AbortSignal.timeout(timeout)
+    try {
+      await Promise.all([engine.settled(signal), queues.settled(signal)])
+    } catch (cause) {
+      throw new Error(`events are still pending after ${timeout} ms:\n${describePending(this.#parts)}`, { cause })
+    }
   }
 
   /**

@@ -1,6 +1,7 @@
 import { suggestName } from '../support/nearest-name.ts'
 import type { RunningEmulator } from './emulator.ts'
 import type { Namespace, NamespaceTopic } from './model/namespace.ts'
+import { namespaceNamed } from './model/namespace-store.ts'
 import type { Publishable } from './model/resource.ts'
 import { resourceNamed } from './model/store.ts'
 
@@ -42,18 +43,16 @@ export interface NamespaceTopicView {
 
 type Sources = Pick<RunningEmulator, 'store' | 'namespaces' | 'addresses'>
 
-/** A custom topic. @param name @default the first. Throws a RangeError for an unknown name. */
-export function viewTopic({ store, addresses }: Sources, name: string | undefined): TopicView {
-  const topic = name === undefined ? store.resources('topics')[0] : resourceNamed(store, 'topics', name)
-  if (!topic) throw unknown('topic', name, store.resources('topics'))
-  return viewPublished(addresses, topic)
-}
-
-/** A domain. @param name @default the first. Throws a RangeError for an unknown name. */
-export function viewDomain({ store, addresses }: Sources, name: string | undefined): TopicView {
-  const domain = name === undefined ? store.resources('domains')[0] : resourceNamed(store, 'domains', name)
-  if (!domain) throw unknown('domain', name, store.resources('domains'))
-  return viewPublished(addresses, domain)
+/** A custom topic or a domain. @param name @default the first. Throws a RangeError for an unknown name. */
+export function viewPublishedNamed(
+  { store, addresses }: Sources,
+  type: Publishable['type'],
+  name: string | undefined,
+): TopicView {
+  const all = store.resources(type)
+  const found = name === undefined ? all[0] : resourceNamed(store, type, name)
+  if (!found) throw unknown(type === 'topics' ? 'topic' : 'domain', name, all)
+  return viewPublished(addresses, found)
 }
 
 /** All custom topics, or all domains. */
@@ -72,9 +71,10 @@ export function viewNamespaceTopic(
   name: string | undefined,
   namespaceName: string | undefined,
 ): NamespaceTopicView {
-  const namespace = namespaceName === undefined ? namespaces.namespaces()[0] : namespaces.namespace(namespaceName)
-  if (!namespace) throw unknown('namespace', namespaceName, namespaces.namespaces())
-  const topics = namespaces.topics(namespace.id)
+  const all = namespaces.namespaces.all()
+  const namespace = namespaceName === undefined ? all[0] : namespaceNamed(namespaces, namespaceName)
+  if (!namespace) throw unknown('namespace', namespaceName, all)
+  const topics = namespaces.topics.of(namespace.id)
   const topic = name === undefined ? topics[0] : topics.find((one) => one.name.toLowerCase() === name.toLowerCase())
   if (!topic) throw unknown('topic', name, topics, ` in the namespace ${namespace.name}`)
   return viewOf(addresses.https, namespace, topic)
@@ -88,9 +88,9 @@ function unknown(kind: string, name: string | undefined, known: readonly { reado
 
 /** The topics of all namespaces. */
 export function viewNamespaceTopics({ namespaces, addresses }: Sources): readonly NamespaceTopicView[] {
-  return namespaces
-    .namespaces()
-    .flatMap((namespace) => namespaces.topics(namespace.id).map((topic) => viewOf(addresses.https, namespace, topic)))
+  return namespaces.namespaces
+    .all()
+    .flatMap((one) => namespaces.topics.of(one.id).map((topic) => viewOf(addresses.https, one, topic)))
 }
 
 function viewOf(https: string, { name, keys }: Namespace, topic: NamespaceTopic): NamespaceTopicView {

@@ -144,7 +144,7 @@ export async function openEventGrid(options: EventGridOptions = {}): Promise<Eve
           ...properties,
         },
       }
-      shared.store.putSubscription(subscription)
+      shared.store.subscriptions.put(subscription)
       engine.subscriptionChanged(subscription)
       return subscription
     },

@@ -5,8 +5,7 @@ import type { Clock } from '../model/clock.ts'
 import { resourceId } from '../model/resource.ts'
 import type { Store } from '../model/store.ts'
 import { type ArmError, armErrors } from './errors.ts'
-import type { ArmScope } from './path.ts'
-import { parseArmScope } from './path.ts'
+import { type ArmScope, parseArmScope } from './path.ts'
 
 export interface ArmResources {
   readonly clock: Clock

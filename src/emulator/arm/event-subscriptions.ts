@@ -7,7 +7,7 @@ import type { ArmTarget } from './path.ts'
 import type { Provisioning } from './provisioning.ts'
 import { answerResource, authorizeCall, removedAnswer, resourceAction, writtenAnswer } from './resource.ts'
 import { parseEventSubscription } from './validation.ts'
-import { viewDeliveryAttributes, viewEventSubscription } from './view.ts'
+import { type ViewOptions, viewDeliveryAttributes, viewEventSubscription } from './view.ts'
 
 type Target = Extract<ArmTarget, { kind: 'eventSubscription' }>
 
@@ -25,25 +25,6 @@ export function createEventSubscriptionHandler(
   provisioning: Provisioning,
   conflicts: boolean,
 ) {
-  const viewOf = (
-    call: ArmCall,
-    target: Target,
-    subscription: EventSubscription,
-    more: {
-      readonly detail: 'sparse' | 'filled'
-      readonly secrets: 'shown' | 'hidden'
-    },
-  ) =>
-    viewEventSubscription(
-      subscription,
-      {
-        ...more,
-        apiVersion: call.apiVersion,
-        defaultEventTypes: defaultEventTypesOf(sourceOf(resources.store, subscription.scope), call.apiVersion),
-      },
-      shownAs(target, subscription),
-    )
-
   const write = (
     call: ArmCall,
     target: Target,
@@ -69,7 +50,7 @@ export function createEventSubscriptionHandler(
       )
     }
     const max = nestedType(target.scope).toLowerCase() === 'microsoft.eventgrid/domains' ? maxPerDomain : maxPerSource
-    if (!existing && resources.store.subscriptionsOf(target.scope).length >= max) throw armErrors.quotaReached()
+    if (!existing && resources.store.subscriptions.of(target.scope).length >= max) throw armErrors.quotaReached()
     const subscription: EventSubscription = {
       id: existing?.id ?? id,
       scope: existing?.scope ?? target.scope,
@@ -82,7 +63,7 @@ export function createEventSubscriptionHandler(
     // The settings as requested, without the default schema.
     const asked = echoOf(subscription, call)
     const secrets = method === 'PUT' && !existing ? 'shown' : 'hidden'
-    const body = viewOf(call, target, asked, { detail: 'sparse', secrets })
+    const body = viewAt(resources, call, target, asked, { detail: 'sparse', secrets })
     return writtenAnswer(call, operation, locationAt(resolved, target), body)
   }
 
@@ -118,7 +99,7 @@ export function createEventSubscriptionHandler(
         'This event subscription operation is not supported using this API call. Please use the proper API and try again.',
       )
     }
-    const existing = resources.store.subscription(id)
+    const existing = resources.store.subscriptions.get(id)
     if (target.action !== undefined) {
       if (method !== 'POST') throw armErrors.methodNotAllowed(method, 'POST')
       if (!existing) throw armErrors.eventSubscriptionNotFound()
@@ -127,7 +108,7 @@ export function createEventSubscriptionHandler(
     return answerResource(call, {
       existing,
       notFound: armErrors.eventSubscriptionNotFound,
-      view: (found) => viewOf(call, target, found, { detail: 'filled', secrets: 'hidden' }),
+      view: (found) => viewAt(resources, call, target, found, { detail: 'filled', secrets: 'hidden' }),
       write: (found) => write(call, target, resolved, found),
       remove: (found) => remove(call, target, resolved, found),
     })
@@ -151,12 +132,19 @@ export function eventSubscriptionType({ nested, scope }: { readonly nested: bool
   return `${nested ? nestedType(scope) : 'Microsoft.EventGrid'}/eventSubscriptions`
 }
 
-/** Id and type of an event subscription. Both are nested at the nested path of its source. */
-export function shownAs(
+/** An event subscription in ARM's shape. Its id and type are nested at the nested path of its source. */
+export function viewAt(
+  { store }: Pick<ArmResources, 'store'>,
+  { apiVersion }: ArmCall,
   target: { readonly nested: boolean; readonly scope: string },
-  { id, scope, name }: Pick<EventSubscription, 'id' | 'scope' | 'name'>,
-): { readonly id: string; readonly type: string } {
-  return { id: target.nested ? `${scope}/eventSubscriptions/${name}` : id, type: eventSubscriptionType(target) }
+  subscription: EventSubscription,
+  how: Pick<ViewOptions, 'detail' | 'secrets'>,
+) {
+  const { scope, name } = subscription
+  const defaultEventTypes = defaultEventTypesOf(sourceOf(store, scope), apiVersion)
+  const id = target.nested ? `${scope}/eventSubscriptions/${name}` : subscription.id
+  const shownAs = { id, type: eventSubscriptionType(target) }
+  return viewEventSubscription(subscription, { ...how, apiVersion, defaultEventTypes }, shownAs)
 }
 
 /** The type of the resource that contains a nested subscription: `Microsoft.EventGrid/topics`, or with more levels. */

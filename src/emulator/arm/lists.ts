@@ -1,14 +1,12 @@
 import type { EventSubscription } from '../model/model.ts'
 import { regionName } from '../model/resource.ts'
-import { locationOf, sourceOf } from '../model/store.ts'
+import { locationOf } from '../model/store.ts'
 import type { ArmAnswer, ArmCall, ArmResources } from './call.ts'
 import { armErrors } from './errors.ts'
-import { eventSubscriptionType, shownAs } from './event-subscriptions.ts'
-import { defaultEventTypesOf, topicTypeOf } from './event-types.ts'
-import type { ArmTarget } from './path.ts'
-import { parseArmScope } from './path.ts'
+import { eventSubscriptionType, viewAt } from './event-subscriptions.ts'
+import { topicTypeOf } from './event-types.ts'
+import { type ArmTarget, parseArmScope } from './path.ts'
 import { answerList, authorizeCall, isBelow } from './resource.ts'
-import { viewEventSubscription } from './view.ts'
 
 type Target = Extract<ArmTarget, { kind: 'eventSubscriptions' }>
 
@@ -19,20 +17,11 @@ export function listEventSubscriptions(resources: ArmResources, call: ArmCall, t
   const { scope } = target
   const resolved = authorizeCall(resources, call, { scope, type: 'eventSubscriptions', action, at: scope })
   const found = resolved.parts.resource
-    ? resources.store.subscriptionsOf(scope)
-    : resources.store.subscriptions().filter((subscription) => isListed(resources, subscription, target))
+    ? resources.store.subscriptions.of(scope)
+    : resources.store.subscriptions.all().filter((subscription) => isListed(resources, subscription, target))
   const wanted = found.filter(filterOf(call.query.get('$filter')))
   return answerList(call, wanted, (subscription) =>
-    viewEventSubscription(
-      subscription,
-      {
-        apiVersion: call.apiVersion,
-        detail: 'filled',
-        secrets: 'hidden',
-        defaultEventTypes: defaultEventTypesOf(sourceOf(resources.store, subscription.scope), call.apiVersion),
-      },
-      shownAs(target, subscription),
-    ),
+    viewAt(resources, call, target, subscription, { detail: 'filled', secrets: 'hidden' }),
   )
 }
 

@@ -8,6 +8,7 @@ import {
   type NamespacePlace,
   namespaceTypes,
 } from './namespace-place.ts'
+import { deleteQueueSubscription } from './queue-subscriptions.ts'
 import { parseBody } from './resource.ts'
 
 const topicBody = z.object({
@@ -28,7 +29,7 @@ export function namespaceTopicLevel(
   const { namespaces } = options
   return {
     what: 'topic',
-    existing: namespaces.topic(id),
+    existing: namespaces.topics.get(id),
     view: viewNamespaceTopic,
     locationOf: () => location,
     put(existing) {
@@ -46,16 +47,17 @@ export function storeNamespaceTopic(
   { id, name, namespaceId }: Pick<NamespaceTopic, 'id' | 'name' | 'namespaceId'>,
   eventRetentionInDays = 1,
 ): NamespaceTopic {
-  const { keys = [randomKey(), randomKey()] as const, ...existing } = namespaces.topic(id) ?? {}
+  const { keys = [randomKey(), randomKey()] as const, ...existing } = namespaces.topics.get(id) ?? {}
   const topic = { id, name, namespaceId, ...existing, keys, eventRetentionInDays }
-  namespaces.putTopic(topic)
+  namespaces.topics.put(topic)
   return topic
 }
 
 /** Deletes a topic with its event subscriptions and their events. */
-export function deleteNamespaceTopic({ namespaces, queues }: NamespaceContents, topic: NamespaceTopic): void {
-  for (const { id } of namespaces.subscriptions(topic.id)) queues.subscriptionDeleted(id)
-  namespaces.deleteTopic(topic)
+export function deleteNamespaceTopic(contents: NamespaceContents, topic: NamespaceTopic): void {
+  const { subscriptions, topics } = contents.namespaces
+  for (const subscription of subscriptions.of(topic.id)) deleteQueueSubscription(contents, subscription)
+  topics.delete(topic)
 }
 
 export function viewNamespaceTopic({ id, name, eventRetentionInDays }: NamespaceTopic): object {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { randomKey } from '../model/model.ts'
 import type { Namespace } from '../model/namespace.ts'
+import { namespaceNamed } from '../model/namespace-store.ts'
 import type { ArmAnswer, ArmCall } from './call.ts'
 import { armErrors } from './errors.ts'
 import {
@@ -48,25 +49,26 @@ export function answerNamespaces(
 
   if (depth === 1) {
     if (isList) {
-      const listed = namespaces.namespaces().filter(({ id }) => isBelow(scope, id))
+      const listed = namespaces.namespaces.all().filter(({ id }) => isBelow(scope, id))
       return answerList(call, listed, (namespace) => viewNamespace(options, namespace))
     }
     if (action === undefined) return answerNamespaceResource(options, place, namespaceLevel(options, place))
   }
-  const namespace = namespaces.namespaceById(namespaceId)
+  const namespace = namespaces.namespaces.get(namespaceId)
   if (!namespace) throw namespaceResourceNotFound(namespaceTypes[0], namespaceId)
   if (depth === 1) {
-    return answerKeys(call, action ?? '', namespace.keys, (keys) => namespaces.putNamespace({ ...namespace, keys }))
+    return answerKeys(call, action ?? '', namespace.keys, (keys) => namespaces.namespaces.put({ ...namespace, keys }))
   }
   if (depth === 2) {
-    if (isList) return answerList(call, namespaces.topics(namespaceId), viewNamespaceTopic)
+    if (isList) return answerList(call, namespaces.topics.of(namespaceId), viewNamespaceTopic)
     if (action === undefined)
       return answerNamespaceResource(options, place, namespaceTopicLevel(options, place, namespace))
   }
-  const topic = namespaces.topic(topicId)
+  const topic = namespaces.topics.get(topicId)
   if (!topic) throw namespaceResourceNotFound(namespaceTypes[1], topicId)
-  if (depth === 2) return answerKeys(call, action ?? '', topic.keys, (keys) => namespaces.putTopic({ ...topic, keys }))
-  if (isList) return answerList(call, namespaces.subscriptions(topicId), viewQueueSubscription)
+  if (depth === 2)
+    return answerKeys(call, action ?? '', topic.keys, (keys) => namespaces.topics.put({ ...topic, keys }))
+  if (isList) return answerList(call, namespaces.subscriptions.of(topicId), viewQueueSubscription)
   if (action !== undefined) throw armErrors.pathNotFound(call.method, call.url)
   return answerNamespaceResource(options, place, queueSubscriptionLevel(options, place, { namespace, topic }))
 }
@@ -86,7 +88,7 @@ function namespaceLevel(
   const { namespaces } = options
   return {
     what: 'namespace',
-    existing: namespaces.namespaceById(id),
+    existing: namespaces.namespaces.get(id),
     view: (existing) => viewNamespace(options, existing),
     locationOf: ({ location }) => location,
     put(existing) {
@@ -95,7 +97,7 @@ function namespaceLevel(
       if (location === undefined) {
         throw armErrors.invalidRequest('The location property is required for this definition.')
       }
-      if (!existing && namespaces.namespace(name)) {
+      if (!existing && namespaceNamed(namespaces, name)) {
         throw armErrors.conflict(`Namespace name '${name}' is taken already.`)
       }
       const base = call.method === 'PATCH' ? existing?.shown : undefined
@@ -114,7 +116,7 @@ function namespaceLevel(
           properties: { ...base?.properties, ...body.properties },
         },
       }
-      namespaces.putNamespace(namespace)
+      namespaces.namespaces.put(namespace)
       return namespace
     },
     remove: (existing) => deleteNamespace(options, existing),
@@ -122,8 +124,9 @@ function namespaceLevel(
 }
 
 export function deleteNamespace(contents: NamespaceContents, namespace: Namespace): void {
-  for (const topic of contents.namespaces.topics(namespace.id)) deleteNamespaceTopic(contents, topic)
-  contents.namespaces.deleteNamespace(namespace)
+  const { namespaces, topics } = contents.namespaces
+  for (const topic of topics.of(namespace.id)) deleteNamespaceTopic(contents, topic)
+  namespaces.delete(namespace)
 }
 
 function viewNamespace({ hostnameOf }: NamespaceOptions, namespace: Namespace): object {

@@ -11,23 +11,7 @@ import { parseArmScope } from './path.ts'
 /** States with an operation under way. A validation URL ends with the process that made it. */
 const unsettled: readonly ProvisioningState[] = ['Creating', 'Updating', 'AwaitingManualAction']
 
-/** Carries out changes of event subscriptions in the background. */
-export interface Provisioning {
-  /**
-   * Stores the new settings and validates the endpoint; returns the operation. Throws an ArmError where a domain topic is
-   * missing that the service must not create.
-   */
-  write(subscription: EventSubscription, azureSubscriptionId: string): Operation
-  /** Deletes the subscription. */
-  remove(subscription: EventSubscription, azureSubscriptionId: string): Operation
-  /**
-   * Continues after a restart: watches the expiries of stored subscriptions and repeats interrupted changes. To be
-   * called once.
-   */
-  resume(): void
-  /** Ends the timers. */
-  close(): void
-}
+export type Provisioning = ReturnType<typeof createProvisioning>
 
 /** Delivers to event subscriptions: validates their endpoints and follows each change. */
 export interface SubscriptionDelivery {
@@ -48,24 +32,19 @@ export interface ProvisioningOptions {
   readonly records: Pick<Records, 'warnings'>
 }
 
-export function createProvisioning({
-  clock,
-  store,
-  faults,
-  delivery,
-  operations,
-  records,
-}: ProvisioningOptions): Provisioning {
+/** Carries out changes of event subscriptions in the background. */
+export function createProvisioning(options: ProvisioningOptions) {
+  const { clock, store, faults, delivery, operations, records } = options
   const expiries = new Map<string, CancelTimer>()
 
   const put = (subscription: EventSubscription) => {
-    store.putSubscription(subscription)
+    store.subscriptions.put(subscription)
     delivery.subscriptionChanged(subscription)
   }
 
   /** Changes the state of the settings in `written`, unless newer settings have replaced them. */
   const move = (written: EventSubscription, provisioningState: ProvisioningState): EventSubscription => {
-    const existing = store.subscription(written.id)
+    const existing = store.subscriptions.get(written.id)
     if (existing?.properties !== written.properties) return written
     const moved = { ...existing, provisioningState }
     put(moved)
@@ -97,9 +76,9 @@ export function createProvisioning({
   const forget = (subscription: EventSubscription) => {
     expiries.get(subscription.id.toLowerCase())?.()
     expiries.delete(subscription.id.toLowerCase())
-    const existing = store.subscription(subscription.id)
+    const existing = store.subscriptions.get(subscription.id)
     if (!existing) return
-    store.deleteSubscription(existing)
+    store.subscriptions.delete(existing)
     delivery.subscriptionDeleted(existing)
     deleteUnusedDomainTopic(store, existing.scope)
   }
@@ -139,31 +118,41 @@ export function createProvisioning({
   }
 
   return {
-    write(subscription, azureSubscriptionId) {
+    /**
+     * Stores the new settings and validates the endpoint; returns the operation. Throws an ArmError where a domain topic is
+     * missing that the service must not create.
+     */
+    write(subscription: EventSubscription, azureSubscriptionId: string): Operation {
       createDomainTopic(store, subscription.scope)
       warn(subscription)
       put(subscription)
       watchExpiry(subscription)
       return validate(subscription, azureSubscriptionId)
     },
-    resume() {
-      for (const subscription of store.subscriptions()) {
+    /**
+     * Continues after a restart: watches the expiries of stored subscriptions and repeats interrupted changes. To be
+     * called once.
+     */
+    resume(): void {
+      for (const subscription of store.subscriptions.all()) {
         const azureSubscriptionId = parseArmScope(subscription.scope)?.subscriptionId ?? ''
         watchExpiry(subscription)
         if (subscription.provisioningState === 'Deleting') forget(subscription)
         if (unsettled.includes(subscription.provisioningState)) validate(subscription, azureSubscriptionId)
       }
     },
-    remove(subscription, azureSubscriptionId) {
+    /** Deletes the subscription. */
+    remove(subscription: EventSubscription, azureSubscriptionId: string): Operation {
       const leaving: EventSubscription = { ...subscription, provisioningState: 'Deleting' }
       put(leaving)
       return operations.start(azureSubscriptionId, async () => {
         // A PUT may have replaced it meanwhile.
-        if (store.subscription(leaving.id) === leaving) forget(leaving)
+        if (store.subscriptions.get(leaving.id) === leaving) forget(leaving)
         return { status: 'Succeeded' }
       })
     },
-    close() {
+    /** Ends the timers. */
+    close(): void {
       for (const cancel of expiries.values()) cancel()
     },
   }

@@ -66,10 +66,10 @@ export function queueSubscriptionLevel(
   { call, id, name }: NamespacePlace,
   { namespace, topic }: { readonly namespace: Namespace; readonly topic: NamespaceTopic },
 ): NamespaceLevel<QueueSubscription> {
-  const { namespaces, queues } = options
+  const { namespaces } = options
   return {
     what: 'event subscription',
-    existing: namespaces.subscription(id),
+    existing: namespaces.subscriptions.get(id),
     view: viewQueueSubscription,
     locationOf: () => namespace.location,
     put(existing) {
@@ -77,10 +77,7 @@ export function queueSubscriptionLevel(
       const properties = parseQueueSubscription(jsonContent(call), patched)
       return storeQueueSubscription(options, { id, name, topicId: topic.id, properties })
     },
-    remove(existing) {
-      queues.subscriptionDeleted(existing.id)
-      namespaces.deleteSubscription(existing)
-    },
+    remove: (existing) => deleteQueueSubscription(options, existing),
   }
 }
 
@@ -89,11 +86,20 @@ export function storeQueueSubscription(
   { namespaces, queues, clock }: NamespaceContents & { readonly clock: Clock },
   given: Pick<QueueSubscription, 'id' | 'name' | 'topicId' | 'properties'>,
 ): QueueSubscription {
-  const { id, name, createdAt } = namespaces.subscription(given.id) ?? { ...given, createdAt: clock.now() }
+  const { id, name, createdAt } = namespaces.subscriptions.get(given.id) ?? { ...given, createdAt: clock.now() }
   const subscription: QueueSubscription = { ...given, id, name, createdAt, provisioningState: 'Succeeded' }
-  namespaces.putSubscription(subscription)
+  namespaces.subscriptions.put(subscription)
   queues.subscriptionChanged(subscription)
   return subscription
+}
+
+/** Deletes an event subscription with its events. */
+export function deleteQueueSubscription(
+  { namespaces, queues }: NamespaceContents,
+  subscription: QueueSubscription,
+): void {
+  queues.subscriptionDeleted(subscription.id)
+  namespaces.subscriptions.delete(subscription)
 }
 
 export function viewQueueSubscription({ id, name, properties, provisioningState }: QueueSubscription): object {

@@ -119,7 +119,7 @@ export function removeResource(
   const children = store.resources('domains/topics').filter(({ domainId }) => isSame(domainId, resource.id))
   const azureId = resource.id.split('/')[2] ?? ''
   for (const one of [resource, ...children]) {
-    for (const subscription of store.subscriptionsOf(one.id)) provisioning.remove(subscription, azureId)
+    for (const subscription of store.subscriptions.of(one.id)) provisioning.remove(subscription, azureId)
     store.deleteResource(one)
   }
 }

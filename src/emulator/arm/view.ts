@@ -43,7 +43,9 @@ export function viewEventSubscription(
       filter: viewFilter(properties, options),
       ...(filled || properties.eventDeliverySchema ? { eventDeliverySchema: properties.eventDeliverySchema } : {}),
       ...(retryPolicy ? { retryPolicy } : {}),
-      ...pick(properties, ['expirationTimeUtc', 'deadLetterDestination', 'deadLetterWithResourceIdentity']),
+      expirationTimeUtc: properties.expirationTimeUtc,
+      deadLetterDestination: properties.deadLetterDestination,
+      deadLetterWithResourceIdentity: properties.deadLetterWithResourceIdentity,
     }),
     id,
     name,
@@ -108,9 +110,3 @@ function sourceId(scope: string): string {
 }
 
 const withoutQuery = (url: string) => url.replace(/[?#].*$/s, '')
-
-function pick<T extends object, K extends keyof T>(from: T, names: readonly K[]): Partial<T> {
-  const picked: Partial<T> = {}
-  for (const name of names) if (from[name] !== undefined) picked[name] = from[name]
-  return picked
-}

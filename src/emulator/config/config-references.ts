@@ -3,9 +3,8 @@ import type { YamlPath } from '../../support/located-yaml.ts'
 import { nearestName } from '../../support/nearest-name.ts'
 import { ArmError } from '../arm/errors.ts'
 import { parseArmScope } from '../arm/path.ts'
-import { declaredProperties } from '../arm/validation.ts'
+import { declaredProperties, settingNames } from '../arm/validation.ts'
 import { type JsonObject, ownField } from '../model/json-object.ts'
-import { ignoredFields } from './config-ignored.ts'
 import { emulatorDefaults } from './options.ts'
 
 /** A fault between fields that are valid on their own. */
@@ -109,9 +108,7 @@ function* settingsFaults(one: JsonObject, publisher: JsonObject | undefined, now
       ...(properties !== undefined && { properties }),
     }
     const parsed = declaredProperties(options, isInputSchema(schema) ? schema : undefined, now)
-    for (const { path, name, rule } of ignoredFields(properties, parsed)) {
-      yield { path: ['properties', ...path], name, rule }
-    }
+    for (const fault of ignoredFields(properties, parsed)) yield { ...fault, path: ['properties', ...fault.path] }
   } catch (error) {
     if (!(error instanceof ArmError)) throw error
     const [, inside] = /property '([^']+)' is invalid/.exec(error.message) ?? []
@@ -119,6 +116,24 @@ function* settingsFaults(one: JsonObject, publisher: JsonObject | undefined, now
     yield {
       path: inside === undefined ? [] : ['properties', ...path],
       rule: `is refused by Event Grid: ${error.message}`,
+    }
+  }
+}
+
+/**
+ * Finds the given fields that parsing dropped: Resource Manager does not know them and silently ignores them. In a
+ * configuration file each is a typo.
+ */
+function* ignoredFields(given: unknown, parsed: unknown, path: YamlPath = []): Generator<ReferenceFault> {
+  if (Array.isArray(given) && Array.isArray(parsed)) {
+    for (const [index, item] of given.entries()) yield* ignoredFields(item, parsed[index], [...path, index])
+  }
+  if (!isRecord(given) || !isRecord(parsed)) return
+  for (const [name, value] of Object.entries(given)) {
+    if (Object.hasOwn(parsed, name)) yield* ignoredFields(value, parsed[name], [...path, name])
+    else if (value !== null) {
+      const meant = nearestName(name, settingNames())
+      yield { path, name, rule: `is not a field of Event Grid${meant === undefined ? '' : `; did you mean ${meant}?`}` }
     }
   }
 }

@@ -1,12 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import { suggestName } from '../../support/nearest-name.ts'
+import { deleteNamespaceTopic } from '../arm/namespace-topics.ts'
 import { deleteNamespace } from '../arm/namespaces.ts'
+import { deleteQueueSubscription } from '../arm/queue-subscriptions.ts'
 import { declaredProperties } from '../arm/validation.ts'
 import type { CancelTimer, Clock } from '../model/clock.ts'
 import { asResourceId, type EventSubscription, eventSubscriptionId } from '../model/model.ts'
+import { namespaceNamed } from '../model/namespace-store.ts'
 import { publisherOf, resourceNamed } from '../model/store.ts'
 import type { PersistedValues } from '../state/persisted-values.ts'
-import { type NamespaceTargets, putNamespace } from './declared-namespaces.ts'
+import { type DeclaredNamespace, type NamespaceTargets, putNamespace } from './declared-namespaces.ts'
 import { putPublished, putSystemTopic, type ResourceTargets, removeNamed } from './declared-resources.ts'
 import type { EventSubscriptionOptions, ResolvedOptions } from './options.ts'
 
@@ -16,22 +19,15 @@ import type { EventSubscriptionOptions, ResolvedOptions } from './options.ts'
  */
 export const handshakeAgainMs = 5_000
 
-/**
- * The resources and event subscriptions of the options or a configuration file: created when first declared, removed when
- * no longer declared.
- */
-export interface Declarations {
-  declare(options: ResolvedOptions): void
-  close(): void
-}
+export type Declarations = ReturnType<typeof createDeclarations>
 
 export interface DeclarationTargets extends NamespaceTargets, ResourceTargets {
   readonly clock: Clock
   readonly persisted: PersistedValues
 }
 
-/** Creates what options declare, and removes what they no longer declare. */
-export function createDeclarations(targets: DeclarationTargets): Declarations {
+/** Creates the resources and event subscriptions that options or a configuration file declare, and removes what they no longer declare. */
+export function createDeclarations(targets: DeclarationTargets) {
   const { store, clock, persisted, provisioning } = targets
   const again = new Map<string, CancelTimer>()
   let closed = false
@@ -62,7 +58,7 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
   function putEventSubscription(options: EventSubscriptionOptions): string {
     const { id, scope } = idOf(options)
     const properties = declaredProperties(options, publisherOf(store, scope)?.inputSchema, clock.now())
-    const existing = store.subscription(id)
+    const existing = store.subscriptions.get(id)
     if (existing && isDeepStrictEqual(existing.properties, properties) && existing.provisioningState === 'Succeeded')
       return id
     stopTrying(id)
@@ -81,12 +77,29 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
     const azureSubscriptionId = subscription.scope.split('/')[2] ?? ''
     const operation = provisioning.write(subscription, azureSubscriptionId)
     void operation.ended.then(() => {
-      const existing = store.subscription(subscription.id)
+      const existing = store.subscriptions.get(subscription.id)
       const failed = existing?.properties === subscription.properties && existing.provisioningState === 'Failed'
       if (closed || !failed) return
       const cancel = clock.setTimer(handshakeAgainMs, () => write({ ...existing, provisioningState: 'Updating' }))
       again.set(subscription.id.toLowerCase(), cancel)
     })
+  }
+
+  /** Removes the topics and Queue event subscriptions that are declared no longer. Those made through ARM stay. */
+  function declareContents(declared: readonly DeclaredNamespace[]): void {
+    const { namespaces, topics, subscriptions } = targets.namespaces
+    const topicIds = declared.flatMap((one) => one.topics)
+    sweep('namespace topics', topicIds, (id) => {
+      const topic = topics.get(id)
+      if (topic) deleteNamespaceTopic(targets, topic)
+    })
+    const subscriptionIds = declared.flatMap((one) => one.subscriptions)
+    sweep('queue event subscriptions', subscriptionIds, (id) => {
+      const subscription = subscriptions.get(id)
+      if (subscription) deleteQueueSubscription(targets, subscription)
+    })
+    namespaces.lead(declared.map(({ id }) => id))
+    topics.lead(topicIds)
   }
 
   function stopTrying(id: string): void {
@@ -95,39 +108,30 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
   }
 
   return {
-    declare({ topics, domains, systemTopics, namespaces, eventSubscriptions }) {
-      for (const [type, declared] of [
-        ['topics', topics],
-        ['domains', domains],
-        ['systemTopics', systemTopics],
-      ] as const) {
-        sweep(
-          type,
-          declared.map(({ name }) => name),
-          (name) => removeNamed(targets, type, name),
-        )
+    declare(options: ResolvedOptions): void {
+      const { topics, domains, systemTopics, namespaces, eventSubscriptions } = options
+      for (const type of ['topics', 'domains', 'systemTopics'] as const) {
+        const names = options[type].map(({ name }) => name)
+        sweep(type, names, (name) => removeNamed(targets, type, name))
       }
       store.leadResources([
         ...topics.map((topic) => putPublished(targets, 'topics', topic)),
         ...domains.map((domain) => putPublished(targets, 'domains', domain)),
         ...systemTopics.map((systemTopic) => putSystemTopic(targets, systemTopic)),
       ])
-      sweep(
-        'namespaces',
-        namespaces.map(({ name }) => name),
-        (name) => {
-          const declared = targets.namespaces.namespace(name)
-          if (declared) deleteNamespace(targets, declared)
-        },
-      )
-      targets.namespaces.lead(namespaces.flatMap((namespace) => putNamespace(targets, namespace)))
+      const namespaceNames = namespaces.map(({ name }) => name)
+      sweep('namespaces', namespaceNames, (name) => {
+        const declared = namespaceNamed(targets.namespaces, name)
+        if (declared) deleteNamespace(targets, declared)
+      })
+      declareContents(namespaces.map((namespace) => putNamespace(targets, namespace)))
       sweep('event subscriptions', eventSubscriptions.map(putEventSubscription), (id) => {
         stopTrying(id)
-        const existing = store.subscription(id)
+        const existing = store.subscriptions.get(id)
         if (existing) provisioning.remove(existing, existing.scope.split('/')[2] ?? '')
       })
     },
-    close() {
+    close(): void {
       closed = true
       for (const cancel of again.values()) cancel()
     },

@@ -1,5 +1,5 @@
 import type { NamespaceContents } from '../arm/namespace-place.ts'
-import { deleteNamespaceTopic, storeNamespaceTopic } from '../arm/namespace-topics.ts'
+import { storeNamespaceTopic } from '../arm/namespace-topics.ts'
 import { parseQueueSubscription, storeQueueSubscription } from '../arm/queue-subscriptions.ts'
 import type { Directory } from '../entra/directory.ts'
 import type { Clock } from '../model/clock.ts'
@@ -13,17 +13,24 @@ export interface NamespaceTargets extends NamespaceContents {
   readonly clock: Clock
 }
 
+/** The ids of what a declaration made or found. */
+export interface DeclaredNamespace {
+  readonly id: string
+  readonly topics: readonly string[]
+  readonly subscriptions: readonly string[]
+}
+
 /**
  * Makes a namespace with its topics and event subscriptions, or gives an existing one new settings; keys and events
- * stay. Returns the ids of the namespace and its topics. Throws a RangeError for an unknown Azure subscription, and an
+ * stay. Throws a RangeError for an unknown Azure subscription, and an
  * ArmError for settings that ARM would refuse.
  */
-export function putNamespace(targets: NamespaceTargets, options: NamespaceOptions): string[] {
+export function putNamespace(targets: NamespaceTargets, options: NamespaceOptions): DeclaredNamespace {
   const { namespaces, directory } = targets
   const { subscriptionId, resourceGroup } = declaredGroup(directory, options)
   const scope = `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}`
   const id = `${scope}/providers/Microsoft.EventGrid/namespaces/${options.name}`
-  const existing = namespaces.namespaceById(id)
+  const existing = namespaces.namespaces.get(id)
   const namespace: Namespace = {
     id: existing?.id ?? id,
     name: options.name,
@@ -33,27 +40,25 @@ export function putNamespace(targets: NamespaceTargets, options: NamespaceOption
     keys: options.keys ?? existing?.keys ?? [randomKey(), randomKey()],
     shown: existing?.shown ?? {},
   }
-  namespaces.putNamespace(namespace)
-  const wanted = options.topics ?? []
-  for (const topic of namespaces.topics(namespace.id)) {
-    if (!wanted.some(({ name }) => isSame(name, topic.name))) deleteNamespaceTopic(targets, topic)
+  namespaces.namespaces.put(namespace)
+  const topics = (options.topics ?? []).map((topic) => putTopic(targets, namespace, topic))
+  return {
+    id: namespace.id,
+    topics: topics.map((topic) => topic.id),
+    subscriptions: topics.flatMap((topic) => topic.subscriptions),
   }
-  return [namespace.id, ...wanted.map((topic) => putTopic(targets, namespace, topic))]
 }
 
-function putTopic(targets: NamespaceTargets, namespace: Namespace, options: NamespaceTopicOptions): string {
-  const { name, eventRetentionInDays } = options
+function putTopic(targets: NamespaceTargets, namespace: Namespace, options: NamespaceTopicOptions) {
+  const { name, eventRetentionInDays, eventSubscriptions = [] } = options
   const place = { id: `${namespace.id}/topics/${name}`, name, namespaceId: namespace.id }
   const topic = storeNamespaceTopic(targets, place, eventRetentionInDays)
-  // An event subscription that somebody made through ARM stays.
-  for (const { name, properties } of options.eventSubscriptions ?? []) {
+  const subscriptions = eventSubscriptions.map(({ name, properties }) => {
     const body = { properties: { deliveryConfiguration: { deliveryMode: 'Queue' }, ...properties } }
-    storeQueueSubscription(targets, {
+    return storeQueueSubscription(targets, {
       ...{ id: `${topic.id}/eventSubscriptions/${name}`, name, topicId: topic.id },
       properties: parseQueueSubscription(body, undefined),
-    })
-  }
-  return topic.id
+    }).id
+  })
+  return { id: topic.id, subscriptions }
 }
-
-const isSame = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()

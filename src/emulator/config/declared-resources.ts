@@ -6,7 +6,7 @@ import { randomKey } from '../model/model.ts'
 import { type Publishable, resourceId } from '../model/resource.ts'
 import { newLabel, resourceNamed, type Store } from '../model/store.ts'
 import { declaredGroup } from './declared-group.ts'
-import { emulatorDefaults, type SystemTopicOptions, type TopicOptions } from './options.ts'
+import { emulatorDefaults, type Place, type SystemTopicOptions, type TopicOptions } from './options.ts'
 
 /** What declared resources change. */
 export interface ResourceTargets {
@@ -55,11 +55,7 @@ export function removeNamed(targets: ResourceTargets, type: DeclaredType, name: 
 }
 
 /** Id and place of a declared resource. One of that name elsewhere is removed: names are unique among the declared ones. */
-function placeOf(
-  targets: ResourceTargets,
-  type: DeclaredType,
-  options: Pick<TopicOptions, 'name' | 'subscriptionId' | 'resourceGroup' | 'location'>,
-) {
+function placeOf(targets: ResourceTargets, type: DeclaredType, options: Place & { readonly name: string }) {
   const { store, directory } = targets
   const group = declaredGroup(directory, options)
   const { name } = options

@@ -38,16 +38,20 @@ export interface AzureSubscriptionOptions {
   readonly resourceGroups?: readonly string[]
 }
 
-/** A custom topic or a domain that exists from the start. */
-export interface TopicOptions {
-  /** 3-50 letters, digits and `-`. */
-  readonly name: string
+/** Where a resource is. */
+export interface Place {
   /** @default the first Azure subscription */
   readonly subscriptionId?: string
   /** @default the first resource group of the subscription */
   readonly resourceGroup?: string
   /** @default `westeurope` */
   readonly location?: string
+}
+
+/** A custom topic or a domain that exists from the start. */
+export interface TopicOptions extends Place {
+  /** 3-50 letters, digits and `-`. */
+  readonly name: string
   /** @default `CloudEventSchemaV1_0` (a topic made through ARM has Azure's default, `EventGridSchema`) */
   readonly inputSchema?: InputSchema
   /**
@@ -62,17 +66,11 @@ export interface TopicOptions {
 }
 
 /** A system topic that exists from the start: the events of another resource of Azure. */
-export interface SystemTopicOptions {
+export interface SystemTopicOptions extends Place {
   /** 3-128 letters, digits and `-`. */
   readonly name: string
   /** Resource id of the source, a storage account for instance. */
   readonly source: string
-  /** @default the first Azure subscription */
-  readonly subscriptionId?: string
-  /** @default the first resource group of the subscription */
-  readonly resourceGroup?: string
-  /** @default `westeurope` */
-  readonly location?: string
 }
 
 /**
@@ -118,15 +116,9 @@ export interface NamespaceTopicOptions {
 }
 
 /** An Event Grid namespace, for pull delivery. */
-export interface NamespaceOptions {
+export interface NamespaceOptions extends Place {
   /** 3-50 letters, digits and `-`; unique in the emulator. */
   readonly name: string
-  /** @default the first Azure subscription */
-  readonly subscriptionId?: string
-  /** @default the first resource group */
-  readonly resourceGroup?: string
-  /** @default westeurope */
-  readonly location?: string
   /** Two keys, base64. @default random */
   readonly keys?: readonly [string, string]
   /** @default none */

@@ -38,28 +38,15 @@ export interface AttemptResultOptions {
   readonly wakeAt: (due: number) => void
 }
 
-/** Carries out what follows from each attempt: an event is settled, waits for a retry, or is given up. */
-export interface AttemptResults {
-  finish(batch: readonly PendingEvent[], result: Result, current: AttemptContext): AttemptResult
-  giveUp(subscription: EventSubscription, event: PendingEvent, reason: GiveUpReason): void
-  /** Settles those events of a batch that wait for a retry; returns how many. */
-  settleWaiting(batch: readonly PendingEvent[]): number
-  /** Nothing is sent before this time: the endpoint is on probation. */
-  readonly pausedUntil: number
-}
-
-export interface AttemptContext {
+interface AttemptContext {
   readonly subscription: EventSubscription
   readonly maxAttempts: number
   /** Whether its queue was dropped during the attempt. */
   readonly dropped: boolean
 }
 
-export function createAttemptResults(
-  subscriptionId: string,
-  options: AttemptResultOptions,
-  retries: Retries,
-): AttemptResults {
+/** Carries out what follows from each attempt: an event is settled, waits for a retry, or is given up. */
+export function createAttemptResults(subscriptionId: string, options: AttemptResultOptions, retries: Retries) {
   const { clock, settings, journal } = options
   let health = healthy
 
@@ -75,7 +62,11 @@ export function createAttemptResults(
 
   return {
     giveUp,
-    finish(batch, { status, failure }, { subscription, maxAttempts, dropped }) {
+    finish(
+      batch: readonly PendingEvent[],
+      { status, failure }: Result,
+      { subscription, maxAttempts, dropped }: AttemptContext,
+    ): AttemptResult {
       const now = clock.now()
       const outcome = status === undefined ? (failure?.outcome ?? 'Aborted') : outcomeOf(status)
       if (settings.probation) health = healthAfter(health, outcome, now, settings.probation)
@@ -105,11 +96,13 @@ export function createAttemptResults(
       options.wakeAt(nextTryAt)
       return { outcome: 'retry', nextTryAt }
     },
-    settleWaiting(batch) {
+    /** Settles those events of a batch that wait for a retry; returns how many. */
+    settleWaiting(batch: readonly PendingEvent[]): number {
       const cancelled = retries.cancel(batch)
       cancelled.forEach(settle)
       return cancelled.length
     },
+    /** Nothing is sent before this time: the endpoint is on probation. */
     get pausedUntil() {
       return health.probationUntil
     },

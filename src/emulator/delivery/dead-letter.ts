@@ -1,4 +1,4 @@
-import { toCloudEvent } from '../model/convert-schema.ts'
+import { deliveredForm } from '../model/convert-schema.ts'
 import type { DeliveryOutcome, GiveUpReason } from '../model/delivery-outcome.ts'
 import { preciseTime } from '../model/event-grid-time.ts'
 import type { JsonObject } from '../model/json-object.ts'
@@ -23,12 +23,8 @@ export function deadLetterDestinationOf(subscription: EventSubscription): DeadLe
 export function deadLetteredForm(given: GivenUpEvent, schema: DeliverySchema): JsonObject {
   const { event } = given
   if (schema === 'CloudEventSchemaV1_0') {
-    const cloudEvent =
-      event.schema === 'CloudEventSchemaV1_0'
-        ? event.body
-        : toCloudEvent(event.schema === 'CustomEventSchema' ? event.mapped : event.body)
     return {
-      ...cloudEvent,
+      ...deliveredForm(event, schema),
       deadletterreason: given.reason,
       deliveryattempts: given.attempts,
       lastdeliveryoutcome: given.outcome,

@@ -34,7 +34,16 @@ export function createDeliveryEngine(options: DeliveryEngineOptions) {
   const texts = createEventTexts()
   const destinations = createDestinations(options, { texts, work, storageQueues: settings.storageQueues })
   const { isDelivered, deliver } = destinations
-  const pending = createPendingEvents({ ...options, journal, settings, bound, work, texts, isDelivered, deliver })
+  const { sendSoon, close, ...pending } = createPendingEvents({
+    ...options,
+    journal,
+    settings,
+    bound,
+    work,
+    texts,
+    isDelivered,
+    deliver,
+  })
 
   return {
     /** Runs the handshake of the subscription's schema. Never rejects. Fails early when the signal aborts. */
@@ -43,37 +52,21 @@ export function createDeliveryEngine(options: DeliveryEngineOptions) {
     undelivered: (subscription: EventSubscription) => undeliveredReason(subscription, settings),
     /** Handles a call of a validation URL; false if the URL is unknown or expired. */
     confirmValidation: destinations.confirmValidation,
-    /**
-     * Accepts events for each subscription of their sources whose filter matches. The events are already checked and
-     * stamped. Throws if the state file cannot be written: then no event is accepted.
-     */
-    accept: pending.accept,
-    /** Delivers an event to one subscription again, without its filter; false if the subscription accepts no events. */
-    redeliver: pending.redeliver,
+    ...pending,
     /** Whether the limit of pending events is reached. */
     full: bound.full,
-    /** To be called each time a subscription is stored: settings or provisioning state differ. */
-    subscriptionChanged: pending.subscriptionChanged,
-    /** To be called after a subscription left the store: its pending events are dropped. */
-    subscriptionDeleted: pending.subscriptionDeleted,
-    /** Loads the events that were pending when the emulator ended. To be called once, after the stored subscriptions. */
-    restore: pending.restore,
-    /** Events accepted and neither delivered, dead-lettered nor dropped yet. */
-    pending: pending.count,
     /** Resolves when nothing is under way or due now. Events that wait for a later attempt don't count. */
     async idle() {
-      pending.sendSoon()
+      sendSoon()
       await work.idle()
     },
     /** As `idle`, but `stalled` soon if a subscriber is silent: a manual clock must advance to reach its time-out. */
     async quiet() {
-      pending.sendSoon()
+      sendSoon()
       return work.quiet()
     },
-    /** Resolves when no event is pending; later attempts and dead-letters count too. */
-    settled: pending.settled,
     async close() {
-      pending.close()
+      close()
       destinations.close()
       await work.idle()
     },

@@ -95,21 +95,8 @@ function sourceField(event: AcceptedEvent, field: string): unknown {
   return fieldAt(event.body, path) ?? filteredField(event, path)
 }
 
-/**
- * The part of a delivery that is the same for all events of a subscription, computed once.
- */
-export interface DeliveryPlan {
-  readonly webhook: WebHookProperties
-  readonly schema: DeliverySchema
-  readonly form: 'single' | 'batch'
-  readonly url: URL
-  /** The URL for records, without its query. */
-  readonly shownUrl: string
-  /** Names of headers, in lower case, whose values are redacted in records. */
-  readonly secretHeaders: ReadonlySet<string>
-}
-
-export function deliveryPlan(subscription: EventSubscription): DeliveryPlan | undefined {
+/** The part of a delivery that is the same for all events of a subscription. Undefined where it has no webhook. */
+export function deliveryPlan(subscription: EventSubscription) {
   const webhook = webhookOf(subscription)
   if (!webhook) return undefined
   const url = new URL(webhook.endpointUrl)
@@ -119,9 +106,11 @@ export function deliveryPlan(subscription: EventSubscription): DeliveryPlan | un
   return {
     webhook,
     schema: deliverySchemaOf(subscription),
-    form: batchingOf(webhook) ? 'batch' : 'single',
+    form: batchingOf(webhook) ? ('batch' as const) : ('single' as const),
     url,
+    /** The URL for records, without its query. */
     shownUrl: shownUrl(url),
+    /** Names of headers, in lower case, whose values are redacted in records. */
     secretHeaders: new Set(['authorization', ...secrets]),
   }
 }

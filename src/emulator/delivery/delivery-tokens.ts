@@ -13,13 +13,9 @@ export interface DeliveryTokenOptions {
 }
 
 /** Returns the bearer token of an Entra-secured delivery; undefined for other webhooks. */
-export function createDeliveryTokens({
-  clock,
-  tokens,
-  deliveryTokenVersion,
-}: DeliveryTokenOptions): (webhook: WebHookProperties) => Promise<string | undefined> {
+export function createDeliveryTokens({ clock, tokens, deliveryTokenVersion }: DeliveryTokenOptions) {
   const issued = new Map<string, { readonly token: Promise<string>; readonly at: number }>()
-  return async (webhook) => {
+  return async (webhook: WebHookProperties): Promise<string | undefined> => {
     const { azureActiveDirectoryTenantId: tenantId, azureActiveDirectoryApplicationIdOrUri: audience } = webhook
     if (!tenantId || !audience) return undefined
     const key = `${tenantId} ${audience}`

@@ -2,6 +2,7 @@ import { readJson } from '../../support/json-text.ts'
 import { dotNetTime, preciseTime } from '../model/event-grid-time.ts'
 import { ownField } from '../model/json-object.ts'
 import { statusName } from '../model/status-name.ts'
+import type { WebhookResult } from './webhook-client.ts'
 
 /** Event Grid's name for itself, in the public cloud (Event Grid: end-point-validation-cloud-events-schema). */
 const eventGridOrigin = 'eventgrid.azure.net'
@@ -18,13 +19,7 @@ export const validationRetry = { pauseMs: 5_000, tries: 2 } as const
 /** How long a validation URL is valid (Event Grid: end-point-validation-event-grid-events-schema, 2024). */
 export const manualValidationMs = 10 * 60_000
 
-export interface HandshakeAnswer {
-  /** Undefined without an answer. */
-  readonly status?: number | undefined
-  /** Lower-case names. */
-  readonly headers?: Readonly<Record<string, string>> | undefined
-  readonly body?: string | undefined
-}
+type HandshakeAnswer = Pick<WebhookResult, 'status' | 'headers' | 'body'>
 
 export type HandshakeVerdict = 'validated' | 'awaiting-manual-action' | 'failed'
 

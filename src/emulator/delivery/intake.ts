@@ -18,7 +18,7 @@ export interface IntakeOptions {
   readonly restoreElsewhere?: (entry: JournalEntry) => boolean
   readonly queues: SubscriptionQueues
   /** Whether the emulator delivers to the destination of a subscription. */
-  readonly delivers: (subscription: EventSubscription) => boolean
+  readonly isDelivered: (subscription: EventSubscription) => boolean
   readonly bound: PendingBound
   readonly sizeOf: (event: AcceptedEvent, subscription: EventSubscription) => number
   readonly giveUp: (subscription: EventSubscription, event: PendingEvent, reason: GiveUpReason) => void
@@ -31,8 +31,8 @@ export function createIntake(options: IntakeOptions) {
   function restoreEntry(entry: JournalEntry): void {
     if (options.restoreElsewhere?.(entry)) return
     const { row, subscriptionId, event, acceptedAt, state } = entry
-    const subscription = store.subscription(subscriptionId)
-    if (!subscription || !options.delivers(subscription)) {
+    const subscription = store.subscriptions.get(subscriptionId)
+    if (!subscription || !options.isDelivered(subscription)) {
       journal.settled(subscriptionId, row)
       return
     }
@@ -90,7 +90,7 @@ export function createIntake(options: IntakeOptions) {
       for (const entry of journal.entries()) {
         // The journal lists an event once for each of its subscriptions, one after the other.
         if (entry.event !== last) {
-          watcher?.accepted(store.subscription(entry.subscriptionId)?.scope ?? '', [entry.event])
+          watcher?.accepted(store.subscriptions.get(entry.subscriptionId)?.scope ?? '', [entry.event])
         }
         last = entry.event
         restoreEntry(entry)

@@ -64,7 +64,7 @@ export function createPendingEvents(options: PendingEventsOptions) {
   const queues = createSubscriptionQueues((subscription) =>
     createSubscriptionQueue(subscription, { ...shared, sizeOf, giveUp, send: deliver }),
   )
-  const intake = createIntake({ ...options, delivers: isDelivered, queues, sizeOf, giveUp })
+  const intake = createIntake({ ...options, queues, sizeOf, giveUp })
 
   function sizeOf(event: AcceptedEvent, subscription: EventSubscription): number {
     return Buffer.byteLength(texts.text(event, deliverySchemaOf(subscription)))
@@ -97,28 +97,41 @@ export function createPendingEvents(options: PendingEventsOptions) {
   }
 
   return {
+    /**
+     * Accepts events for each subscription of their sources whose filter matches. The events are already checked and
+     * stamped. Throws if the state file cannot be written: then no event is accepted.
+     */
     accept(accepted: readonly SourcedEvents[]): void {
       if (closed) return
       intake.accept(accepted)
       pump.soon()
     },
+    /** Delivers an event to one subscription again, without its filter; false if the subscription accepts no events. */
     redeliver(subscriptionId: string, event: AcceptedEvent): boolean {
       const taken = !closed && intake.redeliver(subscriptionId, event)
       if (taken) pump.soon()
       return taken
     },
+    /** Loads the events that were pending when the emulator ended. To be called once, after the stored subscriptions. */
     restore(): void {
       intake.restore()
       pump.soon()
     },
+    /** To be called each time a subscription is stored: settings or provisioning state differ. */
     subscriptionChanged(subscription: EventSubscription): void {
       if (closed || !isDelivered(subscription)) removeQueue(subscription)
       else if (queues.update(subscription)) pump.soon()
     },
+    /** To be called after a subscription left the store: its pending events are dropped. */
     subscriptionDeleted: removeQueue,
-    count,
+    /** Number of events accepted and neither delivered, dead-lettered nor dropped yet. */
+    pending: count,
+    /** The event subscriptions with events that are neither delivered nor given up, with their queues. */
+    pendingQueues: () => [...queues.all()].filter(({ queue }) => queue.size > 0),
+    pendingDeadLetters: deadLetters.pending,
     /** Sends what is due in the next turn of the event loop. */
     sendSoon: pump.soon,
+    /** Resolves when no event is pending; later attempts and dead-letters count too. Rejects with the signal's reason. */
     settled: waiters.wait,
     /** Drops all events; those in the journal stay there. */
     close(): void {

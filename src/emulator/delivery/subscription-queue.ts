@@ -2,8 +2,9 @@ import type { AcceptedEvent } from '../model/accepted-event.ts'
 import { canConvert } from '../model/convert-schema.ts'
 import { compileFilter } from '../model/filters.ts'
 import type { EventSubscription } from '../model/model.ts'
-import { type AttemptResultOptions, createAttemptResults, type DeliveryAttempt } from './attempt-results.ts'
+import { type AttemptResultOptions, createAttemptResults } from './attempt-results.ts'
 import { takeBatch } from './batch.ts'
+import type { Deliver } from './deliver.ts'
 import { deliverySchemaOf } from './delivery-request.ts'
 import { Fifo } from './fifo.ts'
 import type { PendingEvent } from './pending-event.ts'
@@ -14,36 +15,17 @@ import type { WorkCounter } from './work-counter.ts'
 export interface SubscriptionQueueOptions extends AttemptResultOptions {
   readonly work: WorkCounter
   /** Sends one request with a batch of events, and reports its result to `attempt`. */
-  readonly send: (
-    subscription: EventSubscription,
-    batch: readonly PendingEvent[],
-    attempt: DeliveryAttempt,
-  ) => Promise<void>
+  readonly send: Deliver
   /** The bytes of an event in the delivery schema. */
   readonly sizeOf: (event: AcceptedEvent, subscription: EventSubscription) => number
 }
 
-/** The events of one subscription that are neither delivered nor given up. */
-export interface SubscriptionQueue {
-  /** Applies new settings, to waiting events too. */
-  use(subscription: EventSubscription): void
-  /** Whether the subscription's filter matches an event. */
-  matches(event: AcceptedEvent): boolean
-  /** Adds an event without applying the filter. */
-  add(event: PendingEvent, due?: number): void
-  /** Sends what is due. */
-  pump(): void
-  /** Drops waiting events, and ignores the answers of requests under way. */
-  drop(): void
-  readonly size: number
-}
+export type SubscriptionQueue = ReturnType<typeof createSubscriptionQueue>
 
 const defaultPolicy = { maxDeliveryAttempts: 30, eventTimeToLiveInMinutes: 1440 } as const
 
-export function createSubscriptionQueue(
-  first: EventSubscription,
-  options: SubscriptionQueueOptions,
-): SubscriptionQueue {
+/** The events of one subscription that are neither delivered nor given up. */
+export function createSubscriptionQueue(first: EventSubscription, options: SubscriptionQueueOptions) {
   const { clock, settings, work } = options
   const ready = new Fifo<PendingEvent>()
   const retries = createRetries()
@@ -99,23 +81,37 @@ export function createSubscriptionQueue(
   }
 
   return {
-    use(next) {
+    /** Applies new settings, to waiting events too. */
+    use(next: EventSubscription): void {
       subscription = next
       matches = compileFilter(next.properties.filter)
     },
-    matches: (event) => canConvert(event.schema, deliverySchemaOf(subscription)) && matches(event),
-    add(event, due = 0) {
+    /** Whether the subscription's filter matches an event. */
+    matches: (event: AcceptedEvent) => canConvert(event.schema, deliverySchemaOf(subscription)) && matches(event),
+    /** Adds an event without applying the filter. */
+    add(event: PendingEvent, due = 0): void {
       if (due > clock.now()) retries.add(due, event)
       else ready.push(event)
     },
+    /** Sends what is due. */
     pump,
-    drop() {
+    /** Drops waiting events, and ignores the answers of requests under way. */
+    drop(): void {
       dropped = true
       for (let next = ready.shift(); next; next = ready.shift()) options.release(next)
       for (let next = retries.take(Infinity); next; next = retries.take(Infinity)) options.release(next)
     },
     get size() {
       return ready.size + retries.size + eventsUnderWay
+    },
+    /** How many of its events await an answer. */
+    get underWay() {
+      return eventsUnderWay
+    },
+    /** When the next of the other events is tried, or became due; undefined: there is no other event. */
+    get nextTryAt() {
+      const due = ready.size > 0 ? 0 : retries.nextDue
+      return due === undefined ? undefined : Math.max(due, results.pausedUntil)
     },
   }
 }

@@ -60,7 +60,6 @@ const maxLate = 256
 const answerLimitBytes = 64 * 1024
 /** The beginning of an answer's body: its length, and the longest wait for it. */
 const beginning = { bytes: 4096, waitMs: 100 } as const
-const tlsVersions = { '1.2': 'TLSv1.2', '1.3': 'TLSv1.3' } as const
 
 /** Makes the client. It follows no redirects, and reads the first 64 KiB of an answer. */
 export function createWebhookClient(options: WebhookClientOptions): WebhookClient {
@@ -95,7 +94,7 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
         path: target.pathname + target.search,
         // The subscriber sees its public name, as behind a real ingress; its certificate must have that name.
         servername: secured ? serverName(request.url) : '',
-        ...(secured && { minVersion: tlsVersion(request.minimumTlsVersion) }),
+        ...(secured && { minVersion: request.minimumTlsVersion === '1.3' ? 'TLSv1.3' : 'TLSv1.2' }),
         headers: {
           host: request.url.host,
           ...request.headers,
@@ -199,10 +198,6 @@ function routed(url: URL, mapped: string): URL {
 /** The host name for SNI and the check of the certificate; empty for an IP address, which has no SNI. */
 function serverName(url: URL): string {
   return /^[\d.]+$|^\[/.test(url.hostname) ? '' : url.hostname
-}
-
-function tlsVersion(text: string | undefined): tls.SecureVersion {
-  return text === '1.3' ? tlsVersions[text] : tlsVersions['1.2']
 }
 
 function failureOf(error: NodeJS.ErrnoException): 'SocketError' | 'ResolutionError' {

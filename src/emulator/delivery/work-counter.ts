@@ -1,19 +1,9 @@
-export interface WorkCounter {
-  begin(): void
-  end(): void
-  /** Resolves as soon as nothing is under way, at once if nothing is. */
-  idle(): Promise<void>
-  /**
-   * Resolves when nothing is under way, or when nothing began or ended for a quarter of a second of real time: a
-   * silent subscriber must not stop a manual clock, or its time-out would never come.
-   */
-  quiet(): Promise<'idle' | 'stalled'>
-}
+export type WorkCounter = ReturnType<typeof createWorkCounter>
 
 const roundMs = 50
 const rounds = 5
 
-export function createWorkCounter(): WorkCounter {
+export function createWorkCounter() {
   let underWay = 0
   let steps = 0
   let waiting: (() => void)[] = []
@@ -24,11 +14,11 @@ export function createWorkCounter(): WorkCounter {
   }
 
   return {
-    begin() {
+    begin(): void {
       underWay++
       steps++
     },
-    end() {
+    end(): void {
       underWay--
       steps++
       if (underWay > 0) return
@@ -36,8 +26,13 @@ export function createWorkCounter(): WorkCounter {
       waiting = []
       for (const resolve of resolved) resolve()
     },
+    /** Resolves as soon as nothing is under way, at once if nothing is. */
     idle,
-    quiet() {
+    /**
+     * Resolves when nothing is under way, or when nothing began or ended for a quarter of a second of real time: a
+     * silent subscriber must not stop a manual clock, or its time-out would never come.
+     */
+    quiet(): Promise<'idle' | 'stalled'> {
       if (underWay === 0) return Promise.resolve('idle')
       return new Promise((resolve) => {
         let seen = steps

@@ -18,7 +18,7 @@ export interface DeclaredDirectory {
   readonly subscriptions: readonly DeclaredSubscription[]
 }
 
-interface RoleRequest {
+export interface RoleRequest {
   readonly principalId: string
   readonly role: string
   readonly scope: string
@@ -26,7 +26,7 @@ interface RoleRequest {
   readonly id?: string
 }
 
-interface ActionRequest {
+export interface ActionRequest {
   readonly principalId: string
   readonly action: string
   readonly scope: string

@@ -39,7 +39,7 @@ export type TokenVerdict =
   | { readonly token: VerifiedToken }
   | { readonly problem: 'missing' | 'expired' | 'invalid-audience' | 'invalid'; readonly message: string }
 
-interface DeliveryTokenRequest {
+export interface DeliveryTokenRequest {
   readonly tenantId: string
   /** Client id or application id URI in the event subscription. */
   readonly audience: string

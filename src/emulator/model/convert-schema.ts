@@ -28,7 +28,7 @@ export function deliveredForm(event: AcceptedEvent, schema: DeliverySchema): Jso
  * `dataVersion` and `metadataVersion` vanish, times stay the text they were (Event Grid:
  * the service's own sample pairs).
  */
-export function toCloudEvent(event: EventGridEvent): JsonObject {
+function toCloudEvent(event: EventGridEvent): JsonObject {
   return {
     id: event.id,
     source: event.topic,

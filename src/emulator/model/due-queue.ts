@@ -9,6 +9,11 @@ export class DueQueue<T> {
     return this.#heap.length
   }
 
+  /** All items with their due times, in no certain order. */
+  get entries(): readonly { readonly due: number; readonly item: T }[] {
+    return this.#heap
+  }
+
   /** Due time of the first item. */
   get nextDue(): number | undefined {
     return this.#heap[0]?.due

@@ -1,16 +1,26 @@
 /** Callers that wait until nothing is pending. */
 export function createSettledWaiters(isSettled: () => boolean) {
-  const waiting: (() => void)[] = []
+  const waiting = new Set<() => void>()
   const check = () => {
-    if (waiting.length > 0 && isSettled()) for (const resolve of waiting.splice(0)) resolve()
+    if (waiting.size > 0 && isSettled()) for (const settle of waiting) settle()
   }
   return {
     /** To be called when something is no longer pending. */
     check,
-    /** Resolves when nothing is pending, at once if nothing is. */
-    wait: () =>
-      new Promise<void>((resolve) => {
-        waiting.push(resolve)
+    /** Resolves when nothing is pending, at once if nothing is. Rejects with the signal's reason. */
+    wait: (signal?: AbortSignal) =>
+      new Promise<void>((resolve, reject) => {
+        const abort = () => {
+          waiting.delete(settle)
+          reject(signal?.reason)
+        }
+        const settle = () => {
+          waiting.delete(settle)
+          signal?.removeEventListener('abort', abort)
+          resolve()
+        }
+        signal?.addEventListener('abort', abort, { once: true })
+        waiting.add(settle)
         check()
       }),
   }

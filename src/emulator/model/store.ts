@@ -11,27 +11,15 @@ import {
   regionName,
 } from './resource.ts'
 
-/** The resources of Event Grid, namespaces aside, and their event subscriptions. Ids compare without regard to case, as ARM's do. */
-export interface Store {
-  resource(id: string): Resource | undefined
-  /** Those of a type: the leading ones, then the oldest first. */
-  resources<T extends Resource['type']>(type: T): readonly ResourceOf<T>[]
-  /** The custom topic or domain with a label. The first of a name has its name as label. */
-  published(label: string): Publishable | undefined
-  putResource(resource: Resource): void
-  deleteResource(resource: Resource): void
-  /** Lists the resources with these ids before all others. */
-  leadResources(ids: readonly string[]): void
-  subscription(id: string): EventSubscription | undefined
-  subscriptions(): readonly EventSubscription[]
-  /** Those of one source, which is the scope they were made at. */
-  subscriptionsOf(sourceId: string): readonly EventSubscription[]
-  putSubscription(subscription: EventSubscription): void
-  deleteSubscription(subscription: EventSubscription): void
-}
+export type Store = ReturnType<typeof createStore>
 
-/** Makes the store of the resources and event subscriptions on these shelves. @param shelves @default in memory */
-export function createStore(shelves: Shelves = noShelves): Store {
+/**
+ * Makes the store of Event Grid's resources, namespaces aside, and their event subscriptions on these shelves. Ids compare
+ * without regard to case, as ARM's do.
+ *
+ * @param shelves @default in memory
+ */
+export function createStore(shelves: Shelves = noShelves) {
   const shelf = shelves('resource')
   moveTopics(shelves('topic'), shelf)
   const resources = createCollection({
@@ -54,25 +42,25 @@ export function createStore(shelves: Shelves = noShelves): Store {
   })
   return {
     resource: resources.get,
-    resources: (type) => resources.of(type).filter((resource) => isOfType(resource, type)),
-    published(label) {
+    /** Those of a type: the leading ones, then the oldest first. */
+    resources: <T extends Resource['type']>(type: T): readonly ResourceOf<T>[] =>
+      resources.of(type).filter((resource) => isOfType(resource, type)),
+    /** The custom topic or domain with a label. The first of a name has its name as label. */
+    published(label: string): Publishable | undefined {
       const found = resources.get(labels.get(label.toLowerCase()) ?? '')
       return isPublishable(found) ? found : undefined
     },
-    putResource(resource) {
+    putResource(resource: Resource): void {
       resources.put(resource)
       if (isPublishable(resource)) labels.set(resource.label.toLowerCase(), resource.id)
     },
-    deleteResource(resource) {
+    deleteResource(resource: Resource): void {
       resources.delete(resource)
       if (isPublishable(resource)) labels.delete(resource.label.toLowerCase())
     },
     leadResources: resources.lead,
-    subscription: subscriptions.get,
-    subscriptions: subscriptions.all,
-    subscriptionsOf: subscriptions.of,
-    putSubscription: subscriptions.put,
-    deleteSubscription: subscriptions.delete,
+    /** Grouped by their scopes. */
+    subscriptions,
   }
 }
 

@@ -32,11 +32,11 @@ export function createForwarding({ store, namespaces, queues }: ForwardingOption
   }
 
   function forward(source: string, events: readonly AcceptedEvent[]): void {
-    for (const subscription of store.subscriptionsOf(source)) {
+    for (const subscription of store.subscriptions.of(source)) {
       const destination = destinationOf(subscription.properties)
       if (destination?.endpointType !== 'NamespaceTopic') continue
       if (!['Succeeded', 'Updating'].includes(subscription.provisioningState)) continue
-      const topic = namespaces.topic(String(destination.properties.resourceId))
+      const topic = namespaces.topics.get(String(destination.properties.resourceId))
       if (!topic) continue
       const wanted = events.filter((event) => wants(subscription, event))
       const forwarded = wanted.map((event) => deliveredForm(event, 'CloudEventSchemaV1_0'))

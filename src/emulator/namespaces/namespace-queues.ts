@@ -7,11 +7,11 @@ import type { PendingBound } from '../model/pending-bound.ts'
 import { createSettledWaiters } from '../model/settled-waiters.ts'
 import { createDeadLetterBox, type DeadLetterBoxOptions } from '../records/dead-letter-box.ts'
 import type { Journal, JournalEntry } from '../state/journal.ts'
-import type { QueuedEvent } from './pull-queue.ts'
 import {
   createPullQueue,
   type DeadLetterReason,
   type PullQueue,
+  type QueuedEvent,
   type QueueFigures,
   type QueueSettings,
 } from './pull-queue.ts'
@@ -19,36 +19,15 @@ import {
 /** Defaults of a Queue event subscription (ARM 2025-02-15). That of `maxDeliveryCount` is the portal's. */
 export const queueDefaults = { lockDurationSeconds: 60, maxDeliveryCount: 10 } as const
 
-export interface NamespaceQueues {
-  /**
-   * Takes CloudEvents of a namespace topic for each event subscription that wants them.
-   * Throws where a state file can't be written: then none is taken.
-   */
-  publish(topic: NamespaceTopic, events: readonly JsonObject[]): void
-  /** Whether the limit of pending events is reached. */
-  full(): boolean
-  /** The queue of an event subscription, by its resource id; `undefined` for an unknown id. */
-  queue(subscriptionId: string): PullQueue | undefined
-  /** An event subscription was stored: its queue is made, or takes the new settings. */
-  subscriptionChanged(subscription: QueueSubscription): void
-  /** An event subscription has gone, and its events with it. */
-  subscriptionDeleted(subscriptionId: string): void
-  /** Takes up what waited when the emulator ended; false for an entry of another kind of event subscription. */
-  restore(entry: JournalEntry): boolean
-  /** How many events are in which state, by the resource id of the event subscription. */
-  figures(): ReadonlyMap<string, QueueFigures>
-  /** Events that no receiver has settled. */
-  pending(): number
-  /** Resolves when no event is pending. */
-  settled(): Promise<void>
-  close(): void
-}
+export type NamespaceQueues = ReturnType<typeof createNamespaceQueues>
 
 export interface NamespaceQueuesOptions {
   readonly clock: Clock
   readonly store: NamespaceStore
   readonly journal: Journal
   readonly bound: PendingBound
+  /** Counts what became of events. */
+  readonly figures: { add(name: 'delivered' | 'deadLettered' | 'dropped'): void }
   readonly deadLetters: Pick<DeadLetterBoxOptions, 'records' | 'store'>
 }
 
@@ -58,8 +37,9 @@ interface Entry {
   wants: (event: JsonObject) => boolean
 }
 
-export function createNamespaceQueues(options: NamespaceQueuesOptions): NamespaceQueues {
-  const { clock, store, journal, bound } = options
+/** The queues of all Queue event subscriptions. */
+export function createNamespaceQueues(options: NamespaceQueuesOptions) {
+  const { clock, store, journal, bound, figures } = options
   const entries = new Map<string, Entry>()
   let closed = false
 
@@ -75,12 +55,14 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions): Namespac
       settings: settingsOf(subscription, store),
       received: ({ row, deliveryCount }) => journal.tried(id, row, { attempts: deliveryCount }),
       removed(event, reason) {
-        const done = () => {
+        const end = (fate: 'delivered' | 'deadLettered' | 'dropped') => {
+          figures.add(fate)
           journal.settled(id, event.row)
           bound.release(event.hold)
           waiters.check()
         }
-        if (!reason) return done()
+        if (!reason) return end('delivered')
+        const done = (blobPath: string | undefined) => end(blobPath === undefined ? 'dropped' : 'deadLettered')
         const { subscription: current } = entry
         const { queue: settings } = current.properties.deliveryConfiguration
         const destination = settings?.deadLetterDestinationWithResourceIdentity?.deadLetterDestination
@@ -94,8 +76,12 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions): Namespac
   }
 
   return {
-    publish(topic, events) {
-      const takers = store.subscriptions(topic.id).flatMap(({ id }) => entries.get(id.toLowerCase()) ?? [])
+    /**
+     * Takes CloudEvents of a namespace topic for each event subscription that wants them.
+     * Throws where a state file can't be written: then none is taken.
+     */
+    publish(topic: NamespaceTopic, events: readonly JsonObject[]): void {
+      const takers = store.subscriptions.of(topic.id).flatMap(({ id }) => entries.get(id.toLowerCase()) ?? [])
       const acceptedAt = clock.now()
       const wanted = events.map((event) => ({ event, takers: takers.filter(({ wants }) => wants(event)) }))
       const rows = journal.accepted(
@@ -111,9 +97,12 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions): Namespac
         for (const { queue } of entriesOf) queue.add({ event, acceptedAt, deliveryCount: 0, row: rows[index], hold })
       }
     },
+    /** Whether the limit of pending events is reached. */
     full: bound.full,
-    queue: (subscriptionId) => entries.get(subscriptionId.toLowerCase())?.queue,
-    subscriptionChanged(subscription) {
+    /** The queue of an event subscription, by its resource id; `undefined` for an unknown id. */
+    queue: (subscriptionId: string) => entries.get(subscriptionId.toLowerCase())?.queue,
+    /** An event subscription was stored: its queue is made, or takes the new settings. */
+    subscriptionChanged(subscription: QueueSubscription): void {
       const key = subscription.id.toLowerCase()
       const known = entries.get(key)
       if (!known) return void entries.set(key, makeEntry(subscription))
@@ -121,22 +110,30 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions): Namespac
       known.wants = filterOf(subscription)
       known.queue.use(settingsOf(subscription, store))
     },
-    subscriptionDeleted(subscriptionId) {
+    /** An event subscription has gone, and its events with it. */
+    subscriptionDeleted(subscriptionId: string): void {
       const key = subscriptionId.toLowerCase()
       for (const { hold } of entries.get(key)?.queue.close() ?? []) bound.release(hold)
       entries.delete(key)
       journal.forget(subscriptionId)
       waiters.check()
     },
-    restore({ subscriptionId, event, acceptedAt, row, state: { attempts } }) {
+    /** Takes up what waited when the emulator ended; false for an entry of another kind of event subscription. */
+    restore({ subscriptionId, event, acceptedAt, row, state: { attempts } }: JournalEntry): boolean {
       const entry = entries.get(subscriptionId.toLowerCase())
       if (!entry) return false
       const hold = bound.hold(sizeOf(event.body), 1)
       entry.queue.add({ event: event.body, acceptedAt, deliveryCount: attempts, row, hold })
       return true
     },
-    figures: () => new Map([...entries.values()].map(({ subscription, queue }) => [subscription.id, queue.figures()])),
+    /** How many events are in which state, by the resource id of the event subscription. */
+    figures: (): ReadonlyMap<string, QueueFigures> =>
+      new Map([...entries.values()].map(({ subscription, queue }) => [subscription.id, queue.figures()])),
+    /** Number of events that no receiver has settled. */
     pending,
+    /** The events that are given up and not written to a blob yet. */
+    pendingDeadLetters: deadLetters.pending,
+    /** Resolves when no event is pending. Rejects with the signal's reason. */
     settled: waiters.wait,
     close() {
       closed = true
@@ -152,7 +149,7 @@ const sizeOf = (event: JsonObject) => Buffer.byteLength(JSON.stringify(event))
 function settingsOf({ properties, topicId }: QueueSubscription, store: NamespaceStore): QueueSettings {
   const { queue = {} } = properties.deliveryConfiguration
   const { receiveLockDurationInSeconds = queueDefaults.lockDurationSeconds, eventTimeToLive } = queue
-  const retentionMs = (store.topic(topicId)?.eventRetentionInDays ?? 1) * 24 * 3_600_000
+  const retentionMs = (store.topics.get(topicId)?.eventRetentionInDays ?? 1) * 24 * 3_600_000
   const timeToLiveMs = eventTimeToLive === undefined ? undefined : isoDurationMs(eventTimeToLive)
   return {
     lockDurationMs: receiveLockDurationInSeconds * 1000,

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { NamespaceTopic } from '../model/namespace.ts'
-import type { NamespaceStore } from '../model/namespace-store.ts'
+import { type NamespaceStore, namespaceNamed } from '../model/namespace-store.ts'
 import { statusName } from '../model/status-name.ts'
 import { type RecordingOptions, recordRequests } from '../server/recording.ts'
 import { authorizeNamespaceCall, type DataAction, type NamespaceAccess } from './authorize-namespace-call.ts'
@@ -20,6 +20,8 @@ import { dataPlaneVersions, settleLockTokens, settleOperations } from './settle-
 export interface NamespaceRouteOptions extends RecordingOptions, NamespaceAccess {
   readonly store: NamespaceStore
   readonly queues: NamespaceQueues
+  /** Counts published events. */
+  readonly figures: { add(name: 'published', count: number): void }
 }
 
 interface Params {
@@ -33,7 +35,7 @@ interface Params {
  * renewLock (Event Grid namespaces, data plane 2024-06-01). `app` is a Fastify scope of its own.
  */
 export function registerNamespaceRoutes(app: FastifyInstance, options: NamespaceRouteOptions): void {
-  const { queues } = options
+  const { queues, figures } = options
   recordRequests(app, 'namespace', options, ({ status, code = statusName(status), message }) => ({
     error: { code, message: message ?? `The request failed: ${code}.` },
   }))
@@ -53,6 +55,7 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
     const parsed = parseCloudEvents(request.headers, bodyOf(request))
     if ('error' in parsed) return refuse(request, reply, parsed.error)
     queues.publish(found.topic, parsed.events)
+    figures.add('published', parsed.events.length)
     return reply.code(200).send({})
   })
 
@@ -87,9 +90,9 @@ async function findTopic(
     const supported = dataPlaneVersions.join(', ')
     return { error: badRequest(`Unknown api version '${version ?? ''}'. Supported: ${supported}.`) }
   }
-  const namespace = store.namespace(request.params.namespace)
+  const namespace = namespaceNamed(store, request.params.namespace)
   if (!namespace) return { error: notFound('The namespace was not found.') }
-  const topic = store.topic(`${namespace.id}/topics/${topicName}`)
+  const topic = store.topics.get(`${namespace.id}/topics/${topicName}`)
   const refusal = await authorizeNamespaceCall(options, request, { namespace, topic, action })
   if (refusal) return { error: refusal }
   if (topic) return { topic }

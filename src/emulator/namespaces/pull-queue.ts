@@ -62,23 +62,7 @@ export interface PullQueueOptions {
   readonly removed: (event: QueuedEvent, reason?: DeadLetterReason) => void
 }
 
-/** The events of one Queue event subscription: each is available, locked, or released with a delay. */
-export interface PullQueue {
-  add(event: QueuedEvent): void
-  /** Locks the oldest available events. Waits for the first one, and resolves empty when the wait is over. */
-  receive(request: ReceiveRequest): Promise<readonly ReceivedEvent[]>
-  acknowledge(lockToken: string): SettleOutcome
-  release(lockToken: string, delayMs: number): SettleOutcome
-  reject(lockToken: string): SettleOutcome
-  /** Has the lock last `lockDurationMs` from now. */
-  renewLock(lockToken: string): SettleOutcome
-  use(settings: QueueSettings): void
-  figures(): QueueFigures
-  /** Events that are not settled. */
-  readonly size: number
-  /** Ends waits and timers, and drops the events. Returns these. */
-  close(): readonly QueuedEvent[]
-}
+export type PullQueue = ReturnType<typeof createPullQueue>
 
 interface Item extends QueuedEvent {
   deliveryCount: number
@@ -97,7 +81,8 @@ function reasonToGiveUp(event: QueuedEvent, settings: QueueSettings, now: number
 
 const tokenShape = /^[\w-]{32}$/
 
-export function createPullQueue({ clock, received, removed, ...options }: PullQueueOptions): PullQueue {
+/** The events of one Queue event subscription: each is available, locked, or released with a delay. */
+export function createPullQueue({ clock, received, removed, ...options }: PullQueueOptions) {
   let { settings } = options
   // In the order of their publishing.
   const items = new Set<Item>()
@@ -168,40 +153,45 @@ export function createPullQueue({ clock, received, removed, ...options }: PullQu
   }
 
   return {
-    add(event) {
+    add(event: QueuedEvent): void {
       const item: Item = { ...event, state: 'available', lockToken: undefined, timer: undefined, expiry: undefined }
       items.add(item)
       watchExpiry(item)
       makeAvailable(item)
     },
-    receive: ({ maxEvents, maxWaitMs, signal }) => waiting.wait(() => take(maxEvents), maxWaitMs, signal),
-    acknowledge: (lockToken) => settle(lockToken, (item) => remove(item)),
-    release: (lockToken, delayMs) =>
+    /** Locks the oldest available events. Waits for the first one, and resolves empty when the wait is over. */
+    receive: ({ maxEvents, maxWaitMs, signal }: ReceiveRequest) =>
+      waiting.wait(() => take(maxEvents), maxWaitMs, signal),
+    acknowledge: (lockToken: string) => settle(lockToken, (item) => remove(item)),
+    release: (lockToken: string, delayMs: number) =>
       settle(lockToken, (item) => {
         if (delayMs === 0) return makeAvailable(item)
         unlock(item)
         item.state = 'delayed'
         item.timer = clock.setTimer(delayMs, () => makeAvailable(item))
       }),
-    reject: (lockToken) => settle(lockToken, (item) => remove(item, 'Rejected')),
-    renewLock: (lockToken) =>
+    reject: (lockToken: string) => settle(lockToken, (item) => remove(item, 'Rejected')),
+    /** Has the lock last `lockDurationMs` from now. */
+    renewLock: (lockToken: string) =>
       settle(lockToken, (item) => {
         item.timer?.()
         item.timer = clock.setTimer(settings.lockDurationMs, () => makeAvailable(item))
       }),
-    use(changedSettings) {
+    use(changedSettings: QueueSettings): void {
       settings = changedSettings
       for (const item of items) watchExpiry(item)
     },
-    figures() {
+    figures(): QueueFigures {
       const counts = { available: 0, locked: 0, delayed: 0 }
       for (const { state } of items) counts[state]++
       return counts
     },
+    /** Events that are not settled. */
     get size() {
       return items.size
     },
-    close() {
+    /** Ends waits and timers, and drops the events. Returns these. */
+    close(): readonly QueuedEvent[] {
       waiting.close()
       const dropped = [...items]
       for (const item of dropped) {

@@ -4,19 +4,6 @@
  */
 export type FigureName = 'published' | 'delivered' | 'failed' | 'deadLettered' | 'dropped'
 
-export interface FigurePoint {
-  /** Its beginning, in milliseconds since 1970 by the emulator's clock. */
-  readonly at: number
-  readonly published: number
-  readonly delivered: number
-  /** Tries that failed. */
-  readonly failed: number
-  /** Half of the subscribers' answers took no longer, in milliseconds; absent in a second without any. */
-  readonly median?: number
-  /** 95 of 100 took no longer. */
-  readonly p95?: number
-}
-
 export const secondsRemembered = 120
 
 /** The maximum number of answers per second for its percentiles: the latest ones. */
@@ -64,7 +51,7 @@ export function createFigures(now: () => number) {
     },
     totals: (): Readonly<Record<FigureName, number>> => ({ ...totals }),
     /** The last seconds, oldest first, quiet ones too; the running one comes last. */
-    series(count = secondsRemembered): FigurePoint[] {
+    series(count = secondsRemembered) {
       const last = Math.floor(now() / 1000)
       return Array.from({ length: count }, (_, index) => {
         const second = last - count + 1 + index
@@ -74,7 +61,11 @@ export function createFigures(now: () => number) {
   }
 }
 
-function pointOf(second: number, found: Second | undefined): FigurePoint {
+/**
+ * The counts of a second, with its beginning in milliseconds since 1970. Half of the subscribers' answers took no longer
+ * than `median` milliseconds, 95 of 100 no longer than `p95`; both are absent in a second without answers.
+ */
+function pointOf(second: number, found: Second | undefined) {
   const { published = 0, delivered = 0, failed = 0, samples = [] } = found ?? {}
   const counted = { at: second * 1000, published, delivered, failed }
   if (samples.length === 0) return counted

@@ -5,8 +5,8 @@ import type { Store } from '../model/store.ts'
 import type { NamespaceQueues } from '../namespaces/namespace-queues.ts'
 import type { HandshakeRecord, Records } from '../records/record-types.ts'
 import type { EventTrail } from './event-trail.ts'
-import { type FigurePoint, type Figures, secondsRemembered } from './figures.ts'
-import { viewEvent, viewPublished, viewQueue, viewSubscription, viewSystemTopic } from './page-view.ts'
+import { type Figures, secondsRemembered } from './figures.ts'
+import { viewEvent, viewNamespaceTopic, viewPublished, viewQueue, viewSubscription } from './page-view.ts'
 
 export interface PageSources {
   readonly clock: Clock
@@ -28,6 +28,8 @@ export const shownResources = 200
 /** The maximum number of handshakes in memory, one per subscription. */
 const rememberedHandshakes = 1000
 
+const notShown = (list: readonly unknown[]) => Math.max(list.length - shownResources, 0)
+
 export type PageModel = ReturnType<typeof createPageModel>
 
 /** What the page shows, as plain JSON values, at the moment it is asked. */
@@ -45,46 +47,41 @@ export function createPageModel(sources: PageSources) {
 
   const deadLettered = new Map<string, number>()
   records.deadLetters.listen(({ subscriptionId, events }) => {
-    if (!namespaces.subscription(subscriptionId)) return
+    if (!namespaces.subscriptions.get(subscriptionId)) return
     deadLettered.set(subscriptionId, (deadLettered.get(subscriptionId) ?? 0) + events.length)
   })
-
-  function viewQueues(): object[] {
-    const counts = sources.queues.figures()
-    return namespaces.namespaces().flatMap((namespace) =>
-      namespaces.topics(namespace.id).flatMap((topic) =>
-        namespaces.subscriptions(topic.id).map((queue) => {
-          const figures = { ...counts.get(queue.id), deadLettered: deadLettered.get(queue.id) ?? 0 }
-          return viewQueue(queue, { topic: topic.name, namespace: namespace.name, figures })
-        }),
-      ),
-    )
-  }
 
   return {
     /** Topics, event subscriptions, and Queue event subscriptions of namespace topics. */
     resources(): object {
-      const queues = viewQueues()
+      const counts = sources.queues.figures()
+      const queues = namespaces.subscriptions.all()
+      const namespaceTopics = namespaces.topics.all()
       const topics = [...store.resources('topics'), ...store.resources('domains')]
       const systemTopics = store.resources('systemTopics')
       const domainTopics = store.resources('domains/topics')
-      const subscriptions = store.subscriptions()
+      const subscriptions = store.subscriptions.all()
       return {
         topics: topics.slice(0, shownResources).map((topic) => viewPublished(topic, addresses, domainTopics)),
-        systemTopics: systemTopics.slice(0, shownResources).map(viewSystemTopic),
+        systemTopics: systemTopics.slice(0, shownResources).map(({ id, name, source }) => ({ id, name, source })),
+        namespaceTopics: namespaceTopics
+          .slice(0, shownResources)
+          .map((topic) => viewNamespaceTopic(topic, addresses.https)),
         subscriptions: subscriptions
           .slice(0, shownResources)
           .map((one) => viewSubscription(one, handshakes.get(one.id.toLowerCase()), sources.engine.undelivered(one))),
-        queues: queues.slice(0, shownResources),
+        queues: queues
+          .slice(0, shownResources)
+          .map((queue) => viewQueue(queue, counts.get(queue.id), deadLettered.get(queue.id))),
         more: {
-          queues: Math.max(queues.length - shownResources, 0),
-          topics: Math.max(topics.length - shownResources, 0) + Math.max(systemTopics.length - shownResources, 0),
-          subscriptions: Math.max(subscriptions.length - shownResources, 0),
+          queues: notShown(queues),
+          topics: notShown(topics) + notShown(systemTopics) + notShown(namespaceTopics),
+          subscriptions: notShown(subscriptions),
         },
       }
     },
     /** The emulator's time, counts, and the plots' seconds since a time. */
-    figures(since = 0): { readonly now: number; readonly totals: object; readonly series: readonly FigurePoint[] } {
+    figures(since = 0): { readonly now: number; readonly totals: object; readonly series: readonly object[] } {
       const now = clock.now()
       // The current second, and the previous one, whose figures may have changed since they were sent.
       const seconds = Math.min(Math.ceil((now - since) / 1000) + 2, secondsRemembered)

@@ -1,3 +1,6 @@
+import { readdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { extname } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isRecord } from '../../support/is-record.ts'
 import { readJson } from '../../support/json-text.ts'
@@ -6,9 +9,8 @@ import type { DeliveryEngine } from '../delivery/delivery-engine.ts'
 import { ownField } from '../model/json-object.ts'
 import { publishLimits } from '../topics/parse-published.ts'
 import { type PageActionOptions, publishRequest, redeliver } from './page-actions.ts'
-import { assetNames, readAsset } from './page-assets.ts'
 import { createPageModel, type PageSources } from './page-model.ts'
-import { createPageStream, type PageStreamOptions } from './page-stream.ts'
+import { createPageStream } from './page-stream.ts'
 import { viewEventDetail } from './page-view.ts'
 
 /** What the page's routes need. */
@@ -18,7 +20,6 @@ export interface PageOptions extends PageSources, PageActionOptions {
   readonly ca: string
   /** The address that the emulator listens on. */
   readonly host: string
-  readonly stream?: PageStreamOptions
 }
 
 /** The page loads only its own files, has no inline script or style, and never parses text as markup. */
@@ -45,6 +46,17 @@ const safeHeaders = {
   'cache-control': 'no-store',
 } as const
 
+/** The page's own files, beside this one both in the sources and in what is built from them. */
+const assets = new URL('./assets/', import.meta.url)
+
+const assetTypes: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.json': 'application/json; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+}
+
 /** The topic's own limit, and room for JSON escapes. */
 const maxBodyBytes = 2 * publishLimits.requestBytes
 
@@ -59,7 +71,7 @@ export function isPagePath(path: string): boolean {
  */
 export function registerPageRoutes(app: FastifyInstance, options: PageOptions): void {
   const { trail } = options
-  const stream = createPageStream(createPageModel(options), options.stream)
+  const stream = createPageStream(createPageModel(options))
   trail.listen(stream.changed)
   app.addHook('onClose', async () => stream.close())
 
@@ -80,11 +92,10 @@ export function registerPageRoutes(app: FastifyInstance, options: PageOptions): 
     return refuse(reply, status, status === 413 ? 'The request is too long.' : 'The request could not be answered.')
   })
 
-  for (const name of assetNames()) {
-    app.get(name === 'index.html' ? '/' : `/page/${name}`, async (_request, reply) => {
-      const { type, content } = await readAsset(name)
-      return reply.type(type).send(content)
-    })
+  for (const name of readdirSync(assets)) {
+    app.get(name === 'index.html' ? '/' : `/page/${name}`, async (_request, reply) =>
+      reply.type(assetTypes[extname(name)] ?? '').send(await readFile(new URL(name, assets))),
+    )
   }
 
   // Other sites may link to the page, but not read its data or open streams.

@@ -7,12 +7,14 @@ import {
   type EventSubscription,
   type SubscriptionFilter,
 } from '../model/model.ts'
-import type { QueueSubscription } from '../model/namespace.ts'
-import type { DomainTopic, Publishable, SystemTopic } from '../model/resource.ts'
+import type { NamespaceTopic, QueueSubscription } from '../model/namespace.ts'
+import type { DomainTopic, Publishable } from '../model/resource.ts'
+import type { QueueFigures } from '../namespaces/pull-queue.ts'
 import type { DeliveryRecord, HandshakeRecord } from '../records/record-types.ts'
 import type { Fate, TrailedEvent } from './event-trail.ts'
 
-// The data of the page: texts and numbers, which the page makes into elements. It contains no secret.
+// The data of the page: texts and numbers, which the page makes into elements. It contains no secret. JSON leaves out what is
+// undefined.
 
 const secretText = '(redacted)'
 
@@ -38,17 +40,26 @@ export function viewPublished(
 /** Most topics of a domain that are shown. */
 const shownDomainTopics = 50
 
-/** A system topic as the page shows it. */
-export function viewSystemTopic({ id, name, source }: SystemTopic) {
-  return { id, name, source }
+/** The names of a namespace and its topic, from the id of the topic. */
+function namesOf(topicId: string) {
+  const [namespace = '', , topic = ''] = topicId.split('/').slice(-3)
+  return { namespace, topic }
+}
+
+/** A namespace topic as the page shows it. */
+export function viewNamespaceTopic({ id }: NamespaceTopic, https: string) {
+  const { namespace, topic } = namesOf(id)
+  return { id, name: `${namespace}/${topic}`, endpoint: `${https}/namespaces/${namespace}/topics/${topic}:publish` }
 }
 
 /** A Queue event subscription as the page shows it, with the number of its events in each state. */
 export function viewQueue(
-  { id, name }: QueueSubscription,
-  { topic, namespace, figures }: { readonly topic: string; readonly namespace: string; readonly figures: object },
+  { id, name, topicId }: QueueSubscription,
+  figures: QueueFigures | undefined,
+  deadLettered = 0,
 ) {
-  return { id, name, topic: `${namespace}/${topic}`, ...figures }
+  const { namespace, topic } = namesOf(topicId)
+  return { id, name, topic: `${namespace}/${topic}`, ...figures, deadLettered }
 }
 
 /** An event subscription as the page shows it: URLs without their query, secret attributes by their names alone. */
@@ -60,7 +71,6 @@ export function viewSubscription(
   const { properties } = subscription
   const webhook = webhookOf(subscription)
   const batching = webhook && batchingOf(webhook)
-  const deadLetter = deadLetterDestinationOf(subscription)?.properties
   const { maxDeliveryAttempts = 30, eventTimeToLiveInMinutes = 1440 } = properties.retryPolicy ?? {}
   return {
     id: subscription.id,
@@ -71,26 +81,18 @@ export function viewSubscription(
     schema: deliverySchemaOf(subscription),
     filters: filterLines(properties.filter),
     retry: `${maxDeliveryAttempts} tries within ${eventTimeToLiveInMinutes} min`,
-    ...(batching && { batching: `${batching.maxEvents} events, ${batching.preferredBytes / 1024} KiB` }),
-    ...(deadLetter && { deadLetter: deadLetter.blobContainerName }),
-    ...(properties.expirationTimeUtc !== undefined && { expires: properties.expirationTimeUtc }),
-    ...(webhook?.azureActiveDirectoryApplicationIdOrUri !== undefined && {
-      entra: webhook.azureActiveDirectoryApplicationIdOrUri,
-    }),
+    batching: batching && `${batching.maxEvents} events, ${batching.preferredBytes / 1024} KiB`,
+    deadLetter: deadLetterDestinationOf(subscription)?.properties.blobContainerName,
+    expires: properties.expirationTimeUtc,
+    entra: webhook?.azureActiveDirectoryApplicationIdOrUri,
     attributes: (webhook?.deliveryAttributeMappings ?? []).map(viewAttribute),
-    ...(handshake && { handshake: viewHandshake(handshake) }),
-    ...(warning !== undefined && { warning }),
+    handshake: handshake && viewHandshake(handshake),
+    warning,
   }
 }
 
 function viewHandshake({ at, method, outcome, status, message }: HandshakeRecord) {
-  return {
-    at,
-    method,
-    outcome,
-    ...(status !== undefined && { status }),
-    ...(message !== undefined && { message }),
-  }
+  return { at, method, outcome, status, message }
 }
 
 function viewAttribute({ name, type, properties }: DeliveryAttributeMapping) {
@@ -138,8 +140,8 @@ function viewFate(fate: Fate) {
     name,
     state,
     tries,
-    ...(nextTryAt !== undefined && { nextTryAt }),
-    ...(reason !== undefined && { reason }),
+    nextTryAt,
+    reason,
     ...(last && { answer: answerOf(last), durationMs: Math.round(last.durationMs * 10) / 10 }),
   }
 }

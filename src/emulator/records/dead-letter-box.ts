@@ -38,17 +38,6 @@ interface WaitingLetter extends DeadLetter {
   readonly failingSince?: number
 }
 
-/** Writes events that are given up to the container of their event subscription, and records them. */
-export interface DeadLetterBox {
-  /** Takes an event, to be written at this time; without a destination it is dropped at once. */
-  add(letter: DeadLetter, due: number): void
-  /** Writes what is due: one blob for all due events of an event subscription. */
-  pump(): void
-  readonly size: number
-  /** Ends the timer. */
-  close(): void
-}
-
 export interface DeadLetterBoxOptions {
   readonly clock: Clock
   readonly records: Records['deadLetters']
@@ -59,11 +48,14 @@ export interface DeadLetterBoxOptions {
   readonly written: () => void
 }
 
-/** Makes the box. Where writing fails for hours, an event is dropped: its record has no `blobPath`. */
-export function createDeadLetterBox({ clock, records, store, work, written }: DeadLetterBoxOptions): DeadLetterBox {
+/**
+ * Writes events that are given up to the container of their event subscription, and records them. Where writing fails
+ * for hours, an event is dropped: its record has no `blobPath`.
+ */
+export function createDeadLetterBox({ clock, records, store, work, written }: DeadLetterBoxOptions) {
   const waiting = new DueQueue<WaitingLetter>()
   let timer: { readonly due: number; readonly cancel: CancelTimer } | undefined
-  let writing = 0
+  const writing = new Set<WaitingLetter>()
   let closed = false
 
   function wake(): void {
@@ -122,9 +114,9 @@ export function createDeadLetterBox({ clock, records, store, work, written }: De
     for (let letter = waiting.take(now); letter; letter = waiting.take(now)) due.push(letter)
     for (const letters of Map.groupBy(due, ({ subscription }) => subscription.id).values()) {
       work?.begin()
-      writing += letters.length
+      for (const letter of letters) writing.add(letter)
       void write(letters).finally(() => {
-        writing -= letters.length
+        for (const letter of letters) writing.delete(letter)
         written()
         work?.end()
       })
@@ -133,16 +125,25 @@ export function createDeadLetterBox({ clock, records, store, work, written }: De
   }
 
   return {
-    add(letter, due) {
+    /** Takes an event, to be written at this time; without a destination it is dropped at once. */
+    add(letter: DeadLetter, due: number) {
       if (!letter.destination) return end([letter], undefined)
       waiting.add(due, letter)
       wake()
     },
+    /** Writes what is due: one blob for all due events of an event subscription. */
     pump,
     get size() {
-      return waiting.size + writing
+      return waiting.size + writing.size
     },
-    close() {
+    /** The events that are not written yet: their event subscriptions, by resource id, and when they are written. */
+    pending() {
+      const now = clock.now()
+      const all = [...waiting.entries, ...[...writing].map((item) => ({ item, due: now }))]
+      return all.map(({ item, due }) => ({ subscriptionId: item.subscription.id, due }))
+    },
+    /** Ends the timer. */
+    close(): void {
       closed = true
       timer?.cancel()
     },

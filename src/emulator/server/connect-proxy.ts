@@ -61,13 +61,12 @@ export function pathOfHost(host: string | undefined, path: string): string | und
 }
 
 /** The region in a host name of Event Grid: `westeurope` of `orders.westeurope-1.eventgrid.azure.net`. */
-export function regionOfHost(host: string | undefined): string | undefined {
-  const name = host?.toLowerCase().replace(/:\d+$/, '') ?? ''
-  return topicHost.test(name) ? name.split('.')[1]?.replace(/-\d+$/, '') : undefined
-}
+export const regionOfHost = (host: string | undefined) => namesOf(host)[1]?.replace(/-\d+$/, '')
 
 /** The topic or namespace that a host name of Event Grid belongs to. */
-export function topicOfHost(host: string | undefined): string | undefined {
-  const name = host?.toLowerCase().replace(/:\d+$/, '') ?? ''
-  return topicHost.test(name) ? name.split('.')[0] : undefined
+export const topicOfHost = (host: string | undefined) => namesOf(host)[0]
+
+function namesOf(host = ''): readonly string[] {
+  const name = host.toLowerCase().replace(/:\d+$/, '')
+  return topicHost.test(name) ? name.split('.') : []
 }

@@ -1,11 +1,13 @@
 import { suggestName } from '../../support/nearest-name.ts'
 import { checkNames } from '../../support/option-checks.ts'
 
+const routes = ['arm', 'entra', 'topic', 'namespace', 'delivery', 'operation'] as const
+
 /**
  * A part of the emulator that can be made to fail; `operation` is the long-running part of a
  * change of an event subscription.
  */
-export type FaultRoute = 'arm' | 'entra' | 'topic' | 'namespace' | 'delivery' | 'operation'
+export type FaultRoute = (typeof routes)[number]
 
 /** A failure to inject. */
 export interface Fault {
@@ -38,14 +40,6 @@ export interface Fault {
   readonly drop?: boolean
 }
 
-const routes: Readonly<Record<FaultRoute, true>> = {
-  arm: true,
-  entra: true,
-  topic: true,
-  namespace: true,
-  delivery: true,
-  operation: true,
-}
 const faultNames: Readonly<Record<keyof Fault, true>> = {
   route: true,
   matches: true,
@@ -65,8 +59,8 @@ const faultNames: Readonly<Record<keyof Fault, true>> = {
 export function checkFault(fault: Fault): void {
   checkNames('the fault', fault, Object.keys(faultNames))
   const { route, times = 1, status, delayMs, drop, matches } = fault
-  if (!Object.hasOwn(routes, route)) {
-    const meant = suggestName(String(route), Object.keys(routes))
+  if (!routes.includes(route)) {
+    const meant = suggestName(String(route), routes)
     throw new TypeError(`the fault: there is no route ${JSON.stringify(route)}; ${meant}`)
   }
   if (!(times >= 1)) throw new RangeError(`the fault: times must be 1 or more, not ${String(times)}`)

@@ -52,11 +52,9 @@ function passOn(
   // An ingress that names no more than a host keeps path and query.
   const way = target.pathname !== '/' || target.search ? target : new URL(url.pathname + url.search, target)
   const sending = (secured ? https : http).request({
-    ...{
-      host: way.hostname.replace(/^\[|\]$/g, ''),
-      port: way.port || (secured ? 443 : 80),
-      path: way.pathname + way.search,
-    },
+    host: way.hostname.replace(/^\[|\]$/g, ''),
+    port: way.port || (secured ? 443 : 80),
+    path: way.pathname + way.search,
     ...(secured && { servername: url.hostname }),
     ...{ method: request.method, headers: { ...request.headers, connection: 'close' }, agent: false, timeout: limitMs },
   })

@@ -38,12 +38,7 @@ export function recordRequests(
     if (!fault) return
     const { delayMs, drop, status } = fault
     const gone = delayMs ? await waited(request, delayMs, clock) : false
-    if (gone) {
-      reply.hijack()
-      record(request, 0)
-      return reply
-    }
-    if (drop) {
+    if (gone || drop) {
       reply.hijack()
       request.raw.socket.destroy()
       record(request, 0)

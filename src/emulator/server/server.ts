@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import fastify, { type FastifyInstance } from 'fastify'
+import fastify from 'fastify'
 import { type ClosableServer, closable } from '../../support/closable-server.ts'
 import { type CertificateAuthority, loopbackHosts } from './certificates.ts'
 import { addConnectProxy, pathOfHost, topicOfHost } from './connect-proxy.ts'
@@ -19,14 +19,6 @@ import {
   serverOptions,
 } from './unreadable-request.ts'
 
-/** The emulator's two ports, over one set of routes. */
-export interface EmulatorServer {
-  readonly app: FastifyInstance
-  /** Binds both ports; resolves with their numbers. */
-  listen(host: string, port: number, httpPort: number): Promise<{ readonly port: number; readonly httpPort: number }>
-  close(): Promise<void>
-}
-
 /** The largest body of any route; each scope sets its own, lower limit. */
 const maxBodyBytes = 4 * 1024 * 1024
 
@@ -39,7 +31,7 @@ export function createEmulatorServer(
   isPlainPath: (path: string) => boolean,
   limits: ConnectionLimits = connectionLimits,
   answersAsIngress: IngressFront = () => false,
-): EmulatorServer {
+) {
   const leaf = authority.issue(loopbackHosts)
   // One for each address of a name. They count connections that come through the proxy as well.
   const secure: ClosableServer[] = []
@@ -88,7 +80,8 @@ export function createEmulatorServer(
 
   return {
     app,
-    async listen(host, port, httpPort) {
+    /** Binds both ports; resolves with their numbers. */
+    async listen(host: string, port: number, httpPort: number) {
       await app.ready()
       const http = createHttpServer(serverOptions(limits), (request, response) => {
         const path = request.url ?? '/'
@@ -110,7 +103,7 @@ export function createEmulatorServer(
       await once(http, 'listening')
       return { port: own.https, httpPort: portOf(http.address()) }
     },
-    async close() {
+    async close(): Promise<void> {
       await Promise.all([app.close(), plain?.close(0)])
     },
   }

@@ -8,23 +8,11 @@ export const publishAudience = 'https://eventgrid.azure.net'
 
 export const sendAction = 'Microsoft.EventGrid/events/send/action'
 
-/**
- * The credentials of a publish request. If there are several, Event Grid's order decides.
- */
-export interface PresentedCredentials {
-  /** Header `aeg-sas-key`, else the query's. */
-  readonly key: string | undefined
-  /** Header `aeg-sas-token`, else that of `Authorization: SharedAccessSignature`. */
-  readonly sas: string | undefined
-  readonly bearer: string | undefined
-  /** Whether the `Authorization` header has another scheme. */
-  readonly otherScheme: boolean
-}
-
+/** The credentials of a publish request. If there are several, Event Grid's order decides. */
 export function presentedCredentials(
   headers: Readonly<Record<string, string | string[] | undefined>>,
   query: URLSearchParams,
-): PresentedCredentials {
+) {
   const text = (name: string) => {
     const value = headers[name]
     return Array.isArray(value) ? value[0] : value
@@ -33,9 +21,12 @@ export function presentedCredentials(
   const [, scheme = '', value = ''] = /^(\S+)\s*(.*)$/.exec(authorization ?? '') ?? []
   const is = (name: string) => scheme.toLowerCase() === name
   return {
+    /** Of the header, else of the query. */
     key: text('aeg-sas-key') ?? query.get('aeg-sas-key') ?? undefined,
+    /** Of its own header, else of `Authorization: SharedAccessSignature`. */
     sas: text('aeg-sas-token') ?? (is('sharedaccesssignature') ? value : undefined),
     bearer: is('bearer') ? value : undefined,
+    /** Whether the `Authorization` header has another scheme. */
     otherScheme: authorization !== undefined && !is('bearer') && !is('sharedaccesssignature'),
   }
 }
@@ -53,7 +44,7 @@ export interface PublishAuthorization {
 
 /** Decides whether a request may publish: the application's id if it has a token, or Event Grid's refusal. */
 export async function authorizePublish(
-  presented: PresentedCredentials,
+  presented: ReturnType<typeof presentedCredentials>,
   authorization: PublishAuthorization,
 ): Promise<{ readonly clientId?: string } | { readonly fault: PublishFault }> {
   const { target, host } = authorization

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isRecord } from '../../support/is-record.ts'
-import { nearestName } from '../../support/nearest-name.ts'
+import { didYouMean } from '../../support/nearest-name.ts'
 import type { SourcedEvents } from '../model/accepted-event.ts'
 import { asAcceptedEvent } from '../model/convert-schema.ts'
 import { preciseTime } from '../model/event-grid-time.ts'
@@ -59,8 +59,7 @@ export function sourceIdOf(store: Store, source: string): string {
   if (found) return found.id
   if (/^(subscriptions|providers)\//i.test(source)) return `/${source}`
   const names = named.map(({ name }) => name)
-  const meant = nearestName(source, names)
-  const there = meant === undefined ? `the topics are ${names.join(', ') || 'none'}` : `did you mean ${meant}?`
+  const there = didYouMean(source, names) ?? `the topics are ${names.join(', ') || 'none'}`
   const given = JSON.stringify(source.slice(0, 200))
   throw new RangeError(
     `${given} is neither a resource id, which begins with a slash, nor the name of a topic or domain; ${there}`,

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { type EventGridEmulatorOptions, ManualClock } from '../../../src/emulator/index.ts'
 import { isRecord } from '../../../src/support/is-record.ts'
+import { sendArm } from '../../support/azure-clients.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 
 const order = { specversion: '1.0', id: 'one', source: '/shop', type: 'order.placed', data: { article: 'lamp' } }
@@ -331,6 +332,50 @@ it('counts no event of a deleted event subscription as pending', async () => {
   const authorization = `SharedAccessKey ${emulator.namespaceTopic('orders').key}`
   const headers = { authorization, 'content-type': 'application/cloudevents+json' }
   expect((await call(':publish', order, headers)).status).toBe(200)
+})
+
+it('is named by settled({ timeout }) with the state of its events', async () => {
+  const { emulator, publish, receive } = await openQueue()
+  await publish()
+  await receive()
+  await publish({ ...order, id: 'two' })
+  await expect(emulator.settled({ timeout: 1 })).rejects.toThrow(
+    '- event subscription app of orders: 2 events, 1 available, 1 locked, 0 delayed',
+  )
+})
+
+it('is shown by /page/state, and its events are counted there and in figures()', async () => {
+  const { emulator, topic, publish, receive, settle } = await openQueue()
+  for (const id of ['one', 'two', 'three']) await publish({ ...order, id })
+  const [first, second] = await receive('maxEvents=2&maxWaitTime=10')
+  await settle('acknowledge', [first?.lockToken ?? ''])
+  await settle('reject', [second?.lockToken ?? ''])
+  const counts = { published: 3, delivered: 1, deadLettered: 0, dropped: 1 }
+  const state: unknown = await (await fetch(`${emulator.proxy}/page/state`)).json()
+  expect(state).toMatchObject({
+    totals: { ...counts, pending: 1 },
+    namespaceTopics: [{ id: topic.id, name: 'shop/orders', endpoint: topic.endpoint }],
+    queues: [{ name: 'app', topic: 'shop/orders', available: 1, locked: 0, delayed: 0, deadLettered: 1 }],
+  })
+  expect(emulator.figures()).toMatchObject(counts)
+})
+
+it('goes with its events when reconfigure() no longer names it; what was made through ARM stays', async () => {
+  const { emulator, topic, publish } = await openQueue()
+  await publish()
+  const put = async (path: string, properties: object) => {
+    const { status } = await sendArm(emulator, path, { method: 'PUT', body: JSON.stringify({ properties }) })
+    expect(status).toBe(201)
+  }
+  await put(`${topic.id}/eventSubscriptions/audit`, { deliveryConfiguration: { deliveryMode: 'Queue' } })
+  await put(topic.id.replace(/orders$/, 'returns'), {})
+  const topics = [{ name: 'orders', eventSubscriptions: [{ name: 'till' }] }]
+  emulator.reconfigure({ namespaces: [{ name: 'shop', topics }] })
+  expect([...emulator.queues().keys()].map((id) => id.split('/').at(-1))).toEqual(['audit', 'till'])
+  expect(emulator.namespaceTopics().map(({ name }) => name)).toEqual(['orders', 'returns'])
+  expect(emulator.pending).toBe(0)
+  emulator.reconfigure({ namespaces: [{ name: 'shop' }] })
+  expect(emulator.namespaceTopics().map(({ name }) => name)).toEqual(['returns'])
 })
 
 it('forwards events of a custom topic by an event subscription with a NamespaceTopic destination', async () => {

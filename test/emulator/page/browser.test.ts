@@ -216,6 +216,9 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     await send(`${queueUrl}:reject`, 'application/json', { lockTokens: [lockToken] })
     await queue.locator('summary').click()
     await queue.locator('dl', { hasText: /Locked\s*0[\s\S]*Dead-lettered\s*1/ }).waitFor()
+    const topic = page.locator('#topics > li').filter({ hasText: /shop\/parcels\s*namespace topic/ })
+    await topic.locator('summary').click()
+    await topic.locator('dl', { hasText: endpoint }).waitFor()
   })
 
   it('shows a domain with its topics, and a system topic with its source', async () => {

@@ -11,8 +11,15 @@ export function createResourceLists() {
   )
   const queues = createList('queues', '', fillQueue)
   return {
-    update({ topics: published, systemTopics, subscriptions: newSubscriptions, queues: newQueues, more }) {
-      const newTopics = [...published, ...systemTopics]
+    update({
+      topics: published,
+      systemTopics,
+      namespaceTopics,
+      subscriptions: newSubscriptions,
+      queues: newQueues,
+      more,
+    }) {
+      const newTopics = [...published, ...systemTopics, ...namespaceTopics]
       queues.update(newQueues, more.queues)
       byId('queues-panel').hidden = newQueues.length === 0
       byId('queue-count').textContent = String(newQueues.length + more.queues)
@@ -57,29 +64,28 @@ function newEntry() {
 }
 
 function fillTopic(topic, { summary, content }) {
-  const kind = topic.source === undefined ? schemaNames[topic.schema] : 'system topic'
-  summary.replaceChildren(
-    element('b', {}, topic.name),
-    element('span', { class: 'quiet' }, topic.domainTopics ? `domain, ${kind}` : kind),
+  summary.replaceChildren(element('b', {}, topic.name), element('span', { class: 'quiet' }, kindOf(topic)))
+  content.replaceChildren(
+    descriptionList([
+      ['HTTPS', topic.endpoint],
+      ['HTTP', topic.httpEndpoint],
+      ['Source', topic.source],
+      ['Scope', topic.id],
+      ['Access', accessOf(topic)],
+      ['Topics', topic.domainTopics && (topic.domainTopics.join(', ') || 'none')],
+    ]),
   )
-  content.replaceChildren(descriptionList(topic.source === undefined ? publishedRows(topic) : systemTopicRows(topic)))
 }
 
-function publishedRows(topic) {
-  return [
-    ['HTTPS', topic.endpoint],
-    ['HTTP', topic.httpEndpoint],
-    ['Scope', topic.id],
-    ['Access', topic.keys ? 'keys, SAS and Entra tokens' : 'Entra tokens only'],
-    ...(topic.domainTopics ? [['Topics', topic.domainTopics.join(', ') || 'none']] : []),
-  ]
+function kindOf({ source, schema, domainTopics }) {
+  if (source !== undefined) return 'system topic'
+  if (schema === undefined) return 'namespace topic'
+  return domainTopics ? `domain, ${schemaNames[schema]}` : schemaNames[schema]
 }
 
-function systemTopicRows(topic) {
-  return [
-    ['Source', topic.source],
-    ['Scope', topic.id],
-  ]
+function accessOf({ keys }) {
+  if (keys === undefined) return undefined
+  return keys ? 'keys, SAS and Entra tokens' : 'Entra tokens only'
 }
 
 function fillQueue({ name, topic, available, locked, delayed, deadLettered }, { summary, content }) {
