@@ -58,3 +58,12 @@ it('CONTRIBUTING.md names files of src that exist', () => {
   expect(named.length).toBeGreaterThan(40)
   expect(named.filter((file) => ![...sources].some((one) => one.endsWith(`/${file}`)))).toEqual([])
 })
+
+it('CONTRIBUTING.md has a line for every file of src', () => {
+  const page = readPage('CONTRIBUTING.md')
+  const listed = tables(section(page, 'Every file')).flatMap((table) =>
+    rowsOf(page, table).flatMap(([file = '']) => codeIn(file)),
+  )
+  const sources = globSync('src/*/**/*.ts', { cwd: root }).map((file) => file.slice('src/'.length))
+  expect(listed.toSorted()).toEqual(sources.toSorted())
+})
