@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 interface Sighting {
   /** Bytes in both directions since it was opened. */
   readonly bytes: number
-  /** Milliseconds, by `performance.now`: since then no byte has moved. */
+  /** Milliseconds, by `performance.now`: since then no byte has moved. Infinity: Node's time-out of the connection decides. */
   readonly since: number
 }
 
@@ -25,7 +25,13 @@ export function closeStillConnections(server: Server, timeoutMs: number): void {
     for (const [socket, { bytes, since }] of sightings) {
       const moved = socket.bytesRead + socket.bytesWritten
       if (moved !== bytes) sightings.set(socket, { bytes: moved, since: now })
-      else if (now - since >= timeoutMs) socket.destroy()
+      else if (now - since < timeoutMs) continue
+      else if (socket.writableLength === 0) socket.destroy()
+      else {
+        // A large answer may still be on its way. Only Node sees how much of it the system took, so from here its own time-out decides.
+        sightings.set(socket, { bytes, since: Number.POSITIVE_INFINITY })
+        socket.setTimeout(timeoutMs)
+      }
     }
   }
   server.once('listening', () => {

@@ -205,6 +205,25 @@ describe('the server of a host', () => {
     expect(String(await answered)).toBe('x')
   })
 
+  it('sends a large answer of a route of its own to its end, however slowly it is read', async () => {
+    const size = 64 * 2 ** 20
+    const { listener } = await openListener({
+      limits: { connectionTimeoutMs: 200 },
+      fastify: (server) => void server.get('/export', () => Buffer.alloc(size)),
+    })
+    const reader = await open(listener.address.port)
+    let received = 0
+    reader.on('data', (chunk) => {
+      received += chunk.length
+      reader.pause()
+      setTimeout(() => reader.resume(), 1)
+    })
+    const closed = once(reader, 'close')
+    reader.write('GET /export HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
+    await closed
+    expect(received).toBeGreaterThan(size)
+  })
+
   it('answers 500 and no event is lost where a hook of the host throws, whatever its status', async () => {
     const { deliver, events, log } = await openListener({
       fastify(server) {
