@@ -76,7 +76,7 @@ export function createInstance(options: InstanceOptions) {
     readWarning = setTimeout(() => {
       if (readers.count > 0 || !input.binding) return
       logger.warn(
-        'daprd does not read the events of this component: deliveries are answered 503, and Event Grid redelivers them. daprd reads ' +
+        'daprd does not read the events of this component: none is acknowledged, and Event Grid keeps them for a later try. daprd reads ' +
           'when the application listens on its --app-port and answers OPTIONS of the route with 2xx or 405, or the component says ' +
           'direction: input. After a restart of this process, restart daprd',
       )
