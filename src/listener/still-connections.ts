@@ -5,14 +5,15 @@ import type { Socket } from 'node:net'
 interface Sighting {
   /** Bytes in both directions since it was opened. */
   readonly bytes: number
-  /** Milliseconds, by `performance.now`: since then no byte has moved. Infinity: Node's time-out of the connection decides. */
+  /** Milliseconds, by `performance.now`: since then no byte has moved. */
   readonly since: number
 }
 
 /**
- * Closes each connection on which no byte moves for `timeoutMs`, a quarter of it later at most. Node's own time-out of a connection starts
- * anew with each read and each write, which takes 2 % of the time of a delivery. Like Node, it leaves alone what the host upgraded, to a
- * WebSocket for instance. Call it before the server listens.
+ * Closes each connection on which no byte moves for `timeoutMs`: a quarter of it later at most, or after about three times as long where
+ * the other side leaves an answer unread. Node's own time-out of a connection starts anew with each read and each write, which takes 2 %
+ * of the time of a delivery. Like Node, this leaves alone what the host upgraded, to a WebSocket for instance. Call it before the server
+ * listens.
  */
 export function closeStillConnections(server: Server, timeoutMs: number): void {
   const sightings = new Map<Socket, Sighting>()
@@ -25,13 +26,11 @@ export function closeStillConnections(server: Server, timeoutMs: number): void {
     for (const [socket, { bytes, since }] of sightings) {
       const moved = socket.bytesRead + socket.bytesWritten
       if (moved !== bytes) sightings.set(socket, { bytes: moved, since: now })
-      else if (now - since < timeoutMs) continue
+      // A time-out of Node's runs: the one below, one between two requests, or one that the host set.
+      else if (now - since < timeoutMs || socket.timeout) continue
       else if (socket.writableLength === 0) socket.destroy()
-      else {
-        // A large answer may still be on its way. Only Node sees how much of it the system took, so from here its own time-out decides.
-        sightings.set(socket, { bytes, since: Number.POSITIVE_INFINITY })
-        socket.setTimeout(timeoutMs)
-      }
+      // A large answer may still be on its way. Only Node sees how much of it the system took, so from here its own time-out decides.
+      else socket.setTimeout(timeoutMs)
     }
   }
   server.once('listening', () => {

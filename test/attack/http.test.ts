@@ -184,8 +184,12 @@ describe('connections', () => {
     })
     const [[name, value] = []] = Object.entries(proof)
     const socket = await open(listener.address.port)
-    socket.write(request(post, [`${name}: ${value}`, 'content-type: application/json'], eventText('1')))
+    const delivery = request(post, [`${name}: ${value}`, 'content-type: application/json'], eventText('1'))
+    socket.write(delivery)
     expect(await socket.ended).toBe('')
+    const reused = await open(listener.address.port)
+    reused.write(request('OPTIONS /api/events HTTP/1.1', []) + delivery)
+    expect(statuses(await reused.ended)).toEqual([200])
   })
 
   it('by the thousand keep others out no longer than the time for a head', async () => {

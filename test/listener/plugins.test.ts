@@ -205,6 +205,25 @@ describe('the server of a host', () => {
     expect(String(await answered)).toBe('x')
   })
 
+  it('keeps a connection as long as a route of its own says', async () => {
+    const asked = Promise.withResolvers<void>()
+    const answer = Promise.withResolvers<string>()
+    const { request, listener } = await openListener({
+      limits: { connectionTimeoutMs: 50 },
+      fastify: (server) =>
+        void server.get('/poll', ({ socket }) => {
+          socket.setTimeout(3_600_000)
+          asked.resolve()
+          return answer.promise
+        }),
+    })
+    const answered = request({}, '/poll').then(({ status }) => status, String)
+    await asked.promise
+    for (let round = 0; round < 3; round++) await once((await open(listener.address.port)).resume(), 'close')
+    answer.resolve('late')
+    expect(await answered).toBe(200)
+  })
+
   it('sends a large answer of a route of its own to its end, however slowly it is read', async () => {
     const size = 64 * 2 ** 20
     const { listener } = await openListener({
