@@ -62,7 +62,7 @@ it('CONTRIBUTING.md names files of src that exist', () => {
 it('CONTRIBUTING.md has a line for every file of src', () => {
   const page = readPage('CONTRIBUTING.md')
   const rows = tables(section(page, 'Every file')).flatMap((table) => rowsOf(page, table))
-  const sources = globSync('src/*/**/*.ts', { cwd: root }).map((file) => file.slice('src/'.length))
+  const sources = globSync('src/*/**/*.{ts,js}', { cwd: root }).map((file) => file.slice('src/'.length))
   expect(rows.flatMap(([file = '']) => codeIn(file)).toSorted()).toEqual(sources.toSorted())
   expect(rows.filter(([, what = '']) => what.trim() === '')).toEqual([])
 })
