@@ -6,7 +6,7 @@ const root = join(import.meta.dirname, '..')
 const copy = join(root, '.cache', 'bench', 'without-telemetry')
 
 /** Has the names of the real module; says that the process has no SDK without asking OpenTelemetry. */
-const stub = `export * from './telemetry-of-the-build.js'
+const stub = `export * from './opentelemetry-of-the-build.js'
 export const tracer = () => undefined
 export const instruments = () => undefined
 `
@@ -21,7 +21,7 @@ export function withoutTelemetry(): (server: string) => string {
   const programs = dirname(programFile(''))
   cpSync(programs, join(copy, 'programs'), { recursive: true })
   const core = join(copy, 'dist', 'core')
-  renameSync(join(core, 'telemetry.js'), join(core, 'telemetry-of-the-build.js'))
-  writeFileSync(join(core, 'telemetry.js'), stub)
+  renameSync(join(core, 'opentelemetry.js'), join(core, 'opentelemetry-of-the-build.js'))
+  writeFileSync(join(core, 'opentelemetry.js'), stub)
   return (server) => join(copy, 'programs', 'servers', `${server}.js`)
 }
