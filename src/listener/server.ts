@@ -12,7 +12,6 @@ import { codeOf } from '../support/error-code.ts'
 import { problemAnswer } from './answer.ts'
 import { addressOf, type Bindable, backlog, bindable } from './listen.ts'
 import { defaultPath, type PathCheck } from './paths.ts'
-import { closeStillConnections } from './still-connections.ts'
 
 /** Bounds of the server; each may be narrowed. */
 export interface ServerLimits {
@@ -26,10 +25,7 @@ export interface ServerLimits {
   readonly checkIntervalMs: number
   /** Milliseconds a connection may be idle between two requests. Common proxies close it first, after a minute. @default 75_000 */
   readonly keepAliveTimeoutMs: number
-  /**
-   * Milliseconds without any traffic on a connection, whatever its state. It is closed a quarter of this later at most.
-   * @default 120_000
-   */
+  /** Milliseconds without any traffic on a connection, whatever its state. @default 120_000 */
   readonly connectionTimeoutMs: number
   /** Connections at once; more are closed when they are opened. @default 1_024, or 4 for each of `maxConcurrency` */
   readonly maxConnections: number
@@ -71,6 +67,7 @@ export function createServer({ limits, isOurPath, log, onBadPath }: ServerOption
     http,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
+    connectionTimeout: limits.connectionTimeoutMs,
     // A delivery during the drain gets the answer of our own table.
     return503OnClosing: false,
     clientErrorHandler: onBroken,
@@ -86,7 +83,6 @@ export function createServer({ limits, isOurPath, log, onBadPath }: ServerOption
   function guard(server: Server): ClosableServer {
     const { maxConnections } = limits
     server.maxConnections = maxConnections
-    closeStillConnections(server, limits.connectionTimeoutMs)
     server.on('drop', () => log.warn('refused a connection: too many are open', { maxConnections }))
     // Otherwise Node itself invites the body, or answers 417, before the head is judged.
     server.on('checkContinue', (request, response) => {
@@ -104,6 +100,7 @@ export function createServer({ limits, isOurPath, log, onBadPath }: ServerOption
       { ...http, requestTimeout: limits.requestTimeoutMs, keepAliveTimeout: limits.keepAliveTimeoutMs },
       (request, response) => app.routing(request, response),
     )
+    server.setTimeout(limits.connectionTimeoutMs)
     server.on('clientError', onBroken)
     return bindable(server, guard(server))
   }

@@ -1,16 +1,7 @@
 import { expect, it } from 'vitest'
 import { openDaprApp } from '../support/dapr-app.ts'
+import { inputFields } from '../support/open-world.ts'
 import { openHostWorld } from './open-host.ts'
-
-const ofPush = [
-  'tenantId',
-  'subscriptionId',
-  'clientId',
-  'clientSecret',
-  'subscriberEndpoint',
-  'handshakePort',
-  'scope',
-]
 
 /** The component `orders` publishes to a namespace topic, and receives from it. */
 async function openPullWorld() {
@@ -20,7 +11,7 @@ async function openPullWorld() {
   const topic = world.emulator.namespaceTopic('orders')
   world.write('orders.yaml', {
     fields: {
-      ...Object.fromEntries(ofPush.map((field) => [field, undefined])),
+      ...Object.fromEntries(inputFields.map((field) => [field, undefined])),
       deliveryMode: 'pull',
       namespaceTopic: topic.id,
       namespaceEndpoint: topic.namespaceEndpoint,

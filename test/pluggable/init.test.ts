@@ -6,18 +6,9 @@ import { createInstances } from '../../src/pluggable/instances.ts'
 import { startHeldTopic } from '../publisher/scripted-topic.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
+import { inputFields, outputFields } from '../support/open-world.ts'
 import { openComponent } from './open-component.ts'
 
-const inputNames = [
-  'tenantId',
-  'subscriptionId',
-  'clientId',
-  'clientSecret',
-  'subscriberEndpoint',
-  'handshakePort',
-  'scope',
-]
-const outputNames = ['topicEndpoint', 'accessKey']
 const without = (fields: Readonly<Record<string, string>>, names: readonly string[]) =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)))
 
@@ -53,15 +44,15 @@ it.each([
 })
 
 it.each([
-  { side: 'output', names: inputNames, field: 'eventSubscriptionName' },
-  { side: 'input', names: outputNames, field: '' },
+  { side: 'output', names: inputFields, field: 'eventSubscriptionName' },
+  { side: 'input', names: outputFields, field: '' },
 ] as const)('takes a component with its $side side alone: the other Init does nothing', async ({ names, field }) => {
   const { host, fields, pluggable } = await openComponent()
   const some = without(fields, [...names, field])
   await host.init('input', 'orders', some)
   await host.init('output', 'orders', some)
   const { input, output } = pluggable.health().orders ?? {}
-  expect([input !== undefined, output !== undefined]).toEqual([names === outputNames, names === inputNames])
+  expect([input !== undefined, output !== undefined]).toEqual([names === outputFields, names === inputFields])
 })
 
 it.each(['input', 'output'] as const)('does what direction: %s says', async (direction) => {
