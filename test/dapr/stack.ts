@@ -128,8 +128,12 @@ export async function openStack(options: EventGridEmulatorOptions = {}): Promise
         ready: () =>
           vi.waitFor(
             async () => {
-              const { status } = await fetch(`${api}/healthz${appPort === undefined ? '/outbound' : ''}`)
-              if (status !== 204) throw new Error(`daprd is not ready:\n${daprd.lines.join('\n')}`)
+              const health = `${api}/healthz${appPort === undefined ? '/outbound' : ''}`
+              const status = await fetch(health).then(
+                (answer) => answer.status,
+                (error: Error) => error.cause,
+              )
+              if (status !== 204) throw new Error(`daprd is not ready: ${status}\n${daprd.lines.join('\n')}`)
             },
             { timeout: 30_000, interval: 50 },
           ),
