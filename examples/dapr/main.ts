@@ -85,6 +85,8 @@ try {
   })
   if (!answer.ok) throw new Error(`the topic answered ${answer.status}`)
   await emulator.records.deliveries.waitFor(({ eventIds, status }) => eventIds[0] === 'confirmed-17' && status === 200)
+  // The application publishes the confirmation before it acknowledges the order.
+  await emulator.settled()
   const { published, delivered } = emulator.figures()
   console.log(`done: ${published} events published, ${delivered} delivered and acknowledged`)
 } finally {
