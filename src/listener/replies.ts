@@ -41,19 +41,38 @@ export interface Replies extends Pick<RoutesOptions, 'onAnswer' | 'onBody' | 'on
   figures(): ReplyFigures
 }
 
+type OnKnown = Parameters<Delivery['settle']>[1]
+
 const acknowledged: Answer = { status: 200, headers: {} }
 
 export function createReplies(options: RepliesOptions): Replies {
   const { input, logger, source, log, now, dispatch } = options
   const answered = new Map<number, number>()
+  /** Deliveries that `onError` has counted. */
+  const failed = new WeakSet<FastifyReply>()
   let foreign: ReplyFigures['foreign']
 
   function write(reply: FastifyReply, answer: Answer, rest?: 'unread'): void {
-    if (isDelivery(reply.request)) count(answer)
-    send(reply, answer, rest)
+    if (isDelivery(reply.request)) answerDelivery(reply, answer, rest)
+    else send(reply, answer, rest)
   }
 
-  function count({ status }: Answer): void {
+  /** Counts a delivery when its status is final: hooks of the host may delay the answer, change its status, or fail. */
+  function answerDelivery(reply: FastifyReply, answer: Answer, rest?: 'unread', onKnown?: OnKnown): void {
+    const { raw } = reply
+    const isConnected = !raw.destroyed
+    send(reply, answer, rest)
+    if (raw.writableEnded || !isConnected) end(reply, isConnected, onKnown)
+    else raw.once('close', () => end(reply, raw.writableFinished, onKnown))
+  }
+
+  function end(reply: FastifyReply, isSent: boolean, onKnown?: OnKnown): void {
+    const { statusCode } = reply.raw
+    if (!failed.has(reply)) count(statusCode)
+    onKnown?.(statusCode === 200 && isSent)
+  }
+
+  function count(status: number): void {
     answered.set(status, (answered.get(status) ?? 0) + 1)
   }
 
@@ -97,14 +116,8 @@ export function createReplies(options: RepliesOptions): Replies {
         const { status, detail } = decideAcknowledgement(outcomes)
         if (status === 503) log.warn(`put off a delivery: ${detail}`)
         if (status !== 200) countUnhandled(source, outcomes)
-        const { raw } = reply
-        const isConnected = !raw.destroyed
         const answer = status === 200 ? acknowledged : problemAnswer(status, detail)
-        count(answer)
-        send(reply, answer)
-        // Hooks of the host may delay the answer, and change its status.
-        if (raw.writableEnded || !isConnected) onKnown(raw.statusCode === 200 && isConnected)
-        else raw.once('close', () => onKnown(raw.statusCode === 200 && raw.writableFinished))
+        answerDelivery(reply, answer, undefined, onKnown)
       },
     })
   }
@@ -130,7 +143,11 @@ export function createReplies(options: RepliesOptions): Replies {
       const answer = problemAnswer(500, 'The request failed.', { connection: 'close' })
       if (isDelivery(reply.request)) {
         countRefused(source, answer.status)
-        count(answer)
+        // The answer to a sender that has gone may be counted already.
+        if (!reply.raw.destroyed) {
+          failed.add(reply)
+          count(answer.status)
+        }
       }
       sendPastHooks(reply, answer)
     },

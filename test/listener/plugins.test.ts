@@ -8,6 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { deliveryTokenHeader } from '../../src/core/delivery-credential.ts'
 import { RejectEvent } from '../../src/core/event.ts'
 import { Binding } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
 import { openWorld } from '../support/open-world.ts'
 import { refusal } from '../support/refusal.ts'
 import { cloudEventText, eventGridText, openListener, ours } from './open-listener.ts'
@@ -127,9 +128,9 @@ describe('the server of a host', () => {
     },
     { name: 'rejects', onSend: () => Promise.reject(new Error('of a hook')), status: 500 },
     { name: 'answers another status', onSend: async (reply: FastifyReply) => void reply.code(503), status: 503 },
-  ])('handles no event twice where its hook onSend $name', async ({ onSend, status }) => {
+  ])('handles no event twice, and counts each answer once, where its hook onSend $name', async ({ onSend, status }) => {
     let isFirst = true
-    const { deliver, events } = await openListener({
+    const { deliver, events, listener } = await openListener({
       fastify(server) {
         server.addHook('onSend', async (_request, reply) => {
           if (isFirst) await onSend(reply)
@@ -141,6 +142,36 @@ describe('the server of a host', () => {
     isFirst = false
     expect((await deliver(cloudEventText('1'), { 'aeg-delivery-count': '1' })).status).toBe(200)
     expect(events).toHaveLength(1)
+    await eventually(() => expect(listener.status().answered).toEqual({ [status]: 1, 200: 1 }))
+  })
+
+  it('counts deliveries once, taken or refused, where its hook onSend calls back with an error', async () => {
+    const { deliver, listener } = await openListener({
+      fastify(server) {
+        server.addHook('onSend', (_request, _reply, _payload, done) => done(new Error('of a hook')))
+      },
+    })
+    for (const body of [cloudEventText('1'), '{']) expect((await deliver(body)).status).toBe(500)
+    expect(listener.status().answered).toEqual({ 500: 2 })
+  })
+
+  it('counts a delivery once whose sender goes before its hook onSend fails', async () => {
+    const { listener, log } = await openListener({
+      fastify(server) {
+        server.addHook('onSend', async (_request, reply) => {
+          const closed = once(reply.raw, 'close')
+          sender.destroy()
+          await closed
+          throw new Error('of a hook')
+        })
+      },
+    })
+    const sender = await open(listener.address.port)
+    const head = 'POST /api/events HTTP/1.1\r\nhost: x\r\ncontent-type: application/cloudevents+json\r\n'
+    const body = cloudEventText('1')
+    sender.write(`${head}${deliveryTokenHeader}: ${ours.text}\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+    await eventually(() => expect(log.text()).toContain('a request failed in the listener'))
+    expect(listener.status().answered).toEqual({ 200: 1 })
   })
 
   it('invites a body to a route of its own', async () => {
