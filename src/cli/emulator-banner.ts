@@ -11,7 +11,6 @@ export function bannerLines(emulator: EventGridEmulator, caFile: string): string
     `certificate authority        ${caFile}`,
     '',
     ...resourceLines(emulator),
-    ...emulator.namespaceTopics().flatMap(namespaceTopicLines),
     ...emulator
       .clients()
       .flatMap(({ tenantId, clientId, clientSecret, roles }) => [
@@ -26,7 +25,7 @@ export function bannerLines(emulator: EventGridEmulator, caFile: string): string
   ]
 }
 
-/** How to publish and subscribe to the topics, domains and system topics. @param known ids of those to leave out */
+/** How to publish and subscribe to the topics, domains, system topics and namespace topics. @param known ids of those to leave out */
 export function resourceLines(emulator: EventGridEmulator, known: ReadonlySet<string> = new Set()): string[] {
   const isNew = ({ id }: { readonly id: string }) => !known.has(id)
   return [
@@ -39,12 +38,14 @@ export function resourceLines(emulator: EventGridEmulator, known: ReadonlySet<st
       .filter(isNew)
       .flatMap((domain) => publishedLines('domain', domain)),
     ...emulator.systemTopics().filter(isNew).flatMap(systemTopicLines),
+    ...emulator.namespaceTopics().filter(isNew).flatMap(namespaceTopicLines),
   ]
 }
 
 /** The ids of these resources. */
 export function resourceIds(emulator: EventGridEmulator): ReadonlySet<string> {
-  return new Set([...emulator.topics(), ...emulator.domains(), ...emulator.systemTopics()].map(({ id }) => id))
+  const all = [...emulator.topics(), ...emulator.domains(), ...emulator.systemTopics(), ...emulator.namespaceTopics()]
+  return new Set(all.map(({ id }) => id))
 }
 
 function publishedLines(noun: 'topic' | 'domain', { name, id, endpoint, httpEndpoint, keys }: TopicView): string[] {

@@ -51,6 +51,7 @@ const reloaded: ReadonlySet<string> = new Set<keyof ParsedConfig['config']>([
   'topics',
   'domains',
   'systemTopics',
+  'namespaces',
   'eventSubscriptions',
   'ingress',
 ])

@@ -81,6 +81,16 @@ it('shows a domain that is added while it runs', async () => {
   expect(emulate.lines.filter((line) => line === 'domain shop')).toHaveLength(1)
 })
 
+it('takes over a namespace topic that is added while it runs, and shows it', async () => {
+  const file = configFile('namespaces: [{ name: shop, topics: [{ name: orders }] }]')
+  const emulate = await startEmulate(['--config', file])
+  writeFileSync(file, 'namespaces: [{ name: shop, topics: [{ name: orders }, { name: returns }] }]')
+  await emulate.line(/emulator\.yaml: taken over$/)
+  const shown = emulate.lines.filter((line) => line.startsWith('namespace topic '))
+  expect(shown).toEqual(['namespace topic orders', 'namespace topic returns'])
+  expect(emulate.lines.join('\n')).not.toContain('next start')
+})
+
 it('leaves what was in force when the file breaks, says so, and goes on when it is mended', async () => {
   const subscriber = await startSubscriber()
   const good = auditConfig(subscriber.url)
