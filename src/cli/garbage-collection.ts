@@ -35,7 +35,7 @@ function limitHeapGrowth(): void {
   let percent: number = growth.min
   let [lastSecond, earlier, seconds] = [0, 0, 0]
   setFlagsFromString(`--heap-growing-percent=${percent}`)
-  if (process.constrainedMemory() < ampleBytes) return
+  if (isScarce(process.constrainedMemory())) return
   const observer = new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) if (isWholeHeap(entry)) lastSecond++
   })
@@ -48,6 +48,11 @@ function limitHeapGrowth(): void {
     lastSecond = 0
     if (isRestOver) [earlier, seconds] = [0, 0]
   }, 1_000).unref()
+}
+
+/** True where the limit of memory leaves none for speed. 0 is a limit that Node does not know, as on macOS. */
+export function isScarce(limitBytes: number): boolean {
+  return limitBytes > 0 && limitBytes < ampleBytes
 }
 
 /**

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { nextGrowth } from '../../src/cli/garbage-collection.ts'
+import { isScarce, nextGrowth } from '../../src/cli/garbage-collection.ts'
 
 it.each([
   { percent: 50, lastSecond: 1, lastSeconds: 7, next: 50, why: 'a moderate load' },
@@ -16,3 +16,12 @@ it.each([
     expect(nextGrowth(percent, { lastSecond, lastSeconds })).toBe(next)
   },
 )
+
+it.each([
+  { limit: 'of a small container', bytes: 256 * 2 ** 20, scarce: true },
+  { limit: 'of a large container', bytes: 512 * 2 ** 20, scarce: false },
+  { limit: 'that Node does not know', bytes: 0, scarce: false },
+  { limit: 'of a machine without one', bytes: 2 ** 64, scarce: false },
+])('a limit $limit keeps the heap small: $scarce', ({ bytes, scarce }) => {
+  expect(isScarce(bytes)).toBe(scarce)
+})
