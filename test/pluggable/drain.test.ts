@@ -13,17 +13,11 @@ import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { listeningServers } from '../support/listening-servers.ts'
 import { makeSocketFolder } from '../support/socket-folder.ts'
-import { openComponent } from './open-component.ts'
+import { beginReading, openComponent } from './open-component.ts'
 
 async function openBusy() {
   const open = await openComponent()
-  const { host, fields, emulator, publish } = open
-  await host.init('input', 'orders', fields)
-  await host.init('output', 'orders', fields)
-  const reading = await host.read('orders')
-  await emulator.records.handshakes.waitFor(({ outcome }) => outcome === 'validated')
-  await emulator.idle()
-  await publish('1')
+  const reading = await beginReading(open)
   return { ...open, reading, event: await reading.next() }
 }
 

@@ -5,7 +5,7 @@ import { openMetricsServer } from '../../src/binding/metrics-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { failToAccept, listeningServers } from '../support/listening-servers.ts'
 import { openConnection } from '../support/open-connection.ts'
-import { openComponent } from './open-component.ts'
+import { beginReading, openComponent } from './open-component.ts'
 
 async function openServed() {
   const open = await openComponent()
@@ -79,13 +79,9 @@ it('stays alive when Azure refuses it, since a restart would not help', async ()
 })
 
 it('counts events, calls and Inits for Prometheus', async () => {
-  const { get, host, fields, emulator, publish } = await openServed()
-  await host.init('input', 'orders', fields)
-  await host.init('output', 'orders', fields)
-  const reading = await host.read('orders')
-  await emulator.records.handshakes.waitFor(({ outcome }) => outcome === 'validated')
-  await emulator.idle()
-  await publish('1')
+  const open = await openServed()
+  const { get, host, emulator } = open
+  const reading = await beginReading(open)
   reading.acknowledge(await reading.next(), 'not now')
   reading.acknowledge(await reading.next())
   await emulator.settled()

@@ -4,7 +4,7 @@ import { createPluggable, type Pluggable, type PluggableOptions } from '../../sr
 import { type CapturedLog, captureLog } from '../support/captured-log.ts'
 import { freePort } from '../support/free-port.ts'
 import { makeSocketFolder } from '../support/socket-folder.ts'
-import { connectHost, type GrpcHost } from './grpc-host.ts'
+import { connectHost, type GrpcHost, type ReadSession } from './grpc-host.ts'
 
 /** A served component with an emulator behind it, and a host connected to it. */
 export interface OpenComponent {
@@ -77,4 +77,15 @@ export async function openComponent(
       if (!answer.ok) throw new Error(`publishing was answered ${answer.status} ${await answer.text()}`)
     },
   }
+}
+
+/** Initialises both sides, begins to read, and publishes event 1 when the event subscription delivers. */
+export async function beginReading({ host, fields, emulator, publish }: OpenComponent): Promise<ReadSession> {
+  await host.init('input', 'orders', fields)
+  await host.init('output', 'orders', fields)
+  const reading = await host.read('orders')
+  await emulator.records.handshakes.waitFor(({ outcome }) => outcome === 'validated')
+  await emulator.idle()
+  await publish('1')
+  return reading
 }
