@@ -21,8 +21,8 @@ export interface DeclaredNamespace {
 }
 
 /**
- * Makes a namespace with its topics and event subscriptions, or gives an existing one new settings; keys and events
- * stay. Throws a RangeError for an unknown Azure subscription, and an
+ * Makes a namespace with its topics and event subscriptions, or gives an existing one new settings. Keys, events and
+ * what was written through ARM beside the settings stay. Throws a RangeError for an unknown Azure subscription, and an
  * ArmError for settings that ARM would refuse.
  */
 export function putNamespace(targets: NamespaceTargets, options: NamespaceOptions): DeclaredNamespace {
@@ -32,13 +32,14 @@ export function putNamespace(targets: NamespaceTargets, options: NamespaceOption
   const id = `${scope}/providers/Microsoft.EventGrid/namespaces/${options.name}`
   const existing = namespaces.namespaces.get(id)
   const namespace: Namespace = {
+    shown: {},
+    ...existing,
     id: existing?.id ?? id,
     name: options.name,
     subscriptionId,
     resourceGroup,
     location: options.location ?? emulatorDefaults.location,
     keys: options.keys ?? existing?.keys ?? [randomKey(), randomKey()],
-    shown: existing?.shown ?? {},
   }
   namespaces.namespaces.put(namespace)
   const topics = (options.topics ?? []).map((topic) => putTopic(targets, namespace, topic))

@@ -378,6 +378,15 @@ it('goes with its events when reconfigure() no longer names it; what was made th
   expect(emulator.namespaceTopics().map(({ name }) => name)).toEqual(['returns'])
 })
 
+it('keeps its tags when reconfigure() names it again', async () => {
+  const { emulator, topic } = await openQueue()
+  const namespace = topic.id.replace(/\/topics\/.*/, '')
+  const tags = { team: 'shop' }
+  await sendArm(emulator, namespace, { method: 'PATCH', body: JSON.stringify({ tags }) })
+  emulator.reconfigure(queue())
+  expect(await sendArm(emulator, namespace)).toMatchObject({ status: 200, body: { tags } })
+})
+
 it('forwards events of a custom topic by an event subscription with a NamespaceTopic destination', async () => {
   const { emulator, topic, receive } = await openQueue()
   onTestFinished(() => emulator.close())
