@@ -1,10 +1,12 @@
 import type { NamespaceContents } from '../arm/namespace-place.ts'
 import { storeNamespaceTopic } from '../arm/namespace-topics.ts'
+import { deleteNamespace } from '../arm/namespaces.ts'
 import { parseQueueSubscription, storeQueueSubscription } from '../arm/queue-subscriptions.ts'
 import type { Directory } from '../entra/directory.ts'
 import type { Clock } from '../model/clock.ts'
 import { randomKey } from '../model/model.ts'
 import type { Namespace } from '../model/namespace.ts'
+import { namespaceNamed } from '../model/namespace-store.ts'
 import { declaredGroup } from './declared-group.ts'
 import { emulatorDefaults, type NamespaceOptions, type NamespaceTopicOptions } from './options.ts'
 
@@ -22,8 +24,8 @@ export interface DeclaredNamespace {
 
 /**
  * Makes a namespace with its topics and event subscriptions, or gives an existing one new settings. Keys, events and
- * what was written through ARM beside the settings stay. Throws a RangeError for an unknown Azure subscription, and an
- * ArmError for settings that ARM would refuse.
+ * what was written through ARM beside the settings stay. A namespace of that name elsewhere is removed. Throws a
+ * RangeError for an unknown Azure subscription, and an ArmError for settings that ARM would refuse.
  */
 export function putNamespace(targets: NamespaceTargets, options: NamespaceOptions): DeclaredNamespace {
   const { namespaces, directory } = targets
@@ -31,6 +33,8 @@ export function putNamespace(targets: NamespaceTargets, options: NamespaceOption
   const scope = `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}`
   const id = `${scope}/providers/Microsoft.EventGrid/namespaces/${options.name}`
   const existing = namespaces.namespaces.get(id)
+  const former = existing ? undefined : namespaceNamed(namespaces, options.name)
+  if (former) deleteNamespace(targets, former)
   const namespace: Namespace = {
     shown: {},
     ...existing,

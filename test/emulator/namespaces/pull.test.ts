@@ -387,6 +387,17 @@ it('keeps its tags when reconfigure() names it again', async () => {
   expect(await sendArm(emulator, namespace)).toMatchObject({ status: 200, body: { tags } })
 })
 
+it('goes with all topics and events where its namespace moves to another resource group', async () => {
+  const { emulator, topic, publish } = await openQueue()
+  await publish()
+  const byHand = topic.id.replace(/orders$/, 'returns')
+  expect((await sendArm(emulator, byHand, { method: 'PUT', body: '{"properties":{}}' })).status).toBe(201)
+  emulator.reconfigure({ namespaces: queue().namespaces.map((one) => ({ ...one, resourceGroup: 'other' })) })
+  const moved = topic.id.replace('/resourceGroups/rg/', '/resourceGroups/other/')
+  expect(emulator.namespaceTopics().map(({ id }) => id)).toEqual([moved])
+  expect(emulator.pending).toBe(0)
+})
+
 it('forwards events of a custom topic by an event subscription with a NamespaceTopic destination', async () => {
   const { emulator, topic, receive } = await openQueue()
   onTestFinished(() => emulator.close())
