@@ -205,7 +205,7 @@ export class EventGridEmulator implements AsyncDisposable {
   }
 
   /**
-   * Counts since the start: of events, those of namespace topics too, and for `failed` of delivery attempts to subscribers. An
+   * Counts since the start. `failed` counts attempts of push delivery, the others events, those of namespace topics too. An
    * event that a receiver acknowledges is delivered.
    */
   figures(): Readonly<Record<FigureName, number>> {

@@ -1,6 +1,6 @@
 /**
- * What is counted. `failed` counts tries, the others events: one published event may be
- * delivered to several subscriptions.
+ * What is counted. `failed` counts attempts of push delivery, the others events of push and pull delivery: one published
+ * event may be delivered to several subscriptions.
  */
 export type FigureName = 'published' | 'delivered' | 'failed' | 'deadLettered' | 'dropped'
 

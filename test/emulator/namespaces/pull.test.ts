@@ -350,7 +350,7 @@ it('is shown by /page/state, and its events are counted there and in figures()',
   const [first, second] = await receive('maxEvents=2&maxWaitTime=10')
   await settle('acknowledge', [first?.lockToken ?? ''])
   await settle('reject', [second?.lockToken ?? ''])
-  const counts = { published: 3, delivered: 1, deadLettered: 0, dropped: 1 }
+  const counts = { published: 3, delivered: 1, failed: 0, deadLettered: 0, dropped: 1 }
   const state: unknown = await (await fetch(`${emulator.proxy}/page/state`)).json()
   expect(state).toMatchObject({
     totals: { ...counts, pending: 1 },

@@ -331,7 +331,7 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     await tabTo(page, '#throughput svg')
     await keyboard.press('Home')
     const plot = page.getByRole('slider', { name: /published and delivered/ })
-    expect(await plot.getAttribute('aria-valuetext')).toBe('14:05:10: published 0, delivered 0, failed tries 0')
+    expect(await plot.getAttribute('aria-valuetext')).toBe('14:05:10: published 0, delivered 0, failed pushes 0')
     expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid')
   })
 

@@ -30,12 +30,12 @@ function followAddress() {
 const lists = createResourceLists()
 const form = await createPublishForm()
 const throughput = createPlot('throughput', {
-  title: 'Events published and delivered, and tries that failed, per second of the last two minutes',
+  title: 'Events published and delivered, and pushes that failed, per second of the last two minutes',
   least: 5,
   lines: [
     { field: 'published', label: 'published', tone: 'accent', area: true },
     { field: 'delivered', label: 'delivered', tone: 'ok' },
-    { field: 'failed', label: 'failed tries', tone: 'bad', dashed: true },
+    { field: 'failed', label: 'failed pushes', tone: 'bad', dashed: true },
   ],
 })
 const latency = createPlot('latency', {
