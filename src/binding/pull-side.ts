@@ -2,7 +2,7 @@ import { namespaceUrl } from '../core/endpoints.ts'
 import type { EventHandler } from '../core/event.ts'
 import { createQuietLog } from '../core/quiet-log.ts'
 import { readTraceContext } from '../core/trace-context.ts'
-import { createDispatcher } from '../listener/dispatch.ts'
+import { createDispatcher, dispatch, loadOf, stopDispatcher, whenIdle } from '../listener/dispatch.ts'
 import { readParsedEvent } from '../listener/read-delivery.ts'
 import type { PullMetadata } from '../metadata/metadata.ts'
 import { createNamespaceClient } from '../receiver/namespace-client.ts'
@@ -128,7 +128,7 @@ function createEventDispatch(
   return {
     dispatch(events) {
       for (const { bytes, value, metadata, redelivered, settle } of events) {
-        dispatcher.dispatch({
+        dispatch(dispatcher, {
           members: [readParsedEvent(bytes, value)],
           metadata: withTraceContext(metadata, value),
           bytes: bytes.length,
@@ -139,10 +139,10 @@ function createEventDispatch(
         })
       }
     },
-    stop: dispatcher.stop,
-    idle: dispatcher.idle,
+    stop: () => stopDispatcher(dispatcher),
+    idle: () => whenIdle(dispatcher),
     get running() {
-      return dispatcher.running
+      return loadOf(dispatcher).running
     },
   }
 }

@@ -1,62 +1,86 @@
 import type { CancelTimer, Clock } from '../support/clock.ts'
-import { createPlacedList, type Placed } from '../support/placed-list.ts'
+import {
+  countOf,
+  createPlacedList,
+  membersOf,
+  type Placed,
+  type PlacedList,
+  place,
+  unplace,
+} from '../support/placed-list.ts'
 
 /** An item with a deadline, by `now`. */
 export interface Expiring extends Placed {
   readonly expiresAt: number
 }
 
+export interface DeadlinesOptions<T extends Expiring> {
+  readonly clock: Pick<Clock, 'setTimer'>
+  /** Milliseconds of a monotonic clock. */
+  readonly now: () => number
+  /** Called for items still present at their deadline. */
+  readonly expire: (item: T) => void
+}
+
 /**
- * Calls `expire` for items still present at their deadline. One timer for all items: thousands of deliveries begin and end each second, and
- * nearly all end in time. The timer is set for the first item; when it fires it is set for the earliest of the rest.
+ * The deadlines of all items, with one timer: thousands of deliveries begin and end each second, and nearly all end in time. The timer is
+ * set for the first item; when it fires it is set for the earliest of the rest.
  */
-export function createDeadlines<T extends Expiring>(
-  clock: Pick<Clock, 'setTimer'>,
-  now: () => number,
-  expire: (item: T) => void,
-) {
-  const open = createPlacedList<T>()
-  let cancel: CancelTimer | undefined
-  let timerAt = Number.POSITIVE_INFINITY
-  let stopped = false
+export interface Deadlines<T extends Expiring> {
+  readonly options: DeadlinesOptions<T>
+  readonly open: PlacedList<T>
+  cancel: CancelTimer | undefined
+  /** When the timer fires; infinite without one. */
+  timerAt: number
+  stopped: boolean
+}
 
-  function clear(): void {
-    cancel?.()
-    cancel = undefined
-    timerAt = Number.POSITIVE_INFINITY
-  }
+export function createDeadlines<T extends Expiring>(options: DeadlinesOptions<T>): Deadlines<T> {
+  return { options, open: createPlacedList(), cancel: undefined, timerAt: Number.POSITIVE_INFINITY, stopped: false }
+}
 
-  function setFor(at: number): void {
-    clear()
-    timerAt = at
-    cancel = clock.setTimer(Math.max(at - now(), 0), sweep)
-  }
+export function addDeadline<T extends Expiring>(deadlines: Deadlines<T>, item: T): void {
+  place(deadlines.open, item)
+  if (item.expiresAt < deadlines.timerAt) setFor(deadlines, item.expiresAt)
+}
 
-  function sweep(): void {
-    clear()
-    const time = now()
-    let next = Number.POSITIVE_INFINITY
-    for (const item of open.members) {
-      if (item.expiresAt > time) next = Math.min(next, item.expiresAt)
-      // False where another item that expired has removed this one.
-      else if (open.remove(item)) expire(item)
-    }
-    if (next < timerAt) setFor(next)
-  }
+export function removeDeadline<T extends Expiring>(deadlines: Deadlines<T>, item: T): void {
+  unplace(deadlines.open, item)
+  if (deadlines.stopped) clearIfEmpty(deadlines)
+}
 
-  return {
-    add(item: T): void {
-      open.add(item)
-      if (item.expiresAt < timerAt) setFor(item.expiresAt)
-    },
-    remove(item: T): void {
-      open.remove(item)
-      if (stopped && open.size === 0) clear()
-    },
-    /** Clears the timer as soon as no item is left. */
-    stop(): void {
-      stopped = true
-      if (open.size === 0) clear()
-    },
+/** Clears the timer as soon as no item is left. */
+export function stopDeadlines<T extends Expiring>(deadlines: Deadlines<T>): void {
+  deadlines.stopped = true
+  clearIfEmpty(deadlines)
+}
+
+function clearIfEmpty<T extends Expiring>(deadlines: Deadlines<T>): void {
+  if (countOf(deadlines.open) === 0) clear(deadlines)
+}
+
+function clear<T extends Expiring>(deadlines: Deadlines<T>): void {
+  deadlines.cancel?.()
+  deadlines.cancel = undefined
+  deadlines.timerAt = Number.POSITIVE_INFINITY
+}
+
+function setFor<T extends Expiring>(deadlines: Deadlines<T>, at: number): void {
+  const { clock, now } = deadlines.options
+  clear(deadlines)
+  deadlines.timerAt = at
+  deadlines.cancel = clock.setTimer(Math.max(at - now(), 0), () => sweep(deadlines))
+}
+
+function sweep<T extends Expiring>(deadlines: Deadlines<T>): void {
+  const { now, expire } = deadlines.options
+  clear(deadlines)
+  const time = now()
+  let next = Number.POSITIVE_INFINITY
+  for (const item of membersOf(deadlines.open)) {
+    if (item.expiresAt > time) next = Math.min(next, item.expiresAt)
+    // False where another item that expired has removed this one.
+    else if (unplace(deadlines.open, item)) expire(item)
   }
+  if (next < deadlines.timerAt) setFor(deadlines, next)
 }

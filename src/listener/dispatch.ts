@@ -2,10 +2,21 @@ import type { EventHandler } from '../core/event.ts'
 import type { DeliverySource } from '../core/processing.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
 import type { Clock } from '../support/clock.ts'
-import { createCalls } from './calls.ts'
-import { createDeadlines } from './deadlines.ts'
+import { leave, refuseAll } from './admission.ts'
+import {
+  beginCall,
+  type Call,
+  type Calls,
+  createCalls,
+  endCall,
+  joinEarlier,
+  keepOutcomes,
+  settleOutcomes,
+} from './calls.ts'
+import { addDeadline, createDeadlines, type Deadlines, removeDeadline, stopDeadlines } from './deadlines.ts'
+import type { CallOutcome } from './handler-calls.ts'
 import { type Delivery, type EventOutcome, type EventPlace, type OpenDelivery, openDelivery } from './open-delivery.ts'
-import { createSlots } from './slots.ts'
+import { createSlots, leaveQueue, releaseUnused, type Slots, takeSlot } from './slots.ts'
 
 export interface DispatcherOptions extends DeliverySource {
   /** Asked anew for each event. */
@@ -22,128 +33,145 @@ export interface DispatcherOptions extends DeliverySource {
 
 /** Hands events to the handler and settles each delivery once. Knows nothing of how deliveries arrive. */
 export interface Dispatcher {
-  dispatch(delivery: Delivery): void
-  /** Begins no more events, and settles the deliveries that wait. */
-  stop(): void
-  /** Resolves when no handler runs and every delivery is settled. */
-  idle(): Promise<void>
-  /** Handler calls that have not ended, also those that timed out. */
-  readonly running: number
-  /** Deliveries that wait for a handler call. */
-  readonly waiting: number
+  readonly handlerTimeoutMs: number
+  readonly now: () => number
+  readonly log: QuietLog
+  readonly slots: Slots
+  readonly deadlines: Deadlines<OpenDelivery>
+  readonly calls: Calls
+  /** Deliveries that are not settled. */
+  unsettled: number
+  /** It begins no more events. */
+  stopped: boolean
+  /** Resolved when no handler runs and every delivery is settled. `undefined` while nobody waits for that. */
+  idle: PromiseWithResolvers<void> | undefined
 }
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { handlerTimeoutMs, log, now, clock } = options
-  const slots = createSlots({ ...options, onSlot: proceed, onRefused: giveUp })
-  const deadlines = createDeadlines<OpenDelivery>(clock, now, expire)
-  const calls = createCalls({ ...options, onOutcome: end, onReturn })
-  const idle = createIdleSignal(() => calls.running === 0 && unsettled === 0)
-  let unsettled = 0
-  let stopped = false
-
-  function dispatch(delivery: Delivery): void {
-    const work = openDelivery(delivery, handlerTimeoutMs)
-    unsettled++
-    if (work.expiresAt <= now()) expire(work)
-    else proceed(work)
-    if (!work.settled) deadlines.add(work)
+  const { handlerTimeoutMs, now, log, clock } = options
+  const dispatcher: Dispatcher = {
+    ...{ handlerTimeoutMs, now, log },
+    slots: createSlots({
+      ...options,
+      onSlot: (work) => proceed(dispatcher, work),
+      onRefused: (work) => giveUp(dispatcher, work),
+    }),
+    deadlines: createDeadlines({ clock, now, expire: (work) => expire(dispatcher, work) }),
+    calls: createCalls(options),
+    unsettled: 0,
+    stopped: false,
+    idle: undefined,
   }
-
-  /** Begins events until all are begun or one has to wait for a slot. */
-  function proceed(work: OpenDelivery): void {
-    const { members, redelivered } = work.delivery
-    while (!work.settled && work.next < members.length) {
-      const index = work.next
-      const member = members[index]
-      if (member === undefined) break
-      if ('invalid' in member) {
-        work.next++
-        log.warn('a delivery holds something that is not an event', { position: index, reason: member.invalid })
-        end({ work, index }, 'invalid')
-      } else if (redelivered && calls.join({ work, index }, member)) work.next++
-      else if (stopped) giveUp(work)
-      else if (!slots.take(work)) break
-      else {
-        work.next++
-        if (!calls.begin({ work, index }, member)) {
-          slots.release()
-          end({ work, index }, 'notTried')
-        }
-      }
-    }
-    slots.releaseUnused(work)
-  }
-
-  function onReturn(): void {
-    slots.release()
-    idle.check()
-  }
-
-  function end({ work, index }: EventPlace, outcome: EventOutcome): void {
-    work.outcomes[index] = outcome
-    if (--work.open === 0) settle(work)
-  }
-
-  /** Events that were not begun keep the outcome `notTried`. */
-  function giveUp(work: OpenDelivery): void {
-    slots.cancel(work)
-    work.open -= work.outcomes.length - work.next
-    work.next = work.outcomes.length
-    if (work.open === 0 && !work.settled) settle(work)
-  }
-
-  /** `handlerTimeout` is over. */
-  function expire(work: OpenDelivery): void {
-    if (work.settled) return
-    slots.cancel(work)
-    settle(work)
-    work.timeout.abort(new DOMException('handlerTimeout is over', 'TimeoutError'))
-  }
-
-  function settle(work: OpenDelivery): void {
-    work.settled = true
-    deadlines.remove(work)
-    let isKnown = false
-    work.delivery.settle(work.outcomes, (isTaken) => {
-      isKnown = true
-      calls.settled(work, isTaken)
-    })
-    if (!isKnown) calls.settling(work)
-    unsettled--
-    idle.check()
-  }
-
-  return {
-    dispatch,
-    stop() {
-      stopped = true
-      slots.refuseAll()
-      deadlines.stop()
-    },
-    idle: idle.reached,
-    get running() {
-      return calls.running
-    },
-    get waiting() {
-      return slots.waiting
-    },
-  }
+  return dispatcher
 }
 
-/** Lets callers wait for a state. `check` is called whenever it may have been reached. */
-function createIdleSignal(isIdle: () => boolean): { reached(): Promise<void>; check(): void } {
-  const waiting: (() => void)[] = []
-  const check = () => {
-    if (waiting.length === 0 || !isIdle()) return
-    for (const resolve of waiting.splice(0)) resolve()
+export function dispatch(dispatcher: Dispatcher, delivery: Delivery): void {
+  const work = openDelivery(delivery, dispatcher.handlerTimeoutMs)
+  dispatcher.unsettled++
+  if (work.expiresAt <= dispatcher.now()) expire(dispatcher, work)
+  else proceed(dispatcher, work)
+  if (!work.settled) addDeadline(dispatcher.deadlines, work)
+}
+
+/** Begins no more events, and settles the deliveries that wait. */
+export function stopDispatcher(dispatcher: Dispatcher): void {
+  dispatcher.stopped = true
+  refuseAll(dispatcher.slots.admission)
+  stopDeadlines(dispatcher.deadlines)
+}
+
+/** Resolves when no handler runs and every delivery is settled. */
+export function whenIdle(dispatcher: Dispatcher): Promise<void> {
+  dispatcher.idle ??= Promise.withResolvers()
+  const { promise } = dispatcher.idle
+  checkIdle(dispatcher)
+  return promise
+}
+
+/** Handler calls that have not ended, also those that timed out; and deliveries that wait for one. */
+export function loadOf({ calls, slots }: Dispatcher): { readonly running: number; readonly waiting: number } {
+  return { running: calls.running, waiting: slots.admission.waiting }
+}
+
+/** Begins events until all are begun or one has to wait for a slot. */
+function proceed(dispatcher: Dispatcher, work: OpenDelivery): void {
+  const { members } = work.delivery
+  while (!work.settled && work.next < members.length) {
+    const index = work.next
+    const member = members[index]
+    if (member === undefined) break
+    if ('invalid' in member) {
+      work.next++
+      const reason = { position: index, reason: member.invalid }
+      dispatcher.log.warn('a delivery holds something that is not an event', reason)
+      end(dispatcher, { work, index }, 'invalid')
+      continue
+    }
+    const earlier = work.delivery.redelivered ? joinEarlier(dispatcher.calls, { work, index }, member) : undefined
+    if (earlier !== undefined) {
+      work.next++
+      if (earlier !== 'joined') end(dispatcher, { work, index }, earlier)
+    } else if (dispatcher.stopped) giveUp(dispatcher, work)
+    else if (!takeSlot(dispatcher.slots, work)) break
+    else {
+      work.next++
+      const hasBegun = beginCall(dispatcher.calls, { work, index }, member, (call, outcome) =>
+        onReturn(dispatcher, call, outcome),
+      )
+      if (!hasBegun) {
+        leave(dispatcher.slots.admission)
+        end(dispatcher, { work, index }, 'notTried')
+      }
+    }
   }
-  return {
-    check,
-    reached: () =>
-      new Promise((resolve) => {
-        waiting.push(resolve)
-        check()
-      }),
-  }
+  releaseUnused(dispatcher.slots, work)
+}
+
+/** The handler has ended. */
+function onReturn(dispatcher: Dispatcher, call: Call, outcome: CallOutcome): void {
+  endCall(dispatcher.calls, call, outcome)
+  for (const place of call.awaitedBy) if (!place.work.settled) end(dispatcher, place, outcome)
+  leave(dispatcher.slots.admission)
+  checkIdle(dispatcher)
+}
+
+function end(dispatcher: Dispatcher, { work, index }: EventPlace, outcome: EventOutcome): void {
+  work.outcomes[index] = outcome
+  if (--work.open === 0) settle(dispatcher, work)
+}
+
+/** Events that were not begun keep the outcome `notTried`. */
+function giveUp(dispatcher: Dispatcher, work: OpenDelivery): void {
+  leaveQueue(dispatcher.slots, work)
+  work.open -= work.outcomes.length - work.next
+  work.next = work.outcomes.length
+  if (work.open === 0 && !work.settled) settle(dispatcher, work)
+}
+
+/** `handlerTimeout` is over. */
+function expire(dispatcher: Dispatcher, work: OpenDelivery): void {
+  if (work.settled) return
+  leaveQueue(dispatcher.slots, work)
+  settle(dispatcher, work)
+  work.timeout.abort(new DOMException('handlerTimeout is over', 'TimeoutError'))
+}
+
+function settle(dispatcher: Dispatcher, work: OpenDelivery): void {
+  const { calls, deadlines } = dispatcher
+  work.settled = true
+  removeDeadline(deadlines, work)
+  let isKnown = false
+  work.delivery.settle(work.outcomes, (isTaken) => {
+    isKnown = true
+    settleOutcomes(calls, work, isTaken)
+  })
+  if (!isKnown) keepOutcomes(calls, work)
+  dispatcher.unsettled--
+  checkIdle(dispatcher)
+}
+
+function checkIdle(dispatcher: Dispatcher): void {
+  if (!dispatcher.idle || dispatcher.calls.running > 0 || dispatcher.unsettled > 0) return
+  dispatcher.idle.resolve()
+  dispatcher.idle = undefined
 }

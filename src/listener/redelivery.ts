@@ -1,4 +1,4 @@
-import { createPlacedList, type Placed } from '../support/placed-list.ts'
+import { createPlacedList, membersOf, type Placed, type PlacedList } from '../support/placed-list.ts'
 
 /** How an event ended that needs no second handling. An event whose handler threw is handled again, so it is not remembered. */
 export type FinalOutcome = 'resolved' | 'rejected'
@@ -10,37 +10,41 @@ export interface RunningEvent extends Placed {
   readonly arrivedAt: number
 }
 
-export interface RedeliveryOptions {
-  /** Milliseconds. */
-  readonly now: () => number
-  /** How long a redelivery joins a handling that still runs; later the event is handled anew, in case the handling hangs. */
-  readonly joinForMs: number
-  /** Outcomes that are remembered. @default 10_000 */
-  readonly capacity?: number
+/** What is known of events that may be delivered again, by their digest. */
+export interface Redelivery<R extends RunningEvent> {
+  /** The handler calls that have not ended. */
+  readonly running: PlacedList<R>
+  /** Outcomes that the sender does not know. */
+  readonly settled: Map<string, FinalOutcome>
+  readonly capacity: number
 }
 
-/** Recognises redelivered events by their digest. */
-export function createRedelivery<R extends RunningEvent>(options: RedeliveryOptions) {
-  const { now, joinForMs, capacity = 10_000 } = options
-  const running = createPlacedList<R>()
-  const settled = new Map<string, FinalOutcome>()
-  return {
-    /** A handler was called. */
-    begin: running.add,
-    /** It has ended. */
-    end: (ended: R) => void running.remove(ended),
-    /** Keeps the outcome of an event whose sender does not know it. Beyond the capacity the oldest outcome is forgotten. */
-    remember(digest: string, outcome: FinalOutcome): void {
-      settled.delete(digest)
-      settled.set(digest, outcome)
-      const oldest = settled.size > capacity ? settled.keys().next().value : undefined
-      if (oldest !== undefined) settled.delete(oldest)
-    },
-    /** The handling that still runs, the outcome of an ended one, or undefined for a new event. */
-    find(digest: string): R | FinalOutcome | undefined {
-      const oldestToJoin = now() - joinForMs
-      const joinable = running.members.find((other) => other.arrivedAt > oldestToJoin && other.event.digest === digest)
-      return joinable ?? settled.get(digest)
-    },
-  }
+/** @param capacity outcomes that are remembered */
+export function createRedelivery<R extends RunningEvent>(capacity = 10_000): Redelivery<R> {
+  return { running: createPlacedList(), settled: new Map(), capacity }
+}
+
+/** Keeps the outcome of an event whose sender does not know it. Beyond the capacity the oldest outcome is forgotten. */
+export function remember<R extends RunningEvent>(
+  { settled, capacity }: Redelivery<R>,
+  digest: string,
+  outcome: FinalOutcome,
+): void {
+  settled.delete(digest)
+  settled.set(digest, outcome)
+  const oldest = settled.size > capacity ? settled.keys().next().value : undefined
+  if (oldest !== undefined) settled.delete(oldest)
+}
+
+/**
+ * The handling that still runs, the outcome of an ended one, or undefined for a new event. A handling whose delivery arrived before
+ * `since` is not joined: it may hang.
+ */
+export function findEarlier<R extends RunningEvent>(
+  { running, settled }: Redelivery<R>,
+  digest: string,
+  since: number,
+): R | FinalOutcome | undefined {
+  const joinable = membersOf(running).find((other) => other.arrivedAt > since && other.event.digest === digest)
+  return joinable ?? settled.get(digest)
 }

@@ -1,22 +1,6 @@
 import type { CancelTimer, Clock } from '../support/clock.ts'
-import { createAdmission, type Waiter } from './admission.ts'
+import { type Admission, cancelWait, createAdmission, leave, tryEnter, type Waiter, wait } from './admission.ts'
 import type { OpenDelivery } from './open-delivery.ts'
-
-/** Handler calls at once, and the deliveries that wait for one. */
-export interface Slots {
-  /** Takes a slot, or puts the delivery in the queue and returns false. */
-  take(work: OpenDelivery): boolean
-  /** Gives back one slot; the delivery that has waited longest gets it. */
-  release(): void
-  /** Gives back the slot that a delivery was given and does not need. */
-  releaseUnused(work: OpenDelivery): void
-  /** Takes a delivery out of the queue. */
-  cancel(work: OpenDelivery): void
-  /** Refuses all that wait. */
-  refuseAll(): void
-  /** Deliveries in the queue. */
-  readonly waiting: number
-}
 
 export interface SlotsOptions {
   readonly maxConcurrency: number
@@ -29,64 +13,68 @@ export interface SlotsOptions {
   readonly onRefused: (work: OpenDelivery) => void
 }
 
+/** Handler calls at once, and the deliveries that wait for one. */
+export interface Slots {
+  readonly options: SlotsOptions
+  readonly admission: Admission
+  readonly waiters: WeakMap<OpenDelivery, WaitingDelivery>
+}
+
+interface WaitingDelivery extends Waiter {
+  cancelTimer: CancelTimer | undefined
+}
+
 /** Memory that a waiting event takes beside its bytes. Without it a queue of tiny events would not be bounded. */
 const memberBytes = 300
 
 export function createSlots(options: SlotsOptions): Slots {
-  const { admissionWaitMs = 3_000, clock, onSlot, onRefused } = options
-  const admission = createAdmission(options)
-  const waiters = new WeakMap<OpenDelivery, Waiter & { cancelTimer: CancelTimer | undefined }>()
+  return { options, admission: createAdmission(options.maxConcurrency), waiters: new WeakMap() }
+}
 
-  /** A waiting delivery keeps the bytes of its events only, because the queue is bounded by bytes. */
-  function waiterOf(work: OpenDelivery) {
-    const known = waiters.get(work)
-    if (known) return known
-    for (const member of work.delivery.members) if (!('invalid' in member)) member.forgetCloudEvent()
-    const waiter = {
-      cancelTimer: undefined,
-      bytes: work.delivery.bytes + work.delivery.members.length * memberBytes,
-      admit() {
-        stopTimer(work)
-        work.holdsSlot = true
-        onSlot(work)
-      },
-      refuse: () => onRefused(work),
-    }
-    waiters.set(work, waiter)
-    return waiter
+/** Takes a slot, or puts the delivery in the queue and returns false. */
+export function takeSlot(slots: Slots, work: OpenDelivery): boolean {
+  if (work.holdsSlot || tryEnter(slots.admission)) {
+    work.holdsSlot = false
+    work.admitted = true
+    return true
   }
+  const { clock, admissionWaitMs = 3_000, onRefused } = slots.options
+  const waiter = waiterOf(slots, work)
+  if (!wait(slots.admission, waiter, work.admitted ? 'again' : 'first')) onRefused(work)
+  else if (!work.admitted) waiter.cancelTimer = clock.setTimer(admissionWaitMs, () => onRefused(work))
+  return false
+}
 
-  function stopTimer(work: OpenDelivery): void {
-    waiters.get(work)?.cancelTimer?.()
-  }
+/** Gives back the slot that a delivery was given and does not need. */
+export function releaseUnused({ admission }: Slots, work: OpenDelivery): void {
+  if (!work.holdsSlot) return
+  work.holdsSlot = false
+  leave(admission)
+}
 
-  return {
-    take(work) {
-      if (work.holdsSlot || admission.tryEnter()) {
-        work.holdsSlot = false
-        work.admitted = true
-        return true
-      }
-      const waiter = waiterOf(work)
-      if (!admission.wait(waiter, work.admitted ? 'again' : 'first')) onRefused(work)
-      else if (!work.admitted) waiter.cancelTimer = clock.setTimer(admissionWaitMs, () => onRefused(work))
-      return false
+/** Takes a delivery out of the queue. */
+export function leaveQueue({ admission, waiters }: Slots, work: OpenDelivery): void {
+  const waiter = waiters.get(work)
+  if (!waiter) return
+  waiter.cancelTimer?.()
+  cancelWait(admission, waiter)
+}
+
+/** A waiting delivery keeps the bytes of its events only, because the queue is bounded by bytes. */
+function waiterOf({ waiters, options }: Slots, work: OpenDelivery): WaitingDelivery {
+  const known = waiters.get(work)
+  if (known) return known
+  for (const member of work.delivery.members) if (!('invalid' in member)) member.forgetCloudEvent()
+  const waiter: WaitingDelivery = {
+    cancelTimer: undefined,
+    bytes: work.delivery.bytes + work.delivery.members.length * memberBytes,
+    admit() {
+      waiter.cancelTimer?.()
+      work.holdsSlot = true
+      options.onSlot(work)
     },
-    release: () => admission.leave(),
-    releaseUnused(work) {
-      if (!work.holdsSlot) return
-      work.holdsSlot = false
-      admission.leave()
-    },
-    cancel(work) {
-      const waiter = waiters.get(work)
-      if (!waiter) return
-      stopTimer(work)
-      admission.cancel(waiter)
-    },
-    refuseAll: () => admission.refuseAll(),
-    get waiting() {
-      return admission.waiting
-    },
+    refuse: () => options.onRefused(work),
   }
+  waiters.set(work, waiter)
+  return waiter
 }

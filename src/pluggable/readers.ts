@@ -1,6 +1,14 @@
 import type { EventResult } from '../binding/metrics.ts'
 import type { ReceivedEvent } from '../core/event.ts'
-import { createPlacedList, type Placed, type PlacedList } from '../support/placed-list.ts'
+import {
+  countOf,
+  createPlacedList,
+  membersOf,
+  type Placed,
+  type PlacedList,
+  place,
+  unplace,
+} from '../support/placed-list.ts'
 import type { AckMessage, EventMessage } from './contract.ts'
 
 export interface ReadersOptions {
@@ -73,9 +81,9 @@ export function createReaders(options: ReadersOptions) {
   }
 
   function giveUpSent(sent: PlacedList<Entry>, why: string, olderThanMs = Number.NEGATIVE_INFINITY): void {
-    for (const entry of sent.members) {
+    for (const entry of membersOf(sent)) {
       if (now() - entry.since < olderThanMs) continue
-      sent.remove(entry)
+      unplace(sent, entry)
       settle(entry, 'abandoned', why)
     }
   }
@@ -92,7 +100,7 @@ export function createReaders(options: ReadersOptions) {
   }
 
   function send(reader: OpenReader, entry: Entry): void {
-    reader.sent.add(entry)
+    place(reader.sent, entry)
     entry.id = `${entry.place}-${++lastSerial}`
     if (!reader.stream.write({ ...entry.event, messageId: entry.id })) reader.full = true
   }
@@ -103,10 +111,10 @@ export function createReaders(options: ReadersOptions) {
       stream,
       full: false,
       acknowledge({ messageId, responseError }) {
-        const entry = reader.sent.at(Number.parseInt(messageId, 10))
+        const entry = reader.sent.places[Number.parseInt(messageId, 10)]
         // The acknowledgement of an event that was given up.
         if (entry?.id !== messageId) return
-        reader.sent.remove(entry)
+        unplace(reader.sent, entry)
         if (responseError) settle(entry, 'failed', `the application did not handle it: ${responseError.message}`)
         else settle(entry, 'acknowledged')
       },
@@ -167,7 +175,7 @@ export function createReaders(options: ReadersOptions) {
     },
     /** Events sent and not acknowledged. */
     get inFlight() {
-      return open.reduce((sum, { sent }) => sum + sent.size, 0)
+      return open.reduce((sum, { sent }) => sum + countOf(sent), 0)
     },
     /** Events that wait until the stream has room. */
     get waiting() {

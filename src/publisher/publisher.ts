@@ -5,7 +5,7 @@ import type { Logger } from '../core/logger.ts'
 import type { OutputMetadata } from '../metadata/metadata.ts'
 import { isNamespaceTopic } from '../metadata/parse-endpoint.ts'
 import { type SteadyClock, systemClock } from '../support/clock.ts'
-import { createPlacedList } from '../support/placed-list.ts'
+import { createPlacedList, membersOf, place, unplace } from '../support/placed-list.ts'
 import { explainRejection } from './explain-rejection.ts'
 import { namespaceDefaults, type PublisherLimits, publisherDefaults } from './limits.ts'
 import { fits, splitCall } from './plan-requests.ts'
@@ -104,7 +104,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     call.reject(explain(call, call.lastFailure ?? waited))
   }
   const onSettled = (call: PublishCall) => {
-    open.remove(call)
+    unplace(open, call)
     room.release(call.load)
   }
 
@@ -113,7 +113,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     const cancel = clock.setTimer(limits.closeTimeoutMs, resolve)
     await Promise.race([queue.idle(), timeout])
     cancel()
-    const { members } = open
+    const members = membersOf(open)
     if (members.length > 0)
       logger.warn('closed before all events were published', { calls: members.length, events: room.held().events })
     for (const call of members) {
@@ -157,7 +157,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       onAborted: queue.remove,
       onSettled,
     })
-    open.add(call)
+    place(open, call)
     queue.add(call)
     return call
   }

@@ -1,5 +1,5 @@
 import type { CancelTimer, SteadyClock } from '../support/clock.ts'
-import { createPlacedList, type Placed } from '../support/placed-list.ts'
+import { countOf, createPlacedList, membersOf, type Placed, place, unplace } from '../support/placed-list.ts'
 import type { HeldLock } from './settler.ts'
 
 /** A lock that is renewed until it is removed. */
@@ -28,8 +28,11 @@ export function createRenewalTimer({ clock, renewEveryMs, renew }: RenewalTimerO
   let cancel: CancelTimer | undefined
 
   function schedule(): void {
-    if (cancel || locks.size === 0) return
-    const first = locks.members.reduce((earliest, { renewAt }) => Math.min(earliest, renewAt), Number.POSITIVE_INFINITY)
+    if (cancel || countOf(locks) === 0) return
+    const first = membersOf(locks).reduce(
+      (earliest, { renewAt }) => Math.min(earliest, renewAt),
+      Number.POSITIVE_INFINITY,
+    )
     cancel = clock.setTimer(Math.max(first - clock.elapsed(), 0) + togetherMs, () => {
       cancel = undefined
       renewDue()
@@ -39,11 +42,11 @@ export function createRenewalTimer({ clock, renewEveryMs, renew }: RenewalTimerO
 
   function renewDue(): void {
     const now = clock.elapsed()
-    for (const lock of locks.members) {
+    for (const lock of membersOf(locks)) {
       if (lock.renewAt > now) continue
       lock.renewAt = now + renewEveryMs
       void renew(lock).then((held) => {
-        if (!held) locks.remove(lock)
+        if (!held) unplace(locks, lock)
       })
     }
   }
@@ -51,14 +54,14 @@ export function createRenewalTimer({ clock, renewEveryMs, renew }: RenewalTimerO
   return {
     add(lock: RenewedLock): void {
       lock.renewAt = clock.elapsed() + renewEveryMs - togetherMs
-      locks.add(lock)
+      place(locks, lock)
       schedule()
     },
-    remove: (lock: RenewedLock) => void locks.remove(lock),
+    remove: (lock: RenewedLock) => void unplace(locks, lock),
     close(): void {
       cancel?.()
       cancel = undefined
-      for (const lock of locks.members) locks.remove(lock)
+      for (const lock of membersOf(locks)) unplace(locks, lock)
     },
   }
 }

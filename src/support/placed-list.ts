@@ -4,43 +4,41 @@ export interface Placed {
   place: number
 }
 
-/** An unordered list that adds and removes in constant time. */
+/**
+ * An unordered list for members that come and go with every event. A Set or Map would allocate a new table each time one is full
+ * of deleted entries, and an old table keeps the newer ones alive until V8 collects its old generation. Here each member knows its place,
+ * and free places are used again.
+ */
 export interface PlacedList<T extends Placed> {
-  add(member: T): void
-  /** Returns false if it was not in the list. The next member added may get its place. */
-  remove(member: T): boolean
-  at(place: number): T | undefined
-  readonly size: number
-  readonly members: readonly T[]
+  readonly places: (T | undefined)[]
+  readonly unused: number[]
 }
 
-/**
- * A list for members that come and go with every event. A Set or Map would allocate a new table each time one is full
- * of deleted entries, and an old table keeps the
- * newer ones alive until V8 collects its old generation. Here each member knows its place, and free places are used again.
- */
 export function createPlacedList<T extends Placed>(): PlacedList<T> {
-  const places: (T | undefined)[] = []
-  const unused: number[] = []
-  return {
-    add(member) {
-      member.place = unused.pop() ?? places.length
-      places[member.place] = member
-    },
-    remove(member) {
-      const { place } = member
-      if (place === -1 || places[place] !== member) return false
-      places[place] = undefined
-      unused.push(place)
-      member.place = -1
-      return true
-    },
-    at: (place) => places[place],
-    get size() {
-      return places.length - unused.length
-    },
-    get members() {
-      return places.filter((member) => member !== undefined)
-    },
-  }
+  return { places: [], unused: [] }
+}
+
+/** Adds a member, in constant time. */
+export function place<T extends Placed>({ places, unused }: PlacedList<T>, member: T): void {
+  member.place = unused.pop() ?? places.length
+  places[member.place] = member
+}
+
+/** Removes a member, in constant time. Returns false if it was not in the list. The next member added may get its place. */
+export function unplace<T extends Placed>({ places, unused }: PlacedList<T>, member: T): boolean {
+  const { place } = member
+  if (place === -1 || places[place] !== member) return false
+  places[place] = undefined
+  unused.push(place)
+  member.place = -1
+  return true
+}
+
+/** The members at this moment: the list may change while they are looked at. */
+export function membersOf<T extends Placed>({ places }: PlacedList<T>): readonly T[] {
+  return places.filter((member) => member !== undefined)
+}
+
+export function countOf<T extends Placed>({ places, unused }: PlacedList<T>): number {
+  return places.length - unused.length
 }

@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts'
-import { createPlacedList, type Placed, type PlacedList } from './placed-list.ts'
+import { createPlacedList, membersOf, type Placed, type PlacedList, place, unplace } from './placed-list.ts'
 
 /** A request that is under way. */
 interface OpenRequest extends Placed {
@@ -22,7 +22,7 @@ export function createRequestLimits(clock: Clock) {
     const requests = createPlacedList<OpenRequest>()
     opened.set(signal, requests)
     signal.addEventListener('abort', () => {
-      for (const { controller } of requests.members) controller.abort()
+      for (const { controller } of membersOf(requests)) controller.abort()
     })
     return requests
   }
@@ -33,14 +33,14 @@ export function createRequestLimits(clock: Clock) {
       const request: OpenRequest = { controller: new AbortController(), place: -1 }
       const { controller } = request
       const requests = requestsOf(signal)
-      requests.add(request)
+      place(requests, request)
       const cancel = clock.setTimer(ms, () => controller.abort())
       if (signal.aborted) controller.abort()
       return {
         signal: controller.signal,
         end() {
           cancel()
-          requests.remove(request)
+          unplace(requests, request)
         },
       }
     },

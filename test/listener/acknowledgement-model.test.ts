@@ -4,9 +4,10 @@ import { expect, it } from 'vitest'
 import { type EventHandler, RejectEvent } from '../../src/core/event.ts'
 import { createQuietLog } from '../../src/core/quiet-log.ts'
 import { decideAcknowledgement } from '../../src/listener/acknowledgement.ts'
-import { createDispatcher } from '../../src/listener/dispatch.ts'
+import { createDispatcher, dispatch, loadOf, stopDispatcher, whenIdle } from '../../src/listener/dispatch.ts'
 import { readDelivery } from '../../src/listener/read-delivery.ts'
-import { createRedelivery, type RunningEvent } from '../../src/listener/redelivery.ts'
+import { createRedelivery, findEarlier, type RunningEvent, remember } from '../../src/listener/redelivery.ts'
+import { place, unplace } from '../../src/support/placed-list.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { type Body, createLedger, type End, invalidText, type Run } from './acknowledgement-ledger.ts'
 import { createManualClock } from './manual-clock.ts'
@@ -126,7 +127,7 @@ function open(maxConcurrency: number) {
     ledger.deliver(body)
     const metadata = {}
     origin.set(metadata, body)
-    dispatcher.dispatch({
+    dispatch(dispatcher, {
       members: reading.members,
       metadata,
       bytes,
@@ -141,7 +142,8 @@ function open(maxConcurrency: number) {
 
   async function turn(): Promise<void> {
     await new Promise((done) => setImmediate(done))
-    ledger.rest(dispatcher.running, dispatcher.waiting)
+    const { running, waiting } = loadOf(dispatcher)
+    ledger.rest(running, waiting)
   }
 
   async function take(next: Step): Promise<void> {
@@ -185,10 +187,10 @@ it('acknowledges what was handled and nothing else, each body once, and ends wit
     fc.asyncProperty(script, async ({ maxConcurrency, steps, draining, handlersHang }) => {
       const { clock, ledger, dispatcher, held, turn, take } = open(maxConcurrency)
       for (const next of steps) await take(next)
-      dispatcher.stop()
+      stopDispatcher(dispatcher)
       ledger.drain()
       let idle = false
-      const done = dispatcher.idle().then(() => (idle = true))
+      const done = whenIdle(dispatcher).then(() => (idle = true))
       for (const next of draining) await take(next)
       await turn()
       if (ledger.open().length > 0) expect(idle).toBe(false)
@@ -201,7 +203,7 @@ it('acknowledges what was handled and nothing else, each body once, and ends wit
       ledger.end()
       expect(ledger.faults).toEqual([])
       await done
-      expect({ running: dispatcher.running, waiting: dispatcher.waiting, timers: clock.pending() }).toEqual({
+      expect({ ...loadOf(dispatcher), timers: clock.pending() }).toEqual({
         running: 0,
         waiting: 0,
         timers: 0,
@@ -222,7 +224,7 @@ it('remembers as many settled events as it may, the latest, and forgets no event
       fc.integer({ min: 1, max: 4 }),
       fc.array(change, { maxLength: 60, size: 'max' }),
       (capacity, changes) => {
-        const redelivery = createRedelivery({ now: () => 0, joinForMs: 100_000, capacity })
+        const redelivery = createRedelivery(capacity)
         const running = new Map<string, RunningEvent>()
         let settled: { readonly digest: string; readonly outcome: 'resolved' | 'rejected' }[] = []
         for (const { kind, digest } of changes) {
@@ -230,17 +232,17 @@ it('remembers as many settled events as it may, the latest, and forgets no event
           if (kind === 'begin' && !run) {
             const begun: RunningEvent = { event: { digest }, arrivedAt: 0, place: -1 }
             running.set(digest, begun)
-            redelivery.begin(begun)
+            place(redelivery.running, begun)
           } else if (kind === 'end' && run) {
             running.delete(digest)
-            redelivery.end(run)
+            unplace(redelivery.running, run)
           } else if (kind === 'resolved' || kind === 'rejected') {
             settled = [...settled.filter((known) => known.digest !== digest), { digest, outcome: kind }].slice(
               -capacity,
             )
-            redelivery.remember(digest, kind)
+            remember(redelivery, digest, kind)
           }
-          expect(digests.map((one) => redelivery.find(one))).toEqual(
+          expect(digests.map((one) => findEarlier(redelivery, one, -1))).toEqual(
             digests.map((one) => running.get(one) ?? settled.find((known) => known.digest === one)?.outcome),
           )
         }

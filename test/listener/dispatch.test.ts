@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { type EventHandler, type ReceivedEvent, RejectEvent } from '../../src/core/event.ts'
 import { createQuietLog } from '../../src/core/quiet-log.ts'
 import { type Acknowledgement, decideAcknowledgement } from '../../src/listener/acknowledgement.ts'
-import { createDispatcher } from '../../src/listener/dispatch.ts'
+import { createDispatcher, dispatch, loadOf, stopDispatcher, whenIdle } from '../../src/listener/dispatch.ts'
 import type { EventOutcome } from '../../src/listener/open-delivery.ts'
 import { readDelivery } from '../../src/listener/read-delivery.ts'
 import { bracketEvent } from '../support/bracket-event.ts'
@@ -64,7 +64,7 @@ function openDispatcher(
     const reading = readDelivery(body)
     if ('problem' in reading) throw new Error(reading.problem)
     const answers: Acknowledgement['status'][] = []
-    dispatcher.dispatch({
+    dispatch(dispatcher, {
       members: reading.members,
       metadata: {},
       bytes: body.length,
@@ -166,7 +166,7 @@ describe('handlerTimeout', () => {
   it('leaves no timer behind once stopped and done', async () => {
     const { clock, calls, deliver, dispatcher } = openDispatcher()
     deliver(['1'])
-    dispatcher.stop()
+    stopDispatcher(dispatcher)
     await calls[0]?.resolve()
     expect(clock.pending()).toBe(0)
   })
@@ -291,7 +291,7 @@ describe('maxConcurrency', () => {
     const { deliver, dispatcher } = openDispatcher({ maxConcurrency: 1 })
     deliver(['running'])
     for (let index = 0; index < 1_000; index++) deliver([`${index}`])
-    expect(dispatcher.waiting).toBe(1_000)
+    expect(loadOf(dispatcher).waiting).toBe(1_000)
     expect(deliver(['too many'])).toEqual([503])
   })
 
@@ -301,7 +301,7 @@ describe('maxConcurrency', () => {
     const large = 'x'.repeat(20 * 1024 * 1024)
     deliver([large])
     expect(deliver([`${large}2`])).toEqual([503])
-    expect(dispatcher.waiting).toBe(1)
+    expect(loadOf(dispatcher).waiting).toBe(1)
   })
 
   it('counts what tiny events take beside their bytes', () => {
@@ -310,8 +310,8 @@ describe('maxConcurrency', () => {
     const ids = Array.from({ length: 5_000 }, (_, index) => String(index))
     while (deliver(ids).length === 0);
     // 64 MiB at 300 bytes for each event, and about 100 of its own.
-    expect(dispatcher.waiting).toBeGreaterThan(28)
-    expect(dispatcher.waiting).toBeLessThan(40)
+    expect(loadOf(dispatcher).waiting).toBeGreaterThan(28)
+    expect(loadOf(dispatcher).waiting).toBeLessThan(40)
   })
 
   it('hands over each event of a batch as it came, though a handler overwrites the memory of its own', async () => {
@@ -329,7 +329,7 @@ describe('maxConcurrency', () => {
     const { clock, calls, deliver, dispatcher } = openDispatcher({ maxConcurrency: 1 })
     deliver(['1'])
     clock.advance(25_000)
-    expect(dispatcher.running).toBe(1)
+    expect(loadOf(dispatcher).running).toBe(1)
     const answers = deliver(['2'])
     expect(calls).toHaveLength(1)
     await calls[0]?.resolve()
@@ -398,7 +398,7 @@ describe('a redelivery', () => {
     await new Promise((turn) => setImmediate(turn))
     collectGarbage()
     expect(bodies.map((body) => body.deref())).toEqual([undefined, undefined, undefined])
-    expect(dispatcher.running).toBe(1)
+    expect(loadOf(dispatcher).running).toBe(1)
   })
 
   it('runs anew once the handling has run for four times handlerTimeout, in case it hangs', async () => {
@@ -561,10 +561,10 @@ describe('stop', () => {
     const { calls, deliver, dispatcher } = openDispatcher({ maxConcurrency: 1 })
     const batch = deliver(['1', '2'])
     const waiting = deliver(['3'])
-    dispatcher.stop()
+    stopDispatcher(dispatcher)
     expect(waiting).toEqual([503])
     let idle = false
-    const done = dispatcher.idle().then(() => {
+    const done = whenIdle(dispatcher).then(() => {
       idle = true
     })
     expect(idle).toBe(false)
