@@ -1,9 +1,9 @@
 import type { SubscriptionControl } from '../../src/binding/subscription-control.ts'
 import { createSubscriptionKeeper } from '../../src/binding/subscription-keeper.ts'
-import { deriveDeliveryCredentials } from '../../src/core/delivery-credential.ts'
+import { deliveryTokenHeader, deriveDeliveryCredentials } from '../../src/core/delivery-credential.ts'
 import type { Logger } from '../../src/core/logger.ts'
 import { Secret } from '../../src/core/secret.ts'
-import { type CredentialRefusal, type Evidence, refuseCredential } from '../../src/listener/credential.ts'
+import { type CredentialRefusal, refuseCredential } from '../../src/listener/credential.ts'
 import { createSharedTokenCheck } from '../../src/listener/shared-token.ts'
 import { azureEnvironments } from '../../src/metadata/azure-environment.ts'
 import type { InputMetadata } from '../../src/metadata/metadata.ts'
@@ -26,7 +26,7 @@ export interface Version {
 interface Prepared {
   readonly input: InputMetadata
   readonly credential: Secret | undefined
-  readonly check: (presented: string | undefined) => Evidence
+  readonly check: ReturnType<typeof createSharedTokenCheck>
 }
 
 /** A binding without sockets: its keeper, its upserts and its judgement of a delivery's credential are the product's own. */
@@ -118,7 +118,7 @@ export function createReplica(version: Version, { time, random, figures, arm }: 
       keeper.bringUp('forever').catch(() => {})
     },
     judge(credentials) {
-      const evidence = check(credentials)
+      const evidence = check({ [deliveryTokenHeader.toLowerCase()]: credentials })
       if (evidence.kind === 'proven') {
         handled++
         return undefined

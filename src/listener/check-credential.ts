@@ -1,4 +1,3 @@
-import { deliveryTokenHeader } from '../core/delivery-credential.ts'
 import type { CheckCredential, CheckCredentialOptions } from './authentication.ts'
 import { createSharedTokenCheck } from './shared-token.ts'
 
@@ -7,11 +6,8 @@ export async function createCredentialCheck(options: CheckCredentialOptions): Pr
   switch (authentication.kind) {
     case 'none':
       return () => ({ kind: 'proven' })
-    case 'secret': {
-      const check = createSharedTokenCheck(authentication.credentials)
-      const name = deliveryTokenHeader.toLowerCase()
-      return (headers) => check(headers[name])
-    }
+    case 'secret':
+      return createSharedTokenCheck(authentication.credentials)
     case 'entra': {
       // Loads jose only where tokens are checked.
       const { createEntraCredentialCheck } = await import('./entra-credential.ts')

@@ -6,10 +6,10 @@ import { allowedMethods, answerOptions, isRefusedHandshake, maxValidationBytes }
 import type { LogEvent } from './log-events.ts'
 import { declaredLength, refuseRepresentation } from './representation.ts'
 
-/** What the head decides: a final answer, or that the body is read, as what and up to how many bytes. */
+/** What the head decides: a final answer, or that the body is read, as what. */
 export type GateDecision =
   | { readonly kind: 'answer'; readonly answer: Answer; readonly logEvent?: LogEvent }
-  | { readonly kind: 'read'; readonly as: 'validation' | 'delivery'; readonly limit: number }
+  | { readonly kind: 'read'; readonly as: 'validation' | 'delivery' }
 
 export interface GateOptions {
   /** Event Grid's origin in the configured cloud. */
@@ -17,66 +17,91 @@ export interface GateOptions {
   readonly eventSubscriptionName: string
   readonly maxRequestBytes: number
   readonly checkCredential: CheckCredential
-  readonly draining: () => boolean
-  readonly hasHandler: () => boolean
+  readonly handler: () => unknown
   readonly health: () => unknown
   readonly subscriptionWrittenAt: () => number | undefined
   readonly now: () => number
 }
 
-/** Judges a request by its head, before its body is read. Returns a promise only for an Entra token that was not seen before. */
-export type Gate = (method: string, headers: IncomingHttpHeaders) => GateDecision | Promise<GateDecision>
+/** Judges requests by their head, before the body is read. */
+export interface Gate extends GateOptions {
+  /** New deliveries are answered 503. */
+  draining: boolean
+}
 
 export function createGate(options: GateOptions): Gate {
-  const { allowedOrigin, maxRequestBytes, checkCredential, draining, hasHandler, health, subscriptionWrittenAt, now } =
-    options
-  const ourName = options.eventSubscriptionName.toLowerCase()
-  const readDelivery: GateDecision = { kind: 'read', as: 'delivery', limit: maxRequestBytes }
-
-  function decideDelivery(headers: IncomingHttpHeaders, evidence: Evidence, namesUs: boolean): GateDecision {
-    if (evidence.kind !== 'proven') {
-      const refusal = refuseCredential(evidence, { namesUs, writtenAt: subscriptionWrittenAt(), now: now() })
-      return answer(
-        problemAnswer(refusal.status, refusal.detail, challenge(refusal.status)),
-        logEventOf(refusal, evidence, namesUs || headers['aeg-subscription-name'] === undefined),
-      )
-    }
-    // Not an event of the source but a notice about the event subscription: acknowledged, and not handed to the application.
-    if (hasValue(headers['aeg-event-type'], 'subscriptiondeletion'))
-      return answer({ status: 200, headers: {} }, 'subscriptionDeleted')
-    const refusal = refuseBody(headers, maxRequestBytes)
-    if (refusal) return answer(refusal, 'unreadable')
-    if (!hasHandler()) return answer(problemAnswer(503, 'No application takes events at the moment.'), 'noHandler')
-    return readDelivery
-  }
-
-  function decideValidation(headers: IncomingHttpHeaders, namesUs: boolean): GateDecision {
-    if (!namesUs)
-      return answer(problemAnswer(403, 'The event subscription is not the one served here.'), 'otherSubscription')
-    const refusal = refuseBody(headers, maxValidationBytes)
-    return refusal ? answer(refusal, 'unreadable') : { kind: 'read', as: 'validation', limit: maxValidationBytes }
-  }
-
-  return (method, headers) => {
-    if (method === 'OPTIONS') {
-      const answered = answerOptions(headers, { allowedOrigin, draining: draining(), health })
-      return answer(answered, isRefusedHandshake(headers, answered) ? 'otherOrigin' : undefined)
-    }
-    if (method !== 'POST')
-      return answer(problemAnswer(405, 'Only POST and OPTIONS are allowed.', { allow: allowedMethods }), 'otherMethod')
-    const namesUs = hasValue(headers['aeg-subscription-name'], ourName)
-    if (isValidation(headers)) return decideValidation(headers, namesUs)
-    // The connection is closed too, so that the next try may reach another replica.
-    if (draining()) return answer(problemAnswer(503, 'The listener is shutting down.', { connection: 'close' }))
-    const evidence = checkCredential(headers)
-    return evidence instanceof Promise
-      ? evidence.then((settled) => decideDelivery(headers, settled, namesUs))
-      : decideDelivery(headers, evidence, namesUs)
+  const { allowedOrigin, maxRequestBytes, checkCredential, handler, health, subscriptionWrittenAt, now } = options
+  return {
+    ...{ allowedOrigin, maxRequestBytes, checkCredential, handler, health, subscriptionWrittenAt, now },
+    eventSubscriptionName: options.eventSubscriptionName.toLowerCase(),
+    draining: false,
   }
 }
 
+/** Returns a promise only for an Entra token that was not seen before. */
+export function judge(gate: Gate, method: string, headers: IncomingHttpHeaders): GateDecision | Promise<GateDecision> {
+  if (method === 'OPTIONS') {
+    const answered = answerOptions(headers, gate)
+    return answer(answered, isRefusedHandshake(headers, answered) ? 'otherOrigin' : undefined)
+  }
+  if (method !== 'POST')
+    return answer(problemAnswer(405, 'Only POST and OPTIONS are allowed.', { allow: allowedMethods }), 'otherMethod')
+  if (isValidation(headers)) return judgeValidation(gate, headers)
+  // The connection is closed too, so that the next try may reach another replica.
+  if (gate.draining) return answer(problemAnswer(503, 'The listener is shutting down.', { connection: 'close' }))
+  const evidence = gate.checkCredential(headers)
+  return evidence instanceof Promise
+    ? evidence.then((settled) => judgeDelivery(gate, headers, settled))
+    : judgeDelivery(gate, headers, evidence)
+}
+
+const readDelivery: GateDecision = { kind: 'read', as: 'delivery' }
+const readValidation: GateDecision = { kind: 'read', as: 'validation' }
+
+function judgeDelivery(gate: Gate, headers: IncomingHttpHeaders, evidence: Evidence): GateDecision {
+  if (evidence.kind !== 'proven') {
+    const namesUs = namesOurs(gate, headers)
+    const writtenAt = gate.subscriptionWrittenAt()
+    const refusal = refuseCredential(evidence, { namesUs, writtenAt, now: gate.now() })
+    return answer(
+      problemAnswer(refusal.status, refusal.detail, challenge(refusal.status)),
+      logEventOf(refusal, evidence, namesUs || headers['aeg-subscription-name'] === undefined),
+    )
+  }
+  // Not an event of the source but a notice about the event subscription: acknowledged, and not handed to the application.
+  if (hasValue(headers['aeg-event-type'], 'subscriptiondeletion'))
+    return answer({ status: 200, headers: {} }, 'subscriptionDeleted')
+  const refusal = refuseBody(headers, gate.maxRequestBytes)
+  if (refusal) return answer(refusal, 'unreadable')
+  if (gate.handler() === undefined)
+    return answer(problemAnswer(503, 'No application takes events at the moment.'), 'noHandler')
+  return readDelivery
+}
+
+function judgeValidation(gate: Gate, headers: IncomingHttpHeaders): GateDecision {
+  if (!namesOurs(gate, headers))
+    return answer(problemAnswer(403, 'The event subscription is not the one served here.'), 'otherSubscription')
+  const refusal = refuseBody(headers, maxValidationBytes)
+  return refusal ? answer(refusal, 'unreadable') : readValidation
+}
+
+function namesOurs({ eventSubscriptionName }: Gate, headers: IncomingHttpHeaders): boolean {
+  return hasValue(headers['aeg-subscription-name'], eventSubscriptionName)
+}
+
+/** Is it a delivery, and not a handshake? */
+export function isDelivery({
+  method,
+  headers,
+}: {
+  readonly method: string
+  readonly headers: IncomingHttpHeaders
+}): boolean {
+  return method === 'POST' && !isValidation(headers)
+}
+
 /** Is a POST part of a handshake? All others are deliveries. */
-export function isValidation(headers: IncomingHttpHeaders): boolean {
+function isValidation(headers: IncomingHttpHeaders): boolean {
   return hasValue(headers['aeg-event-type'], 'subscriptionvalidation')
 }
 

@@ -7,13 +7,13 @@ import type { Scope } from '../metadata/scope.ts'
 import { type Clock, systemClock } from '../support/clock.ts'
 import type { ListenerAuthentication } from './authentication.ts'
 import { createCredentialCheck } from './check-credential.ts'
-import { createDispatcher } from './dispatch.ts'
+import { createDispatcher, loadOf, stopDispatcher, whenIdle } from './dispatch.ts'
 import { createGate } from './gate.ts'
 import { type FastifyHook, loadPlugins } from './host-plugins.ts'
 import { listen } from './listen.ts'
 import { createPathCheck } from './paths.ts'
-import { createBodyReader } from './read-body.ts'
-import { createReplies } from './replies.ts'
+import { createBodyBudget } from './read-body.ts'
+import { createReplies, figuresOf } from './replies.ts'
 import { answerUnknownPath, createRoutes } from './routes.ts'
 import { createServer, type ServerLimits, serverDefaults } from './server.ts'
 
@@ -62,14 +62,13 @@ export interface ListenerStatus {
  */
 export async function createListener(options: ListenerOptions) {
   const { input, logger, handler, now = Date.now, clock = systemClock } = options
-  const elapsed = options.now ?? (() => performance.now())
+  const elapsed = options.now ?? systemClock.elapsed
   const log = createQuietLog({ logger, now: elapsed })
   // With a log of its own, a handler that fails on every event does not crowd out warnings about other senders.
   const handlerLog = createQuietLog({ logger, now: elapsed, clock })
   const source = { eventSubscriptionName: input.eventSubscriptionName, destination: resourceOf(input.scope) }
   const dispatcher = createDispatcher({ ...input, ...source, handler, log: handlerLog, now: elapsed, clock })
   const closing = new AbortController()
-  let draining = false
 
   if (options.authentication.kind === 'none') {
     logger.warn(
@@ -84,47 +83,44 @@ export async function createListener(options: ListenerOptions) {
     eventSubscriptionName: input.eventSubscriptionName,
     maxRequestBytes: input.maxRequestBytes,
     checkCredential: await createCredentialCheck({ ...options, log, closing: closing.signal, now, elapsed }),
-    draining: () => draining,
-    hasHandler: () => handler() !== undefined,
     now,
   })
   const limits = limitsFor(options)
-  const replies = createReplies({ ...options, source, log, now, dispatch: dispatcher.dispatch })
+  const replies = createReplies({ ...options, source, log, now, dispatcher })
   const server = createServer({
     ...{ limits, log },
     isOurPath: createPathCheck(input.subscriberEndpoint),
-    onBadPath: (reply) => answerUnknownPath(reply, replies.onAnswer),
+    onBadPath: (reply) => answerUnknownPath(replies, reply),
   })
   const routes = createRoutes({
-    ...{ ...replies, gate, elapsed, maxRequestBytes: input.maxRequestBytes },
-    readDeliveryBody: createBodyReader(limits.maxUnfinishedBytes),
-    readValidationBody: createBodyReader(limits.maxUnprovenBytes),
+    ...{ gate, replies, elapsed },
+    deliveryBudget: createBodyBudget(limits.maxUnfinishedBytes),
+    validationBudget: createBodyBudget(limits.maxUnprovenBytes),
   })
-  await loadPlugins(server.app, { host: options.fastify, routes, onAnswer: replies.onAnswer })
+  await loadPlugins(server.app, { host: options.fastify, routes, replies })
   const listening = await listenOrClose(server, input)
 
   return {
     address: listening.address,
     status: (): ListenerStatus => ({
-      draining,
-      running: dispatcher.running,
-      waiting: dispatcher.waiting,
-      ...replies.figures(),
+      draining: gate.draining,
+      ...loadOf(dispatcher),
+      ...figuresOf(replies),
     }),
     /** Answers new deliveries 503 and waits for running handlers, for `handlerTimeout` at most. */
     async drain(): Promise<void> {
-      draining = true
-      dispatcher.stop()
+      gate.draining = true
+      stopDispatcher(dispatcher)
       listening.closeIdleConnections()
       const { promise: timeIsOver, resolve } = Promise.withResolvers<void>()
       const cancel = clock.setTimer(input.handlerTimeoutMs, resolve)
-      await Promise.race([dispatcher.idle(), timeIsOver])
+      await Promise.race([whenIdle(dispatcher), timeIsOver])
       cancel()
     },
     /** Frees the port, whatever still runs. */
     async close(): Promise<void> {
-      draining = true
-      dispatcher.stop()
+      gate.draining = true
+      stopDispatcher(dispatcher)
       closing.abort()
       await listening.close()
       handlerLog.flush()

@@ -11,7 +11,6 @@ export type PathCheck = (target: string) => boolean
 export function createPathCheck(subscriberEndpoint: string): PathCheck {
   const paths = new Set([defaultPath, canonicalPath(new URL(subscriberEndpoint).pathname)])
   return (target) => {
-    if (target === defaultPath) return true
     const path = pathOf(target)
     return paths.has(path) || (path.includes('%') && paths.has(canonicalPath(path)))
   }

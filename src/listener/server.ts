@@ -74,7 +74,7 @@ export function createServer({ limits, isOurPath, log, onBadPath }: ServerOption
     // Fastify's own answer is 400, which ends an event.
     frameworkErrors: (_error, _request, reply) => onBadPath(reply),
     // The router takes `:` and `*` for patterns, and subscriberEndpoint may hold them.
-    rewriteUrl: ({ url = '' }) => (isOurPath(url) ? defaultPath : url),
+    rewriteUrl: ({ url = '' }) => (url === defaultPath || !isOurPath(url) ? url : defaultPath),
   })
   const appServer = guard(app.server)
   let isAppUsed = false

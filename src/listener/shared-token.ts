@@ -1,34 +1,47 @@
 import { timingSafeEqual } from 'node:crypto'
-import { type DeliveryCredential, keyIdOf, splitDeliveryCredentials } from '../core/delivery-credential.ts'
+import type { IncomingHttpHeaders } from 'node:http'
+import {
+  type DeliveryCredential,
+  deliveryTokenHeader,
+  keyIdOf,
+  splitDeliveryCredentials,
+} from '../core/delivery-credential.ts'
 import type { Evidence } from './credential.ts'
 
 /**
- * Reads the value of `X-EventGrid-Binding-Token`, as Node gives headers, into evidence. Node joins a repeated header with a comma, which
- * makes it a list like any other. A delivery is proven if any of its credentials is one of ours. Compares in constant time.
+ * Reads the header `X-EventGrid-Binding-Token` into evidence. Node joins a repeated header with a comma, which makes it a list like any
+ * other. A delivery is proven if any of its credentials is one of ours. Compares in constant time.
  */
 export function createSharedTokenCheck(
   accepted: readonly DeliveryCredential[],
-): (presented: string | readonly string[] | undefined) => Evidence {
+): (headers: IncomingHttpHeaders) => Evidence {
   const keyIds = new Set(accepted.map(({ keyId }) => keyId))
-  const candidates = accepted.map(({ value }) => {
-    const expected = Buffer.from(value.reveal())
-    // One buffer for all comparisons: this code runs once for every delivery.
-    return { expected, presented: Buffer.alloc(expected.length) }
-  })
-  const isOurs = (text: string) =>
-    candidates.some(({ expected, presented }) => {
-      // A length is not secret. Node reads headers as Latin-1, so each character is one byte.
-      if (text.length !== expected.length) return false
-      presented.write(text, 'latin1')
-      return timingSafeEqual(presented, expected)
-    })
-  return (presented) => {
+  const values = accepted.map(({ value }) => Buffer.from(value.reveal()))
+  return ({ [headerName]: presented }) => {
     if (typeof presented !== 'string') return absent
-    if (isOurs(presented)) return proven
+    if (isAny(presented, values)) return proven
     const credentials = splitDeliveryCredentials(presented)
-    if (credentials.some(isOurs)) return proven
+    if (credentials.some((credential) => isAny(credential, values))) return proven
     return credentials.some((credential) => keyIds.has(keyIdOf(credential))) ? mismatch : absent
   }
+}
+
+const headerName = deliveryTokenHeader.toLowerCase()
+
+/** For all comparisons: they run for every delivery, and the credentials of all components have the same length. */
+let scratch = Buffer.alloc(0)
+
+function isAny(text: string, values: readonly Buffer[]): boolean {
+  for (const value of values) if (isSame(text, value)) return true
+  return false
+}
+
+function isSame(text: string, value: Buffer): boolean {
+  // A length is not secret. Node reads headers as Latin-1, so each character is one byte.
+  if (text.length !== value.length) return false
+  if (scratch.length !== value.length) scratch = Buffer.alloc(value.length)
+  scratch.write(text, 'latin1')
+  return timingSafeEqual(scratch, value)
 }
 
 const proven: Evidence = { kind: 'proven' }

@@ -1,0 +1,25 @@
+import type { IncomingMessage } from 'node:http'
+
+/** What is known of a request whose body is read. */
+export interface Admitted {
+  readonly as: 'validation' | 'delivery'
+  /** Milliseconds of a monotonic clock, when the head was there. */
+  readonly arrivedAt: number
+}
+
+const key: unique symbol = Symbol('admitted')
+
+type Request = IncomingMessage & { [key]?: Admitted }
+
+/**
+ * Keeps it with Node's request. A decorator of Fastify's would be looked up anew for each event where there are many components, because
+ * each of them has its own class of requests.
+ */
+export function admit(request: Request, admitted: Admitted): void {
+  request[key] = admitted
+}
+
+export function admittedOf({ [key]: admitted }: Request): Admitted {
+  if (!admitted) throw new Error('a request did not pass the gate')
+  return admitted
+}
