@@ -20,11 +20,12 @@ interface Handled {
   readonly events: number
 }
 
-/** One size: our server and the floor's, and the load of that size. */
+/** One size: the servers, and the load of that size. */
 interface Size {
   readonly size: number
   readonly ours: Server
   readonly floor: Server
+  readonly fastify?: Server
   /** Milliseconds until all connections are made. */
   readonly connectMs: number
   readonly load: (server: Server, ms: number) => Promise<LoadResult>
@@ -35,6 +36,8 @@ interface Costs {
   readonly size: number
   readonly ours: readonly number[]
   readonly floor: readonly number[]
+  /** Empty where it was not run. */
+  readonly fastify: readonly number[]
 }
 
 /** What the server handles in some time of a load that is under way. */
@@ -68,11 +71,13 @@ async function costsOf(bench: Bench, sizes: readonly Size[], rounds: number): Pr
   }
   const samples = await takeTurns(cases, rounds)
   const of = (name: string) => (samples.get(name) ?? []).map(({ cpuUs = Number.NaN }) => cpuUs)
-  return sizes.map(({ size }) => ({ size, ours: of(`ours ${size}`), floor: of(`floor ${size}`) }))
+  return sizes.map(({ size }) => ({
+    ...{ size, ours: of(`ours ${size}`), floor: of(`floor ${size}`), fastify: of(`fastify ${size}`) },
+  }))
 }
 
 /** A line for each size: by what factor an event costs more than at the first, beside the floor's factor. */
-function lines(unit: string, found: readonly Costs[]): Result[] {
+function lines(unit: string, found: readonly Costs[], hasTarget = true): Result[] {
   const [base] = found
   if (!base) return []
   const besideFloor = ({ ours, floor }: Costs) => ratios(ours, floor)
@@ -85,8 +90,8 @@ function lines(unit: string, found: readonly Costs[]): Result[] {
       peerFigure: spread(costs.floor, 'us'),
       ratio: `grows ${figure(growth)} x as much`,
       cpuRatio: `${figure(median(ratios(costs.floor, costs.ours)))} x`,
-      target: index === 0 ? '' : `at most ${limit} x`,
-      ...(index > 0 && { met: growth <= limit }),
+      target: index > 0 && hasTarget ? `at most ${limit} x` : '',
+      ...(index > 0 && hasTarget && { met: growth <= limit }),
     }
   })
 }
@@ -104,7 +109,8 @@ async function costsOfInstances(bench: Bench, body: string): Promise<Costs[]> {
       const order: LoadOrder = { targets, body, connections, ms, awake: true }
       return generator.ask<LoadResult>(order)
     }
-    sizes.push({ size, ours, floor, connectMs: 0, load })
+    const fastify = stack.use(await startBare('fastify', ours.targets, size))
+    sizes.push({ size, ours, floor, fastify, connectMs: 0, load })
   }
   return await costsOf(bench, sizes, Math.ceil(scale.rounds / scale.processes))
 }
@@ -113,7 +119,8 @@ async function costsOfInstances(bench: Bench, body: string): Promise<Costs[]> {
 const joined = (found: readonly (readonly Costs[])[]): Costs[] =>
   (found[0] ?? []).map(({ size }) => {
     const same = found.flatMap((costs) => costs.filter((one) => one.size === size))
-    return { size, ours: same.flatMap(({ ours }) => ours), floor: same.flatMap(({ floor }) => floor) }
+    const all = (name: 'ours' | 'floor' | 'fastify') => same.flatMap((costs) => costs[name])
+    return { size, ours: all('ours'), floor: all('floor'), fastify: all('fastify') }
   })
 
 /** What many connections and many components cost. */
@@ -139,6 +146,8 @@ export const growth: Suite = {
     )
     const byInstances: Costs[][] = []
     while (byInstances.length < scale.processes) byInstances.push(await costsOfInstances(bench, body))
+    const instances = joined(byInstances)
+    const bare = instances.map((costs) => ({ ...costs, ours: costs.fastify }))
     return {
       title: 'Cost of growth',
       how:
@@ -146,8 +155,13 @@ export const growth: Suite = {
         `for ${scale.leadMs / 1000} s, because V8 throws away compiled code when a load ends. Instances are components in one process. ` +
         'Each has a port of its own; ' +
         `together they have ${connections} connections. Each number of them is measured in ${scale.processes} processes, ` +
-        'because two processes of the same program differ by a fifth. All sizes take turns.',
-      results: [...lines('connections', byConnections), ...lines('component instances', joined(byInstances))],
+        'because two processes of the same program differ by a fifth. All sizes take turns. ' +
+        'Bare Fastify has as many servers in one process; its figures are in the column "ours".',
+      results: [
+        ...lines('connections', byConnections),
+        ...lines('component instances', instances),
+        ...lines('servers of bare Fastify', bare, false),
+      ],
     }
   },
 }

@@ -9,17 +9,17 @@ export interface Admitted {
 
 const key: unique symbol = Symbol('admitted')
 
-type Request = IncomingMessage & { [key]?: Admitted }
+type NodeRequest = IncomingMessage & { [key]?: Admitted }
 
 /**
  * Keeps it with Node's request. A decorator of Fastify's would be looked up anew for each event where there are many components, because
  * each of them has its own class of requests.
  */
-export function admit(request: Request, admitted: Admitted): void {
+export function admit(request: NodeRequest, admitted: Admitted): void {
   request[key] = admitted
 }
 
-export function admittedOf({ [key]: admitted }: Request): Admitted {
+export function admittedOf({ [key]: admitted }: NodeRequest): Admitted {
   if (!admitted) throw new Error('a request did not pass the gate')
   return admitted
 }
