@@ -13,8 +13,8 @@ export function sendAnswer(reply: FastifyReply, { status, headers, body }: Answe
   const isLeft = rest === 'unread' && (declaredLength(asked) ?? Number.POSITIVE_INFINITY) > cheapBodyBytes
   // Node loses what was sent at once behind a request for an upgrade.
   if (isLeft || asked.upgrade !== undefined) reply.header('connection', 'close')
-  // Each component has its own class of replies, and with many of them each call of a method is looked up anew.
-  if (raw.statusCode !== status) reply.code(status)
+  // Also where it is the status already: a redirect by a hook of the host would otherwise make it 302.
+  reply.code(status)
   for (const name in headers) reply.header(name, headers[name])
   void reply.send(body)
 }

@@ -174,6 +174,18 @@ describe('the server of a host', () => {
     expect(listener.status().answered).toEqual({ 200: 1 })
   })
 
+  it('acknowledges an event though its hook onSend redirects the answer', async () => {
+    const { deliver } = await openListener({
+      fastify(server) {
+        server.addHook('onSend', (_request, reply, _payload, done) => {
+          if (reply.hasHeader('location')) return done()
+          reply.redirect('/elsewhere')
+        })
+      },
+    })
+    expect((await deliver(cloudEventText('1'))).status).toBe(200)
+  })
+
   it('invites a body to a route of its own', async () => {
     const { raw } = await openListener({ fastify: (server) => void server.post('/echo', (sent) => sent.body) })
     const head = 'POST /echo HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nconnection: close\r\n'
