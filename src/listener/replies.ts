@@ -152,9 +152,10 @@ function report(replies: Replies, logEvent: LogEvent, fields: LogFields, about?:
 
 /** Answers a request whose events no handler gets. */
 function turnAway(replies: Replies, reply: FastifyReply, answer: Answer, rest?: 'unread'): void {
-  if (!isDelivery(reply.request)) return sendAnswer(reply, answer, rest)
-  countRefused(replies.source, answer.status)
-  answerDelivery(replies, reply, answer, { rest })
+  if (isDelivery(reply.request)) {
+    countRefused(replies.source, answer.status)
+    answerDelivery(replies, reply, answer, { rest })
+  } else sendAnswer(reply, answer, rest)
 }
 
 interface AnswerOptions {
