@@ -170,13 +170,15 @@ const failed = new WeakSet<FastifyReply>()
 function answerDelivery(replies: Replies, reply: FastifyReply, answer: Answer, { rest, onKnown }: AnswerOptions): void {
   const { raw } = reply
   const isConnected = !raw.destroyed
-  const end = (isSent: boolean) => {
-    if (!failed.has(reply)) count(replies, raw.statusCode)
-    onKnown?.(raw.statusCode === 200 && isSent)
-  }
   sendAnswer(reply, answer, rest)
-  if (raw.writableEnded || !isConnected) end(isConnected)
-  else raw.once('close', () => end(raw.writableFinished))
+  if (raw.writableEnded || !isConnected) endDelivery(replies, reply, isConnected, onKnown)
+  else raw.once('close', () => endDelivery(replies, reply, raw.writableFinished, onKnown))
+}
+
+function endDelivery(replies: Replies, reply: FastifyReply, isSent: boolean, onKnown: AnswerOptions['onKnown']): void {
+  const { statusCode } = reply.raw
+  if (!failed.has(reply)) count(replies, statusCode)
+  onKnown?.(statusCode === 200 && isSent)
 }
 
 function count(replies: Replies, status: number): void {
