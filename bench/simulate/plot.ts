@@ -32,9 +32,10 @@ export function drawScenario(title: string, steps: readonly Step[]): string {
   const drawn = rows.flatMap(({ label, values }, index) => {
     const bottom = top + index * (rowHeight + gap) + rowHeight + 14
     const most = Math.max(1, ...values)
-    const points = steps.map(
-      ({ atMs }, at) => `${x(atMs).toFixed(1)},${(bottom - ((values[at] ?? 0) / most) * rowHeight).toFixed(1)}`,
-    )
+    const heights = values.map((value) => (bottom - (value / most) * rowHeight).toFixed(1))
+    // Points within a level line draw nothing.
+    const isBend = (at: number) => heights[at - 1] !== heights[at] || heights[at] !== heights[at + 1]
+    const points = steps.flatMap(({ atMs }, at) => (isBend(at) ? [`${x(atMs).toFixed(1)},${heights[at]}`] : []))
     return [
       text(left, bottom - rowHeight - 5, label, 'font-size="12"'),
       text(left - 8, bottom - rowHeight + 8, `${Math.round(most)}`, 'font-size="11" fill="#656d76" text-anchor="end"'),
