@@ -1,7 +1,5 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { BindingError } from '../core/errors.ts'
-import type { Replies } from './replies.ts'
-import { createUnknownPaths } from './routes.ts'
 
 /** The option `fastify`: a host adds plugins, hooks and routes of its own to the server of the listener. */
 export type FastifyHook = (server: FastifyInstance) => unknown
@@ -9,7 +7,7 @@ export type FastifyHook = (server: FastifyInstance) => unknown
 interface PluginsOptions {
   readonly host: FastifyHook | undefined
   readonly routes: FastifyPluginAsync
-  readonly replies: Replies
+  readonly unknownPaths: FastifyPluginAsync
 }
 
 /** Fastify's mark of a plugin that is not encapsulated, which is how the host's plugins and hooks see the whole server. */
@@ -19,11 +17,11 @@ const skipOverride = Symbol.for('skip-override')
  * Loads the host's plugins, then our routes, so that hooks of the host see deliveries too. Fastify gives each plugin ten seconds.
  * @throws BindingError PLUGIN_FAILED; the server is closed then
  */
-export async function loadPlugins(app: FastifyInstance, { host, routes, replies }: PluginsOptions): Promise<void> {
+export async function loadPlugins(app: FastifyInstance, { host, routes, unknownPaths }: PluginsOptions): Promise<void> {
   try {
     if (host) await app.register(Object.assign(async () => void (await host(app)), { [skipOverride]: true }))
     await app.register(routes)
-    await app.register(createUnknownPaths(replies))
+    await app.register(unknownPaths)
     await app.ready()
   } catch (error) {
     await app.close()

@@ -14,7 +14,7 @@ import { listen } from './listen.ts'
 import { createPathCheck } from './paths.ts'
 import { createBodyBudget } from './read-body.ts'
 import { createReplies, figuresOf } from './replies.ts'
-import { answerUnknownPath, createRoutes } from './routes.ts'
+import { answerUnknownPath, createRoutes, createUnknownPaths } from './routes.ts'
 import { createServer, type ServerLimits, serverDefaults } from './server.ts'
 
 export interface ListenerOptions {
@@ -97,7 +97,7 @@ export async function createListener(options: ListenerOptions) {
     deliveryBudget: createBodyBudget(limits.maxUnfinishedBytes),
     validationBudget: createBodyBudget(limits.maxUnprovenBytes),
   })
-  await loadPlugins(server.app, { host: options.fastify, routes, replies })
+  await loadPlugins(server.app, { host: options.fastify, routes, unknownPaths: createUnknownPaths(replies) })
   const listening = await listenOrClose(server, input)
 
   return {
