@@ -41,7 +41,7 @@ export interface Component {
 export interface ComponentPlaces {
   readonly type: string
   readonly version: string
-  /** By the name of the property: the place of its value, or of the name itself where that is no field. */
+  /** By the name of the property: the place of its value, or of the name itself if it is not a metadata field. */
   readonly properties: Readonly<Record<string, string>>
 }
 
