@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type ListenOptions } from 'node:net'
 import { type Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js'
 import { type ClosableServer, closable } from './closable-server.ts'
+import { releaseClosedStreams } from './closed-streams.ts'
 
 /** Options of every gRPC server here: no statistics, and a bound on the calls at once of one connection. Its peer keeps more waiting. */
 export const serverOptions = { 'grpc.enable_channelz': 0, 'grpc.max_concurrent_streams': 1_024 } as const
@@ -13,6 +14,7 @@ interface PeersOptions {
 /** grpc-js alone waits for ever for a peer that is frozen: so connections are accepted here and given to it. */
 export function createPeers(server: GrpcServer, { onRefused }: PeersOptions) {
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure())
+  const stopReleasing = releaseClosedStreams()
   const listening: ClosableServer[] = []
 
   return {
@@ -32,6 +34,7 @@ export function createPeers(server: GrpcServer, { onRefused }: PeersOptions) {
       // Its callback comes too early: it does not know all connections.
       server.tryShutdown(() => {})
       await Promise.all(closed)
+      stopReleasing()
     },
   }
 }
