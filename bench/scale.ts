@@ -3,12 +3,14 @@ export interface Scale {
   /** Runs of each case. */
   readonly rounds: number
   /**
-   * Processes in which large bodies and many components are measured, one after another: two of the same program differ by a
-   * fifth, more than the targets allow for.
+   * Processes in which most servers are measured, one after another: two of the same program differ by a fifth, more than the
+   * targets allow for.
    */
   readonly processes: number
   /** Milliseconds of one run. */
   readonly runMs: number
+  /** How much longer a run in a closed loop takes: V8 throws away compiled code when a load ends, and the next run compiles it again. */
+  readonly longRun: number
   /** Milliseconds that a load goes on before the cost of its events is measured, where it grows. */
   readonly leadMs: number
   /** Milliseconds that a server is loaded before its first run, so that it has compiled what it needs. */
@@ -38,6 +40,7 @@ export const fullScale: Scale = {
   rounds: 9,
   processes: 3,
   runMs: 1_000,
+  longRun: 3,
   leadMs: 1_500,
   warmUpMs: 3_000,
   daprWarmUpMs: 10_000,
@@ -57,6 +60,7 @@ export const shortScale: Scale = {
   rounds: 1,
   processes: 1,
   runMs: 300,
+  longRun: 1,
   leadMs: 100,
   warmUpMs: 100,
   daprWarmUpMs: 100,

@@ -11,8 +11,6 @@ import { median } from '../statistics.ts'
 import { type Bench, closedLoop, type Findings, type Suite } from '../suite.ts'
 
 const connections = 32
-/** How much longer than a run of deliveries a run of `create` takes. */
-const createTimes = 3
 /** Least events a second of the hop alone. */
 const hopTarget = 12_000
 
@@ -46,6 +44,7 @@ export const dapr: Suite = {
   async run(bench): Promise<Findings> {
     const { azure, dapr: programs, nodeFlags, scale } = bench
     if ('missing' in programs) throw new Error(programs.missing)
+    const { longRun, runMs } = scale
     await using stack = new AsyncDisposableStack()
     const topic: Topic = stack.use(await startChild({ args: [serverFile('topic')], core: 'load' }))
     const app = stack.use(await startChild<{ port: number }>({ args: [serverFile('dapr-app')], core: 'load' }))
@@ -79,7 +78,7 @@ export const dapr: Suite = {
         `Application, topic and load have the other. Events of 1 kB over ${connections} connections. ` +
         'The component that does nothing is made of node:http and @grpc/grpc-js. ' +
         `Each daprd is measured in ${scale.processes} processes, and alone: an idle daprd takes 2 % of the core. ` +
-        `A run of "create" takes ${createTimes} times as long as others, because V8 throws away compiled code when a load ends. ` +
+        `A run of "create" takes ${longRun * runMs} ms, because V8 throws away compiled code when a load ends. ` +
         'The hop is "eventgrid-binding serve" alone on its core; ' +
         "daprd's own client of a pluggable component acknowledges at once. " +
         'For the hop the table has the processor time of an event in place of a ratio.',
@@ -107,7 +106,7 @@ async function deliver(bench: Bench, target: LoadTarget, ms: number) {
 /** Measures one door and closes it, so that the next has the core for itself. Resolves with what was delivered to. */
 async function measure(load: Load, name: string, opening: Promise<Door>, into: Measured): Promise<LoadTarget> {
   const { bench, app, topic } = load
-  const { rounds, processes, runMs, daprWarmUpMs, daprRate } = bench.scale
+  const { rounds, processes, runMs, longRun, daprWarmUpMs, daprRate } = bench.scale
   await using door = await opening
   const runs = Math.ceil(rounds / processes)
 
@@ -141,7 +140,7 @@ async function measure(load: Load, name: string, opening: Promise<Door>, into: M
   }
   await createAll(daprWarmUpMs)
   for (let run = 0; run < runs; run++)
-    into.creates.push(await withUsage(door.processes, () => createAll(runMs * createTimes)))
+    into.creates.push(await withUsage(door.processes, () => createAll(runMs * longRun)))
   return door.deliveries
 }
 

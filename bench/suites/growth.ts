@@ -52,8 +52,8 @@ async function handledIn({ child }: Server, ms: number): Promise<Throughput> {
  * What an event costs at each size. All sizes take turns: growth compares what the machine did within a minute, not a
  * quarter of an hour apart.
  */
-async function costsOf(bench: Bench, sizes: readonly Size[], rounds: number): Promise<Costs[]> {
-  const { warmUpMs, leadMs, runMs } = bench.scale
+async function costsOf(bench: Bench, sizes: readonly Size[]): Promise<Costs[]> {
+  const { rounds, processes, warmUpMs, leadMs, runMs } = bench.scale
   const cases: Case[] = []
   for (const { size, connectMs, load, ...servers } of sizes) {
     for (const [name, server] of Object.entries(servers)) {
@@ -69,7 +69,7 @@ async function costsOf(bench: Bench, sizes: readonly Size[], rounds: number): Pr
       cases.push({ name: `${name} ${size}`, run })
     }
   }
-  const samples = await takeTurns(cases, rounds)
+  const samples = await takeTurns(cases, Math.ceil(rounds / processes))
   const of = (name: string) => (samples.get(name) ?? []).map(({ cpuUs = Number.NaN }) => cpuUs)
   return sizes.map(({ size }) => ({
     ...{ size, ours: of(`ours ${size}`), floor: of(`floor ${size}`), fastify: of(`fastify ${size}`) },
@@ -96,6 +96,24 @@ function lines(unit: string, found: readonly Costs[], hasTarget = true): Result[
   })
 }
 
+/** What an event costs in new processes, over each of the numbers of connections. */
+async function costsOfConnections(bench: Bench, body: string): Promise<Costs[]> {
+  const { azure, scale } = bench
+  // The listener admits four connections for each handler call at once: room for those of one load beside those of the
+  // load before, which it may not have seen closing yet.
+  const metadata = { maxConcurrency: String(Math.max(256, ...scale.connections)) }
+  await using ours = await startOurs(azure, { authentication: 'secret', metadata })
+  await using floor = await startBare('floor', ours.targets)
+  return await costsOf(
+    bench,
+    scale.connections.map((size): Size => {
+      const load: Size['load'] = ({ targets }, ms) =>
+        closedLoop(bench, { targets, body, connections: size, ms, awake: true })
+      return { size, ours, floor, connectMs: size, load }
+    }),
+  )
+}
+
 /** What an event costs in new processes, each with one of the numbers of components. */
 async function costsOfInstances(bench: Bench, body: string): Promise<Costs[]> {
   const { azure, scale, generator } = bench
@@ -112,7 +130,7 @@ async function costsOfInstances(bench: Bench, body: string): Promise<Costs[]> {
     const fastify = stack.use(await startBare('fastify', ours.targets, size))
     sizes.push({ size, ours, floor, fastify, connectMs: 0, load })
   }
-  return await costsOf(bench, sizes, Math.ceil(scale.rounds / scale.processes))
+  return await costsOf(bench, sizes)
 }
 
 /** The runs of all processes, size by size. */
@@ -127,23 +145,10 @@ const joined = (found: readonly (readonly Costs[])[]): Costs[] =>
 export const growth: Suite = {
   name: 'growth',
   async run(bench): Promise<Findings> {
-    const { azure, scale } = bench
+    const { scale } = bench
     const body = deliveryBody({ bytes: 1_024, batch: 1 })
-    // The listener admits four connections for each handler call at once: room for those of one load beside those of the
-    // load before, which it may not have seen closing yet.
-    const metadata = { maxConcurrency: String(Math.max(256, ...scale.connections)) }
-    await using stack = new AsyncDisposableStack()
-    const ours = stack.use(await startOurs(azure, { authentication: 'secret', metadata }))
-    const floor = stack.use(await startBare('floor', ours.targets))
-    const byConnections = await costsOf(
-      bench,
-      scale.connections.map((size): Size => {
-        const load: Size['load'] = ({ targets }, ms) =>
-          closedLoop(bench, { targets, body, connections: size, ms, awake: true })
-        return { size, ours, floor, connectMs: size, load }
-      }),
-      scale.rounds,
-    )
+    const byConnections: Costs[][] = []
+    while (byConnections.length < scale.processes) byConnections.push(await costsOfConnections(bench, body))
     const byInstances: Costs[][] = []
     while (byInstances.length < scale.processes) byInstances.push(await costsOfInstances(bench, body))
     const instances = joined(byInstances)
@@ -154,11 +159,11 @@ export const growth: Suite = {
         `Processor time of the server for one event of 1 kB, delivery secret. It is measured when a load has gone on ` +
         `for ${scale.leadMs / 1000} s, because V8 throws away compiled code when a load ends. Instances are components in one process. ` +
         'Each has a port of its own; ' +
-        `together they have ${connections} connections. Each number of them is measured in ${scale.processes} processes, ` +
+        `together they have ${connections} connections. All is measured in ${scale.processes} processes, ` +
         'because two processes of the same program differ by a fifth. All sizes take turns. ' +
         'Bare Fastify has as many servers in one process; its figures are in the column "ours".',
       results: [
-        ...lines('connections', byConnections),
+        ...lines('connections', joined(byConnections)),
         ...lines('component instances', instances),
         ...lines('servers of bare Fastify', bare, false),
       ],

@@ -36,7 +36,7 @@ export const names = {
 /** Loads every peer in turns; its samples by name. */
 async function rates(bench: Bench, peers: readonly Peer[], batch: number): Promise<Map<string, Sample[]>> {
   const body = deliveryBody({ bytes: 1_024, batch })
-  const { rounds, processes, runMs, warmUpMs } = bench.scale
+  const { rounds, processes, runMs, longRun, warmUpMs } = bench.scale
   const load = async ({ child, targets }: Server, ms: number) => {
     const { answers, ms: took } = await closedLoop(bench, {
       targets: batch > 1 ? batched(targets) : targets,
@@ -46,7 +46,7 @@ async function rates(bench: Bench, peers: readonly Peer[], batch: number): Promi
   }
   for (const { server } of peers) await load(server, warmUpMs)
   const cases = peers.map(
-    ({ name, server }): Case => ({ name, run: () => withUsage(server.child, () => load(server, runMs)) }),
+    ({ name, server }): Case => ({ name, run: () => withUsage(server.child, () => load(server, runMs * longRun)) }),
   )
   return await takeTurns(cases, Math.ceil(rounds / processes))
 }
@@ -64,7 +64,7 @@ async function measure(bench: Bench) {
 export const inbound: Suite = {
   name: 'inbound',
   async run(bench): Promise<Findings> {
-    const { processes } = bench.scale
+    const { processes, runMs, longRun } = bench.scale
     const measured: Awaited<ReturnType<typeof measure>>[] = []
     while (measured.length < processes) measured.push(await measure(bench))
     const runs = (kind: 'single' | 'batch', name: string): Runs => ({
@@ -80,7 +80,8 @@ export const inbound: Suite = {
       title: 'Deliveries to the listener',
       how:
         `CloudEvents of 1 kB over ${connections} kept-alive connections in a closed loop; a handler that resolves at once. ` +
-        `All servers are measured in ${processes} processes, one after another.`,
+        `All servers are measured in ${processes} processes, one after another. ` +
+        `A run takes ${runMs * longRun} ms, because V8 throws away compiled code when a load ends.`,
       results: [
         ...line('Entra token on each request', entra, runs('single', names.go), 3),
         ...line('Entra token on each request', entra, runs('single', names.floor)),
