@@ -9,7 +9,7 @@ export interface Scale {
   readonly processes: number
   /** Milliseconds of one run. */
   readonly runMs: number
-  /** How much longer a run in a closed loop takes: V8 throws away compiled code when a load ends, and the next run compiles it again. */
+  /** How much longer a run takes that has to compile its code again (V8 throws it away when a load ends), or looks at rare events. */
   readonly longRun: number
   /** Milliseconds that a load goes on before the cost of its events is measured, where it grows. */
   readonly leadMs: number
@@ -33,6 +33,11 @@ export interface Scale {
   readonly steadyMemoryRate: number
   /** Milliseconds that a server rests before its memory counts as idle. */
   readonly restMs: number
+}
+
+/** Runs of each case in each of the processes. */
+export function roundsPerProcess({ rounds, processes }: Scale): number {
+  return Math.ceil(rounds / processes)
 }
 
 /** What the targets are about. */

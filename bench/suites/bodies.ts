@@ -2,6 +2,7 @@ import { startBare, startOurs } from '../azure.ts'
 import { deliveryBody } from '../events.ts'
 import { type Case, type Sample, takeTurns, withUsage } from '../measure.ts'
 import { absolute, atLeast, compare, type Result } from '../results.ts'
+import { roundsPerProcess } from '../scale.ts'
 import { type Bench, closedLoop, type Findings, type Suite } from '../suite.ts'
 import { memoryOf } from '../usage.ts'
 import { names } from './inbound.ts'
@@ -44,7 +45,7 @@ async function measure(bench: Bench, { bytes, times }: (typeof sizes)[number]): 
       },
     })
   }
-  const samples = await takeTurns(cases, Math.ceil(scale.rounds / scale.processes))
+  const samples = await takeTurns(cases, roundsPerProcess(scale))
   const peaks = Object.entries(servers).map(([name, { child }]) => [name, memoryOf(child.pid)?.peak ?? 0] as const)
   return { samples, peaks: new Map(peaks) }
 }

@@ -5,6 +5,7 @@ import { cloudEvent, deliveryBody } from '../events.ts'
 import type { LoadOrder, LoadResult, LoadTarget } from '../load/generator.ts'
 import { type Case, type Sample, takeTurns, withUsage } from '../measure.ts'
 import { atLeast, atMost, compare, figure, type Result, type Runs, spread, type Target } from '../results.ts'
+import { roundsPerProcess } from '../scale.ts'
 import type { AppFigures } from '../servers/dapr-app.ts'
 import type { TopicFigures } from '../servers/topic.ts'
 import { median } from '../statistics.ts'
@@ -79,6 +80,7 @@ export const dapr: Suite = {
         'The component that does nothing is made of node:http and @grpc/grpc-js. ' +
         `Each daprd is measured in ${scale.processes} processes, and alone: an idle daprd takes 2 % of the core. ` +
         `A run of "create" takes ${longRun * runMs} ms, because V8 throws away compiled code when a load ends. ` +
+        'A run of the p99 takes as long, because the p99 of fewer events differs much from run to run. ' +
         'The hop is "eventgrid-binding serve" alone on its core; ' +
         "daprd's own client of a pluggable component acknowledges at once. " +
         'For the hop the table has the processor time of an event in place of a ratio.',
@@ -106,9 +108,9 @@ async function deliver(bench: Bench, target: LoadTarget, ms: number) {
 /** Measures one door and closes it, so that the next has the core for itself. Resolves with what was delivered to. */
 async function measure(load: Load, name: string, opening: Promise<Door>, into: Measured): Promise<LoadTarget> {
   const { bench, app, topic } = load
-  const { rounds, processes, runMs, longRun, daprWarmUpMs, daprRate } = bench.scale
+  const { runMs, longRun, daprWarmUpMs, daprRate } = bench.scale
   await using door = await opening
-  const runs = Math.ceil(rounds / processes)
+  const runs = roundsPerProcess(bench.scale)
 
   const deliverAll = async (ms: number) => {
     await app.ask<AppFigures>({})
@@ -122,7 +124,7 @@ async function measure(load: Load, name: string, opening: Promise<Door>, into: M
 
   for (let run = 0; run < runs; run++) {
     const { work, ...sample } = await withUsage(door.processes, async () => {
-      const order: LoadOrder = { targets: [door.deliveries], body, connections, ms: runMs, rate: daprRate }
+      const order: LoadOrder = { targets: [door.deliveries], body, connections, ms: runMs * longRun, rate: daprRate }
       const result = await bench.generator.ask<LoadResult>(order)
       return { ...result, events: result.answers }
     })

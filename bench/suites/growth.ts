@@ -4,6 +4,7 @@ import { deliveryBody } from '../events.ts'
 import type { LoadOrder, LoadResult } from '../load/generator.ts'
 import { type Case, type Sample, type Throughput, takeTurns, withUsage } from '../measure.ts'
 import { figure, type Result, spread } from '../results.ts'
+import { roundsPerProcess } from '../scale.ts'
 import { median, ratios } from '../statistics.ts'
 import { type Bench, closedLoop, type Findings, type Suite } from '../suite.ts'
 
@@ -53,7 +54,7 @@ async function handledIn({ child }: Server, ms: number): Promise<Throughput> {
  * quarter of an hour apart.
  */
 async function costsOf(bench: Bench, sizes: readonly Size[]): Promise<Costs[]> {
-  const { rounds, processes, warmUpMs, leadMs, runMs } = bench.scale
+  const { warmUpMs, leadMs, runMs } = bench.scale
   const cases: Case[] = []
   for (const { size, connectMs, load, ...servers } of sizes) {
     for (const [name, server] of Object.entries(servers)) {
@@ -69,7 +70,7 @@ async function costsOf(bench: Bench, sizes: readonly Size[]): Promise<Costs[]> {
       cases.push({ name: `${name} ${size}`, run })
     }
   }
-  const samples = await takeTurns(cases, Math.ceil(rounds / processes))
+  const samples = await takeTurns(cases, roundsPerProcess(bench.scale))
   const of = (name: string) => (samples.get(name) ?? []).map(({ cpuUs = Number.NaN }) => cpuUs)
   return sizes.map(({ size }) => ({
     ...{ size, ours: of(`ours ${size}`), floor: of(`floor ${size}`), fastify: of(`fastify ${size}`) },

@@ -2,6 +2,7 @@ import { type Server, startBare, startGo, startOurs } from '../azure.ts'
 import { deliveryBody } from '../events.ts'
 import { type Case, type Sample, takeTurns, withUsage } from '../measure.ts'
 import { atLeast, compare, type Runs } from '../results.ts'
+import { roundsPerProcess } from '../scale.ts'
 import { type Bench, batched, closedLoop, type Findings, type Suite } from '../suite.ts'
 
 const connections = 32
@@ -36,7 +37,7 @@ export const names = {
 /** Loads every peer in turns; its samples by name. */
 async function rates(bench: Bench, peers: readonly Peer[], batch: number): Promise<Map<string, Sample[]>> {
   const body = deliveryBody({ bytes: 1_024, batch })
-  const { rounds, processes, runMs, longRun, warmUpMs } = bench.scale
+  const { runMs, longRun, warmUpMs } = bench.scale
   const load = async ({ child, targets }: Server, ms: number) => {
     const { answers, ms: took } = await closedLoop(bench, {
       targets: batch > 1 ? batched(targets) : targets,
@@ -48,7 +49,7 @@ async function rates(bench: Bench, peers: readonly Peer[], batch: number): Promi
   const cases = peers.map(
     ({ name, server }): Case => ({ name, run: () => withUsage(server.child, () => load(server, runMs * longRun)) }),
   )
-  return await takeTurns(cases, Math.ceil(rounds / processes))
+  return await takeTurns(cases, roundsPerProcess(bench.scale))
 }
 
 /** All peers in new processes: one event in a delivery, then a hundred. */

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as rest } from 'node:timers/promises'
 import { serverFile } from '../azure.ts'
 import { type Child, startChild } from '../child.ts'
-import { type Case, takeTurns, withUsage } from '../measure.ts'
+import { type Case, type Sample, takeTurns, withUsage } from '../measure.ts'
 import { absolute, atLeast, atMost, compare, figure, type Result, type Runs } from '../results.ts'
+import { roundsPerProcess } from '../scale.ts'
 import type { Flow, NamespaceOrder, QueueFigures } from '../servers/namespace.ts'
 import type { TimedEvents } from '../servers/timed-events.ts'
 import { median } from '../statistics.ts'
@@ -45,21 +46,28 @@ async function startReceiver(
   return { name: names[kind], queue: kind, child }
 }
 
-async function throughput(bench: Bench, namespace: Namespace, receivers: readonly Receiver[]): Promise<Result[]> {
-  const { rounds, runMs, warmUpMs } = bench.scale
-  const flow = ({ queue }: Receiver, ms: number) => ask<Flow>(namespace, { kind: 'flow', queue, ms })
-  for (const receiver of receivers) await flow(receiver, warmUpMs)
-  const cases = receivers.map((receiver): Case => {
-    const { name, child } = receiver
-    return { name, run: () => withUsage(child, () => flow(receiver, runMs)) }
-  })
-  const runs = await runsOf(cases, rounds)
-  const what = 'receive and acknowledge events of 1 kB'
-  return compare({ what, unit: 'events/s', ours: runs(names.ours), peer: runs(names.loop), target: atLeast(0.7) })
+/** The runs of both receivers, by their names. */
+interface Measured {
+  readonly flow: ReadonlyMap<string, readonly Sample[]>
+  readonly delay: ReadonlyMap<string, readonly Sample[]>
 }
 
-async function latency({ scale }: Bench, namespace: Namespace, receivers: readonly Receiver[]): Promise<Result[]> {
-  const cases = receivers.map(({ name, queue, child }): Case => {
+/** Both receivers in new processes: events as fast as they are handled, then single events. */
+async function measure(bench: Bench, namespace: Namespace): Promise<Measured> {
+  const { scale } = bench
+  await using stack = new AsyncDisposableStack()
+  const receivers: Receiver[] = []
+  for (const kind of ['ours', 'loop'] as const) {
+    const receiver = await startReceiver(bench, namespace, kind)
+    stack.use(receiver.child)
+    await flow(namespace, receiver, scale.warmUpMs)
+    receivers.push(receiver)
+  }
+  const flowCases = receivers.map((receiver): Case => {
+    const { name, child } = receiver
+    return { name, run: () => withUsage(child, () => flow(namespace, receiver, scale.runMs * scale.longRun)) }
+  })
+  const delayCases = receivers.map(({ name, queue, child }): Case => {
     const run = async () => {
       await ask(namespace, { kind: 'singles', queue, events: singles })
       const { latencies } = await child.ask<TimedEvents>({})
@@ -67,18 +75,12 @@ async function latency({ scale }: Bench, namespace: Namespace, receivers: readon
     }
     return { name, run }
   })
-  const runs = await runsOf(cases, scale.rounds)
-  const what = 'one event to an idle receiver, until its handler runs'
-  return compare({ what, unit: 'ms', ours: runs(names.ours), peer: runs(names.loop), target: atMost(1.5) })
+  const rounds = roundsPerProcess(scale)
+  return { flow: await takeTurns(flowCases, rounds), delay: await takeTurns(delayCases, rounds) }
 }
 
-async function runsOf(cases: readonly Case[], rounds: number): Promise<(name: string) => Runs | undefined> {
-  const samples = await takeTurns(cases, rounds)
-  return (name) => {
-    const found = samples.get(name)
-    return found && { name, samples: found }
-  }
-}
+const flow = (namespace: Namespace, { queue }: Receiver, ms: number) =>
+  ask<Flow>(namespace, { kind: 'flow', queue, ms })
 
 /** How often the main thread of a process has waited for something so far; NaN where the system does not tell. */
 function waitsOf(pid: number): number {
@@ -107,12 +109,12 @@ async function idleCost(bench: Bench, namespace: Namespace, { queue, child }: Re
   ]
 }
 
-async function memory({ scale }: Bench, namespace: Namespace, { queue, child }: Receiver): Promise<Result[]> {
+async function memory({ scale }: Bench, namespace: Namespace, receiver: Receiver): Promise<Result[]> {
   const [early, late] = scale.memoryEvents
-  const now = () => memoryOf(child.pid)?.now ?? Number.NaN
+  const now = () => memoryOf(receiver.child.pid)?.now ?? Number.NaN
   let events = 0
   const receiveUpTo = async (wanted: number) => {
-    while (events < wanted) events += (await ask<Flow>(namespace, { kind: 'flow', queue, ms: scale.runMs })).events
+    while (events < wanted) events += (await flow(namespace, receiver, scale.runMs)).events
   }
   await rest(scale.restMs)
   const idle = now()
@@ -139,25 +141,36 @@ async function memory({ scale }: Bench, namespace: Namespace, { queue, child }: 
 export const pull: Suite = {
   name: 'pull',
   async run(bench): Promise<Findings> {
-    await using stack = new AsyncDisposableStack()
-    const namespace: Namespace = stack.use(await startChild({ args: [serverFile('namespace')], core: 'load' }))
-    const ours = await startReceiver(bench, namespace, 'ours')
-    stack.use(ours.child)
-    const memoryUse = await memory(bench, namespace, ours)
-    const loop = await startReceiver(bench, namespace, 'loop')
-    stack.use(loop.child)
-    const receivers = [ours, loop]
+    const { processes, runMs, longRun } = bench.scale
+    await using namespace: Namespace = await startChild({ args: [serverFile('namespace')], core: 'load' })
+    const cost = await costOf(bench, namespace)
+    const measured: Measured[] = []
+    while (measured.length < processes) measured.push(await measure(bench, namespace))
+    const runs = (kind: keyof Measured, name: string): Runs => ({
+      name,
+      samples: measured.flatMap((one) => one[kind].get(name) ?? []),
+    })
+    const both = (kind: keyof Measured) => ({ ours: runs(kind, names.ours), peer: runs(kind, names.loop) })
+    const inFlow = { what: 'receive and acknowledge events of 1 kB', unit: 'events/s', target: atLeast(0.7) }
+    const oneByOne = {
+      what: 'one event to an idle receiver, until its handler runs',
+      ...{ unit: 'ms', target: atMost(1.5) },
+    }
     return {
       title: 'Pull delivery',
       how:
         'Events of 1 kB over TLS from a namespace that answers at once, on the other core. The bare loop ' +
-        'receives 100 events, acknowledges them together, and does nothing else.',
-      results: [
-        ...(await throughput(bench, namespace, receivers)),
-        ...(await latency(bench, namespace, receivers)),
-        ...(await idleCost(bench, namespace, ours)),
-        ...memoryUse,
-      ],
+        'receives 100 events, acknowledges them together, and does nothing else. ' +
+        `Both are measured in ${processes} processes, one after another; a run takes ${runMs * longRun} ms.`,
+      results: [...compare({ ...inFlow, ...both('flow') }), ...compare({ ...oneByOne, ...both('delay') }), ...cost],
     }
   },
+}
+
+/** Memory of our receiver, and what it costs while no event arrives, in a process of its own. */
+async function costOf(bench: Bench, namespace: Namespace): Promise<Result[]> {
+  const ours = await startReceiver(bench, namespace, 'ours')
+  await using _ = ours.child
+  const memoryLines = await memory(bench, namespace, ours)
+  return [...(await idleCost(bench, namespace, ours)), ...memoryLines]
 }

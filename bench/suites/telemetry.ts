@@ -3,6 +3,7 @@ import { type Child, startChild } from '../child.ts'
 import { deliveryBody } from '../events.ts'
 import { type Case, type Sample, type Throughput, takeTurns, withUsage } from '../measure.ts'
 import { atLeast, compare, type Result } from '../results.ts'
+import { roundsPerProcess } from '../scale.ts'
 import type { PublishOrder } from '../servers/publish-loop.ts'
 import { type Bench, closedLoop, type Findings, type Suite } from '../suite.ts'
 import { withoutTelemetry } from '../without-telemetry.ts'
@@ -33,7 +34,7 @@ interface Loaded extends AsyncDisposable {
 
 /** Runs all variants in turns, in new processes again and again: two of the same program differ. */
 async function measure(bench: Bench, open: (variant: Variant) => Promise<Loaded>): Promise<Map<string, Sample[]>> {
-  const { processes, rounds, warmUpMs, runMs } = bench.scale
+  const { processes, warmUpMs, runMs } = bench.scale
   const samples = new Map<string, Sample[]>()
   for (let turn = 0; turn < processes; turn++) {
     await using stack = new AsyncDisposableStack()
@@ -43,7 +44,7 @@ async function measure(bench: Bench, open: (variant: Variant) => Promise<Loaded>
       await load(warmUpMs)
       cases.push({ name, run: () => withUsage(child, () => load(runMs)) })
     }
-    for (const [name, runs] of await takeTurns(cases, Math.ceil(rounds / processes))) {
+    for (const [name, runs] of await takeTurns(cases, roundsPerProcess(bench.scale))) {
       samples.set(name, [...(samples.get(name) ?? []), ...runs])
     }
   }
