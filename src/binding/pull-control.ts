@@ -8,7 +8,8 @@ import type { SubscriptionControl } from './subscription-control.ts'
 
 export interface PullControl extends SubscriptionControl {
   readonly credential: RenewableCredential
-  readEndpoint(signal: AbortSignal): Promise<string>
+  /** The base URL of the namespace as ARM has it. An upsert asks for it where the metadata has no `namespaceEndpoint`. */
+  namespaceEndpoint(): string | undefined
 }
 
 /**
@@ -25,21 +26,25 @@ export function connectNamespace(
   const credential = createCredential(pull.credential, { ...options, environment })
   const { subscriptionId } = namespaceTopic
   const arm = createNamespaceArm({ environment, subscriptionId, credential, endpoints, clock })
-  const noDeadline = Number.POSITIVE_INFINITY
+  let namespaceEndpoint: string | undefined
+  const onHostname = (hostname: string) => {
+    namespaceEndpoint = new URL(`https://${hostname}`).origin
+  }
   return {
     credential,
-    upsert: (how) => upsertQueue({ arm, pull, logger, clock, ...how }),
+    namespaceEndpoint: () => namespaceEndpoint,
+    upsert(request) {
+      const isHostWanted = pull.namespaceEndpoint === undefined && namespaceEndpoint === undefined
+      return upsertQueue({ arm, pull, logger, clock, ...request, ...(isHostWanted && { onHostname }) })
+    },
     async inspect(signal) {
       const places = [queuePlace(pull), forwardingPlace(pull)].filter((place) => place !== undefined)
-      const reads = places.map((place) => arm.read(place, { signal, deadline: noDeadline }))
+      const reads = places.map((place) => arm.read(place, { signal, deadline: Number.POSITIVE_INFINITY }))
       const found = await Promise.allSettled(reads)
       // The client may have rights at one of two places only.
       if (found.some((read) => read.status === 'fulfilled' && !read.value)) return { kind: 'missing' }
       await Promise.all(reads)
       return { kind: 'intact' }
-    },
-    async readEndpoint(signal) {
-      return `https://${await arm.readHostname(namespaceTopic.namespaceId, { signal, deadline: noDeadline })}`
     },
   }
 }

@@ -41,10 +41,10 @@ export async function createPullSide(
     receiver: receiver?.status(),
   })
 
-  async function receive(signal: AbortSignal): Promise<void> {
+  function receive(): void {
     const { namespaceEndpoint: given } = pull
-    const namespaceEndpoint = given ? namespaceUrl(given, endpoints) : await control?.readEndpoint(signal)
-    // By close(), or by another start: one receiver is enough.
+    const namespaceEndpoint = given ? namespaceUrl(given, endpoints) : control?.namespaceEndpoint()
+    // After close() nothing is received, and one receiver is enough.
     if (namespaceEndpoint === undefined || receiver || closing.signal.aborted) return
     receiver = startReceiver(pull, { ...options, namespaceEndpoint, credential: control?.credential })
     logger.info('receiving events', {
@@ -59,11 +59,12 @@ export async function createPullSide(
       const either = AbortSignal.any([signal, closing.signal])
       if (subscription === 'wait') {
         await keeper?.bringUp('timeout', either)
-        return receive(either)
+        receive()
+        return
       }
-      // What the key can receive needs not wait for ARM.
-      if (pull.namespaceEndpoint !== undefined) await receive(either)
-      void bringUpInBackground(keeper, () => receive(closing.signal))
+      // Where the endpoint is known, receiving does not wait for ARM.
+      if (pull.namespaceEndpoint !== undefined) receive()
+      void bringUpInBackground(keeper, receive)
     },
     handlerChanged: () => receiver?.handlerAttached(),
     health: () => judgePull(facts()),
@@ -77,11 +78,13 @@ export async function createPullSide(
 }
 
 /** In the background only close ends the attempts; each failure is logged by the upsert itself. */
-async function bringUpInBackground(keeper: SubscriptionKeeper | undefined, then: () => Promise<void>): Promise<void> {
+async function bringUpInBackground(keeper: SubscriptionKeeper | undefined, then: () => void): Promise<void> {
   try {
     await keeper?.bringUp('forever')
-    await then()
-  } catch {}
+  } catch {
+    return
+  }
+  then()
 }
 
 async function connect(pull: PullMetadata, options: SideOptions): Promise<PullControl | undefined> {

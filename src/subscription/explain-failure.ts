@@ -12,6 +12,8 @@ export interface FailureContext {
   readonly scopeId: string
   /** Where ARM keeps the event subscription: it decides which role allows to write it. */
   readonly pathKind: SubscriptionPath['kind'] | 'namespaceTopic'
+  /** The scope is a namespace, of which only the host name is read. @default false */
+  readonly isHostRead?: boolean
   readonly subscriptionId: string
   readonly eventSubscriptionName: string
   /** The client that needs the role, where it is known. */
@@ -55,10 +57,12 @@ export function explainFailure(failure: ArmFailure, context: FailureContext): Ex
       }
     case 'permission': {
       const client = context.clientId ?? clientNamedBy(failure.message)
+      const role = roleFix(context.resourceManager, roleOf(context.pathKind), client, shellWord(scopeId))
+      const denied = context.isHostRead ? 'read the host name of' : 'create event subscriptions at'
       return {
         code: 'PERMISSION_DENIED',
-        what: `the client may not create event subscriptions at ${scopeId} ${said}`,
-        fix: roleFix(context.resourceManager, roleOf(context.pathKind), client, shellWord(scopeId)),
+        what: `the client may not ${denied} ${scopeId} ${said}`,
+        fix: context.isHostRead ? `set namespaceEndpoint, or ${role}` : role,
         details,
       }
     }

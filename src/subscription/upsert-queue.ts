@@ -20,6 +20,8 @@ export interface QueueUpsertOptions extends Persistence {
   readonly pull: PullMetadata
   readonly logger: Logger
   readonly clock: SteadyClock
+  /** Receives the host name of the namespace. Without it ARM is not asked for the name. */
+  readonly onHostname?: (hostname: string) => void
 }
 
 const changingPauseMs = 2_000
@@ -42,13 +44,13 @@ export function forwardingPlace({
 
 /**
  * Creates the Queue event subscription of a namespace topic, or changes it to what the metadata asks for; then the same
- * for the event subscription that forwards another scope's events to the topic.
+ * for the event subscription that forwards another scope's events to the topic. Reads the host name of the namespace last.
  *
  * @throws BindingError CREDENTIALS_REJECTED, PERMISSION_DENIED, PROVIDER_NOT_REGISTERED, SCOPE_NOT_FOUND,
  * SUBSCRIPTION_REJECTED, TIMEOUT or ABORTED
  */
 export async function upsertQueue(options: QueueUpsertOptions): Promise<UpsertOutcome> {
-  const { arm, pull, signal, logger, clock } = options
+  const { arm, pull, signal, logger, clock, onHostname } = options
   const { eventSubscriptionName: name, namespaceTopic, subscriptionTimeoutMs: timeoutMs } = pull
   const queue = queuePlace(pull)
   const forwarding = forwardingPlace(pull)
@@ -58,7 +60,9 @@ export async function upsertQueue(options: QueueUpsertOptions): Promise<UpsertOu
   /** Who knows the namespace's endpoint can receive without any right at Azure Resource Manager (role EventGrid Data Receiver). */
   async function attemptOnce(deadline: number): Promise<UpsertOutcome> {
     try {
-      return await bringBoth(deadline)
+      const outcome = await upsertBoth(deadline)
+      if (onHostname) await readHostname(onHostname, deadline)
+      return outcome
     } catch (error) {
       const failure = readFailure(error, clock.now())
       if (pull.namespaceEndpoint === undefined || judgeFailure(failure) !== 'permission') throw error
@@ -70,17 +74,22 @@ export async function upsertQueue(options: QueueUpsertOptions): Promise<UpsertOu
     }
   }
 
-  async function bringBoth(deadline: number): Promise<UpsertOutcome> {
+  async function upsertBoth(deadline: number): Promise<UpsertOutcome> {
     sourceId = queue.sourceId
-    const own = await bring(queue, (existing) => decideQueueUpsert(existing, pull), deadline)
+    const own = await upsertOne(queue, (existing) => decideQueueUpsert(existing, pull), deadline)
     if (!forwarding) return own
     sourceId = forwarding.sourceId
-    const forwarded = await bring(forwarding, (existing) => decideForwarding(existing, pull), deadline)
+    const forwarded = await upsertOne(forwarding, (existing) => decideForwarding(existing, pull), deadline)
     return own.action === 'kept' ? forwarded : own
   }
 
+  async function readHostname(onRead: (hostname: string) => void, deadline: number): Promise<void> {
+    sourceId = namespaceTopic.namespaceId
+    onRead(await arm.readHostname(sourceId, { signal, deadline }))
+  }
+
   /** Reads, decides, writes if necessary, and reads again. */
-  async function bring(
+  async function upsertOne(
     place: SubscriptionPlace,
     decide: (existing: UnknownRecord | undefined) => PutDecision,
     deadline: number,
@@ -100,7 +109,7 @@ export async function upsertQueue(options: QueueUpsertOptions): Promise<UpsertOu
         await pauseWithin(limits, { clock, ms: changingPauseMs, message })
         continue
       }
-      // A second write in one attempt would be a duel with somebody who writes it too.
+      // Somebody else writes it too. A second write in one attempt would only prolong that.
       if (wrote) {
         logger.warn(`the event subscription ${name} differs from what was written: ${upsert.because}`)
         return { action: wrote, wroteAt: clock.now() }
@@ -117,12 +126,13 @@ export async function upsertQueue(options: QueueUpsertOptions): Promise<UpsertOu
   return repeatAttempts({ ...options, random: Math.random, name, scopeId, timeoutMs, attemptOnce, context })
 }
 
-/** What the explanation of a failure names, at the namespace topic or the scope that is forwarded. */
+/** What the explanation of a failure names, at the namespace topic, its namespace or the scope that is forwarded. */
 export function queueFailureContext(pull: PullMetadata, resourceManager: string, scopeId: string): FailureContext {
   const { namespaceTopic, credential } = pull
   return {
     scopeId,
     pathKind: 'namespaceTopic',
+    isHostRead: scopeId === namespaceTopic.namespaceId,
     subscriptionId: namespaceTopic.subscriptionId,
     eventSubscriptionName: pull.eventSubscriptionName,
     clientId: pull.clientId,

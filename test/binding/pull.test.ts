@@ -361,6 +361,25 @@ it('names the role that is missing to write the event subscription, and the topi
   expect(missing.message).toContain('check namespaceTopic, and that the resource exists')
 })
 
+it('reads the host name of the namespace again after a failure, with subscription: background', async () => {
+  const { emulator, binding, events, publish, byCredential } = await openPull()
+  const matches = ({ url }: { readonly url: string }) => /\/namespaces\/shop\?/.test(url)
+  emulator.failNext({ route: 'arm', matches, status: 503, retryAfter: 0 })
+  await binding.init({ ...byCredential, eventSubscriptionName: 'app' }, { subscription: 'background' })
+  await publish(order('one'))
+  await expect.poll(() => events, { timeout: 10_000 }).toHaveLength(1)
+  expect(binding.health()).toMatchObject({ status: 'healthy' })
+})
+
+it('says that the client may not read the host name of the namespace', async () => {
+  const { emulator, binding, topic, byCredential } = await openPull({ emulator: { clients: [{ roles: [] }] } })
+  emulator.assignRole(emulator.clientId, 'EventGrid Contributor', topic.id)
+  const byBoth = { ...byCredential, namespaceKey: topic.key, eventSubscriptionName: 'app' }
+  const denied = await refusal(binding.init(byBoth))
+  expect(denied.code).toBe('PERMISSION_DENIED')
+  expect(denied.message).toMatch(/may not read the host name of \S+\/namespaces\/shop .*set namespaceEndpoint, or /s)
+})
+
 it.each(['wait', 'background'] as const)(
   'receives with the role EventGrid Data Receiver alone where namespaceEndpoint is given, with subscription: %s',
   async (subscription) => {
