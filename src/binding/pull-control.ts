@@ -28,7 +28,7 @@ export function connectNamespace(
   const arm = createNamespaceArm({ environment, subscriptionId, credential, endpoints, clock })
   let namespaceEndpoint: string | undefined
   const onHostname = (hostname: string) => {
-    namespaceEndpoint = new URL(`https://${hostname}`).origin
+    namespaceEndpoint = `https://${hostname}`
   }
   return {
     credential,
