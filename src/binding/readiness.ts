@@ -1,7 +1,7 @@
 import type { SteadyClock } from '../support/clock.ts'
 
 /** Longest time to wait for our credential in the event subscription, in ms. To add it takes some seconds. */
-const longestWaitMs = 30_000
+const maxWaitMs = 30_000
 
 export interface ReadinessOptions {
   readonly clock: SteadyClock
@@ -17,7 +17,7 @@ export function createReadiness({ clock, addsCredential }: ReadinessOptions) {
     isReady: () => isReady || clock.elapsed() >= waitsUntil,
     /** Limits the wait, from now on. */
     startWaiting(): void {
-      waitsUntil = clock.elapsed() + longestWaitMs
+      waitsUntil = clock.elapsed() + maxWaitMs
     },
     /** The event subscription was read. Where it does not deliver yet, its handshake has to reach us. */
     subscriptionRead(delivering: boolean): void {

@@ -170,13 +170,10 @@ function parseInvoke(body: unknown): z.infer<typeof invokeRequest> | { readonly 
   return { fault: issue ? [issue.path.join('.'), issue.message].filter(Boolean).join(': ') : 'it has another form' }
 }
 
-/**
- * As Dapr does: `metadata.` and the name. What is too long for a header is left out, and
- * so is what a header can't hold.
- */
+/** As Dapr does: `metadata.` and the name. A value that is too long for a header is left out. */
 function answerHeaders(metadata: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const headers = Object.entries(metadata).flatMap(([name, value]) => {
-    // JSON may be written in ASCII; the rest is ASCII anyway.
+    // A header holds ASCII only. In JSON an escape means the same as its character; other values are ASCII already.
     const ascii = value?.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
     return ascii === undefined || ascii.length > maxHeaderLength ? [] : [[`metadata.${name}`, ascii] as const]
   })

@@ -1,7 +1,7 @@
 import type { Logger } from '../core/logger.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
 import { pause, type SteadyClock } from '../support/clock.ts'
-import { decideMostEvents, decideReceive, firstMostEvents } from './decide-receives.ts'
+import { decideMaxEvents, decideReceive, firstMaxEvents } from './decide-receives.ts'
 import { createHeldEvents, type HeldEvent } from './held-events.ts'
 import type { NamespaceClient, RequestFailure } from './namespace-client.ts'
 import { createPullCounter, type PullCounts } from './pull-counts.ts'
@@ -65,7 +65,7 @@ export function createReceiver(options: ReceiverOptions) {
   const open = new Set<{ readonly asked: number }>()
   let willPump = false
   let wasFull = false
-  let mostEvents = firstMostEvents
+  let maxEvents = firstMaxEvents
   let everReceived = false
 
   /** Events that end in the same turn make one receive. */
@@ -83,7 +83,7 @@ export function createReceiver(options: ReceiverOptions) {
     for (;;) {
       // An event is held until it is settled: a namespace that settles slowly must not fill the memory.
       const free = Math.min(maxConcurrency - dispatch.running, 2 * maxConcurrency - held.size)
-      const asked = decideReceive({ free, open: [...open].map((request) => request.asked), wasFull, mostEvents })
+      const asked = decideReceive({ free, open: [...open].map((request) => request.asked), wasFull, maxEvents })
       if (asked === 0) return
       void receive(asked)
     }
@@ -104,7 +104,7 @@ export function createReceiver(options: ReceiverOptions) {
     everReceived = true
     logger.debug('received', { events: answer.events.length, askedFor: asked })
     wasFull = answer.events.length === asked
-    if (answer.events.length > 0) mostEvents = decideMostEvents(answer.events.map(({ bytes }) => bytes.length))
+    if (answer.events.length > 0) maxEvents = decideMaxEvents(answer.events.map(({ bytes }) => bytes.length))
     dispatch.dispatch(answer.events.map((event) => held.hold(event, receivedAt)))
     pump()
   }
@@ -114,7 +114,7 @@ export function createReceiver(options: ReceiverOptions) {
     counter.receiveEnded(failure.status)
     wasFull = false
     // The answer may have been too long for the way.
-    if (failure.status === undefined) mostEvents = Math.ceil(mostEvents / 2)
+    if (failure.status === undefined) maxEvents = Math.ceil(maxEvents / 2)
     failures.failed(failure)
   }
 

@@ -55,7 +55,7 @@ const freshMs = 1_000
 /** Changes by others after which settings are left to them. In a fleet each replica counts, so the first one is enough. */
 const maxChangesSeen = { alone: 2, fleet: 1 } as const
 /** The longest waits of a fleet for settings to come to rest, and for another replica to try a failed handshake. */
-const longestWait = { settings: 60_000, broken: 15_000 } as const
+const maxWaitMs = { settings: 60_000, broken: 15_000 } as const
 const maxJitterMs = 30_000
 
 /**
@@ -68,7 +68,7 @@ export function decideTurn({ kind, changesSeen, waits, ageMs, replicas, random }
   const isDisputed = changesSeen >= (spread > 0 ? maxChangesSeen.fleet : maxChangesSeen.alone)
   if (kind === 'settings' && isDisputed) return { kind: 'yield' }
   if ((kind === 'settings' || kind === 'broken') && waits <= changesSeen && spread > 0) {
-    const waitMs = Math.min(spread, longestWait[kind]) + random * Math.min(spread, maxJitterMs)
+    const waitMs = Math.min(spread, maxWaitMs[kind]) + random * Math.min(spread, maxJitterMs)
     return { kind: 'readAgain', afterMs: waitMs }
   }
   // At most once: a slow network must not keep a replica from writing.
