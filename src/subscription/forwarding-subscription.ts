@@ -11,17 +11,18 @@ import { decidePut, type PutDecision, settingEntry, withoutUndefined } from './d
 export function decideForwarding(existing: UnknownRecord | undefined, pull: PullMetadata): PutDecision {
   const { namespaceTopic, settings, replaceDestination } = pull
   return decidePut(existing, {
-    refusalOf({ destination }) {
-      const { endpointType } = isRecord(destination) ? destination : {}
+    refusalOf(properties) {
+      const { endpointType, identity } = destinationOf(properties)
       if (endpointType === 'NamespaceTopic' || replaceDestination) return undefined
+      const elsewhere = `${endpointType ?? 'another destination'}${identity ? ' by a managed identity' : ''}`
       return {
-        because: `it delivers to ${String(endpointType)} and not to a namespace topic`,
+        because: `it delivers to ${elsewhere} and not to a namespace topic`,
         fix: 'set replaceDestination to "true", or choose another eventSubscriptionName',
       }
     },
-    merge: (properties) => ({
+    merge: ({ destination: _destination, deliveryWithResourceIdentity: _wrapped, ...properties }) => ({
       ...properties,
-      destination: { endpointType: 'NamespaceTopic', properties: { resourceId: namespaceTopic.id } },
+      ...desiredDestination(namespaceTopic.id, existing ? destinationOf(existing) : {}),
       eventDeliverySchema: 'CloudEventSchemaV1_0',
       filter: withoutUndefined({
         ...(isRecord(properties.filter) && properties.filter),
@@ -32,4 +33,26 @@ export function decideForwarding(existing: UnknownRecord | undefined, pull: Pull
       }),
     }),
   })
+}
+
+interface ExistingDestination {
+  readonly endpointType?: string
+  /** The managed identity that Event Grid delivers by. */
+  readonly identity?: UnknownRecord
+}
+
+function destinationOf({ destination, deliveryWithResourceIdentity: wrapped }: UnknownRecord): ExistingDestination {
+  const inner = isRecord(wrapped) ? wrapped.destination : destination
+  return {
+    ...(isRecord(inner) && typeof inner.endpointType === 'string' && { endpointType: inner.endpointType }),
+    ...(isRecord(wrapped) && { identity: isRecord(wrapped.identity) ? wrapped.identity : {} }),
+  }
+}
+
+/** Keeps the managed identity of an event subscription that delivers to a namespace topic by it. */
+function desiredDestination(resourceId: string, { endpointType, identity }: ExistingDestination): UnknownRecord {
+  const destination = { endpointType: 'NamespaceTopic', properties: { resourceId } }
+  return identity && endpointType === 'NamespaceTopic'
+    ? { deliveryWithResourceIdentity: { identity, destination } }
+    : { destination }
 }

@@ -63,7 +63,12 @@ export function createNamespaceArm(options: ArmClientOptions & { readonly clock:
     async put(at: SubscriptionPlace, properties: UnknownRecord, limits: CallLimits): Promise<void> {
       await callArm({ method: 'PUT', path: at.id, body: { properties }, ...limited(limits) })
       for (;;) {
-        const state = (await read(at, limits))?.provisioningState
+        const written = await read(at, limits)
+        if (!written) {
+          const message = 'the event subscription was deleted while it was being provisioned'
+          throw new ArmFailureError({ kind: 'operation', message })
+        }
+        const { provisioningState: state } = written
         if (state === 'Succeeded') return
         if (state === 'Failed' || state === 'Canceled' || state === undefined) {
           throw new ArmFailureError({ kind: 'operation', message: `the event subscription ended as ${String(state)}` })

@@ -8,6 +8,7 @@ import { EventGridEmulator, type EventGridEmulatorOptions, ManualClock } from '.
 import { createCertificateAuthority } from '../../src/emulator/server/certificates.ts'
 import { Binding, type BindingOptions, type ReceivedEvent, RejectEvent } from '../../src/index.ts'
 import { parseMetadata } from '../../src/metadata/parse-metadata.ts'
+import { sendArm } from '../support/azure-clients.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 import { refusal } from '../support/refusal.ts'
@@ -482,6 +483,22 @@ it('forwards the events of another scope to the namespace topic, and receives th
   expect(writes()).toBe(2)
 })
 
+it('says that the event subscription was deleted while it was being provisioned', async () => {
+  const clients = [{ roles: [{ role: 'EventGrid Contributor' }, receiverRole] }]
+  const namespaces = [{ name: 'shop', topics: [{ name: 'orders' }] }]
+  const { emulator, binding, log, byCredential } = await openPull({
+    emulator: { clients, namespaces, operationDelayMs: 1_500 },
+  })
+  const scope = emulator.topic('orders').id
+  const path = `${scope}/providers/Microsoft.EventGrid/eventSubscriptions/forwarded`
+  const initialised = binding.init({ name: 'forwarded', properties: { ...byCredential, scope } }).catch(() => {})
+  await expect.poll(() => emulator.eventSubscription('orders', 'forwarded')).toBeDefined()
+  await sendArm(emulator, path, { method: 'DELETE' })
+  await expect.poll(() => log.text(), { timeout: 10_000 }).toContain('was deleted while it was being provisioned')
+  await binding.close()
+  await initialised
+})
+
 it('refuses to take the place of a webhook event subscription at the scope, unless replaceDestination says so', async () => {
   const clients = [{ roles: [{ role: 'EventGrid Contributor' }, receiverRole] }]
   const eventSubscriptions = [{ name: 'taken', endpoint: 'https://orders.example.com/api/events' }]
@@ -498,6 +515,52 @@ it('refuses to take the place of a webhook event subscription at the scope, unle
     endpointType: 'NamespaceTopic',
   })
 })
+
+it.each([
+  {
+    type: 'EventHub',
+    refusal: 'delivers to EventHub by a managed identity and not to a namespace topic',
+    becomes: { destination: { endpointType: 'NamespaceTopic' } },
+  },
+  {
+    type: 'NamespaceTopic',
+    refusal: undefined,
+    becomes: { deliveryWithResourceIdentity: { identity: { type: 'SystemAssigned' } } },
+  },
+])(
+  'meets an event subscription that delivers to $type by a managed identity',
+  async ({ type, becomes, ...expected }) => {
+    const clients = [{ roles: [{ role: 'EventGrid Contributor' }, receiverRole] }]
+    const { emulator, binding, topic, byCredential } = await openPull({ emulator: { clients, namespaces: queue } })
+    const scope = emulator.topic('orders').id
+    const path = `${scope}/providers/Microsoft.EventGrid/eventSubscriptions/taken`
+    const resourceId = type === 'NamespaceTopic' ? topic.id : `${scope}/hub`
+    const delivery = {
+      identity: { type: 'SystemAssigned' },
+      destination: { endpointType: type, properties: { resourceId } },
+    }
+    const body = JSON.stringify({
+      properties: { deliveryWithResourceIdentity: delivery, eventDeliverySchema: 'CloudEventSchemaV1_0' },
+    })
+    expect((await sendArm(emulator, path, { method: 'PUT', body })).status).toBe(201)
+    await emulator.idle()
+    const component = { name: 'taken', properties: { ...byCredential, scope } }
+    if (expected.refusal !== undefined) {
+      const refused = await refusal(binding.init(component))
+      expect(refused).toMatchObject({
+        code: 'SUBSCRIPTION_REJECTED',
+        message: expect.stringContaining(expected.refusal),
+      })
+      await binding.init({ ...component, properties: { ...component.properties, replaceDestination: 'true' } })
+    } else await binding.init(component)
+    const { destination, deliveryWithResourceIdentity } =
+      emulator.eventSubscription('orders', 'taken')?.properties ?? {}
+    expect({ destination, deliveryWithResourceIdentity }).toMatchObject(becomes)
+    expect(Object.keys(emulator.eventSubscription('orders', 'taken')?.properties ?? {})).not.toEqual(
+      expect.arrayContaining(['destination', 'deliveryWithResourceIdentity']),
+    )
+  },
+)
 
 it('counts for Prometheus what was received and settled', async () => {
   const { emulator, binding, publish, byKey } = await openPull()

@@ -42,10 +42,10 @@ export function createProvisioning(options: ProvisioningOptions) {
     delivery.subscriptionChanged(subscription)
   }
 
-  /** Changes the state of the settings in `written`, unless newer settings have replaced them. */
+  /** Changes the state of the settings in `written`, unless newer settings have replaced them or a DELETE is under way. */
   const move = (written: EventSubscription, provisioningState: ProvisioningState): EventSubscription => {
     const existing = store.subscriptions.get(written.id)
-    if (existing?.properties !== written.properties) return written
+    if (existing?.properties !== written.properties || existing.provisioningState === 'Deleting') return written
     const moved = { ...existing, provisioningState }
     put(moved)
     return moved

@@ -62,17 +62,21 @@ export function viewDeliveryAttributes(properties: EventSubscriptionProperties):
 
 function viewDestination(destination: Destination, options: ViewOptions): Json {
   const { endpointType, properties } = destination
-  if (endpointType !== 'WebHook') return { endpointType, properties: visibleIn(options.apiVersion, properties) }
-  const { endpointUrl, deliveryAttributeMappings, ...rest } = properties
+  const { deliveryAttributeMappings: mappings } = properties
+  const attributes = Array.isArray(mappings)
+    ? { deliveryAttributeMappings: mappings.map((mapping: unknown) => withSecretFlag(mapping, options.secrets)) }
+    : {}
+  if (endpointType !== 'WebHook') {
+    return { endpointType, properties: visibleIn(options.apiVersion, { ...properties, ...attributes }) }
+  }
+  const { endpointUrl, ...rest } = properties
   const filled = options.detail === 'filled'
   const shown = {
     ...(filled ? { maxEventsPerBatch: 1, preferredBatchSizeInKilobytes: 64 } : {}),
     ...rest,
     endpointUrl: null,
     endpointBaseUrl: withoutQuery(endpointUrl),
-    ...(deliveryAttributeMappings
-      ? { deliveryAttributeMappings: deliveryAttributeMappings.map((one) => withSecretFlag(one, options.secrets)) }
-      : {}),
+    ...attributes,
   }
   return { endpointType, properties: visibleIn(options.apiVersion, shown) }
 }

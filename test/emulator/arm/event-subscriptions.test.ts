@@ -238,6 +238,19 @@ describe('a PUT', () => {
     expect(body).toMatchObject({ properties: { provisioningState: 'Updating', labels: ['a'] } })
   })
 
+  it('hides the secret of a destination that is no webhook', async () => {
+    const { emulator } = await open()
+    const { deliveryAttributeMappings } = secretive('').destination.properties
+    const properties = { resourceId: `${emulator.topic().id}/hub`, deliveryAttributeMappings }
+    await put(emulator, { destination: { endpointType: 'EventHub', properties } })
+    await emulator.idle()
+    const { body } = await sendArm(emulator, path(emulator))
+    expect(JSON.stringify(body)).toContain('"Hidden"')
+    expect(JSON.stringify(body)).not.toContain('hush')
+    const attributes = await sendArm(emulator, `${path(emulator)}/getDeliveryAttributes`, { method: 'POST' })
+    expect(attributes.body).toMatchObject({ value: [{ name: 'X-A', properties: { value: 'hush' } }] })
+  })
+
   it('shows minimumTlsVersionAllowed from 2025-02-15 on', async () => {
     const { emulator, webhook } = await open()
     const properties = { endpointUrl: webhook.url, minimumTlsVersionAllowed: '1.2' }
@@ -329,6 +342,20 @@ describe('an operation', () => {
     expect(gone.headers['azure-asyncoperation']).toContain('/operationsStatus/')
     await emulator.idle()
     expect(await sendArm(emulator, path, { method: 'DELETE' })).toMatchObject({ status: 204, body: '' })
+  })
+
+  it('of a DELETE removes an event subscription whose creation is under way', async () => {
+    const clock = new ManualClock()
+    const { emulator, url, scope } = await open({ clock, operationDelayMs: 1_000 })
+    const path = `/${scope}/providers/Microsoft.EventGrid/eventSubscriptions/shop`
+    const destination = { endpointType: 'WebHook', properties: { endpointUrl: url } }
+    await sendArm(emulator, path, { method: 'PUT', body: JSON.stringify({ properties: { destination } }) })
+    await clock.advance(500)
+    await sendArm(emulator, path, { method: 'DELETE' })
+    await clock.advance(500)
+    expect((await sendArm(emulator, path)).body).toMatchObject({ properties: { provisioningState: 'Deleting' } })
+    await clock.advance(500)
+    expect((await sendArm(emulator, path)).status).toBe(404)
   })
 
   it('has Retry-After in 201 and 202 only where the emulator is told so', async () => {
