@@ -7,6 +7,9 @@ import { type EntraFailure, entraErrorBody, entraFailures } from './errors.ts'
 import { issuerOf, type TokenIssuer } from './token-issuer.ts'
 import { decideTokenRequest } from './token-request.ts'
 
+/** Fields of a token request that prove who the client is. */
+const secretFields = ['client_secret', 'client_assertion', 'password']
+
 /** Entra too refuses long forms. */
 const maxFormBytes = 65_536
 
@@ -48,7 +51,9 @@ export function registerEntraRoutes(app: FastifyInstance, options: EntraRouteOpt
   const answerToken =
     (names: 'resource' | 'scope') => async (request: FastifyRequest<TenantParams>, reply: FastifyReply) => {
       const form = formOf(request.body)
-      if (form.client_secret !== undefined) request.outcome.body = { ...form, client_secret: '(redacted)' }
+      const secrets = secretFields.filter((name) => form[name] !== undefined)
+      const redacted = Object.fromEntries(secrets.map((name) => [name, '(redacted)']))
+      if (secrets.length > 0) request.outcome.body = { ...form, ...redacted }
       const verdict = decideTokenRequest(
         {
           tenant: request.params.tenant,

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { codeOf } from '../../support/error-code.ts'
 import type { NamespaceTopic } from '../model/namespace.ts'
 import { type NamespaceStore, namespaceNamed } from '../model/namespace-store.ts'
 import { statusName } from '../model/status-name.ts'
@@ -13,7 +14,7 @@ import {
   topicNotFound,
 } from './namespace-error.ts'
 import type { NamespaceQueues } from './namespace-queues.ts'
-import { namespacePublishLimits, parseCloudEvents } from './parse-cloud-events.ts'
+import { messageTooLarge, namespacePublishLimits, parseCloudEvents } from './parse-cloud-events.ts'
 import type { PullQueue } from './pull-queue.ts'
 import { dataPlaneVersions, settleLockTokens, settleOperations } from './settle-lock-tokens.ts'
 
@@ -42,6 +43,10 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
   app.removeAllContentTypeParsers()
   const parser = { parseAs: 'buffer', bodyLimit: 2 * namespacePublishLimits.bodyBytes } as const
   app.addContentTypeParser('*', parser, (_request, body, done) => done(null, body))
+  app.setErrorHandler((error, request, reply) => {
+    const isTooLarge = codeOf(error) === 'FST_ERR_CTP_BODY_TOO_LARGE'
+    return refuse(request, reply, isTooLarge ? messageTooLarge : badRequest('The request cannot be read.'))
+  })
 
   app.all<{ Params: Params }>('/namespaces/:namespace/topics/:topic', async (request, reply) => {
     const [name, operation] = splitOperation(request.params.topic)

@@ -8,6 +8,10 @@ import { badRequest, forbidden, type NamespaceError } from './namespace-error.ts
 /** Bounds of a publish request (Event Grid namespaces: quotas). */
 export const namespacePublishLimits = { bodyBytes: 1_048_576, events: 1_000 } as const
 
+export const messageTooLarge = forbidden(
+  `The message is too large: ${namespacePublishLimits.bodyBytes} bytes are allowed.`,
+)
+
 const jsonType = /^application\/(.+\+)?json$/
 
 /** The events of a publish request: a single one, a batch, or one in binary mode; or why it is refused. */
@@ -15,9 +19,7 @@ export function parseCloudEvents(
   headers: IncomingHttpHeaders,
   body: Buffer,
 ): { readonly events: readonly JsonObject[] } | { readonly error: NamespaceError } {
-  if (body.length > namespacePublishLimits.bodyBytes) {
-    return { error: forbidden(`The message is too large: ${namespacePublishLimits.bodyBytes} bytes are allowed.`) }
-  }
+  if (body.length > namespacePublishLimits.bodyBytes) return { error: messageTooLarge }
   const mediaType = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? ''
   if (jsonType.test(mediaType) && nestsTooDeeply(body)) {
     return { error: badRequest('The JSON is nested too deeply.') }

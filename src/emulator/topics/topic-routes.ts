@@ -158,7 +158,8 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
 /** The bytes of each event. A small request is divided evenly, as each of its events counts once. */
 function sizesOf(events: readonly AcceptedEvent[], bodyBytes: number): number[] {
   const share = bodyBytes / events.length
-  return bodyBytes <= topicRate.step ? events.map(() => share) : events.map(({ body }) => JSON.stringify(body).length)
+  if (bodyBytes <= topicRate.step) return events.map(() => share)
+  return events.map(({ body }) => Buffer.byteLength(JSON.stringify(body)))
 }
 
 function fullUrl(request: FastifyRequest): string {

@@ -75,6 +75,16 @@ describe('the token endpoint', () => {
     expect({ status, body }).toMatchObject({ status: 200, body: { token_type: 'Bearer', expires_in: 3599 } })
   })
 
+  it('records no field of a form that proves who the client is', async () => {
+    const emulator = await startEmulator()
+    const proofs = { client_secret: 'hush', client_assertion: 'hush', password: 'hush' }
+    const request = form({ grant_type: 'client_credentials', client_id: emulator.clientId, scope, ...proofs })
+    await send(emulator, `/${emulator.tenantId}/oauth2/v2.0/token`, request)
+    const { body } = emulator.records.requests.last ?? {}
+    expect(body).toMatchObject({ client_id: emulator.clientId, client_assertion: '(redacted)' })
+    expect(JSON.stringify(body)).not.toContain('hush')
+  })
+
   it('has a v1 form that names a resource', async () => {
     const emulator = await startEmulator()
     const { body } = await send(

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { type EventGridEmulatorOptions, ManualClock } from '../../../src/emulator/index.ts'
 import { isRecord } from '../../../src/support/is-record.ts'
-import { sendArm } from '../../support/azure-clients.ts'
+import { send, sendArm } from '../../support/azure-clients.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 
 const order = { specversion: '1.0', id: 'one', source: '/shop', type: 'order.placed', data: { article: 'lamp' } }
@@ -53,6 +53,22 @@ it('hands out a published event, locked, until it is acknowledged', async () => 
   const token = received?.lockToken ?? ''
   expect((await settle('acknowledge', [token])).answer).toEqual({ succeededLockTokens: [token], failedLockTokens: [] })
   await emulator.settled()
+})
+
+it.each([1.5, 3])('refuses a request of %d MiB', async (mebibytes) => {
+  const { emulator, topic } = await openQueue()
+  const { status, body } = await send(emulator, '/namespaces/shop/topics/orders:publish?api-version=2024-06-01', {
+    method: 'POST',
+    headers: {
+      authorization: `SharedAccessKey ${topic.key}`,
+      'content-type': 'application/cloudevents+json; charset=utf-8',
+    },
+    body: JSON.stringify({ ...order, data: 'x'.repeat(mebibytes * 2 ** 20) }),
+  })
+  expect({ status, body }).toMatchObject({
+    status: 403,
+    body: { error: { code: 'Forbidden', message: expect.stringContaining('too large') } },
+  })
 })
 
 it('answers 200 for tokens that it cannot settle, and says why', async () => {

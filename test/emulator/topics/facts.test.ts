@@ -54,11 +54,11 @@ describe('a topic that is throttled', () => {
     const clock = new ManualClock()
     const emulator = await startEmulator({ clock, throttling: true })
     const { httpEndpoint, key } = emulator.topic()
-    const send = (count: number, bytes = 0) =>
+    const send = (count: number, letters = 0, letter = 'x') =>
       fetch(httpEndpoint, {
         method: 'POST',
         headers: { 'aeg-sas-key': key, 'content-type': 'application/cloudevents-batch+json' },
-        body: JSON.stringify(Array.from({ length: count }, () => cloudEvent({ data: 'x'.repeat(bytes) }))),
+        body: JSON.stringify(Array.from({ length: count }, () => cloudEvent({ data: letter.repeat(letters) }))),
       }).then(({ status, headers }) => ({ status, retryAfter: headers.get('retry-after') }))
     return { clock, send }
   }
@@ -82,6 +82,13 @@ describe('a topic that is throttled', () => {
   it('counts an event once for each 64 KB begun', async () => {
     const { send } = await open()
     expect(await send(20, 65_600)).toEqual(taken)
+    expect(await send(4961)).toEqual(refused)
+    expect(await send(4960)).toEqual(taken)
+  })
+
+  it('counts the bytes of an event, not its characters', async () => {
+    const { send } = await open()
+    expect(await send(20, 32_800, 'ж')).toEqual(taken)
     expect(await send(4961)).toEqual(refused)
     expect(await send(4960)).toEqual(taken)
   })
