@@ -1,7 +1,7 @@
 import { isSameText } from '../../support/same-text.ts'
 import type { TokenVerdict } from '../entra/token-issuer.ts'
 import type { Publishable } from '../model/resource.ts'
-import { type PublishFault, unauthorized } from './publish-fault.ts'
+import { unauthorized } from './publish-fault.ts'
 import { type SasProblem, sasProblem } from './sas-token.ts'
 
 export const publishAudience = 'https://eventgrid.azure.net'
@@ -42,46 +42,44 @@ export interface PublishAuthorization {
   readonly maySend: (objectId: string) => boolean
 }
 
-/** Decides whether a request may publish: the application's id if it has a token, or Event Grid's refusal. */
+/** Throws Event Grid's refusal of a request that may not publish. Returns the application's id if the request has a token. */
 export async function authorizePublish(
-  presented: ReturnType<typeof presentedCredentials>,
+  { key, sas, bearer, otherScheme }: ReturnType<typeof presentedCredentials>,
   authorization: PublishAuthorization,
-): Promise<{ readonly clientId?: string } | { readonly fault: PublishFault }> {
-  const { target, host } = authorization
-  const { key, sas, bearer } = presented
+): Promise<string | undefined> {
+  const { target, host, path, now } = authorization
   if (bearer !== undefined && key === undefined && sas === undefined) return authorizeBearer(bearer, authorization)
   if (key === undefined && sas === undefined) {
-    return presented.otherScheme
-      ? refused('Request has an unsupported Authorization scheme (must be SharedAccessSignature or Bearer).')
-      : refused('Request must contain one of the following authorization signature: aeg-sas-token, aeg-sas-key.')
+    throw unauthorized(
+      otherScheme
+        ? 'Request has an unsupported Authorization scheme (must be SharedAccessSignature or Bearer).'
+        : 'Request must contain one of the following authorization signature: aeg-sas-token, aeg-sas-key.',
+    )
   }
   if (target.disableLocalAuth) {
-    return refused(`Local authentication is disabled for ${host.toUpperCase()}: use a token of Microsoft Entra ID.`)
+    throw unauthorized(`Local authentication is disabled for ${host.toUpperCase()}: use a token of Microsoft Entra ID.`)
   }
   if (key !== undefined) {
-    return target.keys.some((known) => isSameText(known, key)) ? {} : refused(wrongKey(host, key))
+    if (!target.keys.some((known) => isSameText(known, key))) throw unauthorized(wrongKey(host, key))
+    return undefined
   }
-  const { keys } = target
-  const problem = sasProblem(sas ?? '', { keys, host, path: authorization.path, now: authorization.now })
-  return problem ? refused(sasMessage(problem, host)) : {}
+  const problem = sasProblem(sas ?? '', { keys: target.keys, host, path, now })
+  if (problem) throw unauthorized(sasMessage(problem, host))
+  return undefined
 }
 
 async function authorizeBearer(
   bearer: string,
-  authorization: PublishAuthorization,
-): Promise<{ readonly clientId?: string } | { readonly fault: PublishFault }> {
-  const verdict = await authorization.verifyToken(bearer)
-  if ('problem' in verdict) return refused(`Unable to read access token. ${verdict.message}`.trim())
+  { target, verifyToken, maySend }: PublishAuthorization,
+): Promise<string> {
+  const verdict = await verifyToken(bearer)
+  if ('problem' in verdict) throw unauthorized(`Unable to read access token. ${verdict.message}`.trim())
   const { clientId, objectId } = verdict.token
-  if (authorization.maySend(objectId)) return { clientId }
-  return refused(
+  if (maySend(objectId)) return clientId
+  throw unauthorized(
     'The principal associated with access token presented with the incoming request does not have permission to send data to ' +
-      `${authorization.target.id}.`,
+      `${target.id}.`,
   )
-}
-
-function refused(message: string): { readonly fault: PublishFault } {
-  return { fault: unauthorized(message) }
 }
 
 function wrongKey(host: string, key: string): string {

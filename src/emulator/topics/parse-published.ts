@@ -3,7 +3,7 @@ import { type AcceptedEvent, schemaNames } from '../model/accepted-event.ts'
 import type { JsonObject } from '../model/json-object.ts'
 import { binaryAttributes, nestsTooDeeply } from '../model/published-cloud-event.ts'
 import type { Publishable } from '../model/resource.ts'
-import { invalidInput, type PublishFault, tooLarge, tooManyEvents, unsupportedMediaType } from './publish-fault.ts'
+import { invalidInput, tooLarge, tooManyEvents, unsupportedMediaType } from './publish-fault.ts'
 import { checkPublishedEvent, notConforming, tokenOf } from './published-event.ts'
 
 /**
@@ -18,32 +18,38 @@ export interface PublishedRequest {
   readonly body: Buffer
 }
 
-export type ParsedRequest =
-  | { readonly events: readonly AcceptedEvent[]; readonly json?: unknown }
-  | { readonly fault: PublishFault }
-
 type Form = 'single' | 'batch' | 'binary'
 
-/** Reads and checks a request's body in the input schema of a topic or domain. */
-export function parsePublished(request: PublishedRequest, target: Publishable, now: number): ParsedRequest {
-  if (request.body.length > publishLimits.requestBytes) return { fault: tooLarge(publishLimits.requestBytes) }
+/** Reads and checks a request's body in the input schema of a topic or domain. Throws a PublishFault. */
+export function parsePublished(request: PublishedRequest, target: Publishable, now: number): AcceptedEvent[] {
+  const { body } = request
+  if (body.length > publishLimits.requestBytes) throw tooLarge(publishLimits.requestBytes)
   const form = formOf(request, target)
-  if (!form) return { fault: unsupportedMediaType }
-  const parsed = parseJson(request.body)
-  if (!parsed && form === 'binary' && request.body.length === 0)
-    return checked([binaryEvent(request, undefined)], target, now, request)
-  if (!parsed) return { fault: invalidInput(unreadable(target)) }
+  if (!form) throw unsupportedMediaType()
+  const parsed = parseJson(body)
+  if (!parsed && form === 'binary' && body.length === 0) return checked([binaryEvent(request, undefined)])
+  if (!parsed) throw invalidInput(unreadable(target))
   const { json } = parsed
-  if (nestsTooDeeply(request.body)) return { fault: invalidInput('The JSON received is nested too deeply.') }
-  if (form === 'binary') return checked([binaryEvent(request, json)], target, now, request)
+  if (nestsTooDeeply(body)) throw invalidInput('The JSON received is nested too deeply.')
+  if (form === 'binary') return checked([binaryEvent(request, json)])
   if (form === 'single') {
-    if (Array.isArray(json)) return { fault: notConforming(target.inputSchema, 'StartObject', 'StartArray') }
-    return checked([json], target, now, request)
+    if (Array.isArray(json)) throw notConforming(target.inputSchema, 'StartObject', 'StartArray')
+    return checked([json])
   }
-  if (!Array.isArray(json)) return { fault: notConforming(target.inputSchema, 'StartArray', tokenOf(json)) }
-  if (json.length === 0) return { fault: invalidInput(unreadable(target)) }
-  if (json.length > publishLimits.events) return { fault: tooManyEvents(publishLimits.events) }
-  return checked(json, target, now, request)
+  if (!Array.isArray(json)) throw notConforming(target.inputSchema, 'StartArray', tokenOf(json))
+  if (json.length === 0) throw invalidInput(unreadable(target))
+  if (json.length > publishLimits.events) throw tooManyEvents(publishLimits.events)
+  return checked(json)
+
+  function checked(events: readonly unknown[]): AcceptedEvent[] {
+    return events.map((event) => {
+      // An event is not larger than its request, so most events need not be measured.
+      if (body.length > publishLimits.eventBytes && sizeOf(event) > publishLimits.eventBytes) {
+        throw tooLarge(publishLimits.eventBytes)
+      }
+      return checkPublishedEvent(event, target, now)
+    })
+  }
 }
 
 /**
@@ -85,25 +91,6 @@ function binaryEvent({ headers }: PublishedRequest, data: unknown): JsonObject {
     ...binaryAttributes(headers, headers['content-type'] ?? 'application/json'),
     ...(data !== undefined && { data }),
   }
-}
-
-function checked(
-  events: readonly unknown[],
-  target: Publishable,
-  now: number,
-  request: PublishedRequest,
-): ParsedRequest {
-  const accepted: AcceptedEvent[] = []
-  for (const event of events) {
-    // An event is not larger than its request, so most events need not be measured.
-    if (request.body.length > publishLimits.eventBytes && sizeOf(event) > publishLimits.eventBytes) {
-      return { fault: tooLarge(publishLimits.eventBytes) }
-    }
-    const result = checkPublishedEvent(event, target, now)
-    if ('fault' in result) return result
-    accepted.push(result.event)
-  }
-  return { events: accepted, json: events }
 }
 
 function sizeOf(event: unknown): number {

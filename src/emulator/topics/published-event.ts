@@ -9,8 +9,6 @@ import { mapCustomEvent } from './input-mapping.ts'
 import { invalidInput, type PublishFault, unauthorized } from './publish-fault.ts'
 import { domainTopicId } from './sourced-events.ts'
 
-export type CheckedEvent = { readonly event: AcceptedEvent } | { readonly fault: PublishFault }
-
 const eventGridFields: ReadonlySet<string> = new Set([
   'id',
   'topic',
@@ -22,81 +20,64 @@ const eventGridFields: ReadonlySet<string> = new Set([
   'metadataVersion',
 ])
 
-/** Checks a published event and adds the fields that Event Grid adds. */
-export function checkPublishedEvent(event: unknown, target: Publishable, now: number): CheckedEvent {
-  if (!isRecord(event)) return { fault: notConforming(target.inputSchema, 'StartObject', tokenOf(event)) }
+/** Checks a published event and adds the fields that Event Grid adds. Throws a PublishFault. */
+export function checkPublishedEvent(event: unknown, target: Publishable, now: number): AcceptedEvent {
+  if (!isRecord(event)) throw notConforming(target.inputSchema, 'StartObject', tokenOf(event))
   if (target.inputSchema === 'CloudEventSchemaV1_0') return checkCloudEvent(event, target)
   if (target.inputSchema === 'EventGridSchema') return checkEventGridEvent(event, target)
   return checkCustomEvent(event, target, now)
 }
 
-function checkCloudEvent(event: JsonObject, target: Publishable): CheckedEvent {
+function checkCloudEvent(event: JsonObject, target: Publishable): AcceptedEvent {
   const schema = 'CloudEventSchemaV1_0'
-  for (const name of ['id', 'source', 'type', 'specversion']) {
-    const fault = requiredText(event, name, schema)
-    if (fault) return { fault }
-  }
-  if (event.specversion !== '1.0') return { fault: badValue(schema, 'specversion') }
+  for (const name of ['id', 'source', 'type', 'specversion']) requireText(event, name, schema)
+  if (event.specversion !== '1.0') throw badValue(schema, 'specversion')
   for (const name of ['subject', 'datacontenttype', 'dataschema', 'data_base64']) {
-    if (!isAbsent(event[name]) && typeof event[name] !== 'string') return { fault: badValue(schema, name) }
+    if (!isAbsent(event[name]) && typeof event[name] !== 'string') throw badValue(schema, name)
   }
-  if (!isAbsent(event.time) && !isTime(event.time)) return { fault: badValue(schema, 'time') }
-  if (!isAbsent(event.data) && !isAbsent(event.data_base64)) return { fault: badValue(schema, 'data_base64') }
-  if (target.type === 'domains') {
-    const named = namedTopic(event.source, target, schema)
-    if ('fault' in named) return named
-  }
-  return { event: { schema, body: event } }
+  if (!isAbsent(event.time) && !isTime(event.time)) throw badValue(schema, 'time')
+  if (!isAbsent(event.data) && !isAbsent(event.data_base64)) throw badValue(schema, 'data_base64')
+  if (target.type === 'domains') namedTopic(event.source, target, schema)
+  return { schema, body: event }
 }
 
-function checkEventGridEvent(event: JsonObject, target: Publishable): CheckedEvent {
+function checkEventGridEvent(event: JsonObject, target: Publishable): AcceptedEvent {
   const schema = 'EventGridSchema'
   const unknown = Object.keys(event).find((name) => !eventGridFields.has(name))
-  if (unknown !== undefined) return { fault: unexpectedField(unknown) }
-  for (const name of ['id', 'subject', 'eventType', 'eventTime']) {
-    const fault = requiredText(event, name, schema)
-    if (fault) return { fault }
-  }
-  if (!isTime(event.eventTime)) return { fault: badValue(schema, 'eventTime') }
-  if (!isAbsent(event.dataVersion) && typeof event.dataVersion !== 'string')
-    return { fault: badValue(schema, 'dataVersion') }
-  if (!isAbsent(event.metadataVersion) && event.metadataVersion !== '1')
-    return { fault: badValue(schema, 'metadataVersion') }
-  const named = namedTopic(event.topic, target, schema)
-  if ('fault' in named) return named
-  const body = { ...event, topic: named.id, dataVersion: event.dataVersion ?? '', metadataVersion: '1' }
-  return isEventGridEvent(body) ? { event: { schema, body } } : { fault: badValue(schema, 'id') }
+  if (unknown !== undefined) throw unexpectedField(unknown)
+  for (const name of ['id', 'subject', 'eventType', 'eventTime']) requireText(event, name, schema)
+  const { eventTime, dataVersion, metadataVersion } = event
+  if (!isTime(eventTime)) throw badValue(schema, 'eventTime')
+  if (!isAbsent(dataVersion) && typeof dataVersion !== 'string') throw badValue(schema, 'dataVersion')
+  if (!isAbsent(metadataVersion) && metadataVersion !== '1') throw badValue(schema, 'metadataVersion')
+  const topic = namedTopic(event.topic, target, schema)
+  const body = { ...event, topic, dataVersion: dataVersion ?? '', metadataVersion: '1' }
+  if (!isEventGridEvent(body)) throw badValue(schema, 'id')
+  return { schema, body }
 }
 
-function checkCustomEvent(event: JsonObject, target: Publishable, now: number): CheckedEvent {
+function checkCustomEvent(event: JsonObject, target: Publishable, now: number): AcceptedEvent {
   const schema = 'CustomEventSchema'
   const mapped = mapCustomEvent(event, target, { now, id: randomUUID() })
-  if ('missing' in mapped) return { fault: requires(schema, mapped.missing) }
-  if (target.type === 'topics') return { event: { schema, body: event, mapped } }
-  const named = namedTopic(mapped.topic, target, schema)
-  return 'fault' in named ? named : { event: { schema, body: event, mapped: { ...mapped, topic: named.id } } }
+  if ('missing' in mapped) throw requires(schema, mapped.missing)
+  if (target.type === 'topics') return { schema, body: event, mapped }
+  return { schema, body: event, mapped: { ...mapped, topic: namedTopic(mapped.topic, target, schema) } }
 }
 
-/** The id of the custom topic, or of the domain topic that an event of a domain must name. */
-function namedTopic(
-  topic: unknown,
-  target: Publishable,
-  schema: InputSchema,
-): { readonly id: string } | { readonly fault: PublishFault } {
+/** The id of the custom topic, or of the domain topic that an event of a domain must name. Throws a PublishFault. */
+function namedTopic(topic: unknown, target: Publishable, schema: InputSchema): string {
   const absent = isAbsent(topic) || topic === ''
   if (target.type === 'topics') {
-    if (absent || isTopic(topic, target)) return target
-    return { fault: unauthorized(`The topic '${String(topic)}' of the event is not the one it was sent to.`) }
+    if (absent || isTopic(topic, target)) return target.id
+    throw unauthorized(`The topic '${String(topic)}' of the event is not the one it was sent to.`)
   }
-  if (absent) return { fault: requires(schema, 'topic') }
+  if (absent) throw requires(schema, 'topic')
   const id = typeof topic === 'string' ? domainTopicId(target, topic) : undefined
-  if (id !== undefined) return { id }
+  if (id !== undefined) return id
   const found = String(topic).slice(0, 300)
-  return {
-    fault: invalidInput(
-      `Required property 'topic' needs to either be a full resource id or should be just the name of the domain topic. Found: ${found}.`,
-    ),
-  }
+  throw invalidInput(
+    `Required property 'topic' needs to either be a full resource id or should be just the name of the domain topic. Found: ${found}.`,
+  )
 }
 
 function isAbsent(value: unknown): value is null | undefined {
@@ -112,10 +93,10 @@ function isTime(value: unknown): boolean {
   return typeof value === 'string' && !Number.isNaN(Date.parse(value))
 }
 
-function requiredText(event: JsonObject, name: string, schema: InputSchema): PublishFault | undefined {
+function requireText(event: JsonObject, name: string, schema: InputSchema): void {
   const value = Object.hasOwn(event, name) ? event[name] : undefined
-  if (isAbsent(value) || value === '') return requires(schema, name)
-  return typeof value === 'string' ? undefined : badValue(schema, name)
+  if (isAbsent(value) || value === '') throw requires(schema, name)
+  if (typeof value !== 'string') throw badValue(schema, name)
 }
 
 function requires(schema: InputSchema, name: string): PublishFault {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { messageOf } from '../../support/error-code.ts'
 import { isRecord } from '../../support/is-record.ts'
 import { didYouMean } from '../../support/nearest-name.ts'
 import type { SourcedEvents } from '../model/accepted-event.ts'
@@ -20,9 +21,11 @@ export function raisedEvents(store: Store, scope: string, events: readonly unkno
   const target = store.resource(scope)
   if (isPublishable(target)) {
     const accepted = events.map((event, index) => {
-      const checked = checkPublishedEvent(event, target, now)
-      if ('fault' in checked) throw new TypeError(`event ${index}: ${checked.fault.message}`)
-      return checked.event
+      try {
+        return checkPublishedEvent(event, target, now)
+      } catch (error) {
+        throw new TypeError(`event ${index}: ${messageOf(error)}`)
+      }
     })
     return sourcedEvents(target, accepted)
   }

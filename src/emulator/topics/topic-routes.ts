@@ -19,7 +19,7 @@ import {
   invalidInput,
   methodNotAllowed,
   notFound,
-  type PublishFault,
+  PublishFault,
   throttled,
   tooLarge,
   unsupportedApiVersion,
@@ -60,11 +60,9 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
   const { clock, store, tokens, directory, intake } = options
   const rates = createTopicRates(clock)
 
-  recordRequests(app, 'topic', options, ({ status, code, message }, requestId) => {
-    const name = code ?? statusName(status)
-    const fault = { status, code: name, detailCode: name, message: message ?? `The request failed: ${name}.` }
-    return faultBody(fault, requestId, clock.now())
-  })
+  recordRequests(app, 'topic', options, ({ status, code = statusName(status), message }, requestId) =>
+    faultBody(new PublishFault(status, code, message ?? `The request failed: ${code}.`), requestId, clock.now()),
+  )
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: publishLimits.requestBytes }, (_request, body, done) =>
     done(null, body),
@@ -76,31 +74,26 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
     }
     return payload
   })
-  app.setErrorHandler((error, request, reply) => {
-    if (codeOf(error) === 'FST_ERR_CTP_BODY_TOO_LARGE')
-      return refuse(request, reply, tooLarge(publishLimits.requestBytes))
-    const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
-    return refuse(request, reply, status < 500 ? invalidInput('The request could not be read.') : internalError)
-  })
+  app.setErrorHandler((error, request, reply) => refuse(request, reply, toFault(error)))
   app.setNotFoundHandler((request, reply) => refuse(request, reply, notFound(fullUrl(request))))
 
   app.all<{ Params: { name: string } }>('/topics/:name/api/events', async (request, reply) => {
     const url = fullUrl(request)
     // Azure's host name has a region. The emulator's own address has none.
     const target = publishedAt(store, request.params.name, regionOfHost(request.host))
-    if (!target) return refuse(request, reply, notFound(url))
+    if (!target) throw notFound(url)
     if (request.method !== 'POST') {
       reply.header('allow', 'POST')
-      return refuse(request, reply, methodNotAllowed(request.method))
+      throw methodNotAllowed(request.method)
     }
     // Below Azure's host name of the topic, the path differs from that of the route.
     const parsedUrl = URL.parse(request.originalUrl, 'http://localhost')
-    if (!parsedUrl) return refuse(request, reply, notFound(url))
+    if (!parsedUrl) throw notFound(url)
     const { searchParams } = parsedUrl
     const version = searchParams.get('api-version') ?? publishApiVersion
-    if (version !== publishApiVersion) return refuse(request, reply, unsupportedApiVersion(url, version))
-    if (!admitsAddress(target, request.ip)) return refuse(request, reply, addressRefused(request.host, request.ip))
-    const authorized = await authorizePublish(presentedCredentials(request.headers, searchParams), {
+    if (version !== publishApiVersion) throw unsupportedApiVersion(url, version)
+    if (!admitsAddress(target, request.ip)) throw addressRefused(request.host, request.ip)
+    const clientId = await authorizePublish(presentedCredentials(request.headers, searchParams), {
       target,
       host: request.host,
       path: parsedUrl.pathname,
@@ -108,21 +101,13 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
       verifyToken: (bearer) => tokens.verifyToken(bearer, { audience: publishAudience }),
       maySend: (principalId) => directory.allows({ principalId, action: sendAction, scope: target.id, data: true }),
     })
-    if ('fault' in authorized) return refuse(request, reply, authorized.fault)
-    if (authorized.clientId !== undefined) request.outcome.clientId = authorized.clientId
+    if (clientId !== undefined) request.outcome.clientId = clientId
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-    if (intake.full()) {
-      reply.header('retry-after', '1')
-      return refuse(request, reply, throttled)
-    }
-    const parsed = parsePublished({ headers: request.headers, body }, target, clock.now())
+    if (intake.full()) throw tooMany(reply)
     request.outcome.body = shownBody(body)
-    if ('fault' in parsed) return refuse(request, reply, parsed.fault)
-    if (options.throttling && !rates.take(target.id, sizesOf(parsed.events, body.length))) {
-      reply.header('retry-after', '1')
-      return refuse(request, reply, throttled)
-    }
-    intake.accept(sourcedEvents(target, parsed.events))
+    const events = parsePublished({ headers: request.headers, body }, target, clock.now())
+    if (options.throttling && !rates.take(target.id, sizesOf(events, body.length))) throw tooMany(reply)
+    intake.accept(sourcedEvents(target, events))
     return reply.code(200).header('api-supported-versions', publishApiVersion).send()
   })
 
@@ -137,10 +122,7 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
     async handler(request, reply) {
       const { id, token } = request.query
       if (!intake.confirmValidation(id, token)) {
-        return refuse(request, reply, {
-          ...invalidInput('The validation code is not known, or it has expired.'),
-          detailCode: 'BadRequest',
-        })
+        throw new PublishFault(400, 'BadRequest', 'The validation code is not known, or it has expired.')
       }
       return reply
         .code(200)
@@ -153,6 +135,18 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
     request.outcome.code = fault.code
     return reply.code(fault.status).send(faultBody(fault, request.id, clock.now()))
   }
+}
+
+function tooMany(reply: FastifyReply): PublishFault {
+  reply.header('retry-after', '1')
+  return throttled()
+}
+
+function toFault(error: unknown): PublishFault {
+  if (error instanceof PublishFault) return error
+  if (codeOf(error) === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge(publishLimits.requestBytes)
+  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
+  return status < 500 ? invalidInput('The request could not be read.') : internalError()
 }
 
 /** The bytes of each event. A small request is divided evenly, as each of its events counts once. */
