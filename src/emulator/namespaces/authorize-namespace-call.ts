@@ -3,7 +3,7 @@ import { isSameText } from '../../support/same-text.ts'
 import type { Directory } from '../entra/directory.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
 import type { Namespace, NamespaceTopic } from '../model/namespace.ts'
-import { forbidden, type NamespaceError, unauthorized } from './namespace-error.ts'
+import { forbidden, unauthorized } from './namespace-error.ts'
 
 export interface NamespaceAccess {
   readonly tokens: Pick<TokenIssuer, 'verifyToken'>
@@ -14,24 +14,25 @@ export type DataAction = 'send' | 'receive'
 
 const audience = 'https://eventgrid.azure.net'
 
-/** Why a caller is refused; `undefined` if it may do this. Keys and Entra tokens are accepted. */
+/** Checks that a caller may do this. Keys and Entra tokens are accepted. Throws a NamespaceError. */
 export async function authorizeNamespaceCall(
   { tokens, directory }: NamespaceAccess,
   request: FastifyRequest,
   asked: { readonly namespace: Namespace; readonly topic: NamespaceTopic | undefined; readonly action: DataAction },
-): Promise<NamespaceError | undefined> {
+): Promise<void> {
   const { namespace, topic, action } = asked
   const [, scheme = '', credential = ''] = /^(\S+) +(\S+)$/.exec(request.headers.authorization ?? '') ?? []
   if (scheme.toLowerCase() === 'sharedaccesskey') {
     const keys = [...namespace.keys, ...(topic?.keys ?? [])]
-    return keys.some((key) => isSameText(key, credential)) ? undefined : unauthorized('The access key is not valid.')
+    if (keys.some((key) => isSameText(key, credential))) return
+    throw unauthorized('The access key is not valid.')
   }
-  if (scheme.toLowerCase() !== 'bearer') return unauthorized('The request carries no credential.')
+  if (scheme.toLowerCase() !== 'bearer') throw unauthorized('The request carries no credential.')
   const verdict = await tokens.verifyToken(credential, { audience })
-  if ('problem' in verdict) return unauthorized(`The access token is not valid. ${verdict.message}`.trim())
+  if ('problem' in verdict) throw unauthorized(`The access token is not valid. ${verdict.message}`.trim())
   request.outcome.clientId = verdict.token.clientId
   const scope = topic?.id ?? namespace.id
   const dataAction = `Microsoft.EventGrid/events/${action}/action`
-  if (directory.allows({ principalId: verdict.token.objectId, data: true, action: dataAction, scope })) return undefined
-  return forbidden(`The principal does not have permission to ${action} events at ${scope}.`)
+  if (directory.allows({ principalId: verdict.token.objectId, data: true, action: dataAction, scope })) return
+  throw forbidden(`The principal does not have permission to ${action} events at ${scope}.`)
 }

@@ -1,17 +1,22 @@
 /** An error answer of a namespace's data plane: `{ error: { code, message } }` (Azure.Core). */
-export interface NamespaceError {
+export class NamespaceError extends Error {
   readonly status: number
   readonly code: string
-  readonly message: string
+
+  constructor(status: number, code: string, message: string) {
+    super(message)
+    this.status = status
+    this.code = code
+  }
 }
 
-const answer = (status: number, code: string) => (message: string) => ({ status, code, message })
+const failureOf = (status: number, code: string) => (message: string) => new NamespaceError(status, code, message)
 
 // Which status goes with a missing event subscription, and the codes of 401 and 403, are not on record: assumed.
-export const badRequest = answer(400, 'BadRequest')
-export const unauthorized = answer(401, 'Unauthorized')
-export const forbidden = answer(403, 'Forbidden')
-export const notFound = answer(404, 'NotFound')
-export const methodNotAllowed = answer(405, 'MethodNotAllowed')
-export const throttled = answer(429, 'TooManyRequests')('Too many events are pending; try again later.')
-export const topicNotFound = answer(410, 'Gone')
+export const badRequest = failureOf(400, 'BadRequest')
+export const unauthorized = failureOf(401, 'Unauthorized')
+export const forbidden = failureOf(403, 'Forbidden')
+export const notFound = failureOf(404, 'NotFound')
+export const methodNotAllowed = failureOf(405, 'MethodNotAllowed')
+export const throttled = failureOf(429, 'TooManyRequests')
+export const topicNotFound = failureOf(410, 'Gone')

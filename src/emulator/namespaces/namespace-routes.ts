@@ -5,14 +5,7 @@ import { type NamespaceStore, namespaceNamed } from '../model/namespace-store.ts
 import { statusName } from '../model/status-name.ts'
 import { type RecordingOptions, recordRequests } from '../server/recording.ts'
 import { authorizeNamespaceCall, type DataAction, type NamespaceAccess } from './authorize-namespace-call.ts'
-import {
-  badRequest,
-  methodNotAllowed,
-  type NamespaceError,
-  notFound,
-  throttled,
-  topicNotFound,
-} from './namespace-error.ts'
+import { badRequest, methodNotAllowed, NamespaceError, notFound, throttled, topicNotFound } from './namespace-error.ts'
 import type { NamespaceQueues } from './namespace-queues.ts'
 import { messageTooLarge, namespacePublishLimits, parseCloudEvents } from './parse-cloud-events.ts'
 import type { PullQueue } from './pull-queue.ts'
@@ -44,23 +37,22 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
   const parser = { parseAs: 'buffer', bodyLimit: 2 * namespacePublishLimits.bodyBytes } as const
   app.addContentTypeParser('*', parser, (_request, body, done) => done(null, body))
   app.setErrorHandler((error, request, reply) => {
-    const isTooLarge = codeOf(error) === 'FST_ERR_CTP_BODY_TOO_LARGE'
-    return refuse(request, reply, isTooLarge ? messageTooLarge : badRequest('The request cannot be read.'))
+    const { status, code, message } = toNamespaceError(error)
+    request.outcome.code = code
+    return reply.code(status).header('x-ms-error-code', code).send({ error: { code, message } })
   })
 
   app.all<{ Params: Params }>('/namespaces/:namespace/topics/:topic', async (request, reply) => {
     const [name, operation] = splitOperation(request.params.topic)
-    if (operation !== 'publish') return refuse(request, reply, notFound('There is no such operation.'))
-    const found = await findTopic(options, request, name, 'send')
-    if ('error' in found) return refuse(request, reply, found.error)
+    if (operation !== 'publish') throw notFound('There is no such operation.')
+    const topic = await findTopic(options, request, name, 'send')
     if (queues.full()) {
       reply.header('retry-after', '1')
-      return refuse(request, reply, throttled)
+      throw throttled('Too many events are pending; try again later.')
     }
-    const parsed = parseCloudEvents(request.headers, bodyOf(request))
-    if ('error' in parsed) return refuse(request, reply, parsed.error)
-    queues.publish(found.topic, parsed.events)
-    figures.add('published', parsed.events.length)
+    const events = parseCloudEvents(request.headers, bodyOf(request))
+    queues.publish(topic, events)
+    figures.add('published', events.length)
     return reply.code(200).send({})
   })
 
@@ -68,49 +60,52 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
     '/namespaces/:namespace/topics/:topic/eventsubscriptions/:subscription',
     async (request, reply) => {
       const [name, operation = ''] = splitOperation(request.params.subscription)
-      const found = await findTopic(options, request, request.params.topic, 'receive')
-      if ('error' in found) return refuse(request, reply, found.error)
-      const queue = queues.queue(`${found.topic.id}/eventSubscriptions/${name}`)
-      if (!queue) return refuse(request, reply, notFound(`The event subscription '${name}' was not found.`))
+      const topic = await findTopic(options, request, request.params.topic, 'receive')
+      const queue = queues.queue(`${topic.id}/eventSubscriptions/${name}`)
+      if (!queue) throw notFound(`The event subscription '${name}' was not found.`)
       if (operation === 'receive') return receive(request, reply, queue)
       const settle = settleOperations.find((known) => known === operation)
-      if (!settle) return refuse(request, reply, notFound('There is no such operation.'))
-      const settled = settleLockTokens(queue, settle, queryOf(request), bodyOf(request))
-      return 'error' in settled ? refuse(request, reply, settled.error) : reply.code(200).send(settled)
+      if (!settle) throw notFound('There is no such operation.')
+      return reply.code(200).send(settleLockTokens(queue, settle, queryOf(request), bodyOf(request)))
     },
   )
 }
 
-/** The topic that an authorized call is about, or the error to answer. */
+function toNamespaceError(error: unknown): NamespaceError {
+  if (error instanceof NamespaceError) return error
+  if (codeOf(error) === 'FST_ERR_CTP_BODY_TOO_LARGE') return messageTooLarge()
+  return badRequest('The request cannot be read.')
+}
+
+/** The topic that an authorized call is about. Throws a NamespaceError. */
 async function findTopic(
   options: NamespaceRouteOptions,
   request: FastifyRequest<{ Params: Params }>,
   topicName: string,
   action: DataAction,
-): Promise<{ readonly topic: NamespaceTopic } | { readonly error: NamespaceError }> {
+): Promise<NamespaceTopic> {
   const { store } = options
-  if (request.method !== 'POST') return { error: methodNotAllowed('Only POST is supported.') }
+  if (request.method !== 'POST') throw methodNotAllowed('Only POST is supported.')
   const version = queryOf(request).get('api-version')
   if (version === null || !dataPlaneVersions.includes(version)) {
     const supported = dataPlaneVersions.join(', ')
-    return { error: badRequest(`Unknown api version '${version ?? ''}'. Supported: ${supported}.`) }
+    throw badRequest(`Unknown api version '${version ?? ''}'. Supported: ${supported}.`)
   }
   const namespace = namespaceNamed(store, request.params.namespace)
-  if (!namespace) return { error: notFound('The namespace was not found.') }
+  if (!namespace) throw notFound('The namespace was not found.')
   const topic = store.topics.get(`${namespace.id}/topics/${topicName}`)
-  const refusal = await authorizeNamespaceCall(options, request, { namespace, topic, action })
-  if (refusal) return { error: refusal }
-  if (topic) return { topic }
+  await authorizeNamespaceCall(options, request, { namespace, topic, action })
+  if (topic) return topic
   const missing = `The topic '${topicName.slice(0, 50)}' was not found.`
-  return { error: action === 'send' ? topicNotFound(missing) : notFound(missing) }
+  throw action === 'send' ? topicNotFound(missing) : notFound(missing)
 }
 
 async function receive(request: FastifyRequest, reply: FastifyReply, queue: PullQueue): Promise<FastifyReply> {
   const query = queryOf(request)
   const maxEvents = integerIn(query.get('maxEvents') ?? '1', 1, 100)
   const maxWaitSeconds = integerIn(query.get('maxWaitTime') ?? '60', 10, 120)
-  if (maxEvents === undefined) return refuse(request, reply, badRequest('maxEvents must be from 1 to 100.'))
-  if (maxWaitSeconds === undefined) return refuse(request, reply, badRequest('maxWaitTime must be from 10 to 120.'))
+  if (maxEvents === undefined) throw badRequest('maxEvents must be from 1 to 100.')
+  if (maxWaitSeconds === undefined) throw badRequest('maxWaitTime must be from 10 to 120.')
   const gone = new AbortController()
   reply.raw.once('close', () => gone.abort())
   const events = await queue.receive({ maxEvents, maxWaitMs: maxWaitSeconds * 1000, signal: gone.signal })
@@ -121,11 +116,6 @@ async function receive(request: FastifyRequest, reply: FastifyReply, queue: Pull
   // The client went away between the lock and the answer: the events need not wait for the end of their locks.
   if (gone.signal.aborted) for (const { lockToken } of events) queue.release(lockToken, 0)
   return reply.code(200).send({ value })
-}
-
-function refuse(request: FastifyRequest, reply: FastifyReply, { status, code, message }: NamespaceError): FastifyReply {
-  request.outcome.code = code
-  return reply.code(status).header('x-ms-error-code', code).send({ error: { code, message } })
 }
 
 /** `orders:publish` as name and operation. */

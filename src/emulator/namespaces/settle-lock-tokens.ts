@@ -1,6 +1,6 @@
 import { readJson } from '../../support/json-text.ts'
 import { ownField } from '../model/json-object.ts'
-import { badRequest, type NamespaceError } from './namespace-error.ts'
+import { badRequest } from './namespace-error.ts'
 import type { PullQueue, SettleOutcome } from './pull-queue.ts'
 
 /** Versions of the data plane. The last one has `renewLock` and delays of `release`. */
@@ -12,31 +12,17 @@ type SettleOperation = (typeof settleOperations)[number]
 const releaseDelays = ['0', '10', '60', '600', '3600']
 const maxLockTokens = 1_000
 
-export interface SettledLockTokens {
-  readonly succeededLockTokens: readonly string[]
-  readonly failedLockTokens: readonly {
-    readonly lockToken: string
-    readonly error: { readonly code: string; readonly message: string }
-  }[]
-}
-
-/** Settles the events of the lock tokens in a body (Event Grid namespaces, data plane). */
-export function settleLockTokens(
-  queue: PullQueue,
-  operation: SettleOperation,
-  query: URLSearchParams,
-  body: Buffer,
-): SettledLockTokens | { readonly error: NamespaceError } {
+/** Settles the events of the lock tokens in a body (Event Grid namespaces, data plane). Throws a NamespaceError. */
+export function settleLockTokens(queue: PullQueue, operation: SettleOperation, query: URLSearchParams, body: Buffer) {
   const delay = query.get('releaseDelayInSeconds') ?? '0'
   const newest = dataPlaneVersions.at(-1)
   if (query.get('api-version') !== newest && (operation === 'renewLock' || delay !== '0')) {
-    return { error: badRequest(`${operation} needs api-version ${newest}.`) }
+    throw badRequest(`${operation} needs api-version ${newest}.`)
   }
   if (operation === 'release' && !releaseDelays.includes(delay)) {
-    return { error: badRequest(`releaseDelayInSeconds must be one of ${releaseDelays.join(', ')}.`) }
+    throw badRequest(`releaseDelayInSeconds must be one of ${releaseDelays.join(', ')}.`)
   }
   const lockTokens = lockTokensOf(body)
-  if (!lockTokens) return { error: badRequest('The body must be { "lockTokens": [ ... ] }.') }
   const settle: Readonly<Record<SettleOperation, (token: string) => SettleOutcome>> = {
     acknowledge: queue.acknowledge,
     release: (token) => queue.release(token, Number(delay) * 1000),
@@ -57,8 +43,9 @@ const messages: Readonly<Record<Exclude<SettleOutcome, 'done'>, string>> = {
   TokenLost: 'The lock token was not found, or its lock has expired.',
 }
 
-function lockTokensOf(body: Buffer): readonly string[] | undefined {
+function lockTokensOf(body: Buffer): readonly string[] {
   const tokens = ownField(readJson(body.toString()), 'lockTokens')
   const areTokens = Array.isArray(tokens) && tokens.length > 0 && tokens.length <= maxLockTokens
-  return areTokens && tokens.every((token) => typeof token === 'string') ? tokens : undefined
+  if (areTokens && tokens.every((token) => typeof token === 'string')) return tokens
+  throw badRequest('The body must be { "lockTokens": [ ... ] }.')
 }
