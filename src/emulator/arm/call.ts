@@ -67,12 +67,7 @@ const eventGridApiVersions: readonly string[] = [
 ]
 
 /** Finds the Azure subscription of a scope and checks that the token is of its tenant. Throws an ArmError. */
-export function resolveScope(
-  { directory }: Pick<ArmResources, 'directory'>,
-  call: ArmCall,
-  scope: string,
-  action: string,
-): ResolvedScope {
+export function resolveScope({ directory }: ArmResources, call: ArmCall, scope: string, action: string): ResolvedScope {
   const parts = parseArmScope(scope)
   // Azure words a malformed scope as a lack of permission.
   if (!parts) throw forbidden(call, action, scope)
@@ -89,14 +84,16 @@ export function resolveScope(
 }
 
 /** Checks that the caller may do this at a scope. Throws an ArmError. */
-export function requireAction(
-  { directory }: Pick<ArmResources, 'directory'>,
-  call: ArmCall,
-  action: string,
-  scope: string,
-): void {
+export function requireAction({ directory }: ArmResources, call: ArmCall, action: string, scope: string): void {
   const allowed = directory.allows({ principalId: call.caller.objectId, action, scope })
   if (!allowed) throw forbidden(call, action, scope)
+}
+
+/** Finds the Azure subscription of a scope, and checks that the caller may do this there. Throws an ArmError. */
+export function requireAccess(resources: ArmResources, call: ArmCall, action: string, scope: string): ResolvedScope {
+  const resolved = resolveScope(resources, call, scope, action)
+  requireAction(resources, call, action, scope)
+  return resolved
 }
 
 function forbidden(call: ArmCall, action: string, scope: string): ArmError {
@@ -104,7 +101,7 @@ function forbidden(call: ArmCall, action: string, scope: string): ArmError {
 }
 
 /** Checks that the resource group and the topic or domain of a scope exist. Throws an ArmError. */
-export function requireExistence({ store }: Pick<ArmResources, 'store'>, { azure, parts }: ResolvedScope): void {
+export function requireExistence({ store }: ArmResources, { azure, parts }: ResolvedScope): void {
   const { resourceGroup, resource } = parts
   if (resourceGroup === undefined) return
   if (!azure.resourceGroups.has(resourceGroup.toLowerCase())) throw armErrors.resourceGroupNotFound(resourceGroup)

@@ -1,14 +1,10 @@
 import type { AzureSubscription } from '../entra/directory.ts'
-import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, requireAction, resolveScope } from './call.ts'
+import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, requireAccess } from './call.ts'
 import { armErrors } from './errors.ts'
-import type { ArmTarget } from './path.ts'
+import type { TargetOf } from './path.ts'
 
 /** Azure subscriptions and resource groups: reads both, and creates groups. */
-export function answerContainer(
-  resources: ArmResources,
-  call: ArmCall,
-  target: Extract<ArmTarget, { kind: 'container' }>,
-): ArmAnswer {
+export function answerContainer(resources: ArmResources, call: ArmCall, target: TargetOf<'container'>): ArmAnswer {
   const [subscriptions, id, groups, name, ...more] = target.scope.slice(1).split('/')
   if (subscriptions?.toLowerCase() !== 'subscriptions' || more.length > 0)
     throw armErrors.pathNotFound(call.method, call.url)
@@ -22,8 +18,7 @@ export function answerContainer(
   if (groups !== undefined && groups.toLowerCase() !== 'resourcegroups')
     throw armErrors.pathNotFound(call.method, call.url)
   const action = `Microsoft.Resources/${type}/${call.method === 'PUT' ? 'write' : 'read'}`
-  const { azure } = resolveScope(resources, call, scope, action)
-  requireAction(resources, call, action, scope)
+  const { azure } = requireAccess(resources, call, action, scope)
   if (call.method === 'GET' && groups === undefined) return { status: 200, body: viewSubscription(azure) }
   if (call.method === 'GET' && name === undefined) {
     return { status: 200, body: { value: [...azure.resourceGroups.values()].map((group) => viewGroup(azure, group)) } }

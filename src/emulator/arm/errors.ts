@@ -25,69 +25,58 @@ export class ArmError extends Error {
   }
 
   /** The answer's body. */
-  get body(): { error: { code: string; message: string; details?: readonly ArmErrorDetail[] } } {
+  get body() {
     const { code, message, details } = this
-    return { error: { code, message, ...(details ? { details } : {}) } }
+    return { error: { code, message, ...(details && { details }) } }
   }
 }
 
+const failureOf = (status: number) => (code: string, message: string) => new ArmError(status, code, message)
+const badRequest = failureOf(400)
+const unauthorized = failureOf(401)
+const notFound = failureOf(404)
+const conflict = failureOf(409)
+
 /** Azure's wording of common errors (Azure Resource Manager: common errors; Event Grid: troubleshoot-errors). */
 export const armErrors = {
-  invalidRequest: (message: string) => new ArmError(400, 'InvalidRequest', message),
+  invalidRequest: (message: string) => badRequest('InvalidRequest', message),
   invalidContent: (message: string) =>
-    new ArmError(
-      400,
-      'InvalidRequestContent',
-      `The request content was invalid and could not be deserialized: '${message}'.`,
-    ),
-  invalidUrl: () =>
-    new ArmError(
-      400,
-      'InvalidRequest',
-      'Invalid event subscription request: Supplied URL is invalid. It cannot be null or empty and should ' +
-        'be a proper HTTPS URL like https://www.example.com.',
-    ),
+    badRequest('InvalidRequestContent', `The request content was invalid and could not be deserialized: '${message}'.`),
   missingApiVersion: () =>
-    new ArmError(
-      400,
+    badRequest(
       'MissingApiVersionParameter',
       'The api-version query parameter (?api-version=) is required for all requests.',
     ),
   invalidApiVersion: (version: string) =>
-    new ArmError(
-      400,
+    badRequest(
       'InvalidApiVersionParameter',
       `The api-version '${version.slice(0, 100)}' is invalid. The supported versions are ` +
         `'2025-04-01,2024-11-01,2022-12-01,2021-04-01,2020-01-01'.`,
     ),
   unsupportedApiVersion: (type: string, version: string, supported: readonly string[]) =>
-    new ArmError(
-      400,
+    badRequest(
       'NoRegisteredProviderFound',
       `No registered resource provider found for location 'global' and API version ` +
         `'${version.slice(0, 100)}' for type '${type}'. The supported api-versions are '${supported.join(', ')}'.`,
     ),
   missingToken: () =>
-    new ArmError(401, 'AuthenticationFailed', "Authentication failed. The 'Authorization' header is missing."),
+    unauthorized('AuthenticationFailed', "Authentication failed. The 'Authorization' header is missing."),
   wrongScheme: () =>
-    new ArmError(
-      401,
+    unauthorized(
       'AuthenticationFailedInvalidHeader',
       "Authentication failed. The 'Authorization' header is provided in an invalid format.",
     ),
-  invalidToken: () => new ArmError(401, 'InvalidAuthenticationToken', 'The access token is invalid.'),
-  expiredToken: (message: string) => new ArmError(401, 'ExpiredAuthenticationToken', message),
+  invalidToken: () => unauthorized('InvalidAuthenticationToken', 'The access token is invalid.'),
+  expiredToken: (message: string) => unauthorized('ExpiredAuthenticationToken', message),
   wrongAudience: (audience: string) =>
-    new ArmError(
-      401,
+    unauthorized(
       'InvalidAuthenticationTokenAudience',
       `The access token has been obtained for wrong audience or resource '${audience}'. It should exactly ` +
         "match with one of the allowed audiences 'https://management.core.windows.net/'," +
         "'https://management.core.windows.net','https://management.azure.com/','https://management.azure.com'.",
     ),
   wrongTenant: (issuer: string, tenantId: string) =>
-    new ArmError(
-      401,
+    unauthorized(
       'InvalidAuthenticationTokenTenant',
       `The access token is from the wrong issuer '${issuer}'. It must match the tenant ` +
         `'https://sts.windows.net/${tenantId}/' associated with this subscription. Please use the ` +
@@ -105,37 +94,32 @@ export const armErrors = {
         'granted, please refresh your credentials.',
     ),
   subscriptionNotFound: (id: string) =>
-    new ArmError(404, 'SubscriptionNotFound', `The subscription '${id}' could not be found.`),
+    notFound('SubscriptionNotFound', `The subscription '${id}' could not be found.`),
   invalidSubscriptionId: (id: string) =>
-    new ArmError(400, 'InvalidSubscriptionId', `The provided subscription identifier '${id}' is malformed or invalid.`),
+    badRequest('InvalidSubscriptionId', `The provided subscription identifier '${id}' is malformed or invalid.`),
   resourceGroupNotFound: (name: string) =>
-    new ArmError(404, 'ResourceGroupNotFound', `Resource group '${name}' could not be found.`),
+    notFound('ResourceGroupNotFound', `Resource group '${name}' could not be found.`),
   resourceNotFound: (type: string, name: string, group: string) =>
-    new ArmError(
-      404,
+    notFound(
       'ResourceNotFound',
       `The Resource '${type}/${name}' under resource group '${group}' was not found. For more details ` +
         `please go to https://aka.ms/ARMResourceNotFoundFix`,
     ),
   topicTypeNotFound: (name: string) =>
-    new ArmError(404, 'ResourceNotFound', `The topic type '${name.slice(0, 100)}' could not be found.`),
-  invalidNamespace: (message: string) => new ArmError(404, 'InvalidResourceNamespace', message),
+    notFound('ResourceNotFound', `The topic type '${name.slice(0, 100)}' could not be found.`),
+  invalidNamespace: (namespace: string) =>
+    notFound('InvalidResourceNamespace', `The resource namespace '${namespace}' is invalid.`),
   roleAssignmentNotFound: (name: string) =>
-    new ArmError(404, 'RoleAssignmentNotFound', `The role assignment '${name}' is not found.`),
+    notFound('RoleAssignmentNotFound', `The role assignment '${name}' is not found.`),
   roleDefinitionNotFound: (id: string) =>
-    new ArmError(404, 'RoleDefinitionDoesNotExist', `The specified role definition with ID '${id}' does not exist.`),
-  roleAssignmentExists: () => new ArmError(409, 'RoleAssignmentExists', 'The role assignment already exists.'),
-  operationNotFound: (id: string) => new ArmError(404, 'NotFound', `The operation '${id}' could not be found.`),
-  eventSubscriptionNotFound: () => new ArmError(404, 'ResourceNotFound', "Event subscription doesn't exist."),
+    notFound('RoleDefinitionDoesNotExist', `The specified role definition with ID '${id}' does not exist.`),
+  roleAssignmentExists: () => conflict('RoleAssignmentExists', 'The role assignment already exists.'),
+  operationNotFound: (id: string) => notFound('NotFound', `The operation '${id}' could not be found.`),
+  eventSubscriptionNotFound: () => notFound('ResourceNotFound', "Event subscription doesn't exist."),
   notSupported: (type: string) =>
-    new ArmError(
-      400,
-      'NotSupportedByEmulator',
-      `The emulator does not support Microsoft.EventGrid/${type}. Azure does.`,
-    ),
+    badRequest('NotSupportedByEmulator', `The emulator does not support Microsoft.EventGrid/${type}. Azure does.`),
   pathNotFound: (method: string, path: string) =>
-    new ArmError(
-      404,
+    notFound(
       'InvalidResourceType',
       `The resource type could not be found for the request '${method} ${path.slice(0, 500)}'.`,
     ),
@@ -151,15 +135,14 @@ export const armErrors = {
     return new ArmError(409, 'MissingSubscriptionRegistration', message, { details })
   },
   locationFixed: (name: string, location: string, group: string, wanted: string) =>
-    new ArmError(
-      409,
+    conflict(
       'InvalidResourceLocation',
       `The resource '${name}' already exists in location '${location}' in resource group '${group}'. ` +
         `A resource with the same name cannot be created in location '${wanted.slice(0, 100)}'. ` +
         'Please select a new resource name.',
     ),
-  quotaReached: () => new ArmError(409, 'QuotaExceeded', 'Quota limit reached.'),
-  conflict: (message: string) => new ArmError(409, 'Conflict', message),
+  quotaReached: () => conflict('QuotaExceeded', 'Quota limit reached.'),
+  conflict: (message: string) => conflict('Conflict', message),
   throttled: (subscriptionId: string, kind: string, limit: number, seconds: number) =>
     new ArmError(
       429,

@@ -3,13 +3,13 @@ import { locationOf, publisherOf, sourceOf } from '../model/store.ts'
 import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, type ResolvedScope } from './call.ts'
 import { armErrors } from './errors.ts'
 import { defaultEventTypesOf, unknownEventType } from './event-types.ts'
-import type { ArmTarget } from './path.ts'
+import type { TargetOf } from './path.ts'
 import type { Provisioning } from './provisioning.ts'
 import { answerResource, authorizeCall, removedAnswer, resourceAction, writtenAnswer } from './resource.ts'
 import { parseEventSubscription } from './validation.ts'
 import { type ViewOptions, viewDeliveryAttributes, viewEventSubscription } from './view.ts'
 
-type Target = Extract<ArmTarget, { kind: 'eventSubscription' }>
+type Target = TargetOf<'eventSubscription'>
 
 const knownActions: readonly string[] = ['getfullurl', 'getdeliveryattributes']
 

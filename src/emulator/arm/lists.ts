@@ -5,10 +5,10 @@ import type { ArmAnswer, ArmCall, ArmResources } from './call.ts'
 import { armErrors } from './errors.ts'
 import { eventSubscriptionType, viewAt } from './event-subscriptions.ts'
 import { topicTypeOf } from './event-types.ts'
-import { type ArmTarget, parseArmScope } from './path.ts'
+import { parseArmScope, type TargetOf } from './path.ts'
 import { answerList, authorizeCall, isBelow } from './resource.ts'
 
-type Target = Extract<ArmTarget, { kind: 'eventSubscriptions' }>
+type Target = TargetOf<'eventSubscriptions'>
 
 /** The lists of event subscriptions: of a source, or of all sources below a subscription or a resource group. */
 export function listEventSubscriptions(resources: ArmResources, call: ArmCall, target: Target): ArmAnswer {

@@ -14,7 +14,7 @@ import {
   namespaceTypes,
 } from './namespace-place.ts'
 import { deleteNamespaceTopic, namespaceTopicLevel, viewNamespaceTopic } from './namespace-topics.ts'
-import type { ArmTarget } from './path.ts'
+import type { TargetOf } from './path.ts'
 import { queueSubscriptionLevel, viewQueueSubscription } from './queue-subscriptions.ts'
 import { answerKeys, answerList, authorizeCall, isBelow, parseBody, resourceAction } from './resource.ts'
 
@@ -28,11 +28,7 @@ const namespaceBody = z.object({
 })
 
 /** Answers for namespaces, their topics and Queue event subscriptions (ARM 2025-02-15). */
-export function answerNamespaces(
-  options: NamespaceOptions,
-  call: ArmCall,
-  target: Extract<ArmTarget, { kind: 'namespaces' }>,
-): ArmAnswer {
+export function answerNamespaces(options: NamespaceOptions, call: ArmCall, target: TargetOf<'namespaces'>): ArmAnswer {
   const { namespaces } = options
   const { scope, names, isList, action } = target
   const depth = isList ? names.length + 1 : names.length

@@ -1,7 +1,7 @@
 import { type ArmAnswer, type ArmCall, type ArmResources, resolveScope } from './call.ts'
 import { ArmError, armErrors } from './errors.ts'
 import type { Operation, Operations } from './operations.ts'
-import type { ArmTarget } from './path.ts'
+import type { TargetOf } from './path.ts'
 
 export interface OperationStatusOptions extends ArmResources {
   readonly operations: Operations
@@ -15,7 +15,7 @@ export interface OperationStatusOptions extends ArmResources {
 export async function answerOperation(
   options: OperationStatusOptions,
   call: ArmCall,
-  target: Extract<ArmTarget, { kind: 'operation' }>,
+  target: TargetOf<'operation'>,
 ): Promise<ArmAnswer> {
   if (call.method !== 'GET') throw armErrors.methodNotAllowed(call.method, 'GET')
   const { azure } = resolveScope(options, call, target.scope, 'Microsoft.EventGrid/locations/operationsStatus/read')

@@ -3,12 +3,9 @@ import type { Clock } from '../model/clock.ts'
 import { dotNetTime } from '../model/event-grid-time.ts'
 import type { ArmErrorDetail } from './errors.ts'
 
-export type OperationResult = { readonly status: 'Succeeded' } | { readonly status: 'Canceled' } | OperationFailure
-
-export interface OperationFailure {
-  readonly status: 'Failed'
-  readonly error: { readonly code: string; readonly message: string; readonly details?: readonly ArmErrorDetail[] }
-}
+export type OperationResult =
+  | { readonly status: 'Succeeded' }
+  | { readonly status: 'Failed'; readonly error: ArmErrorDetail & { readonly details?: readonly ArmErrorDetail[] } }
 
 export interface Operation {
   /** In upper case, as Azure writes it in URLs. */

@@ -37,6 +37,9 @@ export type ArmTarget =
   /** A type that Event Grid has and the emulator does not support. */
   | { readonly kind: 'unsupported'; readonly scope: string; readonly type: string }
 
+/** A path of one kind. */
+export type TargetOf<Kind extends ArmTarget['kind']> = Extract<ArmTarget, { kind: Kind }>
+
 /** A resource, by its name and the names of what contains it, outermost first. */
 interface Levels {
   readonly scope: string

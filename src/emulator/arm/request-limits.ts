@@ -6,10 +6,10 @@ import { armErrors } from './errors.ts'
  * own (Azure Resource Manager: request-limits-and-throttling; the hour is the emulator's choice).
  */
 const limits = {
-  reads: 12_000,
-  writes: 1_200,
-  deletes: 15_000,
-  'resource-requests': 900,
+  reads: { kind: 'read', max: 12_000 },
+  writes: { kind: 'write', max: 1_200 },
+  deletes: { kind: 'delete', max: 15_000 },
+  'resource-requests': { kind: 'write', max: 900 },
 } as const
 
 type Counter = keyof typeof limits
@@ -19,12 +19,6 @@ interface CountedCall {
   readonly path: string
 }
 
-const words: Readonly<Record<Counter, string>> = {
-  reads: 'read',
-  writes: 'write',
-  deletes: 'delete',
-  'resource-requests': 'write',
-}
 const hourMs = 3_600_000
 
 /** Counts the calls of each principal. @param refuse whether calls beyond the limits are refused, or only counted */
@@ -43,11 +37,12 @@ export function createArmRequestLimits(clock: Clock, { refuse }: { readonly refu
       const counter = counterOf(call)
       const used = (window.used.get(counter) ?? 0) + 1
       window.used.set(counter, used)
-      if (refuse && used > limits[counter]) {
+      const { kind, max } = limits[counter]
+      if (refuse && used > max) {
         const seconds = Math.max(Math.ceil((window.start + hourMs - now) / 1000), 1)
-        throw armErrors.throttled(call.path.split('/')[2] ?? '', words[counter], limits[counter], seconds)
+        throw armErrors.throttled(call.path.split('/')[2] ?? '', kind, max, seconds)
       }
-      return { [`x-ms-ratelimit-remaining-subscription-${counter}`]: String(Math.max(limits[counter] - used, 0)) }
+      return { [`x-ms-ratelimit-remaining-subscription-${counter}`]: String(Math.max(max - used, 0)) }
     },
   }
 }

@@ -3,7 +3,7 @@ import { locationOf } from '../model/store.ts'
 import type { ArmAnswer, ArmCall, ArmResources, ResolvedScope } from './call.ts'
 import { armErrors } from './errors.ts'
 import type { Operations } from './operations.ts'
-import type { ArmTarget } from './path.ts'
+import type { TargetOf } from './path.ts'
 import type { Provisioning } from './provisioning.ts'
 import {
   answerKeys,
@@ -57,7 +57,7 @@ export function answerResources<T extends Resource['type']>(
   options: ResourceOptions,
   kind: ResourceKind<T>,
   call: ArmCall,
-  target: Extract<ArmTarget, { kind: 'resource' }>,
+  target: TargetOf<'resource'>,
 ): ArmAnswer {
   const { store } = options
   const { scope, names, isList, action } = target

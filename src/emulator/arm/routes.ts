@@ -7,6 +7,7 @@ import { knownResources } from '../entra/token-request.ts'
 import type { Namespace } from '../model/namespace.ts'
 import { recordedBodyLimit } from '../records/records.ts'
 import { type RecordingOptions, recordRequests } from '../server/recording.ts'
+import { answerPermissions, answerRoleAssignments } from './authorization.ts'
 import type { ArmAnswer, ArmCall } from './call.ts'
 import { answerContainer } from './containers.ts'
 import { domainTopicKind } from './domain-topics.ts'
@@ -16,14 +17,12 @@ import { listEventSubscriptions } from './lists.ts'
 import type { NamespaceOptions } from './namespace-place.ts'
 import { answerNamespaces } from './namespaces.ts'
 import { answerOperation, type OperationStatusOptions } from './operation-status.ts'
-import { type ArmTarget, parseArmPath } from './path.ts'
-import { answerPermissions } from './permissions.ts'
+import { type ArmTarget, parseArmPath, type TargetOf } from './path.ts'
 import { answerProvider } from './provider.ts'
 import type { Provisioning } from './provisioning.ts'
 import { domainKind, topicKind } from './published-resources.ts'
 import { createArmRequestLimits } from './request-limits.ts'
 import { answerResources, type ResourceOptions } from './resources.ts'
-import { answerRoleAssignments } from './role-assignments.ts'
 import { systemTopicKind } from './system-topics.ts'
 import { answerEventTypes, answerTopicTypes } from './topic-types.ts'
 
@@ -162,11 +161,7 @@ function createDispatch(options: ArmRouteOptions) {
   }
 }
 
-function answerResourceOf(
-  options: ResourceOptions,
-  call: ArmCall,
-  target: Extract<ArmTarget, { kind: 'resource' }>,
-): ArmAnswer {
+function answerResourceOf(options: ResourceOptions, call: ArmCall, target: TargetOf<'resource'>): ArmAnswer {
   switch (target.type) {
     case 'topics':
       return answerResources(options, topicKind, call, target)

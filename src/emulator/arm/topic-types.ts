@@ -1,13 +1,13 @@
 import { type ArmAnswer, type ArmCall, type ArmResources, requireEventGridVersion } from './call.ts'
 import { armErrors } from './errors.ts'
 import { findTopicType, topicTypeOf, topicTypes } from './event-types.ts'
-import type { ArmTarget } from './path.ts'
+import type { TargetOf } from './path.ts'
 import { answerList, authorizeCall } from './resource.ts'
 
 type TopicType = (typeof topicTypes)[number]
 
 /** The kinds of sources of Azure, and their event types. Any caller may read them. */
-export function answerTopicTypes(call: ArmCall, target: Extract<ArmTarget, { kind: 'topicTypes' }>): ArmAnswer {
+export function answerTopicTypes(call: ArmCall, target: TargetOf<'topicTypes'>): ArmAnswer {
   requireEventGridVersion(call, 'topicTypes')
   if (call.method !== 'GET') throw armErrors.methodNotAllowed(call.method, 'GET')
   if (target.name === undefined) return answerList(call, topicTypes, viewTopicType)
@@ -19,11 +19,7 @@ export function answerTopicTypes(call: ArmCall, target: Extract<ArmTarget, { kin
 }
 
 /** The event types of one source. */
-export function answerEventTypes(
-  resources: ArmResources,
-  call: ArmCall,
-  { scope }: Extract<ArmTarget, { kind: 'eventTypes' }>,
-): ArmAnswer {
+export function answerEventTypes(resources: ArmResources, call: ArmCall, { scope }: TargetOf<'eventTypes'>): ArmAnswer {
   const action = 'Microsoft.EventGrid/eventTypes/read'
   authorizeCall(resources, call, { scope, type: 'eventTypes', action, at: scope })
   if (call.method !== 'GET') throw armErrors.methodNotAllowed(call.method, 'GET')

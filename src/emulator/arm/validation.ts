@@ -257,7 +257,12 @@ function faultOf(
     return armErrors.invalidRequest('Invalid event subscription request: the destination cannot be null.')
   }
   if (target.endpointType === 'WebHook') {
-    if (!isHttpsUrl(target.properties.endpointUrl)) return armErrors.invalidUrl()
+    if (!isHttpsUrl(target.properties.endpointUrl)) {
+      return armErrors.invalidRequest(
+        'Invalid event subscription request: Supplied URL is invalid. It cannot be null or empty and should ' +
+          'be a proper HTTPS URL like https://www.example.com.',
+      )
+    }
     const entra = target.properties.azureActiveDirectoryApplicationIdOrUri !== undefined
     const names = (target.properties.deliveryAttributeMappings ?? []).map(({ name }) => name.toLowerCase())
     if (new Set(names).size < names.length) {

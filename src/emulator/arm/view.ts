@@ -1,3 +1,4 @@
+import { isRecord } from '../../support/is-record.ts'
 import {
   type Destination,
   destinationOf,
@@ -36,13 +37,14 @@ export function viewEventSubscription(
       topic: sourceId(scope),
       provisioningState,
       labels: properties.labels ?? null,
-      ...(properties.destination ? { destination: viewDestination(properties.destination, options) } : {}),
-      ...(delivery
-        ? { deliveryWithResourceIdentity: { ...delivery, destination: viewDestination(delivery.destination, options) } }
-        : {}),
+      destination: properties.destination && viewDestination(properties.destination, options),
+      deliveryWithResourceIdentity: delivery && {
+        ...delivery,
+        destination: viewDestination(delivery.destination, options),
+      },
       filter: viewFilter(properties, options),
-      ...(filled || properties.eventDeliverySchema ? { eventDeliverySchema: properties.eventDeliverySchema } : {}),
-      ...(retryPolicy ? { retryPolicy } : {}),
+      eventDeliverySchema: properties.eventDeliverySchema,
+      retryPolicy,
       expirationTimeUtc: properties.expirationTimeUtc,
       deadLetterDestination: properties.deadLetterDestination,
       deadLetterWithResourceIdentity: properties.deadLetterWithResourceIdentity,
@@ -63,16 +65,15 @@ export function viewDeliveryAttributes(properties: EventSubscriptionProperties):
 function viewDestination(destination: Destination, options: ViewOptions): Json {
   const { endpointType, properties } = destination
   const { deliveryAttributeMappings: mappings } = properties
-  const attributes = Array.isArray(mappings)
-    ? { deliveryAttributeMappings: mappings.map((mapping: unknown) => withSecretFlag(mapping, options.secrets)) }
-    : {}
+  const attributes = Array.isArray(mappings) && {
+    deliveryAttributeMappings: mappings.map((mapping: unknown) => withSecretFlag(mapping, options.secrets)),
+  }
   if (endpointType !== 'WebHook') {
     return { endpointType, properties: visibleIn(options.apiVersion, { ...properties, ...attributes }) }
   }
   const { endpointUrl, ...rest } = properties
-  const filled = options.detail === 'filled'
   const shown = {
-    ...(filled ? { maxEventsPerBatch: 1, preferredBatchSizeInKilobytes: 64 } : {}),
+    ...(options.detail === 'filled' && { maxEventsPerBatch: 1, preferredBatchSizeInKilobytes: 64 }),
     ...rest,
     endpointUrl: null,
     endpointBaseUrl: withoutQuery(endpointUrl),
@@ -81,26 +82,23 @@ function viewDestination(destination: Destination, options: ViewOptions): Json {
   return { endpointType, properties: visibleIn(options.apiVersion, shown) }
 }
 
-function viewFilter(properties: EventSubscriptionProperties, options: ViewOptions): Json {
+function viewFilter(properties: EventSubscriptionProperties, { apiVersion, detail, defaultEventTypes }: ViewOptions) {
   const { isSubjectCaseSensitive, ...filter } = properties.filter ?? {}
   // In the versions of 2018 the answer of a write has only the types that were sent.
-  const filledIn = options.detail === 'filled' || options.apiVersion >= '2019'
-  const types = filter.includedEventTypes ?? (filledIn ? options.defaultEventTypes : undefined)
-  return visibleIn(options.apiVersion, {
-    ...(options.detail === 'filled' ? { subjectBeginsWith: '', subjectEndsWith: '' } : {}),
+  const filledIn = detail === 'filled' || apiVersion >= '2019'
+  return visibleIn(apiVersion, {
+    ...(detail === 'filled' && { subjectBeginsWith: '', subjectEndsWith: '' }),
     ...filter,
-    ...(types ? { includedEventTypes: types } : {}),
+    includedEventTypes: filter.includedEventTypes ?? (filledIn ? defaultEventTypes : undefined),
     // False is never echoed.
-    ...(isSubjectCaseSensitive ? { isSubjectCaseSensitive } : {}),
+    ...(isSubjectCaseSensitive && { isSubjectCaseSensitive }),
   })
 }
 
 function withSecretFlag(mapping: unknown, secrets: 'shown' | 'hidden'): unknown {
-  if (typeof mapping !== 'object' || mapping === null || !('properties' in mapping) || !('type' in mapping))
-    return mapping
+  if (!isRecord(mapping) || mapping.type !== 'Static' || !isRecord(mapping.properties)) return mapping
   const { properties } = mapping
-  if (mapping.type !== 'Static' || typeof properties !== 'object' || properties === null) return mapping
-  const isSecret = 'isSecret' in properties && properties.isSecret === true
+  const isSecret = properties.isSecret === true
   const hidden = isSecret && secrets === 'hidden' ? { value: 'Hidden' } : {}
   return { ...mapping, properties: { ...properties, isSecret, ...hidden } }
 }

@@ -1,30 +1,41 @@
 import { z } from 'zod'
 import type { AzureSubscription } from '../entra/directory.ts'
-import { findRole, type RoleAssignment } from '../entra/roles.ts'
-import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, requireAction, resolveScope } from './call.ts'
+import { findRole, type RoleAssignment, rolesAt } from '../entra/roles.ts'
+import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, requireAccess } from './call.ts'
 import { armErrors } from './errors.ts'
-import type { ArmTarget } from './path.ts'
+import type { TargetOf } from './path.ts'
 
 const assignmentBody = z.object({
   properties: z.object({ roleDefinitionId: z.string().min(1), principalId: z.string().min(1) }),
 })
 
-const verbs = new Map([
-  ['GET', 'read'],
-  ['PUT', 'write'],
-  ['DELETE', 'delete'],
-])
+const verbs = new Map(Object.entries({ GET: 'read', PUT: 'write', DELETE: 'delete' }))
 
+/** What the caller may do at a scope: an entry for each role that it holds there (Azure: permissions, list for resource). */
+export function answerPermissions(
+  resources: ArmResources,
+  call: ArmCall,
+  { scope }: TargetOf<'permissions'>,
+): ArmAnswer {
+  if (call.method !== 'GET') throw armErrors.methodNotAllowed(call.method, 'GET')
+  requireAccess(resources, call, 'Microsoft.Authorization/permissions/read', scope)
+  const roles = rolesAt(resources.directory.roleAssignments(), call.caller.objectId, scope)
+  const value = roles.map(({ actions, notActions = [], dataActions = [] }) => ({
+    ...{ actions, notActions, dataActions, notDataActions: [] },
+  }))
+  return { status: 200, body: { value } }
+}
+
+/** Reads, makes and removes role assignments. */
 export function answerRoleAssignments(
   resources: ArmResources,
   call: ArmCall,
-  target: Extract<ArmTarget, { kind: 'roleAssignment' | 'roleAssignments' }>,
+  target: TargetOf<'roleAssignment' | 'roleAssignments'>,
 ): ArmAnswer {
   const verb = verbs.get(call.method)
   if (!verb) throw armErrors.methodNotAllowed(call.method, 'GET, PUT, DELETE')
   const action = `Microsoft.Authorization/roleAssignments/${verb}`
-  const { azure } = resolveScope(resources, call, target.scope, action)
-  requireAction(resources, call, action, target.scope)
+  const { azure } = requireAccess(resources, call, action, target.scope)
   const { directory } = resources
   if (target.kind === 'roleAssignments') {
     if (call.method !== 'GET') throw armErrors.methodNotAllowed(call.method, 'GET')
