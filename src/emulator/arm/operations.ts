@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { pause, systemClock } from '../../support/clock.ts'
 import type { Clock } from '../model/clock.ts'
 import { dotNetTime } from '../model/event-grid-time.ts'
-import type { ArmErrorDetail } from './errors.ts'
+import { type ArmAnswer, type ArmCall, type ArmResources, resolveScope } from './call.ts'
+import { ArmError, type ArmErrorDetail, armErrors } from './errors.ts'
+import type { TargetOf } from './path.ts'
 
 export type OperationResult =
   | { readonly status: 'Succeeded' }
@@ -41,15 +44,9 @@ export function createOperations(clock: Clock, delayMs: number) {
   }
   const closing = new AbortController()
 
-  const delay = () =>
-    new Promise<void>((resolve) => {
-      if (delayMs <= 0) return resolve()
-      const cancel = clock.setTimer(delayMs, resolve)
-      closing.signal.addEventListener('abort', () => {
-        cancel()
-        resolve()
-      })
-    })
+  const delay = async () => {
+    if (delayMs > 0) await pause(clock, delayMs, closing.signal)
+  }
 
   return {
     /** Starts one. `run` begins when the operation delay is over; its signal aborts on close. */
@@ -100,4 +97,48 @@ export function createOperations(clock: Clock, delayMs: number) {
       await Promise.all([...running.values()].map(({ promise }) => promise))
     },
   }
+}
+
+export interface OperationStatusOptions extends ArmResources {
+  readonly operations: Operations
+  /**
+   * How long the answer about a running operation may be delayed, in real milliseconds, so that a client that polls
+   * every 2 s learns of the end at once.
+   */
+  readonly statusHoldMs: number
+}
+
+/** Answers what became of an operation. */
+export async function answerOperation(
+  options: OperationStatusOptions,
+  call: ArmCall,
+  target: TargetOf<'operation'>,
+): Promise<ArmAnswer> {
+  if (call.method !== 'GET') throw armErrors.methodNotAllowed(call.method, 'GET')
+  const { azure } = resolveScope(options, call, target.scope, 'Microsoft.EventGrid/locations/operationsStatus/read')
+  const operation = options.operations.find(target.id)
+  if (!operation || operation.subscriptionId !== azure.id) throw armErrors.operationNotFound(target.id.slice(0, 100))
+  await waitForEnd(operation, options.statusHoldMs)
+  const { result } = operation
+  if (target.form === 'operationResults') {
+    if (result?.status === 'Failed') throw new ArmError(400, result.error.code, result.error.message)
+    const { url, baseUrl } = call
+    return result ? { status: 200 } : { status: 202, headers: { location: `${baseUrl}${url}` } }
+  }
+  return {
+    status: 200,
+    body: {
+      id: `${call.baseUrl.replace(/:443$/, '')}${call.url}`,
+      name: operation.id.toLowerCase(),
+      ...(result ?? { status: operation.awaitsManualAction ? 'AwaitingManualAction' : 'InProgress' }),
+    },
+  }
+}
+
+/** Waits for the operation's end, but at most `ms`. In real time, as the client polls in real time. */
+async function waitForEnd(operation: Operation, ms: number): Promise<void> {
+  if (operation.result !== undefined || operation.awaitsManualAction || ms <= 0) return
+  const waited = new AbortController()
+  await Promise.race([operation.ended, pause(systemClock, ms, waited.signal)])
+  waited.abort()
 }

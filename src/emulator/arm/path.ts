@@ -2,47 +2,37 @@ import type { Resource } from '../model/resource.ts'
 
 /** A parsed path of Azure Resource Manager. Ids keep the caller's letter case; keywords match in any case. */
 export type ArmTarget =
-  | {
-      readonly kind: 'eventSubscription'
-      readonly scope: string
-      readonly name: string
-      readonly nested: boolean
-      readonly action?: string
-    }
+  /** The kinds of sources of Azure, one of them, or its event types. */
+  | { readonly kind: 'topicTypes'; readonly name?: string; readonly eventTypes: boolean }
+  | ({ readonly scope: string } & ScopedTarget)
+
+type ScopedTarget =
+  | { readonly kind: 'eventSubscription'; readonly name: string; readonly nested: boolean; readonly action?: string }
   | {
       readonly kind: 'eventSubscriptions'
-      readonly scope: string
       readonly nested: boolean
       readonly location?: string
       readonly topicType?: string
     }
-  | {
-      readonly kind: 'operation'
-      readonly scope: string
-      readonly form: 'operationsStatus' | 'operationResults'
-      readonly id: string
-    }
+  | { readonly kind: 'operation'; readonly form: 'operationsStatus' | 'operationResults'; readonly id: string }
   | ({ readonly kind: 'resource'; readonly type: Resource['type'] } & Levels)
   /** A namespace, its topic, or the topic's event subscription. */
   | ({ readonly kind: 'namespaces' } & Levels)
-  /** The kinds of sources of Azure, one of them, or its event types. */
-  | { readonly kind: 'topicTypes'; readonly name?: string; readonly eventTypes: boolean }
+  | { readonly kind: 'provider'; readonly namespace: string; readonly action?: string }
+  | { readonly kind: 'roleAssignment'; readonly name: string }
+  | { readonly kind: 'roleAssignments' }
+  | { readonly kind: 'permissions' }
+  | { readonly kind: 'container' }
   /** The event types of a source. */
-  | { readonly kind: 'eventTypes'; readonly scope: string }
-  | { readonly kind: 'provider'; readonly scope: string; readonly namespace: string; readonly action?: string }
-  | { readonly kind: 'roleAssignment'; readonly scope: string; readonly name: string }
-  | { readonly kind: 'roleAssignments'; readonly scope: string }
-  | { readonly kind: 'permissions'; readonly scope: string }
-  | { readonly kind: 'container'; readonly scope: string }
+  | { readonly kind: 'eventTypes' }
   /** A type that Event Grid has and the emulator does not support. */
-  | { readonly kind: 'unsupported'; readonly scope: string; readonly type: string }
+  | { readonly kind: 'unsupported'; readonly type: string }
 
 /** A path of one kind. */
 export type TargetOf<Kind extends ArmTarget['kind']> = Extract<ArmTarget, { kind: Kind }>
 
 /** A resource, by its name and the names of what contains it, outermost first. */
 interface Levels {
-  readonly scope: string
   readonly names: readonly string[]
   /** True: all resources of the level below the names are asked for. */
   readonly isList: boolean
@@ -112,8 +102,8 @@ function parseEventGrid(
   if (same(type, 'topicTypes')) return parseTopicType(scope, rest)
   if (same(type, 'eventTypes')) return rest.length === 1 ? { kind: 'eventTypes', scope } : undefined
   if (same(type, 'namespaces')) {
-    const levels = parseLevels(['namespaces', 'topics', 'eventSubscriptions'], scope, rest)
-    return levels && { kind: 'namespaces', ...levels }
+    const levels = parseLevels(['namespaces', 'topics', 'eventSubscriptions'], rest)
+    return levels && { kind: 'namespaces', scope, ...levels }
   }
   // Types are at the odd places of `{namespace}/{type}/{name}/{type}/{name}`.
   const nest = rest.findIndex((segment, index) => index % 2 === 0 && same(segment, 'eventSubscriptions'))
@@ -126,10 +116,10 @@ function parseEventGrid(
   const unsupported = unsupportedTypes.find((one) => same(type, one) || same(parent, one))
   if (unsupported !== undefined) return { kind: 'unsupported', scope, type: unsupported }
   const types = resourceTypes.find(([first]) => same(type, first))
-  const levels = types && parseLevels(types, scope, rest)
+  const levels = types && parseLevels(types, rest)
   if (!levels) return undefined
   const depth = levels.names.length + (levels.isList ? 1 : 0)
-  return { kind: 'resource', type: depth > 1 ? 'domains/topics' : types[0], ...levels }
+  return { kind: 'resource', scope, type: depth > 1 ? 'domains/topics' : types[0], ...levels }
 }
 
 /** `locations/{location}/...`: an operation, or a list of event subscriptions. */
@@ -170,16 +160,16 @@ function parseEventSubscription(
 const resourceTypes = [['topics'], ['domains', 'topics'], ['systemTopics']] as const
 
 /** `{type}[/{name}[/{type}[/{name}]]]` and so on, and an action behind a name. */
-function parseLevels(types: readonly string[], scope: string, rest: readonly string[]): Levels | undefined {
+function parseLevels(types: readonly string[], rest: readonly string[]): Levels | undefined {
   const names: string[] = []
   for (const [index, segment] of rest.entries()) {
     if (index % 2 === 1) names.push(segment)
     else if (!same(segment, types[index / 2] ?? '')) {
       const isAction = index === rest.length - 1 && names.length > 0
-      return isAction ? { scope, names, isList: false, action: segment } : undefined
+      return isAction ? { names, isList: false, action: segment } : undefined
     }
   }
-  return { scope, names, isList: rest.length % 2 === 1 }
+  return { names, isList: rest.length % 2 === 1 }
 }
 
 /**

@@ -4,7 +4,7 @@ import type { EventSubscription, ProvisioningState } from '../model/model.ts'
 import type { Store } from '../model/store.ts'
 import type { Records } from '../records/record-types.ts'
 import type { Faults } from '../server/faults.ts'
-import { createDomainTopic, deleteUnusedDomainTopic } from './domain-topics.ts'
+import { createDomainTopic, deleteUnusedDomainTopic } from './automatic-domain-topics.ts'
 import { internalMessage, type Operation, type OperationResult, type Operations } from './operations.ts'
 import { parseArmScope } from './path.ts'
 

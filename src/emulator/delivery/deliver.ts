@@ -1,3 +1,4 @@
+import { messageOf } from '../../support/error-code.ts'
 import { eventId } from '../model/accepted-event.ts'
 import type { Clock } from '../model/clock.ts'
 import type { EventSubscription } from '../model/model.ts'
@@ -70,8 +71,7 @@ export function createDeliver(
       result = await send(url, request, answeredLate)
     } catch (error) {
       // A request that can't be sent must not stop the queue: it is a failed attempt.
-      const message = error instanceof Error ? error.message : String(error)
-      result = { target: url.href, durationMs: 0, failure: { outcome: 'Aborted', message } }
+      result = { target: url.href, durationMs: 0, failure: { outcome: 'Aborted', message: messageOf(error) } }
     }
     const next = attempt.finish(result)
     const givenUp = deadLetterDestinationOf(subscription) ? 'dead-lettered' : 'dropped'

@@ -1,26 +1,22 @@
 import type { EventSubscription } from '../model/model.ts'
 import { createPendingBound, type PendingBound } from '../model/pending-bound.ts'
-import type { Store } from '../model/store.ts'
 import type { Records } from '../records/record-types.ts'
-import { type Journal, type JournalEntry, noJournal } from '../state/journal.ts'
+import { type Journal, noJournal } from '../state/journal.ts'
 import { type DeliveryOptions, deliverySettings } from './delivery-options.ts'
 import { createDestinations, type DestinationOptions, undeliveredReason } from './destinations.ts'
 import { createEventTexts } from './event-texts.ts'
-import { createPendingEvents } from './pending-events.ts'
+import { createPendingEvents, type PendingEventsOptions } from './pending-events.ts'
 import { createWorkCounter } from './work-counter.ts'
 
-export interface DeliveryEngineOptions extends DestinationOptions {
-  /** From 0 to just under 1; for jitter. */
-  readonly random: () => number
-  readonly store: Store
+export interface DeliveryEngineOptions
+  extends DestinationOptions,
+    Pick<PendingEventsOptions, 'random' | 'store' | 'restoreElsewhere'> {
   readonly records: Records
   readonly delivery?: DeliveryOptions
   /** Counts pending events, perhaps with others. @default a count of its own */
   readonly bound?: PendingBound
   /** Where pending events are persisted. @default nowhere */
   readonly journal?: Journal
-  /** Takes a persisted event of a Queue event subscription; false for any other. */
-  readonly restoreElsewhere?: (entry: JournalEntry) => boolean
 }
 
 export type DeliveryEngine = ReturnType<typeof createDeliveryEngine>
@@ -36,13 +32,7 @@ export function createDeliveryEngine(options: DeliveryEngineOptions) {
   const { isDelivered, deliver } = destinations
   const { sendSoon, close, ...pending } = createPendingEvents({
     ...options,
-    journal,
-    settings,
-    bound,
-    work,
-    texts,
-    isDelivered,
-    deliver,
+    ...{ journal, settings, bound, work, texts, isDelivered, deliver },
   })
 
   return {

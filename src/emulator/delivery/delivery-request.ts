@@ -23,20 +23,13 @@ export function deliverySchemaOf(subscription: EventSubscription): DeliverySchem
   return subscription.properties.eventDeliverySchema ?? 'EventGridSchema'
 }
 
-/**
- * The batching of a webhook; undefined without batching, which needs `maxEventsPerBatch` above 1.
- */
+/** The batching of a webhook; undefined without batching, which needs `maxEventsPerBatch` above 1. */
 export function batchingOf(webhook: WebHookProperties): { maxEvents: number; preferredBytes: number } | undefined {
-  const { maxEventsPerBatch, preferredBatchSizeInKilobytes } = webhook
-  if (maxEventsPerBatch === undefined && preferredBatchSizeInKilobytes === undefined) return undefined
-  const maxEvents = maxEventsPerBatch ?? 1
-  return maxEvents > 1 ? { maxEvents, preferredBytes: (preferredBatchSizeInKilobytes ?? 64) * 1024 } : undefined
+  const { maxEventsPerBatch: maxEvents = 1, preferredBatchSizeInKilobytes = 64 } = webhook
+  return maxEvents > 1 ? { maxEvents, preferredBytes: preferredBatchSizeInKilobytes * 1024 } : undefined
 }
 
-/**
- * The body's media type. For batches of CloudEvents it is that of their specification; no capture of a real batch was
- * found.
- */
+/** The body's media type. For batches of CloudEvents it is that of their specification; no capture of a real batch was found. */
 function contentTypeOf(schema: DeliverySchema, form: 'single' | 'batch'): string {
   if (schema !== 'CloudEventSchemaV1_0') return 'application/json; charset=utf-8'
   return `application/cloudevents${form === 'batch' ? '-batch' : ''}+json; charset=utf-8`

@@ -45,26 +45,29 @@ export function judgeOptionsAnswer(answer: HandshakeAnswer): HandshakeVerdict {
 }
 
 /** The validation event of the Event Grid and the custom schema, as the body of a POST. */
-export function validationEvent(event: {
+export function validationEvent({
+  id,
+  at,
+  topic,
+  ...data
+}: {
   readonly id: string
+  readonly at: number
   readonly topic: string
   readonly validationCode: string
   readonly validationUrl: string
-  readonly at: number
 }): string {
-  const { id, topic, validationCode, validationUrl } = event
-  return JSON.stringify([
-    {
-      id,
-      topic,
-      subject: '',
-      data: { validationCode, validationUrl },
-      eventType: 'Microsoft.EventGrid.SubscriptionValidationEvent',
-      eventTime: preciseTime(event.at),
-      metadataVersion: '1',
-      dataVersion: '2',
-    },
-  ])
+  const event = {
+    id,
+    topic,
+    subject: '',
+    data,
+    eventType: 'Microsoft.EventGrid.SubscriptionValidationEvent',
+    eventTime: preciseTime(at),
+    metadataVersion: '1',
+    dataVersion: '2',
+  }
+  return JSON.stringify([event])
 }
 
 export function validationHeaders(subscriptionName: string): Record<string, string> {
@@ -89,17 +92,15 @@ export function judgeValidationAnswer(answer: HandshakeAnswer, validationCode: s
 }
 
 /** The error of a failed handshake, in Event Grid's words and spelling, with the URL without its query. */
-export function handshakeMessage(failure: {
-  readonly url: URL
-  readonly method: 'OPTIONS' | 'POST'
-  readonly status: number | undefined
-  readonly activityId: string
-  readonly at: number
-}): string {
-  const { url, method, status, activityId, at } = failure
+export function handshakeMessage(
+  method: 'OPTIONS' | 'POST',
+  { origin, pathname }: URL,
+  status: number | undefined,
+  { activityId, at }: { readonly activityId: string; readonly at: number },
+): string {
   const page = method === 'OPTIONS' ? 'esvalidationcloudevent' : 'esvalidation'
   return (
-    `Webhook validation handshake failed for ${url.origin}${url.pathname}. Http ${method} request failed with response code ` +
+    `Webhook validation handshake failed for ${origin}${pathname}. Http ${method} request failed with response code ` +
     `${statusName(status)}. For troublehooting, visit https://aka.ms/${page}. ` +
     `Activity id:${activityId}, timestamp: ${dotNetTime(at)} (UTC).`
   )

@@ -14,7 +14,7 @@ export interface IntakeOptions {
   readonly store: Store
   readonly journal: Journal
   readonly watcher?: EventWatcher
-  /** Takes an entry of a Queue event subscription; false for any other. */
+  /** Takes a persisted event of a Queue event subscription; false for any other. */
   readonly restoreElsewhere?: (entry: JournalEntry) => boolean
   readonly queues: SubscriptionQueues
   /** Whether the emulator delivers to the destination of a subscription. */

@@ -1,42 +1,24 @@
 import type { AcceptedEvent, SourcedEvents } from '../model/accepted-event.ts'
-import type { Clock } from '../model/clock.ts'
 import type { GiveUpReason } from '../model/delivery-outcome.ts'
 import type { EventSubscription } from '../model/model.ts'
-import type { PendingBound } from '../model/pending-bound.ts'
 import { createSettledWaiters } from '../model/settled-waiters.ts'
-import type { Store } from '../model/store.ts'
 import { createDeadLetterBox } from '../records/dead-letter-box.ts'
-import type { EventWatcher } from '../records/event-watcher.ts'
 import type { Records } from '../records/record-types.ts'
-import type { Journal, JournalEntry } from '../state/journal.ts'
 import { deadLetterDestinationOf, deadLetteredForm } from './dead-letter.ts'
 import type { Deliver } from './deliver.ts'
-import type { DeliverySettings } from './delivery-options.ts'
 import { deliverySchemaOf } from './delivery-request.ts'
 import type { EventTexts } from './event-texts.ts'
-import { createIntake } from './intake.ts'
+import { createIntake, type IntakeOptions } from './intake.ts'
 import type { PendingEvent } from './pending-event.ts'
 import { createPump } from './pump.ts'
-import { createSubscriptionQueue } from './subscription-queue.ts'
+import { createSubscriptionQueue, type SubscriptionQueueOptions } from './subscription-queue.ts'
 import { createSubscriptionQueues } from './subscription-queues.ts'
-import type { WorkCounter } from './work-counter.ts'
 
-export interface PendingEventsOptions {
-  readonly clock: Clock
-  /** From 0 to just under 1; for jitter. */
-  readonly random: () => number
-  readonly store: Store
+export interface PendingEventsOptions
+  extends Omit<IntakeOptions, 'queues' | 'sizeOf' | 'giveUp'>,
+    Pick<SubscriptionQueueOptions, 'random' | 'settings' | 'work'> {
   readonly records: Pick<Records, 'deadLetters'>
-  readonly watcher?: EventWatcher
-  readonly journal: Journal
-  /** Takes a persisted event of a Queue event subscription; false for any other. */
-  readonly restoreElsewhere?: (entry: JournalEntry) => boolean
-  readonly settings: DeliverySettings
-  readonly bound: PendingBound
-  readonly work: WorkCounter
   readonly texts: EventTexts
-  /** Whether the emulator delivers to the destination of a subscription. */
-  readonly isDelivered: (subscription: EventSubscription) => boolean
   readonly deliver: Deliver
 }
 
@@ -72,11 +54,10 @@ export function createPendingEvents(options: PendingEventsOptions) {
 
   function giveUp(subscription: EventSubscription, event: PendingEvent, reason: GiveUpReason): void {
     watcher?.givenUp(subscription, event.event, reason)
-    const given = { ...event, reason, outcome: event.lastOutcome ?? 'Probation' }
     const letter = {
       subscription,
       destination: deadLetterDestinationOf(subscription),
-      event: deadLetteredForm(given, deliverySchemaOf(subscription)),
+      event: deadLetteredForm(event, reason, deliverySchemaOf(subscription)),
       done(blobPath: string | undefined) {
         journal.settled(subscription.id, event.row)
         release(event)

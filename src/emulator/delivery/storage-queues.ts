@@ -1,4 +1,5 @@
 import type { QueueServiceClient } from '@azure/storage-queue'
+import { messageOf } from '../../support/error-code.ts'
 import { requirePackage } from './require-package.ts'
 import type { WebhookResult } from './webhook-client.ts'
 
@@ -54,7 +55,7 @@ export function createStorageQueues(connectionString: string): StorageQueues {
         })
         return { status: answer._response.status }
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error)
+        const message = messageOf(error)
         const status = statusOf(error)
         return status === undefined ? { failure: { outcome: failureOf(error), message } } : { status, body: message }
       }

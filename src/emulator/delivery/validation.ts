@@ -21,6 +21,7 @@ import type { WebhookClient, WebhookResult } from './webhook-client.ts'
 
 interface Handshake {
   readonly subscription: EventSubscription
+  readonly method: 'OPTIONS' | 'POST'
   readonly url: URL
   readonly id: string
   readonly validationUrl: string
@@ -40,32 +41,29 @@ export function createValidator(options: ValidatorOptions, client: WebhookClient
   const { clock, records } = options
   const open = createOpenValidations(clock)
 
-  async function once(handshake: Handshake, method: 'OPTIONS' | 'POST') {
-    const { subscription, url, id, validationUrl } = handshake
+  async function once({ subscription, method, url, id, validationUrl, minimumTlsVersion, signal }: Handshake) {
     const headers = method === 'OPTIONS' ? optionsHeaders(validationUrl) : validationHeaders(subscription.name)
     const at = clock.now()
-    const body =
-      method === 'POST'
-        ? validationEvent({
-            id: randomUUID(),
-            topic: validationTopic(subscription.scope),
-            validationCode: id,
-            validationUrl,
-            at,
-          })
-        : undefined
+    const event = {
+      id: randomUUID(),
+      at,
+      topic: validationTopic(subscription.scope),
+      validationCode: id,
+      validationUrl,
+    }
+    const body = method === 'POST' ? validationEvent(event) : undefined
     const result = await client.send({
       method,
       url,
       headers,
       timeoutMs: handshakeTimeoutMs,
       readAnswer: true,
-      minimumTlsVersion: handshake.minimumTlsVersion,
-      signal: handshake.signal,
+      minimumTlsVersion,
+      signal,
       ...(body !== undefined && { body }),
     })
     const verdict = method === 'OPTIONS' ? judgeOptionsAnswer(result) : judgeValidationAnswer(result, id)
-    const message = verdict === 'failed' ? messageOf(handshake, method, result) : undefined
+    const message = verdict === 'failed' ? messageOf(method, url, result) : undefined
     const because = result.failure ? `${message} (${result.failure.message})` : message
     records.handshakes.push({
       at,
@@ -85,8 +83,8 @@ export function createValidator(options: ValidatorOptions, client: WebhookClient
     return { result, verdict, message: message ?? '' }
   }
 
-  function messageOf({ url }: Handshake, method: 'OPTIONS' | 'POST', { status, failure }: WebhookResult): string {
-    const said = handshakeMessage({ url, method, status, activityId: randomUUID(), at: clock.now() })
+  function messageOf(method: Handshake['method'], url: URL, { status, failure }: WebhookResult): string {
+    const said = handshakeMessage(method, url, status, { activityId: randomUUID(), at: clock.now() })
     return failure?.hint === undefined ? said : `${said} Emulator: ${failure.hint}.`
   }
 
@@ -100,19 +98,13 @@ export function createValidator(options: ValidatorOptions, client: WebhookClient
       const validationUrl = validationUrlOf(options, subscription.name, id, token)
       // Before the request is sent: an endpoint may call the URL as soon as it has the request.
       const completed = open.add(id, token)
-      const handshake = {
-        subscription,
-        url,
-        id,
-        validationUrl,
-        signal,
-        minimumTlsVersion: webhook.minimumTlsVersionAllowed,
-      }
       const method = deliverySchemaOf(subscription) === 'CloudEventSchemaV1_0' ? 'OPTIONS' : 'POST'
-      let attempt = await once(handshake, method)
+      const minimumTlsVersion = webhook.minimumTlsVersionAllowed
+      const handshake: Handshake = { subscription, method, url, id, validationUrl, minimumTlsVersion, signal }
+      let attempt = await once(handshake)
       for (let tries = 1; shouldRepeat(method, attempt.result, tries) && !signal.aborted; tries++) {
         await pause(clock, validationRetry.pauseMs, signal)
-        attempt = await once(handshake, method)
+        attempt = await once(handshake)
       }
       if (attempt.verdict === 'awaiting-manual-action') {
         return { outcome: 'awaiting-manual-action', validationUrl, completed }

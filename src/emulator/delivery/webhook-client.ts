@@ -1,6 +1,7 @@
 import http from 'node:http'
 import https from 'node:https'
 import tls from 'node:tls'
+import { messageOf } from '../../support/error-code.ts'
 import type { Clock } from '../model/clock.ts'
 import type { Ingress } from './ingress.ts'
 
@@ -58,8 +59,14 @@ export interface WebhookClientOptions {
 /** The maximum number of requests that stay open after their time-out; further ones are aborted. */
 const maxLate = 256
 const answerLimitBytes = 64 * 1024
-/** The beginning of an answer's body: its length, and the longest wait for it. */
-const beginning = { bytes: 4096, waitMs: 100 } as const
+/** How much of an answer's body is read, and how long it is waited for. */
+interface BodyPart {
+  readonly bytes: number
+  /** @default until its end */
+  readonly waitMs?: number
+}
+const beginning: BodyPart = { bytes: 4096, waitMs: 100 }
+const whole: BodyPart = { bytes: answerLimitBytes }
 
 /** Makes the client. It follows no redirects, and reads the first 64 KiB of an answer. */
 export function createWebhookClient(options: WebhookClientOptions): WebhookClient {
@@ -121,15 +128,10 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
       })
       sending.on('close', () => endLate?.())
       request.signal?.addEventListener('abort', abort, { once: true })
-      sending.on('error', (error: NodeJS.ErrnoException) =>
-        done({
-          failure: {
-            outcome: failureOf(error),
-            message: error.message,
-            hint: failureHint(request.url, target, error),
-          },
-        }),
-      )
+      sending.on('error', (error: NodeJS.ErrnoException) => {
+        const hint = failureHint(request.url, target, error)
+        done({ failure: { outcome: failureOf(error), message: error.message, hint } })
+      })
       // Nobody asked for an upgrade. Node then emits neither a response nor an error.
       sending.on('upgrade', ({ statusCode: status = 0 }, socket) => {
         socket.destroy()
@@ -144,14 +146,11 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
           return
         }
         const headers = plainHeaders(answer.headers)
-        if (!request.readAnswer) {
-          // The status settles the attempt, however long the body takes.
-          cancelTimer()
-          const durationMs = performance.now() - started
-          readBeginning(answer, (body) => done({ status, headers, body, durationMs }))
-          return
-        }
-        readText(answer).then((body) => done({ status, headers, body }))
+        if (request.readAnswer) return readBody(answer, whole, (body) => done({ status, headers, body }))
+        // The status settles the attempt, however long the body takes.
+        cancelTimer()
+        const durationMs = performance.now() - started
+        readBody(answer, beginning, (body) => done({ status, headers, body, durationMs }))
       })
       if (request.signal?.aborted) abort()
       else sending.end(request.body)
@@ -169,8 +168,7 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
 }
 
 function unsent(url: URL, error: unknown): WebhookResult {
-  const message = error instanceof Error ? error.message : String(error)
-  return { target: url.href, durationMs: 0, failure: { outcome: 'Aborted', message } }
+  return { target: url.href, durationMs: 0, failure: { outcome: 'Aborted', message: messageOf(error) } }
 }
 
 const maxCachedRoutes = 1000
@@ -212,24 +210,24 @@ function plainHeaders(headers: http.IncomingHttpHeaders): Record<string, string>
   )
 }
 
-/** Calls back once with the beginning of an answer's body; the rest is read and ignored. */
-function readBeginning(answer: http.IncomingMessage, take: (body: string) => void): void {
+/** Calls back once with a part of an answer's body, or what arrived before the connection broke; the rest is ignored. */
+function readBody(answer: http.IncomingMessage, { bytes, waitMs }: BodyPart, take: (body: string) => void): void {
   const chunks: Buffer[] = []
   let size = 0
   const end = () => {
     clearTimeout(timer)
     answer.off('data', keep).off('close', end)
     readToEnd(answer)
-    take(Buffer.concat(chunks).toString('utf8', 0, beginning.bytes))
+    take(Buffer.concat(chunks).toString('utf8', 0, bytes))
   }
   const keep = (chunk: Buffer) => {
     chunks.push(chunk)
     size += chunk.length
-    if (size >= beginning.bytes) end()
+    if (size >= bytes) end()
   }
   // An answer without a body costs no timer.
   const isEmpty = answer.headers['content-length'] === '0' || answer.statusCode === 204
-  const timer = isEmpty ? undefined : setTimeout(end, beginning.waitMs)
+  const timer = isEmpty || waitMs === undefined ? undefined : setTimeout(end, waitMs)
   answer.on('error', () => {})
   if (isEmpty) end()
   else answer.on('data', keep).on('close', end)
@@ -243,23 +241,6 @@ function readToEnd(answer: http.IncomingMessage): void {
     size += chunk.length
     if (size > answerLimitBytes) answer.destroy()
   })
-}
-
-/** The first 64 KiB of an answer as text, or the part that arrived before the connection broke. */
-async function readText(answer: http.IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  let size = 0
-  try {
-    for await (const chunk of answer) {
-      if (!Buffer.isBuffer(chunk)) break
-      chunks.push(chunk)
-      size += chunk.length
-      if (size > answerLimitBytes) break
-    }
-  } catch {
-    // The status and the part that arrived are enough.
-  }
-  return Buffer.concat(chunks).toString('utf8', 0, answerLimitBytes)
 }
 
 /** Advice for the emulator's user where the network's error does not say what to do. Contains no query. */
