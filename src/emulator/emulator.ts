@@ -153,11 +153,11 @@ function createParts(
     bound,
     restoreElsewhere: queues.restore,
   })
-  const forwarding = createForwarding({ store, namespaces, queues })
+  const forward = createForwarding(store, namespaces, queues)
   /** Takes events for the webhooks and for the namespace topics that want them. */
   const accept: DeliveryEngine['accept'] = (accepted) => {
     engine.accept(accepted)
-    forwarding.accept(accepted)
+    forward(accepted)
   }
   const provisioning = createProvisioning({ ...shared, delivery: engine, operations })
   /** Number of events accepted and neither delivered, dead-lettered nor dropped yet. */

@@ -28,7 +28,7 @@ export function createDeliveryEngine(options: DeliveryEngineOptions) {
   const { bound = createPendingBound(settings) } = options
   const work = createWorkCounter()
   const texts = createEventTexts()
-  const destinations = createDestinations(options, { texts, work, storageQueues: settings.storageQueues })
+  const destinations = createDestinations(options, settings, { texts, work })
   const { isDelivered, deliver } = destinations
   const { sendSoon, close, ...pending } = createPendingEvents({
     ...options,

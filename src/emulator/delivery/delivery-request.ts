@@ -88,24 +88,10 @@ function sourceField(event: AcceptedEvent, field: string): unknown {
   return fieldAt(event.body, path) ?? filteredField(event, path)
 }
 
-/** The part of a delivery that is the same for all events of a subscription. Undefined where it has no webhook. */
-export function deliveryPlan(subscription: EventSubscription) {
-  const webhook = webhookOf(subscription)
-  if (!webhook) return undefined
-  const url = new URL(webhook.endpointUrl)
-  const secrets = (webhook.deliveryAttributeMappings ?? []).flatMap((mapping) =>
-    mapping.type === 'Static' && mapping.properties.isSecret ? [mapping.name.toLowerCase()] : [],
-  )
-  return {
-    webhook,
-    schema: deliverySchemaOf(subscription),
-    form: batchingOf(webhook) ? ('batch' as const) : ('single' as const),
-    url,
-    /** The URL for records, without its query. */
-    shownUrl: shownUrl(url),
-    /** Names of headers, in lower case, whose values are redacted in records. */
-    secretHeaders: new Set(['authorization', ...secrets]),
-  }
+/** Names of a webhook's headers, in lower case, whose values are redacted in records. */
+export function secretHeadersOf({ deliveryAttributeMappings = [] }: WebHookProperties): ReadonlySet<string> {
+  const secrets = deliveryAttributeMappings.filter(({ type, properties }) => type === 'Static' && properties.isSecret)
+  return new Set(['authorization', ...secrets.map(({ name }) => name.toLowerCase())])
 }
 
 /** The headers for records: the token and the values of secret attributes are redacted. */

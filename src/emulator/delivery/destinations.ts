@@ -2,10 +2,10 @@ import { destinationOf, type EventSubscription } from '../model/model.ts'
 import type { Records } from '../records/record-types.ts'
 import { firstChannel } from './channel.ts'
 import { createDeliver, type DeliverOptions } from './deliver.ts'
+import type { DeliverySettings } from './delivery-options.ts'
 import type { DeliveryTokenOptions } from './delivery-tokens.ts'
 import type { EventTexts } from './event-texts.ts'
-import { createStorageQueueChannels } from './storage-queue-channel.ts'
-import type { StorageQueues } from './storage-queues.ts'
+import { createStorageQueueChannels } from './storage-queues.ts'
 import { createValidator, type ValidatorOptions } from './validation.ts'
 import { createWebhookChannels } from './webhook-channel.ts'
 import { createWebhookClient, type WebhookClientOptions } from './webhook-client.ts'
@@ -19,15 +19,12 @@ export interface DestinationOptions
   readonly records: Pick<Records, 'deliveries' | 'handshakes'>
 }
 
-export interface DestinationParts {
-  readonly texts: EventTexts
-  readonly work: WorkCounter
-  /** Storage queues to deliver to; undefined where the emulator has none. */
-  readonly storageQueues: StorageQueues | undefined
-}
-
 /** Sends requests to the destinations of subscriptions: handshakes and events. Counts them as work under way. */
-export function createDestinations(options: DestinationOptions, { texts, work, storageQueues }: DestinationParts) {
+export function createDestinations(
+  options: DestinationOptions,
+  { storageQueues }: Pick<DeliverySettings, 'storageQueues'>,
+  { texts, work }: { readonly texts: EventTexts; readonly work: WorkCounter },
+) {
   const client = createWebhookClient(options)
   const validator = createValidator(options, {
     close: client.close,
@@ -58,7 +55,7 @@ export function createDestinations(options: DestinationOptions, { texts, work, s
  */
 export function undeliveredReason(
   { properties }: EventSubscription,
-  { storageQueues }: { readonly storageQueues?: unknown },
+  { storageQueues }: Pick<DeliverySettings, 'storageQueues'>,
 ): string | undefined {
   const type = destinationOf(properties)?.endpointType
   if (type === undefined || type === 'WebHook' || type === 'NamespaceTopic') return undefined

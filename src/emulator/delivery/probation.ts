@@ -20,8 +20,6 @@ export interface ProbationOptions {
   readonly afterFailures?: number
 }
 
-const defaultFailuresBeforeProbation = 10
-
 export interface EndpointHealth {
   readonly failuresInARow: number
   /** Nothing is sent before this time. */
@@ -35,16 +33,13 @@ export function healthAfter(
   health: EndpointHealth,
   outcome: DeliveryOutcome,
   now: number,
-  options: ProbationOptions = {},
+  { afterFailures = 10 }: ProbationOptions = {},
 ): EndpointHealth {
   if (outcome === 'Delivered') return healthy
   // The other outcomes depend on the event, not on the endpoint.
   const pause = documentedProbation[outcome]
   if (pause === undefined) return health
   const failuresInARow = health.failuresInARow + 1
-  const unhealthy = failuresInARow >= (options.afterFailures ?? defaultFailuresBeforeProbation)
-  return {
-    failuresInARow,
-    probationUntil: unhealthy ? Math.max(health.probationUntil, now + pause) : health.probationUntil,
-  }
+  if (failuresInARow < afterFailures) return { ...health, failuresInARow }
+  return { failuresInARow, probationUntil: Math.max(health.probationUntil, now + pause) }
 }

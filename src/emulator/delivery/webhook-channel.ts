@@ -1,5 +1,13 @@
 import type { Channels } from './channel.ts'
-import { bodyOf, deliveryHeaders, deliveryPlan } from './delivery-request.ts'
+import {
+  batchingOf,
+  bodyOf,
+  deliveryHeaders,
+  deliverySchemaOf,
+  secretHeadersOf,
+  shownUrl,
+  webhookOf,
+} from './delivery-request.ts'
 import { createDeliveryTokens, type DeliveryTokenOptions } from './delivery-tokens.ts'
 import type { EventTexts } from './event-texts.ts'
 import type { WebhookClient } from './webhook-client.ts'
@@ -17,11 +25,13 @@ export function createWebhookChannels(
 ): Channels {
   const bearerToken = createDeliveryTokens(options)
   return (subscription) => {
-    const plan = deliveryPlan(subscription)
-    if (!plan) return undefined
-    const { webhook, schema, form, url, shownUrl, secretHeaders } = plan
+    const webhook = webhookOf(subscription)
+    if (!webhook) return undefined
+    const url = new URL(webhook.endpointUrl)
+    const schema = deliverySchemaOf(subscription)
+    const form = batchingOf(webhook) ? 'batch' : 'single'
     return {
-      ...{ url, shownUrl, secretHeaders },
+      ...{ url, shownUrl: shownUrl(url), secretHeaders: secretHeadersOf(webhook) },
       async prepare(batch) {
         const [{ event, attempts: deliveryCount }] = batch
         const token = await bearerToken(webhook)

@@ -6,29 +6,17 @@ import type { NamespaceStore } from '../model/namespace-store.ts'
 import type { Store } from '../model/store.ts'
 import type { NamespaceQueues } from './namespace-queues.ts'
 
-export interface ForwardingOptions {
-  readonly store: Store
-  readonly namespaces: NamespaceStore
-  readonly queues: Pick<NamespaceQueues, 'publish'>
-}
-
 /**
  * Forwards events of a source to namespace topics: for each event subscription whose destination is a `NamespaceTopic`
  * (Event Grid: handler-event-grid-namespace-topic). A namespace topic that does not exist takes no events.
  */
-export function createForwarding({ store, namespaces, queues }: ForwardingOptions) {
+export function createForwarding(store: Store, namespaces: NamespaceStore, queues: Pick<NamespaceQueues, 'publish'>) {
   const filters = new WeakMap<EventSubscription, (event: AcceptedEvent) => boolean>()
 
   function wants(subscription: EventSubscription, event: AcceptedEvent): boolean {
     const filter = filters.get(subscription) ?? compileFilter(subscription.properties.filter)
     filters.set(subscription, filter)
     return filter(event)
-  }
-
-  return {
-    accept(accepted: readonly SourcedEvents[]): void {
-      for (const { sources, events } of accepted) for (const source of sources) forward(source, events)
-    },
   }
 
   function forward(source: string, events: readonly AcceptedEvent[]): void {
@@ -42,5 +30,9 @@ export function createForwarding({ store, namespaces, queues }: ForwardingOption
       const forwarded = wanted.map((event) => deliveredForm(event, 'CloudEventSchemaV1_0'))
       if (forwarded.length > 0) queues.publish(topic, forwarded)
     }
+  }
+
+  return (accepted: readonly SourcedEvents[]): void => {
+    for (const { sources, events } of accepted) for (const source of sources) forward(source, events)
   }
 }

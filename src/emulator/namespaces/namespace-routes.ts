@@ -108,7 +108,7 @@ async function receive(request: FastifyRequest, reply: FastifyReply, queue: Pull
   if (maxWaitSeconds === undefined) throw badRequest('maxWaitTime must be from 10 to 120.')
   const gone = new AbortController()
   reply.raw.once('close', () => gone.abort())
-  const events = await queue.receive({ maxEvents, maxWaitMs: maxWaitSeconds * 1000, signal: gone.signal })
+  const events = await queue.receive(maxEvents, maxWaitSeconds * 1000, gone.signal)
   const value = events.map(({ event, lockToken, deliveryCount }) => ({
     brokerProperties: { lockToken, deliveryCount },
     event,

@@ -25,14 +25,6 @@ export interface ReceivedEvent {
 /** The result of settling a lock token (Event Grid namespaces, data plane: acknowledge, release, reject, renewLock). */
 export type SettleOutcome = 'done' | 'BadToken' | 'TokenLost'
 
-export interface ReceiveRequest {
-  readonly maxEvents: number
-  /** How long an empty queue is waited for, by the clock. */
-  readonly maxWaitMs: number
-  /** Ends the wait: the client has gone. */
-  readonly signal: AbortSignal
-}
-
 /** How many events are in which state. */
 export interface QueueFigures {
   readonly available: number
@@ -89,18 +81,17 @@ export function createPullQueue({ clock, received, removed, ...options }: PullQu
   const locked = new Map<string, Item>()
   const waiting = createReceiveWaits<ReceivedEvent>(clock)
 
-  function remove(item: Item, reason?: DeadLetterReason): void {
-    item.timer?.()
-    item.expiry?.()
-    items.delete(item)
-    if (item.lockToken !== undefined) locked.delete(item.lockToken)
-    removed(item, reason)
-  }
-
   function unlock(item: Item): void {
     item.timer?.()
     if (item.lockToken !== undefined) locked.delete(item.lockToken)
     item.lockToken = undefined
+  }
+
+  function remove(item: Item, reason?: DeadLetterReason): void {
+    unlock(item)
+    item.expiry?.()
+    items.delete(item)
+    removed(item, reason)
   }
 
   function makeAvailable(item: Item): void {
@@ -108,11 +99,8 @@ export function createPullQueue({ clock, received, removed, ...options }: PullQu
     item.timer = undefined
     item.state = 'available'
     const reason = reasonToGiveUp(item, settings, clock.now())
-    if (reason) {
-      remove(item, reason)
-      return
-    }
-    waiting.offer(() => item.state === 'available')
+    if (reason) remove(item, reason)
+    else waiting.offer(() => item.state === 'available')
   }
 
   function lock(item: Item): ReceivedEvent {
@@ -159,8 +147,11 @@ export function createPullQueue({ clock, received, removed, ...options }: PullQu
       watchExpiry(item)
       makeAvailable(item)
     },
-    /** Locks the oldest available events. Waits for the first one, and resolves empty when the wait is over. */
-    receive: ({ maxEvents, maxWaitMs, signal }: ReceiveRequest) =>
+    /**
+     * Locks the oldest available events. Waits for the first one, and resolves empty when the wait is over, by the clock, or
+     * when the signal aborts.
+     */
+    receive: (maxEvents: number, maxWaitMs: number, signal: AbortSignal) =>
       waiting.wait(() => take(maxEvents), maxWaitMs, signal),
     acknowledge: (lockToken: string) => settle(lockToken, (item) => remove(item)),
     release: (lockToken: string, delayMs: number) =>
