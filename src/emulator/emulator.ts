@@ -135,21 +135,22 @@ function createParts(
     baseUrl,
   }
   const operations = createOperations(clock, options.operationDelayMs)
-  const delivery = deliverySettings(options.delivery)
-  const bound = createPendingBound(delivery)
+  const settings = deliverySettings(options.delivery)
+  const bound = createPendingBound(settings)
   const queues = createNamespaceQueues({
     clock,
     journal,
     store: namespaces,
     bound,
     figures,
-    deadLetters: { records: shared.records.deadLetters, store: delivery.deadLetterStore },
+    deadLetters: { records: shared.records.deadLetters, store: settings.deadLetterStore },
   })
   const engine = createDeliveryEngine({
     ...shared,
     ...options,
     ingress,
     journal,
+    settings,
     bound,
     restoreElsewhere: queues.restore,
   })

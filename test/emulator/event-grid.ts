@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { resolveOptions } from '../../src/emulator/config/options.ts'
 import { createDeliveryEngine, type DeliveryEngine } from '../../src/emulator/delivery/delivery-engine.ts'
-import type { DeliveryOptions } from '../../src/emulator/delivery/delivery-options.ts'
+import { type DeliveryOptions, deliverySettings } from '../../src/emulator/delivery/delivery-options.ts'
 import type { Ingress } from '../../src/emulator/delivery/ingress.ts'
 import { createDirectory, type Directory } from '../../src/emulator/entra/directory.ts'
 import { createTokenIssuer, type TokenIssuer } from '../../src/emulator/entra/token-issuer.ts'
@@ -15,12 +15,13 @@ import type {
   EventSubscriptionProperties,
   WebHookProperties,
 } from '../../src/emulator/model/model.ts'
+import { createPendingBound } from '../../src/emulator/model/pending-bound.ts'
 import type { Topic } from '../../src/emulator/model/resource.ts'
 import { createStore, type Store } from '../../src/emulator/model/store.ts'
 import type { Records } from '../../src/emulator/records/record-types.ts'
 import { RecordRing } from '../../src/emulator/records/records.ts'
 import { createFaults, type Faults } from '../../src/emulator/server/faults.ts'
-import type { Journal } from '../../src/emulator/state/journal.ts'
+import { type Journal, noJournal } from '../../src/emulator/state/journal.ts'
 import { raisedEvents } from '../../src/emulator/topics/raise.ts'
 import { registerTopicRoutes } from '../../src/emulator/topics/topic-routes.ts'
 import { type Subscriber, startSubscriber } from './subscriber.ts'
@@ -85,14 +86,16 @@ export async function openEventGrid(options: EventGridOptions = {}): Promise<Eve
     faults: createFaults(),
     baseUrl: () => baseUrl,
   }
+  const settings = deliverySettings(options.delivery)
   const engine = createDeliveryEngine({
     ...shared,
     random: options.random ?? (() => 0),
     ingress: options.ingress ?? ((url) => (url.hostname === 'subscriber.example' ? subscriber.url : undefined)),
     trustedCertificates: options.trustedCertificates ?? [],
     deliveryTokenVersion: '1.0',
-    ...(options.delivery && { delivery: options.delivery }),
-    ...(options.journal && { journal: options.journal }),
+    settings,
+    bound: createPendingBound(settings),
+    journal: options.journal ?? noJournal,
   })
   clock.settleWith(async () => void (await engine.quiet()))
   const app = fastify({ genReqId: () => randomUUID() })

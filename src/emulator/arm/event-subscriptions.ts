@@ -1,15 +1,13 @@
 import { destinationOf, type EventSubscription, eventSubscriptionId } from '../model/model.ts'
 import { locationOf, publisherOf, sourceOf } from '../model/store.ts'
-import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, type ResolvedScope } from './call.ts'
+import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent } from './call.ts'
 import { armErrors } from './errors.ts'
 import { defaultEventTypesOf, unknownEventType } from './event-types.ts'
-import type { TargetOf } from './path.ts'
+import { parseArmScope, type TargetOf } from './path.ts'
 import type { Provisioning } from './provisioning.ts'
 import { answerResource, authorizeCall, removedAnswer, resourceAction, writtenAnswer } from './resource.ts'
 import { parseEventSubscription } from './validation.ts'
 import { type ViewOptions, viewDeliveryAttributes, viewEventSubscription } from './view.ts'
-
-type Target = TargetOf<'eventSubscription'>
 
 const knownActions: readonly string[] = ['getfullurl', 'getdeliveryattributes']
 
@@ -20,99 +18,100 @@ const maxPerDomain = 50
 /** States in which a change is under way. */
 const busy: readonly string[] = ['Creating', 'Updating', 'Deleting']
 
-export function createEventSubscriptionHandler(
-  resources: ArmResources,
-  provisioning: Provisioning,
-  conflicts: boolean,
-) {
-  const write = (
-    call: ArmCall,
-    target: Target,
-    resolved: ResolvedScope,
-    existing: EventSubscription | undefined,
-  ): ArmAnswer => {
-    const id = idOf(target)
-    const method = call.method === 'PATCH' ? 'PATCH' : 'PUT'
-    const properties = parseEventSubscription(method, jsonContent(call), {
-      name: target.name,
-      existing: existing?.properties,
-      inputSchema: publisherOf(resources.store, target.scope)?.inputSchema,
-      now: resources.clock.now(),
-    })
-    refuseWhileBusy(existing)
-    const unknown = unknownEventType(
-      sourceOf(resources.store, target.scope),
-      properties.filter?.includedEventTypes ?? [],
-    )
-    if (unknown !== undefined) {
-      throw armErrors.invalidRequest(
-        `Invalid event subscription request: event type '${unknown.slice(0, 100)}' is not supported by the source.`,
-      )
-    }
-    const max = nestedType(target.scope).toLowerCase() === 'microsoft.eventgrid/domains' ? maxPerDomain : maxPerSource
-    if (!existing && resources.store.subscriptions.of(target.scope).length >= max) throw armErrors.quotaReached()
-    const subscription: EventSubscription = {
-      id: existing?.id ?? id,
-      scope: existing?.scope ?? target.scope,
-      name: existing?.name ?? target.name,
-      properties,
-      provisioningState: existing ? 'Updating' : 'Creating',
-      createdAt: existing?.createdAt ?? resources.clock.now(),
-    }
-    const operation = provisioning.write(subscription, resolved.azure.id)
-    // The settings as requested, without the default schema.
-    const asked = echoOf(subscription, call)
-    const secrets = method === 'PUT' && !existing ? 'shown' : 'hidden'
-    const body = viewAt(resources, call, target, asked, { detail: 'sparse', secrets })
-    return writtenAnswer(call, operation, locationAt(resolved, target), body)
+export interface EventSubscriptionOptions extends ArmResources {
+  readonly provisioning: Provisioning
+  /** Answer 409 to a change while another one runs. */
+  readonly conflicts: boolean
+}
+
+/** Answers for one event subscription. Throws an ArmError. */
+export function answerEventSubscription(
+  options: EventSubscriptionOptions,
+  call: ArmCall,
+  target: TargetOf<'eventSubscription'>,
+): ArmAnswer {
+  const { store, provisioning } = options
+  const { method } = call
+  const { scope, action } = target
+  const id = eventSubscriptionId(scope, target.name)
+  if (action !== undefined && !knownActions.includes(action.toLowerCase())) {
+    throw armErrors.pathNotFound(method, call.url)
   }
-
-  const remove = (call: ArmCall, target: Target, resolved: ResolvedScope, existing: EventSubscription): ArmAnswer => {
-    refuseWhileBusy(existing)
-    return removedAnswer(call, provisioning.remove(existing, resolved.azure.id), locationAt(resolved, target))
-  }
-
-  /** The region of operations: the source's, or `global` for a scope without a region. */
-  const locationAt = ({ parts }: ResolvedScope, { scope }: Target): string =>
-    parts.resource ? (locationOf(resources.store, scope) ?? 'westeurope') : 'global'
-
-  const refuseWhileBusy = (existing: EventSubscription | undefined) => {
-    if (!conflicts || !existing || !busy.includes(existing.provisioningState)) return
-    throw armErrors.conflict(
-      `Event subscription ${existing.name} is in ${existing.provisioningState} state. Only one operation ` +
-        `at a time is allowed; try again later.`,
+  const resolved = authorizeCall(options, call, {
+    scope,
+    type: 'eventSubscriptions',
+    action: resourceAction(eventSubscriptionType(target), method, action),
+    at: method === 'GET' ? scope : id,
+  })
+  if (!target.nested && resolved.parts.resource?.types[0]?.toLowerCase() === 'systemtopics') {
+    throw armErrors.invalidRequest(
+      'This event subscription operation is not supported using this API call. Please use the proper API and try again.',
     )
   }
-
-  return (call: ArmCall, target: Target): ArmAnswer => {
-    const { method } = call
-    const { scope } = target
-    const id = idOf(target)
-    if (target.action !== undefined && !knownActions.includes(target.action.toLowerCase())) {
-      throw armErrors.pathNotFound(method, call.url)
-    }
-    const action = resourceAction(eventSubscriptionType(target), method, target.action)
-    const at = method === 'GET' ? scope : id
-    const resolved = authorizeCall(resources, call, { scope, type: 'eventSubscriptions', action, at })
-    if (!target.nested && resolved.parts.resource?.types[0]?.toLowerCase() === 'systemtopics') {
-      throw armErrors.invalidRequest(
-        'This event subscription operation is not supported using this API call. Please use the proper API and try again.',
-      )
-    }
-    const existing = resources.store.subscriptions.get(id)
-    if (target.action !== undefined) {
-      if (method !== 'POST') throw armErrors.methodNotAllowed(method, 'POST')
-      if (!existing) throw armErrors.eventSubscriptionNotFound()
-      return answerAction(target.action, existing)
-    }
-    return answerResource(call, {
-      existing,
-      notFound: armErrors.eventSubscriptionNotFound,
-      view: (found) => viewAt(resources, call, target, found, { detail: 'filled', secrets: 'hidden' }),
-      write: (found) => write(call, target, resolved, found),
-      remove: (found) => remove(call, target, resolved, found),
-    })
+  const existing = store.subscriptions.get(id)
+  if (action !== undefined) {
+    if (method !== 'POST') throw armErrors.methodNotAllowed(method, 'POST')
+    if (!existing) throw armErrors.eventSubscriptionNotFound()
+    return answerAction(action, existing)
   }
+  return answerResource(call, {
+    existing,
+    notFound: armErrors.eventSubscriptionNotFound,
+    view: (found) => viewAt(options, call, target, found, { detail: 'filled', secrets: 'hidden' }),
+    write(found) {
+      const subscription = wantedSubscription(options, call, target, found)
+      const operation = provisioning.write(subscription, resolved.azure.id)
+      // The settings as requested, without the default schema.
+      const asked = echoOf(subscription, call)
+      const secrets = found ? 'hidden' : 'shown'
+      const body = viewAt(options, call, target, asked, { detail: 'sparse', secrets })
+      return writtenAnswer(call, operation, regionAt(store, scope), body)
+    },
+    remove(found) {
+      refuseWhileBusy(options, found)
+      return removedAnswer(call, provisioning.remove(found, resolved.azure.id), regionAt(store, scope))
+    },
+  })
+}
+
+/** The event subscription as the body of a PUT or a PATCH wants it. Throws an ArmError. */
+function wantedSubscription(
+  options: EventSubscriptionOptions,
+  call: ArmCall,
+  { scope, name }: TargetOf<'eventSubscription'>,
+  existing: EventSubscription | undefined,
+): EventSubscription {
+  const { store, clock } = options
+  const properties = parseEventSubscription(call.method === 'PATCH' ? 'PATCH' : 'PUT', jsonContent(call), {
+    name,
+    existing: existing?.properties,
+    inputSchema: publisherOf(store, scope)?.inputSchema,
+    now: clock.now(),
+  })
+  refuseWhileBusy(options, existing)
+  const unknown = unknownEventType(sourceOf(store, scope), properties.filter?.includedEventTypes ?? [])
+  if (unknown !== undefined) {
+    throw armErrors.invalidRequest(
+      `Invalid event subscription request: event type '${unknown.slice(0, 100)}' is not supported by the source.`,
+    )
+  }
+  const max = nestedType(scope).toLowerCase() === 'microsoft.eventgrid/domains' ? maxPerDomain : maxPerSource
+  if (!existing && store.subscriptions.of(scope).length >= max) throw armErrors.quotaReached()
+  const kept = existing ?? { id: eventSubscriptionId(scope, name), scope, name, createdAt: clock.now() }
+  return { ...kept, properties, provisioningState: existing ? 'Updating' : 'Creating' }
+}
+
+function refuseWhileBusy({ conflicts }: EventSubscriptionOptions, existing: EventSubscription | undefined): void {
+  if (!conflicts || !existing || !busy.includes(existing.provisioningState)) return
+  throw armErrors.conflict(
+    `Event subscription ${existing.name} is in ${existing.provisioningState} state. Only one operation ` +
+      `at a time is allowed; try again later.`,
+  )
+}
+
+/** The region of a scope: its source's, or `global` for a scope without a region. */
+export function regionAt(store: ArmResources['store'], scope: string): string {
+  return parseArmScope(scope)?.resource ? (locationOf(store, scope) ?? 'westeurope') : 'global'
 }
 
 function answerAction(action: string, { properties }: EventSubscription): ArmAnswer {
@@ -121,9 +120,6 @@ function answerAction(action: string, { properties }: EventSubscription): ArmAns
   const endpointUrl = destination?.endpointType === 'WebHook' ? destination.properties.endpointUrl : null
   return { status: 200, body: { endpointUrl } }
 }
-
-/** The id that it is stored under, which is that of the extension path. */
-const idOf = ({ scope, name }: Target) => eventSubscriptionId(scope, name)
 
 /**
  * The resource type of event subscriptions: `Microsoft.EventGrid/eventSubscriptions`, or nested below another type.

@@ -1,11 +1,10 @@
 import type { EventSubscription } from '../model/model.ts'
 import { regionName } from '../model/resource.ts'
-import { locationOf } from '../model/store.ts'
 import type { ArmAnswer, ArmCall, ArmResources } from './call.ts'
 import { armErrors } from './errors.ts'
-import { eventSubscriptionType, viewAt } from './event-subscriptions.ts'
+import { eventSubscriptionType, regionAt, viewAt } from './event-subscriptions.ts'
 import { topicTypeOf } from './event-types.ts'
-import { parseArmScope, type TargetOf } from './path.ts'
+import type { TargetOf } from './path.ts'
 import { answerList, authorizeCall, isBelow } from './resource.ts'
 
 type Target = TargetOf<'eventSubscriptions'>
@@ -37,9 +36,7 @@ function actionOf({ location, topicType }: Target, type: string): string {
 function isListed(resources: ArmResources, subscription: EventSubscription, target: Target): boolean {
   const { scope } = subscription
   if (scope.toLowerCase() !== target.scope.toLowerCase() && !isBelow(target.scope, scope)) return false
-  const resource = parseArmScope(scope)?.resource
-  const location = resource ? (locationOf(resources.store, scope) ?? 'westeurope') : 'global'
-  if (!sameText(location, target.location ?? 'global')) return false
+  if (!sameText(regionAt(resources.store, scope), target.location ?? 'global')) return false
   return target.topicType === undefined || sameText(topicTypeOf(scope), target.topicType)
 }
 

@@ -5,6 +5,7 @@ import { isIpMask } from '../model/network-rules.ts'
 import { type Publishable, type PublishedResource, regionName } from '../model/resource.ts'
 import { stableGuid } from '../model/stable-guid.ts'
 import { newLabel } from '../model/store.ts'
+import { domainTopic } from './automatic-domain-topics.ts'
 import type { ArmCall } from './call.ts'
 import { armErrors } from './errors.ts'
 import { visibleIn } from './field-versions.ts'
@@ -78,6 +79,19 @@ export const domainKind: ResourceKind<'domains'> = {
   },
 }
 
+/** The topics of domains. */
+export const domainTopicKind: ResourceKind<'domains/topics'> = {
+  type: 'domains/topics',
+  put({ id, name }, existing) {
+    if (!/^[A-Za-z0-9-]{3,50}$/.test(name)) throw armErrors.invalidRequest('Invalid domain topic name.')
+    return existing ?? domainTopic(id)
+  },
+  patch({ call }) {
+    throw armErrors.methodNotAllowed(call.method, 'GET, PUT, DELETE')
+  },
+  view: (_options, _call, _topic, provisioningState) => ({ properties: { provisioningState } }),
+}
+
 /** What a PUT makes of a custom topic or a domain. Throws an ArmError. */
 function published(
   { store, id, name, subscriptionId, resourceGroup }: ResourceWrite,
@@ -86,14 +100,13 @@ function published(
   type: Publishable['type'],
 ): PublishedResource {
   const { location, properties } = body
-  const what = type === 'topics' ? 'topic' : 'domain'
+  const [what, noun] = type === 'topics' ? ['topic', 'Topic'] : ['domain', 'Domain']
   if (!/^[A-Za-z0-9-]{3,50}$/.test(name) || /^(microsoft|eventgrid|system)/i.test(name)) {
     throw armErrors.invalidRequest(`Invalid ${what} name.`)
   }
   keepLocation(existing, location)
   const label = existing?.label ?? newLabel(store, { name, location })
   if (label === undefined) {
-    const noun = type === 'topics' ? 'Topic' : 'Domain'
     throw armErrors.conflict(
       `${noun} name '${name}' is taken already: it is unique in a region, as it is part of a host name.`,
     )

@@ -40,17 +40,11 @@ export interface ResourceKind<T extends Resource['type']> {
   /** The resource as the body of a PATCH changes it. Throws an ArmError. */
   patch(write: ResourceWrite, existing: ResourceOf<T>): ResourceOf<T>
   /** In ARM's shape. `creating`: as in the answer that makes it. */
-  view(options: ResourceOptions, call: ArmCall, resource: ResourceOf<T>, state: ViewedState): ResourceView
+  view(options: ResourceOptions, call: ArmCall, resource: ResourceOf<T>, state: ViewedState): object
 }
 
 /** How far a resource is, for the provisioning state and the properties that are not known yet. */
 export type ViewedState = 'Creating' | 'Updating' | 'Succeeded'
-
-/** A resource as Azure Resource Manager shows it. */
-export interface ResourceView {
-  readonly properties: object
-  readonly [field: string]: unknown
-}
 
 /** Answers for the resources of one type (ARM 2025-02-15). */
 export function answerResources<T extends Resource['type']>(

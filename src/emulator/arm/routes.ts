@@ -10,17 +10,15 @@ import { type RecordingOptions, recordRequests } from '../server/recording.ts'
 import { answerPermissions, answerRoleAssignments } from './authorization.ts'
 import type { ArmAnswer, ArmCall } from './call.ts'
 import { answerContainer } from './containers.ts'
-import { domainTopicKind } from './domain-topics.ts'
 import { ArmError, armErrors, usualArmCode } from './errors.ts'
-import { createEventSubscriptionHandler } from './event-subscriptions.ts'
+import { answerEventSubscription, type EventSubscriptionOptions } from './event-subscriptions.ts'
 import { listEventSubscriptions } from './lists.ts'
 import type { NamespaceOptions } from './namespace-place.ts'
 import { answerNamespaces } from './namespaces.ts'
 import { answerOperation, type OperationStatusOptions } from './operations.ts'
 import { type ArmTarget, parseArmPath, type TargetOf } from './path.ts'
 import { answerProvider } from './provider.ts'
-import type { Provisioning } from './provisioning.ts'
-import { domainKind, topicKind } from './published-resources.ts'
+import { domainKind, domainTopicKind, topicKind } from './published-resources.ts'
 import { createArmRequestLimits } from './request-limits.ts'
 import { answerResources, type ResourceOptions } from './resources.ts'
 import { systemTopicKind } from './system-topics.ts'
@@ -32,13 +30,11 @@ const maxPath = 2048
 export interface ArmRouteOptions
   extends RecordingOptions,
     OperationStatusOptions,
+    EventSubscriptionOptions,
     Pick<NamespaceOptions, 'namespaces' | 'queues'> {
   readonly tokens: Pick<TokenIssuer, 'verifyToken'>
   /** `https://127.0.0.1:{port}`, without a trailing slash. Known once the server listens, hence a function. */
   readonly baseUrl: () => string
-  readonly provisioning: Provisioning
-  /** Answer 409 to a change while another one runs. */
-  readonly conflicts: boolean
   /** `Retry-After` of the answers 201 and 202 to a long-running operation, in seconds. */
   readonly operationRetryAfter: number | undefined
   /** Refuse calls beyond the hourly limits. */
@@ -123,17 +119,16 @@ const isUnderWay = ({ status, headers = {} }: ArmAnswer): boolean =>
   status === 202 || (status === 201 && 'azure-asyncoperation' in headers)
 
 function createDispatch(options: ArmRouteOptions) {
-  const { baseUrl, provisioning, conflicts } = options
+  const { baseUrl } = options
   const endpointOf = ({ label }: { readonly label: string }) => `${baseUrl()}/topics/${label}/api/events`
   // A path behind the host keeps the data plane of namespaces apart from all else; Azure has a host for each.
   const hostnameOf = ({ name }: Namespace) => `${new URL(baseUrl()).host}/namespaces/${name}`
-  const eventSubscription = createEventSubscriptionHandler(options, provisioning, conflicts)
   const resources: ResourceOptions = { ...options, endpointOf }
 
   return (call: ArmCall, target: ArmTarget): ArmAnswer | Promise<ArmAnswer> => {
     switch (target.kind) {
       case 'eventSubscription':
-        return eventSubscription(call, target)
+        return answerEventSubscription(options, call, target)
       case 'eventSubscriptions':
         return listEventSubscriptions(options, call, target)
       case 'resource':

@@ -1,8 +1,5 @@
 import type { EventSubscription } from '../model/model.ts'
-import { createPendingBound, type PendingBound } from '../model/pending-bound.ts'
 import type { Records } from '../records/record-types.ts'
-import { type Journal, noJournal } from '../state/journal.ts'
-import { type DeliveryOptions, deliverySettings } from './delivery-options.ts'
 import { createDestinations, type DestinationOptions, undeliveredReason } from './destinations.ts'
 import { createEventTexts } from './event-texts.ts'
 import { createPendingEvents, type PendingEventsOptions } from './pending-events.ts'
@@ -10,29 +7,22 @@ import { createWorkCounter } from './work-counter.ts'
 
 export interface DeliveryEngineOptions
   extends DestinationOptions,
-    Pick<PendingEventsOptions, 'random' | 'store' | 'restoreElsewhere'> {
+    Omit<PendingEventsOptions, 'records' | 'work' | 'texts' | 'isDelivered' | 'deliver'> {
   readonly records: Records
-  readonly delivery?: DeliveryOptions
-  /** Counts pending events, perhaps with others. @default a count of its own */
-  readonly bound?: PendingBound
-  /** Where pending events are persisted. @default nowhere */
-  readonly journal?: Journal
 }
 
 export type DeliveryEngine = ReturnType<typeof createDeliveryEngine>
 
 /** The half of Event Grid that talks to subscribers. */
 export function createDeliveryEngine(options: DeliveryEngineOptions) {
-  const { journal = noJournal } = options
-  const settings = deliverySettings(options.delivery)
-  const { bound = createPendingBound(settings) } = options
+  const { settings } = options
   const work = createWorkCounter()
   const texts = createEventTexts()
   const destinations = createDestinations(options, settings, { texts, work })
   const { isDelivered, deliver } = destinations
   const { sendSoon, close, ...pending } = createPendingEvents({
     ...options,
-    ...{ journal, settings, bound, work, texts, isDelivered, deliver },
+    ...{ work, texts, isDelivered, deliver },
   })
 
   return {
@@ -44,7 +34,7 @@ export function createDeliveryEngine(options: DeliveryEngineOptions) {
     confirmValidation: destinations.confirmValidation,
     ...pending,
     /** Whether the limit of pending events is reached. */
-    full: bound.full,
+    full: options.bound.full,
     /** Resolves when nothing is under way or due now. Events that wait for a later attempt don't count. */
     async idle() {
       sendSoon()
