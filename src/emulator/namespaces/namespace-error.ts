@@ -20,3 +20,5 @@ export const notFound = failureOf(404, 'NotFound')
 export const methodNotAllowed = failureOf(405, 'MethodNotAllowed')
 export const throttled = failureOf(429, 'TooManyRequests')
 export const topicNotFound = failureOf(410, 'Gone')
+/** The publisher may send the same request again. */
+export const internalError = failureOf(500, 'InternalServerError')

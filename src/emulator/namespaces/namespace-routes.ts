@@ -5,7 +5,15 @@ import { type NamespaceStore, namespaceNamed } from '../model/namespace-store.ts
 import { statusName } from '../model/status-name.ts'
 import { type RecordingOptions, recordRequests } from '../server/recording.ts'
 import { authorizeNamespaceCall, type DataAction, type NamespaceAccess } from './authorize-namespace-call.ts'
-import { badRequest, methodNotAllowed, NamespaceError, notFound, throttled, topicNotFound } from './namespace-error.ts'
+import {
+  badRequest,
+  internalError,
+  methodNotAllowed,
+  NamespaceError,
+  notFound,
+  throttled,
+  topicNotFound,
+} from './namespace-error.ts'
 import type { NamespaceQueues } from './namespace-queues.ts'
 import { messageTooLarge, namespacePublishLimits, parseCloudEvents } from './parse-cloud-events.ts'
 import type { PullQueue } from './pull-queue.ts'
@@ -74,7 +82,9 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
 function toNamespaceError(error: unknown): NamespaceError {
   if (error instanceof NamespaceError) return error
   if (codeOf(error) === 'FST_ERR_CTP_BODY_TOO_LARGE') return messageTooLarge()
-  return badRequest('The request cannot be read.')
+  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
+  if (status < 500) return badRequest('The request cannot be read.')
+  return internalError('The request could not be processed; try again later.')
 }
 
 /** The topic that an authorized call is about. Throws a NamespaceError. */

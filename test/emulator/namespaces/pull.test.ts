@@ -1,8 +1,17 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fastify } from 'fastify'
 import { expect, it, onTestFinished } from 'vitest'
 import { type EventGridEmulatorOptions, ManualClock } from '../../../src/emulator/index.ts'
+import { createNamespaceStore } from '../../../src/emulator/model/namespace-store.ts'
+import { createPendingBound } from '../../../src/emulator/model/pending-bound.ts'
+import { createNamespaceQueues } from '../../../src/emulator/namespaces/namespace-queues.ts'
+import { registerNamespaceRoutes } from '../../../src/emulator/namespaces/namespace-routes.ts'
+import { memoryDeadLetterStore } from '../../../src/emulator/records/dead-letter-box.ts'
+import { RecordRing } from '../../../src/emulator/records/records.ts'
+import { createFaults } from '../../../src/emulator/server/faults.ts'
+import { noJournal } from '../../../src/emulator/state/journal.ts'
 import { isRecord } from '../../../src/support/is-record.ts'
 import { send, sendArm } from '../../support/azure-clients.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
@@ -423,4 +432,46 @@ it('forwards events of a custom topic by an event subscription with a NamespaceT
   await emulator.idle()
   emulator.raise('orders', [order])
   expect((await receive())[0]?.event).toMatchObject({ id: 'one', type: 'order.placed' })
+})
+
+it('refuses to publish what it cannot write down, with a status that makes the publisher try again', async () => {
+  const clock = new ManualClock()
+  const keys = ['key-one', 'key-two'] as const
+  const store = createNamespaceStore()
+  store.namespaces.put({
+    ...{ id: '/namespaces/shop', name: 'shop', subscriptionId: '', resourceGroup: '', location: '', keys, shown: {} },
+  })
+  const topic = { id: '/namespaces/shop/topics/orders', name: 'orders', namespaceId: '/namespaces/shop', keys }
+  store.topics.put({ ...topic, eventRetentionInDays: 1 })
+  const accepted = () => {
+    throw new Error('database or disk is full')
+  }
+  const figures = { add: () => {} }
+  const queues = createNamespaceQueues({
+    ...{ clock, store, figures },
+    journal: { ...noJournal, accepted },
+    bound: createPendingBound({ maxPending: 1, maxPendingBytes: 1 }),
+    deadLetters: { records: new RecordRing(), store: memoryDeadLetterStore },
+  })
+  const app = fastify()
+  app.decorateRequest('outcome')
+  app.addHook('onRequest', async (request) => {
+    request.outcome = {}
+  })
+  registerNamespaceRoutes(app, {
+    ...{ clock, store, queues, figures },
+    faults: createFaults(),
+    records: { requests: new RecordRing() },
+    tokens: { verifyToken: () => Promise.reject(new Error('not asked')) },
+    directory: { allows: () => false },
+  })
+  onTestFinished(() => app.close())
+  const answer = await app.inject({
+    method: 'POST',
+    url: '/namespaces/shop/topics/orders:publish?api-version=2024-06-01',
+    headers: { authorization: 'SharedAccessKey key-two', 'content-type': 'application/cloudevents+json' },
+    body: JSON.stringify(order),
+  })
+  expect(answer.statusCode).toBe(500)
+  expect(answer.headers['x-ms-error-code']).toBe('InternalServerError')
 })
