@@ -40,6 +40,8 @@ const conflict = failureOf(409)
 /** Azure's wording of common errors (Azure Resource Manager: common errors; Event Grid: troubleshoot-errors). */
 export const armErrors = {
   invalidRequest: (message: string) => badRequest('InvalidRequest', message),
+  invalidEventSubscription: (reason: string) =>
+    badRequest('InvalidRequest', `Invalid event subscription request: ${reason}`),
   invalidContent: (message: string) =>
     badRequest('InvalidRequestContent', `The request content was invalid and could not be deserialized: '${message}'.`),
   missingApiVersion: () =>

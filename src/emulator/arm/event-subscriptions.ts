@@ -91,9 +91,7 @@ function wantedSubscription(
   refuseWhileBusy(options, existing)
   const unknown = unknownEventType(sourceOf(store, scope), properties.filter?.includedEventTypes ?? [])
   if (unknown !== undefined) {
-    throw armErrors.invalidRequest(
-      `Invalid event subscription request: event type '${unknown.slice(0, 100)}' is not supported by the source.`,
-    )
+    throw armErrors.invalidEventSubscription(`event type '${unknown.slice(0, 100)}' is not supported by the source.`)
   }
   const max = nestedType(scope).toLowerCase() === 'microsoft.eventgrid/domains' ? maxPerDomain : maxPerSource
   if (!existing && store.subscriptions.of(scope).length >= max) throw armErrors.quotaReached()

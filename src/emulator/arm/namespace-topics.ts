@@ -1,45 +1,7 @@
-import { z } from 'zod'
 import { randomKey } from '../model/model.ts'
-import type { Namespace, NamespaceTopic } from '../model/namespace.ts'
-import {
-  type NamespaceContents,
-  type NamespaceLevel,
-  type NamespaceOptions,
-  type NamespacePlace,
-  namespaceTypes,
-} from './namespace-place.ts'
+import type { NamespaceTopic } from '../model/namespace.ts'
+import { type NamespaceContents, namespaceTypes } from './namespace-contents.ts'
 import { deleteQueueSubscription } from './queue-subscriptions.ts'
-import { parseBody } from './resource.ts'
-
-const topicBody = z.object({
-  properties: z
-    .object({
-      publisherType: z.literal('Custom').nullish(),
-      inputSchema: z.literal('CloudEventSchemaV1_0').nullish(),
-      eventRetentionInDays: z.int().min(1).max(7).nullish(),
-    })
-    .nullish(),
-})
-
-export function namespaceTopicLevel(
-  options: NamespaceOptions,
-  { call, id, name }: NamespacePlace,
-  { id: namespaceId, location }: Namespace,
-): NamespaceLevel<NamespaceTopic> {
-  const { namespaces } = options
-  return {
-    what: 'topic',
-    existing: namespaces.topics.get(id),
-    view: viewNamespaceTopic,
-    locationOf: () => location,
-    put(existing) {
-      const { properties } = parseBody(topicBody, call, 'topic')
-      const days = properties?.eventRetentionInDays ?? existing?.eventRetentionInDays
-      return storeNamespaceTopic(options, { id, name, namespaceId }, days)
-    },
-    remove: (topic) => deleteNamespaceTopic(options, topic),
-  }
-}
 
 /** Stores a topic. An existing one keeps its keys. @param eventRetentionInDays @default 1 */
 export function storeNamespaceTopic(

@@ -1,22 +1,29 @@
 import { z } from 'zod'
 import { randomKey } from '../model/model.ts'
-import type { Namespace } from '../model/namespace.ts'
+import type { Namespace, NamespaceTopic, QueueSubscription } from '../model/namespace.ts'
 import { namespaceNamed } from '../model/namespace-store.ts'
-import type { ArmAnswer, ArmCall } from './call.ts'
-import { armErrors } from './errors.ts'
-import {
-  answerNamespaceResource,
-  type NamespaceContents,
-  type NamespaceLevel,
-  type NamespaceOptions,
-  type NamespacePlace,
-  namespaceResourceNotFound,
-  namespaceTypes,
-} from './namespace-place.ts'
-import { deleteNamespaceTopic, namespaceTopicLevel, viewNamespaceTopic } from './namespace-topics.ts'
+import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, type ResolvedScope } from './call.ts'
+import { type ArmError, armErrors } from './errors.ts'
+import { type NamespaceContents, namespaceTypes } from './namespace-contents.ts'
+import { deleteNamespaceTopic, storeNamespaceTopic, viewNamespaceTopic } from './namespace-topics.ts'
+import type { Operations } from './operations.ts'
 import type { TargetOf } from './path.ts'
-import { queueSubscriptionLevel, viewQueueSubscription } from './queue-subscriptions.ts'
-import { answerKeys, answerList, authorizeCall, isBelow, parseBody, resourceAction } from './resource.ts'
+import {
+  deleteQueueSubscription,
+  parseQueueSubscription,
+  storeQueueSubscription,
+  viewQueueSubscription,
+} from './queue-subscriptions.ts'
+import {
+  answerKeys,
+  answerList,
+  answerResource,
+  authorizeCall,
+  isBelow,
+  parseBody,
+  resourceAction,
+  simpleChanges,
+} from './resource.ts'
 
 const record = z.record(z.string(), z.unknown())
 const namespaceBody = z.object({
@@ -26,6 +33,31 @@ const namespaceBody = z.object({
   identity: z.unknown().optional(),
   properties: record.nullish(),
 })
+
+const topicBody = z.object({
+  properties: z
+    .object({
+      publisherType: z.literal('Custom').nullish(),
+      inputSchema: z.literal('CloudEventSchemaV1_0').nullish(),
+      eventRetentionInDays: z.int().min(1).max(7).nullish(),
+    })
+    .nullish(),
+})
+
+export interface NamespaceOptions extends ArmResources, NamespaceContents {
+  readonly operations: Operations
+  /** The host name that a namespace's clients use. */
+  readonly hostnameOf: (namespace: Namespace) => string
+}
+
+/** A call about a namespace, one of its topics, or an event subscription of that. The resource may not exist. */
+interface NamespacePlace {
+  readonly call: ArmCall
+  readonly resolved: ResolvedScope
+  readonly type: string
+  readonly id: string
+  readonly name: string
+}
 
 /** Answers for namespaces, their topics and Queue event subscriptions (ARM 2025-02-15). */
 export function answerNamespaces(options: NamespaceOptions, call: ArmCall, target: TargetOf<'namespaces'>): ArmAnswer {
@@ -77,6 +109,46 @@ function idsOf(scope: string, names: readonly string[]): string[] {
   return ids
 }
 
+/** What one level of namespaces has of its own. */
+interface NamespaceLevel<Resource> {
+  /** For errors: `topic`. */
+  readonly what: string
+  readonly existing: Resource | undefined
+  /** Stores the resource as the body of the call wants it. Throws an ArmError. */
+  readonly put: (existing: Resource | undefined) => Resource
+  readonly remove: (existing: Resource) => void
+  readonly view: (resource: Resource) => object
+  /** The region of the namespace. */
+  readonly locationOf: (resource: Resource) => string
+}
+
+/** Answers GET, PUT, PATCH and DELETE of a namespace, a topic or an event subscription. Throws an ArmError. */
+function answerNamespaceResource<Resource>(
+  { operations }: NamespaceOptions,
+  { call, resolved, type, id, name }: NamespacePlace,
+  { what, existing, put, remove, view, locationOf }: NamespaceLevel<Resource>,
+): ArmAnswer {
+  const { written, removed } = simpleChanges(operations, call, resolved)
+  return answerResource(call, {
+    existing,
+    notFound: () => namespaceResourceNotFound(type, id),
+    view,
+    write(former) {
+      if (!/^[A-Za-z0-9-]{3,50}$/.test(name)) throw armErrors.invalidRequest(`Invalid ${what} name.`)
+      const stored = put(former)
+      return written(locationOf(stored), view(stored))
+    },
+    remove: (former) => removed(locationOf(former), () => remove(former)),
+  })
+}
+
+/** The error for a resource that does not exist. Its names are those of the id: `namespace/topic`. */
+function namespaceResourceNotFound(type: string, id: string): ArmError {
+  const segments = id.split('/')
+  const names = segments.filter((_, index) => index >= 8 && index % 2 === 0)
+  return armErrors.resourceNotFound(type, names.join('/') || id, segments[4] ?? '')
+}
+
 function namespaceLevel(
   options: NamespaceOptions,
   { call, resolved, id, name }: NamespacePlace,
@@ -119,6 +191,47 @@ function namespaceLevel(
   }
 }
 
+function namespaceTopicLevel(
+  options: NamespaceOptions,
+  { call, id, name }: NamespacePlace,
+  { id: namespaceId, location }: Namespace,
+): NamespaceLevel<NamespaceTopic> {
+  const { namespaces } = options
+  return {
+    what: 'topic',
+    existing: namespaces.topics.get(id),
+    view: viewNamespaceTopic,
+    locationOf: () => location,
+    put(existing) {
+      const { properties } = parseBody(topicBody, call, 'topic')
+      const days = properties?.eventRetentionInDays ?? existing?.eventRetentionInDays
+      return storeNamespaceTopic(options, { id, name, namespaceId }, days)
+    },
+    remove: (topic) => deleteNamespaceTopic(options, topic),
+  }
+}
+
+function queueSubscriptionLevel(
+  options: NamespaceOptions,
+  { call, id, name }: NamespacePlace,
+  { namespace, topic }: { readonly namespace: Namespace; readonly topic: NamespaceTopic },
+): NamespaceLevel<QueueSubscription> {
+  const { namespaces } = options
+  return {
+    what: 'event subscription',
+    existing: namespaces.subscriptions.get(id),
+    view: viewQueueSubscription,
+    locationOf: () => namespace.location,
+    put(existing) {
+      const patched = call.method === 'PATCH' ? existing?.properties : undefined
+      const properties = parseQueueSubscription(jsonContent(call), patched)
+      return storeQueueSubscription(options, { id, name, topicId: topic.id, properties })
+    },
+    remove: (existing) => deleteQueueSubscription(options, existing),
+  }
+}
+
+/** Deletes a namespace with all that it contains. */
 export function deleteNamespace(contents: NamespaceContents, namespace: Namespace): void {
   const { namespaces, topics } = contents.namespaces
   for (const topic of topics.of(namespace.id)) deleteNamespaceTopic(contents, topic)

@@ -1,16 +1,9 @@
 import { z } from 'zod'
 import type { Clock } from '../model/clock.ts'
-import type { Namespace, NamespaceTopic, QueueSubscription, QueueSubscriptionProperties } from '../model/namespace.ts'
+import type { QueueSubscription, QueueSubscriptionProperties } from '../model/namespace.ts'
 import { advancedFilterSchema } from './advanced-filter.ts'
-import { jsonContent } from './call.ts'
 import { armErrors } from './errors.ts'
-import {
-  type NamespaceContents,
-  type NamespaceLevel,
-  type NamespaceOptions,
-  type NamespacePlace,
-  namespaceTypes,
-} from './namespace-place.ts'
+import { type NamespaceContents, namespaceTypes } from './namespace-contents.ts'
 import { withoutNulls } from './without-nulls.ts'
 
 const text = z.string()
@@ -58,27 +51,7 @@ export function parseQueueSubscription(
   if (path === 'deliveryConfiguration.deliveryMode') {
     throw armErrors.invalidRequest('The emulator supports event subscriptions of the delivery mode Queue only.')
   }
-  throw armErrors.invalidRequest(`Invalid event subscription request: property '${path}' is invalid.`)
-}
-
-export function queueSubscriptionLevel(
-  options: NamespaceOptions,
-  { call, id, name }: NamespacePlace,
-  { namespace, topic }: { readonly namespace: Namespace; readonly topic: NamespaceTopic },
-): NamespaceLevel<QueueSubscription> {
-  const { namespaces } = options
-  return {
-    what: 'event subscription',
-    existing: namespaces.subscriptions.get(id),
-    view: viewQueueSubscription,
-    locationOf: () => namespace.location,
-    put(existing) {
-      const patched = call.method === 'PATCH' ? existing?.properties : undefined
-      const properties = parseQueueSubscription(jsonContent(call), patched)
-      return storeQueueSubscription(options, { id, name, topicId: topic.id, properties })
-    },
-    remove: (existing) => deleteQueueSubscription(options, existing),
-  }
+  throw armErrors.invalidEventSubscription(`property '${path}' is invalid.`)
 }
 
 /** Stores an event subscription; its queue is made, or takes the new settings. */

@@ -10,7 +10,7 @@ import {
   type InputSchema,
 } from '../model/model.ts'
 import { advancedFilterSchema } from './advanced-filter.ts'
-import { type ArmError, armErrors } from './errors.ts'
+import { armErrors } from './errors.ts'
 import { withoutNulls } from './without-nulls.ts'
 
 /** The maximum of advanced filters of a subscription, and of values in all of them (Event Grid: event-filtering). */
@@ -169,8 +169,7 @@ export function parseEventSubscription(
   }
   const given = parseSettings(method, body, context.existing)
   const merged = method === 'PATCH' ? merge(context.existing ?? {}, given) : given
-  const fault = faultOf(merged, given, context)
-  if (fault) throw fault
+  checkSettings(merged, given, context)
   return { ...merged, eventDeliverySchema: merged.eventDeliverySchema ?? defaultDeliverySchema(context.inputSchema) }
 }
 
@@ -196,21 +195,19 @@ function parseSettings(
   existing: EventSubscriptionProperties | undefined,
 ): EventSubscriptionProperties {
   const clean = withoutNulls(body)
-  if (!isRecord(clean))
-    throw armErrors.invalidRequest('Invalid event subscription request: the request body is missing.')
+  if (!isRecord(clean)) throw armErrors.invalidEventSubscription('the request body is missing.')
   const wrapped = method === 'PUT' ? clean.properties : clean
   if (method === 'PATCH' && 'properties' in clean) {
     throw armErrors.invalidContent(
       "Could not find member 'properties' on object of type 'EventSubscriptionUpdateParameters'",
     )
   }
-  if (!isRecord(wrapped))
-    throw armErrors.invalidRequest('Invalid event subscription request: properties cannot be null.')
+  if (!isRecord(wrapped)) throw armErrors.invalidEventSubscription('properties cannot be null.')
   const parsed = settings.safeParse(method === 'PATCH' ? withStoredUrl(wrapped, existing) : wrapped)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
-  throw armErrors.invalidRequest(
-    `Invalid event subscription request: property '${issue?.path.join('.') ?? ''}' is invalid. ${issue?.message ?? ''}.`,
+  throw armErrors.invalidEventSubscription(
+    `property '${issue?.path.join('.') ?? ''}' is invalid. ${issue?.message ?? ''}.`,
   )
 }
 
@@ -247,45 +244,41 @@ function merge(existing: EventSubscriptionProperties, given: EventSubscriptionPr
   return merged
 }
 
-function faultOf(
+/** Checks what a schema can't say. Throws an ArmError. */
+function checkSettings(
   merged: EventSubscriptionProperties,
   given: EventSubscriptionProperties,
   { inputSchema, now }: WriteContext,
-): ArmError | undefined {
+): void {
   const target = destinationOf(merged)
-  if (!target) {
-    return armErrors.invalidRequest('Invalid event subscription request: the destination cannot be null.')
-  }
+  if (!target) throw armErrors.invalidEventSubscription('the destination cannot be null.')
   if (target.endpointType === 'WebHook') {
     if (!isHttpsUrl(target.properties.endpointUrl)) {
-      return armErrors.invalidRequest(
-        'Invalid event subscription request: Supplied URL is invalid. It cannot be null or empty and should ' +
-          'be a proper HTTPS URL like https://www.example.com.',
+      throw armErrors.invalidEventSubscription(
+        'Supplied URL is invalid. It cannot be null or empty and should be a proper HTTPS URL like https://www.example.com.',
       )
     }
     const entra = target.properties.azureActiveDirectoryApplicationIdOrUri !== undefined
     const names = (target.properties.deliveryAttributeMappings ?? []).map(({ name }) => name.toLowerCase())
     if (new Set(names).size < names.length) {
-      return armErrors.invalidRequest('Invalid event subscription request: delivery attribute names must be unique.')
+      throw armErrors.invalidEventSubscription('delivery attribute names must be unique.')
     }
     if (names.some((name) => name.startsWith('aeg-')) || (entra && names.includes('authorization'))) {
-      return armErrors.invalidRequest(
-        "Invalid event subscription request: delivery attribute names cannot start with 'aeg-', and " +
-          "cannot be 'Authorization' when Microsoft Entra ID secures the delivery.",
+      throw armErrors.invalidEventSubscription(
+        "delivery attribute names cannot start with 'aeg-', and cannot be 'Authorization' when Microsoft Entra ID secures " +
+          'the delivery.',
       )
     }
   }
   if (given.expirationTimeUtc !== undefined && !(Date.parse(given.expirationTimeUtc) > now)) {
-    return armErrors.invalidRequest('Invalid expiration time.')
+    throw armErrors.invalidRequest('Invalid expiration time.')
   }
   const schema = merged.eventDeliverySchema
   if (schema && !canConvert(inputSchema ?? 'EventGridSchema', schema)) {
-    return armErrors.invalidRequest(
-      `Invalid event subscription request: event delivery schema ${schema} is not supported for a topic ` +
-        `with input schema ${inputSchema ?? 'EventGridSchema'}.`,
+    throw armErrors.invalidEventSubscription(
+      `event delivery schema ${schema} is not supported for a topic with input schema ${inputSchema ?? 'EventGridSchema'}.`,
     )
   }
-  return undefined
 }
 
 /** By default events are delivered in their input schema (az eventgrid event-subscription create). */

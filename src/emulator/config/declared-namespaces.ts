@@ -1,4 +1,4 @@
-import type { NamespaceContents } from '../arm/namespace-place.ts'
+import type { NamespaceContents } from '../arm/namespace-contents.ts'
 import { storeNamespaceTopic } from '../arm/namespace-topics.ts'
 import { deleteNamespace } from '../arm/namespaces.ts'
 import { parseQueueSubscription, storeQueueSubscription } from '../arm/queue-subscriptions.ts'

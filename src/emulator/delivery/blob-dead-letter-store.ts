@@ -2,9 +2,6 @@ import type { BlobServiceClient } from '@azure/storage-blob'
 import type { DeadLetterStore } from '../records/dead-letter-box.ts'
 import { requirePackage } from './require-package.ts'
 
-/** The Azure SDK for blobs: an optional peer dependency, since it is a quarter of what an installation would weigh. */
-const storagePackage = '@azure/storage-blob'
-
 /**
  * Writes dead-lettered events to blobs of one storage account, Azurite's or a real one, whichever accounts the
  * subscriptions name. A container that does not exist is created, which Event Grid itself does not do. The connection
@@ -13,12 +10,13 @@ const storagePackage = '@azure/storage-blob'
  * @throws Error that says what to install, where the package `@azure/storage-blob` is missing
  */
 export function createBlobDeadLetterStore(connectionString: string): DeadLetterStore {
-  requirePackage(storagePackage, 'dead-letters to blobs')
+  // An optional peer dependency, since it is a quarter of what an installation would weigh.
+  requirePackage('@azure/storage-blob', 'dead-letters to blobs')
   let service: Promise<BlobServiceClient> | undefined
   const containers = new Set<string>()
 
+  // Loaded at the first dead-letter: most emulators never write one, and the client takes a while to load.
   async function connect(): Promise<BlobServiceClient> {
-    // Loaded at the first dead-letter: most emulators never write one, and the client takes a while to load.
     const { BlobServiceClient } = await import('@azure/storage-blob')
     // No retries of its own: Event Grid tries again by its own clock.
     return BlobServiceClient.fromConnectionString(connectionString, { retryOptions: { maxTries: 1 } })

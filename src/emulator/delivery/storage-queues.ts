@@ -24,9 +24,6 @@ export interface StorageQueues {
   send(queue: StorageQueue, text: string): Promise<Pick<WebhookResult, 'status' | 'body' | 'failure'>>
 }
 
-/** The Azure SDK for queues: an optional peer dependency. */
-const queuePackage = '@azure/storage-queue'
-
 /** Longest wait for an answer, in real milliseconds. */
 const timeoutMs = 30_000
 
@@ -37,7 +34,7 @@ const timeoutMs = 30_000
  * @throws Error that says what to install, where the package `@azure/storage-queue` is missing
  */
 export function createStorageQueues(connectionString: string): StorageQueues {
-  requirePackage(queuePackage, 'deliveries to storage queues')
+  requirePackage('@azure/storage-queue', 'deliveries to storage queues')
   let service: Promise<QueueServiceClient> | undefined
 
   async function connect(): Promise<QueueServiceClient> {
