@@ -26,7 +26,6 @@ export function deleteUnusedDomainTopic(store: Store, scope: string): void {
   store.deleteResource(topic)
 }
 
-/** A new domain topic. */
 export function domainTopic(id: string): DomainTopic {
   return { type: 'domains/topics', id, name: id.split('/').at(-1) ?? '', domainId: parentId(id) }
 }

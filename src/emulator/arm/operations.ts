@@ -13,7 +13,6 @@ export type OperationResult =
 export interface Operation {
   /** In upper case, as Azure writes it in URLs. */
   readonly id: string
-  /** Its Azure subscription. */
   readonly subscriptionId: string
   /** Undefined while it runs. */
   readonly result: OperationResult | undefined
@@ -108,7 +107,6 @@ export interface OperationStatusOptions extends ArmResources {
   readonly statusHoldMs: number
 }
 
-/** Answers what became of an operation. */
 export async function answerOperation(
   options: OperationStatusOptions,
   call: ArmCall,

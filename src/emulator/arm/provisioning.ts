@@ -43,12 +43,10 @@ export function createProvisioning(options: ProvisioningOptions) {
   }
 
   /** Changes the state of the settings in `written`, unless newer settings have replaced them or a DELETE is under way. */
-  const move = (written: EventSubscription, provisioningState: ProvisioningState): EventSubscription => {
+  const move = (written: EventSubscription, provisioningState: ProvisioningState): void => {
     const existing = store.subscriptions.get(written.id)
-    if (existing?.properties !== written.properties || existing.provisioningState === 'Deleting') return written
-    const moved = { ...existing, provisioningState }
-    put(moved)
-    return moved
+    if (existing?.properties !== written.properties || existing.provisioningState === 'Deleting') return
+    put({ ...existing, provisioningState })
   }
 
   const settle = async (
@@ -73,9 +71,13 @@ export function createProvisioning(options: ProvisioningOptions) {
     return { status: 'Failed', error: { code: 'Url validation', message } }
   }
 
+  const cancelExpiry = ({ id }: EventSubscription) => {
+    expiries.get(id.toLowerCase())?.()
+    expiries.delete(id.toLowerCase())
+  }
+
   const forget = (subscription: EventSubscription) => {
-    expiries.get(subscription.id.toLowerCase())?.()
-    expiries.delete(subscription.id.toLowerCase())
+    cancelExpiry(subscription)
     const existing = store.subscriptions.get(subscription.id)
     if (!existing) return
     store.subscriptions.delete(existing)
@@ -92,16 +94,11 @@ export function createProvisioning(options: ProvisioningOptions) {
 
   // An event subscription is deleted at its expiration time (Event Grid: subscription-creation-schema).
   const watchExpiry = (subscription: EventSubscription) => {
-    const key = subscription.id.toLowerCase()
-    expiries.get(key)?.()
-    expiries.delete(key)
+    cancelExpiry(subscription)
     const { expirationTimeUtc } = subscription.properties
     if (expirationTimeUtc === undefined) return
-    const left = Date.parse(expirationTimeUtc) - clock.now()
-    expiries.set(
-      key,
-      clock.setTimer(left, () => forget(subscription)),
-    )
+    const cancel = clock.setTimer(Date.parse(expirationTimeUtc) - clock.now(), () => forget(subscription))
+    expiries.set(subscription.id.toLowerCase(), cancel)
   }
 
   const validate = (subscription: EventSubscription, azureSubscriptionId: string): Operation => {
@@ -141,7 +138,6 @@ export function createProvisioning(options: ProvisioningOptions) {
         if (unsettled.includes(subscription.provisioningState)) validate(subscription, azureSubscriptionId)
       }
     },
-    /** Deletes the subscription. */
     remove(subscription: EventSubscription, azureSubscriptionId: string): Operation {
       const leaving: EventSubscription = { ...subscription, provisioningState: 'Deleting' }
       put(leaving)
@@ -151,7 +147,6 @@ export function createProvisioning(options: ProvisioningOptions) {
         return { status: 'Succeeded' }
       })
     },
-    /** Ends the timers. */
     close(): void {
       for (const cancel of expiries.values()) cancel()
     },

@@ -46,7 +46,6 @@ type Change = z.infer<typeof changeBody>
 /** Custom topics, and domains, of an Azure subscription in a region (Event Grid: quotas-limits). */
 const maxInRegion = 100
 
-/** Custom topics. */
 export const topicKind: ResourceKind<'topics'> = {
   type: 'topics',
   put: (write, existing) => {
@@ -57,7 +56,6 @@ export const topicKind: ResourceKind<'topics'> = {
   view: ({ endpointOf }, call, topic, state) => view(topic, endpointOf(topic), call, state),
 }
 
-/** Domains. */
 export const domainKind: ResourceKind<'domains'> = {
   type: 'domains',
   put: (write, existing) => {
@@ -79,7 +77,6 @@ export const domainKind: ResourceKind<'domains'> = {
   },
 }
 
-/** The topics of domains. */
 export const domainTopicKind: ResourceKind<'domains/topics'> = {
   type: 'domains/topics',
   put({ id, name }, existing) {

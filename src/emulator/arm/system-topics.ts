@@ -14,7 +14,6 @@ const putBody = changeBody.extend({
   properties: z.object({ source: z.string().startsWith('/'), topicType: z.string().min(1) }),
 })
 
-/** System topics. */
 export const systemTopicKind: ResourceKind<'systemTopics'> = {
   type: 'systemTopics',
   put({ store, call, id, name, subscriptionId, resourceGroup }, existing) {

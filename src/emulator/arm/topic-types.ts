@@ -18,7 +18,6 @@ export function answerTopicTypes(call: ArmCall, target: TargetOf<'topicTypes'>):
     : { status: 200, body: viewTopicType(type) }
 }
 
-/** The event types of one source. */
 export function answerEventTypes(resources: ArmResources, call: ArmCall, { scope }: TargetOf<'eventTypes'>): ArmAnswer {
   const action = 'Microsoft.EventGrid/eventTypes/read'
   authorizeCall(resources, call, { scope, type: 'eventTypes', action, at: scope })

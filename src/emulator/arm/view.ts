@@ -7,7 +7,6 @@ import {
 } from '../model/model.ts'
 import { visibleIn } from './field-versions.ts'
 
-/** Options of {@link viewEventSubscription}. */
 export interface ViewOptions {
   readonly apiVersion: string
   /** `sparse`: only the requested settings, as in the answer of a write. `filled`: with all defaults. */
@@ -18,14 +17,12 @@ export interface ViewOptions {
   readonly defaultEventTypes?: readonly string[] | undefined
 }
 
-type Json = Record<string, unknown>
-
 /** An event subscription as Azure Resource Manager shows it: the URL without its query, secrets as `Hidden`. */
 export function viewEventSubscription(
   subscription: EventSubscription,
   options: ViewOptions,
   { id, type }: { readonly id: string; readonly type: string },
-): Json {
+) {
   const { name, properties, provisioningState, scope } = subscription
   const filled = options.detail === 'filled'
   const delivery = properties.deliveryWithResourceIdentity
@@ -57,12 +54,12 @@ export function viewEventSubscription(
 }
 
 /** The body of getDeliveryAttributes: secrets in clear. */
-export function viewDeliveryAttributes(properties: EventSubscriptionProperties): Json {
+export function viewDeliveryAttributes(properties: EventSubscriptionProperties) {
   const mappings = destinationOf(properties)?.properties.deliveryAttributeMappings
   return { value: Array.isArray(mappings) ? mappings.map((mapping: unknown) => withSecretFlag(mapping, 'shown')) : [] }
 }
 
-function viewDestination(destination: Destination, options: ViewOptions): Json {
+function viewDestination(destination: Destination, options: ViewOptions) {
   const { endpointType, properties } = destination
   const { deliveryAttributeMappings: mappings } = properties
   const attributes = Array.isArray(mappings) && {
