@@ -1,37 +1,58 @@
-import type { EventSubscription } from '../model/model.ts'
+import { destinationOf, type EventSubscription } from '../model/model.ts'
 import type { Records } from '../records/record-types.ts'
-import { createDestinations, type DestinationOptions, undeliveredReason } from './destinations.ts'
+import { firstChannel } from './channel.ts'
+import { createDeliver, type DeliverOptions } from './deliver.ts'
+import type { DeliverySettings } from './delivery-options.ts'
+import type { DeliveryTokenOptions } from './delivery-tokens.ts'
 import { createEventTexts } from './event-texts.ts'
 import { createPendingEvents, type PendingEventsOptions } from './pending-events.ts'
+import { createStorageQueueChannels } from './storage-queues.ts'
+import { createValidator, type ValidatorOptions } from './validation.ts'
+import { createWebhookChannels } from './webhook-channel.ts'
+import { createWebhookClient, type WebhookClientOptions } from './webhook-client.ts'
 import { createWorkCounter } from './work-counter.ts'
 
 export interface DeliveryEngineOptions
-  extends DestinationOptions,
-    Omit<PendingEventsOptions, 'records' | 'work' | 'texts' | 'isDelivered' | 'deliver'> {
+  extends DeliverOptions,
+    DeliveryTokenOptions,
+    ValidatorOptions,
+    WebhookClientOptions,
+    Omit<PendingEventsOptions, 'work' | 'texts' | 'isDelivered' | 'deliver'> {
   readonly records: Records
 }
 
 export type DeliveryEngine = ReturnType<typeof createDeliveryEngine>
 
-/** The half of Event Grid that talks to subscribers. */
+/** The half of Event Grid that talks to subscribers: handshakes and events. Counts their requests as work under way. */
 export function createDeliveryEngine(options: DeliveryEngineOptions) {
   const { settings } = options
   const work = createWorkCounter()
   const texts = createEventTexts()
-  const destinations = createDestinations(options, settings, { texts, work })
-  const { isDelivered, deliver } = destinations
+  const client = createWebhookClient(options)
+  const validator = createValidator(options, {
+    send(request) {
+      work.begin()
+      return client.send(request).finally(work.end)
+    },
+  })
+  const channels = firstChannel(
+    createWebhookChannels(options, { client, texts }),
+    ...(settings.storageQueues ? [createStorageQueueChannels(settings.storageQueues, texts)] : []),
+  )
   const { sendSoon, close, ...pending } = createPendingEvents({
     ...options,
-    ...{ work, texts, isDelivered, deliver },
+    ...{ work, texts },
+    isDelivered: (subscription) => channels(subscription) !== undefined,
+    deliver: createDeliver(options, { channels, work }),
   })
 
   return {
     /** Runs the handshake of the subscription's schema. Never rejects. Fails early when the signal aborts. */
-    validate: destinations.validate,
-    /** Why the emulator does not deliver to the destination of a subscription; undefined if it does. */
+    validate: validator.validate,
+    /** Why the events of a subscription are not delivered; undefined where they are. */
     undelivered: (subscription: EventSubscription) => undeliveredReason(subscription, settings),
     /** Handles a call of a validation URL; false if the URL is unknown or expired. */
-    confirmValidation: destinations.confirmValidation,
+    confirmValidation: validator.confirm,
     ...pending,
     /** Whether the limit of pending events is reached. */
     full: options.bound.full,
@@ -47,8 +68,24 @@ export function createDeliveryEngine(options: DeliveryEngineOptions) {
     },
     async close() {
       close()
-      destinations.close()
+      validator.close()
+      client.close()
       await work.idle()
     },
   }
+}
+
+/** A namespace topic gets its events by forwarding. */
+function undeliveredReason(
+  { properties }: EventSubscription,
+  { storageQueues }: Pick<DeliverySettings, 'storageQueues'>,
+): string | undefined {
+  const type = destinationOf(properties)?.endpointType
+  if (type === undefined || type === 'WebHook' || type === 'NamespaceTopic') return undefined
+  if (type !== 'StorageQueue') return `The emulator does not deliver to destinations of the type ${type}.`
+  if (storageQueues !== undefined) return undefined
+  return (
+    'The emulator has no storage account to deliver to: give storageQueueConnectionString in the configuration, ' +
+    'or the option storageQueues.'
+  )
 }

@@ -37,7 +37,7 @@ export interface ValidatorOptions {
 }
 
 /** Runs handshakes, and holds the validation URLs that were not called yet. */
-export function createValidator(options: ValidatorOptions, client: WebhookClient) {
+export function createValidator(options: ValidatorOptions, client: Pick<WebhookClient, 'send'>) {
   const { clock, records } = options
   const open = createOpenValidations(clock)
 

@@ -18,7 +18,6 @@ const deliveryTimeoutMs = 30_000
 /** An answer within three minutes of the request may still cancel the next attempt (Event Grid: delivery-and-retry). */
 const lateAnswerMs = 180_000 - deliveryTimeoutMs
 
-/** Delivers to webhooks. */
 export function createWebhookChannels(
   options: DeliveryTokenOptions,
   { client, texts }: { readonly client: WebhookClient; readonly texts: EventTexts },
