@@ -11,7 +11,7 @@ const assignmentBody = z.object({
 
 const verbs = new Map(Object.entries({ GET: 'read', PUT: 'write', DELETE: 'delete' }))
 
-/** What the caller may do at a scope: an entry for each role that it holds there (Azure: permissions, list for resource). */
+/** What the caller may do at a scope: an entry for each role that it holds there (Azure: permissions, list). */
 export function answerPermissions(
   resources: ArmResources,
   call: ArmCall,

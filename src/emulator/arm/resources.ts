@@ -110,7 +110,9 @@ export function removeResource(
   { store, provisioning }: Pick<ResourceOptions, 'store' | 'provisioning'>,
   resource: Resource,
 ): void {
-  const children = store.resources('domains/topics').filter(({ domainId }) => isSame(domainId, resource.id))
+  const children = store
+    .resources('domains/topics')
+    .filter(({ domainId }) => domainId.toLowerCase() === resource.id.toLowerCase())
   const azureId = resource.id.split('/')[2] ?? ''
   for (const one of [resource, ...children]) {
     for (const subscription of store.subscriptions.of(one.id)) provisioning.remove(subscription, azureId)
@@ -137,5 +139,3 @@ function idOf(scope: string, type: Resource['type'], names: readonly string[]): 
   const types = type.split('/')
   return names.reduce((id, name, index) => `${id}/${types[index]}/${name}`, `${scope}/providers/Microsoft.EventGrid`)
 }
-
-const isSame = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()

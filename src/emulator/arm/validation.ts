@@ -255,7 +255,8 @@ function checkSettings(
   if (target.endpointType === 'WebHook') {
     if (!isHttpsUrl(target.properties.endpointUrl)) {
       throw armErrors.invalidEventSubscription(
-        'Supplied URL is invalid. It cannot be null or empty and should be a proper HTTPS URL like https://www.example.com.',
+        'Supplied URL is invalid. It cannot be null or empty and should be a proper HTTPS URL like ' +
+          'https://www.example.com.',
       )
     }
     const entra = target.properties.azureActiveDirectoryApplicationIdOrUri !== undefined
@@ -265,8 +266,8 @@ function checkSettings(
     }
     if (names.some((name) => name.startsWith('aeg-')) || (entra && names.includes('authorization'))) {
       throw armErrors.invalidEventSubscription(
-        "delivery attribute names cannot start with 'aeg-', and cannot be 'Authorization' when Microsoft Entra ID secures " +
-          'the delivery.',
+        "delivery attribute names cannot start with 'aeg-', and " +
+          "cannot be 'Authorization' when Microsoft Entra ID secures the delivery.",
       )
     }
   }
@@ -276,7 +277,8 @@ function checkSettings(
   const schema = merged.eventDeliverySchema
   if (schema && !canConvert(inputSchema ?? 'EventGridSchema', schema)) {
     throw armErrors.invalidEventSubscription(
-      `event delivery schema ${schema} is not supported for a topic with input schema ${inputSchema ?? 'EventGridSchema'}.`,
+      `event delivery schema ${schema} is not supported for a topic ` +
+        `with input schema ${inputSchema ?? 'EventGridSchema'}.`,
     )
   }
 }

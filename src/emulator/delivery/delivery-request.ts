@@ -29,7 +29,7 @@ export function batchingOf(webhook: WebHookProperties): { maxEvents: number; pre
   return maxEvents > 1 ? { maxEvents, preferredBytes: preferredBatchSizeInKilobytes * 1024 } : undefined
 }
 
-/** The body's media type. For batches of CloudEvents it is that of their specification; no capture of a real batch was found. */
+/** The body's media type. For batches of CloudEvents it is that of their specification; no capture of one was found. */
 function contentTypeOf(schema: DeliverySchema, form: 'single' | 'batch'): string {
   if (schema !== 'CloudEventSchemaV1_0') return 'application/json; charset=utf-8'
   return `application/cloudevents${form === 'batch' ? '-batch' : ''}+json; charset=utf-8`

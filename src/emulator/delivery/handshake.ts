@@ -10,11 +10,8 @@ const eventGridOrigin = 'eventgrid.azure.net'
 /** An endpoint must answer within this time, in milliseconds of the emulator's clock. */
 export const handshakeTimeoutMs = 30_000
 
-/**
- * Pause before a timed-out validation event is sent again, and the total number of attempts. Both are the emulator's
- * choice.
- */
-export const validationRetry = { pauseMs: 5_000, tries: 2 } as const
+/** Pause before a timed-out validation event is sent once more. The pause and the number are the emulator's choice. */
+export const validationPauseMs = 5_000
 
 /** How long a validation URL is valid (Event Grid: end-point-validation-event-grid-events-schema, 2024). */
 export const manualValidationMs = 10 * 60_000

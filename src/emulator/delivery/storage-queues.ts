@@ -75,8 +75,8 @@ function failureOf(error: unknown): 'TimedOut' | 'SocketError' {
 }
 
 /**
- * Delivers to storage queues: each event is one message, its JSON in base64 and no array in either schema (MicrosoftDocs/azure-docs
- * issue 102923; a message that dapr/components-contrib issue 232 shows).
+ * Delivers to storage queues: each event is one message, its JSON in base64 and no array in either schema
+ * (MicrosoftDocs/azure-docs issue 102923; a message that dapr/components-contrib issue 232 shows).
  */
 export function createStorageQueueChannels(queues: StorageQueues, texts: EventTexts): Channels {
   return (subscription) => {

@@ -15,7 +15,7 @@ import {
   optionsHeaders,
   validationEvent,
   validationHeaders,
-  validationRetry,
+  validationPauseMs,
 } from './handshake.ts'
 import type { WebhookClient, WebhookResult } from './webhook-client.ts'
 
@@ -102,8 +102,10 @@ export function createValidator(options: ValidatorOptions, client: Pick<WebhookC
       const minimumTlsVersion = webhook.minimumTlsVersionAllowed
       const handshake: Handshake = { subscription, method, url, id, validationUrl, minimumTlsVersion, signal }
       let attempt = await once(handshake)
-      for (let tries = 1; shouldRepeat(method, attempt.result, tries) && !signal.aborted; tries++) {
-        await pause(clock, validationRetry.pauseMs, signal)
+      // Only a validation event without an answer in time is sent again (Event Grid:
+      // end-point-validation-event-grid-events-schema).
+      if (method === 'POST' && attempt.result.failure?.outcome === 'TimedOut' && !signal.aborted) {
+        await pause(clock, validationPauseMs, signal)
         attempt = await once(handshake)
       }
       if (attempt.verdict === 'awaiting-manual-action') {
@@ -146,14 +148,6 @@ function createOpenValidations(clock: Clock) {
       for (const waiting of [...open.values()]) waiting.settle('expired')
     },
   }
-}
-
-/**
- * Only a validation event without an answer in time is sent again (Event Grid:
- * end-point-validation-event-grid-events-schema).
- */
-function shouldRepeat(method: 'OPTIONS' | 'POST', result: WebhookResult, tries: number): boolean {
-  return method === 'POST' && result.failure?.outcome === 'TimedOut' && tries < validationRetry.tries
 }
 
 /** The source's id as the validation event shows it: the provider is in lower case (recorded events). */

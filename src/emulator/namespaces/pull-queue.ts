@@ -148,8 +148,8 @@ export function createPullQueue({ clock, received, removed, ...options }: PullQu
       makeAvailable(item)
     },
     /**
-     * Locks the oldest available events. Waits for the first one, and resolves empty when the wait is over, by the clock, or
-     * when the signal aborts.
+     * Locks the oldest available events. Waits for the first one. Resolves empty when the wait is over, by the clock, or
+     * when the signal aborts: the client has gone.
      */
     receive: (maxEvents: number, maxWaitMs: number, signal: AbortSignal) =>
       waiting.wait(() => take(maxEvents), maxWaitMs, signal),

@@ -42,7 +42,7 @@ export interface PublishAuthorization {
   readonly maySend: (objectId: string) => boolean
 }
 
-/** Throws Event Grid's refusal of a request that may not publish. Returns the application's id if the request has a token. */
+/** Checks that a request may publish. Returns the application's id if it has a token. Throws a PublishFault. */
 export async function authorizePublish(
   { key, sas, bearer, otherScheme }: ReturnType<typeof presentedCredentials>,
   authorization: PublishAuthorization,

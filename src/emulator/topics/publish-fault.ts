@@ -1,6 +1,6 @@
 import { dotNetTime } from '../model/event-grid-time.ts'
 
-/** A refusal of a publish request, as Event Grid's data plane words it: the message is without the ` Report ...` tail. */
+/** A refusal of a publish request, in the words of Event Grid's data plane, without the ` Report ...` tail. */
 export class PublishFault extends Error {
   readonly status: number
   readonly code: string

@@ -68,7 +68,7 @@ function checkCustomEvent(event: JsonObject, target: Publishable, now: number): 
 function namedTopic(topic: unknown, target: Publishable, schema: InputSchema): string {
   const absent = isAbsent(topic) || topic === ''
   if (target.type === 'topics') {
-    if (absent || isTopic(topic, target)) return target.id
+    if (absent || (typeof topic === 'string' && topic.toLowerCase() === target.id.toLowerCase())) return target.id
     throw unauthorized(`The topic '${String(topic)}' of the event is not the one it was sent to.`)
   }
   if (absent) throw requires(schema, 'topic')
@@ -82,10 +82,6 @@ function namedTopic(topic: unknown, target: Publishable, schema: InputSchema): s
 
 function isAbsent(value: unknown): value is null | undefined {
   return value === undefined || value === null
-}
-
-function isTopic(value: unknown, topic: Publishable): boolean {
-  return typeof value === 'string' && value.toLowerCase() === topic.id.toLowerCase()
 }
 
 /** Whether this is a date with a time, in the form of RFC 3339 or .NET. The text is delivered unchanged. */
