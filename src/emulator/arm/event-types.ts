@@ -1,7 +1,7 @@
 import { parseArmScope } from './path.ts'
 
 /** A kind of source of Azure. */
-interface TopicType {
+export interface TopicType {
   readonly name: string
   readonly displayName: string
   readonly description: string

@@ -1,10 +1,8 @@
 import { type ArmAnswer, type ArmCall, type ArmResources, requireEventGridVersion } from './call.ts'
 import { armErrors } from './errors.ts'
-import { findTopicType, topicTypeOf, topicTypes } from './event-types.ts'
+import { findTopicType, type TopicType, topicTypeOf, topicTypes } from './event-types.ts'
 import type { TargetOf } from './path.ts'
 import { answerList, authorizeCall } from './resource.ts'
-
-type TopicType = (typeof topicTypes)[number]
 
 /** The kinds of sources of Azure, and their event types. Any caller may read them. */
 export function answerTopicTypes(call: ArmCall, target: TargetOf<'topicTypes'>): ArmAnswer {

@@ -1,3 +1,6 @@
+import type { TokenIssuer } from '../entra/token-issuer.ts'
+import type { Clock } from '../model/clock.ts'
+import type { WebHookProperties } from '../model/model.ts'
 import type { Channels } from './channel.ts'
 import {
   batchingOf,
@@ -8,7 +11,6 @@ import {
   shownUrl,
   webhookOf,
 } from './delivery-request.ts'
-import { createDeliveryTokens, type DeliveryTokenOptions } from './delivery-tokens.ts'
 import type { EventTexts } from './event-texts.ts'
 import type { WebhookClient } from './webhook-client.ts'
 
@@ -17,6 +19,16 @@ const deliveryTimeoutMs = 30_000
 
 /** An answer within three minutes of the request may still cancel the next attempt (Event Grid: delivery-and-retry). */
 const lateAnswerMs = 180_000 - deliveryTimeoutMs
+
+/** A token is used this long for all deliveries to its audience: signing is slower than the rest of a delivery. */
+const tokenReuseMs = 60_000
+
+export interface DeliveryTokenOptions {
+  readonly clock: Clock
+  readonly tokens: Pick<TokenIssuer, 'issueDeliveryToken'>
+  /** Version of the Entra tokens that deliveries carry. */
+  readonly deliveryTokenVersion: '1.0' | '2.0'
+}
 
 export function createWebhookChannels(
   options: DeliveryTokenOptions,
@@ -50,5 +62,22 @@ export function createWebhookChannels(
         }
       },
     }
+  }
+}
+
+/** Returns the bearer token of an Entra-secured delivery; undefined for other webhooks. */
+function createDeliveryTokens({ clock, tokens, deliveryTokenVersion }: DeliveryTokenOptions) {
+  const issued = new Map<string, { readonly token: Promise<string>; readonly at: number }>()
+  return async (webhook: WebHookProperties): Promise<string | undefined> => {
+    const { azureActiveDirectoryTenantId: tenantId, azureActiveDirectoryApplicationIdOrUri: audience } = webhook
+    if (!tenantId || !audience) return undefined
+    const key = `${tenantId} ${audience}`
+    const now = clock.now()
+    const known = issued.get(key)
+    if (known && now - known.at < tokenReuseMs) return known.token
+    const token = tokens.issueDeliveryToken({ tenantId, audience, version: deliveryTokenVersion })
+    issued.set(key, { token, at: now })
+    token.catch(() => issued.delete(key))
+    return token
   }
 }

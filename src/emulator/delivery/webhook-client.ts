@@ -210,7 +210,7 @@ function plainHeaders(headers: http.IncomingHttpHeaders): Record<string, string>
   )
 }
 
-/** Calls back once with a part of an answer's body, or with what arrived before the connection broke. Ignores the rest. */
+/** Calls back once with a part of an answer's body, or with what came before the connection broke. Ignores the rest. */
 function readBody(answer: http.IncomingMessage, { bytes, waitMs }: BodyPart, take: (body: string) => void): void {
   const chunks: Buffer[] = []
   let size = 0
