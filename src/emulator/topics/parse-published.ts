@@ -12,26 +12,24 @@ import { checkPublishedEvent, notConforming, tokenOf } from './published-event.t
  */
 export const publishLimits = { eventBytes: 1_049_600, requestBytes: 1_536_000, events: 5000 } as const
 
-export interface PublishedRequest {
-  /** Lower-case names. */
-  readonly headers: IncomingHttpHeaders
-  readonly body: Buffer
-}
-
 type Form = 'single' | 'batch' | 'binary'
 
 /** Reads and checks a request's body in the input schema of a topic or domain. Throws a PublishFault. */
-export function parsePublished(request: PublishedRequest, target: Publishable, now: number): AcceptedEvent[] {
-  const { body } = request
+export function parsePublished(
+  headers: IncomingHttpHeaders,
+  body: Buffer,
+  target: Publishable,
+  now: number,
+): AcceptedEvent[] {
   if (body.length > publishLimits.requestBytes) throw tooLarge(publishLimits.requestBytes)
-  const form = formOf(request, target)
+  const form = formOf(headers, target)
   if (!form) throw unsupportedMediaType()
   const parsed = parseJson(body)
-  if (!parsed && form === 'binary' && body.length === 0) return checked([binaryEvent(request, undefined)])
+  if (!parsed && form === 'binary' && body.length === 0) return checked([binaryEvent(headers, undefined)])
   if (!parsed) throw invalidInput(unreadable(target))
   const { json } = parsed
   if (nestsTooDeeply(body)) throw invalidInput('The JSON received is nested too deeply.')
-  if (form === 'binary') return checked([binaryEvent(request, json)])
+  if (form === 'binary') return checked([binaryEvent(headers, json)])
   if (form === 'single') {
     if (Array.isArray(json)) throw notConforming(target.inputSchema, 'StartObject', 'StartArray')
     return checked([json])
@@ -56,8 +54,8 @@ export function parsePublished(request: PublishedRequest, target: Publishable, n
 /**
  * The other schemas are accepted with any media type: Microsoft's quickstart posts them with `curl -d`, as a form.
  */
-function formOf(request: PublishedRequest, target: Publishable): Form | undefined {
-  const contentType = (request.headers['content-type'] ?? '').toLowerCase()
+function formOf(headers: IncomingHttpHeaders, target: Publishable): Form | undefined {
+  const contentType = (headers['content-type'] ?? '').toLowerCase()
   const [type = ''] = contentType.split(';')
   const charset = /charset\s*=\s*"?([^";\s]+)/.exec(contentType)?.[1]
   if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') return undefined
@@ -67,7 +65,7 @@ function formOf(request: PublishedRequest, target: Publishable): Form | undefine
   if (media === 'application/cloudevents+json') return 'single'
   // Binary mode supports JSON data only; JSON without `ce-` headers is read as a structured event.
   if (media !== 'application/json') return undefined
-  const binary = ['ce-id', 'ce-source', 'ce-type', 'ce-specversion'].some((name) => request.headers[name] !== undefined)
+  const binary = ['ce-id', 'ce-source', 'ce-type', 'ce-specversion'].some((name) => headers[name] !== undefined)
   return binary ? 'binary' : 'single'
 }
 
@@ -87,7 +85,7 @@ function unreadable(target: Publishable): string {
 }
 
 /** A CloudEvent of headers and data (CloudEvents: HTTP binding, binary content mode). */
-function binaryEvent({ headers }: PublishedRequest, data: unknown): JsonObject {
+function binaryEvent(headers: IncomingHttpHeaders, data: unknown): JsonObject {
   return {
     ...binaryAttributes(headers, headers['content-type'] ?? 'application/json'),
     ...(data !== undefined && { data }),

@@ -105,7 +105,7 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
     if (intake.full()) throw tooMany(reply)
     request.outcome.body = shownBody(body)
-    const events = parsePublished({ headers: request.headers, body }, target, clock.now())
+    const events = parsePublished(request.headers, body, target, clock.now())
     if (options.throttling && !rates.take(target.id, sizesOf(events, body.length))) throw tooMany(reply)
     intake.accept(sourcedEvents(target, events))
     return reply.code(200).header('api-supported-versions', publishApiVersion).send()
