@@ -10,7 +10,7 @@ import {
   type PipelinePolicy,
   type PipelineResponse,
 } from '@azure/core-rest-pipeline'
-import { readBounded } from '../core/answer-limit.ts'
+import { type AnswerLimit, readBounded } from '../core/answer-limit.ts'
 import { certificateRemedy } from '../core/certificate-fault.ts'
 import { silentEmulatorFix } from '../core/emulator-fix.ts'
 import type { Endpoints } from '../core/endpoints.ts'
@@ -51,21 +51,16 @@ export interface RequestFailure {
   readonly status?: number
   readonly reason: string
   /** What to do about it, where more is known than the status says. */
-  readonly fix?: string
-  readonly retryAfterMs?: number
+  readonly fix?: string | undefined
+  readonly retryAfterMs?: number | undefined
   /** Entra gave no token. */
   readonly noToken?: boolean
 }
 
 export type ReceiveAnswer = { readonly events: readonly LockedEvent[] } | { readonly failure: RequestFailure }
 
-/** A lock token that could not be settled, and why. */
-export interface FailedToken {
-  readonly lockToken: string
-  readonly code: string
-}
-
-export type SettleAnswer = { readonly failed: readonly FailedToken[] } | { readonly failure: RequestFailure }
+/** `failed`: the lock tokens that could not be settled, each with the reason. */
+export type SettleAnswer = { readonly failed: ReadonlyMap<string, string> } | { readonly failure: RequestFailure }
 
 /** What is done with locked events. */
 export type SettleOperation = Settlement['kind'] | 'renewLock'
@@ -73,11 +68,7 @@ export type SettleOperation = Settlement['kind'] | 'renewLock'
 /** One Queue event subscription, over its namespace's data plane. No method rejects. */
 export interface NamespaceClient {
   /** Waits for events, as long as `maxWaitSeconds` (10 to 120). */
-  receive(ask: {
-    readonly maxEvents: number
-    readonly maxWaitSeconds: number
-    readonly signal: AbortSignal
-  }): Promise<ReceiveAnswer>
+  receive(ask: { maxEvents: number; maxWaitSeconds: number; signal: AbortSignal }): Promise<ReceiveAnswer>
   settle(request: {
     readonly operation: SettleOperation
     readonly lockTokens: readonly string[]
@@ -103,7 +94,7 @@ export interface NamespaceClientOptions {
 }
 
 /** Room for as many events of the largest size as one receive may bring, and what is around them. */
-const maxAnswerBytes = (maxEventsPerReceive + 1) * 1_100_000
+const answerLimit: AnswerLimit = { maxBytes: (maxEventsPerReceive + 1) * 1_100_000, longer: 'fail' }
 const settleTimeoutMs = 20_000
 /** Makes the pipeline hand out the body of every answer as a stream. */
 const allStatusCodes = new Set([Number.POSITIVE_INFINITY])
@@ -150,29 +141,24 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
   async function post(
     operation: string,
     query: Readonly<Record<string, string>>,
-    request: { readonly body?: string; readonly timeoutMs: number; readonly signal: AbortSignal },
+    { body, timeoutMs, signal }: { readonly body?: string; readonly timeoutMs: number; readonly signal: AbortSignal },
   ): Promise<{ readonly body: Buffer } | { readonly failure: RequestFailure }> {
-    const { body, timeoutMs, signal } = request
     const limit = limits.begin(signal, timeoutMs)
     try {
-      const headers = createHttpHeaders({ accept: 'application/json', authorization: await authorization(signal) })
-      if (body !== undefined) headers.set('content-type', 'application/json')
-      const url = `${base}:${operation}?${new URLSearchParams({ ...query, 'api-version': apiVersion })}`
-      const response = await pipeline.sendRequest(
-        httpClient,
-        createPipelineRequest({
-          url,
-          method: 'POST',
-          headers,
-          abortSignal: limit.signal,
-          streamResponseStatusCodes: allStatusCodes,
-          ...(body !== undefined && { body }),
-        }),
-      )
+      const request = createPipelineRequest({
+        url: `${base}:${operation}?${new URLSearchParams({ ...query, 'api-version': apiVersion })}`,
+        method: 'POST',
+        headers: createHttpHeaders({ accept: 'application/json', authorization: await authorization(signal) }),
+        abortSignal: limit.signal,
+        streamResponseStatusCodes: allStatusCodes,
+      })
+      if (body !== undefined) {
+        request.headers.set('content-type', 'application/json')
+        request.body = body
+      }
+      const response = await pipeline.sendRequest(httpClient, request)
       const stream = response.readableStreamBody
-      const received = stream
-        ? await readBounded(stream, { maxBytes: maxAnswerBytes, longer: 'fail' })
-        : Buffer.alloc(0)
+      const received = stream ? await readBounded(stream, answerLimit) : Buffer.alloc(0)
       if (response.status === 200) return { body: received }
       if (response.status === 401 && authentication.kind === 'entra') authentication.credential.renew?.()
       return { failure: readRefusal(response, received.toString(), shown) }
@@ -232,15 +218,17 @@ function readReceived(bytes: Buffer): readonly LockedEvent[] | undefined {
 }
 
 /** `undefined` where the answer has another form: it may be that of a proxy, and nothing was settled. */
-function readFailedTokens(text: string): readonly FailedToken[] | undefined {
+function readFailedTokens(text: string): ReadonlyMap<string, string> | undefined {
   const parsed = readJson(text)
   if (!isRecord(parsed)) return undefined
   const { failedLockTokens: failed, succeededLockTokens: succeeded } = parsed
-  if (!Array.isArray(failed)) return Array.isArray(succeeded) ? [] : undefined
-  return failed.filter(isRecord).flatMap(({ lockToken, error }) => {
+  if (!Array.isArray(failed)) return Array.isArray(succeeded) ? new Map() : undefined
+  const codes = new Map<string, string>()
+  for (const { lockToken, error } of failed.filter(isRecord)) {
     const code = isRecord(error) && typeof error.code === 'string' ? oneLine(error.code, 60) : 'unknown'
-    return typeof lockToken === 'string' ? [{ lockToken, code }] : []
-  })
+    if (typeof lockToken === 'string') codes.set(lockToken, code)
+  }
+  return codes
 }
 
 function readRefusal(
@@ -251,28 +239,22 @@ function readRefusal(
   const parsed = readJson(body)
   const error = isRecord(parsed) && isRecord(parsed.error) ? parsed.error : {}
   const words = [error.code, error.message].filter((part) => typeof part === 'string').join(' ')
-  const retryAfterMs = readRetryAfter((name) => headers.get(name), Date.now())
   return {
     status,
     reason: [`status ${status}`, shown(words)].filter(Boolean).join(': '),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    retryAfterMs: readRetryAfter((name) => headers.get(name), Date.now()),
   }
 }
 
 function readError(error: unknown, namespaceEndpoint: string, shown: (text: string) => string): RequestFailure {
   if (error instanceof NoTokenError) {
     const { message: reason, fix, retryAfterMs } = error
-    return {
-      reason,
-      noToken: true,
-      ...(fix !== undefined && { fix }),
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
-    }
+    return { reason, noToken: true, fix, retryAfterMs }
   }
   if (error instanceof BindingError) return { reason: error.message, noToken: true }
   const code = isRestError(error) ? error.code : undefined
   const fix = certificateRemedy(code, namespaceEndpoint) ?? silentEmulatorFix(code, namespaceEndpoint)
   const message = error instanceof Error ? shown(error.message) : 'unknown'
   const reason = code !== undefined && !message.includes(code) ? `${code} ${message}` : message
-  return { reason, ...(fix !== undefined && { fix }) }
+  return { reason, fix }
 }

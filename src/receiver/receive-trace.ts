@@ -1,7 +1,13 @@
 import { type Attributes, context, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api'
 import { attribute, bounded, endSpan, errorType, instruments, messagingSystem, tracer } from '../core/opentelemetry.ts'
 import { remoteSpan, type TraceContext } from '../core/trace-context.ts'
-import type { NamespaceClient, NamespaceClientOptions, ReceiveAnswer, SettleAnswer } from './namespace-client.ts'
+import type {
+  NamespaceClient,
+  NamespaceClientOptions,
+  ReceiveAnswer,
+  SettleAnswer,
+  SettleOperation,
+} from './namespace-client.ts'
 
 /**
  * The same client; each request is a CLIENT span, `receive {event subscription}` or that of the settlement, where the
@@ -18,8 +24,12 @@ export function traceClient(
     [attribute.serverAddress]: bounded(new URL(at.namespaceEndpoint).hostname),
   }
 
-  async function traced<Answer extends ReceiveAnswer | SettleAnswer>(request: Request<Answer>): Promise<Answer> {
-    const { name, type, signal, origins = [], send, countOf } = request
+  async function traced<Answer extends ReceiveAnswer | SettleAnswer>(
+    { name, signal, origins = [], countOf }: TracedRequest<Answer>,
+    send: () => Promise<Answer>,
+  ): Promise<Answer> {
+    if (!tracer() && !instruments()) return send()
+    const type = name === 'receive' ? 'receive' : 'settle'
     const attributes = { ...common, [attribute.operationName]: name, [attribute.operationType]: type }
     const spanName = `${name} ${bounded(at.eventSubscriptionName)}`
     // Without a parent: requests go on long after what began them.
@@ -35,32 +45,23 @@ export function traceClient(
     return answer
   }
 
-  const isTraced = () => tracer() !== undefined || instruments() !== undefined
+  const countEvents = (answer: ReceiveAnswer) => ('events' in answer ? answer.events.length : 0)
   return {
-    receive(ask) {
-      const send = () => client.receive(ask)
-      if (!isTraced()) return send()
-      const countOf = (answer: ReceiveAnswer) => ('events' in answer ? answer.events.length : 0)
-      return traced({ name: 'receive', type: 'receive', signal: ask.signal, send, countOf })
-    },
+    receive: (ask) => traced({ ...ask, name: 'receive', countOf: countEvents }, () => client.receive(ask)),
     settle(request) {
-      const send = () => client.settle(request)
-      if (!isTraced()) return send()
-      const { operation: name, lockTokens, origins, signal } = request
-      return traced({ name, type: 'settle', signal, origins, send, countOf: () => lockTokens.length })
+      const { operation: name, lockTokens } = request
+      return traced({ ...request, name, countOf: () => lockTokens.length }, () => client.settle(request))
     },
     close: client.close,
   }
 }
 
-interface Request<Answer> {
+interface TracedRequest<Answer> {
   /** `messaging.operation.name`. */
-  readonly name: string
-  readonly type: 'receive' | 'settle'
+  readonly name: 'receive' | SettleOperation
   readonly signal: AbortSignal
   /** Trace contexts in which its events were made, to be linked to. */
-  readonly origins?: readonly TraceContext[] | undefined
-  readonly send: () => Promise<Answer>
+  readonly origins?: readonly TraceContext[]
   /** Number of its events. */
   readonly countOf: (answer: Answer) => number
 }

@@ -4,7 +4,7 @@ import { pause, type SteadyClock } from '../support/clock.ts'
 import { decideMaxEvents, decideReceive, firstMaxEvents } from './decide-receives.ts'
 import { createHeldEvents, type HeldEvent } from './held-events.ts'
 import type { NamespaceClient, RequestFailure } from './namespace-client.ts'
-import { createPullCounter, type PullCounts } from './pull-counts.ts'
+import { createPullCounts, type PullCounts } from './pull-counts.ts'
 import { createReceiveFailures } from './receive-failures.ts'
 
 /** Hands events to the application: the dispatcher that deliveries by push use too. */
@@ -58,9 +58,9 @@ const minLockMs = 60_000
 export function createReceiver(options: ReceiverOptions) {
   const { client, dispatch, clock, logger, maxConcurrency } = options
   const closing = new AbortController()
-  const counter = createPullCounter()
+  const counts = createPullCounts()
   const lockMs = options.lockDurationMs ?? minLockMs
-  const held = createHeldEvents({ ...options, lockMs, counter, onRoom: pumpSoon })
+  const held = createHeldEvents({ ...options, lockMs, counts, onRoom: pumpSoon })
   const failures = createReceiveFailures({ ...options, signal: closing.signal, onPauseEnd: pump })
   const open = new Set<{ readonly asked: number }>()
   let willPump = false
@@ -95,11 +95,8 @@ export function createReceiver(options: ReceiverOptions) {
     const answer = await client.receive({ maxEvents: asked, maxWaitSeconds, signal: closing.signal })
     open.delete(request)
     const receivedAt = clock.elapsed()
-    if ('failure' in answer) {
-      notReceived(answer.failure)
-      return
-    }
-    counter.receiveEnded(200)
+    if ('failure' in answer) return notReceived(answer.failure)
+    countReceive('200')
     failures.succeeded()
     everReceived = true
     logger.debug('received', { events: answer.events.length, askedFor: asked })
@@ -109,9 +106,13 @@ export function createReceiver(options: ReceiverOptions) {
     pump()
   }
 
+  function countReceive(status: string): void {
+    counts.receives[status] = (counts.receives[status] ?? 0) + 1
+  }
+
   function notReceived(failure: RequestFailure): void {
     if (closing.signal.aborted) return
-    counter.receiveEnded(failure.status)
+    countReceive(String(failure.status ?? 'none'))
     wasFull = false
     // The answer may have been too long for the way.
     if (failure.status === undefined) maxEvents = Math.ceil(maxEvents / 2)
@@ -124,7 +125,7 @@ export function createReceiver(options: ReceiverOptions) {
       failure: failures.current(),
       everReceived,
       draining: closing.signal.aborted,
-      counts: counter.current(),
+      counts: structuredClone(counts),
     }),
     /** To be called when a handler was attached. */
     handlerAttached: pump,
@@ -133,7 +134,7 @@ export function createReceiver(options: ReceiverOptions) {
       closing.abort()
       dispatch.stop()
       const timeIsUp = new AbortController()
-      const drained = Promise.all([dispatch.idle(), held.idle()]).then(() => held.idle())
+      const drained = dispatch.idle().then(held.idle)
       await Promise.race([drained, pause(clock, drainMs, timeIsUp.signal)])
       timeIsUp.abort()
       held.close()
