@@ -38,8 +38,6 @@ export interface Calls extends Pick<CallsOptions, 'handler' | 'log' | 'now'> {
   readonly redelivery: Redelivery<Call>
   /** Deliveries whose sender may not know their outcomes. Their events' digests are computed only if one is delivered again. */
   readonly unsure: PlacedList<OpenDelivery>
-  /** Number of calls that have not ended. */
-  running: number
 }
 
 /** A redelivery joins a running call for this many times `handlerTimeout`. */
@@ -52,7 +50,6 @@ export function createCalls(options: CallsOptions): Calls {
     source: { eventSubscriptionName, destination },
     redelivery: createRedelivery(),
     unsure: createPlacedList(),
-    running: 0,
   }
 }
 
@@ -70,7 +67,6 @@ export function beginCall(
   const call: Call = { event, arrivedAt: work.delivery.arrivedAt, awaitedBy: [eventPlace], place: -1 }
   work.outcomes[index] = 'timedOut'
   place(redelivery.running, call)
-  calls.running++
   const received = event.receive(work.delivery.metadata, work.timeout.signal)
   const processing = beginProcessing(received, source, work.caller)
   callHandler(handler, received, { log, processing }, (outcome) => onEnd(call, outcome))
@@ -79,7 +75,6 @@ export function beginCall(
 
 /** A handler call has ended. */
 export function endCall(calls: Calls, call: Call, outcome: CallOutcome): void {
-  calls.running--
   unplace(calls.redelivery.running, call)
   // A delivery that was settled before knows nothing of the outcome, so its events come again.
   const [began] = call.awaitedBy
@@ -115,11 +110,8 @@ export function settleOutcomes(calls: Calls, work: OpenDelivery, isTaken: boolea
 }
 
 function unsureOutcome({ unsure }: Calls, event: DeliveryEvent): FinalOutcome | undefined {
-  for (const work of membersOf(unsure)) {
-    const same = finalOutcomes(work).find((other) => other.event.digest === event.digest)
-    if (same) return same.outcome
-  }
-  return undefined
+  const ended = membersOf(unsure).flatMap(finalOutcomes)
+  return ended.find((other) => other.event.digest === event.digest)?.outcome
 }
 
 /** The events of a delivery that need no second handling. */

@@ -1,5 +1,6 @@
 import type { QuietLog } from '../core/quiet-log.ts'
 import { addDeadline, createDeadlines, type Deadlines, removeDeadline, stopDeadlines } from '../support/deadlines.ts'
+import { countOf } from '../support/placed-list.ts'
 import {
   beginCall,
   type Call,
@@ -85,7 +86,7 @@ export function whenIdle(dispatcher: Dispatcher): Promise<void> {
 
 /** Handler calls that have not ended, also those that timed out; and deliveries that wait for one. */
 export function loadOf({ calls, slots }: Dispatcher): { readonly running: number; readonly waiting: number } {
-  return { running: calls.running, waiting: slots.waiting }
+  return { running: countOf(calls.redelivery.running), waiting: slots.waiting }
 }
 
 /** Begins events until all are begun or one has to wait for a slot. */
@@ -166,7 +167,7 @@ function settle(dispatcher: Dispatcher, work: OpenDelivery): void {
 }
 
 function checkIdle(dispatcher: Dispatcher): void {
-  if (!dispatcher.idle || dispatcher.calls.running > 0 || dispatcher.unsettled > 0) return
+  if (!dispatcher.idle || loadOf(dispatcher).running > 0 || dispatcher.unsettled > 0) return
   dispatcher.idle.resolve()
   dispatcher.idle = undefined
 }

@@ -5,15 +5,13 @@ import { createQuietLog } from '../core/quiet-log.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import type { Scope } from '../metadata/scope.ts'
 import { type Clock, systemClock } from '../support/clock.ts'
-import type { ListenerAuthentication } from './authentication.ts'
-import { createCredentialCheck } from './check-credential.ts'
+import { createCredentialCheck, type ListenerAuthentication } from './check-credential.ts'
 import { createDispatcher, loadOf, stopDispatcher, whenIdle } from './dispatch.ts'
 import { createGate } from './gate.ts'
 import { type FastifyHook, loadPlugins } from './host-plugins.ts'
 import { listen } from './listen.ts'
 import { createPathCheck } from './paths.ts'
-import { createBodyBudget } from './read-body.ts'
-import { createReplies, figuresOf } from './replies.ts'
+import { createReplies, figuresOf, type ReplyFigures } from './replies.ts'
 import { answerUnknownPath, createRoutes, createUnknownPaths } from './routes.ts'
 import { createServer, type ServerLimits, serverDefaults } from './server.ts'
 
@@ -44,16 +42,12 @@ export interface ListenerOptions {
 }
 
 /** State and figures of a listener. */
-export interface ListenerStatus {
+export interface ListenerStatus extends ReplyFigures {
   readonly draining: boolean
   /** Handler calls that have not ended. */
   readonly running: number
   /** Bodies that wait for a handler call. */
   readonly waiting: number
-  /** Number of deliveries, which are all POSTs but validation requests, by the status of the answer. */
-  readonly answered: Readonly<Record<string, number>>
-  /** Deliveries that seem ours and carry no known credential; `lastAt` in epoch milliseconds. */
-  readonly foreign: { readonly count: number; readonly lastAt: number } | undefined
 }
 
 /**
@@ -77,16 +71,16 @@ export async function createListener(options: ListenerOptions) {
     )
   }
 
+  const { health, subscriptionWrittenAt, onForeignDelivery } = options
   const gate = createGate({
-    ...options,
+    ...{ handler, health, subscriptionWrittenAt, now },
     allowedOrigin: input.environment.eventGridOrigin,
     eventSubscriptionName: input.eventSubscriptionName,
     maxRequestBytes: input.maxRequestBytes,
     checkCredential: await createCredentialCheck({ ...options, log, closing: closing.signal, now, elapsed }),
-    now,
   })
   const limits = limitsFor(options)
-  const replies = createReplies({ ...options, source, log, now, dispatcher })
+  const replies = createReplies({ input, logger, log, source, onForeignDelivery, now, dispatcher })
   const server = createServer({
     ...{ limits, log },
     isOurPath: createPathCheck(input.subscriberEndpoint),
@@ -94,19 +88,15 @@ export async function createListener(options: ListenerOptions) {
   })
   const routes = createRoutes({
     ...{ gate, replies, elapsed },
-    deliveryBudget: createBodyBudget(limits.maxUnfinishedBytes),
-    validationBudget: createBodyBudget(limits.maxUnprovenBytes),
+    deliveryBudget: { maxBytes: limits.maxUnfinishedBytes, held: 0 },
+    validationBudget: { maxBytes: limits.maxUnprovenBytes, held: 0 },
   })
-  await loadPlugins(server.app, { host: options.fastify, routes, unknownPaths: createUnknownPaths(replies) })
+  await loadPlugins(server.app, options.fastify, [routes, createUnknownPaths(replies)])
   const listening = await listenOrClose(server, input)
 
   return {
     address: listening.address,
-    status: (): ListenerStatus => ({
-      draining: gate.draining,
-      ...loadOf(dispatcher),
-      ...figuresOf(replies),
-    }),
+    status: (): ListenerStatus => ({ draining: gate.draining, ...loadOf(dispatcher), ...figuresOf(replies) }),
     /** Answers new deliveries 503 and waits for running handlers, for `handlerTimeout` at most. */
     async drain(): Promise<void> {
       gate.draining = true

@@ -93,6 +93,14 @@ export interface NamespaceClientOptions {
   readonly endpoints: Endpoints
 }
 
+interface NamespaceRequest {
+  readonly query: Readonly<Record<string, string>>
+  /** JSON. */
+  readonly body?: string
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+}
+
 /** Room for as many events of the largest size as one receive may bring, and what is around them. */
 const answerLimit: AnswerLimit = { maxBytes: (maxEventsPerReceive + 1) * 1_100_000, longer: 'fail' }
 const settleTimeoutMs = 20_000
@@ -138,11 +146,11 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
   /** A text from outside: a proxy may answer with the headers that it got. */
   const shown = (text: string) => oneLine(scrub(text, secrets), 300)
 
-  async function post(
-    operation: string,
-    query: Readonly<Record<string, string>>,
-    { body, timeoutMs, signal }: { readonly body?: string; readonly timeoutMs: number; readonly signal: AbortSignal },
-  ): Promise<{ readonly body: Buffer } | { readonly failure: RequestFailure }> {
+  async function post<Answer>(
+    operation: SettleOperation | 'receive',
+    { query, body, timeoutMs, signal }: NamespaceRequest,
+    read: (answer: Buffer) => Answer | undefined,
+  ): Promise<Answer | { readonly failure: RequestFailure }> {
     const limit = limits.begin(signal, timeoutMs)
     try {
       const request = createPipelineRequest({
@@ -159,7 +167,8 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
       const response = await pipeline.sendRequest(httpClient, request)
       const stream = response.readableStreamBody
       const received = stream ? await readBounded(stream, answerLimit) : Buffer.alloc(0)
-      if (response.status === 200) return { body: received }
+      if (response.status === 200)
+        return read(received) ?? { failure: { status: 200, reason: `the answer to ${operation} is not readable` } }
       if (response.status === 401 && authentication.kind === 'entra') authentication.credential.renew?.()
       return { failure: readRefusal(response, received.toString(), shown) }
     } catch (error) {
@@ -170,36 +179,27 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
   }
 
   return {
-    async receive({ maxEvents, maxWaitSeconds, signal }) {
+    receive({ maxEvents, maxWaitSeconds, signal }) {
       const query = { maxEvents: String(maxEvents), maxWaitTime: String(maxWaitSeconds) }
       // Event Grid answers by then; a connection that broke in silence must not keep the receive for ever.
       const timeoutMs = (maxWaitSeconds + 10) * 1000
-      const answer = await post('receive', query, { timeoutMs, signal })
-      if ('failure' in answer) return answer
-      const events = readReceived(answer.body)
-      return events ? { events } : { failure: { status: 200, reason: 'the answer to receive is not readable' } }
+      return post('receive', { query, timeoutMs, signal }, readReceived)
     },
-    async settle({ operation, lockTokens, delaySeconds = 0, signal }) {
+    settle({ operation, lockTokens, delaySeconds = 0, signal }) {
       const query: Record<string, string> = delaySeconds > 0 ? { releaseDelayInSeconds: String(delaySeconds) } : {}
-      const answer = await post(operation, query, {
-        body: JSON.stringify({ lockTokens }),
-        timeoutMs: settleTimeoutMs,
-        signal,
-      })
-      if ('failure' in answer) return answer
-      const failed = readFailedTokens(answer.body.toString())
-      return failed ? { failed } : { failure: { status: 200, reason: `the answer to ${operation} is not readable` } }
+      const body = JSON.stringify({ lockTokens })
+      return post(operation, { query, body, timeoutMs: settleTimeoutMs, signal }, readFailedTokens)
     },
     close: () => agent.destroy(),
   }
 }
 
 /** The events of an answer, each as the exact slice of it; `undefined` where the answer has another form. */
-function readReceived(bytes: Buffer): readonly LockedEvent[] | undefined {
+function readReceived(bytes: Buffer): { readonly events: readonly LockedEvent[] } | undefined {
   const parsed = readJson(bytes.toString())
   const values = isRecord(parsed) ? parsed.value : undefined
   if (!Array.isArray(values)) return undefined
-  if (values.length === 0) return []
+  if (values.length === 0) return { events: [] }
   const slices = sliceMemberOfItems(bytes, 'value', 'event')
   if (slices?.length !== values.length || slices.length > maxEventsPerReceive) return undefined
   const events = slices.flatMap(({ start, end }, index): LockedEvent[] => {
@@ -214,21 +214,21 @@ function readReceived(bytes: Buffer): readonly LockedEvent[] | undefined {
     const origin = isRecord(value) ? readTraceContext(value) : undefined
     return [{ bytes: own, value, lockToken: broker.lockToken, deliveryCount, origin }]
   })
-  return events.length === values.length ? events : undefined
+  return events.length === values.length ? { events } : undefined
 }
 
 /** `undefined` where the answer has another form: it may be that of a proxy, and nothing was settled. */
-function readFailedTokens(text: string): ReadonlyMap<string, string> | undefined {
-  const parsed = readJson(text)
+function readFailedTokens(bytes: Buffer): { readonly failed: ReadonlyMap<string, string> } | undefined {
+  const parsed = readJson(bytes.toString())
   if (!isRecord(parsed)) return undefined
-  const { failedLockTokens: failed, succeededLockTokens: succeeded } = parsed
-  if (!Array.isArray(failed)) return Array.isArray(succeeded) ? new Map() : undefined
-  const codes = new Map<string, string>()
-  for (const { lockToken, error } of failed.filter(isRecord)) {
+  const { failedLockTokens, succeededLockTokens } = parsed
+  if (!Array.isArray(failedLockTokens) && !Array.isArray(succeededLockTokens)) return undefined
+  const failed = new Map<string, string>()
+  for (const { lockToken, error } of Array.isArray(failedLockTokens) ? failedLockTokens.filter(isRecord) : []) {
     const code = isRecord(error) && typeof error.code === 'string' ? oneLine(error.code, 60) : 'unknown'
-    if (typeof lockToken === 'string') codes.set(lockToken, code)
+    if (typeof lockToken === 'string') failed.set(lockToken, code)
   }
-  return codes
+  return { failed }
 }
 
 function readRefusal(

@@ -1,11 +1,9 @@
-import type { Logger } from '../core/logger.ts'
-import type { QuietLog } from '../core/quiet-log.ts'
-import { pause, type SteadyClock } from '../support/clock.ts'
+import { pause } from '../support/clock.ts'
 import { decideMaxEvents, decideReceive, firstMaxEvents } from './decide-receives.ts'
-import { createHeldEvents, type HeldEvent } from './held-events.ts'
+import { createHeldEvents, type HeldEvent, type HeldEventsOptions } from './held-events.ts'
 import type { NamespaceClient, RequestFailure } from './namespace-client.ts'
 import { createPullCounts, type PullCounts } from './pull-counts.ts'
-import { createReceiveFailures } from './receive-failures.ts'
+import { createReceiveFailures, type ReceiveFailuresOptions } from './receive-failures.ts'
 
 /** Hands events to the application: the dispatcher that deliveries by push use too. */
 export interface EventDispatch {
@@ -19,19 +17,15 @@ export interface EventDispatch {
   readonly running: number
 }
 
-export interface ReceiverOptions {
+export interface ReceiverOptions
+  extends Pick<HeldEventsOptions, 'eventSubscriptionName' | 'log' | 'logger' | 'clock'>,
+    Pick<ReceiveFailuresOptions, 'remedy'> {
   readonly client: NamespaceClient
   readonly dispatch: EventDispatch
-  readonly eventSubscriptionName: string
   readonly maxConcurrency: number
   /** How long a lock lasts, in milliseconds; `undefined` where ARM was not asked. */
   readonly lockDurationMs: number | undefined
   readonly hasHandler: () => boolean
-  /** What to do about a refusal of the namespace, by its status. */
-  readonly remedy: (failure: RequestFailure) => string | undefined
-  readonly log: QuietLog
-  readonly logger: Logger
-  readonly clock: SteadyClock
 }
 
 export interface ReceiverStatus {
