@@ -27,7 +27,7 @@ export interface CallsOptions extends DeliverySource {
 export interface Call extends RunningEvent {
   readonly event: DeliveryEvent
   /** The delivery that began it, then the redeliveries that joined it. */
-  awaitedBy: readonly EventPlace[]
+  awaitedBy: readonly [EventPlace, ...EventPlace[]]
 }
 
 /** The handler calls that have not ended, and what is known of events that are delivered again. */
@@ -78,7 +78,7 @@ export function endCall(calls: Calls, call: Call, outcome: CallOutcome): void {
   unplace(calls.redelivery.running, call)
   // A delivery that was settled before knows nothing of the outcome, so its events come again.
   const [began] = call.awaitedBy
-  const isLate = began?.work.settled || call.awaitedBy.length > 1
+  const isLate = began.work.settled || call.awaitedBy.length > 1
   if (isLate && outcome !== 'threw') remember(calls.redelivery, call.event.digest, outcome)
 }
 
@@ -93,7 +93,13 @@ export function joinEarlier(
   if (earlier === undefined) return undefined
   event.forgetCloudEvent()
   if (typeof earlier === 'string') return earlier
-  joinCall(earlier, eventPlace)
+  const { work, index } = eventPlace
+  work.outcomes[index] = 'timedOut'
+  // The bytes are the same: those of this delivery need not be kept.
+  work.delivery.members[index] = earlier.event
+  // Redeliveries that were settled are dropped. Otherwise a handler that never ends would keep each of them in memory.
+  const [began, ...joined] = earlier.awaitedBy
+  earlier.awaitedBy = [began, ...joined.filter((other) => !other.work.settled), eventPlace]
   return 'joined'
 }
 
@@ -120,15 +126,4 @@ function finalOutcomes({ delivery, outcomes }: OpenDelivery) {
     const outcome = outcomes[index]
     return !('invalid' in event) && (outcome === 'resolved' || outcome === 'rejected') ? [{ event, outcome }] : []
   })
-}
-
-function joinCall(call: Call, eventPlace: EventPlace): void {
-  const { work, index } = eventPlace
-  work.outcomes[index] = 'timedOut'
-  // The bytes are the same: those of this delivery need not be kept.
-  work.delivery.members[index] = call.event
-  // Redeliveries that were settled are dropped. Otherwise a handler that never ends would keep each of them in memory.
-  const [began, ...joined] = call.awaitedBy
-  const open = joined.filter((other) => !other.work.settled)
-  call.awaitedBy = began ? [began, ...open, eventPlace] : [...open, eventPlace]
 }

@@ -6,18 +6,11 @@ import type { InputMetadata } from '../metadata/metadata.ts'
 import type { Evidence } from './credential.ts'
 import { createSharedTokenCheck } from './shared-token.ts'
 
-/** An Entra application that deliveries are for. `tenantId` is the id that tokens name. */
-interface EntraAuthentication {
-  readonly kind: 'entra'
-  readonly tenantId: string
-  readonly clientId: string
-  readonly eventGridClientId: string
-}
-
 /** How deliveries prove that they come from our event subscription. */
 export type ListenerAuthentication =
   | { readonly kind: 'secret'; readonly credentials: readonly DeliveryCredential[] }
-  | EntraAuthentication
+  /** The Entra application that deliveries are for; `tenantId` is the id that tokens name. */
+  | { readonly kind: 'entra'; readonly tenantId: string; readonly clientId: string; readonly eventGridClientId: string }
   | { readonly kind: 'none' }
 
 /** Checks the credential of a delivery; without a promise where nothing has to be fetched. */
@@ -26,6 +19,7 @@ export type CheckCredential = (headers: IncomingHttpHeaders) => Evidence | Promi
 export interface CheckCredentialOptions {
   readonly authentication: ListenerAuthentication
   readonly input: InputMetadata
+  /** `authorityHost` is where Entra's signing keys are fetched, `ca` what is trusted for that. */
   readonly endpoints: Endpoints
   readonly log: QuietLog
   /** Longest wait for Entra's signing keys, in milliseconds. @default 5_000 */
@@ -52,7 +46,7 @@ export async function createCredentialCheck(options: CheckCredentialOptions): Pr
 
 /** Checks Entra's tokens with the signing keys of the tenant. */
 async function createTokenCheck(
-  authentication: EntraAuthentication,
+  authentication: ListenerAuthentication & { readonly kind: 'entra' },
   { input, endpoints, log, keySetTimeoutMs: timeoutMs, closing, now, elapsed }: CheckCredentialOptions,
 ): Promise<CheckCredential> {
   // Loads jose only where tokens are checked.

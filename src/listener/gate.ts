@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { type Answer, problemAnswer } from './answer.ts'
 import type { CheckCredential } from './check-credential.ts'
 import { type CredentialRefusal, type Evidence, refuseCredential } from './credential.ts'
-import { allowedMethods, answerOptions, maxValidationBytes } from './handshake.ts'
+import { allowedMethods, answerOptions, maxValidationBytes, type OptionsContext } from './handshake.ts'
 import type { LogEvent } from './log-events.ts'
 import { declaredLength, refuseRepresentation } from './representation.ts'
 
@@ -35,15 +35,14 @@ export function admittedOf({ [key]: admitted }: NodeRequest): Admitted {
   return admitted
 }
 
-export interface GateOptions {
-  /** Event Grid's origin in the configured cloud. */
-  readonly allowedOrigin: string
+export interface GateOptions extends Pick<OptionsContext, 'allowedOrigin' | 'health'> {
   readonly eventSubscriptionName: string
   readonly maxRequestBytes: number
   readonly checkCredential: CheckCredential
   readonly handler: () => unknown
-  readonly health: () => unknown
+  /** When our own write of the event subscription succeeded (epoch milliseconds). Undefined: it has not yet. */
   readonly subscriptionWrittenAt: () => number | undefined
+  /** Epoch milliseconds. */
   readonly now: () => number
 }
 

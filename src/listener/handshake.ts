@@ -14,24 +14,15 @@ export interface OptionsContext {
   /** The one `WebHook-Request-Origin` that may deliver here: Event Grid's in the configured cloud. */
   readonly allowedOrigin: string
   readonly draining: boolean
-  /** The body of a health answer. Anybody may read it. */
+  /** The body of the answer to OPTIONS without origin. Anybody may read it, so it must hold nothing secret. */
   readonly health: () => unknown
-}
-
-interface OptionsAnswer {
-  readonly answer: Answer
-  /** A handshake that got no consent. */
-  readonly isRefused: boolean
 }
 
 /**
  * OPTIONS with an origin is the handshake of CloudEvents' web hooks (section 4). Headers give the consent, so another origin is answered
- * 200 without them. OPTIONS without an origin asks for the listener's health.
+ * 200 without them: `isRefused`. OPTIONS without an origin asks for the listener's health.
  */
-export function answerOptions(
-  headers: IncomingHttpHeaders,
-  { allowedOrigin, draining, health }: OptionsContext,
-): OptionsAnswer {
+export function answerOptions(headers: IncomingHttpHeaders, { allowedOrigin, draining, health }: OptionsContext) {
   const requested = headers['webhook-request-origin']
   const origin = typeof requested === 'string' ? requested.trim() : ''
   if (origin === '') return { answer: answerHealth(draining, health), isRefused: false }

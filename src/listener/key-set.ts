@@ -8,10 +8,7 @@ import { createRequestLimits } from '../support/request-limits.ts'
 export type SignatureCheck = 'valid' | 'invalid' | 'unknownKey' | 'unavailable'
 
 /** The signing keys of the tenant. */
-export interface KeySet {
-  /** Checks the RS256 signature of a token. */
-  verify(token: string): Promise<SignatureCheck>
-}
+export type KeySet = ReturnType<typeof createKeySet>
 
 export interface KeySetOptions {
   /** https address of the key set. */
@@ -36,7 +33,7 @@ const cooldownMs = 30_000
 const maxAgeMs = 12 * 60 * 60_000
 
 /** Fetches the keys with jose, which asks again for unknown key ids, and checks signatures with them. */
-export function createKeySet(options: KeySetOptions): KeySet {
+export function createKeySet(options: KeySetOptions) {
   const { url, timeoutMs = 5_000, closing, elapsed, onFailure } = options
   const limits = createRequestLimits(systemClock)
   let connecting: ReturnType<typeof connect> | undefined
@@ -71,7 +68,8 @@ export function createKeySet(options: KeySetOptions): KeySet {
     [customFetch]: fetchKeys,
   })
   return {
-    async verify(token) {
+    /** Checks the RS256 signature of a token. */
+    async verify(token: string): Promise<SignatureCheck> {
       const before = fetched
       try {
         await compactVerify(token, keys, { algorithms: ['RS256'] })

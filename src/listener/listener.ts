@@ -1,34 +1,24 @@
-import type { Endpoints } from '../core/endpoints.ts'
 import type { EventHandler } from '../core/event.ts'
-import type { Logger } from '../core/logger.ts'
 import { createQuietLog } from '../core/quiet-log.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import type { Scope } from '../metadata/scope.ts'
 import { type Clock, systemClock } from '../support/clock.ts'
-import { createCredentialCheck, type ListenerAuthentication } from './check-credential.ts'
+import { type CheckCredentialOptions, createCredentialCheck } from './check-credential.ts'
 import { createDispatcher, loadOf, stopDispatcher, whenIdle } from './dispatch.ts'
-import { createGate } from './gate.ts'
+import { createGate, type GateOptions } from './gate.ts'
 import { type FastifyHook, loadPlugins } from './host-plugins.ts'
 import { listen } from './listen.ts'
 import { createPathCheck } from './paths.ts'
-import { createReplies, figuresOf, type ReplyFigures } from './replies.ts'
+import { createReplies, figuresOf, type RepliesOptions, type ReplyFigures } from './replies.ts'
 import { answerUnknownPath, createRoutes, createUnknownPaths } from './routes.ts'
 import { createServer, type ServerLimits, serverDefaults } from './server.ts'
 
-export interface ListenerOptions {
-  readonly input: InputMetadata
-  readonly authentication: ListenerAuthentication
-  /** `authorityHost` is where Entra's signing keys are fetched, `ca` what is trusted for that. */
-  readonly endpoints: Endpoints
-  readonly logger: Logger
+export interface ListenerOptions
+  extends Pick<CheckCredentialOptions, 'input' | 'authentication' | 'endpoints' | 'keySetTimeoutMs'>,
+    Pick<GateOptions, 'health' | 'subscriptionWrittenAt'>,
+    Pick<RepliesOptions, 'logger' | 'onForeignDelivery'> {
   /** The current handler; without one deliveries are answered 503. */
   readonly handler: () => EventHandler | undefined
-  /** The body of the answer to OPTIONS without origin. Anybody may read it, so it must hold nothing secret. */
-  readonly health: () => unknown
-  /** Called for each delivery that names our event subscription and carries no known credential. */
-  readonly onForeignDelivery?: () => void
-  /** When our own write of the event subscription succeeded (epoch milliseconds). Undefined: it has not yet. */
-  readonly subscriptionWrittenAt: () => number | undefined
   /** The host's plugins, hooks and routes. @default none */
   readonly fastify?: FastifyHook | undefined
   /** Epoch milliseconds. @default Date.now, and a monotonic clock for durations */
@@ -37,8 +27,6 @@ export interface ListenerOptions {
   readonly clock?: Pick<Clock, 'setTimer'>
   /** Narrower bounds of the server. @default serverDefaults */
   readonly limits?: Partial<ServerLimits>
-  /** Longest wait for Entra's signing keys, in milliseconds. @default 5_000 */
-  readonly keySetTimeoutMs?: number
 }
 
 /** State and figures of a listener. */

@@ -21,6 +21,7 @@ export interface RepliesOptions {
   readonly log: QuietLog
   /** As traces and metrics name it. */
   readonly source: DeliverySource
+  /** Called for each delivery that names our event subscription and carries no known credential. */
   readonly onForeignDelivery?: (() => void) | undefined
   /** Epoch milliseconds. */
   readonly now: () => number

@@ -1,12 +1,9 @@
-import type { Logger } from '../core/logger.ts'
-import type { QuietLog } from '../core/quiet-log.ts'
-import type { SteadyClock } from '../support/clock.ts'
 import { addDeadline, createDeadlines, type Expiring, removeDeadline, stopDeadlines } from '../support/deadlines.ts'
 import { membersOf } from '../support/placed-list.ts'
 import { decideSettlement, type HandlingOutcome, type Settlement } from './decide-settlement.ts'
-import type { LockedEvent, NamespaceClient } from './namespace-client.ts'
+import type { LockedEvent } from './namespace-client.ts'
 import type { OpenPullCounts } from './pull-counts.ts'
-import { createSettler, type HeldLock, type SettleResult } from './settler.ts'
+import { createSettler, type HeldLock, type SettleResult, type SettlerOptions } from './settler.ts'
 
 /** An event that was received and is not settled yet. */
 export interface HeldEvent {
@@ -19,15 +16,11 @@ export interface HeldEvent {
   settle(outcome: HandlingOutcome, onKnown: (isSettled: boolean) => void): void
 }
 
-export interface HeldEventsOptions {
-  readonly client: Pick<NamespaceClient, 'settle'>
+export interface HeldEventsOptions extends SettlerOptions {
   readonly eventSubscriptionName: string
   /** How long a lock lasts, in ms. */
   readonly lockMs: number
   readonly counts: OpenPullCounts
-  readonly log: QuietLog
-  readonly logger: Logger
-  readonly clock: SteadyClock
   /** Called when the handling of an event has ended, and again when it is settled or lost. */
   readonly onRoom: () => void
 }
@@ -43,14 +36,10 @@ const togetherMs = 1_000
 
 /** Holds the lock of each received event while its handler runs, and settles it afterwards. */
 export function createHeldEvents(options: HeldEventsOptions) {
-  const { client, lockMs, counts, log, logger, clock, onRoom } = options
+  const { lockMs, counts, log, clock, onRoom } = options
   // In upper case, as a delivery by push has it.
   const subscriptionName = options.eventSubscriptionName.toUpperCase()
-  const settler = createSettler({
-    ...{ client, clock },
-    onSettled: (operation, events, failed) => logger.debug('settled', { operation, events, failed }),
-    onFailure: (operation, { reason }) => log.warn(`a request to ${operation} events failed`, { reason }),
-  })
+  const settler = createSettler(options)
   const renewals = createDeadlines<Renewal>({
     clock,
     now: () => clock.elapsed(),
@@ -98,7 +87,11 @@ export function createHeldEvents(options: HeldEventsOptions) {
       return {
         bytes,
         value,
-        metadata: metadataOf(subscriptionName, deliveryCount),
+        metadata: {
+          'aeg-subscription-name': subscriptionName,
+          // As a delivery by push has it: its count begins at 0.
+          'aeg-delivery-count': String(Math.max(deliveryCount - 1, 0)),
+        },
         redelivered: deliveryCount > 1,
         settle(outcome, onKnown) {
           removeDeadline(renewals, renewal)
@@ -124,13 +117,5 @@ export function createHeldEvents(options: HeldEventsOptions) {
       for (const renewal of membersOf(renewals.open)) removeDeadline(renewals, renewal)
       settler.close()
     },
-  }
-}
-
-/** As a delivery by push has it: its count begins at 0. */
-function metadataOf(subscriptionName: string, deliveryCount: number): Readonly<Record<string, string>> {
-  return {
-    'aeg-subscription-name': subscriptionName,
-    'aeg-delivery-count': String(Math.max(deliveryCount - 1, 0)),
   }
 }

@@ -65,18 +65,20 @@ export type SettleAnswer = { readonly failed: ReadonlyMap<string, string> } | { 
 /** What is done with locked events. */
 export type SettleOperation = Settlement['kind'] | 'renewLock'
 
+export interface SettleRequest {
+  readonly operation: SettleOperation
+  readonly lockTokens: readonly string[]
+  /** Trace contexts in which the events were made, as far as they bring one. */
+  readonly origins?: readonly TraceContext[]
+  readonly delaySeconds?: number
+  readonly signal: AbortSignal
+}
+
 /** One Queue event subscription, over its namespace's data plane. No method rejects. */
 export interface NamespaceClient {
   /** Waits for events, as long as `maxWaitSeconds` (10 to 120). */
   receive(ask: { maxEvents: number; maxWaitSeconds: number; signal: AbortSignal }): Promise<ReceiveAnswer>
-  settle(request: {
-    readonly operation: SettleOperation
-    readonly lockTokens: readonly string[]
-    /** Trace contexts of the events that are settled, as far as they bring one. */
-    readonly origins?: readonly TraceContext[]
-    readonly delaySeconds?: number
-    readonly signal: AbortSignal
-  }): Promise<SettleAnswer>
+  settle(request: SettleRequest): Promise<SettleAnswer>
   close(): void
 }
 

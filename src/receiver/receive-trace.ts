@@ -1,12 +1,13 @@
 import { type Attributes, context, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api'
 import { attribute, bounded, endSpan, errorType, instruments, messagingSystem, tracer } from '../core/opentelemetry.ts'
-import { remoteSpan, type TraceContext } from '../core/trace-context.ts'
+import { remoteSpan } from '../core/trace-context.ts'
 import type {
   NamespaceClient,
   NamespaceClientOptions,
   ReceiveAnswer,
   SettleAnswer,
   SettleOperation,
+  SettleRequest,
 } from './namespace-client.ts'
 
 /**
@@ -25,7 +26,8 @@ export function traceClient(
   }
 
   async function traced<Answer extends ReceiveAnswer | SettleAnswer>(
-    { name, signal, origins = [], countOf }: TracedRequest<Answer>,
+    name: 'receive' | SettleOperation,
+    { signal, origins = [], lockTokens = [] }: Pick<SettleRequest, 'signal'> & Partial<SettleRequest>,
     send: () => Promise<Answer>,
   ): Promise<Answer> {
     if (!tracer() && !instruments()) return send()
@@ -41,29 +43,16 @@ export function traceClient(
     const error = signal.aborted ? undefined : typeOf(answer)
     const seconds = (performance.now() - since) / 1000
     instruments()?.operationDuration.record(seconds, { ...attributes, ...errorType(error) })
-    endSpan(span?.setAttribute(attribute.batchCount, countOf(answer)), error)
+    const { length } = 'events' in answer ? answer.events : lockTokens
+    endSpan(span?.setAttribute(attribute.batchCount, length), error)
     return answer
   }
 
-  const countEvents = (answer: ReceiveAnswer) => ('events' in answer ? answer.events.length : 0)
   return {
-    receive: (ask) => traced({ ...ask, name: 'receive', countOf: countEvents }, () => client.receive(ask)),
-    settle(request) {
-      const { operation: name, lockTokens } = request
-      return traced({ ...request, name, countOf: () => lockTokens.length }, () => client.settle(request))
-    },
+    receive: (ask) => traced('receive', ask, () => client.receive(ask)),
+    settle: (request) => traced(request.operation, request, () => client.settle(request)),
     close: client.close,
   }
-}
-
-interface TracedRequest<Answer> {
-  /** `messaging.operation.name`. */
-  readonly name: 'receive' | SettleOperation
-  readonly signal: AbortSignal
-  /** Trace contexts in which its events were made, to be linked to. */
-  readonly origins?: readonly TraceContext[]
-  /** Number of its events. */
-  readonly countOf: (answer: Answer) => number
 }
 
 /** `error.type` of an answer: the status, or why there was none. */

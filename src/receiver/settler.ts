@@ -1,3 +1,5 @@
+import type { Logger } from '../core/logger.ts'
+import type { QuietLog } from '../core/quiet-log.ts'
 import type { TraceContext } from '../core/trace-context.ts'
 import { backOff } from '../support/back-off.ts'
 import { pause, type SteadyClock } from '../support/clock.ts'
@@ -18,11 +20,9 @@ export type SettleResult = 'done' | { readonly lost: string }
 
 export interface SettlerOptions {
   readonly client: Pick<NamespaceClient, 'settle'>
+  readonly log: QuietLog
+  readonly logger: Logger
   readonly clock: SteadyClock
-  /** Called after each request that was answered: how many lock tokens it had, and how many of them failed. */
-  readonly onSettled: (operation: SettleOperation, events: number, failed: number) => void
-  /** Called after each request that failed. */
-  readonly onFailure: (operation: SettleOperation, failure: RequestFailure) => void
 }
 
 interface Waiting {
@@ -43,7 +43,7 @@ const firstPauseMs = 200
 const maxPauseMs = 5_000
 
 /** Settles and renews locks: those of one kind that come together share a request. */
-export function createSettler({ client, clock, onSettled, onFailure }: SettlerOptions) {
+export function createSettler({ client, log, logger, clock }: SettlerOptions) {
   const queues = new Map<string, Queue>()
   const closing = new AbortController()
   let idle: PromiseWithResolvers<void> | undefined
@@ -74,7 +74,7 @@ export function createSettler({ client, clock, onSettled, onFailure }: SettlerOp
       const origins = left.flatMap(({ lock }) => lock.origin ?? [])
       const answer = await client.settle({ operation, lockTokens, origins, delaySeconds, signal: closing.signal })
       if ('failed' in answer) {
-        onSettled(operation, left.length, answer.failed.size)
+        logger.debug('settled', { operation, events: left.length, failed: answer.failed.size })
         for (const { lock, onEnd } of left) {
           const code = answer.failed.get(lock.lockToken)
           onEnd(code === undefined ? 'done' : { lost: code })
@@ -82,7 +82,7 @@ export function createSettler({ client, clock, onSettled, onFailure }: SettlerOp
         return
       }
       const { failure } = answer
-      onFailure(operation, failure)
+      log.warn(`a request to ${operation} events failed`, { reason: failure.reason })
       const waitMs = Math.max(
         failure.retryAfterMs ?? 0,
         backOff({ attempt, baseMs: firstPauseMs, maxMs: maxPauseMs, random: Math.random() }),
