@@ -10,6 +10,7 @@ export interface HeldEvent {
   readonly bytes: Buffer
   /** What the bytes hold, parsed. */
   readonly value: unknown
+  /** With the trace context that the event brings, as a delivery by push has it. */
   readonly metadata: Readonly<Record<string, string>>
   readonly redelivered: boolean
   /** Called once. It calls `onKnown` once, with false if the event may come again. */
@@ -91,6 +92,7 @@ export function createHeldEvents(options: HeldEventsOptions) {
           'aeg-subscription-name': subscriptionName,
           // As a delivery by push has it: its count begins at 0.
           'aeg-delivery-count': String(Math.max(deliveryCount - 1, 0)),
+          ...origin,
         },
         redelivered: deliveryCount > 1,
         settle(outcome, onKnown) {
