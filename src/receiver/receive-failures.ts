@@ -20,7 +20,8 @@ export interface ReceiveFailuresOptions {
 }
 
 /**
- * Pauses after receives that fail, longer each time and at least as long as the namespace asks for, and logs when an outage begins and ends.
+ * Pauses after receives that fail, longer each time and at least as long as the namespace asks for, and logs when an outage
+ * begins and ends.
  */
 export function createReceiveFailures(options: ReceiveFailuresOptions) {
   const { remedy, logger, clock, signal, onPauseEnd } = options
