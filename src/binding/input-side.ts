@@ -1,6 +1,6 @@
 import { deriveDeliveryCredentials } from '../core/delivery-credential.ts'
 import type { EventHandler } from '../core/event.ts'
-import type { ListenerAuthentication } from '../listener/authentication.ts'
+import type { ListenerAuthentication } from '../listener/check-credential.ts'
 import type { FastifyHook } from '../listener/host-plugins.ts'
 import { createListener, type ListenerStatus } from '../listener/listener.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'

@@ -1,7 +1,6 @@
 import { namespaceUrl } from '../core/endpoints.ts'
 import type { EventHandler } from '../core/event.ts'
 import { createQuietLog } from '../core/quiet-log.ts'
-import { readTraceContext } from '../core/trace-context.ts'
 import { createDispatcher, dispatch, loadOf, stopDispatcher, whenIdle } from '../listener/dispatch.ts'
 import { readParsedEvent } from '../listener/read-delivery.ts'
 import type { PullMetadata } from '../metadata/metadata.ts'
@@ -9,7 +8,6 @@ import { createNamespaceClient } from '../receiver/namespace-client.ts'
 import { traceClient } from '../receiver/receive-trace.ts'
 import { createReceiver, type EventDispatch, type Receiver } from '../receiver/receiver.ts'
 import { systemClock } from '../support/clock.ts'
-import { isRecord } from '../support/is-record.ts'
 import { judgePull, type PullFacts } from './health.ts'
 import type { InputSide } from './input-side.ts'
 import type { PullControl } from './pull-control.ts'
@@ -133,7 +131,7 @@ function createEventDispatch(
       for (const { bytes, value, metadata, redelivered, settle } of events) {
         dispatch(dispatcher, {
           members: [readParsedEvent(bytes, value)],
-          metadata: withTraceContext(metadata, value),
+          metadata,
           bytes: bytes.length,
           // Read for each event: a synchronous handler that works long must not use up the time of the events behind its own.
           arrivedAt: options.now(),
@@ -148,13 +146,4 @@ function createEventDispatch(
       return loadOf(dispatcher).running
     },
   }
-}
-
-/** Adds the trace context of an event where it is valid, as the headers of a delivery by push would have it. */
-function withTraceContext(
-  metadata: Readonly<Record<string, string>>,
-  event: unknown,
-): Readonly<Record<string, string>> {
-  const trace = isRecord(event) ? readTraceContext(event) : undefined
-  return trace ? { ...metadata, ...trace } : metadata
 }

@@ -37,31 +37,29 @@ export function readBounded(stream: NodeJS.ReadableStream, { maxBytes, longer }:
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
-    let settled = false
-    const settle = (how: () => void) => {
-      if (settled) return
-      settled = true
-      how()
+    let isOver = false
+    const finish = () => {
+      isOver = true
+      resolve(Buffer.concat(chunks, Math.min(size, maxBytes)))
     }
-    const finish = () => settle(() => resolve(Buffer.concat(chunks, Math.min(size, maxBytes))))
+    const fail = (message: string, code: string) => {
+      // `close` follows a good end as well, and an error takes time to make.
+      if (!isOver) reject(new RestError(message, { code }))
+      isOver = true
+    }
     stream.on('data', (chunk: Buffer) => {
-      if (settled) return
+      if (isOver) return
       chunks.push(chunk)
       size += chunk.length
       if (size <= maxBytes) return
       if (longer === 'cut') finish()
-      else
-        settle(() => reject(new RestError(`the answer has more than ${maxBytes} bytes`, { code: 'ANSWER_TOO_LONG' })))
+      else fail(`the answer has more than ${maxBytes} bytes`, 'ANSWER_TOO_LONG')
       // Ends the connection too.
       if (stream instanceof Readable) stream.destroy()
     })
     stream.on('end', finish)
-    // `close` follows a good end as well, and an error takes time to make: hence the function.
-    const broken = () =>
-      settle(() =>
-        // The SDK reports a connection that breaks before the answer in the same way.
-        reject(new RestError('the connection broke in the middle of the answer', { code: 'ECONNRESET' })),
-      )
+    // The SDK reports a connection that breaks before the answer in the same way.
+    const broken = () => fail('the connection broke in the middle of the answer', 'ECONNRESET')
     stream.on('error', broken)
     stream.on('close', broken)
   })

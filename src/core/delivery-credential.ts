@@ -11,21 +11,15 @@ export interface DeliveryCredential {
   readonly value: Secret
 }
 
-/** The event subscription that a credential is bound to. Azure compares scope and name without case. */
-interface BoundTo {
-  readonly scope: { readonly id: string }
-  readonly eventSubscriptionName: string
-}
-
 /**
- * Derives one credential from each secret (`deliveryToken`, or `clientSecret`), in the order given: newest first.
- * Every replica derives the
- * same ones. HKDF-SHA256 (RFC 5869), bound to one event subscription, so that neither part reveals the secret or the other part.
+ * Derives one credential from each secret (`deliveryToken`, or `clientSecret`), in the order given: newest first. Every replica derives
+ * the same ones. HKDF-SHA256 (RFC 5869), bound to one event subscription, so that neither part reveals the secret or the other part.
  */
 export function deriveDeliveryCredentials(
   sources: readonly Secret[],
-  { scope, eventSubscriptionName }: BoundTo,
+  { scope, eventSubscriptionName }: { readonly scope: { readonly id: string }; readonly eventSubscriptionName: string },
 ): readonly DeliveryCredential[] {
+  // Azure compares both without case.
   const names = JSON.stringify([scope.id.toLowerCase(), eventSubscriptionName.toLowerCase()])
   // Hashed, because Node takes at most 1,024 bytes of HKDF info.
   const subscription = createHash('sha256').update(names).digest('hex')

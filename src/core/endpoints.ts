@@ -16,12 +16,8 @@ export interface Endpoints {
 
 /** The endpoints in the environment of a process: AZURE_RESOURCE_MANAGER_URL and AZURE_AUTHORITY_HOST. */
 export function endpointsFromEnvironment(environment: Readonly<Record<string, string | undefined>>): Endpoints {
-  const resourceManager = environment.AZURE_RESOURCE_MANAGER_URL
-  const authorityHost = environment.AZURE_AUTHORITY_HOST
-  return {
-    ...(resourceManager ? { resourceManager } : {}),
-    ...(authorityHost ? { authorityHost } : {}),
-  }
+  const { AZURE_RESOURCE_MANAGER_URL: resourceManager, AZURE_AUTHORITY_HOST: authorityHost } = environment
+  return { ...(resourceManager && { resourceManager }), ...(authorityHost && { authorityHost }) }
 }
 
 /**

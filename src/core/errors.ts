@@ -43,20 +43,11 @@ export interface MetadataIssue {
 }
 
 /** The parts of a {@link BindingError}. None may hold a secret: texts and details are not filtered again. */
-export interface BindingErrorParts {
+export interface BindingErrorParts extends Partial<Pick<BindingError, 'fix' | 'issues' | 'details'>> {
   /** What was wrong, without a full stop. */
   readonly what: string
-  /** What to do about it; may hold commands to paste. */
-  readonly fix?: string
   /** The original error. It must be safe to print, so never an error of other code that may hold a secret. */
   readonly cause?: unknown
-  /** With METADATA_INVALID: every fault. */
-  readonly issues?: readonly MetadataIssue[]
-  /**
-   * Further facts by code, for instance `status` and `requestId` of an answer, or `ids` of the
-   * events that were not published.
-   */
-  readonly details?: Readonly<Record<string, unknown>>
 }
 
 /** Every failure that this package reports, except wrong use of its functions, which is a TypeError. Holds no secret. */
@@ -64,11 +55,11 @@ export class BindingError extends Error {
   override readonly name = 'BindingError'
   /** What a caller branches on. */
   readonly code: BindingErrorCode
-  /** What to do about it. The message says it too. */
+  /** What to do about it; may hold commands to paste. The message says it too. */
   declare readonly fix?: string
   /** With METADATA_INVALID: every fault; else empty. */
   readonly issues: readonly MetadataIssue[]
-  /** Further facts by code. */
+  /** Further facts by code, for instance `status` and `requestId` of an answer, or `ids` of the events that were not published. */
   readonly details: Readonly<Record<string, unknown>>
 
   constructor(code: BindingErrorCode, parts: BindingErrorParts) {

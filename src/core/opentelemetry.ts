@@ -1,8 +1,6 @@
 import {
   type Attributes,
-  type Counter,
   createNoopMeter,
-  type Histogram,
   type MeterProvider,
   metrics,
   ProxyTracerProvider,
@@ -54,13 +52,6 @@ export function boundedUri(uri: string): string {
 /** `error.type` of a thrown value without a name (semantic conventions). */
 export const otherError = '_OTHER'
 
-export interface Instruments {
-  readonly processDuration: Histogram<Attributes>
-  readonly operationDuration: Histogram<Attributes>
-  readonly sentMessages: Counter<Attributes>
-  readonly consumedMessages: Counter<Attributes>
-}
-
 const scope = 'eventgrid-binding'
 
 /** The tracer of the SDK in this process; `undefined` without an SDK: then nothing is prepared for it. */
@@ -70,19 +61,19 @@ export function tracer(): Tracer | undefined {
   return provider.getDelegateTracer(scope, packageVersion())
 }
 
-let made: { readonly provider: MeterProvider; readonly instruments: Instruments | undefined } | undefined
+let made: { readonly provider: MeterProvider; readonly instruments: ReturnType<typeof createInstruments> } | undefined
 
 /**
  * The instruments; `undefined` where the process has no SDK for metrics. They are made when they are used: an
  * instrument that is made before the SDK is there records nothing.
  */
-export function instruments(): Instruments | undefined {
+export function instruments(): ReturnType<typeof createInstruments> {
   const provider = metrics.getMeterProvider()
   if (made?.provider !== provider) made = { provider, instruments: createInstruments(provider) }
   return made.instruments
 }
 
-function createInstruments(provider: MeterProvider): Instruments | undefined {
+function createInstruments(provider: MeterProvider) {
   const meter = provider.getMeter(scope, packageVersion())
   if (meter === createNoopMeter()) return undefined
   const advice = {

@@ -4,13 +4,9 @@ let known: string | undefined
 
 /** The version of this package, read from its package.json at the first call. */
 export function packageVersion(): string {
-  known ??= read()
-  return known
-}
-
-function read(): string {
-  const { version }: { version: string } = JSON.parse(
-    readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-  )
+  if (known !== undefined) return known
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  const { version }: { version: string } = JSON.parse(text)
+  known = version
   return version
 }

@@ -1,4 +1,4 @@
-import { type Attributes, type Context, context, ROOT_CONTEXT, type Span, SpanKind, trace } from '@opentelemetry/api'
+import { type Attributes, type Context, context, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api'
 import type { ReceivedEvent } from './event.ts'
 import {
   attribute,
@@ -6,7 +6,6 @@ import {
   boundedUri,
   endSpan,
   errorType,
-  type Instruments,
   instruments,
   messagingSystem,
   tracer,
@@ -50,37 +49,22 @@ export function beginProcessing(event: ReceivedEvent, source: DeliverySource, ca
     caller,
   )
   const own = span ? trace.setSpan(caller, span) : caller
-  const end = endOnce({ span, common, meters })
+  const since = performance.now()
   // The handler may change the event.
   const { signal } = event
-  const onTimeout = () => end('timeout')
-  signal.addEventListener('abort', onTimeout, { once: true })
-  return {
-    run: (work, argument) => context.with(own, work, undefined, argument),
-    end(error) {
-      signal.removeEventListener('abort', onTimeout)
-      end(error)
-    },
-  }
-}
-
-interface Begun {
-  readonly span: Span | undefined
-  readonly common: Attributes
-  readonly meters: Instruments | undefined
-}
-
-function endOnce({ span, common, meters }: Begun): (error: string | undefined) => void {
-  const since = performance.now()
   let ended = false
-  return (error) => {
+  const end = (error?: string) => {
     if (ended) return
     ended = true
+    signal.removeEventListener('abort', onTimeout)
     const attributes = { ...common, ...errorType(error) }
     meters?.processDuration.record((performance.now() - since) / 1000, attributes)
     meters?.consumedMessages.add(1, attributes)
     endSpan(span, error)
   }
+  const onTimeout = () => end('timeout')
+  signal.addEventListener('abort', onTimeout, { once: true })
+  return { run: (work, argument) => context.with(own, work, undefined, argument), end }
 }
 
 /**
@@ -99,11 +83,10 @@ export function countRefused(source: DeliverySource, status: number): void {
   instruments()?.consumedMessages.add(1, { ...commonAttributes(source), ...errorType(String(status)) })
 }
 
+type EventParts = Pick<ReceivedEvent, 'cloudEvent' | 'metadata'>
+
 /** The trace context in which an event was made: the event's own, else that of its delivery. */
-export function creationContext({
-  cloudEvent,
-  metadata,
-}: Pick<ReceivedEvent, 'cloudEvent' | 'metadata'>): TraceContext | undefined {
+function creationContext({ cloudEvent, metadata }: EventParts): TraceContext | undefined {
   return readTraceContext(cloudEvent) ?? readTraceContext(metadata)
 }
 
@@ -114,9 +97,7 @@ const forwarded = /^aeg-(?!sas-)[\w-]+$/
  * The part of an event's metadata that a program beside this one gets, with the trace context that its work belongs to:
  * that of the active span, else that of the event.
  */
-export function forwardedMetadata(
-  event: Pick<ReceivedEvent, 'cloudEvent' | 'metadata'>,
-): Readonly<Record<string, string>> {
+export function forwardedMetadata(event: EventParts): Readonly<Record<string, string>> {
   const passed = Object.entries(event.metadata).filter(([name]) => forwarded.test(name))
   return { ...Object.fromEntries(passed), ...(activeTraceContext() ?? creationContext(event)) }
 }

@@ -63,12 +63,10 @@ export function createQuietLog({ logger, now, clock }: QuietLogOptions): QuietLo
       writeNow(level, message, fields)
       return
     }
-    const like = leftOut.get(message) ?? {
-      count: 0,
-      write: () => writeNow(level, message, {}),
-      cancel: clock?.setTimer(intervalMs, () => leftOut.get(message)?.write()),
-    }
-    leftOut.set(message, { ...like, count: like.count + 1 })
+    const like = leftOut.get(message)
+    const writeCount = () => writeNow(level, message, {})
+    if (like) like.count++
+    else leftOut.set(message, { count: 1, write: writeCount, cancel: clock?.setTimer(intervalMs, writeCount) })
   }
   return {
     warn: (message, fields = {}, about) => write('warn', message, fields, about),

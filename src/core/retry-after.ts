@@ -1,14 +1,12 @@
-/** A header of an answer, by its name in lower case. */
-type HeaderOf = (name: string) => string | undefined
-
 /**
- * The pause that an answer of Azure asks for, in milliseconds: `retry-after-ms`, `x-ms-retry-after-ms`, or
- * `Retry-After` in seconds or as an HTTP
- * date (RFC 9110, 10.2.3). A past date gives 0; `undefined` where it asks for no pause, or the header is not readable.
+ * The pause that an answer of Azure asks for, in milliseconds: `retry-after-ms`, `x-ms-retry-after-ms`, or `Retry-After`
+ * in seconds or as an HTTP date (RFC 9110, 10.2.3). A past date gives 0; `undefined` where it asks for no pause, or the header
+ * is not readable.
  *
+ * @param header gives a header of the answer by its name in lower case
  * @param now in milliseconds since 1970
  */
-export function readRetryAfter(header: HeaderOf, now: number): number | undefined {
+export function readRetryAfter(header: (name: string) => string | undefined, now: number): number | undefined {
   for (const name of ['retry-after-ms', 'x-ms-retry-after-ms']) {
     const ms = header(name)?.trim() ?? ''
     if (/^\d{1,10}$/.test(ms)) return Number(ms)

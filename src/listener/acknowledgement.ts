@@ -12,25 +12,17 @@ export interface Acknowledgement {
  * answer only when a redelivery could resolve none.
  */
 export function decideAcknowledgement(outcomes: readonly EventOutcome[]): Acknowledgement {
-  let worst: EventOutcome = 'resolved'
-  for (const outcome of outcomes) if (weight[outcome] > weight[worst]) worst = outcome
-  return answers[worst]
+  let worst = answers.resolved
+  for (const outcome of outcomes) if (answers[outcome].weight > worst.weight) worst = answers[outcome]
+  return worst
 }
 
-const weight: Readonly<Record<EventOutcome, number>> = {
-  resolved: 0,
-  rejected: 1,
-  invalid: 2,
-  threw: 3,
-  timedOut: 4,
-  notTried: 5,
-}
-
-const answers: Readonly<Record<EventOutcome, Acknowledgement>> = {
-  resolved: { status: 200, detail: '' },
-  rejected: { status: 400, detail: 'The application rejected the event.' },
-  invalid: { status: 400, detail: 'The body holds something that is not an event.' },
-  threw: { status: 500, detail: 'The application failed to handle the event.' },
-  timedOut: { status: 503, detail: 'The application did not handle the event in time.' },
-  notTried: { status: 503, detail: 'The event was not handled: no room, no time or no application.' },
+/** The answer to one event. Of several, that with the greatest `weight` is the answer to all. */
+const answers: Readonly<Record<EventOutcome, Acknowledgement & { readonly weight: number }>> = {
+  resolved: { weight: 0, status: 200, detail: '' },
+  rejected: { weight: 1, status: 400, detail: 'The application rejected the event.' },
+  invalid: { weight: 2, status: 400, detail: 'The body holds something that is not an event.' },
+  threw: { weight: 3, status: 500, detail: 'The application failed to handle the event.' },
+  timedOut: { weight: 4, status: 503, detail: 'The application did not handle the event in time.' },
+  notTried: { weight: 5, status: 503, detail: 'The event was not handled: no room, no time or no application.' },
 }

@@ -1,4 +1,6 @@
 import { STATUS_CODES } from 'node:http'
+import type { FastifyReply } from 'fastify'
+import { declaredLength } from './representation.ts'
 
 /** A whole HTTP answer as data. */
 export interface Answer {
@@ -29,4 +31,27 @@ export function problemAnswer(status: number, detail: string, headers: Readonly<
     ...headers,
   }
   return jsonAnswer(status, all, { title: STATUS_CODES[status] ?? 'Error', status, detail })
+}
+
+/** Bytes of an unread body. Below it, reading the rest is cheaper than a new connection. */
+const cheapBodyBytes = 65_536
+
+/** Sends an answer. `unread`: the body of the request was not read to its end. */
+export function sendAnswer(reply: FastifyReply, { status, headers, body }: Answer, rest?: 'unread'): void {
+  const { raw } = reply
+  const asked = raw.req.headers
+  // Otherwise Node reads the rest of the body, to be ready for the next request.
+  const isLeft = rest === 'unread' && (declaredLength(asked) ?? Number.POSITIVE_INFINITY) > cheapBodyBytes
+  // Node loses what was sent at once behind a request for an upgrade.
+  if (isLeft || asked.upgrade !== undefined) reply.header('connection', 'close')
+  // Also where it is the status already: a redirect by a hook of the host would otherwise make it 302.
+  reply.code(status)
+  for (const name in headers) reply.header(name, headers[name])
+  void reply.send(body)
+}
+
+/** Sends an answer past the host's hooks: the error of a hook may have a status, 400 for instance, that would end the event. */
+export function sendPastHooks(reply: FastifyReply, { status, headers, body }: Answer): void {
+  reply.hijack()
+  reply.raw.writeHead(status, { ...headers, 'content-length': body?.length ?? 0 }).end(body)
 }

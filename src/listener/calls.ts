@@ -27,7 +27,7 @@ export interface CallsOptions extends DeliverySource {
 export interface Call extends RunningEvent {
   readonly event: DeliveryEvent
   /** The delivery that began it, then the redeliveries that joined it. */
-  awaitedBy: readonly EventPlace[]
+  awaitedBy: readonly [EventPlace, ...EventPlace[]]
 }
 
 /** The handler calls that have not ended, and what is known of events that are delivered again. */
@@ -38,8 +38,6 @@ export interface Calls extends Pick<CallsOptions, 'handler' | 'log' | 'now'> {
   readonly redelivery: Redelivery<Call>
   /** Deliveries whose sender may not know their outcomes. Their events' digests are computed only if one is delivered again. */
   readonly unsure: PlacedList<OpenDelivery>
-  /** Number of calls that have not ended. */
-  running: number
 }
 
 /** A redelivery joins a running call for this many times `handlerTimeout`. */
@@ -52,7 +50,6 @@ export function createCalls(options: CallsOptions): Calls {
     source: { eventSubscriptionName, destination },
     redelivery: createRedelivery(),
     unsure: createPlacedList(),
-    running: 0,
   }
 }
 
@@ -70,7 +67,6 @@ export function beginCall(
   const call: Call = { event, arrivedAt: work.delivery.arrivedAt, awaitedBy: [eventPlace], place: -1 }
   work.outcomes[index] = 'timedOut'
   place(redelivery.running, call)
-  calls.running++
   const received = event.receive(work.delivery.metadata, work.timeout.signal)
   const processing = beginProcessing(received, source, work.caller)
   callHandler(handler, received, { log, processing }, (outcome) => onEnd(call, outcome))
@@ -79,11 +75,10 @@ export function beginCall(
 
 /** A handler call has ended. */
 export function endCall(calls: Calls, call: Call, outcome: CallOutcome): void {
-  calls.running--
   unplace(calls.redelivery.running, call)
   // A delivery that was settled before knows nothing of the outcome, so its events come again.
   const [began] = call.awaitedBy
-  const isLate = began?.work.settled || call.awaitedBy.length > 1
+  const isLate = began.work.settled || call.awaitedBy.length > 1
   if (isLate && outcome !== 'threw') remember(calls.redelivery, call.event.digest, outcome)
 }
 
@@ -98,7 +93,13 @@ export function joinEarlier(
   if (earlier === undefined) return undefined
   event.forgetCloudEvent()
   if (typeof earlier === 'string') return earlier
-  joinCall(earlier, eventPlace)
+  const { work, index } = eventPlace
+  work.outcomes[index] = 'timedOut'
+  // The bytes are the same: those of this delivery need not be kept.
+  work.delivery.members[index] = earlier.event
+  // Redeliveries that were settled are dropped. Otherwise a handler that never ends would keep each of them in memory.
+  const [began, ...joined] = earlier.awaitedBy
+  earlier.awaitedBy = [began, ...joined.filter((other) => !other.work.settled), eventPlace]
   return 'joined'
 }
 
@@ -115,11 +116,8 @@ export function settleOutcomes(calls: Calls, work: OpenDelivery, isTaken: boolea
 }
 
 function unsureOutcome({ unsure }: Calls, event: DeliveryEvent): FinalOutcome | undefined {
-  for (const work of membersOf(unsure)) {
-    const same = finalOutcomes(work).find((other) => other.event.digest === event.digest)
-    if (same) return same.outcome
-  }
-  return undefined
+  const ended = membersOf(unsure).flatMap(finalOutcomes)
+  return ended.find((other) => other.event.digest === event.digest)?.outcome
 }
 
 /** The events of a delivery that need no second handling. */
@@ -128,15 +126,4 @@ function finalOutcomes({ delivery, outcomes }: OpenDelivery) {
     const outcome = outcomes[index]
     return !('invalid' in event) && (outcome === 'resolved' || outcome === 'rejected') ? [{ event, outcome }] : []
   })
-}
-
-function joinCall(call: Call, eventPlace: EventPlace): void {
-  const { work, index } = eventPlace
-  work.outcomes[index] = 'timedOut'
-  // The bytes are the same: those of this delivery need not be kept.
-  work.delivery.members[index] = call.event
-  // Redeliveries that were settled are dropped. Otherwise a handler that never ends would keep each of them in memory.
-  const [began, ...joined] = call.awaitedBy
-  const open = joined.filter((other) => !other.work.settled)
-  call.awaitedBy = began ? [began, ...open, eventPlace] : [...open, eventPlace]
 }

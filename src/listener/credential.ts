@@ -44,11 +44,7 @@ export function refuseCredential(
       return refuse(401, 'The delivery token is wrong.')
     case 'absent':
       return namesUs
-        ? refuse(
-            503,
-            'The delivery carries no credential that is known here; the event subscription is being checked.',
-            true,
-          )
+        ? { status: 503, foreign: true, detail: unknownCredential }
         : refuse(401, 'A credential is required.')
     case 'failing':
       return writtenAt === undefined || now - writtenAt < settlingMs
@@ -59,6 +55,9 @@ export function refuseCredential(
   }
 }
 
-function refuse(status: 401 | 503, detail: string, foreign = false): CredentialRefusal {
-  return { status, foreign, detail }
+const unknownCredential =
+  'The delivery carries no credential that is known here; the event subscription is being checked.'
+
+function refuse(status: 401 | 503, detail: string): CredentialRefusal {
+  return { status, foreign: false, detail }
 }

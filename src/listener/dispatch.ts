@@ -1,35 +1,31 @@
-import type { EventHandler } from '../core/event.ts'
-import type { DeliverySource } from '../core/processing.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
-import type { Clock } from '../support/clock.ts'
-import { leave, refuseAll } from './admission.ts'
+import { addDeadline, createDeadlines, type Deadlines, removeDeadline, stopDeadlines } from '../support/deadlines.ts'
+import { countOf } from '../support/placed-list.ts'
 import {
   beginCall,
   type Call,
   type Calls,
+  type CallsOptions,
   createCalls,
   endCall,
   joinEarlier,
   keepOutcomes,
   settleOutcomes,
 } from './calls.ts'
-import { addDeadline, createDeadlines, type Deadlines, removeDeadline, stopDeadlines } from './deadlines.ts'
 import type { CallOutcome } from './handler-calls.ts'
 import { type Delivery, type EventOutcome, type EventPlace, type OpenDelivery, openDelivery } from './open-delivery.ts'
-import { createSlots, leaveQueue, releaseUnused, type Slots, takeSlot } from './slots.ts'
+import {
+  createSlots,
+  leave,
+  leaveQueue,
+  refuseAll,
+  releaseUnused,
+  type Slots,
+  type SlotsOptions,
+  takeSlot,
+} from './slots.ts'
 
-export interface DispatcherOptions extends DeliverySource {
-  /** Asked anew for each event. */
-  readonly handler: () => EventHandler | undefined
-  readonly maxConcurrency: number
-  readonly handlerTimeoutMs: number
-  /** How long a delivery waits for its first handler call. @default 3_000 */
-  readonly admissionWaitMs?: number
-  readonly log: QuietLog
-  /** Milliseconds of a monotonic clock. */
-  readonly now: () => number
-  readonly clock: Pick<Clock, 'setTimer'>
-}
+export interface DispatcherOptions extends CallsOptions, Pick<SlotsOptions, 'maxConcurrency' | 'clock'> {}
 
 /** Hands events to the handler and settles each delivery once. Knows nothing of how deliveries arrive. */
 export interface Dispatcher {
@@ -48,11 +44,11 @@ export interface Dispatcher {
 }
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { handlerTimeoutMs, now, log, clock } = options
+  const { maxConcurrency, handlerTimeoutMs, now, log, clock } = options
   const dispatcher: Dispatcher = {
     ...{ handlerTimeoutMs, now, log },
     slots: createSlots({
-      ...options,
+      ...{ maxConcurrency, clock },
       onSlot: (work) => proceed(dispatcher, work),
       onRefused: (work) => giveUp(dispatcher, work),
     }),
@@ -76,7 +72,7 @@ export function dispatch(dispatcher: Dispatcher, delivery: Delivery): void {
 /** Begins no more events, and settles the deliveries that wait. */
 export function stopDispatcher(dispatcher: Dispatcher): void {
   dispatcher.stopped = true
-  refuseAll(dispatcher.slots.admission)
+  refuseAll(dispatcher.slots)
   stopDeadlines(dispatcher.deadlines)
 }
 
@@ -90,7 +86,7 @@ export function whenIdle(dispatcher: Dispatcher): Promise<void> {
 
 /** Handler calls that have not ended, also those that timed out; and deliveries that wait for one. */
 export function loadOf({ calls, slots }: Dispatcher): { readonly running: number; readonly waiting: number } {
-  return { running: calls.running, waiting: slots.admission.waiting }
+  return { running: countOf(calls.redelivery.running), waiting: slots.waiting }
 }
 
 /** Begins events until all are begun or one has to wait for a slot. */
@@ -119,7 +115,7 @@ function proceed(dispatcher: Dispatcher, work: OpenDelivery): void {
         onReturn(dispatcher, call, outcome),
       )
       if (!hasBegun) {
-        leave(dispatcher.slots.admission)
+        leave(dispatcher.slots)
         end(dispatcher, { work, index }, 'notTried')
       }
     }
@@ -131,7 +127,7 @@ function proceed(dispatcher: Dispatcher, work: OpenDelivery): void {
 function onReturn(dispatcher: Dispatcher, call: Call, outcome: CallOutcome): void {
   endCall(dispatcher.calls, call, outcome)
   for (const place of call.awaitedBy) if (!place.work.settled) end(dispatcher, place, outcome)
-  leave(dispatcher.slots.admission)
+  leave(dispatcher.slots)
   checkIdle(dispatcher)
 }
 
@@ -171,7 +167,7 @@ function settle(dispatcher: Dispatcher, work: OpenDelivery): void {
 }
 
 function checkIdle(dispatcher: Dispatcher): void {
-  if (!dispatcher.idle || dispatcher.calls.running > 0 || dispatcher.unsettled > 0) return
+  if (!dispatcher.idle || loadOf(dispatcher).running > 0 || dispatcher.unsettled > 0) return
   dispatcher.idle.resolve()
   dispatcher.idle = undefined
 }

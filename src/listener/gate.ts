@@ -1,8 +1,8 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { type Answer, problemAnswer } from './answer.ts'
-import type { CheckCredential } from './authentication.ts'
+import type { CheckCredential } from './check-credential.ts'
 import { type CredentialRefusal, type Evidence, refuseCredential } from './credential.ts'
-import { allowedMethods, answerOptions, isRefusedHandshake, maxValidationBytes } from './handshake.ts'
+import { allowedMethods, answerOptions, maxValidationBytes, type OptionsContext } from './handshake.ts'
 import type { LogEvent } from './log-events.ts'
 import { declaredLength, refuseRepresentation } from './representation.ts'
 
@@ -11,15 +11,38 @@ export type GateDecision =
   | { readonly kind: 'answer'; readonly answer: Answer; readonly logEvent?: LogEvent }
   | { readonly kind: 'read'; readonly as: 'validation' | 'delivery' }
 
-export interface GateOptions {
-  /** Event Grid's origin in the configured cloud. */
-  readonly allowedOrigin: string
+/** What is known of a request whose body is read. */
+export interface Admitted {
+  readonly as: 'validation' | 'delivery'
+  /** Milliseconds of a monotonic clock, when the head was there. */
+  readonly arrivedAt: number
+}
+
+const key: unique symbol = Symbol('admitted')
+
+type NodeRequest = IncomingMessage & { [key]?: Admitted }
+
+/**
+ * Keeps it with Node's request. A decorator of Fastify's would be looked up anew for each event where there are many components, because
+ * each of them has its own class of requests.
+ */
+export function admit(request: NodeRequest, admitted: Admitted): void {
+  request[key] = admitted
+}
+
+export function admittedOf({ [key]: admitted }: NodeRequest): Admitted {
+  if (!admitted) throw new Error('a request did not pass the gate')
+  return admitted
+}
+
+export interface GateOptions extends Pick<OptionsContext, 'allowedOrigin' | 'health'> {
   readonly eventSubscriptionName: string
   readonly maxRequestBytes: number
   readonly checkCredential: CheckCredential
   readonly handler: () => unknown
-  readonly health: () => unknown
+  /** When our own write of the event subscription succeeded (epoch milliseconds). Undefined: it has not yet. */
   readonly subscriptionWrittenAt: () => number | undefined
+  /** Epoch milliseconds. */
   readonly now: () => number
 }
 
@@ -30,19 +53,14 @@ export interface Gate extends GateOptions {
 }
 
 export function createGate(options: GateOptions): Gate {
-  const { allowedOrigin, maxRequestBytes, checkCredential, handler, health, subscriptionWrittenAt, now } = options
-  return {
-    ...{ allowedOrigin, maxRequestBytes, checkCredential, handler, health, subscriptionWrittenAt, now },
-    eventSubscriptionName: options.eventSubscriptionName.toLowerCase(),
-    draining: false,
-  }
+  return { ...options, eventSubscriptionName: options.eventSubscriptionName.toLowerCase(), draining: false }
 }
 
 /** Returns a promise only for an Entra token that was not seen before. */
 export function judge(gate: Gate, method: string, headers: IncomingHttpHeaders): GateDecision | Promise<GateDecision> {
   if (method === 'OPTIONS') {
-    const answered = answerOptions(headers, gate)
-    return answer(answered, isRefusedHandshake(headers, answered) ? 'otherOrigin' : undefined)
+    const { answer: answered, isRefused } = answerOptions(headers, gate)
+    return answer(answered, isRefused ? 'otherOrigin' : undefined)
   }
   if (method !== 'POST')
     return answer(problemAnswer(405, 'Only POST and OPTIONS are allowed.', { allow: allowedMethods }), 'otherMethod')
@@ -63,10 +81,11 @@ function judgeDelivery(gate: Gate, headers: IncomingHttpHeaders, evidence: Evide
     const namesUs = namesOurs(gate, headers)
     const writtenAt = gate.subscriptionWrittenAt()
     const refusal = refuseCredential(evidence, { namesUs, writtenAt, now: gate.now() })
-    return answer(
-      problemAnswer(refusal.status, refusal.detail, challenge(refusal.status)),
-      logEventOf(refusal, evidence, namesUs || headers['aeg-subscription-name'] === undefined),
-    )
+    const namesNoOther = namesUs || headers['aeg-subscription-name'] === undefined
+    // RFC 9110 demands a challenge with every 401.
+    const challenge = refusal.status === 401 ? { 'www-authenticate': 'Bearer' } : {}
+    const problem = problemAnswer(refusal.status, refusal.detail, challenge)
+    return answer(problem, logEventOf(refusal, evidence, namesNoOther))
   }
   // Not an event of the source but a notice about the event subscription: acknowledged, and not handed to the application.
   if (hasValue(headers['aeg-event-type'], 'subscriptiondeletion'))
@@ -90,13 +109,7 @@ function namesOurs({ eventSubscriptionName }: Gate, headers: IncomingHttpHeaders
 }
 
 /** Is it a delivery, and not a handshake? */
-export function isDelivery({
-  method,
-  headers,
-}: {
-  readonly method: string
-  readonly headers: IncomingHttpHeaders
-}): boolean {
+export function isDelivery({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
   return method === 'POST' && !isValidation(headers)
 }
 
@@ -113,11 +126,6 @@ function logEventOf({ status, foreign }: CredentialRefusal, evidence: Evidence, 
   if (foreign) return 'foreign'
   if (evidence.kind === 'unavailable') return 'unavailable'
   return status === 401 && !namesNoOther ? 'otherSender' : 'unauthorized'
-}
-
-/** RFC 9110 demands a challenge with every 401. */
-function challenge(status: number): Readonly<Record<string, string>> {
-  return status === 401 ? { 'www-authenticate': 'Bearer' } : {}
 }
 
 /**

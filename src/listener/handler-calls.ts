@@ -7,12 +7,6 @@ import { oneLine } from '../support/text.ts'
 /** How a handler call ended. */
 export type CallOutcome = 'resolved' | 'rejected' | 'threw'
 
-/** What a handler call is reported to. */
-export interface CallReports {
-  readonly log: QuietLog
-  readonly processing: Processing
-}
-
 /**
  * Calls the handler with one event. `onEnd` is called once, before this function returns if the handler is synchronous: an event of a
  * synchronous handler costs no promise.
@@ -20,7 +14,7 @@ export interface CallReports {
 export function callHandler(
   handler: EventHandler,
   event: ReceivedEvent,
-  { log, processing }: CallReports,
+  { log, processing }: { readonly log: QuietLog; readonly processing: Processing },
   onEnd: (outcome: CallOutcome) => void,
 ): void {
   // The handler may change the event.
@@ -30,10 +24,12 @@ export function callHandler(
     onEnd('resolved')
   }
   const fail = (error: unknown) => {
-    const thrown = readThrown(error)
-    processing.run(() => logThrown(thrown, id, log), undefined)
-    processing.end(thrown.type)
-    onEnd(thrown.rejected ? 'rejected' : 'threw')
+    const { rejected, type, reason } = readThrown(error)
+    const message = rejected ? 'the handler rejected an event' : 'the handler failed, so the event is not acknowledged'
+    const text = oneLine(reason, 300)
+    processing.run(() => log.warn(message, { id: oneLine(id, 120), error: text }, text), undefined)
+    processing.end(type)
+    onEnd(rejected ? 'rejected' : 'threw')
   }
   let result: unknown
   try {
@@ -73,10 +69,4 @@ function readThrown(error: unknown) {
   } catch {
     return { rejected: false, type: otherError, reason: 'an error that cannot be read' }
   }
-}
-
-function logThrown({ rejected, reason }: ReturnType<typeof readThrown>, eventId: string, log: QuietLog): void {
-  const message = rejected ? 'the handler rejected an event' : 'the handler failed, so the event is not acknowledged'
-  const text = oneLine(reason, 300)
-  log.warn(message, { id: oneLine(eventId, 120), error: text }, text)
 }

@@ -14,36 +14,25 @@ export interface OptionsContext {
   /** The one `WebHook-Request-Origin` that may deliver here: Event Grid's in the configured cloud. */
   readonly allowedOrigin: string
   readonly draining: boolean
-  /** The body of a health answer. Anybody may read it. */
+  /** The body of the answer to OPTIONS without origin. Anybody may read it, so it must hold nothing secret. */
   readonly health: () => unknown
 }
 
 /**
  * OPTIONS with an origin is the handshake of CloudEvents' web hooks (section 4). Headers give the consent, so another origin is answered
- * 200 without them. OPTIONS without an origin asks for the listener's health.
+ * 200 without them: `isRefused`. OPTIONS without an origin asks for the listener's health.
  */
-export function answerOptions(
-  headers: IncomingHttpHeaders,
-  { allowedOrigin, draining, health }: OptionsContext,
-): Answer {
-  const origin = originOf(headers)
-  if (origin === '') return answerHealth(draining, health)
+export function answerOptions(headers: IncomingHttpHeaders, { allowedOrigin, draining, health }: OptionsContext) {
+  const requested = headers['webhook-request-origin']
+  const origin = typeof requested === 'string' ? requested.trim() : ''
+  if (origin === '') return { answer: answerHealth(draining, health), isRefused: false }
   const granted = origin.toLowerCase() === allowedOrigin.toLowerCase()
   const consent = {
     'webhook-allowed-origin': origin,
     'webhook-allowed-rate': allowedRate(headers['webhook-request-rate']),
   }
-  return { status: 200, headers: { allow: allowedMethods, ...(granted && consent) } }
-}
-
-/** Is this the answer to a handshake that got no consent? */
-export function isRefusedHandshake(headers: IncomingHttpHeaders, { status, headers: answered }: Answer): boolean {
-  return status === 200 && originOf(headers) !== '' && !('webhook-allowed-origin' in answered)
-}
-
-function originOf(headers: IncomingHttpHeaders): string {
-  const origin = headers['webhook-request-origin']
-  return typeof origin === 'string' ? origin.trim() : ''
+  const answer = { status: 200, headers: { allow: allowedMethods, ...(granted && consent) } }
+  return { answer, isRefused: !granted }
 }
 
 /** Grants the requested rate; any rate where none was requested, or the value is not a number. */

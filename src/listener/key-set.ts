@@ -1,15 +1,14 @@
 import { compactVerify, createRemoteJWKSet, customFetch, errors } from 'jose'
 import { trustPolicies } from '../core/trust.ts'
+import { systemClock } from '../support/clock.ts'
 import { isRecord } from '../support/is-record.ts'
+import { createRequestLimits } from '../support/request-limits.ts'
 
 /** `unavailable`: the key is not in the set that we have, and the set cannot be fetched now. */
 export type SignatureCheck = 'valid' | 'invalid' | 'unknownKey' | 'unavailable'
 
 /** The signing keys of the tenant. */
-export interface KeySet {
-  /** Checks the RS256 signature of a token. */
-  verify(token: string): Promise<SignatureCheck>
-}
+export type KeySet = ReturnType<typeof createKeySet>
 
 export interface KeySetOptions {
   /** https address of the key set. */
@@ -17,7 +16,7 @@ export interface KeySetOptions {
   /** Certificates (PEM) to trust beside Node's own. */
   readonly ca: string | undefined
   /** Longest wait for the whole answer, in milliseconds. @default 5_000 */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
   /** Ends a fetch under way. */
   readonly closing: AbortSignal
   /** Milliseconds of a monotonic clock. */
@@ -34,23 +33,23 @@ const cooldownMs = 30_000
 const maxAgeMs = 12 * 60 * 60_000
 
 /** Fetches the keys with jose, which asks again for unknown key ids, and checks signatures with them. */
-export function createKeySet(options: KeySetOptions): KeySet {
+export function createKeySet(options: KeySetOptions) {
   const { url, timeoutMs = 5_000, closing, elapsed, onFailure } = options
-  const fetchText = createFetch(options)
+  const limits = createRequestLimits(systemClock)
+  let connecting: ReturnType<typeof connect> | undefined
   let fetched = 0
   let failedAt = Number.NEGATIVE_INFINITY
 
-  async function fetchKeys(_url: string, { signal }: { readonly signal: AbortSignal }): Promise<Response> {
+  async function fetchKeys(): Promise<Response> {
     // jose knows no cooldown after a failure.
     if (elapsed() - failedAt < cooldownMs) throw new Error('the last fetch failed less than 30 s ago')
-    // Not AbortSignal.any, which keeps each fetch in memory for as long as `closing` lasts.
-    const ended = new AbortController()
-    const end = () => ended.abort()
-    signal.addEventListener('abort', end)
-    closing.addEventListener('abort', end)
-    if (closing.aborted) end()
+    const limit = limits.begin(closing, timeoutMs)
     try {
-      const text = await fetchText(ended.signal)
+      connecting ??= connect(options)
+      const send = await connecting
+      const { status, bodyAsText } = await send(limit.signal)
+      if (status !== 200) throw new Error(`the key set was answered with ${status}`)
+      const text = bodyAsText ?? ''
       if (!holdsKey(text)) throw new Error('the key set holds no usable key')
       fetched++
       return new Response(text)
@@ -59,19 +58,18 @@ export function createKeySet(options: KeySetOptions): KeySet {
       onFailure(error)
       throw error
     } finally {
-      signal.removeEventListener('abort', end)
-      closing.removeEventListener('abort', end)
+      limit.end()
     }
   }
 
   const keys = createRemoteJWKSet(new URL(url), {
-    timeoutDuration: timeoutMs,
     cooldownDuration: cooldownMs,
     cacheMaxAge: maxAgeMs,
     [customFetch]: fetchKeys,
   })
   return {
-    async verify(token) {
+    /** Checks the RS256 signature of a token. */
+    async verify(token: string): Promise<SignatureCheck> {
       const before = fetched
       try {
         await compactVerify(token, keys, { algorithms: ['RS256'] })
@@ -100,27 +98,17 @@ function holdsKey(text: string): boolean {
   return keys.some((key) => isRecord(key) && typeof key.n === 'string')
 }
 
-/** Fetches as the Azure SDKs do: through the proxy of the environment, and trusting the same certificates. */
-function createFetch({ url, ca }: KeySetOptions): (signal: AbortSignal) => Promise<string> {
-  const connect = async () => {
-    // Loaded with the first fetch, so that the start does not wait for them.
-    const { createAnswerLimitPolicy } = await import('../core/answer-limit.ts')
-    const { createDefaultHttpClient, createPipelineFromOptions, createPipelineRequest } = await import(
-      '@azure/core-rest-pipeline'
-    )
-    const client = createDefaultHttpClient()
-    const pipeline = createPipelineFromOptions({ retryOptions: { maxRetries: 0 }, redirectOptions: { maxRetries: 0 } })
-    for (const policy of trustPolicies(ca === undefined ? {} : { ca })) pipeline.addPolicy(policy, { phase: 'Sign' })
-    pipeline.addPolicy(createAnswerLimitPolicy({ maxBytes, longer: 'fail' }), { afterPhase: 'Sign' })
-    return (abortSignal: AbortSignal) =>
-      pipeline.sendRequest(client, createPipelineRequest({ url, abortSignal, disableKeepAlive: true }))
-  }
-  let connecting: ReturnType<typeof connect> | undefined
-  return async (signal) => {
-    connecting ??= connect()
-    const send = await connecting
-    const { status, bodyAsText } = await send(signal)
-    if (status !== 200) throw new Error(`the key set was answered with ${status}`)
-    return bodyAsText ?? ''
-  }
+/** Sends as the Azure SDKs do: through the proxy of the environment, and trusting the same certificates. */
+async function connect({ url, ca }: KeySetOptions) {
+  // Loaded with the first fetch, so that the start does not wait for them.
+  const { createAnswerLimitPolicy } = await import('../core/answer-limit.ts')
+  const { createDefaultHttpClient, createPipelineFromOptions, createPipelineRequest } = await import(
+    '@azure/core-rest-pipeline'
+  )
+  const client = createDefaultHttpClient()
+  const pipeline = createPipelineFromOptions({ retryOptions: { maxRetries: 0 }, redirectOptions: { maxRetries: 0 } })
+  for (const policy of trustPolicies(ca === undefined ? {} : { ca })) pipeline.addPolicy(policy, { phase: 'Sign' })
+  pipeline.addPolicy(createAnswerLimitPolicy({ maxBytes, longer: 'fail' }), { afterPhase: 'Sign' })
+  return (abortSignal: AbortSignal) =>
+    pipeline.sendRequest(client, createPipelineRequest({ url, abortSignal, disableKeepAlive: true }))
 }

@@ -1,36 +1,24 @@
-import type { Endpoints } from '../core/endpoints.ts'
 import type { EventHandler } from '../core/event.ts'
-import type { Logger } from '../core/logger.ts'
 import { createQuietLog } from '../core/quiet-log.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import type { Scope } from '../metadata/scope.ts'
 import { type Clock, systemClock } from '../support/clock.ts'
-import type { ListenerAuthentication } from './authentication.ts'
-import { createCredentialCheck } from './check-credential.ts'
+import { type CheckCredentialOptions, createCredentialCheck } from './check-credential.ts'
 import { createDispatcher, loadOf, stopDispatcher, whenIdle } from './dispatch.ts'
-import { createGate } from './gate.ts'
+import { createGate, type GateOptions } from './gate.ts'
 import { type FastifyHook, loadPlugins } from './host-plugins.ts'
 import { listen } from './listen.ts'
 import { createPathCheck } from './paths.ts'
-import { createBodyBudget } from './read-body.ts'
-import { createReplies, figuresOf } from './replies.ts'
+import { createReplies, figuresOf, type RepliesOptions, type ReplyFigures } from './replies.ts'
 import { answerUnknownPath, createRoutes, createUnknownPaths } from './routes.ts'
 import { createServer, type ServerLimits, serverDefaults } from './server.ts'
 
-export interface ListenerOptions {
-  readonly input: InputMetadata
-  readonly authentication: ListenerAuthentication
-  /** `authorityHost` is where Entra's signing keys are fetched, `ca` what is trusted for that. */
-  readonly endpoints: Endpoints
-  readonly logger: Logger
+export interface ListenerOptions
+  extends Pick<CheckCredentialOptions, 'input' | 'authentication' | 'endpoints' | 'keySetTimeoutMs'>,
+    Pick<GateOptions, 'health' | 'subscriptionWrittenAt'>,
+    Pick<RepliesOptions, 'logger' | 'onForeignDelivery'> {
   /** The current handler; without one deliveries are answered 503. */
   readonly handler: () => EventHandler | undefined
-  /** The body of the answer to OPTIONS without origin. Anybody may read it, so it must hold nothing secret. */
-  readonly health: () => unknown
-  /** Called for each delivery that names our event subscription and carries no known credential. */
-  readonly onForeignDelivery?: () => void
-  /** When our own write of the event subscription succeeded (epoch milliseconds). Undefined: it has not yet. */
-  readonly subscriptionWrittenAt: () => number | undefined
   /** The host's plugins, hooks and routes. @default none */
   readonly fastify?: FastifyHook | undefined
   /** Epoch milliseconds. @default Date.now, and a monotonic clock for durations */
@@ -39,21 +27,15 @@ export interface ListenerOptions {
   readonly clock?: Pick<Clock, 'setTimer'>
   /** Narrower bounds of the server. @default serverDefaults */
   readonly limits?: Partial<ServerLimits>
-  /** Longest wait for Entra's signing keys, in milliseconds. @default 5_000 */
-  readonly keySetTimeoutMs?: number
 }
 
 /** State and figures of a listener. */
-export interface ListenerStatus {
+export interface ListenerStatus extends ReplyFigures {
   readonly draining: boolean
   /** Handler calls that have not ended. */
   readonly running: number
   /** Bodies that wait for a handler call. */
   readonly waiting: number
-  /** Number of deliveries, which are all POSTs but validation requests, by the status of the answer. */
-  readonly answered: Readonly<Record<string, number>>
-  /** Deliveries that seem ours and carry no known credential; `lastAt` in epoch milliseconds. */
-  readonly foreign: { readonly count: number; readonly lastAt: number } | undefined
 }
 
 /**
@@ -77,16 +59,16 @@ export async function createListener(options: ListenerOptions) {
     )
   }
 
+  const { health, subscriptionWrittenAt, onForeignDelivery } = options
   const gate = createGate({
-    ...options,
+    ...{ handler, health, subscriptionWrittenAt, now },
     allowedOrigin: input.environment.eventGridOrigin,
     eventSubscriptionName: input.eventSubscriptionName,
     maxRequestBytes: input.maxRequestBytes,
     checkCredential: await createCredentialCheck({ ...options, log, closing: closing.signal, now, elapsed }),
-    now,
   })
   const limits = limitsFor(options)
-  const replies = createReplies({ ...options, source, log, now, dispatcher })
+  const replies = createReplies({ input, logger, log, source, onForeignDelivery, now, dispatcher })
   const server = createServer({
     ...{ limits, log },
     isOurPath: createPathCheck(input.subscriberEndpoint),
@@ -94,19 +76,15 @@ export async function createListener(options: ListenerOptions) {
   })
   const routes = createRoutes({
     ...{ gate, replies, elapsed },
-    deliveryBudget: createBodyBudget(limits.maxUnfinishedBytes),
-    validationBudget: createBodyBudget(limits.maxUnprovenBytes),
+    deliveryBudget: { maxBytes: limits.maxUnfinishedBytes, held: 0 },
+    validationBudget: { maxBytes: limits.maxUnprovenBytes, held: 0 },
   })
-  await loadPlugins(server.app, { host: options.fastify, routes, unknownPaths: createUnknownPaths(replies) })
+  await loadPlugins(server.app, options.fastify, [routes, createUnknownPaths(replies)])
   const listening = await listenOrClose(server, input)
 
   return {
     address: listening.address,
-    status: (): ListenerStatus => ({
-      draining: gate.draining,
-      ...loadOf(dispatcher),
-      ...figuresOf(replies),
-    }),
+    status: (): ListenerStatus => ({ draining: gate.draining, ...loadOf(dispatcher), ...figuresOf(replies) }),
     /** Answers new deliveries 503 and waits for running handlers, for `handlerTimeout` at most. */
     async drain(): Promise<void> {
       gate.draining = true

@@ -1,3 +1,6 @@
+import type { Scope } from '../metadata/scope.ts'
+import { oneLine, shellWord } from '../support/text.ts'
+
 /** The lines of the log about requests, with their levels. `info`: any scanner or probe may cause it. */
 export const logEvents = {
   /** Our event subscription seems to carry another credential. */
@@ -34,3 +37,19 @@ export const logEvents = {
 
 /** What the operator should learn from the log about a request. */
 export type LogEvent = keyof typeof logEvents
+
+/**
+ * Fields of the line `otherSender`: the event subscription, and the remedy if its name is a valid one. A renamed component leaves its former
+ * event subscription behind, at the same scope. A stranger may have written the name, so a line to paste holds letters, digits and hyphens
+ * only.
+ */
+export function otherSender(name: string, scope: Scope) {
+  // Event Grid sends names in upper case, and case has no meaning.
+  const eventSubscription = oneLine(name.toLowerCase(), 64)
+  if (!/^[a-z0-9-]{3,64}$/.test(eventSubscription)) return { eventSubscription }
+  const keep = eventSubscription.includes('-')
+    ? ''
+    : `; to go on with it in place of the present one, set eventSubscriptionName to ${eventSubscription}`
+  const deletion = `az eventgrid event-subscription delete --name ${eventSubscription} --source-resource-id ${shellWord(scope.id)}`
+  return { eventSubscription, remedy: `if the component was renamed, delete what it left behind: ${deletion}${keep}` }
+}

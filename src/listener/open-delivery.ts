@@ -1,6 +1,7 @@
 import type { Context } from '@opentelemetry/api'
 import { callerContext } from '../core/processing.ts'
-import type { Expiring } from './deadlines.ts'
+import type { CancelTimer } from '../support/clock.ts'
+import type { Expiring } from '../support/deadlines.ts'
 import type { DeliveryMember } from './read-delivery.ts'
 
 /**
@@ -44,6 +45,10 @@ export interface OpenDelivery extends Expiring {
   admitted: boolean
   /** It was given a slot and has not used it. */
   holdsSlot: boolean
+  /** Memory that it takes in the queue for a slot; 0 before its first wait. */
+  waitingBytes: number
+  /** Cancels the end of its first wait. */
+  endWait: CancelTimer | undefined
 }
 
 /** The place of an event in a delivery. */
@@ -66,5 +71,7 @@ export function openDelivery(delivery: Delivery, handlerTimeoutMs: number): Open
     settled: false,
     admitted: false,
     holdsSlot: false,
+    waitingBytes: 0,
+    endWait: undefined,
   }
 }

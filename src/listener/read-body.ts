@@ -7,11 +7,8 @@ export type BodyResult = Buffer | 'tooLarge' | 'noRoom'
 export interface BodyBudget {
   /** The most bytes of all unfinished bodies together. */
   readonly maxBytes: number
+  /** Bytes of the unfinished bodies. */
   held: number
-}
-
-export function createBodyBudget(maxBytes: number): BodyBudget {
-  return { maxBytes, held: 0 }
 }
 
 /**

@@ -1,23 +1,19 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { LogFields, Logger } from '../core/logger.ts'
+import type { Logger } from '../core/logger.ts'
 import { countRefused, type DeliverySource } from '../core/processing.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import { oneLine } from '../support/text.ts'
 import { decideAcknowledgement } from './acknowledgement.ts'
-import type { Admitted } from './admitted.ts'
-import { type Answer, problemAnswer } from './answer.ts'
+import { type Answer, problemAnswer, sendAnswer, sendPastHooks } from './answer.ts'
 import { type Dispatcher, dispatch } from './dispatch.ts'
 import { eventMetadata } from './event-metadata.ts'
-import { type GateDecision, isDelivery, tooLarge } from './gate.ts'
+import { type Admitted, type GateDecision, isDelivery, tooLarge } from './gate.ts'
 import { answerValidation, maxValidationBytes } from './handshake.ts'
-import { type LogEvent, logEvents } from './log-events.ts'
+import { type LogEvent, logEvents, otherSender } from './log-events.ts'
 import type { Delivery, EventOutcome } from './open-delivery.ts'
-import { otherSender } from './other-sender.ts'
 import type { BodyResult } from './read-body.ts'
 import { readDelivery } from './read-delivery.ts'
-import { sendAnswer, sendPastHooks } from './send-answer.ts'
 
 export interface RepliesOptions {
   readonly input: InputMetadata
@@ -25,6 +21,7 @@ export interface RepliesOptions {
   readonly log: QuietLog
   /** As traces and metrics name it. */
   readonly source: DeliverySource
+  /** Called for each delivery that names our event subscription and carries no known credential. */
   readonly onForeignDelivery?: (() => void) | undefined
   /** Epoch milliseconds. */
   readonly now: () => number
@@ -33,7 +30,7 @@ export interface RepliesOptions {
 
 /** Figures of the answers. */
 export interface ReplyFigures {
-  /** Number of deliveries by the status of the answer. */
+  /** Number of deliveries, which are all POSTs but validation requests, by the status of the answer. */
   readonly answered: Readonly<Record<string, number>>
   /** Deliveries that seem ours and carry no known credential; `lastAt` in epoch milliseconds. */
   readonly foreign: { readonly count: number; readonly lastAt: number } | undefined
@@ -49,11 +46,7 @@ export interface Replies extends RepliesOptions {
 }
 
 export function createReplies(options: RepliesOptions): Replies {
-  const { input, logger, log, source, onForeignDelivery, now, dispatcher } = options
-  return {
-    ...{ input, logger, log, source, onForeignDelivery, now, dispatcher },
-    ...{ acknowledged: 0, refused: new Map(), foreign: undefined },
-  }
+  return { ...options, acknowledged: 0, refused: new Map(), foreign: undefined }
 }
 
 export function figuresOf({ acknowledged, refused, foreign }: Replies): ReplyFigures {
@@ -79,7 +72,7 @@ export function answerBody(
     refuse(replies, reply, tooLarge(limit), 'unreadable')
   } else if (body === 'noRoom') {
     refuse(replies, reply, problemAnswer(503, 'Too many bodies are arriving at once.'), 'noRoom')
-  } else if (as === 'delivery') deliver(replies, reply, { headers: request.headers, body, arrivedAt })
+  } else if (as === 'delivery') deliver(replies, reply, body, arrivedAt)
   else {
     const answer = answerValidation(body)
     if (answer.status === 400) refuse(replies, reply, answer, 'unreadable')
@@ -106,13 +99,8 @@ export function answerError(replies: Replies, reply: FastifyReply, error: unknow
 
 const acknowledgement: Answer = { status: 200, headers: {} }
 
-interface Arrived {
-  readonly headers: IncomingHttpHeaders
-  readonly body: Buffer
-  readonly arrivedAt: number
-}
-
-function deliver(replies: Replies, reply: FastifyReply, { headers, body, arrivedAt }: Arrived): void {
+function deliver(replies: Replies, reply: FastifyReply, body: Buffer, arrivedAt: number): void {
+  const { headers } = reply.request
   const reading = readDelivery(body)
   if ('problem' in reading) {
     replies.log.warn('could not read a delivery', { reason: reading.problem })
@@ -138,16 +126,13 @@ function refuse(replies: Replies, reply: FastifyReply, answer: Answer, logEvent:
   const { 'webhook-request-origin': origin, 'aeg-subscription-name': name } = reply.request.headers
   const sender = logEvent === 'otherSender' ? otherSender(String(name), replies.input.scope) : undefined
   const asked = logEvent === 'otherOrigin' && typeof origin === 'string' && { origin: oneLine(origin, 120) }
-  report(replies, logEvent, { status: answer.status, ...asked, ...sender }, sender?.eventSubscription)
-  turnAway(replies, reply, answer, 'unread')
-}
-
-function report(replies: Replies, logEvent: LogEvent, fields: LogFields, about?: string): void {
   const { level, message } = logEvents[logEvent]
-  replies.log[level](message, fields, about)
-  if (logEvent !== 'foreign') return
-  replies.foreign = { count: (replies.foreign?.count ?? 0) + 1, lastAt: replies.now() }
-  replies.onForeignDelivery?.()
+  replies.log[level](message, { status: answer.status, ...asked, ...sender }, sender?.eventSubscription)
+  if (logEvent === 'foreign') {
+    replies.foreign = { count: (replies.foreign?.count ?? 0) + 1, lastAt: replies.now() }
+    replies.onForeignDelivery?.()
+  }
+  turnAway(replies, reply, answer, 'unread')
 }
 
 /** Answers a request whose events no handler gets. */

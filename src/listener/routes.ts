@@ -1,7 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { admit, admittedOf } from './admitted.ts'
 import { problemAnswer } from './answer.ts'
-import { type Gate, type GateDecision, judge } from './gate.ts'
+import { admit, admittedOf, type Gate, type GateDecision, judge } from './gate.ts'
 import { maxValidationBytes } from './handshake.ts'
 import { defaultPath, pathOf } from './paths.ts'
 import { type BodyBudget, type BodyResult, readBody } from './read-body.ts'
@@ -21,13 +20,8 @@ export interface RoutesOptions {
  * The routes of the listener as a Fastify plugin. It must not be wrapped by fastify-plugin: encapsulated, its parsers and its error handler
  * touch nothing of the host.
  */
-export function createRoutes({
-  gate,
-  replies,
-  deliveryBudget,
-  validationBudget,
-  elapsed,
-}: RoutesOptions): FastifyPluginAsync {
+export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
+  const { gate, replies, deliveryBudget, validationBudget, elapsed } = options
   function decide(request: FastifyRequest, reply: FastifyReply, proceed: () => void): void {
     const arrivedAt = elapsed()
     // A hook of the host may have replaced the headers.

@@ -1,11 +1,8 @@
-import type { CancelTimer, Clock } from '../support/clock.ts'
-import { type Admission, cancelWait, createAdmission, leave, tryEnter, type Waiter, wait } from './admission.ts'
+import type { Clock } from '../support/clock.ts'
 import type { OpenDelivery } from './open-delivery.ts'
 
 export interface SlotsOptions {
   readonly maxConcurrency: number
-  /** How long a delivery waits for its first slot. @default 3_000 */
-  readonly admissionWaitMs?: number
   readonly clock: Pick<Clock, 'setTimer'>
   /** A delivery that waited was given a slot. */
   readonly onSlot: (work: OpenDelivery) => void
@@ -13,68 +10,105 @@ export interface SlotsOptions {
   readonly onRefused: (work: OpenDelivery) => void
 }
 
-/** Handler calls at once, and the deliveries that wait for one. */
+/** Handler calls, `maxConcurrency` at once, and the deliveries that wait for one, in the order in which they came. */
 export interface Slots {
   readonly options: SlotsOptions
-  readonly admission: Admission
-  readonly waiters: WeakMap<OpenDelivery, WaitingDelivery>
+  readonly queue: Set<OpenDelivery>
+  /** Size of the queue. */
+  waiting: number
+  /** Memory of all deliveries in the queue. */
+  bytes: number
+  /** Slots in use. */
+  taken: number
+  handingOut: boolean
 }
 
-interface WaitingDelivery extends Waiter {
-  cancelTimer: CancelTimer | undefined
-}
-
+/** How long a delivery waits for its first slot. */
+const maxWaitMs = 3_000
+/** Deliveries in the queue. */
+const maxWaiting = 1_000
+/** Bytes of all deliveries in the queue. */
+const maxWaitingBytes = 64 * 1024 * 1024
 /** Memory that a waiting event takes beside its bytes. Without it a queue of tiny events would not be bounded. */
 const memberBytes = 300
 
 export function createSlots(options: SlotsOptions): Slots {
-  return { options, admission: createAdmission(options.maxConcurrency), waiters: new WeakMap() }
+  return { options, queue: new Set(), waiting: 0, bytes: 0, taken: 0, handingOut: false }
 }
 
 /** Takes a slot, or puts the delivery in the queue and returns false. */
 export function takeSlot(slots: Slots, work: OpenDelivery): boolean {
-  if (work.holdsSlot || tryEnter(slots.admission)) {
-    work.holdsSlot = false
-    work.admitted = true
-    return true
+  if (!work.holdsSlot) {
+    if (slots.waiting > 0 || slots.taken >= slots.options.maxConcurrency) {
+      wait(slots, work)
+      return false
+    }
+    slots.taken++
   }
-  const { clock, admissionWaitMs = 3_000, onRefused } = slots.options
-  const waiter = waiterOf(slots, work)
-  if (!wait(slots.admission, waiter, work.admitted ? 'again' : 'first')) onRefused(work)
-  else if (!work.admitted) waiter.cancelTimer = clock.setTimer(admissionWaitMs, () => onRefused(work))
-  return false
+  work.holdsSlot = false
+  work.admitted = true
+  return true
+}
+
+/** A delivery that was admitted before always finds room in the queue: its first wait bounded the number of these. */
+function wait(slots: Slots, work: OpenDelivery): void {
+  const { clock, onRefused } = slots.options
+  if (work.waitingBytes === 0) {
+    // It keeps the bytes of its events only, because the queue is bounded by bytes.
+    for (const member of work.delivery.members) if (!('invalid' in member)) member.forgetCloudEvent()
+    work.waitingBytes = work.delivery.bytes + work.delivery.members.length * memberBytes
+  }
+  if (!work.admitted) {
+    if (slots.waiting >= maxWaiting || slots.bytes + work.waitingBytes > maxWaitingBytes) {
+      onRefused(work)
+      return
+    }
+    work.endWait = clock.setTimer(maxWaitMs, () => onRefused(work))
+  }
+  slots.queue.add(work)
+  slots.waiting++
+  slots.bytes += work.waitingBytes
+}
+
+/** Takes a delivery out of the queue. Returns false if it was not in the queue. */
+export function leaveQueue(slots: Slots, work: OpenDelivery): boolean {
+  if (!slots.queue.delete(work)) return false
+  work.endWait?.()
+  slots.waiting--
+  slots.bytes -= work.waitingBytes
+  return true
 }
 
 /** Gives back the slot that a delivery was given and does not need. */
-export function releaseUnused({ admission }: Slots, work: OpenDelivery): void {
+export function releaseUnused(slots: Slots, work: OpenDelivery): void {
   if (!work.holdsSlot) return
   work.holdsSlot = false
-  leave(admission)
+  leave(slots)
 }
 
-/** Takes a delivery out of the queue. */
-export function leaveQueue({ admission, waiters }: Slots, work: OpenDelivery): void {
-  const waiter = waiters.get(work)
-  if (!waiter) return
-  waiter.cancelTimer?.()
-  cancelWait(admission, waiter)
+/** Gives a slot back; the delivery that came first gets it. */
+export function leave(slots: Slots): void {
+  slots.taken--
+  if (slots.waiting > 0) handOut(slots)
 }
 
-/** A waiting delivery keeps the bytes of its events only, because the queue is bounded by bytes. */
-function waiterOf({ waiters, options }: Slots, work: OpenDelivery): WaitingDelivery {
-  const known = waiters.get(work)
-  if (known) return known
-  for (const member of work.delivery.members) if (!('invalid' in member)) member.forgetCloudEvent()
-  const waiter: WaitingDelivery = {
-    cancelTimer: undefined,
-    bytes: work.delivery.bytes + work.delivery.members.length * memberBytes,
-    admit() {
-      waiter.cancelTimer?.()
+export function refuseAll(slots: Slots): void {
+  for (const work of [...slots.queue]) if (leaveQueue(slots, work)) slots.options.onRefused(work)
+}
+
+// A loop, not recursion: a synchronous handler calls `leave` within `onSlot`, a thousand times over.
+function handOut(slots: Slots): void {
+  if (slots.handingOut) return
+  slots.handingOut = true
+  try {
+    for (const work of slots.queue) {
+      if (slots.taken >= slots.options.maxConcurrency) break
+      leaveQueue(slots, work)
+      slots.taken++
       work.holdsSlot = true
-      options.onSlot(work)
-    },
-    refuse: () => options.onRefused(work),
+      slots.options.onSlot(work)
+    }
+  } finally {
+    slots.handingOut = false
   }
-  waiters.set(work, waiter)
-  return waiter
 }

@@ -2,15 +2,17 @@
 export type HandlingOutcome = 'resolved' | 'rejected' | 'invalid' | 'threw' | 'timedOut' | 'notTried'
 
 /** How an event is settled with the namespace. */
-export type Settlement =
-  | { readonly kind: 'acknowledge' | 'reject' }
-  | { readonly kind: 'release'; readonly delaySeconds: ReleaseDelay }
+export interface Settlement {
+  readonly kind: 'acknowledge' | 'release' | 'reject'
+  /** After a release the event is not delivered for so long. @default 0 */
+  readonly delaySeconds?: number
+}
 
-/** Delays of a release that Event Grid takes, in seconds (namespaces, data plane 2024-06-01). */
-export type ReleaseDelay = 0 | 10 | 60 | 600 | 3600
-
-/** By the broker's delivery count, from 1; the last is for every higher count. */
-const delays: readonly ReleaseDelay[] = [0, 10, 60, 600, 3600]
+/**
+ * Delays of a release that Event Grid takes, in seconds (namespaces, data plane 2024-06-01), by the broker's delivery
+ * count, from 1; the last is for every higher count.
+ */
+const delays = [0, 10, 60, 600, 3600]
 
 /**
  * Decides how an event is settled: resolved is acknowledged, rejected (or not an event at all) is rejected, all else is
@@ -21,7 +23,6 @@ const delays: readonly ReleaseDelay[] = [0, 10, 60, 600, 3600]
 export function decideSettlement(outcome: HandlingOutcome, deliveryCount: number): Settlement {
   if (outcome === 'resolved') return { kind: 'acknowledge' }
   if (outcome === 'rejected' || outcome === 'invalid') return { kind: 'reject' }
-  if (outcome === 'notTried') return { kind: 'release', delaySeconds: 0 }
-  const place = Math.min(Math.max(deliveryCount, 1), delays.length) - 1
-  return { kind: 'release', delaySeconds: delays[place] ?? 3600 }
+  if (outcome === 'notTried') return { kind: 'release' }
+  return { kind: 'release', delaySeconds: delays.at(Math.min(Math.max(deliveryCount, 1), delays.length) - 1) ?? 0 }
 }

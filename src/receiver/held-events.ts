@@ -1,68 +1,78 @@
-import type { Logger } from '../core/logger.ts'
-import type { QuietLog } from '../core/quiet-log.ts'
-import type { SteadyClock } from '../support/clock.ts'
+import { addDeadline, createDeadlines, type Expiring, removeDeadline, stopDeadlines } from '../support/deadlines.ts'
+import { membersOf } from '../support/placed-list.ts'
 import { decideSettlement, type HandlingOutcome, type Settlement } from './decide-settlement.ts'
-import type { LockedEvent, NamespaceClient } from './namespace-client.ts'
-import type { PullCounter } from './pull-counts.ts'
-import { createRenewalTimer, type RenewedLock } from './renewal-timer.ts'
-import { createSettler, type HeldLock, type SettleResult } from './settler.ts'
+import type { LockedEvent } from './namespace-client.ts'
+import type { OpenPullCounts } from './pull-counts.ts'
+import { createSettler, type HeldLock, type SettleResult, type SettlerOptions } from './settler.ts'
 
 /** An event that was received and is not settled yet. */
 export interface HeldEvent {
   readonly bytes: Buffer
   /** What the bytes hold, parsed. */
   readonly value: unknown
+  /** With the trace context that the event brings, as a delivery by push has it. */
   readonly metadata: Readonly<Record<string, string>>
   readonly redelivered: boolean
   /** Called once. It calls `onKnown` once, with false if the event may come again. */
   settle(outcome: HandlingOutcome, onKnown: (isSettled: boolean) => void): void
 }
 
-export interface HeldEventsOptions {
-  readonly client: Pick<NamespaceClient, 'settle'>
+export interface HeldEventsOptions extends SettlerOptions {
   readonly eventSubscriptionName: string
   /** How long a lock lasts, in ms. */
   readonly lockMs: number
-  readonly counter: PullCounter
-  readonly log: QuietLog
-  readonly logger: Logger
-  readonly clock: SteadyClock
+  readonly counts: OpenPullCounts
   /** Called when the handling of an event has ended, and again when it is settled or lost. */
   readonly onRoom: () => void
 }
 
+/** The next renewal of a lock, due at `expiresAt`. */
+interface Renewal extends Expiring {
+  readonly lock: HeldLock
+  expiresAt: number
+}
+
+/** Renewals that are due within this time share a request, and so no timer fires more often. */
+const togetherMs = 1_000
+
 /** Holds the lock of each received event while its handler runs, and settles it afterwards. */
 export function createHeldEvents(options: HeldEventsOptions) {
-  const { client, lockMs, counter, log, logger, clock, onRoom } = options
+  const { lockMs, counts, log, clock, onRoom } = options
   // In upper case, as a delivery by push has it.
   const subscriptionName = options.eventSubscriptionName.toUpperCase()
-  const settler = createSettler({
-    ...{ client, clock },
-    onSettled: (operation, events, failed) => logger.debug('settled', { operation, events, failed }),
-    onFailure: (operation, { reason }) => log.warn(`a request to ${operation} events failed`, { reason }),
+  const settler = createSettler(options)
+  const renewals = createDeadlines<Renewal>({
+    clock,
+    now: () => clock.elapsed(),
+    expire: (renewal) => void renew(renewal),
   })
-  const renewals = createRenewalTimer({ clock, renewEveryMs: lockMs / 2, renew })
   let size = 0
 
-  async function renew(lock: HeldLock): Promise<boolean> {
+  /** After half of a lock it is renewed. */
+  function scheduleRenewal(renewal: Renewal): void {
+    renewal.expiresAt = Math.floor((clock.elapsed() + lockMs / 2) / togetherMs) * togetherMs
+    addDeadline(renewals, renewal)
+  }
+
+  async function renew(renewal: Renewal): Promise<void> {
     const began = clock.elapsed()
-    const result = await settler.renew(lock)
+    scheduleRenewal(renewal)
+    const result = await settler.renew(renewal.lock)
     if (result === 'done') {
-      counter.lockRenewed()
-      lock.expiresAt = began + lockMs
-      return true
+      counts.lockRenewals++
+      renewal.lock.expiresAt = began + lockMs
+      return
     }
-    log.warn('the lock of an event could not be renewed, so Event Grid may deliver the event again', {
-      reason: result.lost,
-    })
-    return false
+    removeDeadline(renewals, renewal)
+    const { lost: reason } = result
+    log.warn('the lock of an event could not be renewed, so Event Grid may deliver the event again', { reason })
   }
 
   function release({ kind }: Settlement, result: SettleResult): void {
     size--
-    if (result === 'done') counter.eventSettled(kind)
+    if (result === 'done') counts.settled[kind]++
     else {
-      counter.settlementFailed()
+      counts.failedSettlements++
       log.warn(`an event could not be settled (${kind}), so Event Grid may deliver it again`, { reason: result.lost })
     }
     onRoom()
@@ -70,17 +80,23 @@ export function createHeldEvents(options: HeldEventsOptions) {
 
   return {
     hold({ lockToken, deliveryCount, origin, bytes, value }: LockedEvent, receivedAt: number): HeldEvent {
-      const lock: RenewedLock = { lockToken, origin, expiresAt: receivedAt + lockMs, renewAt: 0, place: -1 }
-      counter.eventReceived()
+      const lock: HeldLock = { lockToken, origin, expiresAt: receivedAt + lockMs }
+      const renewal: Renewal = { lock, expiresAt: 0, place: -1 }
+      counts.received++
       size++
-      renewals.add(lock)
+      scheduleRenewal(renewal)
       return {
         bytes,
         value,
-        metadata: metadataOf(subscriptionName, deliveryCount),
+        metadata: {
+          'aeg-subscription-name': subscriptionName,
+          // As a delivery by push has it: its count begins at 0.
+          'aeg-delivery-count': String(Math.max(deliveryCount - 1, 0)),
+          ...origin,
+        },
         redelivered: deliveryCount > 1,
         settle(outcome, onKnown) {
-          renewals.remove(lock)
+          removeDeadline(renewals, renewal)
           const settlement = decideSettlement(outcome, deliveryCount)
           // The handler call is free again now; the event is held until the namespace has answered.
           onRoom()
@@ -99,16 +115,9 @@ export function createHeldEvents(options: HeldEventsOptions) {
     idle: settler.idle,
     /** Ends settlements and renewals that are under way. */
     close(): void {
-      renewals.close()
+      stopDeadlines(renewals)
+      for (const renewal of membersOf(renewals.open)) removeDeadline(renewals, renewal)
       settler.close()
     },
-  }
-}
-
-/** As a delivery by push has it: its count begins at 0. */
-function metadataOf(subscriptionName: string, deliveryCount: number): Readonly<Record<string, string>> {
-  return {
-    'aeg-subscription-name': subscriptionName,
-    'aeg-delivery-count': String(Math.max(deliveryCount - 1, 0)),
   }
 }

@@ -10,7 +10,7 @@ import {
   type PipelinePolicy,
   type PipelineResponse,
 } from '@azure/core-rest-pipeline'
-import { readBounded } from '../core/answer-limit.ts'
+import { type AnswerLimit, readBounded } from '../core/answer-limit.ts'
 import { certificateRemedy } from '../core/certificate-fault.ts'
 import { silentEmulatorFix } from '../core/emulator-fix.ts'
 import type { Endpoints } from '../core/endpoints.ts'
@@ -51,41 +51,34 @@ export interface RequestFailure {
   readonly status?: number
   readonly reason: string
   /** What to do about it, where more is known than the status says. */
-  readonly fix?: string
-  readonly retryAfterMs?: number
+  readonly fix?: string | undefined
+  readonly retryAfterMs?: number | undefined
   /** Entra gave no token. */
   readonly noToken?: boolean
 }
 
 export type ReceiveAnswer = { readonly events: readonly LockedEvent[] } | { readonly failure: RequestFailure }
 
-/** A lock token that could not be settled, and why. */
-export interface FailedToken {
-  readonly lockToken: string
-  readonly code: string
-}
-
-export type SettleAnswer = { readonly failed: readonly FailedToken[] } | { readonly failure: RequestFailure }
+/** `failed`: the lock tokens that could not be settled, each with the reason. */
+export type SettleAnswer = { readonly failed: ReadonlyMap<string, string> } | { readonly failure: RequestFailure }
 
 /** What is done with locked events. */
 export type SettleOperation = Settlement['kind'] | 'renewLock'
 
+export interface SettleRequest {
+  readonly operation: SettleOperation
+  readonly lockTokens: readonly string[]
+  /** Trace contexts in which the events were made, as far as they bring one. */
+  readonly origins?: readonly TraceContext[]
+  readonly delaySeconds?: number
+  readonly signal: AbortSignal
+}
+
 /** One Queue event subscription, over its namespace's data plane. No method rejects. */
 export interface NamespaceClient {
   /** Waits for events, as long as `maxWaitSeconds` (10 to 120). */
-  receive(ask: {
-    readonly maxEvents: number
-    readonly maxWaitSeconds: number
-    readonly signal: AbortSignal
-  }): Promise<ReceiveAnswer>
-  settle(request: {
-    readonly operation: SettleOperation
-    readonly lockTokens: readonly string[]
-    /** Trace contexts of the events that are settled, as far as they bring one. */
-    readonly origins?: readonly TraceContext[]
-    readonly delaySeconds?: number
-    readonly signal: AbortSignal
-  }): Promise<SettleAnswer>
+  receive(ask: { maxEvents: number; maxWaitSeconds: number; signal: AbortSignal }): Promise<ReceiveAnswer>
+  settle(request: SettleRequest): Promise<SettleAnswer>
   close(): void
 }
 
@@ -102,8 +95,16 @@ export interface NamespaceClientOptions {
   readonly endpoints: Endpoints
 }
 
+interface NamespaceRequest {
+  readonly query: Readonly<Record<string, string>>
+  /** JSON. */
+  readonly body?: string
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+}
+
 /** Room for as many events of the largest size as one receive may bring, and what is around them. */
-const maxAnswerBytes = (maxEventsPerReceive + 1) * 1_100_000
+const answerLimit: AnswerLimit = { maxBytes: (maxEventsPerReceive + 1) * 1_100_000, longer: 'fail' }
 const settleTimeoutMs = 20_000
 /** Makes the pipeline hand out the body of every answer as a stream. */
 const allStatusCodes = new Set([Number.POSITIVE_INFINITY])
@@ -147,33 +148,29 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
   /** A text from outside: a proxy may answer with the headers that it got. */
   const shown = (text: string) => oneLine(scrub(text, secrets), 300)
 
-  async function post(
-    operation: string,
-    query: Readonly<Record<string, string>>,
-    request: { readonly body?: string; readonly timeoutMs: number; readonly signal: AbortSignal },
-  ): Promise<{ readonly body: Buffer } | { readonly failure: RequestFailure }> {
-    const { body, timeoutMs, signal } = request
+  async function post<Answer>(
+    operation: SettleOperation | 'receive',
+    { query, body, timeoutMs, signal }: NamespaceRequest,
+    read: (answer: Buffer) => Answer | undefined,
+  ): Promise<Answer | { readonly failure: RequestFailure }> {
     const limit = limits.begin(signal, timeoutMs)
     try {
-      const headers = createHttpHeaders({ accept: 'application/json', authorization: await authorization(signal) })
-      if (body !== undefined) headers.set('content-type', 'application/json')
-      const url = `${base}:${operation}?${new URLSearchParams({ ...query, 'api-version': apiVersion })}`
-      const response = await pipeline.sendRequest(
-        httpClient,
-        createPipelineRequest({
-          url,
-          method: 'POST',
-          headers,
-          abortSignal: limit.signal,
-          streamResponseStatusCodes: allStatusCodes,
-          ...(body !== undefined && { body }),
-        }),
-      )
+      const request = createPipelineRequest({
+        url: `${base}:${operation}?${new URLSearchParams({ ...query, 'api-version': apiVersion })}`,
+        method: 'POST',
+        headers: createHttpHeaders({ accept: 'application/json', authorization: await authorization(signal) }),
+        abortSignal: limit.signal,
+        streamResponseStatusCodes: allStatusCodes,
+      })
+      if (body !== undefined) {
+        request.headers.set('content-type', 'application/json')
+        request.body = body
+      }
+      const response = await pipeline.sendRequest(httpClient, request)
       const stream = response.readableStreamBody
-      const received = stream
-        ? await readBounded(stream, { maxBytes: maxAnswerBytes, longer: 'fail' })
-        : Buffer.alloc(0)
-      if (response.status === 200) return { body: received }
+      const received = stream ? await readBounded(stream, answerLimit) : Buffer.alloc(0)
+      if (response.status === 200)
+        return read(received) ?? { failure: { status: 200, reason: `the answer to ${operation} is not readable` } }
       if (response.status === 401 && authentication.kind === 'entra') authentication.credential.renew?.()
       return { failure: readRefusal(response, received.toString(), shown) }
     } catch (error) {
@@ -184,36 +181,27 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
   }
 
   return {
-    async receive({ maxEvents, maxWaitSeconds, signal }) {
+    receive({ maxEvents, maxWaitSeconds, signal }) {
       const query = { maxEvents: String(maxEvents), maxWaitTime: String(maxWaitSeconds) }
       // Event Grid answers by then; a connection that broke in silence must not keep the receive for ever.
       const timeoutMs = (maxWaitSeconds + 10) * 1000
-      const answer = await post('receive', query, { timeoutMs, signal })
-      if ('failure' in answer) return answer
-      const events = readReceived(answer.body)
-      return events ? { events } : { failure: { status: 200, reason: 'the answer to receive is not readable' } }
+      return post('receive', { query, timeoutMs, signal }, readReceived)
     },
-    async settle({ operation, lockTokens, delaySeconds = 0, signal }) {
+    settle({ operation, lockTokens, delaySeconds = 0, signal }) {
       const query: Record<string, string> = delaySeconds > 0 ? { releaseDelayInSeconds: String(delaySeconds) } : {}
-      const answer = await post(operation, query, {
-        body: JSON.stringify({ lockTokens }),
-        timeoutMs: settleTimeoutMs,
-        signal,
-      })
-      if ('failure' in answer) return answer
-      const failed = readFailedTokens(answer.body.toString())
-      return failed ? { failed } : { failure: { status: 200, reason: `the answer to ${operation} is not readable` } }
+      const body = JSON.stringify({ lockTokens })
+      return post(operation, { query, body, timeoutMs: settleTimeoutMs, signal }, readFailedTokens)
     },
     close: () => agent.destroy(),
   }
 }
 
 /** The events of an answer, each as the exact slice of it; `undefined` where the answer has another form. */
-function readReceived(bytes: Buffer): readonly LockedEvent[] | undefined {
+function readReceived(bytes: Buffer): { readonly events: readonly LockedEvent[] } | undefined {
   const parsed = readJson(bytes.toString())
   const values = isRecord(parsed) ? parsed.value : undefined
   if (!Array.isArray(values)) return undefined
-  if (values.length === 0) return []
+  if (values.length === 0) return { events: [] }
   const slices = sliceMemberOfItems(bytes, 'value', 'event')
   if (slices?.length !== values.length || slices.length > maxEventsPerReceive) return undefined
   const events = slices.flatMap(({ start, end }, index): LockedEvent[] => {
@@ -228,19 +216,21 @@ function readReceived(bytes: Buffer): readonly LockedEvent[] | undefined {
     const origin = isRecord(value) ? readTraceContext(value) : undefined
     return [{ bytes: own, value, lockToken: broker.lockToken, deliveryCount, origin }]
   })
-  return events.length === values.length ? events : undefined
+  return events.length === values.length ? { events } : undefined
 }
 
 /** `undefined` where the answer has another form: it may be that of a proxy, and nothing was settled. */
-function readFailedTokens(text: string): readonly FailedToken[] | undefined {
-  const parsed = readJson(text)
+function readFailedTokens(bytes: Buffer): { readonly failed: ReadonlyMap<string, string> } | undefined {
+  const parsed = readJson(bytes.toString())
   if (!isRecord(parsed)) return undefined
-  const { failedLockTokens: failed, succeededLockTokens: succeeded } = parsed
-  if (!Array.isArray(failed)) return Array.isArray(succeeded) ? [] : undefined
-  return failed.filter(isRecord).flatMap(({ lockToken, error }) => {
+  const { failedLockTokens, succeededLockTokens } = parsed
+  if (!Array.isArray(failedLockTokens) && !Array.isArray(succeededLockTokens)) return undefined
+  const failed = new Map<string, string>()
+  for (const { lockToken, error } of Array.isArray(failedLockTokens) ? failedLockTokens.filter(isRecord) : []) {
     const code = isRecord(error) && typeof error.code === 'string' ? oneLine(error.code, 60) : 'unknown'
-    return typeof lockToken === 'string' ? [{ lockToken, code }] : []
-  })
+    if (typeof lockToken === 'string') failed.set(lockToken, code)
+  }
+  return { failed }
 }
 
 function readRefusal(
@@ -251,28 +241,22 @@ function readRefusal(
   const parsed = readJson(body)
   const error = isRecord(parsed) && isRecord(parsed.error) ? parsed.error : {}
   const words = [error.code, error.message].filter((part) => typeof part === 'string').join(' ')
-  const retryAfterMs = readRetryAfter((name) => headers.get(name), Date.now())
   return {
     status,
     reason: [`status ${status}`, shown(words)].filter(Boolean).join(': '),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    retryAfterMs: readRetryAfter((name) => headers.get(name), Date.now()),
   }
 }
 
 function readError(error: unknown, namespaceEndpoint: string, shown: (text: string) => string): RequestFailure {
   if (error instanceof NoTokenError) {
     const { message: reason, fix, retryAfterMs } = error
-    return {
-      reason,
-      noToken: true,
-      ...(fix !== undefined && { fix }),
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
-    }
+    return { reason, noToken: true, fix, retryAfterMs }
   }
   if (error instanceof BindingError) return { reason: error.message, noToken: true }
   const code = isRestError(error) ? error.code : undefined
   const fix = certificateRemedy(code, namespaceEndpoint) ?? silentEmulatorFix(code, namespaceEndpoint)
   const message = error instanceof Error ? shown(error.message) : 'unknown'
   const reason = code !== undefined && !message.includes(code) ? `${code} ${message}` : message
-  return { reason, ...(fix !== undefined && { fix }) }
+  return { reason, fix }
 }

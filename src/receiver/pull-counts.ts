@@ -1,5 +1,3 @@
-import type { Settlement } from './decide-settlement.ts'
-
 /** What pull delivery has done since `init`. */
 export interface PullCounts {
   readonly received: number
@@ -12,31 +10,11 @@ export interface PullCounts {
   readonly receives: Readonly<Record<string, number>>
 }
 
-export type PullCounter = ReturnType<typeof createPullCounter>
+/** The same, as the receiver adds to them. */
+export type OpenPullCounts = ReturnType<typeof createPullCounts>
 
-/** Counts what pull delivery does. */
-export function createPullCounter() {
-  const counts = { received: 0, failedSettlements: 0, lockRenewals: 0 }
+export function createPullCounts() {
+  const receives: Record<string, number> = {}
   const settled = { acknowledge: 0, release: 0, reject: 0 }
-  const receives = new Map<string, number>()
-  return {
-    /** A receive ended; `status` is absent where there was no answer. */
-    receiveEnded(status: number | undefined): void {
-      const key = status === undefined ? 'none' : String(status)
-      receives.set(key, (receives.get(key) ?? 0) + 1)
-    },
-    eventReceived(): void {
-      counts.received++
-    },
-    eventSettled(kind: Settlement['kind']): void {
-      settled[kind]++
-    },
-    settlementFailed(): void {
-      counts.failedSettlements++
-    },
-    lockRenewed(): void {
-      counts.lockRenewals++
-    },
-    current: (): PullCounts => ({ ...counts, settled: { ...settled }, receives: Object.fromEntries(receives) }),
-  }
+  return { received: 0, settled, failedSettlements: 0, lockRenewals: 0, receives }
 }

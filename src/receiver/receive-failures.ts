@@ -19,7 +19,10 @@ export interface ReceiveFailuresOptions {
   readonly onPauseEnd: () => void
 }
 
-/** Pauses after receives that fail, longer each time, and logs when an outage begins and ends. */
+/**
+ * Pauses after receives that fail, longer each time and at least as long as the namespace asks for, and logs when an outage
+ * begins and ends.
+ */
 export function createReceiveFailures(options: ReceiveFailuresOptions) {
   const { remedy, logger, clock, signal, onPauseEnd } = options
   let failures = 0
@@ -39,7 +42,9 @@ export function createReceiveFailures(options: ReceiveFailuresOptions) {
       // Receives that were open together and failed together are one failure.
       if (isPausing) return
       failures++
-      const pauseMs = decidePause(failure, failures)
+      const random = (1 + Math.random()) / 2
+      const ownMs = backOff({ attempt: failures, baseMs: firstPauseMs, maxMs: maxPauseMs, random })
+      const pauseMs = Math.max(failure.retryAfterMs ?? 0, ownMs)
       if (failures <= maxOutageLines) {
         const fix = failure.fix ?? remedy(failure)
         logger.warn(`events cannot be received: ${failure.reason}${fix === undefined ? '' : `; ${fix}`}`, {
@@ -53,10 +58,4 @@ export function createReceiveFailures(options: ReceiveFailuresOptions) {
       })
     },
   }
-}
-
-/** The pause after so many failures in a row, in ms; at least as long as the namespace asks for. */
-function decidePause({ retryAfterMs = 0 }: RequestFailure, failures: number): number {
-  const random = (1 + Math.random()) / 2
-  return Math.max(retryAfterMs, backOff({ attempt: failures, baseMs: firstPauseMs, maxMs: maxPauseMs, random }))
 }

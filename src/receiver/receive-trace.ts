@@ -1,7 +1,14 @@
 import { type Attributes, context, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api'
 import { attribute, bounded, endSpan, errorType, instruments, messagingSystem, tracer } from '../core/opentelemetry.ts'
-import { remoteSpan, type TraceContext } from '../core/trace-context.ts'
-import type { NamespaceClient, NamespaceClientOptions, ReceiveAnswer, SettleAnswer } from './namespace-client.ts'
+import { remoteSpan } from '../core/trace-context.ts'
+import type {
+  NamespaceClient,
+  NamespaceClientOptions,
+  ReceiveAnswer,
+  SettleAnswer,
+  SettleOperation,
+  SettleRequest,
+} from './namespace-client.ts'
 
 /**
  * The same client; each request is a CLIENT span, `receive {event subscription}` or that of the settlement, where the
@@ -18,8 +25,13 @@ export function traceClient(
     [attribute.serverAddress]: bounded(new URL(at.namespaceEndpoint).hostname),
   }
 
-  async function traced<Answer extends ReceiveAnswer | SettleAnswer>(request: Request<Answer>): Promise<Answer> {
-    const { name, type, signal, origins = [], send, countOf } = request
+  async function traced<Answer extends ReceiveAnswer | SettleAnswer>(
+    name: 'receive' | SettleOperation,
+    { signal, origins = [], lockTokens = [] }: Pick<SettleRequest, 'signal'> & Partial<SettleRequest>,
+    send: () => Promise<Answer>,
+  ): Promise<Answer> {
+    if (!tracer() && !instruments()) return send()
+    const type = name === 'receive' ? 'receive' : 'settle'
     const attributes = { ...common, [attribute.operationName]: name, [attribute.operationType]: type }
     const spanName = `${name} ${bounded(at.eventSubscriptionName)}`
     // Without a parent: requests go on long after what began them.
@@ -31,38 +43,16 @@ export function traceClient(
     const error = signal.aborted ? undefined : typeOf(answer)
     const seconds = (performance.now() - since) / 1000
     instruments()?.operationDuration.record(seconds, { ...attributes, ...errorType(error) })
-    endSpan(span?.setAttribute(attribute.batchCount, countOf(answer)), error)
+    const { length } = 'events' in answer ? answer.events : lockTokens
+    endSpan(span?.setAttribute(attribute.batchCount, length), error)
     return answer
   }
 
-  const isTraced = () => tracer() !== undefined || instruments() !== undefined
   return {
-    receive(ask) {
-      const send = () => client.receive(ask)
-      if (!isTraced()) return send()
-      const countOf = (answer: ReceiveAnswer) => ('events' in answer ? answer.events.length : 0)
-      return traced({ name: 'receive', type: 'receive', signal: ask.signal, send, countOf })
-    },
-    settle(request) {
-      const send = () => client.settle(request)
-      if (!isTraced()) return send()
-      const { operation: name, lockTokens, origins, signal } = request
-      return traced({ name, type: 'settle', signal, origins, send, countOf: () => lockTokens.length })
-    },
+    receive: (ask) => traced('receive', ask, () => client.receive(ask)),
+    settle: (request) => traced(request.operation, request, () => client.settle(request)),
     close: client.close,
   }
-}
-
-interface Request<Answer> {
-  /** `messaging.operation.name`. */
-  readonly name: string
-  readonly type: 'receive' | 'settle'
-  readonly signal: AbortSignal
-  /** Trace contexts in which its events were made, to be linked to. */
-  readonly origins?: readonly TraceContext[] | undefined
-  readonly send: () => Promise<Answer>
-  /** Number of its events. */
-  readonly countOf: (answer: Answer) => number
 }
 
 /** `error.type` of an answer: the status, or why there was none. */

@@ -1,11 +1,9 @@
-import type { Logger } from '../core/logger.ts'
-import type { QuietLog } from '../core/quiet-log.ts'
-import { pause, type SteadyClock } from '../support/clock.ts'
+import { pause } from '../support/clock.ts'
 import { decideMaxEvents, decideReceive, firstMaxEvents } from './decide-receives.ts'
-import { createHeldEvents, type HeldEvent } from './held-events.ts'
+import { createHeldEvents, type HeldEvent, type HeldEventsOptions } from './held-events.ts'
 import type { NamespaceClient, RequestFailure } from './namespace-client.ts'
-import { createPullCounter, type PullCounts } from './pull-counts.ts'
-import { createReceiveFailures } from './receive-failures.ts'
+import { createPullCounts, type PullCounts } from './pull-counts.ts'
+import { createReceiveFailures, type ReceiveFailuresOptions } from './receive-failures.ts'
 
 /** Hands events to the application: the dispatcher that deliveries by push use too. */
 export interface EventDispatch {
@@ -19,19 +17,15 @@ export interface EventDispatch {
   readonly running: number
 }
 
-export interface ReceiverOptions {
+export interface ReceiverOptions
+  extends Pick<HeldEventsOptions, 'eventSubscriptionName' | 'log' | 'logger' | 'clock'>,
+    Pick<ReceiveFailuresOptions, 'remedy'> {
   readonly client: NamespaceClient
   readonly dispatch: EventDispatch
-  readonly eventSubscriptionName: string
   readonly maxConcurrency: number
   /** How long a lock lasts, in milliseconds; `undefined` where ARM was not asked. */
   readonly lockDurationMs: number | undefined
   readonly hasHandler: () => boolean
-  /** What to do about a refusal of the namespace, by its status. */
-  readonly remedy: (failure: RequestFailure) => string | undefined
-  readonly log: QuietLog
-  readonly logger: Logger
-  readonly clock: SteadyClock
 }
 
 export interface ReceiverStatus {
@@ -58,9 +52,9 @@ const minLockMs = 60_000
 export function createReceiver(options: ReceiverOptions) {
   const { client, dispatch, clock, logger, maxConcurrency } = options
   const closing = new AbortController()
-  const counter = createPullCounter()
+  const counts = createPullCounts()
   const lockMs = options.lockDurationMs ?? minLockMs
-  const held = createHeldEvents({ ...options, lockMs, counter, onRoom: pumpSoon })
+  const held = createHeldEvents({ ...options, lockMs, counts, onRoom: pumpSoon })
   const failures = createReceiveFailures({ ...options, signal: closing.signal, onPauseEnd: pump })
   const open = new Set<{ readonly asked: number }>()
   let willPump = false
@@ -95,11 +89,8 @@ export function createReceiver(options: ReceiverOptions) {
     const answer = await client.receive({ maxEvents: asked, maxWaitSeconds, signal: closing.signal })
     open.delete(request)
     const receivedAt = clock.elapsed()
-    if ('failure' in answer) {
-      notReceived(answer.failure)
-      return
-    }
-    counter.receiveEnded(200)
+    if ('failure' in answer) return notReceived(answer.failure)
+    countReceive('200')
     failures.succeeded()
     everReceived = true
     logger.debug('received', { events: answer.events.length, askedFor: asked })
@@ -109,9 +100,13 @@ export function createReceiver(options: ReceiverOptions) {
     pump()
   }
 
+  function countReceive(status: string): void {
+    counts.receives[status] = (counts.receives[status] ?? 0) + 1
+  }
+
   function notReceived(failure: RequestFailure): void {
     if (closing.signal.aborted) return
-    counter.receiveEnded(failure.status)
+    countReceive(String(failure.status ?? 'none'))
     wasFull = false
     // The answer may have been too long for the way.
     if (failure.status === undefined) maxEvents = Math.ceil(maxEvents / 2)
@@ -124,7 +119,7 @@ export function createReceiver(options: ReceiverOptions) {
       failure: failures.current(),
       everReceived,
       draining: closing.signal.aborted,
-      counts: counter.current(),
+      counts: structuredClone(counts),
     }),
     /** To be called when a handler was attached. */
     handlerAttached: pump,
@@ -133,7 +128,7 @@ export function createReceiver(options: ReceiverOptions) {
       closing.abort()
       dispatch.stop()
       const timeIsUp = new AbortController()
-      const drained = Promise.all([dispatch.idle(), held.idle()]).then(() => held.idle())
+      const drained = dispatch.idle().then(held.idle)
       await Promise.race([drained, pause(clock, drainMs, timeIsUp.signal)])
       timeIsUp.abort()
       held.close()

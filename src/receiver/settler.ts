@@ -1,3 +1,5 @@
+import type { Logger } from '../core/logger.ts'
+import type { QuietLog } from '../core/quiet-log.ts'
 import type { TraceContext } from '../core/trace-context.ts'
 import { backOff } from '../support/back-off.ts'
 import { pause, type SteadyClock } from '../support/clock.ts'
@@ -18,11 +20,9 @@ export type SettleResult = 'done' | { readonly lost: string }
 
 export interface SettlerOptions {
   readonly client: Pick<NamespaceClient, 'settle'>
+  readonly log: QuietLog
+  readonly logger: Logger
   readonly clock: SteadyClock
-  /** Called after each request that was answered: how many lock tokens it had, and how many of them failed. */
-  readonly onSettled: (operation: SettleOperation, events: number, failed: number) => void
-  /** Called after each request that failed. */
-  readonly onFailure: (operation: SettleOperation, failure: RequestFailure) => void
 }
 
 interface Waiting {
@@ -43,33 +43,22 @@ const firstPauseMs = 200
 const maxPauseMs = 5_000
 
 /** Settles and renews locks: those of one kind that come together share a request. */
-export function createSettler({ client, clock, onSettled, onFailure }: SettlerOptions) {
+export function createSettler({ client, log, logger, clock }: SettlerOptions) {
   const queues = new Map<string, Queue>()
   const closing = new AbortController()
-  const idleListeners: (() => void)[] = []
+  let idle: PromiseWithResolvers<void> | undefined
   /** Settlements under way or waiting for their turn. */
   let settling = 0
 
-  function queueOf(operation: SettleOperation, delaySeconds: number): Queue {
-    const key = delaySeconds === 0 ? operation : `${operation} ${delaySeconds}`
-    const known = queues.get(key)
-    if (known) return known
-    const queue = { operation, delaySeconds, waiting: [], sending: false }
+  function enqueue(waiting: Waiting, operation: SettleOperation, delaySeconds = 0): void {
+    const key = `${operation} ${delaySeconds}`
+    const queue = queues.get(key) ?? { operation, delaySeconds, waiting: [], sending: false }
     queues.set(key, queue)
-    return queue
-  }
-
-  function enqueue(waiting: Waiting, queue: Queue): void {
     queue.waiting.push(waiting)
     if (queue.sending) return
     queue.sending = true
     // Handlers that end in the same turn share the request.
     setImmediate(() => void drain(queue))
-  }
-
-  function settled(): void {
-    settling--
-    if (settling === 0) for (const tell of idleListeners.splice(0)) tell()
   }
 
   async function drain(queue: Queue): Promise<void> {
@@ -85,16 +74,15 @@ export function createSettler({ client, clock, onSettled, onFailure }: SettlerOp
       const origins = left.flatMap(({ lock }) => lock.origin ?? [])
       const answer = await client.settle({ operation, lockTokens, origins, delaySeconds, signal: closing.signal })
       if ('failed' in answer) {
-        onSettled(operation, left.length, answer.failed.length)
-        const codes = new Map(answer.failed.map(({ lockToken, code }) => [lockToken, code]))
-        for (const waiting of left) {
-          const code = codes.get(waiting.lock.lockToken)
-          waiting.onEnd(code === undefined ? 'done' : { lost: code })
+        logger.debug('settled', { operation, events: left.length, failed: answer.failed.size })
+        for (const { lock, onEnd } of left) {
+          const code = answer.failed.get(lock.lockToken)
+          onEnd(code === undefined ? 'done' : { lost: code })
         }
         return
       }
       const { failure } = answer
-      onFailure(operation, failure)
+      log.warn(`a request to ${operation} events failed`, { reason: failure.reason })
       const waitMs = Math.max(
         failure.retryAfterMs ?? 0,
         backOff({ attempt, baseMs: firstPauseMs, maxMs: maxPauseMs, random: Math.random() }),
@@ -111,22 +99,24 @@ export function createSettler({ client, clock, onSettled, onFailure }: SettlerOp
 
   return {
     /** Calls `onEnd` once, later. */
-    settle(lock: HeldLock, settlement: Settlement, onEnd: (result: SettleResult) => void): void {
-      const delaySeconds = settlement.kind === 'release' ? settlement.delaySeconds : 0
+    settle(lock: HeldLock, { kind, delaySeconds }: Settlement, onEnd: (result: SettleResult) => void): void {
       settling++
       const onAnswer = (result: SettleResult) => {
         onEnd(result)
-        settled()
+        settling--
+        if (settling > 0) return
+        idle?.resolve()
+        idle = undefined
       }
-      enqueue({ lock, onEnd: onAnswer }, queueOf(settlement.kind, delaySeconds))
+      enqueue({ lock, onEnd: onAnswer }, kind, delaySeconds)
     },
-    renew: (lock: HeldLock) => new Promise<SettleResult>((onEnd) => enqueue({ lock, onEnd }, queueOf('renewLock', 0))),
+    renew: (lock: HeldLock) => new Promise<SettleResult>((onEnd) => enqueue({ lock, onEnd }, 'renewLock')),
     /** Resolves when every settlement has ended. A renewal is not awaited. */
-    idle: () =>
-      new Promise<void>((resolve) => {
-        if (settling === 0) resolve()
-        else idleListeners.push(resolve)
-      }),
+    async idle(): Promise<void> {
+      if (settling === 0) return
+      idle ??= Promise.withResolvers()
+      await idle.promise
+    },
     /** Ends what is still under way: every lock that waits is lost. */
     close: () => closing.abort(),
   }

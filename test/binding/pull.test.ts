@@ -626,17 +626,18 @@ it('takes no answer of another server for a settlement: it asks again', async ()
   expect(log.text()).toContain('"reason":"the answer to acknowledge is not readable"')
 })
 
-it('closes once its events are settled, though the renewal of a lock has no answer', async () => {
+/** A pull side that holds one event whose handler takes until `finish`; `answer` gives the answers to the other requests. */
+async function holdEvent(answer: (operation: string) => string | undefined) {
   const received = [{ brokerProperties: { lockToken: 'lock', deliveryCount: 1 }, event: order('one') }]
   const asked: string[] = []
   const { namespaceEndpoint, binding: options } = await startNamespace(({ url = '' }, response) => {
     const [, operation = ''] = /:(\w+)\?/.exec(url) ?? []
     asked.push(operation)
-    if (operation === 'acknowledge') response.end('{"failedLockTokens":[],"succeededLockTokens":["lock"]}')
-    else if (asked.length === 1) response.end(JSON.stringify({ value: received }))
+    const text = asked.length === 1 ? JSON.stringify({ value: received }) : answer(operation)
+    if (text !== undefined) response.end(text)
   })
   const { byKey } = await openPull()
-  const { pull } = parseMetadata({ ...byKey, namespaceEndpoint, handlerTimeout: '2m' })
+  const { pull } = parseMetadata({ ...byKey, namespaceEndpoint, handlerTimeout: '10m' })
   if (!pull) throw new Error('no pull side')
   const { promise: open, resolve: finish } = Promise.withResolvers<void>()
   const onEvent = vi.fn(() => open)
@@ -648,9 +649,36 @@ it('closes once its events are settled, though the renewal of a lock has no answ
   })
   await side.start('wait', new AbortController().signal)
   await expect.poll(() => onEvent.mock.calls).toHaveLength(1)
+  return { side, asked, finish, advance }
+}
+
+const settledLock = '{"failedLockTokens":[],"succeededLockTokens":["lock"]}'
+
+it('closes once its events are settled, though the renewal of a lock has no answer', async () => {
+  const { side, asked, finish, advance } = await holdEvent((operation) =>
+    operation === 'acknowledge' ? settledLock : undefined,
+  )
   advance(31_000)
   await expect.poll(() => asked).toContain('renewLock')
   finish()
   await side.close()
   expect(asked.at(-1)).toBe('acknowledge')
+})
+
+it('renews the lock of an event at each half of it, as long as its handler runs and no longer', async () => {
+  const { side, asked, finish, advance } = await holdEvent((operation) =>
+    operation === 'receive' ? undefined : settledLock,
+  )
+  const renewals = () => asked.filter((operation) => operation === 'renewLock').length
+  advance(28_000)
+  expect(renewals()).toBe(0)
+  for (const count of [1, 2, 3]) {
+    advance(30_000)
+    await expect.poll(() => side.health().pull?.lockRenewals).toBe(count)
+  }
+  finish()
+  await expect.poll(() => asked.at(-1)).toBe('acknowledge')
+  advance(120_000)
+  await side.close()
+  expect(renewals()).toBe(3)
 })

@@ -1,13 +1,5 @@
-import type { CancelTimer, Clock } from '../support/clock.ts'
-import {
-  countOf,
-  createPlacedList,
-  membersOf,
-  type Placed,
-  type PlacedList,
-  place,
-  unplace,
-} from '../support/placed-list.ts'
+import type { CancelTimer, Clock } from './clock.ts'
+import { countOf, createPlacedList, membersOf, type Placed, type PlacedList, place, unplace } from './placed-list.ts'
 
 /** An item with a deadline, by `now`. */
 export interface Expiring extends Placed {
@@ -23,7 +15,7 @@ export interface DeadlinesOptions<T extends Expiring> {
 }
 
 /**
- * The deadlines of all items, with one timer: thousands of deliveries begin and end each second, and nearly all end in time. The timer is
+ * The deadlines of all items, with one timer: thousands of items come and go each second, and nearly all go in time. The timer is
  * set for the first item; when it fires it is set for the earliest of the rest.
  */
 export interface Deadlines<T extends Expiring> {
@@ -39,6 +31,7 @@ export function createDeadlines<T extends Expiring>(options: DeadlinesOptions<T>
   return { options, open: createPlacedList(), cancel: undefined, timerAt: Number.POSITIVE_INFINITY, stopped: false }
 }
 
+/** Adds an item, which is in no list. `expire` may add it again. */
 export function addDeadline<T extends Expiring>(deadlines: Deadlines<T>, item: T): void {
   place(deadlines.open, item)
   if (item.expiresAt < deadlines.timerAt) setFor(deadlines, item.expiresAt)
