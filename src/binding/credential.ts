@@ -41,10 +41,8 @@ export interface RenewableCredential extends TokenCredential {
  */
 export function createCredential(metadata: CredentialMetadata, options: CredentialOptions): RenewableCredential {
   const { tokenTimeoutMs = 30_000 } = options
-  const authorityHost = (options.endpoints.authorityHost ?? options.environment.authorityHost).replace(
-    /(?<!\/)\/+$/,
-    '',
-  )
+  const { authorityHost: givenHost = options.environment.authorityHost } = options.endpoints
+  const authorityHost = givenHost.replace(/(?<!\/)\/+$/, '')
   const waits = new AsyncLocalStorage<TokenWait>()
   const secrets = metadata.kind === 'clientSecret' ? [metadata.clientSecret.reveal()] : []
   const context = {
@@ -73,12 +71,15 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
     async getToken(scopes, tokenOptions) {
       const key = [scopes, tokenOptions?.tenantId ?? ''].flat().join(' ')
       const tokens = cache
-      const known = tokenOptions?.claims ? undefined : tokens.get(key)
-      if (known && known.expiresOnTimestamp - renewalMs > Date.now()) return forOneRequest(known)
-      tokens.delete(key)
-      const token = await fetchToken(scopes, tokenOptions)
-      tokens.set(key, token)
-      return forOneRequest(token)
+      let token = tokenOptions?.claims ? undefined : tokens.get(key)
+      if (!token || token.expiresOnTimestamp - renewalMs <= Date.now()) {
+        tokens.delete(key)
+        token = await fetchToken(scopes, tokenOptions)
+        tokens.set(key, token)
+      }
+      // For the SDKs' clients it is good for this request, by its date. They keep a token with a later date themselves, and renew it in the
+      // background, where a failure is an unhandled rejection, which ends the process.
+      return { ...token, expiresOnTimestamp: 0 }
     },
   }
 
@@ -104,14 +105,6 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
 
 /** A token that expires sooner is renewed. Azure's libraries leave the same time. */
 const renewalMs = 2 * 60_000
-
-/**
- * The token as the SDKs' clients get it: good for this request, by its date. They keep a token with a later date
- * themselves, and renew it in the background, where a failure is an unhandled rejection, which ends the process.
- */
-function forOneRequest(token: AccessToken): AccessToken {
-  return { ...token, expiresOnTimestamp: 0 }
-}
 
 function connect(
   metadata: CredentialMetadata,

@@ -73,7 +73,7 @@ export function judgeInput(facts: InputFacts, now: number): InputHealth {
   return { status, reasons, answered, ready: !down && mayBeRouted }
 }
 
-export interface PullFacts {
+interface PullFacts {
   readonly closed: boolean
   readonly handlerAttached: boolean
   /** Absent where ARM is not asked. */
@@ -129,14 +129,15 @@ export function judgeOutput(lastFailure: string | undefined): SideHealth {
     : { status: 'degraded', reasons: [`the last publish failed: ${lastFailure}`] }
 }
 
-const worstFirst: readonly HealthStatus[] = ['unhealthy', 'degraded', 'healthy']
+/** The worst last. */
+export const healthStatuses: readonly HealthStatus[] = ['healthy', 'degraded', 'unhealthy']
 
-export function judge(sides: { input: InputHealth | undefined; output: SideHealth | undefined }): Health {
-  const { input, output } = sides
-  const worst = worstFirst.find((status) => input?.status === status || output?.status === status)
-  return {
-    status: worst ?? 'unhealthy',
-    ...(input && { input }),
-    ...(output && { output }),
-  }
+interface Sides {
+  readonly input: InputHealth | undefined
+  readonly output: SideHealth | undefined
+}
+
+export function judge({ input, output }: Sides): Health {
+  const worst = healthStatuses.findLast((status) => input?.status === status || output?.status === status)
+  return { status: worst ?? 'unhealthy', ...(input && { input }), ...(output && { output }) }
 }

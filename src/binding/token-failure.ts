@@ -23,13 +23,7 @@ export interface TokenFailureContext {
 }
 
 /** Entra's own codes for a fault of its own (Microsoft identity platform: error codes). */
-const passingCodes: ReadonlySet<string> = new Set([
-  'AADSTS90033',
-  'AADSTS90055',
-  'AADSTS90006',
-  'AADSTS50196',
-  'AADSTS90012',
-])
+const passingCodes = new Set(['AADSTS90033', 'AADSTS90055', 'AADSTS90006', 'AADSTS50196', 'AADSTS90012'])
 
 /**
  * Judges why no token came, from what was thrown and how the last exchange with Entra went: refused for good (a
