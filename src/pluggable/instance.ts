@@ -48,11 +48,10 @@ export function createInstance(options: InstanceOptions) {
     return readers.deliver({ data, contentType, metadata: forwardedMetadata(event) })
   }
 
+  const common = { component: name, logger, endpoints }
   const input = createSide({
+    ...common,
     side: 'input',
-    component: name,
-    logger,
-    endpoints,
     onRestart: () => readers.abandon('the component restarts'),
     onOpen(binding, { warnings }) {
       warnOnce(warnings)
@@ -63,11 +62,8 @@ export function createInstance(options: InstanceOptions) {
     makeRoom: async ({ input }) => input !== undefined && freePort(input.handshakePort, name),
   })
   const output = createSide({
+    ...common,
     side: 'output',
-    component: name,
-    logger,
-    endpoints,
-    onRestart() {},
     onOpen: (_binding, { warnings }) => warnOnce(warnings),
   })
 
@@ -80,8 +76,7 @@ export function createInstance(options: InstanceOptions) {
           'when the application listens on its --app-port and answers OPTIONS of the route with 2xx or 405, or the component says ' +
           'direction: input. After a restart of this process, restart daprd',
       )
-    }, readWarningMs)
-    readWarning.unref()
+    }, readWarningMs).unref()
   }
 
   return {

@@ -1,18 +1,13 @@
-import type { Metrics } from '../binding/metrics.ts'
-import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import { createQuietLog } from '../core/quiet-log.ts'
 import type { Side as SideName } from '../metadata/field-table.ts'
 import { printable } from '../support/text.ts'
 import type { Texts } from './contract.ts'
-import { createInstance, type Instance } from './instance.ts'
+import { createInstance, type Instance, type InstanceOptions } from './instance.ts'
 
-export interface InstancesOptions {
+export interface InstancesOptions extends Pick<InstanceOptions, 'metrics' | 'endpoints' | 'readWarningMs'> {
   readonly loggerOf: (component?: string) => Logger
-  readonly metrics: Metrics
-  readonly endpoints?: Endpoints | undefined
-  readonly readWarningMs?: number | undefined
   /** Components that may be initialised: more than a sidecar ever has. @default 1_000 */
   readonly maxInitialized?: number
 }
@@ -64,18 +59,11 @@ export function createInstances(options: InstancesOptions) {
     const uninitialized = [...instances.values()].filter(({ inUse }) => !inUse)
     if (uninitialized[0] && uninitialized.length >= maxUninitialized) forget(uninitialized[0])
     const instance = createInstance({
-      name,
-      logger: loggerOf(name),
-      metrics,
-      endpoints,
-      readWarningMs,
-      freePort,
-      onUninitialized: (fix) =>
-        quiet.warn(
-          `a component was not initialised in this process; ${fix}`,
-          { component: printable(name) },
-          printable(name),
-        ),
+      ...{ name, logger: loggerOf(name), metrics, endpoints, readWarningMs, freePort },
+      onUninitialized(fix) {
+        const component = printable(name)
+        quiet.warn(`a component was not initialised in this process; ${fix}`, { component }, component)
+      },
     })
     instances.set(name, instance)
     return instance

@@ -7,11 +7,10 @@ import type { Endpoints } from '../core/endpoints.ts'
 import type { Logger } from '../core/logger.ts'
 import { createPeers, serverOptions } from '../support/grpc-peers.ts'
 import { loadContract } from './contract.ts'
-import { createInputService } from './input-service.ts'
 import type { Instance } from './instance.ts'
 import { createInstances } from './instances.ts'
-import { createOutputService } from './output-service.ts'
-import { claimSockets, type SocketFiles } from './socket-files.ts'
+import { createInputService, createOutputService } from './services.ts'
+import { claimSockets } from './socket-files.ts'
 
 export interface PluggableOptions {
   readonly folder: string
@@ -42,7 +41,6 @@ export type Pluggable = Awaited<ReturnType<typeof createPluggable>>
  */
 export async function createPluggable(options: PluggableOptions) {
   const { socketMode = 0o660, loggerOf, endpoints, readWarningMs, signal, lockTimeoutMs } = options
-  const folder = resolve(options.folder)
   const logger = loggerOf()
   const metrics = createMetrics()
   const instances = createInstances({ loggerOf, metrics, endpoints, readWarningMs })
@@ -66,24 +64,20 @@ export async function createPluggable(options: PluggableOptions) {
   const peers = createPeers(server, {
     onRefused: (error) => logger.warn('a connection could not be accepted', { reason: error.message }),
   })
-  let files: SocketFiles
-  try {
-    files = await claimSockets({
-      folder,
-      names: socketNames,
-      mode: socketMode,
-      bind: async (path) => void (await peers.listen({ path })),
-      onWarning: (warning) => logger.warn(warning),
-      onWait: (path) => logger.debug(`waits for the lock ${path} of another process`),
-      signal,
-      lockTimeoutMs,
-    })
-  } catch (error) {
+  const files = await claimSockets({
+    folder: resolve(options.folder),
+    names: socketNames,
+    mode: socketMode,
+    bind: async (path) => void (await peers.listen({ path })),
+    onWarning: (warning) => logger.warn(warning),
+    onWait: (path) => logger.debug(`waits for the lock ${path} of another process`),
+    signal,
+    lockTimeoutMs,
+  }).catch(async (error: unknown) => {
     await peers.close(0)
     await instances.close()
     throw error
-  }
-
+  })
   if (files.replaced) {
     logger.warn(
       'replaced the sockets of a killed process. Restart a daprd that has run since then: it does not initialise its components again',

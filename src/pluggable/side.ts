@@ -16,7 +16,7 @@ export interface SideOptions {
   readonly logger: Logger
   readonly endpoints?: Endpoints | undefined
   /** Called before a running side is closed: releases what keeps it open. */
-  readonly onRestart: () => void
+  readonly onRestart?: () => void
   /** Called with a binding before it is initialised. The caller logs the warnings. */
   readonly onOpen: (binding: Binding, metadata: Metadata) => void
   /** Called when the port is in use. True: try again, it may be free now. */
@@ -92,7 +92,7 @@ export function createSide(options: SideOptions) {
     if (!current) return
     const { binding } = current
     current = undefined
-    onRestart()
+    onRestart?.()
     await binding?.close()
   }
 

@@ -3,7 +3,7 @@ import { BindingError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import { failureOf } from './status.ts'
 
-export interface CallEnd {
+interface CallEnd {
   readonly code: string
   readonly durationMs: number
   readonly error?: unknown
