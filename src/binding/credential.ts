@@ -137,28 +137,22 @@ function connect(
       createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'fail' }),
     ].map((policy) => ({ policy, position: 'perRetry' as const })),
   }
+  const client = 'clientId' in metadata && metadata.clientId ? { clientId: metadata.clientId } : {}
+  const tenant = 'tenantId' in metadata && metadata.tenantId ? { tenantId: metadata.tenantId } : {}
   switch (metadata.kind) {
     case 'clientSecret':
       return new ClientSecretCredential(metadata.tenantId, metadata.clientId, metadata.clientSecret.reveal(), common)
     case 'managedIdentity':
-      return new ManagedIdentityCredential({ ...common, ...(metadata.clientId && { clientId: metadata.clientId }) })
+      return new ManagedIdentityCredential({ ...common, ...client })
     case 'workloadIdentity':
-      return new WorkloadIdentityCredential({
-        ...common,
-        ...(metadata.tenantId && { tenantId: metadata.tenantId }),
-        ...(metadata.clientId && { clientId: metadata.clientId }),
-      })
+      return new WorkloadIdentityCredential({ ...common, ...tenant, ...client })
     case 'cli':
-      return new AzureCliCredential({ ...(metadata.tenantId && { tenantId: metadata.tenantId }) })
-    case 'default':
-      return new DefaultAzureCredential({
-        ...common,
-        ...(metadata.tenantId && { tenantId: metadata.tenantId }),
-        ...(metadata.clientId && {
-          managedIdentityClientId: metadata.clientId,
-          workloadIdentityClientId: metadata.clientId,
-        }),
-      })
+      return new AzureCliCredential({ ...tenant })
+    case 'default': {
+      const { clientId } = metadata
+      const clients = clientId && { managedIdentityClientId: clientId, workloadIdentityClientId: clientId }
+      return new DefaultAzureCredential({ ...common, ...tenant, ...clients })
+    }
   }
 }
 
@@ -184,15 +178,12 @@ function createObserver(waits: AsyncLocalStorage<TokenWait>): PipelinePolicy {
       try {
         const response = await next(request)
         const { status, bodyAsText, headers } = response
-        note({
-          status,
-          body: status < 400 ? undefined : (bodyAsText ?? undefined),
-          retryAfterMs: readRetryAfter((name) => headers.get(name), Date.now()),
-        })
+        const retryAfterMs = readRetryAfter((name) => headers.get(name), Date.now())
+        note({ status, body: status < 400 ? undefined : (bodyAsText ?? undefined), retryAfterMs })
         return response
       } catch (error) {
         const code = error instanceof RestError ? error.code : undefined
-        note({ status: undefined, code: code ?? (error instanceof Error ? error.name : undefined) })
+        note({ code: code ?? (error instanceof Error ? error.name : undefined) })
         throw error
       }
     },

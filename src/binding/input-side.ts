@@ -20,10 +20,7 @@ export interface InputSide {
   close(): Promise<void>
 }
 
-/**
- * Opens the listener. The event subscription comes after, by `start`: Event Grid shakes
- * hands with a listener that is up.
- */
+/** Opens the listener. The event subscription comes after, by `start`: Event Grid shakes hands with a listener that is up. */
 export async function createInputSide(
   input: InputMetadata,
   options: SideOptions & { handler: () => EventHandler | undefined; fastify: FastifyHook | undefined },
@@ -79,16 +76,13 @@ export async function createInputSide(
     },
   })
   report = listener.status
-  logger.info('listening for handshakes and deliveries', {
-    address: listener.address.address,
-    port: listener.address.port,
-  })
+  const { address, port } = listener.address
+  logger.info('listening for handshakes and deliveries', { address, port })
 
   return {
     address: () => listener.address,
     async start(subscription, signal) {
-      // What is wrong with endpoint or credential ends init, also where the event
-      // subscription comes up in the background.
+      // What is wrong with endpoint or credential ends init, also where the event subscription comes up in the background.
       await connect()
       if (subscription === 'wait') return keeper.bringUp('timeout', signal)
       // In the background only close ends the tries; the failure of each is logged by the upsert itself.

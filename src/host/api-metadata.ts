@@ -31,14 +31,12 @@ export function apiMetadata({ host, appId, app, version, extended }: ApiOptions)
   return {
     ...(appId !== '' && { id: appId }),
     runtimeVersion,
-    components: host.components().map(({ loaded: { component, metadata } }) => ({
-      name: component.name,
-      type: component.type,
-      version: component.version,
-      capabilities: [(metadata.input || metadata.pull) && 'INPUT_BINDING', metadata.output && 'OUTPUT_BINDING'].filter(
-        Boolean,
-      ),
-    })),
+    components: host.components().map(({ loaded: { component, metadata } }) => {
+      const { name, type, version } = component
+      const isInput = metadata.input || metadata.pull
+      const capabilities = [isInput && 'INPUT_BINDING', metadata.output && 'OUTPUT_BINDING'].filter(Boolean)
+      return { name, type, version, capabilities }
+    }),
     extended: { ...Object.fromEntries(extended), daprRuntimeVersion: runtimeVersion },
     appConnectionProperties: app
       ? {

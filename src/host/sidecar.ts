@@ -70,7 +70,7 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
     () => Promise.all([api.close(), grpcApi?.close()]),
     () => host.close(),
   ]
-  const application = createAppReport({ app, health, logger })
+  const application = createAppReport({ app, health }, logger)
 
   function appChanged(up: boolean): void {
     if (up) waiting.delete('app')
@@ -100,8 +100,8 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
     async start(loaded: Loaded) {
       await host.start(loaded)
       waiting.delete('components')
-      const changed = followSources({ logger, loaded, load: components.load, change: host.change })
-      const stopWatching = watchState({ read: components.read, known: components.known, changed })
+      const changed = followSources({ logger, load: components.load, change: host.change }, loaded)
+      const stopWatching = watchState({ ...components, changed })
       // Not awaited: while a change drains one component, the others would accept events. The host's end awaits it.
       undo.push(() => void stopWatching())
       if (!channel) return
@@ -118,11 +118,7 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
 }
 
 /** Logs what becomes of the application. */
-function createAppReport({
-  app,
-  health,
-  logger,
-}: Pick<SidecarOptions<unknown>, 'app' | 'health'> & { readonly logger: Logger }) {
+function createAppReport({ app, health }: Pick<SidecarOptions<unknown>, 'app' | 'health'>, logger: Logger) {
   const place = app && `${addressText(app.address)}:${app.port} (--app-address, --app-port)`
   let wasUp = false
   return {
@@ -143,15 +139,13 @@ const meanwhile = 'until the application is ready, it gets no events, and Event 
 
 const addressText = (address: string) => (isIPv6(address) ? `[${address}]` : address)
 
-interface FollowOptions<Sources> {
+interface FollowOptions<Sources> extends Pick<SidecarOptions<Sources>['components'], 'load'> {
   readonly logger: Logger
-  readonly loaded: Loaded
-  readonly load: SidecarOptions<Sources>['components']['load']
   readonly change: (loaded: Loaded) => Promise<void>
 }
 
 /** Loads sources that have changed, logs what is wrong with them, and has the components changed. */
-function followSources<Sources>({ logger, loaded: first, load, change }: FollowOptions<Sources>) {
+function followSources<Sources>({ logger, load, change }: FollowOptions<Sources>, first: Loaded) {
   let loaded = first
   return async (sources: Sources): Promise<void> => {
     try {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { basename, dirname, join } from 'node:path'
@@ -123,15 +124,16 @@ async function refuseLive(path: string): Promise<void> {
 /** A socket that nobody serves, or that has vanished. Other errors, such as a full queue of connections, prove nothing. */
 const deadCodes: ReadonlySet<string | undefined> = new Set(['ECONNREFUSED', 'ENOENT'])
 
-function isServed(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path)
-    socket.once('connect', () => {
-      socket.destroy()
-      resolve(true)
-    })
-    socket.once('error', (error) => resolve(!deadCodes.has(codeOf(error))))
-  })
+async function isServed(path: string): Promise<boolean> {
+  const socket = connect(path)
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch (error) {
+    return !deadCodes.has(codeOf(error))
+  } finally {
+    socket.destroy()
+  }
 }
 
 function inodeOf(path: string): number | undefined {
