@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import type { AccessToken, GetTokenOptions, TokenCredential } from '@azure/core-auth'
 import { type PipelinePolicy, RestError } from '@azure/core-rest-pipeline'
 import {
@@ -43,7 +42,6 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
   const { tokenTimeoutMs = 30_000 } = options
   const { authorityHost: givenHost = options.environment.authorityHost } = options.endpoints
   const authorityHost = givenHost.replace(/(?<!\/)\/+$/, '')
-  const waits = new AsyncLocalStorage<TokenWait>()
   const secrets = metadata.kind === 'clientSecret' ? [metadata.clientSecret.reveal()] : []
   const context = {
     metadata,
@@ -51,16 +49,16 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
     hasEmulatorIds: strayEmulatorId(metadata, options.endpoints) !== undefined,
     show: (text: string) => scrub(text, secrets),
   }
-  const create = () => {
+  const create = (wait: TokenWait) => {
     try {
-      return connect(metadata, options, authorityHost, createObserver(waits))
+      return connect(metadata, options, authorityHost, createObserver(wait))
     } catch (error) {
       // Some look for what they need as soon as they are made, a workload identity for its variables.
       throw judgeTokenFailure(error, undefined, context)
     }
   }
   // Fails at once where something is missing.
-  create()
+  create(startWait())
   let cache = new Map<string, AccessToken>()
 
   return {
@@ -83,23 +81,20 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
     },
   }
 
-  function fetchToken(scopes: string | string[], tokenOptions: GetTokenOptions | undefined): Promise<AccessToken> {
-    const over = new AbortController()
-    const wait: TokenWait = { last: undefined, over: over.signal }
-    return waits.run(wait, async () => {
-      try {
-        // A new one each time: the libraries cache a token until it expires by our clock, and after a 429 or 5xx they
-        // send no request for a minute and throw an error that looks like a refusal of the client.
-        const token = await inTime(create(), scopes, tokenOptions, tokenTimeoutMs)
-        if (!token) throw new Error('the credential gave none')
-        return token
-      } catch (error) {
-        if (tokenOptions?.abortSignal?.aborted) throw error
-        throw judgeTokenFailure(error, wait.last, context)
-      } finally {
-        over.abort()
-      }
-    })
+  async function fetchToken(scopes: string | string[], tokenOptions?: GetTokenOptions): Promise<AccessToken> {
+    const wait = startWait()
+    try {
+      // A new one each time: the libraries cache a token until it expires by our clock, and after a 429 or 5xx they
+      // send no request for a minute and throw an error that looks like a refusal of the client.
+      const token = await inTime(create(wait), scopes, tokenOptions, tokenTimeoutMs)
+      if (!token) throw new Error('the credential gave none')
+      return token
+    } catch (error) {
+      if (tokenOptions?.abortSignal?.aborted) throw error
+      throw judgeTokenFailure(error, wait.last, context)
+    } finally {
+      wait.over.abort()
+    }
   }
 }
 
@@ -159,31 +154,29 @@ function connect(
 interface TokenWait {
   last: Exchange | undefined
   /** Aborts when the wait ends, with a token or without. */
-  readonly over: AbortSignal
+  readonly over: AbortController
 }
+
+const startWait = (): TokenWait => ({ last: undefined, over: new AbortController() })
 
 /**
  * Records the last exchange with Entra, and ends requests that no caller waits for, which would keep the process alive. The
  * identity library has one error for a closed port, an untrusted certificate and an unknown tenant; only the last is final.
  */
-function createObserver(waits: AsyncLocalStorage<TokenWait>): PipelinePolicy {
+function createObserver(wait: TokenWait): PipelinePolicy {
   return {
     name: 'eventgrid-binding-token-exchange',
     async sendRequest(request, next) {
-      const wait = waits.getStore()
-      if (wait) request.abortSignal = wait.over
-      const note = (last: Exchange) => {
-        if (wait) wait.last = last
-      }
+      request.abortSignal = wait.over.signal
       try {
         const response = await next(request)
         const { status, bodyAsText, headers } = response
         const retryAfterMs = readRetryAfter((name) => headers.get(name), Date.now())
-        note({ status, body: status < 400 ? undefined : (bodyAsText ?? undefined), retryAfterMs })
+        wait.last = { status, body: status < 400 ? undefined : (bodyAsText ?? undefined), retryAfterMs }
         return response
       } catch (error) {
         const code = error instanceof RestError ? error.code : undefined
-        note({ code: code ?? (error instanceof Error ? error.name : undefined) })
+        wait.last = { code: code ?? (error instanceof Error ? error.name : undefined) }
         throw error
       }
     },

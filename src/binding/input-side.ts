@@ -52,12 +52,10 @@ export async function createInputSide(
   let closed = false
   let report: () => ListenerStatus | undefined = () => undefined
   const facts = (): InputFacts => ({
-    listening: !closed,
-    draining: report()?.draining ?? false,
+    closed,
+    listener: report(),
     handlerAttached: handler() !== undefined,
     subscription: keeper.state(),
-    foreignDeliveryAt: report()?.foreign?.lastAt,
-    answered: report()?.answered ?? {},
     mayBeRouted: keeper.isReady(),
   })
 
