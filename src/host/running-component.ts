@@ -8,6 +8,7 @@ import { type Logger, withoutWarnings } from '../core/logger.ts'
 import { forwardedMetadata } from '../core/processing.ts'
 import { createQuietLog } from '../core/quiet-log.ts'
 import { Secret } from '../core/secret.ts'
+import { parseDirection } from '../metadata/configured-sides.ts'
 import type { Side } from '../metadata/field-table.ts'
 import type { LoadedComponent } from '../metadata/load-components.ts'
 import { oneSide } from '../metadata/one-side.ts'
@@ -118,15 +119,14 @@ function countedInvoke(binding: Binding, { logger, counters }: Reports) {
 /** Hands the binding's events to the application once it asks for them. */
 function attach(loaded: LoadedComponent, binding: Binding, channel: AppChannel, { logger, counters }: Reports) {
   const { name, properties } = loaded.component
-  const texts = new Map(
-    Object.entries(properties).map(([key, value]) => [
-      key.toLowerCase(),
-      value instanceof Secret ? value.reveal() : String(value),
-    ]),
-  )
-  const address = channel.addressOf({ name, route: texts.get('route') })
+  function textOf(field: string): string | undefined {
+    const [, value] = Object.entries(properties).find(([key]) => key.toLowerCase() === field) ?? []
+    return value instanceof Secret ? value.reveal() : value?.toString()
+  }
+  const address = channel.addressOf({ name, route: textOf('route') })
+  const direction = textOf('direction')?.trim()
   // Dapr asks the application only where the component does not have this.
-  const isInput = (texts.get('direction') ?? '').split(',').some((word) => word.trim().toLowerCase() === 'input')
+  const isInput = direction ? parseDirection(direction).has('input') : false
   let current: AbortController | undefined
   let isEnded = false
   let inFlight = 0
