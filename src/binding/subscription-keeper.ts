@@ -23,8 +23,6 @@ export interface SubscriptionKeeperOptions extends SubscriptionControl {
   readonly random?: () => number
 }
 
-export type SubscriptionKeeper = ReturnType<typeof createSubscriptionKeeper>
-
 /**
  * Shortest time between two polls; the longest is twice that, by chance. A thousand replicas poll 2.2 times a second together, far below
  * what ARM allows, and the first that finds the event subscription missing has created it before most others poll.

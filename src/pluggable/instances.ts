@@ -36,7 +36,7 @@ export function createInstances(options: InstancesOptions) {
   /** daprd does not say when a component is removed or renamed. Its listener stays until another component needs the port. */
   async function freePort(port: number, asking: string): Promise<boolean> {
     for (const [name, { input, readers, logger }] of instances) {
-      if (name === asking || readers.count > 0 || input.metadata?.input?.handshakePort !== port) continue
+      if (name === asking || readers.count > 0 || input.current?.metadata.input?.handshakePort !== port) continue
       logger.warn('the host does not read this component, and another one needs its handshakePort: it is released', {
         handshakePort: port,
         component: asking,
@@ -75,13 +75,6 @@ export function createInstances(options: InstancesOptions) {
     metrics.forget(instance.name)
   }
 
-  function refuseTooMany(): void {
-    const initialized = [...instances.values()].filter(({ inUse }) => inUse).length
-    if (initialized < maxInitialized) return
-    const what = `${maxInitialized} components are initialised`
-    throw new BindingError('OVERLOADED', { what, fix: 'restart this process' })
-  }
-
   return {
     /**
      * The component of that name; made if it does not exist. Only initialised components last: of the others the oldest is forgotten
@@ -97,7 +90,10 @@ export function createInstances(options: InstancesOptions) {
      */
     async init(name: string, side: SideName, properties: Texts): Promise<void> {
       const instance = obtain(name)
-      if (!instance.inUse) refuseTooMany()
+      if (!instance.inUse && [...instances.values()].filter(({ inUse }) => inUse).length >= maxInitialized) {
+        const what = `${maxInitialized} components are initialised`
+        throw new BindingError('OVERLOADED', { what, fix: 'restart this process' })
+      }
       await instance[side].init(properties)
     },
     find: (name: string) => instances.get(name),

@@ -23,8 +23,9 @@ export interface SideOptions {
   readonly makeRoom?: (metadata: Metadata) => Promise<boolean>
 }
 
-interface Current {
+export interface CurrentSide {
   readonly fingerprint: string
+  /** `undefined` where the metadata does not configure the side. */
   readonly binding: Binding | undefined
   readonly metadata: Metadata
 }
@@ -32,7 +33,7 @@ interface Current {
 /** One side of a component. Each side has its own binding, since they are initialised and closed separately. */
 export function createSide(options: SideOptions) {
   const { side, component, logger, endpoints, onRestart, onOpen, makeRoom } = options
-  let current: Current | undefined
+  let current: CurrentSide | undefined
   let closed = false
   /** Replaced bindings that still publish their queues. */
   const leaving = new Set<Promise<void>>()
@@ -78,7 +79,7 @@ export function createSide(options: SideOptions) {
     return binding
   }
 
-  function leave({ binding }: Current): void {
+  function leave({ binding }: CurrentSide): void {
     if (!binding) return
     const closing = binding.close()
     leaving.add(closing)
@@ -112,18 +113,12 @@ export function createSide(options: SideOptions) {
         runningInits--
       }
     },
-    get initialized() {
-      return current !== undefined
+    /** `undefined` before `init`. */
+    get current() {
+      return current
     },
     get inUse() {
       return current !== undefined || runningInits > 0
-    },
-    /** `undefined` before `init`, and where the side is not configured. */
-    get binding() {
-      return current?.binding
-    },
-    get metadata() {
-      return current?.metadata
     },
     /** Drains and closes the side; `init` can initialise it again. */
     release: () => inTurn(releaseNow),

@@ -15,13 +15,6 @@ export interface SocketOptions extends LockOptions {
   readonly onWarning?: (warning: string) => void
 }
 
-export interface SocketFiles {
-  readonly paths: readonly string[]
-  /** A killed process had left sockets of these names. */
-  readonly replaced: boolean
-  remove(): void
-}
-
 /** The kernel limits the path of a socket; macOS allows fewer bytes than Linux. */
 const maxPathBytes = 103
 
@@ -36,7 +29,7 @@ const maxAttempts = 3
  * @throws SocketError when another process serves one of the sockets, a path is too long or taken by another file, or the folder
  *   can't be written to or belongs to another user; no socket is served then
  */
-export async function claimSockets(options: SocketOptions): Promise<SocketFiles> {
+export async function claimSockets(options: SocketOptions) {
   const { folder, names } = options
   const paths = names.map((name) => join(folder, name))
   const tooLong = paths.find((path) => Buffer.byteLength(path) > maxPathBytes)
@@ -45,7 +38,10 @@ export async function claimSockets(options: SocketOptions): Promise<SocketFiles>
   }
   prepareFolder(options)
   for (let attempt = 1; ; attempt++) {
-    const lock = await lockFolder(options)
+    const lock = await takeFolderLock(folder, options).catch((error: unknown) => {
+      options.signal?.throwIfAborted()
+      throw folderError(folder, error)
+    })
     try {
       return await claim(paths, lock, options)
     } catch (error) {
@@ -56,14 +52,14 @@ export async function claimSockets(options: SocketOptions): Promise<SocketFiles>
   }
 }
 
-async function claim(paths: readonly string[], lock: FolderLock, options: SocketOptions): Promise<SocketFiles> {
-  const { mode, bind } = options
+async function claim(paths: readonly string[], lock: FolderLock, { mode, bind }: SocketOptions) {
   const claimed = new Map<string, number>()
   const remove = () => {
     for (const [path, inode] of claimed) if (inodeOf(path) === inode) rmSync(path, { force: true })
   }
   try {
     for (const path of paths) await refuseLive(path)
+    /** A killed process had left sockets of these names. */
     const replaced = paths.some((path) => inodeOf(path) !== undefined)
     for (const [index, path] of paths.entries()) {
       // At its end a server removes the path that it was bound to. No other process has ever used this one.
@@ -90,15 +86,6 @@ function prepareFolder({ folder, onWarning = () => {} }: SocketOptions): void {
     for (const warning of warnings) onWarning(warning)
   } catch (error) {
     throw folderError(folder, error)
-  }
-}
-
-async function lockFolder(options: SocketOptions): Promise<FolderLock> {
-  try {
-    return await takeFolderLock(options.folder, options)
-  } catch (error) {
-    options.signal?.throwIfAborted()
-    throw folderError(options.folder, error)
   }
 }
 
