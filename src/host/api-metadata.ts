@@ -1,11 +1,9 @@
 import type { Secret } from '../core/secret.ts'
+import type { AppChannelOptions } from './app-channel.ts'
 import type { CallOutput } from './call-output.ts'
 import type { Host } from './host.ts'
 
-export interface AppAddress {
-  readonly address: string
-  readonly port: number
-  readonly maxConcurrency: number
+interface AppAddress extends Pick<AppChannelOptions, 'address' | 'port' | 'maxConcurrency'> {
   readonly protocol?: 'http' | 'grpc'
 }
 
@@ -13,6 +11,7 @@ export interface AppAddress {
 export interface ApiOptions {
   readonly host: Pick<Host, 'components'>
   readonly appId: string
+  /** Where the application listens; without it components only publish. */
   readonly app: AppAddress | undefined
   readonly version: string
   /** What callers have added to the metadata. */

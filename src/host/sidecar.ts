@@ -1,5 +1,4 @@
 import { isIPv6 } from 'node:net'
-import type { FastifyInstance } from 'fastify'
 import { createMetrics } from '../binding/metrics.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import type { Logger } from '../core/logger.ts'
@@ -7,7 +6,7 @@ import type { Secret } from '../core/secret.ts'
 import type { Loaded } from '../metadata/load-components.ts'
 import { messageOf } from '../support/error-code.ts'
 import { watchState } from '../support/watch-state.ts'
-import type { AppAddress } from './api-metadata.ts'
+import type { ApiOptions } from './api-metadata.ts'
 import { createAppChannel } from './app-channel.ts'
 import { type AppHealthCheck, watchApp } from './app-watch.ts'
 import { createBindingsApi } from './bindings-api.ts'
@@ -15,17 +14,13 @@ import { createCallOutput } from './call-output.ts'
 import { createHost } from './host.ts'
 
 /** `Sources`: what components are loaded from, as it was read. */
-export interface SidecarOptions<Sources> {
-  readonly appId: string
-  /** Where the application listens; without it components only publish. */
-  readonly app: AppAddress | undefined
+export interface SidecarOptions<Sources> extends Pick<ApiOptions, 'appId' | 'app' | 'version' | 'onShutdown'> {
   readonly appToken: Secret | undefined
   readonly health: AppHealthCheck | undefined
   readonly http: { readonly host: string; readonly port: number }
   /** Where Dapr's gRPC API listens; `undefined`: it is off. */
   readonly grpc: { readonly host: string; readonly port: number } | undefined
   readonly apiToken: Secret | undefined
-  readonly version: string
   readonly endpoints: Endpoints | undefined
   readonly loggerOf: (component?: string) => Logger
   readonly components: {
@@ -34,7 +29,6 @@ export interface SidecarOptions<Sources> {
     /** Loads the components; a broken file keeps what it held before. */
     load(sources: Sources, before: Loaded): Loaded
   }
-  readonly onShutdown: () => void
 }
 
 export type Sidecar = Awaited<ReturnType<typeof createSidecar>>
@@ -53,17 +47,14 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
   const waiting = new Set<'components' | 'app'>(channel ? ['components', 'app'] : ['components'])
   let isDraining = false
   const both = {
+    ...options,
     host,
     callOutput: createCallOutput({ host, logger }),
-    app,
-    version: options.version,
-    appId: options.appId,
     listeningOn: http.host,
     token: options.apiToken,
     extended: new Map<string, string>(),
-    onShutdown: options.onShutdown,
   }
-  const api: FastifyInstance = createBindingsApi({ ...both, notReady: () => [...waiting] })
+  const api = createBindingsApi({ ...both, notReady: () => [...waiting] })
   const grpcApi = grpc && (await import('./grpc/grpc-api.ts')).createGrpcApi(both)
   const undo: (() => unknown)[] = [
     () => channel?.close(),
