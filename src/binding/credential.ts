@@ -70,7 +70,7 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
       const key = [scopes, tokenOptions?.tenantId ?? ''].flat().join(' ')
       const tokens = cache
       let token = tokenOptions?.claims ? undefined : tokens.get(key)
-      if (!token || token.expiresOnTimestamp - renewalMs <= Date.now()) {
+      if (!token || !isFresh(token)) {
         tokens.delete(key)
         token = await fetchToken(scopes, tokenOptions)
         tokens.set(key, token)
@@ -100,6 +100,8 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
 
 /** A token that expires sooner is renewed. Azure's libraries leave the same time. */
 const renewalMs = 2 * 60_000
+
+const isFresh = ({ expiresOnTimestamp }: AccessToken) => expiresOnTimestamp - renewalMs > Date.now()
 
 function connect(
   metadata: CredentialMetadata,

@@ -60,12 +60,7 @@ export async function createInputSide(
   })
 
   const listener = await createListener({
-    input,
-    authentication,
-    endpoints,
-    logger,
-    handler,
-    fastify,
+    ...{ input, authentication, endpoints, logger, handler, fastify },
     health: () => summarise(facts()),
     onForeignDelivery: () => keeper.repair(),
     subscriptionWrittenAt() {

@@ -37,14 +37,11 @@ export function apiMetadata({ host, appId, app, version, extended }: ApiOptions)
       return { name, type, version, capabilities }
     }),
     extended: { ...Object.fromEntries(extended), daprRuntimeVersion: runtimeVersion },
-    appConnectionProperties: app
-      ? {
-          port: app.port,
-          protocol: app.protocol ?? 'http',
-          channelAddress: app.address,
-          maxConcurrency: app.maxConcurrency,
-        }
-      : {},
+    appConnectionProperties: app ? connectionTo(app) : {},
     actorRuntime: { runtimeStatus: 'DISABLED', hostReady: false },
   }
+}
+
+function connectionTo({ address: channelAddress, port, maxConcurrency, protocol = 'http' }: AppAddress) {
+  return { port, protocol, channelAddress, maxConcurrency }
 }

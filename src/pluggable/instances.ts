@@ -57,7 +57,12 @@ export function createInstances(options: InstancesOptions) {
       throw new BindingError('CLOSED', { what: 'the process is ending', fix: 'call it once it runs again' })
     }
     const uninitialized = [...instances.values()].filter(({ inUse }) => !inUse)
-    if (uninitialized[0] && uninitialized.length >= maxUninitialized) forget(uninitialized[0])
+    const [oldest] = uninitialized
+    if (oldest && uninitialized.length >= maxUninitialized) {
+      instances.delete(oldest.name)
+      oldest.stop()
+      metrics.forget(oldest.name)
+    }
     const instance = createInstance({
       ...{ name, logger: loggerOf(name), metrics, endpoints, readWarningMs, freePort },
       onUninitialized(fix) {
@@ -67,12 +72,6 @@ export function createInstances(options: InstancesOptions) {
     })
     instances.set(name, instance)
     return instance
-  }
-
-  function forget(instance: Instance): void {
-    instances.delete(instance.name)
-    instance.stop()
-    metrics.forget(instance.name)
   }
 
   return {

@@ -49,8 +49,7 @@ export function createSide(options: SideOptions) {
   async function init(properties: Texts): Promise<void> {
     const fingerprint = fingerprintOf(properties)
     if (fingerprint === current?.fingerprint) return
-    const named = component === '' ? {} : { componentName: component }
-    const metadata = parseMetadata(properties, named)
+    const metadata = parseMetadata(properties, { componentName: component })
     if (current) logger.info(`the metadata of the ${side} side changed: it restarts`)
     // The old input side must release its port first. The old output side goes on until the new one is ready.
     if (side === 'input') await releaseNow()
@@ -64,10 +63,7 @@ export function createSide(options: SideOptions) {
   async function open(properties: Texts, metadata: Metadata): Promise<Binding> {
     const binding = new Binding({ logger: withoutWarnings(logger, metadata.warnings), ...(endpoints && { endpoints }) })
     onOpen(binding, metadata)
-    const definition = {
-      ...(component !== '' && { name: component }),
-      properties: oneSide(properties, side),
-    }
+    const definition = { name: component || undefined, properties: oneSide(properties, side) }
     const tryInit = () => binding.init(definition, { subscription: 'background' })
     try {
       await tryInit()

@@ -21,6 +21,8 @@ const maxMessageBytes = 4 * 1024 * 1024
 
 const closeGraceMs = 1_000
 
+type ServerSurfaceCall = Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'getHost'>
+
 /** The service `Dapr` over gRPC: InvokeBinding, GetMetadata and Shutdown. Does not listen yet. */
 export function createGrpcApi(options: ApiOptions) {
   const { callOutput, onShutdown } = options
@@ -76,10 +78,7 @@ export function createGrpcApi(options: ApiOptions) {
 }
 
 /** The same rules as for the HTTP API. Browsers can't speak this protocol; a proxy beside us could for them. */
-function refusalOf(
-  call: Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'getHost'>,
-  { token, listeningOn }: ApiOptions,
-) {
+function refusalOf(call: ServerSurfaceCall, { token, listeningOn }: ApiOptions) {
   if (token) {
     const given = String(call.metadata.get('dapr-api-token')[0] ?? '')
     return isSameText(given, token.reveal())
