@@ -23,9 +23,11 @@ export {
   type Fallback,
   type RouteOptions,
   routeEvents,
+  type SchemaIssue,
+  type SchemaResult,
+  type StandardSchema,
   type SystemEventName,
 } from './binding/route-events.ts'
-export type { SchemaIssue, SchemaResult, StandardSchema } from './binding/standard-schema.ts'
 export type { Endpoints } from './core/endpoints.ts'
 export { BindingError, type BindingErrorCode, bindingErrorCodes, type MetadataIssue } from './core/errors.ts'
 export { type CloudEvent, type EventHandler, type ReceivedEvent, RejectEvent } from './core/event.ts'

@@ -145,7 +145,7 @@ export class Binding {
     const { name, properties } = readDefinition(metadata)
     const placeOf = placesOf(metadata, 'input')
     this.#outputPlace = placesOf(metadata, 'output')
-    const { credential } = this.#options
+    const { credential, fastify } = this.#options
     const parsed = parseMetadata(properties, {
       ...(name !== undefined && { componentName: name }),
       credentialGiven: credential !== undefined,
@@ -159,15 +159,10 @@ export class Binding {
       const component = name === undefined ? 'this component' : `component ${JSON.stringify(name)}`
       this.#logger.warn(`${component} has the ${strayId} of an emulator, and Azure does not know it: ${emulatorRemedy}`)
     }
-    const common = {
-      endpoints,
-      hostCredential: credential,
-      logger: locatingLogger(this.#logger, placeOf),
-    }
+    const common = { endpoints, hostCredential: credential, logger: locatingLogger(this.#logger, placeOf) }
     try {
       either.throwIfAborted()
-      // Each side comes with libraries of its own, which take time and memory: only those of
-      // the configured sides are loaded.
+      // Each side comes with libraries of its own, which take time and memory: only those of the configured sides are loaded.
       if (parsed.output) {
         const { createOutputSide } = await import('./output-side.ts')
         this.#output = createOutputSide(parsed.output, common)
@@ -175,7 +170,6 @@ export class Binding {
       const handler = () => this.#handler
       if (parsed.input) {
         const { createInputSide } = await import('./input-side.ts')
-        const { fastify } = this.#options
         this.#input = await createInputSide(parsed.input, { ...common, fastify, handler })
       }
       if (parsed.pull) {
@@ -209,8 +203,7 @@ export class Binding {
   }
 
   /**
-   * Runs an output operation (specification, section 4.2). `create` publishes one event,
-   * or several, to the custom topic.
+   * Runs an output operation (specification, section 4.2). `create` publishes one event, or several, to the custom topic.
    *
    * @param payload what docs/publishing.md lists: an event, an array of events, or data of any JSON form
    * @throws BindingError NOT_INITIALIZED, CLOSED, OPERATION_UNSUPPORTED, PAYLOAD_INVALID, PAYLOAD_TOO_LARGE,
@@ -276,9 +269,8 @@ export class Binding {
   }
 
   async #closeSides(): Promise<void> {
-    const [input, output] = [this.#input, this.#output]
     try {
-      await Promise.all([input?.close(), output?.close()])
+      await Promise.all([this.#input?.close(), this.#output?.close()])
     } finally {
       this.#input = undefined
       this.#output = undefined

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import type { AccessToken, GetTokenOptions, TokenCredential } from '@azure/core-auth'
 import { type PipelinePolicy, RestError } from '@azure/core-rest-pipeline'
 import {
@@ -41,11 +40,8 @@ export interface RenewableCredential extends TokenCredential {
  */
 export function createCredential(metadata: CredentialMetadata, options: CredentialOptions): RenewableCredential {
   const { tokenTimeoutMs = 30_000 } = options
-  const authorityHost = (options.endpoints.authorityHost ?? options.environment.authorityHost).replace(
-    /(?<!\/)\/+$/,
-    '',
-  )
-  const waits = new AsyncLocalStorage<TokenWait>()
+  const { authorityHost: givenHost = options.environment.authorityHost } = options.endpoints
+  const authorityHost = givenHost.replace(/(?<!\/)\/+$/, '')
   const secrets = metadata.kind === 'clientSecret' ? [metadata.clientSecret.reveal()] : []
   const context = {
     metadata,
@@ -53,16 +49,16 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
     hasEmulatorIds: strayEmulatorId(metadata, options.endpoints) !== undefined,
     show: (text: string) => scrub(text, secrets),
   }
-  const create = () => {
+  const create = (wait: TokenWait) => {
     try {
-      return connect(metadata, options, authorityHost, createObserver(waits))
+      return connect(metadata, options, authorityHost, createObserver(wait))
     } catch (error) {
       // Some look for what they need as soon as they are made, a workload identity for its variables.
       throw judgeTokenFailure(error, undefined, context)
     }
   }
   // Fails at once where something is missing.
-  create()
+  create(startWait())
   let cache = new Map<string, AccessToken>()
 
   return {
@@ -73,45 +69,39 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
     async getToken(scopes, tokenOptions) {
       const key = [scopes, tokenOptions?.tenantId ?? ''].flat().join(' ')
       const tokens = cache
-      const known = tokenOptions?.claims ? undefined : tokens.get(key)
-      if (known && known.expiresOnTimestamp - renewalMs > Date.now()) return forOneRequest(known)
-      tokens.delete(key)
-      const token = await fetchToken(scopes, tokenOptions)
-      tokens.set(key, token)
-      return forOneRequest(token)
+      let token = tokenOptions?.claims ? undefined : tokens.get(key)
+      if (!token || !isFresh(token)) {
+        tokens.delete(key)
+        token = await fetchToken(scopes, tokenOptions)
+        tokens.set(key, token)
+      }
+      // For the SDKs' clients it is good for this request, by its date. They keep a token with a later date themselves, and renew it in the
+      // background, where a failure is an unhandled rejection, which ends the process.
+      return { ...token, expiresOnTimestamp: 0 }
     },
   }
 
-  function fetchToken(scopes: string | string[], tokenOptions: GetTokenOptions | undefined): Promise<AccessToken> {
-    const over = new AbortController()
-    const wait: TokenWait = { last: undefined, over: over.signal }
-    return waits.run(wait, async () => {
-      try {
-        // A new one each time: the libraries cache a token until it expires by our clock, and after a 429 or 5xx they
-        // send no request for a minute and throw an error that looks like a refusal of the client.
-        const token = await inTime(create(), scopes, tokenOptions, tokenTimeoutMs)
-        if (!token) throw new Error('the credential gave none')
-        return token
-      } catch (error) {
-        if (tokenOptions?.abortSignal?.aborted) throw error
-        throw judgeTokenFailure(error, wait.last, context)
-      } finally {
-        over.abort()
-      }
-    })
+  async function fetchToken(scopes: string | string[], tokenOptions?: GetTokenOptions): Promise<AccessToken> {
+    const wait = startWait()
+    try {
+      // A new one each time: the libraries cache a token until it expires by our clock, and after a 429 or 5xx they
+      // send no request for a minute and throw an error that looks like a refusal of the client.
+      const token = await inTime(create(wait), scopes, tokenOptions, tokenTimeoutMs)
+      if (!token) throw new Error('the credential gave none')
+      return token
+    } catch (error) {
+      if (tokenOptions?.abortSignal?.aborted) throw error
+      throw judgeTokenFailure(error, wait.last, context)
+    } finally {
+      wait.over.abort()
+    }
   }
 }
 
 /** A token that expires sooner is renewed. Azure's libraries leave the same time. */
 const renewalMs = 2 * 60_000
 
-/**
- * The token as the SDKs' clients get it: good for this request, by its date. They keep a token with a later date
- * themselves, and renew it in the background, where a failure is an unhandled rejection, which ends the process.
- */
-function forOneRequest(token: AccessToken): AccessToken {
-  return { ...token, expiresOnTimestamp: 0 }
-}
+const isFresh = ({ expiresOnTimestamp }: AccessToken) => expiresOnTimestamp - renewalMs > Date.now()
 
 function connect(
   metadata: CredentialMetadata,
@@ -144,62 +134,51 @@ function connect(
       createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'fail' }),
     ].map((policy) => ({ policy, position: 'perRetry' as const })),
   }
+  const client = 'clientId' in metadata && metadata.clientId ? { clientId: metadata.clientId } : {}
+  const tenant = 'tenantId' in metadata && metadata.tenantId ? { tenantId: metadata.tenantId } : {}
   switch (metadata.kind) {
     case 'clientSecret':
       return new ClientSecretCredential(metadata.tenantId, metadata.clientId, metadata.clientSecret.reveal(), common)
     case 'managedIdentity':
-      return new ManagedIdentityCredential({ ...common, ...(metadata.clientId && { clientId: metadata.clientId }) })
+      return new ManagedIdentityCredential({ ...common, ...client })
     case 'workloadIdentity':
-      return new WorkloadIdentityCredential({
-        ...common,
-        ...(metadata.tenantId && { tenantId: metadata.tenantId }),
-        ...(metadata.clientId && { clientId: metadata.clientId }),
-      })
+      return new WorkloadIdentityCredential({ ...common, ...tenant, ...client })
     case 'cli':
-      return new AzureCliCredential({ ...(metadata.tenantId && { tenantId: metadata.tenantId }) })
-    case 'default':
-      return new DefaultAzureCredential({
-        ...common,
-        ...(metadata.tenantId && { tenantId: metadata.tenantId }),
-        ...(metadata.clientId && {
-          managedIdentityClientId: metadata.clientId,
-          workloadIdentityClientId: metadata.clientId,
-        }),
-      })
+      return new AzureCliCredential({ ...tenant })
+    case 'default': {
+      const { clientId } = metadata
+      const clients = clientId && { managedIdentityClientId: clientId, workloadIdentityClientId: clientId }
+      return new DefaultAzureCredential({ ...common, ...tenant, ...clients })
+    }
   }
 }
 
 interface TokenWait {
   last: Exchange | undefined
   /** Aborts when the wait ends, with a token or without. */
-  readonly over: AbortSignal
+  readonly over: AbortController
 }
+
+const startWait = (): TokenWait => ({ last: undefined, over: new AbortController() })
 
 /**
  * Records the last exchange with Entra, and ends requests that no caller waits for, which would keep the process alive. The
  * identity library has one error for a closed port, an untrusted certificate and an unknown tenant; only the last is final.
  */
-function createObserver(waits: AsyncLocalStorage<TokenWait>): PipelinePolicy {
+function createObserver(wait: TokenWait): PipelinePolicy {
   return {
     name: 'eventgrid-binding-token-exchange',
     async sendRequest(request, next) {
-      const wait = waits.getStore()
-      if (wait) request.abortSignal = wait.over
-      const note = (last: Exchange) => {
-        if (wait) wait.last = last
-      }
+      request.abortSignal = wait.over.signal
       try {
         const response = await next(request)
         const { status, bodyAsText, headers } = response
-        note({
-          status,
-          body: status < 400 ? undefined : (bodyAsText ?? undefined),
-          retryAfterMs: readRetryAfter((name) => headers.get(name), Date.now()),
-        })
+        const retryAfterMs = readRetryAfter((name) => headers.get(name), Date.now())
+        wait.last = { status, body: status < 400 ? undefined : (bodyAsText ?? undefined), retryAfterMs }
         return response
       } catch (error) {
         const code = error instanceof RestError ? error.code : undefined
-        note({ status: undefined, code: code ?? (error instanceof Error ? error.name : undefined) })
+        wait.last = { code: code ?? (error instanceof Error ? error.name : undefined) }
         throw error
       }
     },

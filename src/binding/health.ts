@@ -1,3 +1,4 @@
+import type { ListenerStatus } from '../listener/listener.ts'
 import type { PullCounts } from '../receiver/pull-counts.ts'
 import type { ReceiverStatus } from '../receiver/receiver.ts'
 import type { SubscriptionState } from './subscription-state.ts'
@@ -35,18 +36,16 @@ export interface Health {
 }
 
 export interface InputFacts {
-  readonly listening: boolean
-  readonly draining: boolean
+  readonly closed: boolean
+  /** Absent before the listener is up. */
+  readonly listener: ListenerStatus | undefined
   readonly handlerAttached: boolean
   readonly subscription: SubscriptionState
-  /** When the last delivery of our event subscription without a known credential came, in ms since 1970. */
-  readonly foreignDeliveryAt: number | undefined
-  readonly answered: InputHealth['answered']
   /** False while the event subscription delivers without our credential. */
   readonly mayBeRouted: boolean
 }
 
-/** How long such a delivery degrades the health: a repair and a redelivery fit in. */
+/** How long a delivery of our event subscription without a known credential degrades the health: a repair and a redelivery fit in. */
 const foreignDeliveryMs = 5 * 60_000
 
 /** Why nobody takes events: who reads it may run the library, `run` or `serve`. */
@@ -56,24 +55,24 @@ const noHandler =
 
 /** Judges the input side: unhealthy accepts no deliveries, degraded accepts them and needs attention. */
 export function judgeInput(facts: InputFacts, now: number): InputHealth {
+  const { draining, foreign, answered = {} } = facts.listener ?? {}
   const reasons: string[] = []
-  if (!facts.listening) reasons.push('the listener does not listen')
-  if (facts.draining) reasons.push('the binding is closing')
+  if (facts.closed) reasons.push('the listener does not listen')
+  if (draining) reasons.push('the binding is closing')
   const down = reasons.length > 0
   if (!facts.handlerAttached) reasons.push(`${noHandler}: deliveries are answered 503, and Event Grid sends them again`)
   const subscriptionProblem = problemOf(facts.subscription)
   if (subscriptionProblem) reasons.push(subscriptionProblem)
-  if (facts.foreignDeliveryAt !== undefined && now - facts.foreignDeliveryAt < foreignDeliveryMs) {
+  if (foreign && now - foreign.lastAt < foreignDeliveryMs) {
     reasons.push(
       'deliveries of our event subscription have no credential that is known here: they are answered 503, and Event Grid sends them again',
     )
   }
-  const { answered, mayBeRouted } = facts
   const status = down ? 'unhealthy' : reasons.length > 0 ? 'degraded' : 'healthy'
-  return { status, reasons, answered, ready: !down && mayBeRouted }
+  return { status, reasons, answered, ready: !down && facts.mayBeRouted }
 }
 
-export interface PullFacts {
+interface PullFacts {
   readonly closed: boolean
   readonly handlerAttached: boolean
   /** Absent where ARM is not asked. */
@@ -116,7 +115,7 @@ function problemOf(subscription: SubscriptionState): string | undefined {
 /** What anybody who reaches the port may know: no names and no messages of Azure. */
 export function summarise(facts: InputFacts): Readonly<Record<string, string>> {
   return {
-    status: facts.listening && !facts.draining ? 'up' : 'down',
+    status: facts.closed || facts.listener?.draining ? 'down' : 'up',
     eventSubscription: facts.subscription.state,
     handler: facts.handlerAttached ? 'attached' : 'missing',
   }
@@ -129,14 +128,15 @@ export function judgeOutput(lastFailure: string | undefined): SideHealth {
     : { status: 'degraded', reasons: [`the last publish failed: ${lastFailure}`] }
 }
 
-const worstFirst: readonly HealthStatus[] = ['unhealthy', 'degraded', 'healthy']
+/** The worst last. */
+export const healthStatuses: readonly HealthStatus[] = ['healthy', 'degraded', 'unhealthy']
 
-export function judge(sides: { input: InputHealth | undefined; output: SideHealth | undefined }): Health {
-  const { input, output } = sides
-  const worst = worstFirst.find((status) => input?.status === status || output?.status === status)
-  return {
-    status: worst ?? 'unhealthy',
-    ...(input && { input }),
-    ...(output && { output }),
-  }
+interface Sides {
+  readonly input: InputHealth | undefined
+  readonly output: SideHealth | undefined
+}
+
+export function judge({ input, output }: Sides): Health {
+  const worst = healthStatuses.findLast((status) => input?.status === status || output?.status === status)
+  return { status: worst ?? 'unhealthy', ...(input && { input }), ...(output && { output }) }
 }

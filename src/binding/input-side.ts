@@ -20,10 +20,7 @@ export interface InputSide {
   close(): Promise<void>
 }
 
-/**
- * Opens the listener. The event subscription comes after, by `start`: Event Grid shakes
- * hands with a listener that is up.
- */
+/** Opens the listener. The event subscription comes after, by `start`: Event Grid shakes hands with a listener that is up. */
 export async function createInputSide(
   input: InputMetadata,
   options: SideOptions & { handler: () => EventHandler | undefined; fastify: FastifyHook | undefined },
@@ -55,22 +52,15 @@ export async function createInputSide(
   let closed = false
   let report: () => ListenerStatus | undefined = () => undefined
   const facts = (): InputFacts => ({
-    listening: !closed,
-    draining: report()?.draining ?? false,
+    closed,
+    listener: report(),
     handlerAttached: handler() !== undefined,
     subscription: keeper.state(),
-    foreignDeliveryAt: report()?.foreign?.lastAt,
-    answered: report()?.answered ?? {},
     mayBeRouted: keeper.isReady(),
   })
 
   const listener = await createListener({
-    input,
-    authentication,
-    endpoints,
-    logger,
-    handler,
-    fastify,
+    ...{ input, authentication, endpoints, logger, handler, fastify },
     health: () => summarise(facts()),
     onForeignDelivery: () => keeper.repair(),
     subscriptionWrittenAt() {
@@ -79,16 +69,13 @@ export async function createInputSide(
     },
   })
   report = listener.status
-  logger.info('listening for handshakes and deliveries', {
-    address: listener.address.address,
-    port: listener.address.port,
-  })
+  const { address, port } = listener.address
+  logger.info('listening for handshakes and deliveries', { address, port })
 
   return {
     address: () => listener.address,
     async start(subscription, signal) {
-      // What is wrong with endpoint or credential ends init, also where the event
-      // subscription comes up in the background.
+      // What is wrong with endpoint or credential ends init, also where the event subscription comes up in the background.
       await connect()
       if (subscription === 'wait') return keeper.bringUp('timeout', signal)
       // In the background only close ends the tries; the failure of each is logged by the upsert itself.

@@ -26,10 +26,10 @@ export type PlaceOf = (code: string) => string | undefined
 
 export function placesOf(metadata: unknown, side: Side): PlaceOf {
   const places = isRecord(metadata) && isRecord(metadata.places) ? metadata.places.properties : undefined
+  const fieldsOf = new Map<string, readonly FieldName[]>(Object.entries(fields[side]))
   return (code) => {
-    const [, candidates = []] = Object.entries(fields[side]).find(([known]) => known === code) ?? []
     if (!isRecord(places)) return undefined
-    for (const field of candidates) {
+    for (const field of fieldsOf.get(code) ?? []) {
       // The component has the name as it was written, an alias for instance.
       const [, at] = Object.entries(places).find(([name]) => findField(name)?.name === field) ?? []
       if (typeof at === 'string') return `${field} at ${at}`

@@ -32,6 +32,7 @@ export interface MetricsServerOptions {
  * @throws the error of `listen`, where the port is taken for instance
  */
 export async function openMetricsServer(observed: Observed, at: MetricsServerOptions): Promise<MetricsServer> {
+  const { host, port, signal } = at
   const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
     const path = request.url?.split('?')[0]
     if (request.method !== 'GET' && request.method !== 'HEAD') {
@@ -42,7 +43,6 @@ export async function openMetricsServer(observed: Observed, at: MetricsServerOpt
     else response.writeHead(404).end()
   })
   const { close } = closable(server)
-  const { host, port, signal } = at
   server.listen({ host, port })
   try {
     await once(server, 'listening', { signal })
@@ -51,10 +51,7 @@ export async function openMetricsServer(observed: Observed, at: MetricsServerOpt
     throw error
   }
   const address = server.address()
-  return {
-    address: typeof address === 'object' && address ? address : { address: at.host, port: at.port },
-    close,
-  }
+  return { address: typeof address === 'object' && address ? address : { address: host, port }, close }
 }
 
 function sendHealth(response: ServerResponse, status: number, { draining, ready, health }: Observed): void {

@@ -1,9 +1,12 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Side } from '../metadata/field-table.ts'
 import type { PullCounts } from '../receiver/pull-counts.ts'
-import type { Health, HealthStatus } from './health.ts'
+import { type Health, type HealthStatus, healthStatuses } from './health.ts'
+
+const results = ['acknowledged', 'failed', 'abandoned'] as const
 
 /** The result of an event: acknowledged, acknowledged with an error, or given up without an acknowledgement. */
-export type EventResult = 'acknowledged' | 'failed' | 'abandoned'
+export type EventResult = (typeof results)[number]
 
 export interface ComponentFigures {
   readonly name: string
@@ -21,43 +24,27 @@ export interface ComponentFigures {
   readonly output: HealthStatus | undefined
 }
 
-export interface ComponentCounters {
-  event(result: EventResult, durationMs: number): void
-  /** @param code `OK`, or the name of a gRPC status (`serve`) or the code of a BindingError (`run`) */
-  invoke(code: string, durationMs: number): void
-  init(side: 'input' | 'output', code: string): void
-}
+export type Metrics = ReturnType<typeof createMetrics>
 
-export interface Metrics {
-  component(name: string): ComponentCounters
-  forget(name: string): void
-  /** Sets the source of the component states: called each time the metrics are read. */
-  watch(components: () => Iterable<ComponentFigures>): void
-  readonly contentType: string
-  text(): Promise<string>
-}
+export type ComponentCounters = ReturnType<Metrics['component']>
 
 /** From a handler that answers at once to one that takes the whole of `handlerTimeout`. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 100]
 
-const results = ['acknowledged', 'failed', 'abandoned'] as const satisfies readonly EventResult[]
-
-const statuses = ['healthy', 'degraded', 'unhealthy'] as const satisfies readonly HealthStatus[]
-
-export function createMetrics(): Metrics {
+export function createMetrics() {
   const registry = new Registry()
-  const counts = createCounts(registry)
   let components: () => Iterable<ComponentFigures> = () => []
   let areDefaultsOn = false
   addStates(registry, () => components())
 
   return {
-    ...counts,
-    watch(source) {
+    ...createCounts(registry),
+    /** Sets the source of the component states: called each time the metrics are read. */
+    watch(source: () => Iterable<ComponentFigures>): void {
       components = source
     },
     contentType: registry.contentType,
-    text() {
+    text(): Promise<string> {
       // The metrics of the process need a timer, so they start with the first read.
       if (!areDefaultsOn) collectDefaultMetrics({ register: registry })
       areDefaultsOn = true
@@ -66,7 +53,7 @@ export function createMetrics(): Metrics {
   }
 }
 
-function createCounts(registry: Registry): Pick<Metrics, 'component' | 'forget'> {
+function createCounts(registry: Registry) {
   const registers = [registry]
   const counter = (name: string, help: string, labelNames: string[]) =>
     new Counter({ name: `eventgrid_binding_${name}`, help, labelNames: ['component', ...labelNames], registers })
@@ -81,26 +68,27 @@ function createCounts(registry: Registry): Pick<Metrics, 'component' | 'forget'>
   const codesOf = new Map<string, Set<string>>()
 
   return {
-    component(component) {
+    component(component: string) {
       const codes = codesOf.get(component) ?? new Set()
       codesOf.set(component, codes)
       return {
-        event(result, durationMs) {
+        event(result: EventResult, durationMs: number): void {
           events.inc({ component, result })
           eventSeconds.observe({ component }, durationMs / 1000)
         },
-        invoke(code, durationMs) {
+        /** @param code `OK`, or the name of a gRPC status (`serve`) or the code of a BindingError (`run`) */
+        invoke(code: string, durationMs: number): void {
           codes.add(code)
           invokes.inc({ component, code })
           invokeSeconds.observe({ component }, durationMs / 1000)
         },
-        init(side, code) {
+        init(side: Side, code: string): void {
           codes.add(code)
           inits.inc({ component, side, code })
         },
       }
     },
-    forget(component) {
+    forget(component: string): void {
       for (const result of results) events.remove({ component, result })
       for (const code of codesOf.get(component) ?? []) {
         invokes.remove({ component, code })
@@ -115,12 +103,11 @@ function createCounts(registry: Registry): Pick<Metrics, 'component' | 'forget'>
 
 /** Labels beside the component's name, and a value. */
 type Sample = readonly [Readonly<Record<string, string>>, number]
-type SamplesOf = (component: ComponentFigures) => readonly Sample[]
 
 /** Metrics that are read from the components. */
 function addStates(registry: Registry, components: () => Iterable<ComponentFigures>): void {
-  type Options = readonly [name: string, help: string, labels: readonly string[], samplesOf: SamplesOf]
-  const options = (...[name, help, labels, samplesOf]: Options) => ({
+  type SamplesOf = (component: ComponentFigures) => readonly Sample[]
+  const options = (name: string, help: string, labels: readonly string[], samplesOf: SamplesOf) => ({
     name: `eventgrid_binding_${name}`,
     help,
     labelNames: ['component', ...labels],
@@ -132,8 +119,8 @@ function addStates(registry: Registry, components: () => Iterable<ComponentFigur
       }
     },
   })
-  const counter = (...of: Options) => new Counter(options(...of))
-  const gauge = (...of: Options) => new Gauge(options(...of))
+  const counter = (...of: Parameters<typeof options>) => new Counter(options(...of))
+  const gauge = (...of: Parameters<typeof options>) => new Gauge(options(...of))
   const requests = 'POST requests of Event Grid other than handshakes, by the status of the answer'
   counter('deliveries_total', requests, ['status'], ({ answered }) => eachOf('status', answered))
   gauge('events_in_flight', 'Events sent and not acknowledged', [], ({ inFlight }) => single(inFlight))
@@ -142,7 +129,7 @@ function addStates(registry: Registry, components: () => Iterable<ComponentFigur
   const status = '1 for the current status of a side, 0 for the others'
   gauge('health', status, ['side', 'status'], ({ input, output }) =>
     Object.entries({ input, output }).flatMap(([side, is]) =>
-      is === undefined ? [] : statuses.map((status): Sample => [{ side, status }, status === is ? 1 : 0]),
+      is === undefined ? [] : healthStatuses.map((status): Sample => [{ side, status }, status === is ? 1 : 0]),
     ),
   )
   counter('pull_received_total', 'Events received, each time that they are', [], ({ pull }) => single(pull?.received))
@@ -161,7 +148,7 @@ const eachOf = (label: string, counts: Readonly<Record<string, number>> = {}): r
 /** What is observed of a component, by its health and what its door counts. */
 export function figuresOf(
   name: string,
-  { input, output }: Pick<Health, 'input' | 'output'>,
+  { input, output }: Health,
   counted: Pick<ComponentFigures, 'inFlight' | 'waiting' | 'readers'>,
 ): ComponentFigures {
   const { answered = {}, pull, status } = input ?? {}

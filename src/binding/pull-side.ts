@@ -8,12 +8,12 @@ import { createNamespaceClient } from '../receiver/namespace-client.ts'
 import { traceClient } from '../receiver/receive-trace.ts'
 import { createReceiver, type EventDispatch, type Receiver } from '../receiver/receiver.ts'
 import { systemClock } from '../support/clock.ts'
-import { judgePull, type PullFacts } from './health.ts'
+import { judgePull } from './health.ts'
 import type { InputSide } from './input-side.ts'
 import type { PullControl } from './pull-control.ts'
 import { pullRemedy } from './pull-remedy.ts'
 import type { SideOptions } from './side-options.ts'
-import { createSubscriptionKeeper, type SubscriptionKeeper } from './subscription-keeper.ts'
+import { createSubscriptionKeeper } from './subscription-keeper.ts'
 
 /**
  * The input side by pull delivery: no listener. With a credential, the Queue event subscription is created or updated
@@ -26,46 +26,43 @@ export async function createPullSide(
   options: SideOptions & { readonly handler: () => EventHandler | undefined },
 ): Promise<InputSide> {
   const { endpoints, logger, handler, clock = systemClock } = options
-  const control = await connect(pull, options)
+  const { credential, namespaceEndpoint: given } = pull
+  const control = credential && (await import('./pull-control.ts')).connectNamespace({ ...pull, credential }, options)
   const keeper = control && createSubscriptionKeeper({ ...control, logger, clock })
   const closing = new AbortController()
   let receiver: Receiver | undefined
   let closed = false
 
-  const facts = (): PullFacts => ({
-    closed,
-    handlerAttached: handler() !== undefined,
-    subscription: keeper?.state(),
-    receiver: receiver?.status(),
-  })
-
   function receive(): void {
-    const { namespaceEndpoint: given } = pull
     const namespaceEndpoint = given ? namespaceUrl(given, endpoints) : control?.namespaceEndpoint()
     // After close() nothing is received, and one receiver is enough.
     if (namespaceEndpoint === undefined || receiver || closing.signal.aborted) return
     receiver = startReceiver(pull, { ...options, namespaceEndpoint, credential: control?.credential })
-    logger.info('receiving events', {
-      namespaceTopic: pull.namespaceTopic.id,
-      eventSubscription: pull.eventSubscriptionName,
-    })
+    const { namespaceTopic, eventSubscriptionName: eventSubscription } = pull
+    logger.info('receiving events', { namespaceTopic: namespaceTopic.id, eventSubscription })
   }
 
   return {
     address: () => undefined,
     async start(subscription, signal) {
-      const either = AbortSignal.any([signal, closing.signal])
       if (subscription === 'wait') {
-        await keeper?.bringUp('timeout', either)
+        await keeper?.bringUp('timeout', signal)
         receive()
         return
       }
       // Where the endpoint is known, receiving does not wait for ARM.
-      if (pull.namespaceEndpoint !== undefined) receive()
-      void bringUpInBackground(keeper, receive)
+      if (given !== undefined) receive()
+      // In the background only close ends the attempts; each failure is logged by the upsert itself.
+      void keeper?.bringUp('forever').then(receive, () => {})
     },
     handlerChanged: () => receiver?.handlerAttached(),
-    health: () => judgePull(facts()),
+    health: () =>
+      judgePull({
+        closed,
+        handlerAttached: handler() !== undefined,
+        subscription: keeper?.state(),
+        receiver: receiver?.status(),
+      }),
     async close() {
       closing.abort()
       await keeper?.close()
@@ -73,23 +70,6 @@ export async function createPullSide(
       closed = true
     },
   }
-}
-
-/** In the background only close ends the attempts; each failure is logged by the upsert itself. */
-async function bringUpInBackground(keeper: SubscriptionKeeper | undefined, then: () => void): Promise<void> {
-  try {
-    await keeper?.bringUp('forever')
-  } catch {
-    return
-  }
-  then()
-}
-
-async function connect(pull: PullMetadata, options: SideOptions): Promise<PullControl | undefined> {
-  const { credential } = pull
-  if (!credential) return undefined
-  const { connectNamespace } = await import('./pull-control.ts')
-  return connectNamespace({ ...pull, credential }, options)
 }
 
 function startReceiver(

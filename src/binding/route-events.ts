@@ -1,9 +1,33 @@
 import type { SystemEventNameToEventData } from '@azure/eventgrid'
 import { type EventHandler, type ReceivedEvent, RejectEvent } from '../core/event.ts'
-import type { SchemaIssue, StandardSchema } from './standard-schema.ts'
 
 /** Names of Azure's own events, `Microsoft.Storage.BlobCreated` for instance. */
 export type SystemEventName = keyof SystemEventNameToEventData
+
+/**
+ * The part of Standard Schema (standardschema.dev, version 1) that a validator of any library has: zod, valibot,
+ * arktype. Only what {@link routeEvents} reads is declared.
+ */
+export interface StandardSchema<Output = unknown> {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>
+    readonly types?: { readonly input: unknown; readonly output: Output } | undefined
+  }
+}
+
+/** The parsed value, or the issues that a validator found. */
+export type SchemaResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly SchemaIssue[] }
+
+/** One fault of a value. */
+export interface SchemaIssue {
+  readonly message: string
+  /** The way to the fault: keys, or objects with a key. */
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+}
 
 /** How a router treats events whose data its schema refuses. */
 export interface RouteOptions {
@@ -75,8 +99,7 @@ export function routeEvents(): EventRouter {
       third === undefined ? checkedHandler(second) : validating(checkedSchema(second), checkedHandler(third), options),
     )
     if (pattern.endsWith('*')) {
-      const longestFirst = (one: string, other: string) => other.length - one.length
-      prefixes = [...prefixes, pattern.slice(0, -1)].sort(longestFirst)
+      prefixes = [...prefixes, pattern.slice(0, -1)].sort((one, other) => other.length - one.length)
     }
     return router
   }

@@ -1,12 +1,8 @@
-import type { TokenCredential } from '@azure/core-auth'
-import type { Endpoints } from '../core/endpoints.ts'
 import type { Logger } from '../core/logger.ts'
 import type { SteadyClock } from '../support/clock.ts'
+import type { CredentialOptions } from './credential.ts'
 
-export interface SideOptions {
-  readonly endpoints: Endpoints
-  /** The host's own credential, used in place of the one that metadata describes. */
-  readonly hostCredential: TokenCredential | undefined
+export interface SideOptions extends Pick<CredentialOptions, 'endpoints' | 'hostCredential'> {
   readonly logger: Logger
   /** The clock of the watch over the event subscription. @default systemClock */
   readonly clock?: SteadyClock

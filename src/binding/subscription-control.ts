@@ -1,3 +1,6 @@
+import { context, SpanKind, trace } from '@opentelemetry/api'
+import { BindingError } from '../core/errors.ts'
+import { attribute, bounded, endSpan, errorType, messagingSystem, otherError, tracer } from '../core/opentelemetry.ts'
 import type { Secret } from '../core/secret.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import { readFailure } from '../subscription/arm-failure.ts'
@@ -8,10 +11,11 @@ import type { UpsertOutcome } from '../subscription/upsert-attempt.ts'
 import { type UpsertOptions, upsertSubscription } from '../subscription/upsert-subscription.ts'
 import { createCredential } from './credential.ts'
 import type { SideOptions } from './side-options.ts'
-import { traceUpsert } from './upsert-trace.ts'
+
+type How = Pick<UpsertOptions, 'patience' | 'signal' | 'onAttempt' | 'onLook' | 'handled'>
 
 export interface SubscriptionControl {
-  upsert(how: Pick<UpsertOptions, 'patience' | 'signal' | 'onAttempt' | 'onLook' | 'handled'>): Promise<UpsertOutcome>
+  upsert(how: How): Promise<UpsertOutcome>
   /** Reads it by one request, and writes nothing. Rejects where ARM does not answer. */
   inspect(signal: AbortSignal): Promise<Finding>
 }
@@ -43,4 +47,40 @@ export function connectSubscription(
       }
     },
   }
+}
+
+/**
+ * Makes the span `upsert event subscription`, which is active while the upsert runs. Each failed attempt is an event of the span. Does
+ * nothing without an SDK in the process.
+ */
+function traceUpsert(
+  { eventSubscriptionName }: InputMetadata,
+  how: How,
+  upsert: (how: How) => Promise<UpsertOutcome>,
+): Promise<UpsertOutcome> {
+  const span = tracer()?.startSpan('upsert event subscription', {
+    kind: SpanKind.CLIENT,
+    attributes: {
+      [attribute.system]: messagingSystem,
+      [attribute.eventSubscription]: bounded(eventSubscriptionName),
+    },
+  })
+  if (!span) return upsert(how)
+  const traced: How = {
+    ...how,
+    onAttempt(failed) {
+      span.addEvent('attempt failed', errorType(failed.error.code))
+      how.onAttempt?.(failed)
+    },
+  }
+  return context.with(trace.setSpan(context.active(), span), async () => {
+    try {
+      const outcome = await upsert(traced)
+      endSpan(span.setAttribute(attribute.upsertAction, outcome.action), undefined)
+      return outcome
+    } catch (error) {
+      endSpan(span, error instanceof BindingError ? error.code : otherError)
+      throw error
+    }
+  })
 }

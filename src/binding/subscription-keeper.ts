@@ -4,11 +4,9 @@ import type { FailedAttempt } from '../subscription/repeat-attempts.ts'
 import type { UpsertOutcome } from '../subscription/upsert-attempt.ts'
 import { pause, type SteadyClock, systemClock } from '../support/clock.ts'
 import { messageOf } from '../support/error-code.ts'
-import { createReadiness } from './readiness.ts'
 import type { SubscriptionControl } from './subscription-control.ts'
 import { createSubscriptionRepair } from './subscription-repair.ts'
 import { createStateRecord, reasonOf } from './subscription-state.ts'
-import { createTaskRunner } from './task-runner.ts'
 
 export interface SubscriptionKeeperOptions extends SubscriptionControl {
   readonly logger: Logger
@@ -25,8 +23,6 @@ export interface SubscriptionKeeperOptions extends SubscriptionControl {
   readonly random?: () => number
 }
 
-export type SubscriptionKeeper = ReturnType<typeof createSubscriptionKeeper>
-
 /**
  * Shortest time between two polls; the longest is twice that, by chance. A thousand replicas poll 2.2 times a second together, far below
  * what ARM allows, and the first that finds the event subscription missing has created it before most others poll.
@@ -41,55 +37,60 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
   const { upsert, inspect, logger, replicas = 1, timeoutMs = 120_000, addsCredential = false } = options
   const { handled = () => 0, clock = systemClock, random = Math.random } = options
   const closing = new AbortController()
-  const record = createStateRecord({ logger, clock })
-  const readiness = createReadiness({ clock, addsCredential })
-  const tasks = createTaskRunner({ clock, pauseMs: () => minPollMs * (1 + random()), afterPause: startPoll })
+  const record = createStateRecord({ logger, clock, addsCredential })
+  let underWay: Promise<void> | undefined
+  let cancelPoll = () => {}
   let wasPermitted = true
-  const repair = createSubscriptionRepair({ logger, clock, random, replicas, handled, isBusy: tasks.isBusy, correct })
+  const mayStart = () => underWay === undefined && !closing.signal.aborted
+  const repair = createSubscriptionRepair({ logger, clock, random, replicas, handled, mayStart, correct })
+
+  /** Runs one task; to be called while no other runs. A poll follows when none has run for a while. */
+  function run(task: () => Promise<void>): Promise<void> {
+    cancelPoll()
+    underWay = task().finally(() => {
+      underWay = undefined
+      if (!closing.signal.aborted) cancelPoll = clock.setTimer(minPollMs * (1 + random()), poll)
+    })
+    return underWay
+  }
 
   async function provision(patience: 'timeout' | 'forever', signal: AbortSignal): Promise<UpsertOutcome> {
     try {
-      const onAttempt = ({ error }: FailedAttempt) => record.failed(error)
-      const outcome = await upsert({ patience, signal, handled, onLook: readiness.subscriptionRead, onAttempt })
-      readiness.provisioned()
+      const onAttempt = ({ error }: FailedAttempt) => record.failed(reasonOf(error))
+      const outcome = await upsert({ patience, signal, handled, onLook: record.looked, onAttempt })
       record.provisioned(outcome.wroteAt)
       wasPermitted = outcome.action !== 'notPermitted'
       return outcome
     } catch (error) {
-      if (!signal.aborted) record.failed(error)
+      if (!signal.aborted) record.failed(reasonOf(error))
       throw error
     }
   }
 
-  function correct(done: (outcome: UpsertOutcome) => void = () => {}): void {
-    tasks
-      .run(async () => done(await provision('timeout', closing.signal)))
-      .catch((error: unknown) => {
-        if (closing.signal.aborted) return
-        logger.error(`the event subscription could not be corrected: ${messageOf(error)}`)
-      })
+  function runInBackground(task: () => Promise<void>): void {
+    run(task).catch((error: unknown) => {
+      if (closing.signal.aborted) return
+      logger.error(`the event subscription could not be corrected: ${messageOf(error)}`)
+    })
   }
 
-  function startPoll(): void {
-    if (tasks.isBusy()) return
-    let needed = false
-    tasks
-      .run(async () => {
-        needed = await poll()
-      })
-      .then(() => {
-        if (needed && !closing.signal.aborted) correct()
-      })
-      .catch(() => {})
+  function correct(done: (outcome: UpsertOutcome) => void): void {
+    runInBackground(async () => done(await provision('timeout', closing.signal)))
   }
 
-  /** Reads without writing. Resolves to true where an upsert is needed: it is missing, or the last upsert failed or was not permitted. */
-  async function poll(): Promise<boolean> {
+  function poll(): void {
+    runInBackground(async () => {
+      if (await needsUpsert()) await provision('timeout', closing.signal)
+    })
+  }
+
+  /** Reads without writing. An upsert is needed where the event subscription is missing, or the last upsert failed or was not permitted. */
+  async function needsUpsert(): Promise<boolean> {
     try {
       const finding = await inspect(closing.signal)
       if (finding.kind === 'missing') {
         logger.warn('the event subscription is missing; creating it again')
-        record.deleted()
+        record.failed('it was deleted')
         return true
       }
       if (finding.kind === 'intact' && (record.current().state === 'failed' || !wasPermitted)) return true
@@ -103,16 +104,11 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
 
   return {
     state: record.current,
-    /**
-     * Whether deliveries may be routed here. Not while the event subscription delivers without our credential, as at the start of a
-     * rotation: they would be answered 503. True where it does not deliver yet, for its handshake has to reach us, and half a minute after
-     * `bringUp` at the latest. Once true it stays so.
-     */
-    isReady: readiness.isReady,
+    isReady: record.isReady,
     bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal): Promise<void> {
-      readiness.startWaiting()
+      record.startWaiting()
       const either = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
-      return tasks.run(async () => {
+      return run(async () => {
         const limitMs = patience === 'timeout' ? timeoutMs : Number.POSITIVE_INFINITY
         const pauseMs = decideStartPause({ replicas, timeoutMs: limitMs, random: random() })
         if (pauseMs > 0) await pause(clock, pauseMs, either)
@@ -127,7 +123,8 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
     async close(): Promise<void> {
       closing.abort()
       repair.close()
-      await tasks.close()
+      cancelPoll()
+      await underWay?.catch(() => {})
     },
   }
 }

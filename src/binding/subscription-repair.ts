@@ -12,25 +12,24 @@ export interface SubscriptionRepairOptions {
   readonly replicas: number
   /** Deliveries answered 200 so far: each carried a credential that is known here. */
   readonly handled: () => number
-  /** Whether the event subscription is read or written now. */
-  readonly isBusy: () => boolean
+  /** False while the event subscription is read or written, and after the end. */
+  readonly mayStart: () => boolean
   /** Starts an upsert; `done` gets its outcome, unless it fails. */
   readonly correct: (done: (outcome: UpsertOutcome) => void) => void
 }
 
 /** Corrects the event subscription after a delivery without a known credential: not too often, and by few replicas of a fleet. */
 export function createSubscriptionRepair(options: SubscriptionRepairOptions) {
-  const { logger, clock, random, replicas, handled, isBusy, correct } = options
+  const { logger, clock, random, replicas, handled, mayStart, correct } = options
   let lastRepair = Number.NEGATIVE_INFINITY
   let repairsThatWrote = 0
   let handledBefore = 0
   let isDue = false
-  let isClosed = false
   let cancelStart = () => {}
 
   function start(): void {
     isDue = false
-    if (isBusy() || isClosed) return
+    if (!mayStart()) return
     if (handled() > handledBefore) {
       logger.info('deliveries have a credential again that is known here; the event subscription is not read')
       return
@@ -56,19 +55,13 @@ export function createSubscriptionRepair(options: SubscriptionRepairOptions) {
     /** Starts a repair, in a fleet after a random pause. Does nothing where the last repair was a short time ago. */
     request(): void {
       handledBefore = handled()
-      if (isDue || isBusy() || isClosed) return
+      if (isDue || !mayStart()) return
       if (clock.elapsed() - lastRepair < decideRepairInterval(repairsThatWrote)) return
       const spreadMs = fleetSpreadMs(replicas)
-      if (spreadMs === 0) {
-        start()
-        return
-      }
-      isDue = true
-      cancelStart = clock.setTimer(random() * spreadMs, start)
+      isDue = spreadMs > 0
+      if (isDue) cancelStart = clock.setTimer(random() * spreadMs, start)
+      else start()
     },
-    close(): void {
-      isClosed = true
-      cancelStart()
-    },
+    close: () => cancelStart(),
   }
 }

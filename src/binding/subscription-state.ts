@@ -1,6 +1,6 @@
 import { BindingError, messageWithoutCode } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
-import type { Clock } from '../support/clock.ts'
+import type { SteadyClock } from '../support/clock.ts'
 
 /** The state of the event subscription, as far as this binding knows. */
 export type SubscriptionState =
@@ -16,23 +16,41 @@ export type SubscriptionState =
 
 export interface StateRecordOptions {
   readonly logger: Logger
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: SteadyClock
+  /** Whether deliveries have to bear a credential that we add to the event subscription. */
+  readonly addsCredential: boolean
 }
 
-/** Remembers the state of the event subscription, and logs what others change in it. */
-export function createStateRecord({ logger, clock }: StateRecordOptions) {
+/** Longest time to wait for our credential in the event subscription, in ms. To add it takes some seconds. */
+const maxWaitMs = 30_000
+
+/** Remembers the state of the event subscription, and whether deliveries may be routed here. Logs what others change in it. */
+export function createStateRecord({ logger, clock, addsCredential }: StateRecordOptions) {
   let state: SubscriptionState = { state: 'pending' }
+  let isReady = !addsCredential
+  let waitsUntil = Number.POSITIVE_INFINITY
   return {
     current: () => state,
+    /**
+     * Whether deliveries may be routed here. Not while the event subscription delivers without our credential, as at the start of a
+     * rotation: they would be answered 503. True where it does not deliver yet, for its handshake has to reach us, and half a minute after
+     * `startWaiting` at the latest. Once true it stays so.
+     */
+    isReady: () => isReady || clock.elapsed() >= waitsUntil,
+    startWaiting(): void {
+      waitsUntil = clock.elapsed() + maxWaitMs
+    },
+    /** An upsert read the event subscription. */
+    looked(delivering: boolean): void {
+      isReady ||= !delivering
+    },
     /** An upsert succeeded. `wroteAt` is absent where nothing had to be written. */
     provisioned(wroteAt: number | undefined): void {
+      isReady = true
       state = { state: 'provisioned', since: wroteAt ?? clock.now() }
     },
-    failed(error: unknown): void {
-      state = { state: 'failed', why: reasonOf(error) }
-    },
-    deleted(): void {
-      state = { state: 'failed', why: 'it was deleted' }
+    failed(why: string): void {
+      state = { state: 'failed', why }
     },
     /** A poll found the event subscription, with or without a problem. */
     found(problem: string | undefined): void {

@@ -9,10 +9,16 @@ import { isRecord } from '../support/is-record.ts'
 import { readJson } from '../support/json-text.ts'
 import { shellWord } from '../support/text.ts'
 
-/** How a request to Entra went: answered, with the body where it was an error; or not answered, and why. */
-export type Exchange =
-  | { readonly status: number; readonly body: string | undefined; readonly retryAfterMs: number | undefined }
-  | { readonly status: undefined; readonly code: string | undefined }
+/** How a request to Entra went. */
+export interface Exchange {
+  /** Absent where it was not answered. */
+  readonly status?: number
+  /** The body of an error. */
+  readonly body?: string | undefined
+  readonly retryAfterMs?: number | undefined
+  /** Why it was not answered. */
+  readonly code?: string | undefined
+}
 
 export interface TokenFailureContext {
   readonly metadata: CredentialMetadata
@@ -23,13 +29,7 @@ export interface TokenFailureContext {
 }
 
 /** Entra's own codes for a fault of its own (Microsoft identity platform: error codes). */
-const passingCodes: ReadonlySet<string> = new Set([
-  'AADSTS90033',
-  'AADSTS90055',
-  'AADSTS90006',
-  'AADSTS50196',
-  'AADSTS90012',
-])
+const passingCodes = new Set(['AADSTS90033', 'AADSTS90055', 'AADSTS90006', 'AADSTS50196', 'AADSTS90012'])
 
 /**
  * Judges why no token came, from what was thrown and how the last exchange with Entra went: refused for good (a
@@ -40,16 +40,16 @@ export function judgeTokenFailure(
   exchange: Exchange | undefined,
   context: TokenFailureContext,
 ): BindingError | NoTokenError {
+  if (error instanceof BindingError) return error
   const { metadata, authorityHost, hasEmulatorIds, show } = context
   const hint = hasEmulatorIds ? `; ${emulatorRemedy}` : ''
-  if (error instanceof BindingError) return error
   const message = error instanceof Error ? error.message : 'an unknown error'
-  const said = exchange?.status !== undefined && exchange.body ? exchange.body.slice(0, 10_000) : message
+  const said = exchange?.body?.slice(0, 10_000) || message
   const aadsts = /\bAADSTS\d{3,9}\b/.exec(said)?.[0]
 
   if (isUnavailable(error, exchange, aadsts, metadata.kind)) {
     const why =
-      exchange === undefined || exchange.status === undefined
+      exchange?.status === undefined
         ? (exchange?.code ?? (isRestError(error) ? error.code : aadsts) ?? 'no answer')
         : `it answered ${exchange.status}${aadsts ? `, ${aadsts}` : ''}`
     const from = metadata.kind === 'host' ? "the host's credential" : authorityHost
@@ -57,7 +57,7 @@ export function judgeTokenFailure(
     const silent = silentEmulatorFix(why, authorityHost)
     return new NoTokenError(`no token from ${from}: ${show(why)}${silent === undefined ? '' : `; ${silent}`}${hint}`, {
       fix: certificateRemedy(why, authorityHost),
-      retryAfterMs: exchange?.status === undefined ? undefined : exchange.retryAfterMs,
+      retryAfterMs: exchange?.retryAfterMs,
     })
   }
 
@@ -78,8 +78,7 @@ function isUnavailable(
   aadsts: string | undefined,
   kind: CredentialMetadata['kind'],
 ): boolean {
-  // The chain asks many places, most of which are expected not to answer: the last of them
-  // says nothing about the others.
+  // The chain asks many places, most of which are expected not to answer: the last of them says nothing about the others.
   if (kind === 'default' && !(isRestError(error) && error.code === 'ETIMEDOUT')) return false
   if (aadsts !== undefined && passingCodes.has(aadsts)) return true
   // A host's credential asks Entra out of our sight; MSAL's word for a connection that failed is all that is left of it.

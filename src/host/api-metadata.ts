@@ -1,11 +1,9 @@
 import type { Secret } from '../core/secret.ts'
+import type { AppChannelOptions } from './app-channel.ts'
 import type { CallOutput } from './call-output.ts'
 import type { Host } from './host.ts'
 
-export interface AppAddress {
-  readonly address: string
-  readonly port: number
-  readonly maxConcurrency: number
+interface AppAddress extends Pick<AppChannelOptions, 'address' | 'port' | 'maxConcurrency'> {
   readonly protocol?: 'http' | 'grpc'
 }
 
@@ -13,6 +11,7 @@ export interface AppAddress {
 export interface ApiOptions {
   readonly host: Pick<Host, 'components'>
   readonly appId: string
+  /** Where the application listens; without it components only publish. */
   readonly app: AppAddress | undefined
   readonly version: string
   /** What callers have added to the metadata. */
@@ -31,23 +30,18 @@ export function apiMetadata({ host, appId, app, version, extended }: ApiOptions)
   return {
     ...(appId !== '' && { id: appId }),
     runtimeVersion,
-    components: host.components().map(({ loaded: { component, metadata } }) => ({
-      name: component.name,
-      type: component.type,
-      version: component.version,
-      capabilities: [(metadata.input || metadata.pull) && 'INPUT_BINDING', metadata.output && 'OUTPUT_BINDING'].filter(
-        Boolean,
-      ),
-    })),
+    components: host.components().map(({ loaded: { component, metadata } }) => {
+      const { name, type, version } = component
+      const isInput = metadata.input || metadata.pull
+      const capabilities = [isInput && 'INPUT_BINDING', metadata.output && 'OUTPUT_BINDING'].filter(Boolean)
+      return { name, type, version, capabilities }
+    }),
     extended: { ...Object.fromEntries(extended), daprRuntimeVersion: runtimeVersion },
-    appConnectionProperties: app
-      ? {
-          port: app.port,
-          protocol: app.protocol ?? 'http',
-          channelAddress: app.address,
-          maxConcurrency: app.maxConcurrency,
-        }
-      : {},
+    appConnectionProperties: app ? connectionTo(app) : {},
     actorRuntime: { runtimeStatus: 'DISABLED', hostReady: false },
   }
+}
+
+function connectionTo({ address: channelAddress, port, maxConcurrency, protocol = 'http' }: AppAddress) {
+  return { port, protocol, channelAddress, maxConcurrency }
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { Agent, type OutgoingHttpHeaders, request } from 'node:http'
 import { connect } from 'node:net'
 import { posix } from 'node:path'
@@ -17,12 +18,6 @@ export interface AppChannelOptions {
   readonly onGone?: () => void
 }
 
-/** Does the application take events at a route, and the status that says so; none where it can't be reached. */
-export interface RouteAnswer {
-  readonly subscribed: boolean
-  readonly status: number | undefined
-}
-
 /** What is posted of an event, and what ends it. */
 export type PostedEvent = Pick<ReceivedEvent, 'data' | 'metadata' | 'signal'>
 
@@ -32,8 +27,11 @@ export interface AppChannel {
   addressOf(component: { readonly name: string; readonly route: string | undefined }): string
   /** Says why the application takes no events at an address, by the status of `probe`, and what to do. */
   refusal(address: string, status: number): string
-  /** Asks with OPTIONS whether the application takes events at a route: 2xx and 405 say so, as they do to Dapr. */
-  probe(route: string): Promise<RouteAnswer>
+  /**
+   * Asks with OPTIONS whether the application takes events at a route: 2xx and 405 say so, as they do to Dapr. The status is the one that
+   * says so; `undefined` where the application can't be reached.
+   */
+  probe(route: string): Promise<{ readonly subscribed: boolean; readonly status: number | undefined }>
   /** Posts an event to a route. Rejects unless the answer is 2xx, and when `event.signal` aborts. */
   deliver(route: string, event: PostedEvent): Promise<void>
   reachable(): Promise<boolean>
@@ -82,12 +80,8 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
       'answer 2xx or 405, or write direction: input into the component',
     async probe(route) {
       try {
-        const status = await send({
-          method: 'OPTIONS',
-          path: pathOf(route),
-          headers: json,
-          signal: AbortSignal.timeout(probeTimeoutMs),
-        })
+        const signal = AbortSignal.timeout(probeTimeoutMs)
+        const status = await send({ method: 'OPTIONS', path: pathOf(route), headers: json, signal })
         return { subscribed: isSuccess(status) || status === 405, status }
       } catch {
         return { subscribed: false, status: undefined }
@@ -108,9 +102,8 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
     reachable: () => isReachable(host, port),
     async healthy(path) {
       try {
-        return isSuccess(
-          await send({ method: 'GET', path: pathOf(path), signal: AbortSignal.timeout(healthTimeoutMs) }),
-        )
+        const signal = AbortSignal.timeout(healthTimeoutMs)
+        return isSuccess(await send({ method: 'GET', path: pathOf(path), signal }))
       } catch {
         return false
       }
@@ -123,18 +116,16 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
 }
 
 /** Does anybody accept a connection at that port within half a second? */
-export function isReachable(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: healthTimeoutMs })
-    const settle = (answer: boolean) => {
-      socket.destroy()
-      resolve(answer)
-    }
-    socket
-      .on('connect', () => settle(true))
-      .on('timeout', () => settle(false))
-      .on('error', () => settle(false))
-  })
+export async function isReachable(host: string, port: number): Promise<boolean> {
+  const socket = connect({ host, port })
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(healthTimeoutMs) })
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
 }
 
 /** Dapr sends every event as this, whatever its own content type. */

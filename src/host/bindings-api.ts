@@ -23,6 +23,8 @@ const maxHeaderLength = 4_096
 const maxExtendedKeys = 100
 const maxExtendedLength = 65_536
 
+const malformedPath = 'the path is too long, or a % in it does not begin an escaped character'
+
 const invokeRequest = z.object({
   operation: z.string().nullish(),
   data: z.unknown().optional(),
@@ -31,7 +33,7 @@ const invokeRequest = z.object({
 
 /** Dapr's HTTP API as far as bindings need it: bindings, health, metadata and shutdown. Does not listen yet. */
 export function createBindingsApi(options: BindingsApiOptions): FastifyInstance {
-  const { callOutput, notReady, extended } = options
+  const { callOutput, notReady, extended, token } = options
   // One for each address of a name.
   const servers: ClosableServer[] = []
   const server = fastify({
@@ -46,12 +48,7 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
     routerOptions: { maxParamLength: 3_072 },
     // The error handlers below do not see a path that the router can't parse.
     frameworkErrors: ({ statusCode = 400 }, _request, reply) =>
-      void sendError(
-        reply,
-        statusCode,
-        'ERR_MALFORMED_REQUEST',
-        'the path is too long, or a % in it does not begin an escaped character',
-      ),
+      void sendError(reply, statusCode, 'ERR_MALFORMED_REQUEST', malformedPath),
   })
   server.addHook('preClose', async () => {
     for (const one of servers) one.endConnections()
@@ -62,7 +59,6 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 
   server.addHook('onRequest', async (request, reply) => {
-    const { token } = options
     const refusal = refusalOf(request, options)
     if (refusal !== undefined) return sendError(reply, 403, 'ERR_PERMISSION_DENIED', refusal)
     const isHealth = request.url.startsWith('/v1.0/healthz')
@@ -123,15 +119,11 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
     return reply.code(204).send()
   })
 
-  server.setNotFoundHandler((request, reply) =>
-    sendError(
-      reply,
-      404,
-      'ERR_NOT_FOUND',
-      `this host has no ${request.method} ${request.url.split('?', 1)[0]}: it speaks Dapr's bindings, ` +
-        `health and metadata API; for more run daprd`,
-    ),
-  )
+  server.setNotFoundHandler((request, reply) => {
+    const asked = `${request.method} ${request.url.split('?', 1)[0]}`
+    const text = `this host has no ${asked}: it speaks Dapr's bindings, health and metadata API; for more run daprd`
+    return sendError(reply, 404, 'ERR_NOT_FOUND', text)
+  })
   server.setErrorHandler((error: { statusCode?: number }, _request, reply) =>
     error.statusCode === 413
       ? malformed(reply, `the body is over ${bodyLimit} bytes`)

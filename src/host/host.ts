@@ -1,18 +1,13 @@
-import type { Metrics } from '../binding/metrics.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import { Secret } from '../core/secret.ts'
 import type { Loaded, LoadedComponent } from '../metadata/load-components.ts'
 import { oneLine } from '../support/text.ts'
-import type { AppChannel } from './app-channel.ts'
-import { openComponent, type RunningComponent, untakenEvents } from './running-component.ts'
+import { type OpenOptions, openComponent, type RunningComponent, untakenEvents } from './running-component.ts'
 
-export interface HostOptions {
-  readonly channel: AppChannel | undefined
+export interface HostOptions extends Omit<OpenOptions, 'logger'> {
   readonly loggerOf: (component: string) => Logger
-  readonly metrics: Metrics
-  readonly endpoints?: Endpoints | undefined
 }
 
 export type Host = ReturnType<typeof createHost>

@@ -1,12 +1,6 @@
 import { Binding, type InvokeAnswer } from '../binding/binding.ts'
-import { type Health, judge } from '../binding/health.ts'
-import {
-  type ComponentCounters,
-  type ComponentFigures,
-  type EventResult,
-  figuresOf,
-  type Metrics,
-} from '../binding/metrics.ts'
+import { judge } from '../binding/health.ts'
+import { type ComponentCounters, type EventResult, figuresOf, type Metrics } from '../binding/metrics.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import type { ReceivedEvent } from '../core/event.ts'
@@ -14,6 +8,7 @@ import { type Logger, withoutWarnings } from '../core/logger.ts'
 import { forwardedMetadata } from '../core/processing.ts'
 import { createQuietLog } from '../core/quiet-log.ts'
 import { Secret } from '../core/secret.ts'
+import { parseDirection } from '../metadata/configured-sides.ts'
 import type { Side } from '../metadata/field-table.ts'
 import type { LoadedComponent } from '../metadata/load-components.ts'
 import { oneSide } from '../metadata/one-side.ts'
@@ -22,19 +17,7 @@ import { oneLine } from '../support/text.ts'
 import type { AppChannel, PostedEvent } from './app-channel.ts'
 
 /** A component whose binding is up. */
-export interface RunningComponent {
-  readonly loaded: LoadedComponent
-  operations(): readonly string[]
-  /** Runs an operation as `Binding.invoke` does; logs a failure, the same one at most twice a minute. */
-  invoke(operation: string, data: unknown, metadata: Readonly<Record<string, string>>): Promise<InvokeAnswer>
-  /** Whether the application takes events. While it does not, deliveries get 503, and pull delivery receives nothing. */
-  appIsUp(up: boolean): void
-  health(): Health
-  figures(): ComponentFigures
-  /** Accepts no more events, and waits for those that the application handles. `create` still works. */
-  drain(): Promise<void>
-  close(): Promise<void>
-}
+export type RunningComponent = Awaited<ReturnType<typeof openComponent>>
 
 export interface OpenOptions {
   readonly channel: AppChannel | undefined
@@ -59,17 +42,15 @@ export function untakenEvents({ metadata: { pull } }: Pick<LoadedComponent, 'met
  * Opens a component's binding; its event subscription is brought up in the background.
  * Rejects as `Binding.init` does; then nothing is left running.
  */
-export async function openComponent(loaded: LoadedComponent, options: OpenOptions): Promise<RunningComponent> {
+export async function openComponent(loaded: LoadedComponent, options: OpenOptions) {
   const { channel, logger, metrics, endpoints } = options
   const { component, metadata } = loaded
   // Each side would repeat them.
   for (const warning of metadata.warnings) logger.warn(warning)
   const open = async (side: Side) => {
     const binding = new Binding({ logger: withoutWarnings(logger, metadata.warnings), ...(endpoints && { endpoints }) })
-    await binding.init(
-      { ...component, properties: oneSide(component.properties, side) },
-      { subscription: 'background' },
-    )
+    const properties = oneSide(component.properties, side)
+    await binding.init({ ...component, properties }, { subscription: 'background' })
     return binding
   }
   // A binding for each side, since the input ends before the output: an application may publish while it handles an event.
@@ -80,16 +61,22 @@ export async function openComponent(loaded: LoadedComponent, options: OpenOption
       await output?.close()
       throw error
     }))
+  const eitherSide = output ?? input
+  // The metadata was checked for it.
+  if (!eitherSide) throw new Error('the component has no side')
   const counters = metrics.component(component.name)
   const attachment = channel && input ? attach(loaded, input, channel, { logger, counters }) : undefined
   const health = () => judge({ input: input?.health().input, output: output?.health().output })
   return {
     loaded,
-    operations: () => (output ?? input)?.operations() ?? [],
-    invoke: countedInvoke(output ?? input, { logger, counters }),
+    operations: () => eitherSide.operations(),
+    /** Runs an operation as `Binding.invoke` does; logs a failure, the same one at most twice a minute. */
+    invoke: countedInvoke(eitherSide, { logger, counters }),
     health,
     figures: () => figuresOf(component.name, health(), { inFlight: attachment?.inFlight() ?? 0 }),
-    appIsUp: (up) => attachment?.appIsUp(up),
+    /** Whether the application takes events. While it does not, deliveries get 503, and pull delivery receives nothing. */
+    appIsUp: (up: boolean) => attachment?.appIsUp(up),
+    /** Accepts no more events, and waits for those that the application handles. `create` still works. */
     async drain() {
       attachment?.end()
       await input?.close()
@@ -106,14 +93,16 @@ interface Reports {
   readonly counters: ComponentCounters
 }
 
-function countedInvoke(binding: Binding | undefined, { logger, counters }: Reports): RunningComponent['invoke'] {
+function countedInvoke(binding: Binding, { logger, counters }: Reports) {
   const failures = createQuietLog({ logger, now: () => performance.now() })
-  return async (operation, data, metadata) => {
+  return async (
+    operation: string,
+    data: unknown,
+    metadata: Readonly<Record<string, string>>,
+  ): Promise<InvokeAnswer> => {
     const since = performance.now()
     const count = (code: string) => counters.invoke(code, performance.now() - since)
     try {
-      if (!binding)
-        throw new BindingError('NOT_INITIALIZED', { what: 'the component has no side', fix: 'configure one' })
       const answer = await binding.invoke(operation, data, { metadata })
       count('OK')
       return answer
@@ -130,15 +119,14 @@ function countedInvoke(binding: Binding | undefined, { logger, counters }: Repor
 /** Hands the binding's events to the application once it asks for them. */
 function attach(loaded: LoadedComponent, binding: Binding, channel: AppChannel, { logger, counters }: Reports) {
   const { name, properties } = loaded.component
-  const texts = new Map(
-    Object.entries(properties).map(([key, value]) => [
-      key.toLowerCase(),
-      value instanceof Secret ? value.reveal() : String(value),
-    ]),
-  )
-  const address = channel.addressOf({ name, route: texts.get('route') })
+  function textOf(field: string): string | undefined {
+    const [, value] = Object.entries(properties).find(([key]) => key.toLowerCase() === field) ?? []
+    return value instanceof Secret ? value.reveal() : value?.toString()
+  }
+  const address = channel.addressOf({ name, route: textOf('route') })
+  const direction = textOf('direction')?.trim()
   // Dapr asks the application only where the component does not have this.
-  const isInput = (texts.get('direction') ?? '').split(',').some((word) => word.trim().toLowerCase() === 'input')
+  const isInput = direction ? parseDirection(direction).has('input') : false
   let current: AbortController | undefined
   let isEnded = false
   let inFlight = 0

@@ -1,5 +1,4 @@
 import { isIPv6 } from 'node:net'
-import type { FastifyInstance } from 'fastify'
 import { createMetrics } from '../binding/metrics.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import type { Logger } from '../core/logger.ts'
@@ -7,7 +6,7 @@ import type { Secret } from '../core/secret.ts'
 import type { Loaded } from '../metadata/load-components.ts'
 import { messageOf } from '../support/error-code.ts'
 import { watchState } from '../support/watch-state.ts'
-import type { AppAddress } from './api-metadata.ts'
+import type { ApiOptions } from './api-metadata.ts'
 import { createAppChannel } from './app-channel.ts'
 import { type AppHealthCheck, watchApp } from './app-watch.ts'
 import { createBindingsApi } from './bindings-api.ts'
@@ -15,17 +14,13 @@ import { createCallOutput } from './call-output.ts'
 import { createHost } from './host.ts'
 
 /** `Sources`: what components are loaded from, as it was read. */
-export interface SidecarOptions<Sources> {
-  readonly appId: string
-  /** Where the application listens; without it components only publish. */
-  readonly app: AppAddress | undefined
+export interface SidecarOptions<Sources> extends Pick<ApiOptions, 'appId' | 'app' | 'version' | 'onShutdown'> {
   readonly appToken: Secret | undefined
   readonly health: AppHealthCheck | undefined
   readonly http: { readonly host: string; readonly port: number }
   /** Where Dapr's gRPC API listens; `undefined`: it is off. */
   readonly grpc: { readonly host: string; readonly port: number } | undefined
   readonly apiToken: Secret | undefined
-  readonly version: string
   readonly endpoints: Endpoints | undefined
   readonly loggerOf: (component?: string) => Logger
   readonly components: {
@@ -34,7 +29,6 @@ export interface SidecarOptions<Sources> {
     /** Loads the components; a broken file keeps what it held before. */
     load(sources: Sources, before: Loaded): Loaded
   }
-  readonly onShutdown: () => void
 }
 
 export type Sidecar = Awaited<ReturnType<typeof createSidecar>>
@@ -53,24 +47,21 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
   const waiting = new Set<'components' | 'app'>(channel ? ['components', 'app'] : ['components'])
   let isDraining = false
   const both = {
+    ...options,
     host,
     callOutput: createCallOutput({ host, logger }),
-    app,
-    version: options.version,
-    appId: options.appId,
     listeningOn: http.host,
     token: options.apiToken,
     extended: new Map<string, string>(),
-    onShutdown: options.onShutdown,
   }
-  const api: FastifyInstance = createBindingsApi({ ...both, notReady: () => [...waiting] })
+  const api = createBindingsApi({ ...both, notReady: () => [...waiting] })
   const grpcApi = grpc && (await import('./grpc/grpc-api.ts')).createGrpcApi(both)
   const undo: (() => unknown)[] = [
     () => channel?.close(),
     () => Promise.all([api.close(), grpcApi?.close()]),
     () => host.close(),
   ]
-  const application = createAppReport({ app, health, logger })
+  const application = createAppReport({ app, health }, logger)
 
   function appChanged(up: boolean): void {
     if (up) waiting.delete('app')
@@ -100,8 +91,8 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
     async start(loaded: Loaded) {
       await host.start(loaded)
       waiting.delete('components')
-      const changed = followSources({ logger, loaded, load: components.load, change: host.change })
-      const stopWatching = watchState({ read: components.read, known: components.known, changed })
+      const changed = followSources({ logger, load: components.load, change: host.change }, loaded)
+      const stopWatching = watchState({ ...components, changed })
       // Not awaited: while a change drains one component, the others would accept events. The host's end awaits it.
       undo.push(() => void stopWatching())
       if (!channel) return
@@ -118,11 +109,7 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
 }
 
 /** Logs what becomes of the application. */
-function createAppReport({
-  app,
-  health,
-  logger,
-}: Pick<SidecarOptions<unknown>, 'app' | 'health'> & { readonly logger: Logger }) {
+function createAppReport({ app, health }: Pick<SidecarOptions<unknown>, 'app' | 'health'>, logger: Logger) {
   const place = app && `${addressText(app.address)}:${app.port} (--app-address, --app-port)`
   let wasUp = false
   return {
@@ -143,15 +130,13 @@ const meanwhile = 'until the application is ready, it gets no events, and Event 
 
 const addressText = (address: string) => (isIPv6(address) ? `[${address}]` : address)
 
-interface FollowOptions<Sources> {
+interface FollowOptions<Sources> extends Pick<SidecarOptions<Sources>['components'], 'load'> {
   readonly logger: Logger
-  readonly loaded: Loaded
-  readonly load: SidecarOptions<Sources>['components']['load']
   readonly change: (loaded: Loaded) => Promise<void>
 }
 
 /** Loads sources that have changed, logs what is wrong with them, and has the components changed. */
-function followSources<Sources>({ logger, loaded: first, load, change }: FollowOptions<Sources>) {
+function followSources<Sources>({ logger, load, change }: FollowOptions<Sources>, first: Loaded) {
   let loaded = first
   return async (sources: Sources): Promise<void> => {
     try {

@@ -33,12 +33,6 @@ export interface InvokeResponse {
   readonly contentType: string
 }
 
-export interface ListOperationsResponse {
-  readonly operations: readonly string[]
-}
-
-export type Empty = Readonly<Record<string, never>>
-
 /** The services of a pluggable binding, read from `proto/bindings.proto`; takes a few milliseconds. */
 export function loadContract() {
   const all = loadDefinitions(fileURLToPath(new URL('./proto/bindings.proto', import.meta.url)))

@@ -10,13 +10,7 @@ export class SocketError extends Error {
 }
 
 /** The right to look at the sockets of a folder and to replace them. */
-export interface FolderLock {
-  /** A folder for new sockets: the runtime ignores folders. Everything in it is removed at `release`. */
-  readonly room: string
-  /** Another process took this lock for abandoned and removed it, and the `room` with it. */
-  readonly lost: boolean
-  release(): void
-}
+export type FolderLock = ReturnType<typeof lockOf>
 
 export interface LockOptions {
   /** Called once when another process has the lock. */
@@ -84,13 +78,15 @@ function removeAbandoned(path: string): void {
   }
 }
 
-function lockOf(path: string, room: string): FolderLock {
+function lockOf(path: string, room: string) {
   return {
+    /** A folder for new sockets: the runtime ignores folders. Everything in it is removed at `release`. */
     room,
+    /** Another process took this lock for abandoned and removed it, and the `room` with it. */
     get lost() {
       return !existsSync(room)
     },
-    release() {
+    release(): void {
       rmSync(room, { recursive: true, force: true })
       try {
         rmdirSync(path)

@@ -2,17 +2,9 @@ import { lstatSync, realpathSync, type Stats } from 'node:fs'
 import { dirname } from 'node:path'
 
 /** The owner and the mode of a folder, or of a symbolic link, on the way to the sockets. */
-export interface PathStep {
+export interface PathStep extends Pick<Stats, 'uid' | 'mode'> {
   readonly path: string
-  readonly uid: number
-  readonly mode: number
   readonly link: boolean
-}
-
-export interface FolderTrust {
-  /** Why the folder must not be used; `undefined` where it may be used. */
-  readonly refusal: string | undefined
-  readonly warnings: readonly string[]
 }
 
 const root = 0
@@ -26,8 +18,9 @@ const unmappedUid = 65_534
  *
  * @param steps the folder first, then the folders above it and the symbolic links
  * @param uid the user of this process
+ * @returns why the folder must not be used, `undefined` where it may be used; and warnings
  */
-export function judgeFolder(steps: readonly PathStep[], uid: number): FolderTrust {
+export function judgeFolder(steps: readonly PathStep[], uid: number) {
   const trusted = (step: PathStep) => step.uid === root || step.uid === uid
   const unmapped = (step: PathStep) => step !== steps[0] && step.uid === unmappedUid
   const foreign = steps.find((step) => !trusted(step) && !unmapped(step))
@@ -46,18 +39,16 @@ export function judgeFolder(steps: readonly PathStep[], uid: number): FolderTrus
 }
 
 export function pathSteps(folder: string): PathStep[] {
-  const written = withParents(folder).map((path) => [path, lstatSync(path)] as const)
-  const real = withParents(realpathSync(folder)).map((path) => [path, lstatSync(path)] as const)
-  const links = written.filter(([, stats]) => stats.isSymbolicLink())
-  return [...real, ...links].map(([path, stats]) => step(path, stats))
+  const links = withParents(folder)
+    .map(readStep)
+    .filter(({ link }) => link)
+  return [...withParents(realpathSync(folder)).map(readStep), ...links]
 }
 
-const step = (path: string, stats: Stats): PathStep => ({
-  path,
-  uid: stats.uid,
-  mode: stats.mode,
-  link: stats.isSymbolicLink(),
-})
+function readStep(path: string): PathStep {
+  const stats = lstatSync(path)
+  return { path, uid: stats.uid, mode: stats.mode, link: stats.isSymbolicLink() }
+}
 
 function withParents(path: string): string[] {
   const parent = dirname(path)

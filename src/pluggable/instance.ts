@@ -39,7 +39,10 @@ export function createInstance(options: InstanceOptions) {
   }
 
   const readers = createReaders({
-    handlerTimeoutMs: () => (input.metadata?.input ?? input.metadata?.pull)?.handlerTimeoutMs ?? 25_000,
+    handlerTimeoutMs() {
+      const { input: push, pull } = input.current?.metadata ?? {}
+      return (push ?? pull)?.handlerTimeoutMs ?? 25_000
+    },
     onResult: counters.event,
   })
 
@@ -48,11 +51,10 @@ export function createInstance(options: InstanceOptions) {
     return readers.deliver({ data, contentType, metadata: forwardedMetadata(event) })
   }
 
+  const common = { component: name, logger, endpoints }
   const input = createSide({
+    ...common,
     side: 'input',
-    component: name,
-    logger,
-    endpoints,
     onRestart: () => readers.abandon('the component restarts'),
     onOpen(binding, { warnings }) {
       warnOnce(warnings)
@@ -63,25 +65,21 @@ export function createInstance(options: InstanceOptions) {
     makeRoom: async ({ input }) => input !== undefined && freePort(input.handshakePort, name),
   })
   const output = createSide({
+    ...common,
     side: 'output',
-    component: name,
-    logger,
-    endpoints,
-    onRestart() {},
     onOpen: (_binding, { warnings }) => warnOnce(warnings),
   })
 
   function warnWithoutRead(): void {
     clearTimeout(readWarning)
     readWarning = setTimeout(() => {
-      if (readers.count > 0 || !input.binding) return
+      if (readers.count > 0 || !input.current?.binding) return
       logger.warn(
         'daprd does not read the events of this component: none is acknowledged, and Event Grid keeps them for a later try. daprd reads ' +
           'when the application listens on its --app-port and answers OPTIONS of the route with 2xx or 405, or the component says ' +
           'direction: input. After a restart of this process, restart daprd',
       )
-    }, readWarningMs)
-    readWarning.unref()
+    }, readWarningMs).unref()
   }
 
   return {
@@ -92,7 +90,7 @@ export function createInstance(options: InstanceOptions) {
     readers,
     counters,
     get initialized() {
-      return input.initialized || output.initialized
+      return input.current !== undefined || output.current !== undefined
     },
     get inUse() {
       return input.inUse || output.inUse
@@ -122,7 +120,7 @@ export function createInstance(options: InstanceOptions) {
      * @throws BindingError of `Binding.invoke`; NOT_INITIALIZED before the output side's `init`
      */
     async invoke({ operation, data, metadata }: InvokeRequest, signal: AbortSignal): Promise<InvokeAnswer> {
-      if (!output.initialized) {
+      if (!output.current) {
         const fix = 'restart daprd: it initialises its components when it starts, and this process has started after it'
         options.onUninitialized(fix)
         throw new BindingError('NOT_INITIALIZED', {
@@ -130,7 +128,7 @@ export function createInstance(options: InstanceOptions) {
           fix,
         })
       }
-      const { binding } = output
+      const { binding } = output.current
       if (!binding) {
         throw new BindingError('OPERATION_UNSUPPORTED', {
           what: `component ${JSON.stringify(name)} has no output side`,

@@ -1,18 +1,13 @@
-import type { Metrics } from '../binding/metrics.ts'
-import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import { createQuietLog } from '../core/quiet-log.ts'
 import type { Side as SideName } from '../metadata/field-table.ts'
 import { printable } from '../support/text.ts'
 import type { Texts } from './contract.ts'
-import { createInstance, type Instance } from './instance.ts'
+import { createInstance, type Instance, type InstanceOptions } from './instance.ts'
 
-export interface InstancesOptions {
+export interface InstancesOptions extends Pick<InstanceOptions, 'metrics' | 'endpoints' | 'readWarningMs'> {
   readonly loggerOf: (component?: string) => Logger
-  readonly metrics: Metrics
-  readonly endpoints?: Endpoints | undefined
-  readonly readWarningMs?: number | undefined
   /** Components that may be initialised: more than a sidecar ever has. @default 1_000 */
   readonly maxInitialized?: number
 }
@@ -41,7 +36,7 @@ export function createInstances(options: InstancesOptions) {
   /** daprd does not say when a component is removed or renamed. Its listener stays until another component needs the port. */
   async function freePort(port: number, asking: string): Promise<boolean> {
     for (const [name, { input, readers, logger }] of instances) {
-      if (name === asking || readers.count > 0 || input.metadata?.input?.handshakePort !== port) continue
+      if (name === asking || readers.count > 0 || input.current?.metadata.input?.handshakePort !== port) continue
       logger.warn('the host does not read this component, and another one needs its handshakePort: it is released', {
         handshakePort: port,
         component: asking,
@@ -62,36 +57,21 @@ export function createInstances(options: InstancesOptions) {
       throw new BindingError('CLOSED', { what: 'the process is ending', fix: 'call it once it runs again' })
     }
     const uninitialized = [...instances.values()].filter(({ inUse }) => !inUse)
-    if (uninitialized[0] && uninitialized.length >= maxUninitialized) forget(uninitialized[0])
+    const [oldest] = uninitialized
+    if (oldest && uninitialized.length >= maxUninitialized) {
+      instances.delete(oldest.name)
+      oldest.stop()
+      metrics.forget(oldest.name)
+    }
     const instance = createInstance({
-      name,
-      logger: loggerOf(name),
-      metrics,
-      endpoints,
-      readWarningMs,
-      freePort,
-      onUninitialized: (fix) =>
-        quiet.warn(
-          `a component was not initialised in this process; ${fix}`,
-          { component: printable(name) },
-          printable(name),
-        ),
+      ...{ name, logger: loggerOf(name), metrics, endpoints, readWarningMs, freePort },
+      onUninitialized(fix) {
+        const component = printable(name)
+        quiet.warn(`a component was not initialised in this process; ${fix}`, { component }, component)
+      },
     })
     instances.set(name, instance)
     return instance
-  }
-
-  function forget(instance: Instance): void {
-    instances.delete(instance.name)
-    instance.stop()
-    metrics.forget(instance.name)
-  }
-
-  function refuseTooMany(): void {
-    const initialized = [...instances.values()].filter(({ inUse }) => inUse).length
-    if (initialized < maxInitialized) return
-    const what = `${maxInitialized} components are initialised`
-    throw new BindingError('OVERLOADED', { what, fix: 'restart this process' })
   }
 
   return {
@@ -109,7 +89,10 @@ export function createInstances(options: InstancesOptions) {
      */
     async init(name: string, side: SideName, properties: Texts): Promise<void> {
       const instance = obtain(name)
-      if (!instance.inUse) refuseTooMany()
+      if (!instance.inUse && [...instances.values()].filter(({ inUse }) => inUse).length >= maxInitialized) {
+        const what = `${maxInitialized} components are initialised`
+        throw new BindingError('OVERLOADED', { what, fix: 'restart this process' })
+      }
       await instance[side].init(properties)
     },
     find: (name: string) => instances.get(name),

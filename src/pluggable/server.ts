@@ -3,26 +3,20 @@ import { Server } from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
 import { type Health, judge } from '../binding/health.ts'
 import { createMetrics, figuresOf } from '../binding/metrics.ts'
-import type { Endpoints } from '../core/endpoints.ts'
-import type { Logger } from '../core/logger.ts'
 import { createPeers, serverOptions } from '../support/grpc-peers.ts'
 import { loadContract } from './contract.ts'
-import { createInputService } from './input-service.ts'
+import type { LockOptions } from './folder-lock.ts'
 import type { Instance } from './instance.ts'
-import { createInstances } from './instances.ts'
-import { createOutputService } from './output-service.ts'
-import { claimSockets, type SocketFiles } from './socket-files.ts'
+import { createInstances, type InstancesOptions } from './instances.ts'
+import { createInputService, createOutputService } from './services.ts'
+import { claimSockets } from './socket-files.ts'
 
-export interface PluggableOptions {
+export interface PluggableOptions
+  extends Pick<InstancesOptions, 'loggerOf' | 'endpoints' | 'readWarningMs'>,
+    Pick<LockOptions, 'signal' | 'lockTimeoutMs'> {
   readonly folder: string
   /** Permissions of the sockets. @default 0o660 */
   readonly socketMode?: number
-  readonly loggerOf: (component?: string) => Logger
-  readonly endpoints?: Endpoints
-  readonly readWarningMs?: number
-  readonly signal?: AbortSignal
-  /** The longest wait for other processes that start in the same folder. @default 10_000 */
-  readonly lockTimeoutMs?: number
 }
 
 /** File names of the sockets: the runtime takes the component types from them. */
@@ -41,8 +35,7 @@ export type Pluggable = Awaited<ReturnType<typeof createPluggable>>
  * @throws SocketError when the sockets can't be served; the reason of `signal` when it aborts
  */
 export async function createPluggable(options: PluggableOptions) {
-  const { socketMode = 0o660, loggerOf, endpoints, readWarningMs, signal, lockTimeoutMs } = options
-  const folder = resolve(options.folder)
+  const { socketMode: mode = 0o660, loggerOf, endpoints, readWarningMs, signal, lockTimeoutMs } = options
   const logger = loggerOf()
   const metrics = createMetrics()
   const instances = createInstances({ loggerOf, metrics, endpoints, readWarningMs })
@@ -66,24 +59,16 @@ export async function createPluggable(options: PluggableOptions) {
   const peers = createPeers(server, {
     onRefused: (error) => logger.warn('a connection could not be accepted', { reason: error.message }),
   })
-  let files: SocketFiles
-  try {
-    files = await claimSockets({
-      folder,
-      names: socketNames,
-      mode: socketMode,
-      bind: async (path) => void (await peers.listen({ path })),
-      onWarning: (warning) => logger.warn(warning),
-      onWait: (path) => logger.debug(`waits for the lock ${path} of another process`),
-      signal,
-      lockTimeoutMs,
-    })
-  } catch (error) {
+  const files = await claimSockets({
+    ...{ folder: resolve(options.folder), names: socketNames, mode, signal, lockTimeoutMs },
+    bind: async (path) => void (await peers.listen({ path })),
+    onWarning: (warning) => logger.warn(warning),
+    onWait: (path) => logger.debug(`waits for the lock ${path} of another process`),
+  }).catch(async (error: unknown) => {
     await peers.close(0)
     await instances.close()
     throw error
-  }
-
+  })
   if (files.replaced) {
     logger.warn(
       'replaced the sockets of a killed process. Restart a daprd that has run since then: it does not initialise its components again',
@@ -122,5 +107,5 @@ export async function createPluggable(options: PluggableOptions) {
 }
 
 function healthOf({ input, output }: Instance): Health {
-  return judge({ input: input.binding?.health().input, output: output.binding?.health().output })
+  return judge({ input: input.current?.binding?.health().input, output: output.current?.binding?.health().output })
 }

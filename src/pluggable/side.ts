@@ -16,15 +16,16 @@ export interface SideOptions {
   readonly logger: Logger
   readonly endpoints?: Endpoints | undefined
   /** Called before a running side is closed: releases what keeps it open. */
-  readonly onRestart: () => void
+  readonly onRestart?: () => void
   /** Called with a binding before it is initialised. The caller logs the warnings. */
   readonly onOpen: (binding: Binding, metadata: Metadata) => void
   /** Called when the port is in use. True: try again, it may be free now. */
   readonly makeRoom?: (metadata: Metadata) => Promise<boolean>
 }
 
-interface Current {
+export interface CurrentSide {
   readonly fingerprint: string
+  /** `undefined` where the metadata does not configure the side. */
   readonly binding: Binding | undefined
   readonly metadata: Metadata
 }
@@ -32,7 +33,7 @@ interface Current {
 /** One side of a component. Each side has its own binding, since they are initialised and closed separately. */
 export function createSide(options: SideOptions) {
   const { side, component, logger, endpoints, onRestart, onOpen, makeRoom } = options
-  let current: Current | undefined
+  let current: CurrentSide | undefined
   let closed = false
   /** Replaced bindings that still publish their queues. */
   const leaving = new Set<Promise<void>>()
@@ -48,8 +49,7 @@ export function createSide(options: SideOptions) {
   async function init(properties: Texts): Promise<void> {
     const fingerprint = fingerprintOf(properties)
     if (fingerprint === current?.fingerprint) return
-    const named = component === '' ? {} : { componentName: component }
-    const metadata = parseMetadata(properties, named)
+    const metadata = parseMetadata(properties, { componentName: component })
     if (current) logger.info(`the metadata of the ${side} side changed: it restarts`)
     // The old input side must release its port first. The old output side goes on until the new one is ready.
     if (side === 'input') await releaseNow()
@@ -63,10 +63,7 @@ export function createSide(options: SideOptions) {
   async function open(properties: Texts, metadata: Metadata): Promise<Binding> {
     const binding = new Binding({ logger: withoutWarnings(logger, metadata.warnings), ...(endpoints && { endpoints }) })
     onOpen(binding, metadata)
-    const definition = {
-      ...(component !== '' && { name: component }),
-      properties: oneSide(properties, side),
-    }
+    const definition = { name: component || undefined, properties: oneSide(properties, side) }
     const tryInit = () => binding.init(definition, { subscription: 'background' })
     try {
       await tryInit()
@@ -78,7 +75,7 @@ export function createSide(options: SideOptions) {
     return binding
   }
 
-  function leave({ binding }: Current): void {
+  function leave({ binding }: CurrentSide): void {
     if (!binding) return
     const closing = binding.close()
     leaving.add(closing)
@@ -92,7 +89,7 @@ export function createSide(options: SideOptions) {
     if (!current) return
     const { binding } = current
     current = undefined
-    onRestart()
+    onRestart?.()
     await binding?.close()
   }
 
@@ -112,18 +109,12 @@ export function createSide(options: SideOptions) {
         runningInits--
       }
     },
-    get initialized() {
-      return current !== undefined
+    /** `undefined` before `init`. */
+    get current() {
+      return current
     },
     get inUse() {
       return current !== undefined || runningInits > 0
-    },
-    /** `undefined` before `init`, and where the side is not configured. */
-    get binding() {
-      return current?.binding
-    },
-    get metadata() {
-      return current?.metadata
     },
     /** Drains and closes the side; `init` can initialise it again. */
     release: () => inTurn(releaseNow),

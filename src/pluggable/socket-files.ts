@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { basename, dirname, join } from 'node:path'
@@ -14,13 +15,6 @@ export interface SocketOptions extends LockOptions {
   readonly onWarning?: (warning: string) => void
 }
 
-export interface SocketFiles {
-  readonly paths: readonly string[]
-  /** A killed process had left sockets of these names. */
-  readonly replaced: boolean
-  remove(): void
-}
-
 /** The kernel limits the path of a socket; macOS allows fewer bytes than Linux. */
 const maxPathBytes = 103
 
@@ -35,7 +29,7 @@ const maxAttempts = 3
  * @throws SocketError when another process serves one of the sockets, a path is too long or taken by another file, or the folder
  *   can't be written to or belongs to another user; no socket is served then
  */
-export async function claimSockets(options: SocketOptions): Promise<SocketFiles> {
+export async function claimSockets(options: SocketOptions) {
   const { folder, names } = options
   const paths = names.map((name) => join(folder, name))
   const tooLong = paths.find((path) => Buffer.byteLength(path) > maxPathBytes)
@@ -44,7 +38,10 @@ export async function claimSockets(options: SocketOptions): Promise<SocketFiles>
   }
   prepareFolder(options)
   for (let attempt = 1; ; attempt++) {
-    const lock = await lockFolder(options)
+    const lock = await takeFolderLock(folder, options).catch((error: unknown) => {
+      options.signal?.throwIfAborted()
+      throw folderError(folder, error)
+    })
     try {
       return await claim(paths, lock, options)
     } catch (error) {
@@ -55,14 +52,14 @@ export async function claimSockets(options: SocketOptions): Promise<SocketFiles>
   }
 }
 
-async function claim(paths: readonly string[], lock: FolderLock, options: SocketOptions): Promise<SocketFiles> {
-  const { mode, bind } = options
+async function claim(paths: readonly string[], lock: FolderLock, { mode, bind }: SocketOptions) {
   const claimed = new Map<string, number>()
   const remove = () => {
     for (const [path, inode] of claimed) if (inodeOf(path) === inode) rmSync(path, { force: true })
   }
   try {
     for (const path of paths) await refuseLive(path)
+    /** A killed process had left sockets of these names. */
     const replaced = paths.some((path) => inodeOf(path) !== undefined)
     for (const [index, path] of paths.entries()) {
       // At its end a server removes the path that it was bound to. No other process has ever used this one.
@@ -92,15 +89,6 @@ function prepareFolder({ folder, onWarning = () => {} }: SocketOptions): void {
   }
 }
 
-async function lockFolder(options: SocketOptions): Promise<FolderLock> {
-  try {
-    return await takeFolderLock(options.folder, options)
-  } catch (error) {
-    options.signal?.throwIfAborted()
-    throw folderError(options.folder, error)
-  }
-}
-
 function folderError(folder: string, error: unknown): SocketError {
   if (error instanceof SocketError) return error
   return new SocketError(
@@ -123,15 +111,16 @@ async function refuseLive(path: string): Promise<void> {
 /** A socket that nobody serves, or that has vanished. Other errors, such as a full queue of connections, prove nothing. */
 const deadCodes: ReadonlySet<string | undefined> = new Set(['ECONNREFUSED', 'ENOENT'])
 
-function isServed(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path)
-    socket.once('connect', () => {
-      socket.destroy()
-      resolve(true)
-    })
-    socket.once('error', (error) => resolve(!deadCodes.has(codeOf(error))))
-  })
+async function isServed(path: string): Promise<boolean> {
+  const socket = connect(path)
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch (error) {
+    return !deadCodes.has(codeOf(error))
+  } finally {
+    socket.destroy()
+  }
 }
 
 function inodeOf(path: string): number | undefined {

@@ -26,13 +26,8 @@ export const statusByCode: Readonly<Record<BindingErrorCode, keyof typeof status
   PLUGIN_FAILED: 'INTERNAL',
 }
 
-export interface Failure {
-  readonly code: status
-  readonly details: string
-}
-
 /** The status and text for an error. The text of an unexpected error stays inside: it may hold a secret. */
-export function failureOf(error: unknown): Failure {
+export function failureOf(error: unknown) {
   if (!(error instanceof BindingError)) {
     return { code: status.INTERNAL, details: 'an unexpected error; the log of the component has it' }
   }

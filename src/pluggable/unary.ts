@@ -3,7 +3,7 @@ import { BindingError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import { failureOf } from './status.ts'
 
-export interface CallEnd {
+interface CallEnd {
   readonly code: string
   readonly durationMs: number
   readonly error?: unknown
@@ -45,8 +45,6 @@ export function instanceName(metadata: Metadata): string {
 function logUnexpected(logger: Logger, error: unknown): void {
   const stack = error instanceof Error ? (error.stack ?? '') : ''
   const at = stack.split('\n').find((line) => /^\s+at /.test(line))
-  logger.error('a call failed unexpectedly', {
-    error: error instanceof Error ? error.name : typeof error,
-    at: at?.trim(),
-  })
+  const name = error instanceof Error ? error.name : typeof error
+  logger.error('a call failed unexpectedly', { error: name, at: at?.trim() })
 }

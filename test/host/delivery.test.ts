@@ -116,16 +116,19 @@ it('says once that the application is gone and once that it is back, and answers
   expect(failed).toHaveLength(1)
 })
 
-it('asks for nothing and posts to the route where the component says direction and route', async () => {
-  const world = await openHostWorld()
-  world.write('orders.yaml', { fields: { Direction: 'output, INPUT', ROUTE: '/from/event grid' } })
-  const app = await openDaprApp({ subscribed: () => false })
-  const host = world.start(['--app-port', String(app.port)])
-  await host.takesEvents('orders')
-  await host.invoke('orders', create(null))
-  await world.emulator.settled()
-  expect(app.calls.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /from/event%20grid'])
-})
+it.each(['output, INPUT', '["output","input"]'])(
+  'asks for nothing and posts to the route where the component says direction %s and route',
+  async (direction) => {
+    const world = await openHostWorld()
+    world.write('orders.yaml', { fields: { Direction: direction, ROUTE: '/from/event grid' } })
+    const app = await openDaprApp({ subscribed: () => false })
+    const host = world.start(['--app-port', String(app.port)])
+    await host.takesEvents('orders')
+    await host.invoke('orders', create(null))
+    await world.emulator.settled()
+    expect(app.calls.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /from/event%20grid'])
+  },
+)
 
 it('answers 503 while the application says that it is unwell, or that it does not subscribe', async () => {
   const world = await openHostWorld()

@@ -118,7 +118,7 @@ it('takes Inits that come at once one after the other', async () => {
   onTestFinished(() => instances.close())
   const { input } = instances.obtain('orders')
   await Promise.all(['7', '8', '9'].map((maxConcurrency) => input.init({ ...fields, maxConcurrency })))
-  expect(input.metadata?.input?.maxConcurrency).toBe(9)
+  expect(input.current?.metadata.input?.maxConcurrency).toBe(9)
   expect(await listens(port)).toBe(true)
 })
 

@@ -58,14 +58,8 @@ export function createGrpcApi(options: ApiOptions) {
         return { metadata: answer.metadata }
       }),
       GetMetadata: guarded(() => {
-        const { components, extended, appConnectionProperties, id = '', runtimeVersion } = apiMetadata(options)
-        return {
-          id,
-          runtimeVersion,
-          registeredComponents: components,
-          extendedMetadata: extended,
-          appConnectionProperties,
-        }
+        const { components: registeredComponents, extended: extendedMetadata, ...metadata } = apiMetadata(options)
+        return { ...metadata, registeredComponents, extendedMetadata }
       }),
       Shutdown: guarded(() => {
         // The end of the process lets the answer out first.

@@ -2,16 +2,21 @@ import type { ServerDuplexStream } from '@grpc/grpc-js'
 import { BindingError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Side } from '../metadata/field-table.ts'
-import type { AckMessage, Empty, EventMessage, InitRequest } from './contract.ts'
+import type { AckMessage, EventMessage, InitRequest, InvokeRequest, InvokeResponse } from './contract.ts'
 import type { Instance } from './instance.ts'
 import type { Instances } from './instances.ts'
 import { failureOf } from './status.ts'
 import { instanceName, unary } from './unary.ts'
 
-export interface ServiceOptions {
+interface ServiceOptions {
   readonly instances: Instances
   readonly logger: Logger
 }
+
+/** The operations of the output (specification, section 4.2). */
+const operations = ['create']
+
+const noData = Buffer.alloc(0)
 
 /** The gRPC service InputBinding: events for the application. */
 export function createInputService({ instances, logger }: ServiceOptions) {
@@ -35,13 +40,40 @@ export function createInputService({ instances, logger }: ServiceOptions) {
       })
       for (const over of ['cancelled', 'error', 'close']) call.on(over, reader.end)
     },
-    Ping: unary<Empty, Empty>(logger, async () => ({})),
+    Ping: unary(logger, async () => ({})),
+  }
+}
+
+/** The gRPC service OutputBinding: payloads that the application publishes. */
+export function createOutputService({ instances, logger }: ServiceOptions) {
+  return {
+    Init: initOf('output', { instances, logger }),
+    Invoke: unary<InvokeRequest, InvokeResponse>(
+      logger,
+      async (call) => {
+        // After a restart of this process daprd sends calls without `Init`: they are counted and logged, too.
+        const instance = instances.obtain(instanceName(call.metadata))
+        const cancelled = new AbortController()
+        const cancel = () => cancelled.abort()
+        call.once('cancelled', cancel)
+        try {
+          const { metadata } = await instance.invoke(call.request, cancelled.signal)
+          return { data: noData, metadata, contentType: '' }
+        } finally {
+          // grpc-js also emits it after the answer.
+          call.off('cancelled', cancel)
+        }
+      },
+      ({ metadata }, { code, durationMs }) => instances.find(instanceName(metadata))?.counters.invoke(code, durationMs),
+    ),
+    ListOperations: unary(logger, async () => ({ operations })),
+    Ping: unary(logger, async () => ({})),
   }
 }
 
 /** The method `Init` of one side. Its end is logged and counted. */
-export function initOf(side: Side, { instances, logger }: ServiceOptions) {
-  return unary<InitRequest, Empty>(
+function initOf(side: Side, { instances, logger }: ServiceOptions) {
+  return unary<InitRequest, object>(
     logger,
     async ({ request, metadata }) => {
       await instances.init(instanceName(metadata), side, request.metadata?.properties ?? {})
