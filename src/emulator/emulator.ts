@@ -19,7 +19,7 @@ import { createFigures } from './page/figures.ts'
 import { isPagePath, registerPageRoutes } from './page/page-routes.ts'
 import type { Records } from './records/record-types.ts'
 import { RecordRing } from './records/records.ts'
-import { createCertificateAuthority, makeAuthority, readAuthority } from './server/certificates.ts'
+import { createCertificateAuthority, makeAuthority } from './server/certificates.ts'
 import { createFaults } from './server/faults.ts'
 import { createIngressFront } from './server/ingress-front.ts'
 import { createEmulatorServer } from './server/server.ts'
@@ -33,10 +33,8 @@ export type RunningEmulator = Awaited<ReturnType<typeof runEmulator>>
 export async function runEmulator(options: ResolvedOptions, state: State) {
   const { clock } = options
   const { persisted } = state
-  const makeText = () => JSON.stringify(makeAuthority())
-  const authority = createCertificateAuthority(
-    readAuthority(persistedOr(persisted, 'identity', 'certificate authority', makeText)),
-  )
+  const made = persistedOr(persisted, 'identity', 'certificate authority', makeAuthority)
+  const authority = createCertificateAuthority(made)
   const addresses = { https: '', http: '' }
   let { ingress } = options
   const parts = createParts(options, state, { ingress: (url) => ingress(url), baseUrl: () => addresses.https })

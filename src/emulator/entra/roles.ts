@@ -95,20 +95,22 @@ export interface RoleAssignment {
   readonly scope: string
 }
 
+export interface ActionRequest {
+  readonly principalId: string
+  readonly action: string
+  readonly scope: string
+  /** Whether it is an action on data, such as publishing. */
+  readonly data?: boolean
+}
+
 /**
  * Whether the assignments allow a principal this action at a scope. Control-plane and data actions are separate, as in
  * Azure.
  */
-export function allows(
-  assignments: readonly RoleAssignment[],
-  asked: { readonly principalId: string; readonly action: string; readonly scope: string; readonly data?: boolean },
-): boolean {
-  return assignments.some(({ principalId, roleId, scope }) => {
-    if (principalId.toLowerCase() !== asked.principalId.toLowerCase() || !covers(scope, asked.scope)) return false
-    const role = findRole(roleId)
-    if (!role) return false
-    const granted = asked.data ? (role.dataActions ?? []) : role.actions
-    return matchesAny(granted, asked.action) && !matchesAny(role.notActions ?? [], asked.action)
+export function allows(assignments: readonly RoleAssignment[], asked: ActionRequest): boolean {
+  const roles = rolesAt(assignments, asked.principalId, asked.scope)
+  return roles.some(({ actions, dataActions = [], notActions = [] }) => {
+    return matchesAny(asked.data ? dataActions : actions, asked.action) && !matchesAny(notActions, asked.action)
   })
 }
 

@@ -11,54 +11,53 @@ export interface Collection<Resource> {
 }
 
 /** Where the resources of one kind are persisted, by key. */
-export interface Shelf {
-  all(): readonly unknown[]
-  put(key: string, resource: unknown): void
+export interface Shelf<Resource> {
+  /** The values are trusted: a state file is the emulator's own, and was checked when it was opened. */
+  all(): readonly Resource[]
+  put(key: string, resource: Resource): void
   delete(key: string): void
 }
 
-export type Shelves = (kind: string) => Shelf
+export type Shelves = <Resource>(kind: string) => Shelf<Resource>
 
 /** Persists nothing: the resources end with the process. */
 export const noShelves: Shelves = () => ({ all: () => [], put: () => {}, delete: () => {} })
 
-export interface CollectionOptions<Resource> {
-  readonly keyOf: (resource: Resource) => string
-  readonly groupOf?: (resource: Resource) => string
-  readonly shelf: Shelf
-  /** Tells the kinds apart. A state file is the emulator's own and was checked when it was opened. */
-  readonly isResource: (value: unknown) => value is Resource
-}
-
-/** Makes a collection of the persisted resources. Every change is persisted before it returns. */
-export function createCollection<Resource>(options: CollectionOptions<Resource>): Collection<Resource> {
-  const { shelf } = options
+/**
+ * Makes a collection of the persisted resources, by their ids. Every change is persisted before it returns.
+ *
+ * @param group the name of the group that a resource is in
+ */
+export function createCollection<Resource extends { readonly id: string }>(
+  shelf: Shelf<Resource>,
+  group: (resource: Resource) => string = () => '',
+): Collection<Resource> {
   const resources = new Map<string, Resource>()
   const groups = new Map<string, Map<string, Resource>>()
-  const keyOf = (resource: Resource) => options.keyOf(resource).toLowerCase()
-  const groupOf = (resource: Resource) => (options.groupOf?.(resource) ?? '').toLowerCase()
+  const keyOf = ({ id }: Resource) => id.toLowerCase()
+  const groupOf = (resource: Resource) => group(resource).toLowerCase()
 
   function add(resource: Resource): void {
-    const group = groups.get(groupOf(resource)) ?? new Map<string, Resource>()
-    groups.set(groupOf(resource), group.set(keyOf(resource), resource))
+    const members = groups.get(groupOf(resource)) ?? new Map<string, Resource>()
+    groups.set(groupOf(resource), members.set(keyOf(resource), resource))
     resources.set(keyOf(resource), resource)
   }
 
-  for (const resource of shelf.all().filter(options.isResource)) add(resource)
+  for (const resource of shelf.all()) add(resource)
   return {
     get: (key) => resources.get(key.toLowerCase()),
     all: () => [...resources.values()],
-    of: (group) => [...(groups.get(group.toLowerCase())?.values() ?? [])],
+    of: (name) => [...(groups.get(name.toLowerCase())?.values() ?? [])],
     put(resource) {
       shelf.put(keyOf(resource), resource)
       add(resource)
     },
     delete(resource) {
-      const [key, group] = [keyOf(resource), groups.get(groupOf(resource))]
+      const [key, members] = [keyOf(resource), groups.get(groupOf(resource))]
       shelf.delete(key)
       resources.delete(key)
-      group?.delete(key)
-      if (group?.size === 0) groups.delete(groupOf(resource))
+      members?.delete(key)
+      if (members?.size === 0) groups.delete(groupOf(resource))
     },
     lead(keys) {
       const leading = keys.flatMap((key) => resources.get(key.toLowerCase()) ?? [])

@@ -1,7 +1,7 @@
 import type { InputSchema, InputSchemaMapping } from './model.ts'
 
-/** What custom topics, domains and system topics have in common. */
-interface TrackedResource {
+/** What custom topics, domains, system topics and namespaces have in common. */
+export interface TrackedResource {
   /** `/subscriptions/{id}/resourceGroups/{rg}/providers/Microsoft.EventGrid/{type}/{name}`. */
   readonly id: string
   readonly name: string
@@ -88,7 +88,7 @@ export const parentId = (id: string): string => id.replace(/\/[^/]+\/[^/]+$/, ''
 
 /** The id of a resource in a resource group. */
 export function resourceId(
-  type: 'topics' | 'domains' | 'systemTopics',
+  type: 'topics' | 'domains' | 'systemTopics' | 'namespaces',
   { subscriptionId, resourceGroup, name }: Pick<TrackedResource, 'subscriptionId' | 'resourceGroup' | 'name'>,
 ): string {
   return `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}/providers/Microsoft.EventGrid/${type}/${name}`

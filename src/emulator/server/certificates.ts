@@ -27,10 +27,9 @@ import {
 const dayMs = 86_400_000
 const maxCachedHosts = 1000
 
-export interface CertificateAndKey {
-  readonly certificate: string
-  readonly key: string
-}
+/** Both in PEM. */
+const certificateAndKey = z.object({ certificate: z.string(), key: z.string() })
+type CertificateAndKey = z.infer<typeof certificateAndKey>
 
 interface Authority {
   readonly name: Buffer
@@ -40,8 +39,8 @@ interface Authority {
 
 const authorityName = 'Event Grid emulator CA'
 
-/** The certificate and key of a new authority (ECDSA P-256, ten years). */
-export function makeAuthority(): CertificateAndKey {
+/** The certificate and key of a new authority (ECDSA P-256, ten years), as JSON. */
+export function makeAuthority(): string {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const authority = { name: nameOf(authorityName), key: privateKey, keyId: keyIdOf(publicKey) }
   const certificate = toPem(
@@ -53,21 +52,15 @@ export function makeAuthority(): CertificateAndKey {
       extension('2.5.29.35', derSequence(derImplicit(0, authority.keyId))),
     ]),
   )
-  return { certificate, key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() }
-}
-
-const authorityText = z.object({ certificate: z.string(), key: z.string() })
-
-export function readAuthority(json: string): CertificateAndKey {
-  return authorityText.parse(JSON.parse(json))
+  return JSON.stringify({ certificate, key: privateKey.export({ type: 'pkcs8', format: 'pem' }) })
 }
 
 export type CertificateAuthority = ReturnType<typeof createCertificateAuthority>
 
-/** The emulator's own certificate authority. @param made @default a new one */
-export function createCertificateAuthority(made: CertificateAndKey = makeAuthority()) {
-  const { certificate } = made
-  const key = createPrivateKey(made.key)
+/** The emulator's own certificate authority. @param made by {@link makeAuthority}. @default a new one */
+export function createCertificateAuthority(made: string = makeAuthority()) {
+  const { certificate, key: pem } = certificateAndKey.parse(JSON.parse(made))
+  const key = createPrivateKey(pem)
   const authority = { name: nameOf(authorityName), key, keyId: keyIdOf(createPublicKey(key)) }
   const contexts = new Map<string, SecureContext>()
   const issue = (hosts: readonly string[]) => issueLeaf(authority, hosts)

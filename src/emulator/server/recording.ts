@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { pause } from '../../support/clock.ts'
 import type { Clock } from '../model/clock.ts'
 import type { Records, RequestRecord } from '../records/record-types.ts'
 import { recordedBodyLimit } from '../records/records.ts'
@@ -92,15 +93,11 @@ function shownHeaders(headers: FastifyRequest['headers']): RequestRecord['header
 }
 
 /** Waits by the clock; true if the client disconnected meanwhile. */
-function waited({ raw: { socket } }: FastifyRequest, ms: number, clock: Clock): Promise<boolean> {
-  return new Promise((resolve) => {
-    const done = (gone: boolean) => {
-      cancel()
-      socket.off('close', leave)
-      resolve(gone)
-    }
-    const leave = () => done(true)
-    const cancel = clock.setTimer(ms, () => done(false))
-    socket.once('close', leave)
-  })
+async function waited({ raw: { socket } }: FastifyRequest, ms: number, clock: Clock): Promise<boolean> {
+  const gone = new AbortController()
+  const leave = () => gone.abort()
+  socket.once('close', leave)
+  await pause(clock, ms, gone.signal)
+  socket.off('close', leave)
+  return gone.signal.aborted
 }

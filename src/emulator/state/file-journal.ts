@@ -1,7 +1,5 @@
-import { isRecord } from '../../support/is-record.ts'
 import type { AcceptedEvent } from '../model/accepted-event.ts'
-import { ownField } from '../model/json-object.ts'
-import type { Journal, JournalEntry, TryState } from './journal.ts'
+import type { Journal, TryState } from './journal.ts'
 import type { StateFile } from './state-file.ts'
 
 export interface FileJournal extends Journal {
@@ -111,16 +109,15 @@ export function createFileJournal({ database, run }: StateFile): FileJournal {
         if (forget.run(subscriptionId.toLowerCase()).changes) dropEvents.run()
       })
     },
+    // Parsed values are trusted: the file is the emulator's own, and was checked when it was opened.
     *entries() {
       let last: { readonly row: number; readonly event: AcceptedEvent } | undefined
       for (const { id, accepted_at, body, subscription, state } of all.iterate()) {
         const row = Number(id)
         // One object for all subscriptions of an event, as when it was accepted.
-        if (last?.row !== row) {
-          const event: unknown = JSON.parse(String(body))
-          last = isAcceptedEvent(event) ? { row, event } : undefined
-        }
-        if (last) yield entry(last, String(subscription), Number(accepted_at), state)
+        if (last?.row !== row) last = { row, event: JSON.parse(String(body)) }
+        const tries: TryState = state === null ? { attempts: 0 } : JSON.parse(String(state))
+        yield { ...last, subscriptionId: String(subscription), acceptedAt: Number(accepted_at), state: tries }
       }
     },
     close() {
@@ -128,23 +125,4 @@ export function createFileJournal({ database, run }: StateFile): FileJournal {
       closed = true
     },
   }
-}
-
-function entry(
-  { row, event }: { readonly row: number; readonly event: AcceptedEvent },
-  subscriptionId: string,
-  acceptedAt: number,
-  state: unknown,
-): JournalEntry {
-  const known: unknown = typeof state === 'string' ? JSON.parse(state) : undefined
-  return { row, subscriptionId, event, acceptedAt, state: isTryState(known) ? known : { attempts: 0 } }
-}
-
-// The file is our own and was checked when it was opened.
-function isAcceptedEvent(value: unknown): value is AcceptedEvent {
-  return typeof ownField(value, 'schema') === 'string' && isRecord(ownField(value, 'body'))
-}
-
-function isTryState(value: unknown): value is TryState {
-  return typeof ownField(value, 'attempts') === 'number'
 }
