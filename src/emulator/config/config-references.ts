@@ -1,6 +1,6 @@
 import { isRecord } from '../../support/is-record.ts'
 import type { YamlPath } from '../../support/located-yaml.ts'
-import { nearestName } from '../../support/nearest-name.ts'
+import { didYouMean } from '../../support/nearest-name.ts'
 import { ArmError } from '../arm/errors.ts'
 import { parseArmScope } from '../arm/path.ts'
 import { declaredProperties, settingNames } from '../arm/validation.ts'
@@ -100,14 +100,15 @@ function* settingsFaults(one: JsonObject, publisher: JsonObject | undefined, now
   ) {
     return
   }
-  const schema = publisher && (publisher.inputSchema ?? 'CloudEventSchemaV1_0')
+  const given = publisher && (publisher.inputSchema ?? 'CloudEventSchemaV1_0')
+  const schema = inputSchemas.find((known) => known === given)
   try {
     const options = {
       name,
       ...(endpoint !== undefined && { endpoint }),
       ...(properties !== undefined && { properties }),
     }
-    const parsed = declaredProperties(options, isInputSchema(schema) ? schema : undefined, now)
+    const parsed = declaredProperties(options, schema, now)
     for (const fault of ignoredFields(properties, parsed)) yield { ...fault, path: ['properties', ...fault.path] }
   } catch (error) {
     if (!(error instanceof ArmError)) throw error
@@ -132,15 +133,13 @@ function* ignoredFields(given: unknown, parsed: unknown, path: YamlPath = []): G
   for (const [name, value] of Object.entries(given)) {
     if (Object.hasOwn(parsed, name)) yield* ignoredFields(value, parsed[name], [...path, name])
     else if (value !== null) {
-      const meant = nearestName(name, settingNames())
-      yield { path, name, rule: `is not a field of Event Grid${meant === undefined ? '' : `; did you mean ${meant}?`}` }
+      const question = didYouMean(name, settingNames())
+      yield { path, name, rule: `is not a field of Event Grid${question === undefined ? '' : `; ${question}`}` }
     }
   }
 }
 
-function isInputSchema(value: unknown): value is 'CloudEventSchemaV1_0' | 'EventGridSchema' | 'CustomEventSchema' {
-  return value === 'CloudEventSchemaV1_0' || value === 'EventGridSchema' || value === 'CustomEventSchema'
-}
+const inputSchemas = ['CloudEventSchemaV1_0', 'EventGridSchema', 'CustomEventSchema'] as const
 
 function* twice(
   kind: string,
@@ -159,8 +158,8 @@ function* twice(
 
 function unknownName(value: unknown, names: readonly string[], kind: string): string | undefined {
   if (typeof value !== 'string' || names.some((name) => same(name, value))) return undefined
-  const meant = nearestName(value, names)
-  return `must be one of ${kind}${meant === undefined ? '' : `; did you mean ${meant}?`}`
+  const question = didYouMean(value, names)
+  return `must be one of ${kind}${question === undefined ? '' : `; ${question}`}`
 }
 
 function entries(config: unknown, name: string): (readonly [number, JsonObject])[] {

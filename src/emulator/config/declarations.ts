@@ -32,15 +32,11 @@ export function createDeclarations(targets: DeclarationTargets) {
   const again = new Map<string, CancelTimer>()
   let closed = false
 
-  const names = (kind: string): string[] => {
-    const known: unknown = JSON.parse(persisted.get('declared', kind) ?? '[]')
-    return Array.isArray(known) ? known.map(String) : []
-  }
-
   /** Calls `remove` for what an earlier configuration declared, perhaps in another process, and this one does not. */
   function sweep(kind: string, wanted: readonly string[], remove: (name: string) => void): void {
     const present = new Set(wanted.map((name) => name.toLowerCase()))
-    for (const name of names(kind)) if (!present.has(name)) remove(name)
+    const former: string[] = JSON.parse(persisted.get('declared', kind) ?? '[]')
+    for (const name of former) if (!present.has(name)) remove(name)
     persisted.put('declared', kind, JSON.stringify([...present]))
   }
 

@@ -7,7 +7,8 @@ import type { Clock } from '../model/clock.ts'
 import { randomKey } from '../model/model.ts'
 import type { Namespace } from '../model/namespace.ts'
 import { namespaceNamed } from '../model/namespace-store.ts'
-import { declaredGroup } from './declared-group.ts'
+import { resourceId } from '../model/resource.ts'
+import { declaredGroup } from './declared-resources.ts'
 import { emulatorDefaults, type NamespaceOptions, type NamespaceTopicOptions } from './options.ts'
 
 export interface NamespaceTargets extends NamespaceContents {
@@ -30,8 +31,7 @@ export interface DeclaredNamespace {
 export function putNamespace(targets: NamespaceTargets, options: NamespaceOptions): DeclaredNamespace {
   const { namespaces, directory } = targets
   const { subscriptionId, resourceGroup } = declaredGroup(directory, options)
-  const scope = `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}`
-  const id = `${scope}/providers/Microsoft.EventGrid/namespaces/${options.name}`
+  const id = resourceId('namespaces', { subscriptionId, resourceGroup, name: options.name })
   const existing = namespaces.namespaces.get(id)
   const former = existing ? undefined : namespaceNamed(namespaces, options.name)
   if (former) deleteNamespace(targets, former)

@@ -236,15 +236,12 @@ export function resolveOptions(
   checkOptionNames(options, Object.keys(codeOnly))
   const tenantId = options.tenantId ?? emulatorDefaults.tenantId
   const [first = {}, ...more] = options.clients ?? []
-  const only: AzureSubscriptionOptions & { readonly id: string; readonly resourceGroups: readonly string[] } = {
-    id: options.subscriptionId ?? emulatorDefaults.subscriptionId,
-    resourceGroups: [options.resourceGroup ?? emulatorDefaults.resourceGroup],
-  }
-  const subscriptions = (options.subscriptions ?? [only]).map((subscription) => ({
-    id: subscription.id ?? only.id,
+  const declared: readonly AzureSubscriptionOptions[] = options.subscriptions ?? [{}]
+  const subscriptions = declared.map((subscription) => ({
+    id: subscription.id ?? options.subscriptionId ?? emulatorDefaults.subscriptionId,
     tenantId: subscription.tenantId ?? first.tenantId ?? tenantId,
     registered: subscription.registered ?? true,
-    resourceGroups: subscription.resourceGroups ?? only.resourceGroups,
+    resourceGroups: subscription.resourceGroups ?? [options.resourceGroup ?? emulatorDefaults.resourceGroup],
   }))
   const namespaces = options.namespaces ?? []
   const roles = defaultRoles(namespaces, subscriptions)

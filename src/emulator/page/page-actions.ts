@@ -19,15 +19,10 @@ export interface PageActionOptions extends Pick<PageSources, 'clock' | 'store' |
   readonly tokens: Pick<TokenIssuer, 'issueClientToken'>
 }
 
-interface Refusal {
-  readonly status: number
-  readonly message: string
-}
-
-const refusal = (status: number, message: string): Refusal => ({ status, message })
+const refusal = (status: number, message: string) => ({ refusal: { status, message } })
 
 /** Delivers an event to one subscription again. Returns why it can't be delivered. */
-export function redeliver({ trail, engine }: PageActionOptions, form: unknown): Refusal | undefined {
+export function redeliver({ trail, engine }: PageActionOptions, form: unknown) {
   const event = trail.find(Number(ownField(form, 'key')))
   const subscriptionId = ownField(form, 'subscriptionId')
   const fate = typeof subscriptionId === 'string' ? event?.fates.get(subscriptionId.toLowerCase()) : undefined
@@ -38,28 +33,17 @@ export function redeliver({ trail, engine }: PageActionOptions, form: unknown): 
   return refusal(409, 'The event subscription does not accept events.')
 }
 
-/** A publish request, as a client of the topic would send it. */
-export interface PublishRequest {
-  readonly method: 'POST'
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly payload: string
-}
-
 /**
- * Makes the request that publishes the form's event, or array of events, in the topic's schema. A missing id or time
- * is added, so that a sample can be published twice. The topic checks everything else.
+ * Makes the request that publishes the form's event, or array of events, in the topic's schema, as a client of the topic would
+ * send it. A missing id or time is added, so that a sample can be published twice. The topic checks everything else.
  */
-export async function publishRequest(
-  options: PageActionOptions,
-  form: unknown,
-): Promise<{ readonly request: PublishRequest } | { readonly refusal: Refusal }> {
+export async function publishRequest(options: PageActionOptions, form: unknown) {
   const name = ownField(form, 'topic')
   const text = ownField(form, 'event')
   const topic = typeof name === 'string' ? options.store.published(name) : undefined
-  if (!topic) return { refusal: refusal(404, 'There is no such topic.') }
+  if (!topic) return refusal(404, 'There is no such topic.')
   const events = typeof text === 'string' ? readJson(text) : undefined
-  if (events === undefined) return { refusal: refusal(400, 'The event is not valid JSON.') }
+  if (events === undefined) return refusal(400, 'The event is not valid JSON.')
   const schema = topic.inputSchema
   const time = new Date(options.clock.now()).toISOString()
   const complete = (event: unknown) => (isRecord(event) ? stamped(event, schema, time) : event)
@@ -67,13 +51,14 @@ export async function publishRequest(
   const isCloudEvents = schema === 'CloudEventSchemaV1_0'
   const media = Array.isArray(events) ? 'cloudevents-batch' : 'cloudevents'
   const contentType = isCloudEvents ? `application/${media}+json; charset=utf-8` : 'application/json'
-  const request: PublishRequest = {
-    method: 'POST',
-    url: `/topics/${encodeURIComponent(topic.label)}/api/events?api-version=${publishApiVersion}`,
-    headers: { 'content-type': contentType, ...(await credential(options, topic)) },
-    payload: JSON.stringify(isCloudEvents || Array.isArray(completed) ? completed : [completed]),
+  return {
+    request: {
+      method: 'POST' as const,
+      url: `/topics/${encodeURIComponent(topic.label)}/api/events?api-version=${publishApiVersion}`,
+      headers: { 'content-type': contentType, ...(await credential(options, topic)) },
+      payload: JSON.stringify(isCloudEvents || Array.isArray(completed) ? completed : [completed]),
+    },
   }
-  return { request }
 }
 
 function stamped(event: JsonObject, schema: InputSchema, time: string): JsonObject {

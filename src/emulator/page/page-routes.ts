@@ -132,8 +132,8 @@ export function registerPageRoutes(app: FastifyInstance, options: PageOptions): 
   })
 
   app.post('/page/redeliver', async (request, reply) => {
-    const refusal = redeliver(options, parsed(request.body))
-    return refusal ? refuse(reply, refusal.status, refusal.message) : { status: 200 }
+    const refused = redeliver(options, parsed(request.body))
+    return refused ? refuse(reply, refused.refusal.status, refused.refusal.message) : { status: 200 }
   })
 
   app.post('/page/publish', async (request, reply) => {
@@ -141,10 +141,7 @@ export function registerPageRoutes(app: FastifyInstance, options: PageOptions): 
     if ('refusal' in published) return refuse(reply, published.refusal.status, published.refusal.message)
     const answer = await app.inject(published.request)
     const error = ownField(parsed(answer.body), 'error')
-    return {
-      status: answer.statusCode,
-      ...(error !== undefined && { code: ownField(error, 'code'), message: ownField(error, 'message') }),
-    }
+    return { status: answer.statusCode, code: ownField(error, 'code'), message: ownField(error, 'message') }
   })
 }
 

@@ -162,7 +162,7 @@ export function viewEventDetail(event: TrailedEvent) {
     fates: [...event.fates.values()].map((fate) => ({
       ...viewFate(fate),
       subscriptionId: fate.subscriptionId,
-      ...(fate.blobPath !== undefined && { blobPath: fate.blobPath }),
+      blobPath: fate.blobPath,
       attempts: fate.attempts.map((attempt) => ({
         at: attempt.at,
         url: attempt.url,
@@ -174,8 +174,8 @@ export function viewEventDetail(event: TrailedEvent) {
         events: attempt.eventIds.length,
         headers: attempt.headers,
         body: attempt.body,
-        ...(attempt.responseHeaders && { responseHeaders: attempt.responseHeaders }),
-        ...(attempt.responseBody !== undefined && { responseBody: attempt.responseBody }),
+        responseHeaders: attempt.responseHeaders,
+        responseBody: attempt.responseBody,
       })),
     })),
   }
