@@ -171,20 +171,15 @@ interface RouteOptions extends ResolvedOptions {
 }
 
 function registerRoutes(app: FastifyInstance, parts: Parts, options: RouteOptions): void {
-  const { engine, accept, namespaces } = parts
-  const { addresses, ca, host, conflicts, throttling, tokenLifetimeSeconds, operationRetryAfter } = options
-  app.register(async (scope) => registerTopicRoutes(scope, { ...parts, throttling, intake: { ...engine, accept } }))
-  app.register(async (scope) => registerNamespaceRoutes(scope, { ...parts, store: namespaces }))
-  app.register(async (scope) => {
-    const { watcher: trail } = parts
-    registerPageRoutes(scope, { ...parts, trail, addresses, ca, host })
-  })
-  app.register(async (scope) => registerEntraRoutes(scope, { ...parts, tokenLifetimeSeconds }))
-  app.register(async (scope) => {
-    // With an operation delay, its length must be visible to clients.
-    const statusHoldMs = options.operationDelayMs > 0 ? 0 : 1000
-    registerArmRoutes(scope, { ...parts, conflicts, throttling, statusHoldMs, operationRetryAfter })
-  })
+  const { engine, accept, namespaces, watcher: trail } = parts
+  const shared = { ...options, ...parts }
+  // With an operation delay, its length must be visible to clients.
+  const statusHoldMs = options.operationDelayMs > 0 ? 0 : 1000
+  app.register(async (scope) => registerTopicRoutes(scope, { ...shared, intake: { ...engine, accept } }))
+  app.register(async (scope) => registerNamespaceRoutes(scope, { ...shared, store: namespaces }))
+  app.register(async (scope) => registerPageRoutes(scope, { ...shared, trail }))
+  app.register(async (scope) => registerEntraRoutes(scope, shared))
+  app.register(async (scope) => registerArmRoutes(scope, { ...shared, statusHoldMs }))
 }
 
 /** Continues with the topics, subscriptions and events of an earlier run. */

@@ -44,8 +44,7 @@ export function* referenceFaults(config: unknown, now: number): Generator<Refere
   const ids = subscriptions.length > 0 ? subscriptions.map(([, { id }]) => text(id) ?? only) : [only]
   for (const kind of ['topics', 'domains', 'systemTopics']) {
     for (const [index, { subscriptionId }] of entries(config, kind)) {
-      const fault = unknownName(subscriptionId, ids, 'subscriptions')
-      if (fault) yield { path: [kind, index, 'subscriptionId'], rule: fault }
+      yield* unknownName([kind, index, 'subscriptionId'], subscriptionId, ids, 'subscriptions')
     }
   }
 
@@ -53,8 +52,7 @@ export function* referenceFaults(config: unknown, now: number): Generator<Refere
   const names = ownField(config, 'topics') === undefined ? [emulatorDefaults.topic] : given
   for (const [index, one] of eventSubscriptions) {
     const path = ['eventSubscriptions', index]
-    const fault = unknownName(one.topic, names, 'topics')
-    if (fault) yield { path: [...path, 'topic'], rule: fault }
+    yield* unknownName([...path, 'topic'], one.topic, names, 'topics')
     if (one.topic !== undefined && one.scope !== undefined) {
       yield { path: [...path, 'scope'], rule: 'must not be given together with topic' }
     }
@@ -156,10 +154,15 @@ function* twice(
   }
 }
 
-function unknownName(value: unknown, names: readonly string[], kind: string): string | undefined {
-  if (typeof value !== 'string' || names.some((name) => same(name, value))) return undefined
+function* unknownName(
+  path: YamlPath,
+  value: unknown,
+  names: readonly string[],
+  kind: string,
+): Generator<ReferenceFault> {
+  if (typeof value !== 'string' || names.some((name) => same(name, value))) return
   const question = didYouMean(value, names)
-  return `must be one of ${kind}${question === undefined ? '' : `; ${question}`}`
+  yield { path, rule: `must be one of ${kind}${question === undefined ? '' : `; ${question}`}` }
 }
 
 function entries(config: unknown, name: string): (readonly [number, JsonObject])[] {

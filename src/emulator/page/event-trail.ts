@@ -138,29 +138,20 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
   const memory = createTrailMemory(now, limit)
   const { entries, changed } = memory
 
-  function fateOf(
-    subscription: EventSubscription,
-    event: AcceptedEvent,
-  ): { readonly entry: TrailedEvent; readonly fate: Fate } | undefined {
-    if (memory.isSkipped(event)) return undefined
+  /** Changes the state of an event for a subscription; false if the subscription is not followed. */
+  function change({ id, name, scope }: EventSubscription, event: AcceptedEvent, apply: (fate: Fate) => void): boolean {
+    if (memory.isSkipped(event)) return false
     // An event of an earlier run of the emulator is not known yet.
-    const entry = memory.find(event) ?? memory.add(subscription.scope, event)
-    const id = subscription.id.toLowerCase()
-    let fate = entry.fates.get(id)
-    if (!fate && entry.fates.size >= fateLimit) return undefined
+    const entry = memory.find(event) ?? memory.add(scope, event)
+    let fate = entry.fates.get(id.toLowerCase())
     if (!fate) {
-      const { name } = subscription
-      fate = { subscriptionId: subscription.id, subscriptionName: name, state: 'queued', tries: 0, attempts: [] }
-      entry.fates.set(id, fate)
+      if (entry.fates.size >= fateLimit) return false
+      fate = { subscriptionId: id, subscriptionName: name, state: 'queued', tries: 0, attempts: [] }
+      entry.fates.set(id.toLowerCase(), fate)
     }
-    return { entry, fate }
-  }
-
-  function change(subscription: EventSubscription, event: AcceptedEvent, apply: (fate: Fate) => void): void {
-    const found = fateOf(subscription, event)
-    if (!found) return
-    apply(found.fate)
-    changed(found.entry)
+    apply(fate)
+    changed(entry)
+    return true
   }
 
   return {
@@ -171,15 +162,13 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
       for (const event of events.slice(-limit)) changed(memory.add(source, event))
     },
     queued(subscription, event) {
-      if (fateOf(subscription, event)) {
-        return change(subscription, event, (fate) => {
-          fate.state = 'queued'
-          delete fate.reason
-          delete fate.blobPath
-        })
-      }
+      const isFollowed = change(subscription, event, (fate) => {
+        fate.state = 'queued'
+        delete fate.reason
+        delete fate.blobPath
+      })
       const entry = memory.find(event)
-      if (entry) entry.furtherFates++
+      if (!isFollowed && entry) entry.furtherFates++
     },
     tried(subscription, events, record) {
       if (record.status !== undefined) figures.answered(record.durationMs)

@@ -24,11 +24,12 @@ export interface PageSources {
 }
 
 /** The maximum number of topics, of event subscriptions and of queues that are shown. */
-export const shownResources = 200
+const shownResources = 200
 /** The maximum number of handshakes in memory, one per subscription. */
 const rememberedHandshakes = 1000
 
-const notShown = (list: readonly unknown[]) => Math.max(list.length - shownResources, 0)
+const shown = <T>(list: readonly T[]) => list.slice(0, shownResources)
+const notShown = (list: readonly unknown[]) => list.length - shown(list).length
 
 export type PageModel = ReturnType<typeof createPageModel>
 
@@ -62,17 +63,13 @@ export function createPageModel(sources: PageSources) {
       const domainTopics = store.resources('domains/topics')
       const subscriptions = store.subscriptions.all()
       return {
-        topics: topics.slice(0, shownResources).map((topic) => viewPublished(topic, addresses, domainTopics)),
-        systemTopics: systemTopics.slice(0, shownResources).map(({ id, name, source }) => ({ id, name, source })),
-        namespaceTopics: namespaceTopics
-          .slice(0, shownResources)
-          .map((topic) => viewNamespaceTopic(topic, addresses.https)),
-        subscriptions: subscriptions
-          .slice(0, shownResources)
-          .map((one) => viewSubscription(one, handshakes.get(one.id.toLowerCase()), sources.engine.undelivered(one))),
-        queues: queues
-          .slice(0, shownResources)
-          .map((queue) => viewQueue(queue, counts.get(queue.id), deadLettered.get(queue.id))),
+        topics: shown(topics).map((topic) => viewPublished(topic, addresses, domainTopics)),
+        systemTopics: shown(systemTopics).map(({ id, name, source }) => ({ id, name, source })),
+        namespaceTopics: shown(namespaceTopics).map((topic) => viewNamespaceTopic(topic, addresses.https)),
+        subscriptions: shown(subscriptions).map((one) =>
+          viewSubscription(one, handshakes.get(one.id.toLowerCase()), sources.engine.undelivered(one)),
+        ),
+        queues: shown(queues).map((queue) => viewQueue(queue, counts.get(queue.id), deadLettered.get(queue.id))),
         more: {
           queues: notShown(queues),
           topics: notShown(topics) + notShown(systemTopics) + notShown(namespaceTopics),

@@ -77,7 +77,7 @@ export function viewSubscription(
     name: subscription.name,
     scope: subscription.scope,
     state: subscription.provisioningState,
-    endpoint: webhook ? shownEndpoint(webhook.endpointUrl) : (destinationOf(properties)?.endpointType ?? ''),
+    endpoint: webhook ? shownUrl(new URL(webhook.endpointUrl)) : (destinationOf(properties)?.endpointType ?? ''),
     schema: deliverySchemaOf(subscription),
     filters: filterLines(properties.filter),
     retry: `${maxDeliveryAttempts} tries within ${eventTimeToLiveInMinutes} min`,
@@ -98,10 +98,6 @@ function viewHandshake({ at, method, outcome, status, message }: HandshakeRecord
 function viewAttribute({ name, type, properties }: DeliveryAttributeMapping) {
   if (type === 'Dynamic') return { name, value: `from ${properties.sourceField}` }
   return { name, value: properties.isSecret ? secretText : properties.value }
-}
-
-function shownEndpoint(url: string): string {
-  return URL.canParse(url) ? shownUrl(new URL(url)) : ''
 }
 
 /** A filter in words, one condition per line; empty for a filter that matches every event. */
