@@ -16,6 +16,7 @@ import { createNamespaceQueues } from './namespaces/namespace-queues.ts'
 import { registerNamespaceRoutes } from './namespaces/namespace-routes.ts'
 import { createEventTrail } from './page/event-trail.ts'
 import { createFigures } from './page/figures.ts'
+import type { PageSources } from './page/page-model.ts'
 import { isPagePath, registerPageRoutes } from './page/page-routes.ts'
 import type { Records } from './records/record-types.ts'
 import { RecordRing } from './records/records.ts'
@@ -165,12 +166,11 @@ function createParts(
 
 type Parts = ReturnType<typeof createParts>
 
-interface RouteOptions extends ResolvedOptions {
-  readonly addresses: { readonly https: string; readonly http: string }
-  readonly ca: string
-}
-
-function registerRoutes(app: FastifyInstance, parts: Parts, options: RouteOptions): void {
+function registerRoutes(
+  app: FastifyInstance,
+  parts: Parts,
+  options: ResolvedOptions & Pick<PageSources, 'addresses' | 'ca'>,
+): void {
   const { engine, accept, namespaces, watcher: trail } = parts
   const shared = { ...options, ...parts }
   // With an operation delay, its length must be visible to clients.

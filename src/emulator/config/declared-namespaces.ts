@@ -17,18 +17,14 @@ export interface NamespaceTargets extends NamespaceContents {
 }
 
 /** The ids of what a declaration made or found. */
-export interface DeclaredNamespace {
-  readonly id: string
-  readonly topics: readonly string[]
-  readonly subscriptions: readonly string[]
-}
+export type DeclaredNamespace = ReturnType<typeof putNamespace>
 
 /**
  * Makes a namespace with its topics and event subscriptions, or gives an existing one new settings. Keys, events and
  * what was written through ARM beside the settings stay. A namespace of that name elsewhere is removed. Throws a
  * RangeError for an unknown Azure subscription, and an ArmError for settings that ARM would refuse.
  */
-export function putNamespace(targets: NamespaceTargets, options: NamespaceOptions): DeclaredNamespace {
+export function putNamespace(targets: NamespaceTargets, options: NamespaceOptions) {
   const { namespaces, directory } = targets
   const { subscriptionId, resourceGroup } = declaredGroup(directory, options)
   const id = resourceId('namespaces', { subscriptionId, resourceGroup, name: options.name })

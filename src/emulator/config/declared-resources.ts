@@ -3,8 +3,8 @@ import type { Provisioning } from '../arm/provisioning.ts'
 import { removeResource } from '../arm/resources.ts'
 import type { Directory } from '../entra/directory.ts'
 import { randomKey } from '../model/model.ts'
-import { type Publishable, resourceId } from '../model/resource.ts'
-import { newLabel, resourceNamed, type Store } from '../model/store.ts'
+import { named, type Publishable, resourceId } from '../model/resource.ts'
+import { newLabel, type Store } from '../model/store.ts'
 import { emulatorDefaults, type Place, type SystemTopicOptions, type TopicOptions } from './options.ts'
 
 /** What declared resources change. */
@@ -49,7 +49,7 @@ export function putSystemTopic(targets: ResourceTargets, options: SystemTopicOpt
 
 /** Removes a resource with its event subscriptions. Has no effect for an unknown name. */
 export function removeNamed(targets: ResourceTargets, type: DeclaredType, name: string): void {
-  const found = resourceNamed(targets.store, type, name)
+  const found = named(targets.store.resources<DeclaredType>(type), name)
   if (found) removeResource(targets, found)
 }
 
@@ -73,7 +73,7 @@ function placeOf(targets: ResourceTargets, type: DeclaredType, options: Place & 
   const group = declaredGroup(directory, options)
   const { name } = options
   const id = resourceId(type, { ...group, name })
-  const former = resourceNamed(store, type, name)
+  const former = named(store.resources<DeclaredType>(type), name)
   if (former && former.id.toLowerCase() !== id.toLowerCase()) removeResource(targets, former)
   return { id, name, ...group, location: options.location ?? emulatorDefaults.location }
 }

@@ -1,7 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import { exportJWK, errors as joseErrors, jwtVerify, SignJWT } from 'jose'
-import { z } from 'zod'
 import type { Client } from '../model/client.ts'
 import type { Clock } from '../model/clock.ts'
 import { dotNetTime } from '../model/event-grid-time.ts'
@@ -185,8 +184,6 @@ async function createKey(): Promise<SigningKey> {
   return { id: randomBytes(20).toString('base64url'), privateKey, publicKey }
 }
 
-const keysText = z.array(z.object({ id: z.string(), key: z.string() }))
-
 function writeKeys(keys: readonly SigningKey[]): string {
   return JSON.stringify(
     keys.map(({ id, privateKey }) => ({ id, key: privateKey.export({ type: 'pkcs8', format: 'pem' }) })),
@@ -194,7 +191,8 @@ function writeKeys(keys: readonly SigningKey[]): string {
 }
 
 function readKeys(text: string): readonly SigningKey[] {
-  return keysText.parse(JSON.parse(text)).map(({ id, key }) => {
+  const written: { id: string; key: string }[] = JSON.parse(text)
+  return written.map(({ id, key }) => {
     const privateKey = createPrivateKey(key)
     return { id, privateKey, publicKey: createPublicKey(privateKey) }
   })

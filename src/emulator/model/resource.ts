@@ -94,5 +94,11 @@ export function resourceId(
   return `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}/providers/Microsoft.EventGrid/${type}/${name}`
 }
 
+/** The resource of a name, the first where several regions have one; without a name the first of all. */
+export const named = <T extends { readonly name: string }>(
+  all: readonly T[],
+  name: string | undefined,
+): T | undefined => (name === undefined ? all[0] : all.find((one) => one.name.toLowerCase() === name.toLowerCase()))
+
 /** A region as host names and URLs have it: `West Europe` is `westeurope`. */
 export const regionName = (location: string): string => location.toLowerCase().replaceAll(' ', '')

@@ -23,12 +23,8 @@ export function createStore(shelves: Shelves = noShelves) {
   const shelf = shelves<Resource>('resource')
   moveTopics(shelves('topic'), shelf)
   const resources = createCollection(shelf, ({ type }) => type)
-  const labels = new Map(
-    resources
-      .all()
-      .filter(isPublishable)
-      .map(({ id, label }) => [label.toLowerCase(), id]),
-  )
+  const labels = new Map<string, string>()
+  for (const { id, label } of resources.all().filter(isPublishable)) labels.set(label.toLowerCase(), id)
   return {
     resource: resources.get,
     /** Those of a type: the leading ones, then the oldest first. */
@@ -98,13 +94,4 @@ export function publisherOf(store: Store, scope: string): Publishable | undefine
 export function locationOf(store: Store, scope: string): string | undefined {
   const resource = store.resource(scope)
   return resource?.type === 'systemTopics' ? resource.location : publisherOf(store, scope)?.location
-}
-
-/** The resource of a type and a name; the oldest where several regions have one. */
-export function resourceNamed<T extends 'topics' | 'domains' | 'systemTopics'>(
-  store: Store,
-  type: T,
-  name: string,
-): ResourceOf<T> | undefined {
-  return store.resources(type).find((one: Resource) => one.name.toLowerCase() === name.toLowerCase())
 }

@@ -46,15 +46,7 @@ export interface TrailedEvent {
   furtherFates: number
 }
 
-export interface EventTrail extends EventWatcher {
-  /** Newest first. */
-  events(): TrailedEvent[]
-  find(key: number): TrailedEvent | undefined
-  /** Number of events that were evicted from memory. */
-  readonly evicted: number
-  /** Calls back with each event that is new or changed, perhaps several times in a tick. */
-  listen(listener: (event: TrailedEvent) => void): void
-}
+export type EventTrail = ReturnType<typeof createEventTrail>
 
 export interface EventTrailOptions {
   readonly now: () => number
@@ -83,9 +75,6 @@ function createTrailMemory(now: () => number, limit: number) {
   let evicted = 0
   return {
     entries,
-    get evicted() {
-      return evicted
-    },
     add(source: string, event: AcceptedEvent): TrailedEvent {
       const text = JSON.stringify(event.body)
       const bytes = Buffer.from(text)
@@ -116,6 +105,8 @@ function createTrailMemory(now: () => number, limit: number) {
       return entry
     },
     find: (event: AcceptedEvent) => known.get(event),
+    /** Number of events that were evicted from memory. */
+    evicted: () => evicted,
     /** Counts an event as evicted without storing it. */
     skip(event: AcceptedEvent): void {
       skipped.add(event)
@@ -130,11 +121,12 @@ function createTrailMemory(now: () => number, limit: number) {
       else finished.delete(entry.key)
       for (const listener of listeners) listener(entry)
     },
+    /** Calls back with each event that is new or changed, perhaps several times in a tick. */
     listen: (listener: (event: TrailedEvent) => void) => void listeners.push(listener),
   }
 }
 
-export function createEventTrail({ now, figures, limit = 300 }: EventTrailOptions): EventTrail {
+export function createEventTrail({ now, figures, limit = 300 }: EventTrailOptions) {
   const memory = createTrailMemory(now, limit)
   const { entries, changed } = memory
 
@@ -154,7 +146,7 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
     return true
   }
 
-  return {
+  const watcher: EventWatcher = {
     accepted(source, events) {
       figures.add('published', events.length)
       // Only the last events of a large request fit.
@@ -213,11 +205,13 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
         changed(entry)
       }
     },
+  }
+  return {
+    ...watcher,
+    /** Newest first. */
     events: () => [...entries.values()].reverse(),
-    find: (key) => entries.get(key),
-    get evicted() {
-      return memory.evicted
-    },
+    find: (key: number) => entries.get(key),
+    evicted: memory.evicted,
     listen: memory.listen,
   }
 }

@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isRecord } from '../../support/is-record.ts'
 import { readJson } from '../../support/json-text.ts'
-import type { DeliveryEngine } from '../delivery/delivery-engine.ts'
-import type { Directory } from '../entra/directory.ts'
-import type { TokenIssuer } from '../entra/token-issuer.ts'
 import { type JsonObject, ownField } from '../model/json-object.ts'
 import type { InputSchema } from '../model/model.ts'
 import type { Publishable } from '../model/resource.ts'
@@ -12,17 +9,10 @@ import { publishApiVersion } from '../topics/topic-routes.ts'
 import { endedStates } from './event-trail.ts'
 import type { PageSources } from './page-model.ts'
 
-/** What the actions of the page need. */
-export interface PageActionOptions extends Pick<PageSources, 'clock' | 'store' | 'trail'> {
-  readonly directory: Directory
-  readonly engine: Pick<DeliveryEngine, 'redeliver'>
-  readonly tokens: Pick<TokenIssuer, 'issueClientToken'>
-}
-
 const refusal = (status: number, message: string) => ({ refusal: { status, message } })
 
 /** Delivers an event to one subscription again. Returns why it can't be delivered. */
-export function redeliver({ trail, engine }: PageActionOptions, form: unknown) {
+export function redeliver({ trail, engine }: PageSources, form: unknown) {
   const event = trail.find(Number(ownField(form, 'key')))
   const subscriptionId = ownField(form, 'subscriptionId')
   const fate = typeof subscriptionId === 'string' ? event?.fates.get(subscriptionId.toLowerCase()) : undefined
@@ -37,7 +27,7 @@ export function redeliver({ trail, engine }: PageActionOptions, form: unknown) {
  * Makes the request that publishes the form's event, or array of events, in the topic's schema, as a client of the topic would
  * send it. A missing id or time is added, so that a sample can be published twice. The topic checks everything else.
  */
-export async function publishRequest(options: PageActionOptions, form: unknown) {
+export async function publishRequest(options: PageSources, form: unknown) {
   const name = ownField(form, 'topic')
   const text = ownField(form, 'event')
   const topic = typeof name === 'string' ? options.store.published(name) : undefined
@@ -69,7 +59,7 @@ function stamped(event: JsonObject, schema: InputSchema, time: string): JsonObje
 
 /** The topic's key, or a token of the first client if the topic accepts no keys. */
 async function credential(
-  { directory, tokens }: PageActionOptions,
+  { directory, tokens }: PageSources,
   topic: Publishable,
 ): Promise<Readonly<Record<string, string>>> {
   const [client] = directory.clients

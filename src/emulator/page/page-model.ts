@@ -1,4 +1,6 @@
 import type { DeliveryEngine } from '../delivery/delivery-engine.ts'
+import type { Directory } from '../entra/directory.ts'
+import type { TokenIssuer } from '../entra/token-issuer.ts'
 import type { Clock } from '../model/clock.ts'
 import type { NamespaceStore } from '../model/namespace-store.ts'
 import type { Store } from '../model/store.ts'
@@ -8,6 +10,7 @@ import type { EventTrail } from './event-trail.ts'
 import { type Figures, secondsRemembered } from './figures.ts'
 import { viewEvent, viewNamespaceTopic, viewPublished, viewQueue, viewSubscription } from './page-view.ts'
 
+/** What the page shows and acts on. */
 export interface PageSources {
   readonly clock: Clock
   readonly store: Store
@@ -17,10 +20,16 @@ export interface PageSources {
   /** The number of pending events. */
   readonly pending: () => number
   readonly trail: EventTrail
-  readonly engine: Pick<DeliveryEngine, 'undelivered'>
+  readonly engine: Pick<DeliveryEngine, 'redeliver' | 'undelivered'>
   readonly figures: Figures
   /** Without a trailing slash; known once the server listens. */
   readonly addresses: { readonly https: string; readonly http: string }
+  readonly directory: Directory
+  readonly tokens: Pick<TokenIssuer, 'issueClientToken'>
+  /** The certificate of the emulator's authority, PEM. */
+  readonly ca: string
+  /** The address that the emulator listens on. */
+  readonly host: string
 }
 
 /** The maximum number of topics, of event subscriptions and of queues that are shown. */
@@ -84,12 +93,12 @@ export function createPageModel(sources: PageSources) {
       const seconds = Math.min(Math.ceil((now - since) / 1000) + 2, secondsRemembered)
       return {
         now,
-        totals: { ...figures.totals(), pending: sources.pending(), evicted: trail.evicted },
+        totals: { ...figures.totals(), pending: sources.pending(), evicted: trail.evicted() },
         series: figures.series(seconds),
       }
     },
     /** The number of events that were shown and are evicted. */
-    evicted: () => trail.evicted,
+    evicted: trail.evicted,
     /** The latest events, newest first. */
     events: (): object[] => trail.events().map(viewEvent),
   }

@@ -109,10 +109,9 @@ export function filterLines(filter: SubscriptionFilter | undefined): string[] {
     ...(types.length > 0 ? [`type is ${types.join(' or ')}`] : []),
     ...(subjectBeginsWith ? [`subject begins with ${subjectBeginsWith}`] : []),
     ...(subjectEndsWith ? [`subject ends with ${subjectEndsWith}`] : []),
-    ...advancedFilters.map(({ key, operatorType, ...rest }) => {
-      const operands = 'values' in rest ? rest.values : 'value' in rest ? rest.value : undefined
-      return [key, operatorType, ...(operands === undefined ? [] : [JSON.stringify(operands)])].join(' ')
-    }),
+    ...advancedFilters.map(({ key, operatorType, ...operands }) =>
+      [key, operatorType, ...Object.values(operands).map((one) => JSON.stringify(one))].join(' '),
+    ),
   ]
 }
 
@@ -163,7 +162,6 @@ export function viewEventDetail(event: TrailedEvent) {
         at: attempt.at,
         url: attempt.url,
         target: attempt.target,
-        outcome: attempt.outcome,
         answer: answerOf(attempt),
         deliveryCount: attempt.deliveryCount,
         durationMs: Math.round(attempt.durationMs * 10) / 10,

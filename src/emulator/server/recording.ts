@@ -61,9 +61,8 @@ export function recordRequests(
 
   function record(request: FastifyRequest, status: number): void {
     recorded.add(request)
-    const { outcome } = request
     const long = Number(request.headers['content-length'] ?? 0) > recordedBodyLimit
-    const body = outcome.body ?? (long ? undefined : request.body)
+    const { body = long ? undefined : request.body, ...seen } = request.outcome
     records.requests.push({
       at: clock.now(),
       face,
@@ -72,8 +71,7 @@ export function recordRequests(
       headers: shownHeaders(request.headers),
       ...(body === undefined ? {} : { body }),
       status,
-      ...(outcome.code === undefined ? {} : { code: outcome.code }),
-      ...(outcome.clientId === undefined ? {} : { clientId: outcome.clientId }),
+      ...seen,
       requestId: request.id,
     })
   }
