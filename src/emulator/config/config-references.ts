@@ -86,26 +86,16 @@ function scopeFault(scope: unknown, ids: readonly string[]): string | undefined 
 
 /** The faults that ARM would report for an event subscription. */
 function* settingsFaults(one: JsonObject, publisher: JsonObject | undefined, now: number): Generator<ReferenceFault> {
-  const { name, endpoint, properties } = one
+  const { name, endpoint, properties = {} } = one
   if (endpoint === undefined && ownField(properties, 'destination') === undefined) {
     return yield { path: [], rule: 'needs an endpoint' }
   }
   // Faults of single fields are reported already.
-  if (typeof name !== 'string' || (properties !== undefined && !isRecord(properties))) return
-  if (
-    endpoint !== undefined &&
-    !(typeof endpoint === 'string' && /^https:/i.test(endpoint) && URL.canParse(endpoint))
-  ) {
-    return
-  }
+  if (typeof name !== 'string' || !isRecord(properties) || (endpoint !== undefined && !isHttpsUrl(endpoint))) return
   const given = publisher && (publisher.inputSchema ?? 'CloudEventSchemaV1_0')
   const schema = inputSchemas.find((known) => known === given)
   try {
-    const options = {
-      name,
-      ...(endpoint !== undefined && { endpoint }),
-      ...(properties !== undefined && { properties }),
-    }
+    const options = { name, properties, ...(endpoint !== undefined && { endpoint }) }
     const parsed = declaredProperties(options, schema, now)
     for (const fault of ignoredFields(properties, parsed)) yield { ...fault, path: ['properties', ...fault.path] }
   } catch (error) {
@@ -171,6 +161,8 @@ function entries(config: unknown, name: string): (readonly [number, JsonObject])
   return list.flatMap((entry: unknown, index) => (isRecord(entry) ? [[index, entry] as const] : []))
 }
 
+const isHttpsUrl = (value: unknown): value is string =>
+  typeof value === 'string' && /^https:/i.test(value) && URL.canParse(value)
 const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
 const same = (one: unknown, other: unknown) =>
   typeof one === 'string' && typeof other === 'string' && one.toLowerCase() === other.toLowerCase()

@@ -115,11 +115,10 @@ function covers(scope: string, inner: string): boolean {
 
 function matchesAny(patterns: readonly string[], action: string): boolean {
   return patterns.some((pattern) => {
-    const [head = '', ...tails] = pattern.toLowerCase().split('*')
-    const text = action.toLowerCase()
-    if (tails.length === 0) return text === head
-    const last = tails.at(-1) ?? ''
     // Built-in roles have at most one star.
-    return text.length >= head.length + last.length && text.startsWith(head) && text.endsWith(last)
+    const [head = '', tail] = pattern.toLowerCase().split('*')
+    const text = action.toLowerCase()
+    if (tail === undefined) return text === head
+    return text.length >= head.length + tail.length && text.startsWith(head) && text.endsWith(tail)
   })
 }

@@ -1,15 +1,3 @@
-/** Resources of one kind. Keys compare without regard to case, as ARM's ids do. */
-export interface Collection<Resource> {
-  get(key: string): Resource | undefined
-  all(): readonly Resource[]
-  /** Those of one group, such as the event subscriptions of a source. */
-  of(group: string): readonly Resource[]
-  put(resource: Resource): void
-  delete(resource: Resource): void
-  /** Lists the resources with these keys before all others. */
-  lead(keys: readonly string[]): void
-}
-
 /** Where the resources of one kind are persisted, by key. */
 export interface Shelf<Resource> {
   /** The values are trusted: a state file is the emulator's own, and was checked when it was opened. */
@@ -24,14 +12,15 @@ export type Shelves = <Resource>(kind: string) => Shelf<Resource>
 export const noShelves: Shelves = () => ({ all: () => [], put: () => {}, delete: () => {} })
 
 /**
- * Makes a collection of the persisted resources, by their ids. Every change is persisted before it returns.
+ * Makes a collection of the persisted resources of one kind. Ids compare without regard to case, as ARM's do. Every change is
+ * persisted before it returns.
  *
  * @param group the name of the group that a resource is in
  */
 export function createCollection<Resource extends { readonly id: string }>(
   shelf: Shelf<Resource>,
   group: (resource: Resource) => string = () => '',
-): Collection<Resource> {
+) {
   const resources = new Map<string, Resource>()
   const groups = new Map<string, Map<string, Resource>>()
   const keyOf = ({ id }: Resource) => id.toLowerCase()
@@ -45,22 +34,24 @@ export function createCollection<Resource extends { readonly id: string }>(
 
   for (const resource of shelf.all()) add(resource)
   return {
-    get: (key) => resources.get(key.toLowerCase()),
-    all: () => [...resources.values()],
-    of: (name) => [...(groups.get(name.toLowerCase())?.values() ?? [])],
-    put(resource) {
+    get: (id: string): Resource | undefined => resources.get(id.toLowerCase()),
+    all: (): readonly Resource[] => [...resources.values()],
+    /** Those of one group, such as the event subscriptions of a source. */
+    of: (name: string): readonly Resource[] => [...(groups.get(name.toLowerCase())?.values() ?? [])],
+    put(resource: Resource): void {
       shelf.put(keyOf(resource), resource)
       add(resource)
     },
-    delete(resource) {
+    delete(resource: Resource): void {
       const [key, members] = [keyOf(resource), groups.get(groupOf(resource))]
       shelf.delete(key)
       resources.delete(key)
       members?.delete(key)
       if (members?.size === 0) groups.delete(groupOf(resource))
     },
-    lead(keys) {
-      const leading = keys.flatMap((key) => resources.get(key.toLowerCase()) ?? [])
+    /** Lists the resources with these ids before all others. */
+    lead(ids: readonly string[]): void {
+      const leading = ids.flatMap((id) => resources.get(id.toLowerCase()) ?? [])
       const all = new Set([...leading, ...resources.values()])
       resources.clear()
       groups.clear()

@@ -2,11 +2,6 @@ import type { AcceptedEvent } from '../model/accepted-event.ts'
 import type { Journal, TryState } from './journal.ts'
 import type { StateFile } from './state-file.ts'
 
-export interface FileJournal extends Journal {
-  /** Writes the last changes, and ignores further ones. */
-  close(): void
-}
-
 type Change = { readonly row: number; readonly subscription: string; readonly state?: TryState }
 
 /**
@@ -16,7 +11,7 @@ type Change = { readonly row: number; readonly subscription: string; readonly st
 const flushMs = 50
 
 /** Makes the journal. Events are written at once, in one transaction per call; results of attempts soon. */
-export function createFileJournal({ database, run }: StateFile): FileJournal {
+export function createFileJournal({ database, run }: StateFile): Journal & { close(): void } {
   const addEvent = database.prepare('INSERT INTO event (accepted_at, body) VALUES (?, ?)')
   const addWaiting = database.prepare('INSERT INTO waiting (event, subscription) VALUES (?, ?)')
   const noteTry = database.prepare('UPDATE waiting SET state = ? WHERE event = ? AND subscription = ?')
@@ -120,6 +115,7 @@ export function createFileJournal({ database, run }: StateFile): FileJournal {
         yield { ...last, subscriptionId: String(subscription), acceptedAt: Number(accepted_at), state: tries }
       }
     },
+    /** Writes the last changes, and ignores further ones. */
     close() {
       flush()
       closed = true
