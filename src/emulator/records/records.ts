@@ -54,16 +54,14 @@ export class RecordRing<T> implements Iterable<T> {
     return position < 0 || position >= length ? undefined : this.#slots[(this.#start + position) % length]
   }
 
-  *[Symbol.iterator](): Generator<T> {
-    for (let index = 0; index < this.#slots.length; index++) {
-      const record = this.at(index)
-      if (record !== undefined) yield record
-    }
+  /** Over the records that are there now. */
+  [Symbol.iterator](): IterableIterator<T> {
+    return this.all().values()
   }
 
   /** All of them in an array, oldest first. */
   all(): T[] {
-    return [...this]
+    return [...this.#slots.slice(this.#start), ...this.#slots.slice(0, this.#start)]
   }
 
   /** The records for which `matches` returns true, oldest first. */

@@ -2,7 +2,7 @@ import type { AcceptedEvent } from '../model/accepted-event.ts'
 import type { Journal, TryState } from './journal.ts'
 import type { StateFile } from './state-file.ts'
 
-type Change = { readonly row: number; readonly subscription: string; readonly state?: TryState }
+type Change = { readonly row: number; readonly subscription: string; readonly state: TryState | undefined }
 
 /**
  * Results of attempts are written together, this many milliseconds after the first. If the process is killed before,
@@ -67,9 +67,10 @@ export function createFileJournal({ database, run }: StateFile): Journal & { clo
     if (changes.length > 0) inTransaction(() => {})
   }
 
-  function later(change: Change): void {
-    if (closed) return
-    changes.push(change)
+  /** Writes the state of an event soon; without a state the event is no longer pending. */
+  function later(subscriptionId: string, row: number | undefined, state?: TryState): void {
+    if (closed || row === undefined) return
+    changes.push({ row, subscription: subscriptionId.toLowerCase(), state })
     timer ??= setTimeout(() => {
       timer = undefined
       try {
@@ -92,12 +93,8 @@ export function createFileJournal({ database, run }: StateFile): Journal & { clo
         }),
       )
     },
-    tried(subscriptionId, row, state) {
-      if (row !== undefined) later({ row, subscription: subscriptionId.toLowerCase(), state })
-    },
-    settled(subscriptionId, row) {
-      if (row !== undefined) later({ row, subscription: subscriptionId.toLowerCase() })
-    },
+    tried: later,
+    settled: (subscriptionId, row) => later(subscriptionId, row),
     forget(subscriptionId) {
       if (closed) return
       inTransaction(() => {
