@@ -69,7 +69,10 @@ export function createDeclarations(targets: DeclarationTargets) {
       const existing = store.subscriptions.get(subscription.id)
       const failed = existing?.properties === subscription.properties && existing.provisioningState === 'Failed'
       if (closed || !failed) return
-      const cancel = clock.setTimer(handshakeAgainMs, () => write({ ...existing, provisioningState: 'Updating' }))
+      const cancel = clock.setTimer(handshakeAgainMs, () => {
+        // It may have been deleted or changed through ARM meanwhile.
+        if (store.subscriptions.get(existing.id) === existing) write({ ...existing, provisioningState: 'Updating' })
+      })
       again.set(subscription.id.toLowerCase(), cancel)
     })
   }
