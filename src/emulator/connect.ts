@@ -1,5 +1,6 @@
 import { checkNames } from '../support/option-checks.ts'
 import type { Ingress } from './delivery/ingress.ts'
+import type { Client } from './model/client.ts'
 import type { TopicView } from './topic-view.ts'
 
 /** The part of a binding that {@link EventGridEmulator.connect} calls: the library's `Binding` has it. */
@@ -19,11 +20,8 @@ export interface ConnectOptions {
   readonly metadata?: Readonly<Record<string, string>>
 }
 
-interface Emulator {
-  readonly tenantId: string
+interface Emulator extends Pick<Client, 'tenantId' | 'clientId' | 'clientSecret'> {
   readonly subscriptionId: string
-  readonly clientId: string
-  readonly clientSecret: string
   topic(name?: string): TopicView
 }
 

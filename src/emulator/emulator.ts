@@ -16,10 +16,11 @@ import { createNamespaceQueues } from './namespaces/namespace-queues.ts'
 import { registerNamespaceRoutes } from './namespaces/namespace-routes.ts'
 import { createEventTrail } from './page/event-trail.ts'
 import { createFigures } from './page/figures.ts'
+import type { PageSources } from './page/page-model.ts'
 import { isPagePath, registerPageRoutes } from './page/page-routes.ts'
 import type { Records } from './records/record-types.ts'
 import { RecordRing } from './records/records.ts'
-import { createCertificateAuthority, makeAuthority, readAuthority } from './server/certificates.ts'
+import { createCertificateAuthority, makeAuthority } from './server/certificates.ts'
 import { createFaults } from './server/faults.ts'
 import { createIngressFront } from './server/ingress-front.ts'
 import { createEmulatorServer } from './server/server.ts'
@@ -33,10 +34,8 @@ export type RunningEmulator = Awaited<ReturnType<typeof runEmulator>>
 export async function runEmulator(options: ResolvedOptions, state: State) {
   const { clock } = options
   const { persisted } = state
-  const makeText = () => JSON.stringify(makeAuthority())
-  const authority = createCertificateAuthority(
-    readAuthority(persistedOr(persisted, 'identity', 'certificate authority', makeText)),
-  )
+  const made = persistedOr(persisted, 'identity', 'certificate authority', makeAuthority)
+  const authority = createCertificateAuthority(made)
   const addresses = { https: '', http: '' }
   let { ingress } = options
   const parts = createParts(options, state, { ingress: (url) => ingress(url), baseUrl: () => addresses.https })
@@ -168,26 +167,20 @@ function createParts(
 
 type Parts = ReturnType<typeof createParts>
 
-interface RouteOptions extends ResolvedOptions {
-  readonly addresses: { readonly https: string; readonly http: string }
-  readonly ca: string
-}
-
-function registerRoutes(app: FastifyInstance, parts: Parts, options: RouteOptions): void {
-  const { engine, accept, namespaces } = parts
-  const { addresses, ca, host, conflicts, throttling, tokenLifetimeSeconds, operationRetryAfter } = options
-  app.register(async (scope) => registerTopicRoutes(scope, { ...parts, throttling, intake: { ...engine, accept } }))
-  app.register(async (scope) => registerNamespaceRoutes(scope, { ...parts, store: namespaces }))
-  app.register(async (scope) => {
-    const { watcher: trail } = parts
-    registerPageRoutes(scope, { ...parts, trail, addresses, ca, host })
-  })
-  app.register(async (scope) => registerEntraRoutes(scope, { ...parts, tokenLifetimeSeconds }))
-  app.register(async (scope) => {
-    // With an operation delay, its length must be visible to clients.
-    const statusHoldMs = options.operationDelayMs > 0 ? 0 : 1000
-    registerArmRoutes(scope, { ...parts, conflicts, throttling, statusHoldMs, operationRetryAfter })
-  })
+function registerRoutes(
+  app: FastifyInstance,
+  parts: Parts,
+  options: ResolvedOptions & Pick<PageSources, 'addresses' | 'ca'>,
+): void {
+  const { engine, accept, namespaces, watcher: trail } = parts
+  const shared = { ...options, ...parts }
+  // With an operation delay, its length must be visible to clients.
+  const statusHoldMs = options.operationDelayMs > 0 ? 0 : 1000
+  app.register(async (scope) => registerTopicRoutes(scope, { ...shared, intake: { ...engine, accept } }))
+  app.register(async (scope) => registerNamespaceRoutes(scope, { ...shared, store: namespaces }))
+  app.register(async (scope) => registerPageRoutes(scope, { ...shared, trail }))
+  app.register(async (scope) => registerEntraRoutes(scope, shared))
+  app.register(async (scope) => registerArmRoutes(scope, { ...shared, statusHoldMs }))
 }
 
 /** Continues with the topics, subscriptions and events of an earlier run. */

@@ -1,9 +1,7 @@
 import { suggestName } from '../support/nearest-name.ts'
 import type { RunningEmulator } from './emulator.ts'
 import type { Namespace, NamespaceTopic } from './model/namespace.ts'
-import { namespaceNamed } from './model/namespace-store.ts'
-import type { Publishable } from './model/resource.ts'
-import { resourceNamed } from './model/store.ts'
+import { named, type Publishable } from './model/resource.ts'
 
 /** A custom topic or a domain, as a publisher needs it. */
 export interface TopicView {
@@ -50,7 +48,7 @@ export function viewPublishedNamed(
   name: string | undefined,
 ): TopicView {
   const all = store.resources(type)
-  const found = name === undefined ? all[0] : resourceNamed(store, type, name)
+  const found = named(all, name)
   if (!found) throw unknown(type === 'topics' ? 'topic' : 'domain', name, all)
   return viewPublished(addresses, found)
 }
@@ -72,10 +70,10 @@ export function viewNamespaceTopic(
   namespaceName: string | undefined,
 ): NamespaceTopicView {
   const all = namespaces.namespaces.all()
-  const namespace = namespaceName === undefined ? all[0] : namespaceNamed(namespaces, namespaceName)
+  const namespace = named(all, namespaceName)
   if (!namespace) throw unknown('namespace', namespaceName, all)
   const topics = namespaces.topics.of(namespace.id)
-  const topic = name === undefined ? topics[0] : topics.find((one) => one.name.toLowerCase() === name.toLowerCase())
+  const topic = named(topics, name)
   if (!topic) throw unknown('topic', name, topics, ` in the namespace ${namespace.name}`)
   return viewOf(addresses.https, namespace, topic)
 }

@@ -1,6 +1,6 @@
 import { isRecord } from '../../support/is-record.ts'
 import type { YamlPath } from '../../support/located-yaml.ts'
-import { nearestName } from '../../support/nearest-name.ts'
+import { didYouMean } from '../../support/nearest-name.ts'
 import { ArmError } from '../arm/errors.ts'
 import { parseArmScope } from '../arm/path.ts'
 import { declaredProperties, settingNames } from '../arm/validation.ts'
@@ -44,8 +44,7 @@ export function* referenceFaults(config: unknown, now: number): Generator<Refere
   const ids = subscriptions.length > 0 ? subscriptions.map(([, { id }]) => text(id) ?? only) : [only]
   for (const kind of ['topics', 'domains', 'systemTopics']) {
     for (const [index, { subscriptionId }] of entries(config, kind)) {
-      const fault = unknownName(subscriptionId, ids, 'subscriptions')
-      if (fault) yield { path: [kind, index, 'subscriptionId'], rule: fault }
+      yield* unknownName([kind, index, 'subscriptionId'], subscriptionId, ids, 'subscriptions')
     }
   }
 
@@ -53,8 +52,7 @@ export function* referenceFaults(config: unknown, now: number): Generator<Refere
   const names = ownField(config, 'topics') === undefined ? [emulatorDefaults.topic] : given
   for (const [index, one] of eventSubscriptions) {
     const path = ['eventSubscriptions', index]
-    const fault = unknownName(one.topic, names, 'topics')
-    if (fault) yield { path: [...path, 'topic'], rule: fault }
+    yield* unknownName([...path, 'topic'], one.topic, names, 'topics')
     if (one.topic !== undefined && one.scope !== undefined) {
       yield { path: [...path, 'scope'], rule: 'must not be given together with topic' }
     }
@@ -88,26 +86,17 @@ function scopeFault(scope: unknown, ids: readonly string[]): string | undefined 
 
 /** The faults that ARM would report for an event subscription. */
 function* settingsFaults(one: JsonObject, publisher: JsonObject | undefined, now: number): Generator<ReferenceFault> {
-  const { name, endpoint, properties } = one
+  const { name, endpoint, properties = {} } = one
   if (endpoint === undefined && ownField(properties, 'destination') === undefined) {
     return yield { path: [], rule: 'needs an endpoint' }
   }
   // Faults of single fields are reported already.
-  if (typeof name !== 'string' || (properties !== undefined && !isRecord(properties))) return
-  if (
-    endpoint !== undefined &&
-    !(typeof endpoint === 'string' && /^https:/i.test(endpoint) && URL.canParse(endpoint))
-  ) {
-    return
-  }
-  const schema = publisher && (publisher.inputSchema ?? 'CloudEventSchemaV1_0')
+  if (typeof name !== 'string' || !isRecord(properties) || (endpoint !== undefined && !isHttpsUrl(endpoint))) return
+  const given = publisher && (publisher.inputSchema ?? 'CloudEventSchemaV1_0')
+  const schema = inputSchemas.find((known) => known === given)
   try {
-    const options = {
-      name,
-      ...(endpoint !== undefined && { endpoint }),
-      ...(properties !== undefined && { properties }),
-    }
-    const parsed = declaredProperties(options, isInputSchema(schema) ? schema : undefined, now)
+    const options = { name, properties, ...(endpoint !== undefined && { endpoint }) }
+    const parsed = declaredProperties(options, schema, now)
     for (const fault of ignoredFields(properties, parsed)) yield { ...fault, path: ['properties', ...fault.path] }
   } catch (error) {
     if (!(error instanceof ArmError)) throw error
@@ -132,15 +121,13 @@ function* ignoredFields(given: unknown, parsed: unknown, path: YamlPath = []): G
   for (const [name, value] of Object.entries(given)) {
     if (Object.hasOwn(parsed, name)) yield* ignoredFields(value, parsed[name], [...path, name])
     else if (value !== null) {
-      const meant = nearestName(name, settingNames())
-      yield { path, name, rule: `is not a field of Event Grid${meant === undefined ? '' : `; did you mean ${meant}?`}` }
+      const question = didYouMean(name, settingNames())
+      yield { path, name, rule: `is not a field of Event Grid${question === undefined ? '' : `; ${question}`}` }
     }
   }
 }
 
-function isInputSchema(value: unknown): value is 'CloudEventSchemaV1_0' | 'EventGridSchema' | 'CustomEventSchema' {
-  return value === 'CloudEventSchemaV1_0' || value === 'EventGridSchema' || value === 'CustomEventSchema'
-}
+const inputSchemas = ['CloudEventSchemaV1_0', 'EventGridSchema', 'CustomEventSchema'] as const
 
 function* twice(
   kind: string,
@@ -157,10 +144,15 @@ function* twice(
   }
 }
 
-function unknownName(value: unknown, names: readonly string[], kind: string): string | undefined {
-  if (typeof value !== 'string' || names.some((name) => same(name, value))) return undefined
-  const meant = nearestName(value, names)
-  return `must be one of ${kind}${meant === undefined ? '' : `; did you mean ${meant}?`}`
+function* unknownName(
+  path: YamlPath,
+  value: unknown,
+  names: readonly string[],
+  kind: string,
+): Generator<ReferenceFault> {
+  if (typeof value !== 'string' || names.some((name) => same(name, value))) return
+  const question = didYouMean(value, names)
+  yield { path, rule: `must be one of ${kind}${question === undefined ? '' : `; ${question}`}` }
 }
 
 function entries(config: unknown, name: string): (readonly [number, JsonObject])[] {
@@ -169,6 +161,8 @@ function entries(config: unknown, name: string): (readonly [number, JsonObject])
   return list.flatMap((entry: unknown, index) => (isRecord(entry) ? [[index, entry] as const] : []))
 }
 
+const isHttpsUrl = (value: unknown): value is string =>
+  typeof value === 'string' && /^https:/i.test(value) && URL.canParse(value)
 const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
 const same = (one: unknown, other: unknown) =>
   typeof one === 'string' && typeof other === 'string' && one.toLowerCase() === other.toLowerCase()

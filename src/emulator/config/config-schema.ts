@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { nearestName } from '../../support/nearest-name.ts'
+import { didYouMean } from '../../support/nearest-name.ts'
 import { builtInRoles, findRole } from '../entra/roles.ts'
 import { inputSchemaMappingBy } from '../model/input-schema-mapping.ts'
 
@@ -15,8 +15,8 @@ const list = <T extends z.ZodType>(item: T) => z.array(item).max(10_000, 'must h
 const role = text.refine((name) => findRole(name) !== undefined, {
   error: ({ input }) => {
     const names = builtInRoles.map(({ name }) => name)
-    const meant = nearestName(String(input), names)
-    return `must be a role that the emulator knows${meant === undefined ? `: ${names.join(', ')}` : `; did you mean ${meant}?`}`
+    const question = didYouMean(String(input), names)
+    return `must be a role that the emulator knows${question === undefined ? `: ${names.join(', ')}` : `; ${question}`}`
   },
 })
 const scope = text.startsWith('/', 'must begin with a slash')
@@ -40,65 +40,59 @@ const azureSubscription = z.strictObject({
   resourceGroups: z.exactOptional(list(text).min(1, 'must name one at least')),
 })
 
-const key = z.string().regex(/^[A-Za-z0-9+/]{4,}={0,2}$/, 'must be base64')
-const topic = z.strictObject({
-  name: z.string().regex(/^[A-Za-z0-9-]{3,50}$/, 'must be 3 to 50 letters, digits and hyphens'),
+const place = {
   subscriptionId: z.exactOptional(text),
   resourceGroup: z.exactOptional(text),
   location: z.exactOptional(text),
+}
+const key = z.string().regex(/^[A-Za-z0-9+/]{4,}={0,2}$/, 'must be base64')
+const keys = z.exactOptional(z.tuple([key, key]))
+const name = z.string().regex(/^[A-Za-z0-9-]{3,50}$/, 'must be 3 to 50 letters, digits and hyphens')
+
+const topic = z.strictObject({
+  name,
+  ...place,
   inputSchema: z.exactOptional(z.enum(['CloudEventSchemaV1_0', 'EventGridSchema', 'CustomEventSchema'])),
   inputSchemaMapping: z.exactOptional(inputSchemaMappingBy(z.strictObject)),
-  keys: z.exactOptional(z.tuple([key, key])),
+  keys,
   disableLocalAuth: z.exactOptional(z.boolean()),
 })
 
 const systemTopic = z.strictObject({
   name: z.string().regex(/^[A-Za-z0-9-]{3,128}$/, 'must be 3 to 128 letters, digits and hyphens'),
   source: scope,
-  subscriptionId: z.exactOptional(text),
-  resourceGroup: z.exactOptional(text),
-  location: z.exactOptional(text),
+  ...place,
 })
 
+const properties = z.exactOptional(z.record(z.string(), z.unknown()))
 const eventSubscription = z.strictObject({
   name: text,
   topic: z.exactOptional(text),
   scope: z.exactOptional(scope),
   endpoint: z.exactOptional(z.string().refine((url) => isUrl(url, ['https:']), 'must be an https URL')),
-  properties: z.exactOptional(z.record(z.string(), z.unknown())),
+  properties,
 })
 
-const namespaceName = z.string().regex(/^[A-Za-z0-9-]{3,50}$/, 'must be 3 to 50 letters, digits and hyphens')
-const queueSubscription = z.strictObject({
-  name: namespaceName,
-  properties: z.exactOptional(z.record(z.string(), z.unknown())),
-})
+const queueSubscription = z.strictObject({ name, properties })
+const retentionDays = z.int('must be a whole number').min(1, 'must be 1 to 7').max(7, 'must be 1 to 7')
 const namespaceTopic = z.strictObject({
-  name: namespaceName,
-  eventRetentionInDays: z.exactOptional(
-    z.int('must be a whole number').min(1, 'must be 1 to 7').max(7, 'must be 1 to 7'),
-  ),
+  name,
+  eventRetentionInDays: z.exactOptional(retentionDays),
   eventSubscriptions: z.exactOptional(list(queueSubscription)),
 })
-const namespace = z.strictObject({
-  name: namespaceName,
-  subscriptionId: z.exactOptional(text),
-  resourceGroup: z.exactOptional(text),
-  location: z.exactOptional(text),
-  keys: z.exactOptional(z.tuple([key, key])),
-  topics: z.exactOptional(list(namespaceTopic)),
-})
+const namespace = z.strictObject({ name, ...place, keys, topics: z.exactOptional(list(namespaceTopic)) })
 
-const ingressRule = z.strictObject({
-  from: z.string().refine((url) => isUrl(url, ['https:', 'http:']), 'must be a URL'),
-  to: z.string().refine((url) => isUrl(url, ['https:', 'http:']), 'must be a URL'),
-})
+const url = z.string().refine((given) => isUrl(given, ['https:', 'http:']), 'must be a URL')
+const ingressRule = z.strictObject({ from: url, to: url })
 
 /** A field that may be left out, with what an editor shows for it. */
 const field = <T extends z.ZodType>(about: string, schema: T) => z.exactOptional(schema).describe(about)
 
 /** With an account and its key or a signature, or Azurite's short form. */
-const connectionString = /^UseDevelopmentStorage=true|(^|;)\s*(AccountKey|SharedAccessSignature)=[^;]+/i
+const connectionString = text.regex(
+  /^UseDevelopmentStorage=true|(^|;)\s*(AccountKey|SharedAccessSignature)=[^;]+/i,
+  'must be a connection string of a storage account (AccountName=…;AccountKey=…)',
+)
 
 /** The schema of a configuration file: those options of the emulator that are data, under the same names. */
 export const configSchema = z.strictObject({
@@ -143,11 +137,11 @@ export const configSchema = z.strictObject({
   deadLetterDelay: field('Milliseconds from the last attempt to the dead-letter. Default: 300000.', milliseconds),
   deadLetterConnectionString: field(
     'Storage account for dead-letters. Needs the package @azure/storage-blob. Default: memory.',
-    text.regex(connectionString, 'must be a connection string of a storage account (AccountName=…;AccountKey=…)'),
+    connectionString,
   ),
   storageQueueConnectionString: field(
     'Storage account of the queues that events are delivered to. Needs the package @azure/storage-queue. Default: none.',
-    text.regex(connectionString, 'must be a connection string of a storage account (AccountName=…;AccountKey=…)'),
+    connectionString,
   ),
   concurrency: field('Deliveries under way at once, for each event subscription.', count),
   maxPending: field('The maximum number of undelivered events. Publishing more is answered 429.', count),
@@ -173,24 +167,13 @@ function isUrl(value: string, protocols: readonly string[]): boolean {
 }
 
 /** The names that the mapping at a path may have. */
-export function namesAt(path: readonly PropertyKey[]): readonly string[] {
-  let at: unknown = configSchema
-  for (const part of path) {
-    const inside = unwrapped(at)
-    at =
-      inside instanceof z.ZodArray
-        ? inside.element
-        : inside instanceof z.ZodObject
-          ? inside.shape[String(part)]
-          : undefined
-  }
-  const found = unwrapped(at)
-  return found instanceof z.ZodObject ? Object.keys(found.shape) : []
-}
+export const namesAt = (path: readonly PropertyKey[]): readonly string[] => namesIn(configSchema, path)
 
-function unwrapped(schema: unknown): unknown {
-  let at = schema
-  while (at instanceof z.ZodExactOptional || at instanceof z.ZodPipe)
-    at = at instanceof z.ZodPipe ? at.out : at.unwrap()
-  return at
+function namesIn(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
+  if (schema instanceof z.ZodExactOptional) return namesIn(schema.unwrap(), path)
+  if (schema instanceof z.ZodPipe) return namesIn(schema.out, path)
+  const [first, ...rest] = path
+  if (schema instanceof z.ZodArray) return first === undefined ? [] : namesIn(schema.element, rest)
+  if (!(schema instanceof z.ZodObject)) return []
+  return first === undefined ? Object.keys(schema.shape) : namesIn(schema.shape[String(first)], rest)
 }

@@ -1,13 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import type { z } from 'zod'
-import {
-  type LocatedDocument,
-  type LocatedScalar,
-  type Place,
-  readLocatedYaml,
-  type YamlPath,
-} from '../../support/located-yaml.ts'
-import { nearestName } from '../../support/nearest-name.ts'
+import { type LocatedScalar, type Place, readLocatedYaml, type YamlPath } from '../../support/located-yaml.ts'
+import { didYouMean } from '../../support/nearest-name.ts'
 import { drawExcerpt } from '../../support/source-excerpt.ts'
 import { createBlobDeadLetterStore } from '../delivery/blob-dead-letter-store.ts'
 import { createStorageQueues } from '../delivery/storage-queues.ts'
@@ -15,8 +9,6 @@ import { ownField } from '../model/json-object.ts'
 import { referenceFaults } from './config-references.ts'
 import { type Config, configSchema, namesAt } from './config-schema.ts'
 import type { EventGridEmulatorOptions } from './options.ts'
-
-export type { Config } from './config-schema.ts'
 
 /** A file of another kind has thousands of problems. */
 const maxProblems = 30
@@ -71,7 +63,9 @@ export function parseConfig(text: string, source: ConfigSource): ParsedConfig {
   const located = (place: Place, field: string, rule: string): ConfigProblem => ({
     at: `${source.file}:${place.line}:${place.column}`,
     ...{ field, rule },
-    ...(source.excerptWidth !== undefined && { excerpt: configExcerpt(text, documents, place, source.excerptWidth) }),
+    ...(source.excerptWidth !== undefined && {
+      excerpt: drawExcerpt(text, place, { documents, isShown, words, maxWidth: source.excerptWidth }),
+    }),
   })
   if (fault) throw new EmulatorConfigError([located(fault.place, '', fault.rule)])
   const [document] = documents
@@ -96,9 +90,13 @@ export function parseConfig(text: string, source: ConfigSource): ParsedConfig {
     problems.push(problem(path, rule, name))
   }
   const trustedCertificates = (parsed.data?.trustedCertificates ?? []).map((file, index) => {
-    const certificate = readCertificates(file, source)
-    if (certificate instanceof Error) problems.push(problem(['trustedCertificates', index], certificate.message))
-    return certificate instanceof Error ? '' : certificate
+    try {
+      return readCertificates(file, source)
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      problems.push(problem(['trustedCertificates', index], `(${file}) ${message}`))
+      return ''
+    }
   })
   if (!parsed.success || problems.length > 0) throw new EmulatorConfigError(problems.slice(0, maxProblems))
   const { deadLetterConnectionString: blobs, storageQueueConnectionString: queues, ...options } = parsed.data
@@ -109,19 +107,14 @@ export function parseConfig(text: string, source: ConfigSource): ParsedConfig {
   return { config: parsed.data, options: { ...options, trustedCertificates, ...stores } }
 }
 
-function readCertificates(file: string, source: ConfigSource): string | Error {
-  let text: string
-  try {
-    text = source.readFile(file)
-  } catch (error) {
-    return new Error(`(${file}) ${error instanceof Error ? error.message : String(error)}`)
-  }
+function readCertificates(file: string, source: ConfigSource): string {
+  const text = source.readFile(file)
   try {
     new X509Certificate(text)
-    return text
   } catch {
-    return new Error(`(${file}) holds no PEM certificate`)
+    throw new Error('holds no PEM certificate')
   }
+  return text
 }
 
 const typeNames: Readonly<Record<string, string>> = {
@@ -144,15 +137,17 @@ function ruleOf(issue: z.core.$ZodIssue, value: unknown): string {
   }
   if (issue.code === 'invalid_value') {
     const names = issue.values.map(String)
-    const meant = nearestName(String(value), names)
-    return `must be ${names.join(' or ')}${meant === undefined ? '' : `; did you mean ${meant}?`}`
+    const question = didYouMean(String(value), names)
+    return `must be ${names.join(' or ')}${question === undefined ? '' : `; ${question}`}`
   }
   return issue.message
 }
 
 function unknownRule(name: string, names: readonly string[]): string {
-  const meant = nearestName(name, names)
-  return `is not a field${meant === undefined ? ` here; the fields are ${names.join(', ')}` : `; did you mean ${meant}?`}`
+  const question = didYouMean(name, names)
+  return question === undefined
+    ? `is not a field here; the fields are ${names.join(', ')}`
+    : `is not a field; ${question}`
 }
 
 function valueAt(value: unknown, path: YamlPath): unknown {
@@ -166,14 +161,8 @@ function fieldName(path: YamlPath): string {
     .replace(/^\./, '')
 }
 
-const words: ReadonlySet<string> = new Set(
-  [[], ['clients', 0], ['subscriptions', 0], ['topics', 0], ['eventSubscriptions', 0], ['ingress', 0]].flatMap(namesAt),
-)
-
-/** The line of a problem with a caret under it, secrets masked; in a text with a syntax error all but the names of fields. */
-function configExcerpt(text: string, documents: readonly LocatedDocument[], place: Place, maxWidth: number): string {
-  return drawExcerpt(text, place, { documents, isShown, words, maxWidth })
-}
+const lists = ['clients', 'subscriptions', 'topics', 'eventSubscriptions', 'ingress']
+const words: ReadonlySet<string> = new Set([[], ...lists.map((list) => [list, 0])].flatMap(namesAt))
 
 /** Keys, connection strings and delivery attributes may be secret, and so may the query of a URL. */
 function isShown({ path, isKey, text }: LocatedScalar): boolean {

@@ -4,10 +4,11 @@ import { deleteNamespaceTopic } from '../arm/namespace-topics.ts'
 import { deleteNamespace } from '../arm/namespaces.ts'
 import { deleteQueueSubscription } from '../arm/queue-subscriptions.ts'
 import { declaredProperties } from '../arm/validation.ts'
-import type { CancelTimer, Clock } from '../model/clock.ts'
+import type { CancelTimer } from '../model/clock.ts'
 import { asResourceId, type EventSubscription, eventSubscriptionId } from '../model/model.ts'
 import { namespaceNamed } from '../model/namespace-store.ts'
-import { publisherOf, resourceNamed } from '../model/store.ts'
+import { named } from '../model/resource.ts'
+import { publisherOf } from '../model/store.ts'
 import type { PersistedValues } from '../state/persisted-values.ts'
 import { type DeclaredNamespace, type NamespaceTargets, putNamespace } from './declared-namespaces.ts'
 import { putPublished, putSystemTopic, type ResourceTargets, removeNamed } from './declared-resources.ts'
@@ -22,7 +23,6 @@ export const handshakeAgainMs = 5_000
 export type Declarations = ReturnType<typeof createDeclarations>
 
 export interface DeclarationTargets extends NamespaceTargets, ResourceTargets {
-  readonly clock: Clock
   readonly persisted: PersistedValues
 }
 
@@ -32,24 +32,19 @@ export function createDeclarations(targets: DeclarationTargets) {
   const again = new Map<string, CancelTimer>()
   let closed = false
 
-  const names = (kind: string): string[] => {
-    const known: unknown = JSON.parse(persisted.get('declared', kind) ?? '[]')
-    return Array.isArray(known) ? known.map(String) : []
-  }
-
   /** Calls `remove` for what an earlier configuration declared, perhaps in another process, and this one does not. */
   function sweep(kind: string, wanted: readonly string[], remove: (name: string) => void): void {
     const present = new Set(wanted.map((name) => name.toLowerCase()))
-    for (const name of names(kind)) if (!present.has(name)) remove(name)
+    const former: string[] = JSON.parse(persisted.get('declared', kind) ?? '[]')
+    for (const name of former) if (!present.has(name)) remove(name)
     persisted.put('declared', kind, JSON.stringify([...present]))
   }
 
   function idOf(options: EventSubscriptionOptions): { readonly id: string; readonly scope: string } {
-    const topic =
-      options.topic === undefined ? store.resources('topics')[0] : resourceNamed(store, 'topics', options.topic)
-    const scope = options.scope === undefined ? topic?.id : asResourceId(options.scope)
+    const topics = store.resources('topics')
+    const scope = options.scope === undefined ? named(topics, options.topic)?.id : asResourceId(options.scope)
     if (scope === undefined) {
-      const names = store.resources('topics').map(({ name }) => name)
+      const names = topics.map(({ name }) => name)
       throw new RangeError(`there is no topic ${options.topic ?? ''}; ${suggestName(options.topic ?? '', names)}`)
     }
     return { scope, id: eventSubscriptionId(scope, options.name) }
@@ -62,14 +57,8 @@ export function createDeclarations(targets: DeclarationTargets) {
     if (existing && isDeepStrictEqual(existing.properties, properties) && existing.provisioningState === 'Succeeded')
       return id
     stopTrying(id)
-    write({
-      id: existing?.id ?? id,
-      scope: existing?.scope ?? scope,
-      name: existing?.name ?? options.name,
-      properties,
-      provisioningState: existing ? 'Updating' : 'Creating',
-      createdAt: existing?.createdAt ?? clock.now(),
-    })
+    const place = existing ?? { id, scope, name: options.name, createdAt: clock.now() }
+    write({ ...place, properties, provisioningState: existing ? 'Updating' : 'Creating' })
     return id
   }
 
@@ -80,7 +69,10 @@ export function createDeclarations(targets: DeclarationTargets) {
       const existing = store.subscriptions.get(subscription.id)
       const failed = existing?.properties === subscription.properties && existing.provisioningState === 'Failed'
       if (closed || !failed) return
-      const cancel = clock.setTimer(handshakeAgainMs, () => write({ ...existing, provisioningState: 'Updating' }))
+      const cancel = clock.setTimer(handshakeAgainMs, () => {
+        // It may have been deleted or changed through ARM meanwhile.
+        if (store.subscriptions.get(existing.id) === existing) write({ ...existing, provisioningState: 'Updating' })
+      })
       again.set(subscription.id.toLowerCase(), cancel)
     })
   }

@@ -7,7 +7,8 @@ import type { Clock } from '../model/clock.ts'
 import { randomKey } from '../model/model.ts'
 import type { Namespace } from '../model/namespace.ts'
 import { namespaceNamed } from '../model/namespace-store.ts'
-import { declaredGroup } from './declared-group.ts'
+import { resourceId } from '../model/resource.ts'
+import { declaredGroup } from './declared-resources.ts'
 import { emulatorDefaults, type NamespaceOptions, type NamespaceTopicOptions } from './options.ts'
 
 export interface NamespaceTargets extends NamespaceContents {
@@ -16,22 +17,17 @@ export interface NamespaceTargets extends NamespaceContents {
 }
 
 /** The ids of what a declaration made or found. */
-export interface DeclaredNamespace {
-  readonly id: string
-  readonly topics: readonly string[]
-  readonly subscriptions: readonly string[]
-}
+export type DeclaredNamespace = ReturnType<typeof putNamespace>
 
 /**
  * Makes a namespace with its topics and event subscriptions, or gives an existing one new settings. Keys, events and
  * what was written through ARM beside the settings stay. A namespace of that name elsewhere is removed. Throws a
  * RangeError for an unknown Azure subscription, and an ArmError for settings that ARM would refuse.
  */
-export function putNamespace(targets: NamespaceTargets, options: NamespaceOptions): DeclaredNamespace {
+export function putNamespace(targets: NamespaceTargets, options: NamespaceOptions) {
   const { namespaces, directory } = targets
   const { subscriptionId, resourceGroup } = declaredGroup(directory, options)
-  const scope = `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}`
-  const id = `${scope}/providers/Microsoft.EventGrid/namespaces/${options.name}`
+  const id = resourceId('namespaces', { subscriptionId, resourceGroup, name: options.name })
   const existing = namespaces.namespaces.get(id)
   const former = existing ? undefined : namespaceNamed(namespaces, options.name)
   if (former) deleteNamespace(targets, former)

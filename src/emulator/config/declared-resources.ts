@@ -3,9 +3,8 @@ import type { Provisioning } from '../arm/provisioning.ts'
 import { removeResource } from '../arm/resources.ts'
 import type { Directory } from '../entra/directory.ts'
 import { randomKey } from '../model/model.ts'
-import { type Publishable, resourceId } from '../model/resource.ts'
-import { newLabel, resourceNamed, type Store } from '../model/store.ts'
-import { declaredGroup } from './declared-group.ts'
+import { named, type Publishable, resourceId } from '../model/resource.ts'
+import { newLabel, type Store } from '../model/store.ts'
 import { emulatorDefaults, type Place, type SystemTopicOptions, type TopicOptions } from './options.ts'
 
 /** What declared resources change. */
@@ -50,8 +49,22 @@ export function putSystemTopic(targets: ResourceTargets, options: SystemTopicOpt
 
 /** Removes a resource with its event subscriptions. Has no effect for an unknown name. */
 export function removeNamed(targets: ResourceTargets, type: DeclaredType, name: string): void {
-  const found = resourceNamed(targets.store, type, name)
+  const found = named(targets.store.resources<DeclaredType>(type), name)
   if (found) removeResource(targets, found)
+}
+
+/**
+ * The resource group of a declared resource. By default it is the first group of the first Azure subscription; a group
+ * that does not exist is created. Throws a RangeError for an unknown Azure subscription.
+ */
+export function declaredGroup(directory: Directory, declared: Place) {
+  const wanted = declared.subscriptionId ?? directory.azureSubscriptions()[0]?.id ?? ''
+  const azure = directory.azureSubscription(wanted)
+  if (!azure) throw new RangeError(`there is no Azure subscription ${wanted}`)
+  const groups = azure.resourceGroups
+  const resourceGroup = declared.resourceGroup ?? [...groups.values()][0] ?? emulatorDefaults.resourceGroup
+  groups.set(resourceGroup.toLowerCase(), resourceGroup)
+  return { subscriptionId: azure.id, resourceGroup }
 }
 
 /** Id and place of a declared resource. One of that name elsewhere is removed: names are unique among the declared ones. */
@@ -60,7 +73,7 @@ function placeOf(targets: ResourceTargets, type: DeclaredType, options: Place & 
   const group = declaredGroup(directory, options)
   const { name } = options
   const id = resourceId(type, { ...group, name })
-  const former = resourceNamed(store, type, name)
+  const former = named(store.resources<DeclaredType>(type), name)
   if (former && former.id.toLowerCase() !== id.toLowerCase()) removeResource(targets, former)
   return { id, name, ...group, location: options.location ?? emulatorDefaults.location }
 }

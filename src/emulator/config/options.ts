@@ -202,20 +202,6 @@ export const emulatorDefaults = {
   tokenLifetimeSeconds: 3599,
 } as const
 
-/** Options that are resolved into others, or used where they are given. */
-type Resolved = keyof DeliveryOptions | 'clients' | 'subscriptions' | 'ingress' | 'operationRetryAfter' | 'state'
-type DefaultNames = 'tenantId' | 'subscriptionId' | 'resourceGroup'
-
-/** {@link EventGridEmulatorOptions} with every default filled in. */
-export interface ResolvedOptions extends Required<Omit<EventGridEmulatorOptions, Resolved | DefaultNames>> {
-  /** One at least. */
-  readonly clients: readonly Client[]
-  readonly subscriptions: readonly DeclaredSubscription[]
-  readonly ingress: Ingress
-  readonly operationRetryAfter: number | undefined
-  readonly delivery: DeliveryOptions
-}
-
 /** Options that are not data. The compiler finds a missing one. */
 const codeOnly: Readonly<Record<Exclude<keyof EventGridEmulatorOptions, keyof Config>, true>> = {
   clock: true,
@@ -225,26 +211,23 @@ const codeOnly: Readonly<Record<Exclude<keyof EventGridEmulatorOptions, keyof Co
   probation: true,
 }
 
+/** {@link EventGridEmulatorOptions} with every default filled in. */
+export type ResolvedOptions = ReturnType<typeof resolveOptions>
+
 /**
  * Fills in the defaults. Throws a TypeError for an unknown option.
  * @param persisted the store of generated secrets. @default memory
  */
-export function resolveOptions(
-  options: EventGridEmulatorOptions,
-  persisted: PersistedValues = valuesInMemory(),
-): ResolvedOptions {
+export function resolveOptions(options: EventGridEmulatorOptions, persisted: PersistedValues = valuesInMemory()) {
   checkOptionNames(options, Object.keys(codeOnly))
   const tenantId = options.tenantId ?? emulatorDefaults.tenantId
   const [first = {}, ...more] = options.clients ?? []
-  const only: AzureSubscriptionOptions & { readonly id: string; readonly resourceGroups: readonly string[] } = {
-    id: options.subscriptionId ?? emulatorDefaults.subscriptionId,
-    resourceGroups: [options.resourceGroup ?? emulatorDefaults.resourceGroup],
-  }
-  const subscriptions = (options.subscriptions ?? [only]).map((subscription) => ({
-    id: subscription.id ?? only.id,
+  const declared: readonly AzureSubscriptionOptions[] = options.subscriptions ?? [{}]
+  const subscriptions = declared.map((subscription) => ({
+    id: subscription.id ?? options.subscriptionId ?? emulatorDefaults.subscriptionId,
     tenantId: subscription.tenantId ?? first.tenantId ?? tenantId,
     registered: subscription.registered ?? true,
-    resourceGroups: subscription.resourceGroups ?? only.resourceGroups,
+    resourceGroups: subscription.resourceGroups ?? [options.resourceGroup ?? emulatorDefaults.resourceGroup],
   }))
   const namespaces = options.namespaces ?? []
   const roles = defaultRoles(namespaces, subscriptions)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Client, DeclaredSubscription } from '../model/client.ts'
-import { allows, findRole, type RoleAssignment } from './roles.ts'
+import { type ActionRequest, allows, findRole, type RoleAssignment } from './roles.ts'
 
 export type RegistrationState = 'NotRegistered' | 'Unregistered' | 'Registering' | 'Registered' | 'Unregistering'
 
@@ -24,14 +24,6 @@ export interface RoleRequest {
   readonly scope: string
   /** The resource id of the assignment. @default a new one */
   readonly id?: string
-}
-
-export interface ActionRequest {
-  readonly principalId: string
-  readonly action: string
-  readonly scope: string
-  /** Whether it is an action on data, such as publishing. */
-  readonly data?: boolean
 }
 
 export type Directory = ReturnType<typeof createDirectory>
@@ -91,18 +83,13 @@ export function createDirectory(options: DeclaredDirectory) {
     assignRole({ principalId, role, scope, id }: RoleRequest): RoleAssignment {
       const found = findRole(role)
       if (!found) throw new RangeError(`the emulator does not know the role '${role}'`)
+      const roleId = found.id
       const held = assignments.find(
-        (assignment) =>
-          same(assignment.principalId, principalId) && assignment.roleId === found.id && same(assignment.scope, scope),
+        (one) => same(one.principalId, principalId) && one.roleId === roleId && same(one.scope, scope),
       )
       if (held) return held
-      const base = scope === '/' ? '' : scope
-      const made = {
-        id: id ?? `${base}/providers/Microsoft.Authorization/roleAssignments/${randomUUID()}`,
-        principalId,
-        roleId: found.id,
-        scope,
-      }
+      const newId = `${scope === '/' ? '' : scope}/providers/Microsoft.Authorization/roleAssignments/${randomUUID()}`
+      const made = { id: id ?? newId, principalId, roleId, scope }
       assignments = [...assignments, made]
       return made
     },

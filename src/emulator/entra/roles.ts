@@ -7,62 +7,47 @@ interface Role {
   readonly dataActions?: readonly string[]
 }
 
+const readRoles = 'Microsoft.Authorization/*/read'
+const readGroups = 'Microsoft.Resources/subscriptions/resourceGroups/read'
+const readElsewhere = [
+  'Microsoft.EventGrid/topicTypes/eventSubscriptions/read',
+  'Microsoft.EventGrid/locations/eventSubscriptions/read',
+  'Microsoft.EventGrid/locations/topicTypes/eventSubscriptions/read',
+]
+
 /** The built-in roles that matter to Event Grid (Azure RBAC: built-in-roles). */
 export const builtInRoles: readonly Role[] = [
   {
     id: '428e0ff0-5e57-4d9c-a221-2c70d0e0a443',
     name: 'EventGrid EventSubscription Contributor',
-    actions: [
-      'Microsoft.Authorization/*/read',
-      'Microsoft.EventGrid/eventSubscriptions/*',
-      'Microsoft.EventGrid/topicTypes/eventSubscriptions/read',
-      'Microsoft.EventGrid/locations/eventSubscriptions/read',
-      'Microsoft.EventGrid/locations/topicTypes/eventSubscriptions/read',
-      'Microsoft.Resources/subscriptions/resourceGroups/read',
-    ],
+    actions: [readRoles, 'Microsoft.EventGrid/eventSubscriptions/*', ...readElsewhere, readGroups],
   },
   {
     id: '2414bbcf-6497-4faf-8c65-045460748405',
     name: 'EventGrid EventSubscription Reader',
-    actions: [
-      'Microsoft.Authorization/*/read',
-      'Microsoft.EventGrid/eventSubscriptions/read',
-      'Microsoft.EventGrid/topicTypes/eventSubscriptions/read',
-      'Microsoft.EventGrid/locations/eventSubscriptions/read',
-      'Microsoft.EventGrid/locations/topicTypes/eventSubscriptions/read',
-      'Microsoft.Resources/subscriptions/resourceGroups/read',
-    ],
+    actions: [readRoles, 'Microsoft.EventGrid/eventSubscriptions/read', ...readElsewhere, readGroups],
   },
   {
     id: '1e241071-0855-49ea-94dc-649edcd759de',
     name: 'EventGrid Contributor',
-    actions: [
-      'Microsoft.Authorization/*/read',
-      'Microsoft.EventGrid/*',
-      'Microsoft.Resources/subscriptions/resourceGroups/read',
-    ],
+    actions: [readRoles, 'Microsoft.EventGrid/*', readGroups],
   },
   {
     id: 'd5a91429-5739-47e2-a06b-3470a27159e7',
     name: 'EventGrid Data Sender',
-    actions: [
-      'Microsoft.Authorization/*/read',
-      'Microsoft.EventGrid/topics/read',
-      'Microsoft.EventGrid/domains/read',
-      'Microsoft.Resources/subscriptions/resourceGroups/read',
-    ],
+    actions: [readRoles, 'Microsoft.EventGrid/topics/read', 'Microsoft.EventGrid/domains/read', readGroups],
     dataActions: ['Microsoft.EventGrid/events/send/action'],
   },
   {
     id: '78cbd9e7-9798-4e2e-9b5a-547d9ebb31fb',
     name: 'EventGrid Data Receiver',
-    actions: ['Microsoft.EventGrid/namespaces/read', 'Microsoft.Resources/subscriptions/resourceGroups/read'],
+    actions: ['Microsoft.EventGrid/namespaces/read', readGroups],
     dataActions: ['Microsoft.EventGrid/events/receive/action'],
   },
   {
     id: '1d8c3fe3-8864-474b-8749-01e3783e8157',
     name: 'EventGrid Data Contributor',
-    actions: ['Microsoft.EventGrid/namespaces/read', 'Microsoft.Resources/subscriptions/resourceGroups/read'],
+    actions: ['Microsoft.EventGrid/namespaces/read', readGroups],
     dataActions: ['Microsoft.EventGrid/events/receive/action', 'Microsoft.EventGrid/events/send/action'],
   },
   { id: '8e3af657-a8ff-443c-a75c-2fe8c4bcb635', name: 'Owner', actions: ['*'] },
@@ -95,20 +80,22 @@ export interface RoleAssignment {
   readonly scope: string
 }
 
+export interface ActionRequest {
+  readonly principalId: string
+  readonly action: string
+  readonly scope: string
+  /** Whether it is an action on data, such as publishing. */
+  readonly data?: boolean
+}
+
 /**
  * Whether the assignments allow a principal this action at a scope. Control-plane and data actions are separate, as in
  * Azure.
  */
-export function allows(
-  assignments: readonly RoleAssignment[],
-  asked: { readonly principalId: string; readonly action: string; readonly scope: string; readonly data?: boolean },
-): boolean {
-  return assignments.some(({ principalId, roleId, scope }) => {
-    if (principalId.toLowerCase() !== asked.principalId.toLowerCase() || !covers(scope, asked.scope)) return false
-    const role = findRole(roleId)
-    if (!role) return false
-    const granted = asked.data ? (role.dataActions ?? []) : role.actions
-    return matchesAny(granted, asked.action) && !matchesAny(role.notActions ?? [], asked.action)
+export function allows(assignments: readonly RoleAssignment[], asked: ActionRequest): boolean {
+  const roles = rolesAt(assignments, asked.principalId, asked.scope)
+  return roles.some(({ actions, dataActions = [], notActions = [] }) => {
+    return matchesAny(asked.data ? dataActions : actions, asked.action) && !matchesAny(notActions, asked.action)
   })
 }
 
@@ -128,11 +115,10 @@ function covers(scope: string, inner: string): boolean {
 
 function matchesAny(patterns: readonly string[], action: string): boolean {
   return patterns.some((pattern) => {
-    const [head = '', ...tails] = pattern.toLowerCase().split('*')
-    const text = action.toLowerCase()
-    if (tails.length === 0) return text === head
-    const last = tails.at(-1) ?? ''
     // Built-in roles have at most one star.
-    return text.length >= head.length + last.length && text.startsWith(head) && text.endsWith(last)
+    const [head = '', tail] = pattern.toLowerCase().split('*')
+    const text = action.toLowerCase()
+    if (tail === undefined) return text === head
+    return text.length >= head.length + tail.length && text.startsWith(head) && text.endsWith(tail)
   })
 }

@@ -17,6 +17,11 @@ interface TenantParams {
   Params: { tenant: string }
 }
 
+interface TokenRoute extends TenantParams {
+  /** The fields of the form; undefined without a body. */
+  Body: Readonly<Record<string, string>> | undefined
+}
+
 export interface EntraRouteOptions extends RecordingOptions {
   readonly clock: Clock
   readonly directory: Directory
@@ -39,7 +44,7 @@ export function registerEntraRoutes(app: FastifyInstance, options: EntraRouteOpt
   })
 
   const refuse = (request: FastifyRequest, reply: FastifyReply, failure: EntraFailure) => {
-    const correlationId = headerOf(request, 'client-request-id') ?? randomUUID()
+    const correlationId = clientRequestId(request) ?? randomUUID()
     request.outcome.code = `AADSTS${failure.code}`
     return reply
       .code(failure.status)
@@ -49,21 +54,14 @@ export function registerEntraRoutes(app: FastifyInstance, options: EntraRouteOpt
   app.setErrorHandler((_error, request, reply) => refuse(request, reply, entraFailures.unreadable()))
 
   const answerToken =
-    (names: 'resource' | 'scope') => async (request: FastifyRequest<TenantParams>, reply: FastifyReply) => {
-      const form = formOf(request.body)
+    (names: 'resource' | 'scope') => async (request: FastifyRequest<TokenRoute>, reply: FastifyReply) => {
+      const { body: form = {} } = request
       const secrets = secretFields.filter((name) => form[name] !== undefined)
       const redacted = Object.fromEntries(secrets.map((name) => [name, '(redacted)']))
       if (secrets.length > 0) request.outcome.body = { ...form, ...redacted }
-      const verdict = decideTokenRequest(
-        {
-          tenant: request.params.tenant,
-          form,
-          authorization: request.headers.authorization,
-          names,
-        },
-        directory,
-        options.baseUrl(),
-      )
+      const { tenant } = request.params
+      const asked = { tenant, form, authorization: request.headers.authorization, names }
+      const verdict = decideTokenRequest(asked, directory, options.baseUrl())
       reply.header('cache-control', 'no-store, no-cache').header('pragma', 'no-cache')
       if ('failure' in verdict) return refuse(request, reply, verdict.failure)
       const { client, audience } = verdict
@@ -83,8 +81,8 @@ export function registerEntraRoutes(app: FastifyInstance, options: EntraRouteOpt
             access_token: token,
           }
     }
-  app.post<TenantParams>('/:tenant/oauth2/v2.0/token', answerToken('scope'))
-  app.post<TenantParams>('/:tenant/oauth2/token', answerToken('resource'))
+  app.post<TokenRoute>('/:tenant/oauth2/v2.0/token', answerToken('scope'))
+  app.post<TokenRoute>('/:tenant/oauth2/token', answerToken('resource'))
 
   const discover = (version: '1.0' | '2.0') => async (request: FastifyRequest<TenantParams>, reply: FastifyReply) => {
     const { tenant } = request.params
@@ -145,14 +143,8 @@ function discoveryDocument(host: string, tenant: string, version: '1.0' | '2.0')
   }
 }
 
-function formOf(body: unknown): Record<string, string> {
-  const form: Record<string, string> = {}
-  if (typeof body !== 'object' || body === null) return form
-  for (const [name, value] of Object.entries(body)) if (typeof value === 'string') form[name] = value
-  return form
-}
-
-function headerOf(request: FastifyRequest, name: string): string | undefined {
-  const value = request.headers[name]
-  return typeof value === 'string' && value.length <= 100 ? value : undefined
+/** The id that the client gave the request. */
+function clientRequestId({ headers }: FastifyRequest): string | undefined {
+  const id = headers['client-request-id']
+  return typeof id === 'string' && id.length <= 100 ? id : undefined
 }

@@ -1,8 +1,9 @@
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import { exportJWK, errors as joseErrors, jwtVerify, SignJWT } from 'jose'
-import { z } from 'zod'
+import type { Client } from '../model/client.ts'
 import type { Clock } from '../model/clock.ts'
+import { dotNetTime } from '../model/event-grid-time.ts'
 import { type PersistedValues, valuesInMemory } from '../state/persisted-values.ts'
 
 /** Event Grid's own application in the public cloud (Event Grid: secure-webhook-delivery). */
@@ -19,19 +20,16 @@ const deliveryLifetimeSeconds = 86_700
 export const issuerOf = (tenantId: string, version: '1.0' | '2.0') =>
   version === '1.0' ? `https://sts.windows.net/${tenantId}/` : `https://login.microsoftonline.com/${tenantId}/v2.0`
 
-export interface ClientTokenRequest {
-  readonly tenantId: string
-  readonly clientId: string
-  readonly objectId: string
+/** Who a token is for. */
+type Caller = Pick<Client, 'tenantId' | 'clientId' | 'objectId'>
+
+export interface ClientTokenRequest extends Caller {
   /** The resource it is meant for. */
   readonly audience: string
   readonly lifetimeSeconds: number
 }
 
-export interface VerifiedToken {
-  readonly tenantId: string
-  readonly clientId: string
-  readonly objectId: string
+export interface VerifiedToken extends Caller {
   readonly roles: readonly string[]
 }
 
@@ -186,8 +184,6 @@ async function createKey(): Promise<SigningKey> {
   return { id: randomBytes(20).toString('base64url'), privateKey, publicKey }
 }
 
-const keysText = z.array(z.object({ id: z.string(), key: z.string() }))
-
 function writeKeys(keys: readonly SigningKey[]): string {
   return JSON.stringify(
     keys.map(({ id, privateKey }) => ({ id, key: privateKey.export({ type: 'pkcs8', format: 'pem' }) })),
@@ -195,7 +191,8 @@ function writeKeys(keys: readonly SigningKey[]): string {
 }
 
 function readKeys(text: string): readonly SigningKey[] {
-  return keysText.parse(JSON.parse(text)).map(({ id, key }) => {
+  const written: { id: string; key: string }[] = JSON.parse(text)
+  return written.map(({ id, key }) => {
     const privateKey = createPrivateKey(key)
     return { id, privateKey, publicKey: createPublicKey(privateKey) }
   })
@@ -204,6 +201,6 @@ function readKeys(text: string): readonly SigningKey[] {
 const withoutSlash = (text: string) => text.replace(/\/+$/, '').toLowerCase()
 
 function expiredMessage(expiry: number | undefined, now: number): string {
-  const text = (ms: number) => new Date(ms).toLocaleString('en-US', { timeZone: 'UTC' }).replace(',', '')
-  return `The access token expiry UTC time '${text((expiry ?? 0) * 1000)}' is earlier than current UTC time '${text(now)}'.`
+  const end = dotNetTime((expiry ?? 0) * 1000)
+  return `The access token expiry UTC time '${end}' is earlier than current UTC time '${dotNetTime(now)}'.`
 }

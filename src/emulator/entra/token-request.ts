@@ -69,19 +69,12 @@ function resourceScope(scope: string | undefined): string | undefined {
 
 const openIdScopes: ReadonlySet<string> = new Set(['openid', 'profile', 'email', 'offline_access'])
 
-function credentialsOf({ form, authorization }: TokenRequest): { clientId?: string; clientSecret?: string } {
+function credentialsOf({ form, authorization }: TokenRequest) {
   const basic = /^Basic\s+([\w+/=-]+)$/i.exec(authorization ?? '')?.[1]
-  if (!basic) return optional(form.client_id, form.client_secret)
+  if (!basic) return { clientId: form.client_id, clientSecret: form.client_secret }
   const [id, secret] = Buffer.from(basic, 'base64').toString().split(/:(.*)/s)
-  return optional(decode(id), decode(secret))
+  return { clientId: decode(id), clientSecret: decode(secret) }
 }
-
-const optional = (clientId: string | undefined, clientSecret: string | undefined) => ({
-  ...(clientId ? { clientId } : {}),
-  ...(clientSecret ? { clientSecret } : {}),
-})
 
 // RFC 6749, section 2.3.1: both halves are form-encoded before they are joined.
-function decode(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : (new URLSearchParams(`v=${text}`).get('v') ?? undefined)
-}
+const decode = (text = '') => new URLSearchParams(`v=${text}`).get('v')

@@ -38,24 +38,20 @@ export const schemaNames: Readonly<Record<InputSchema, string>> = {
 }
 
 const text = (value: unknown) => (typeof value === 'string' ? value : '')
+/** The event, or the Event Grid event that a topic's mapping makes of it. */
+const mappedEvent = (event: AcceptedEvent) => (event.schema === 'CustomEventSchema' ? event.mapped : event.body)
 
-export function eventId(event: AcceptedEvent): string {
-  return text(event.schema === 'CustomEventSchema' ? event.mapped.id : event.body.id)
-}
+export const eventId = (event: AcceptedEvent): string => text(mappedEvent(event).id)
 
 /** The type that `includedEventTypes` is compared with. */
 export function eventType(event: AcceptedEvent): string {
-  if (event.schema === 'CloudEventSchemaV1_0') return text(event.body.type)
-  return event.schema === 'CustomEventSchema' ? event.mapped.eventType : event.body.eventType
+  return text(event.schema === 'CloudEventSchemaV1_0' ? event.body.type : mappedEvent(event).eventType)
 }
 
 /** The subject for filters; empty for a CloudEvent without one. */
-export function eventSubject(event: AcceptedEvent): string {
-  return text(event.schema === 'CustomEventSchema' ? event.mapped.subject : event.body.subject)
-}
+export const eventSubject = (event: AcceptedEvent): string => text(mappedEvent(event).subject)
 
 /** The `aeg-data-version` of its delivery; empty for CloudEvents. */
 export function eventDataVersion(event: AcceptedEvent): string {
-  if (event.schema === 'CloudEventSchemaV1_0') return ''
-  return event.schema === 'CustomEventSchema' ? event.mapped.dataVersion : event.body.dataVersion
+  return event.schema === 'CloudEventSchemaV1_0' ? '' : text(mappedEvent(event).dataVersion)
 }

@@ -1,8 +1,14 @@
+interface Entry<T> {
+  readonly due: number
+  readonly order: number
+  readonly item: T
+}
+
 /**
  * Items ordered by due time, in a binary heap, so that a million items cost little. Equal times keep their order.
  */
 export class DueQueue<T> {
-  readonly #heap: { readonly due: number; readonly order: number; readonly item: T }[] = []
+  readonly #heap: Entry<T>[] = []
   #order = 0
 
   get size(): number {
@@ -10,7 +16,7 @@ export class DueQueue<T> {
   }
 
   /** All items with their due times, in no certain order. */
-  get entries(): readonly { readonly due: number; readonly item: T }[] {
+  get entries(): readonly Entry<T>[] {
     return this.#heap
   }
 
@@ -44,7 +50,7 @@ export class DueQueue<T> {
     return first.item
   }
 
-  #sink(entry: { readonly due: number; readonly order: number; readonly item: T }): void {
+  #sink(entry: Entry<T>): void {
     const heap = this.#heap
     let at = 0
     for (;;) {
@@ -59,9 +65,6 @@ export class DueQueue<T> {
   }
 }
 
-function before(
-  one: { readonly due: number; readonly order: number },
-  other: { readonly due: number; readonly order: number },
-) {
+function before(one: Entry<unknown>, other: Entry<unknown>): boolean {
   return one.due < other.due || (one.due === other.due && one.order < other.order)
 }

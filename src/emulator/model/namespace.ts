@@ -1,17 +1,10 @@
-import type { AdvancedFilter } from './model.ts'
+import type { AdvancedFilter, DeadLetterDestination } from './model.ts'
+import type { TrackedResource } from './resource.ts'
 
-/** An Event Grid namespace (ARM 2025-02-15). */
-export interface Namespace {
-  /** `/subscriptions/{id}/resourceGroups/{rg}/providers/Microsoft.EventGrid/namespaces/{name}`. */
-  readonly id: string
-  /** Unique in the whole emulator, as a namespace's host name is in Azure. */
-  readonly name: string
-  readonly subscriptionId: string
-  readonly resourceGroup: string
-  readonly location: string
+/** An Event Grid namespace (ARM 2025-02-15). Its name is unique in the whole emulator, as its host name is in Azure. */
+export interface Namespace extends Omit<TrackedResource, 'shown'> {
   /** Both are good at any time; base64. */
   readonly keys: readonly [string, string]
-  readonly tags?: Readonly<Record<string, string>>
   /** `sku`, `identity` and the properties that the emulator stores and shows without acting on them. */
   readonly shown: {
     readonly sku?: unknown
@@ -42,10 +35,7 @@ export interface QueueSubscriptionProperties {
       readonly eventTimeToLive?: string
       readonly deadLetterDestinationWithResourceIdentity?: {
         readonly identity?: unknown
-        readonly deadLetterDestination: {
-          readonly endpointType: 'StorageBlob'
-          readonly properties: { readonly resourceId: string; readonly blobContainerName: string }
-        }
+        readonly deadLetterDestination: DeadLetterDestination
       }
     }
   }

@@ -1,7 +1,7 @@
 import type { InputSchema, InputSchemaMapping } from './model.ts'
 
-/** What custom topics, domains and system topics have in common. */
-interface TrackedResource {
+/** What custom topics, domains, system topics and namespaces have in common. */
+export interface TrackedResource {
   /** `/subscriptions/{id}/resourceGroups/{rg}/providers/Microsoft.EventGrid/{type}/{name}`. */
   readonly id: string
   readonly name: string
@@ -88,11 +88,17 @@ export const parentId = (id: string): string => id.replace(/\/[^/]+\/[^/]+$/, ''
 
 /** The id of a resource in a resource group. */
 export function resourceId(
-  type: 'topics' | 'domains' | 'systemTopics',
+  type: 'topics' | 'domains' | 'systemTopics' | 'namespaces',
   { subscriptionId, resourceGroup, name }: Pick<TrackedResource, 'subscriptionId' | 'resourceGroup' | 'name'>,
 ): string {
   return `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}/providers/Microsoft.EventGrid/${type}/${name}`
 }
+
+/** The resource of a name, the first where several regions have one; without a name the first of all. */
+export const named = <T extends { readonly name: string }>(
+  all: readonly T[],
+  name: string | undefined,
+): T | undefined => (name === undefined ? all[0] : all.find((one) => one.name.toLowerCase() === name.toLowerCase()))
 
 /** A region as host names and URLs have it: `West Europe` is `westeurope`. */
 export const regionName = (location: string): string => location.toLowerCase().replaceAll(' ', '')

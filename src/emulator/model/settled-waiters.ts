@@ -8,20 +8,14 @@ export function createSettledWaiters(isSettled: () => boolean) {
     /** To be called when something is no longer pending. */
     check,
     /** Resolves when nothing is pending, at once if nothing is. Rejects with the signal's reason. */
-    wait: (signal?: AbortSignal) =>
-      new Promise<void>((resolve, reject) => {
-        const abort = () => {
-          waiting.delete(settle)
-          reject(signal?.reason)
-        }
-        const settle = () => {
-          waiting.delete(settle)
-          signal?.removeEventListener('abort', abort)
-          resolve()
-        }
-        signal?.addEventListener('abort', abort, { once: true })
-        waiting.add(settle)
-        check()
-      }),
+    async wait(signal?: AbortSignal): Promise<void> {
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const abort = () => reject(signal?.reason)
+      signal?.addEventListener('abort', abort)
+      waiting.add(resolve)
+      check()
+      await promise.finally(() => waiting.delete(resolve))
+      signal?.removeEventListener('abort', abort)
+    },
   }
 }

@@ -1,4 +1,3 @@
-import { isRecord } from '../../support/is-record.ts'
 import { createCollection, noShelves, type Shelf, type Shelves } from './collection.ts'
 import type { EventSubscription } from './model.ts'
 import {
@@ -9,6 +8,7 @@ import {
   type Resource,
   type ResourceOf,
   regionName,
+  type Topic,
 } from './resource.ts'
 
 export type Store = ReturnType<typeof createStore>
@@ -20,26 +20,11 @@ export type Store = ReturnType<typeof createStore>
  * @param shelves @default in memory
  */
 export function createStore(shelves: Shelves = noShelves) {
-  const shelf = shelves('resource')
+  const shelf = shelves<Resource>('resource')
   moveTopics(shelves('topic'), shelf)
-  const resources = createCollection({
-    keyOf: ({ id }) => id,
-    groupOf: ({ type }) => type,
-    shelf,
-    isResource,
-  })
-  const labels = new Map(
-    resources
-      .all()
-      .filter(isPublishable)
-      .map(({ id, label }) => [label.toLowerCase(), id]),
-  )
-  const subscriptions = createCollection({
-    keyOf: ({ id }) => id,
-    groupOf: ({ scope }) => scope,
-    shelf: shelves('event subscription'),
-    isResource: isEventSubscription,
-  })
+  const resources = createCollection(shelf, ({ type }) => type)
+  const labels = new Map<string, string>()
+  for (const { id, label } of resources.all().filter(isPublishable)) labels.set(label.toLowerCase(), id)
   return {
     resource: resources.get,
     /** Those of a type: the leading ones, then the oldest first. */
@@ -60,25 +45,16 @@ export function createStore(shelves: Shelves = noShelves) {
     },
     leadResources: resources.lead,
     /** Grouped by their scopes. */
-    subscriptions,
+    subscriptions: createCollection(shelves<EventSubscription>('event subscription'), ({ scope }) => scope),
   }
 }
 
 /** State files written before there were domains hold custom topics alone, by name. */
-function moveTopics(from: Shelf, to: Shelf): void {
+function moveTopics(from: Shelf<Omit<Topic, 'type' | 'label'>>, to: Shelf<Resource>): void {
   for (const topic of from.all()) {
-    if (!isRecord(topic) || typeof topic.id !== 'string' || typeof topic.name !== 'string') continue
     to.put(topic.id.toLowerCase(), { ...topic, type: 'topics', label: topic.name })
     from.delete(topic.name.toLowerCase())
   }
-}
-
-function isResource(value: unknown): value is Resource {
-  return isRecord(value) && [value.id, value.name, value.type].every((one) => typeof one === 'string')
-}
-
-function isEventSubscription(value: unknown): value is EventSubscription {
-  return isRecord(value) && typeof value.id === 'string' && isRecord(value.properties)
 }
 
 /** The custom topic or domain of a name, in a region or else of the label. */
@@ -118,13 +94,4 @@ export function publisherOf(store: Store, scope: string): Publishable | undefine
 export function locationOf(store: Store, scope: string): string | undefined {
   const resource = store.resource(scope)
   return resource?.type === 'systemTopics' ? resource.location : publisherOf(store, scope)?.location
-}
-
-/** The resource of a type and a name; the oldest where several regions have one. */
-export function resourceNamed<T extends 'topics' | 'domains' | 'systemTopics'>(
-  store: Store,
-  type: T,
-  name: string,
-): ResourceOf<T> | undefined {
-  return store.resources(type).find((one: Resource) => one.name.toLowerCase() === name.toLowerCase())
 }

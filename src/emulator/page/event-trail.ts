@@ -46,15 +46,7 @@ export interface TrailedEvent {
   furtherFates: number
 }
 
-export interface EventTrail extends EventWatcher {
-  /** Newest first. */
-  events(): TrailedEvent[]
-  find(key: number): TrailedEvent | undefined
-  /** Number of events that were evicted from memory. */
-  readonly evicted: number
-  /** Calls back with each event that is new or changed, perhaps several times in a tick. */
-  listen(listener: (event: TrailedEvent) => void): void
-}
+export type EventTrail = ReturnType<typeof createEventTrail>
 
 export interface EventTrailOptions {
   readonly now: () => number
@@ -83,9 +75,6 @@ function createTrailMemory(now: () => number, limit: number) {
   let evicted = 0
   return {
     entries,
-    get evicted() {
-      return evicted
-    },
     add(source: string, event: AcceptedEvent): TrailedEvent {
       const text = JSON.stringify(event.body)
       const bytes = Buffer.from(text)
@@ -116,6 +105,8 @@ function createTrailMemory(now: () => number, limit: number) {
       return entry
     },
     find: (event: AcceptedEvent) => known.get(event),
+    /** Number of events that were evicted from memory. */
+    evicted: () => evicted,
     /** Counts an event as evicted without storing it. */
     skip(event: AcceptedEvent): void {
       skipped.add(event)
@@ -130,40 +121,32 @@ function createTrailMemory(now: () => number, limit: number) {
       else finished.delete(entry.key)
       for (const listener of listeners) listener(entry)
     },
+    /** Calls back with each event that is new or changed, perhaps several times in a tick. */
     listen: (listener: (event: TrailedEvent) => void) => void listeners.push(listener),
   }
 }
 
-export function createEventTrail({ now, figures, limit = 300 }: EventTrailOptions): EventTrail {
+export function createEventTrail({ now, figures, limit = 300 }: EventTrailOptions) {
   const memory = createTrailMemory(now, limit)
   const { entries, changed } = memory
 
-  function fateOf(
-    subscription: EventSubscription,
-    event: AcceptedEvent,
-  ): { readonly entry: TrailedEvent; readonly fate: Fate } | undefined {
-    if (memory.isSkipped(event)) return undefined
+  /** Changes the state of an event for a subscription; false if the subscription is not followed. */
+  function change({ id, name, scope }: EventSubscription, event: AcceptedEvent, apply: (fate: Fate) => void): boolean {
+    if (memory.isSkipped(event)) return false
     // An event of an earlier run of the emulator is not known yet.
-    const entry = memory.find(event) ?? memory.add(subscription.scope, event)
-    const id = subscription.id.toLowerCase()
-    let fate = entry.fates.get(id)
-    if (!fate && entry.fates.size >= fateLimit) return undefined
+    const entry = memory.find(event) ?? memory.add(scope, event)
+    let fate = entry.fates.get(id.toLowerCase())
     if (!fate) {
-      const { name } = subscription
-      fate = { subscriptionId: subscription.id, subscriptionName: name, state: 'queued', tries: 0, attempts: [] }
-      entry.fates.set(id, fate)
+      if (entry.fates.size >= fateLimit) return false
+      fate = { subscriptionId: id, subscriptionName: name, state: 'queued', tries: 0, attempts: [] }
+      entry.fates.set(id.toLowerCase(), fate)
     }
-    return { entry, fate }
+    apply(fate)
+    changed(entry)
+    return true
   }
 
-  function change(subscription: EventSubscription, event: AcceptedEvent, apply: (fate: Fate) => void): void {
-    const found = fateOf(subscription, event)
-    if (!found) return
-    apply(found.fate)
-    changed(found.entry)
-  }
-
-  return {
+  const watcher: EventWatcher = {
     accepted(source, events) {
       figures.add('published', events.length)
       // Only the last events of a large request fit.
@@ -171,15 +154,13 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
       for (const event of events.slice(-limit)) changed(memory.add(source, event))
     },
     queued(subscription, event) {
-      if (fateOf(subscription, event)) {
-        return change(subscription, event, (fate) => {
-          fate.state = 'queued'
-          delete fate.reason
-          delete fate.blobPath
-        })
-      }
+      const isFollowed = change(subscription, event, (fate) => {
+        fate.state = 'queued'
+        delete fate.reason
+        delete fate.blobPath
+      })
       const entry = memory.find(event)
-      if (entry) entry.furtherFates++
+      if (!isFollowed && entry) entry.furtherFates++
     },
     tried(subscription, events, record) {
       if (record.status !== undefined) figures.answered(record.durationMs)
@@ -224,11 +205,13 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
         changed(entry)
       }
     },
+  }
+  return {
+    ...watcher,
+    /** Newest first. */
     events: () => [...entries.values()].reverse(),
-    find: (key) => entries.get(key),
-    get evicted() {
-      return memory.evicted
-    },
+    find: (key: number) => entries.get(key),
+    evicted: memory.evicted,
     listen: memory.listen,
   }
 }

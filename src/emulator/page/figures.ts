@@ -10,7 +10,6 @@ export const secondsRemembered = 120
 const samplesPerSecond = 512
 
 interface Second {
-  readonly second: number
   published: number
   delivered: number
   failed: number
@@ -34,7 +33,7 @@ export function createFigures(now: () => number) {
       if (old > second - secondsRemembered) break
       seconds.delete(old)
     }
-    const fresh = { second, published: 0, delivered: 0, failed: 0, answers: 0, samples: [] }
+    const fresh = { published: 0, delivered: 0, failed: 0, answers: 0, samples: [] }
     seconds.set(second, fresh)
     return fresh
   }

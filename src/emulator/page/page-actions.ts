@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isRecord } from '../../support/is-record.ts'
 import { readJson } from '../../support/json-text.ts'
-import type { DeliveryEngine } from '../delivery/delivery-engine.ts'
-import type { Directory } from '../entra/directory.ts'
-import type { TokenIssuer } from '../entra/token-issuer.ts'
 import { type JsonObject, ownField } from '../model/json-object.ts'
 import type { InputSchema } from '../model/model.ts'
 import type { Publishable } from '../model/resource.ts'
@@ -12,22 +9,10 @@ import { publishApiVersion } from '../topics/topic-routes.ts'
 import { endedStates } from './event-trail.ts'
 import type { PageSources } from './page-model.ts'
 
-/** What the actions of the page need. */
-export interface PageActionOptions extends Pick<PageSources, 'clock' | 'store' | 'trail'> {
-  readonly directory: Directory
-  readonly engine: Pick<DeliveryEngine, 'redeliver'>
-  readonly tokens: Pick<TokenIssuer, 'issueClientToken'>
-}
-
-interface Refusal {
-  readonly status: number
-  readonly message: string
-}
-
-const refusal = (status: number, message: string): Refusal => ({ status, message })
+const refusal = (status: number, message: string) => ({ refusal: { status, message } })
 
 /** Delivers an event to one subscription again. Returns why it can't be delivered. */
-export function redeliver({ trail, engine }: PageActionOptions, form: unknown): Refusal | undefined {
+export function redeliver({ trail, engine }: PageSources, form: unknown) {
   const event = trail.find(Number(ownField(form, 'key')))
   const subscriptionId = ownField(form, 'subscriptionId')
   const fate = typeof subscriptionId === 'string' ? event?.fates.get(subscriptionId.toLowerCase()) : undefined
@@ -38,28 +23,17 @@ export function redeliver({ trail, engine }: PageActionOptions, form: unknown): 
   return refusal(409, 'The event subscription does not accept events.')
 }
 
-/** A publish request, as a client of the topic would send it. */
-export interface PublishRequest {
-  readonly method: 'POST'
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly payload: string
-}
-
 /**
- * Makes the request that publishes the form's event, or array of events, in the topic's schema. A missing id or time
- * is added, so that a sample can be published twice. The topic checks everything else.
+ * Makes the request that publishes the form's event, or array of events, in the topic's schema, as a client of the topic would
+ * send it. A missing id or time is added, so that a sample can be published twice. The topic checks everything else.
  */
-export async function publishRequest(
-  options: PageActionOptions,
-  form: unknown,
-): Promise<{ readonly request: PublishRequest } | { readonly refusal: Refusal }> {
+export async function publishRequest(options: PageSources, form: unknown) {
   const name = ownField(form, 'topic')
   const text = ownField(form, 'event')
   const topic = typeof name === 'string' ? options.store.published(name) : undefined
-  if (!topic) return { refusal: refusal(404, 'There is no such topic.') }
+  if (!topic) return refusal(404, 'There is no such topic.')
   const events = typeof text === 'string' ? readJson(text) : undefined
-  if (events === undefined) return { refusal: refusal(400, 'The event is not valid JSON.') }
+  if (events === undefined) return refusal(400, 'The event is not valid JSON.')
   const schema = topic.inputSchema
   const time = new Date(options.clock.now()).toISOString()
   const complete = (event: unknown) => (isRecord(event) ? stamped(event, schema, time) : event)
@@ -67,13 +41,14 @@ export async function publishRequest(
   const isCloudEvents = schema === 'CloudEventSchemaV1_0'
   const media = Array.isArray(events) ? 'cloudevents-batch' : 'cloudevents'
   const contentType = isCloudEvents ? `application/${media}+json; charset=utf-8` : 'application/json'
-  const request: PublishRequest = {
-    method: 'POST',
-    url: `/topics/${encodeURIComponent(topic.label)}/api/events?api-version=${publishApiVersion}`,
-    headers: { 'content-type': contentType, ...(await credential(options, topic)) },
-    payload: JSON.stringify(isCloudEvents || Array.isArray(completed) ? completed : [completed]),
+  return {
+    request: {
+      method: 'POST' as const,
+      url: `/topics/${encodeURIComponent(topic.label)}/api/events?api-version=${publishApiVersion}`,
+      headers: { 'content-type': contentType, ...(await credential(options, topic)) },
+      payload: JSON.stringify(isCloudEvents || Array.isArray(completed) ? completed : [completed]),
+    },
   }
-  return { request }
 }
 
 function stamped(event: JsonObject, schema: InputSchema, time: string): JsonObject {
@@ -84,7 +59,7 @@ function stamped(event: JsonObject, schema: InputSchema, time: string): JsonObje
 
 /** The topic's key, or a token of the first client if the topic accepts no keys. */
 async function credential(
-  { directory, tokens }: PageActionOptions,
+  { directory, tokens }: PageSources,
   topic: Publishable,
 ): Promise<Readonly<Record<string, string>>> {
   const [client] = directory.clients

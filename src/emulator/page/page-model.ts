@@ -1,4 +1,6 @@
 import type { DeliveryEngine } from '../delivery/delivery-engine.ts'
+import type { Directory } from '../entra/directory.ts'
+import type { TokenIssuer } from '../entra/token-issuer.ts'
 import type { Clock } from '../model/clock.ts'
 import type { NamespaceStore } from '../model/namespace-store.ts'
 import type { Store } from '../model/store.ts'
@@ -8,6 +10,7 @@ import type { EventTrail } from './event-trail.ts'
 import { type Figures, secondsRemembered } from './figures.ts'
 import { viewEvent, viewNamespaceTopic, viewPublished, viewQueue, viewSubscription } from './page-view.ts'
 
+/** What the page shows and acts on. */
 export interface PageSources {
   readonly clock: Clock
   readonly store: Store
@@ -17,18 +20,25 @@ export interface PageSources {
   /** The number of pending events. */
   readonly pending: () => number
   readonly trail: EventTrail
-  readonly engine: Pick<DeliveryEngine, 'undelivered'>
+  readonly engine: Pick<DeliveryEngine, 'redeliver' | 'undelivered'>
   readonly figures: Figures
   /** Without a trailing slash; known once the server listens. */
   readonly addresses: { readonly https: string; readonly http: string }
+  readonly directory: Directory
+  readonly tokens: Pick<TokenIssuer, 'issueClientToken'>
+  /** The certificate of the emulator's authority, PEM. */
+  readonly ca: string
+  /** The address that the emulator listens on. */
+  readonly host: string
 }
 
 /** The maximum number of topics, of event subscriptions and of queues that are shown. */
-export const shownResources = 200
+const shownResources = 200
 /** The maximum number of handshakes in memory, one per subscription. */
 const rememberedHandshakes = 1000
 
-const notShown = (list: readonly unknown[]) => Math.max(list.length - shownResources, 0)
+const shown = <T>(list: readonly T[]) => list.slice(0, shownResources)
+const notShown = (list: readonly unknown[]) => list.length - shown(list).length
 
 export type PageModel = ReturnType<typeof createPageModel>
 
@@ -62,17 +72,13 @@ export function createPageModel(sources: PageSources) {
       const domainTopics = store.resources('domains/topics')
       const subscriptions = store.subscriptions.all()
       return {
-        topics: topics.slice(0, shownResources).map((topic) => viewPublished(topic, addresses, domainTopics)),
-        systemTopics: systemTopics.slice(0, shownResources).map(({ id, name, source }) => ({ id, name, source })),
-        namespaceTopics: namespaceTopics
-          .slice(0, shownResources)
-          .map((topic) => viewNamespaceTopic(topic, addresses.https)),
-        subscriptions: subscriptions
-          .slice(0, shownResources)
-          .map((one) => viewSubscription(one, handshakes.get(one.id.toLowerCase()), sources.engine.undelivered(one))),
-        queues: queues
-          .slice(0, shownResources)
-          .map((queue) => viewQueue(queue, counts.get(queue.id), deadLettered.get(queue.id))),
+        topics: shown(topics).map((topic) => viewPublished(topic, addresses, domainTopics)),
+        systemTopics: shown(systemTopics).map(({ id, name, source }) => ({ id, name, source })),
+        namespaceTopics: shown(namespaceTopics).map((topic) => viewNamespaceTopic(topic, addresses.https)),
+        subscriptions: shown(subscriptions).map((one) =>
+          viewSubscription(one, handshakes.get(one.id.toLowerCase()), sources.engine.undelivered(one)),
+        ),
+        queues: shown(queues).map((queue) => viewQueue(queue, counts.get(queue.id), deadLettered.get(queue.id))),
         more: {
           queues: notShown(queues),
           topics: notShown(topics) + notShown(systemTopics) + notShown(namespaceTopics),
@@ -87,12 +93,12 @@ export function createPageModel(sources: PageSources) {
       const seconds = Math.min(Math.ceil((now - since) / 1000) + 2, secondsRemembered)
       return {
         now,
-        totals: { ...figures.totals(), pending: sources.pending(), evicted: trail.evicted },
+        totals: { ...figures.totals(), pending: sources.pending(), evicted: trail.evicted() },
         series: figures.series(seconds),
       }
     },
     /** The number of events that were shown and are evicted. */
-    evicted: () => trail.evicted,
+    evicted: trail.evicted,
     /** The latest events, newest first. */
     events: (): object[] => trail.events().map(viewEvent),
   }

@@ -5,22 +5,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isRecord } from '../../support/is-record.ts'
 import { readJson } from '../../support/json-text.ts'
 import { type BrowserRequest, isForeignFetch, isOwnHost, isOwnOrigin } from '../../support/request-origin.ts'
-import type { DeliveryEngine } from '../delivery/delivery-engine.ts'
 import { ownField } from '../model/json-object.ts'
 import { publishLimits } from '../topics/parse-published.ts'
-import { type PageActionOptions, publishRequest, redeliver } from './page-actions.ts'
+import { publishRequest, redeliver } from './page-actions.ts'
 import { createPageModel, type PageSources } from './page-model.ts'
 import { createPageStream } from './page-stream.ts'
 import { viewEventDetail } from './page-view.ts'
-
-/** What the page's routes need. */
-export interface PageOptions extends PageSources, PageActionOptions {
-  readonly engine: Pick<DeliveryEngine, 'redeliver' | 'undelivered'>
-  /** The certificate of the emulator's authority, PEM. */
-  readonly ca: string
-  /** The address that the emulator listens on. */
-  readonly host: string
-}
 
 /** The page loads only its own files, has no inline script or style, and never parses text as markup. */
 const contentSecurityPolicy = [
@@ -69,7 +59,7 @@ export function isPagePath(path: string): boolean {
  * Adds the page: `/`, and its files and data under `/page/`. `app` is a Fastify scope of its own. Its requests are not
  * recorded, but what the form publishes goes through the topic's route and is recorded.
  */
-export function registerPageRoutes(app: FastifyInstance, options: PageOptions): void {
+export function registerPageRoutes(app: FastifyInstance, options: PageSources): void {
   const { trail } = options
   const stream = createPageStream(createPageModel(options))
   trail.listen(stream.changed)
@@ -132,8 +122,8 @@ export function registerPageRoutes(app: FastifyInstance, options: PageOptions): 
   })
 
   app.post('/page/redeliver', async (request, reply) => {
-    const refusal = redeliver(options, parsed(request.body))
-    return refusal ? refuse(reply, refusal.status, refusal.message) : { status: 200 }
+    const refused = redeliver(options, parsed(request.body))
+    return refused ? refuse(reply, refused.refusal.status, refused.refusal.message) : { status: 200 }
   })
 
   app.post('/page/publish', async (request, reply) => {
@@ -141,10 +131,7 @@ export function registerPageRoutes(app: FastifyInstance, options: PageOptions): 
     if ('refusal' in published) return refuse(reply, published.refusal.status, published.refusal.message)
     const answer = await app.inject(published.request)
     const error = ownField(parsed(answer.body), 'error')
-    return {
-      status: answer.statusCode,
-      ...(error !== undefined && { code: ownField(error, 'code'), message: ownField(error, 'message') }),
-    }
+    return { status: answer.statusCode, code: ownField(error, 'code'), message: ownField(error, 'message') }
   })
 }
 

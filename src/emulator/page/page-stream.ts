@@ -10,14 +10,14 @@ export interface StreamClient {
 }
 
 export interface PageStreamOptions {
-  /** The maximum number of browsers at the same time. @default 16 */
-  readonly maxClients?: number
   /** A browser with more unsent bytes than this gets no further messages. @default 1_048_576 */
   readonly maxBacklog?: number
   /** Pause between two messages, in milliseconds. @default 250 */
   readonly pauseMs?: number
 }
 
+/** The maximum number of browsers at the same time. */
+const maxClients = 16
 /** The maximum number of events in one message: the newest. If more change, the next figures come with the full state. */
 const eventsPerMessage = 100
 /** Messages between two of the figures' own. */
@@ -25,7 +25,7 @@ const messagesPerTick = 4
 
 /** Sends changes to browsers, by Server-Sent Events. Its timer uses the machine's clock and runs only while a browser listens. */
 export function createPageStream(model: PageModel, options: PageStreamOptions = {}) {
-  const { maxClients = 16, maxBacklog = 1_048_576, pauseMs = 250 } = options
+  const { maxBacklog = 1_048_576, pauseMs = 250 } = options
   const clients = new Set<StreamClient>()
   /** Clients that were too slow and missed messages. */
   const behind = new Set<StreamClient>()

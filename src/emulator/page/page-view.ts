@@ -77,7 +77,7 @@ export function viewSubscription(
     name: subscription.name,
     scope: subscription.scope,
     state: subscription.provisioningState,
-    endpoint: webhook ? shownEndpoint(webhook.endpointUrl) : (destinationOf(properties)?.endpointType ?? ''),
+    endpoint: webhook ? shownUrl(new URL(webhook.endpointUrl)) : (destinationOf(properties)?.endpointType ?? ''),
     schema: deliverySchemaOf(subscription),
     filters: filterLines(properties.filter),
     retry: `${maxDeliveryAttempts} tries within ${eventTimeToLiveInMinutes} min`,
@@ -100,10 +100,6 @@ function viewAttribute({ name, type, properties }: DeliveryAttributeMapping) {
   return { name, value: properties.isSecret ? secretText : properties.value }
 }
 
-function shownEndpoint(url: string): string {
-  return URL.canParse(url) ? shownUrl(new URL(url)) : ''
-}
-
 /** A filter in words, one condition per line; empty for a filter that matches every event. */
 export function filterLines(filter: SubscriptionFilter | undefined): string[] {
   if (!filter) return []
@@ -113,10 +109,9 @@ export function filterLines(filter: SubscriptionFilter | undefined): string[] {
     ...(types.length > 0 ? [`type is ${types.join(' or ')}`] : []),
     ...(subjectBeginsWith ? [`subject begins with ${subjectBeginsWith}`] : []),
     ...(subjectEndsWith ? [`subject ends with ${subjectEndsWith}`] : []),
-    ...advancedFilters.map(({ key, operatorType, ...rest }) => {
-      const operands = 'values' in rest ? rest.values : 'value' in rest ? rest.value : undefined
-      return [key, operatorType, ...(operands === undefined ? [] : [JSON.stringify(operands)])].join(' ')
-    }),
+    ...advancedFilters.map(({ key, operatorType, ...operands }) =>
+      [key, operatorType, ...Object.values(operands).map((one) => JSON.stringify(one))].join(' '),
+    ),
   ]
 }
 
@@ -162,20 +157,19 @@ export function viewEventDetail(event: TrailedEvent) {
     fates: [...event.fates.values()].map((fate) => ({
       ...viewFate(fate),
       subscriptionId: fate.subscriptionId,
-      ...(fate.blobPath !== undefined && { blobPath: fate.blobPath }),
+      blobPath: fate.blobPath,
       attempts: fate.attempts.map((attempt) => ({
         at: attempt.at,
         url: attempt.url,
         target: attempt.target,
-        outcome: attempt.outcome,
         answer: answerOf(attempt),
         deliveryCount: attempt.deliveryCount,
         durationMs: Math.round(attempt.durationMs * 10) / 10,
         events: attempt.eventIds.length,
         headers: attempt.headers,
         body: attempt.body,
-        ...(attempt.responseHeaders && { responseHeaders: attempt.responseHeaders }),
-        ...(attempt.responseBody !== undefined && { responseBody: attempt.responseBody }),
+        responseHeaders: attempt.responseHeaders,
+        responseBody: attempt.responseBody,
       })),
     })),
   }

@@ -54,17 +54,14 @@ export interface DeadLetterBoxOptions {
  */
 export function createDeadLetterBox({ clock, records, store, work, written }: DeadLetterBoxOptions) {
   const waiting = new DueQueue<WaitingLetter>()
-  let timer: { readonly due: number; readonly cancel: CancelTimer } | undefined
   const writing = new Set<WaitingLetter>()
+  let cancelTimer: CancelTimer = () => {}
   let closed = false
 
   function wake(): void {
+    cancelTimer()
     const due = waiting.nextDue
-    if (timer?.due === due) return
-    timer?.cancel()
-    timer = undefined
-    if (due === undefined || closed) return
-    timer = { due, cancel: clock.setTimer(Math.max(due - clock.now(), 0), pump) }
+    if (due !== undefined && !closed) cancelTimer = clock.setTimer(Math.max(due - clock.now(), 0), pump)
   }
 
   async function write(letters: readonly WaitingLetter[]): Promise<void> {
@@ -106,9 +103,6 @@ export function createDeadLetterBox({ clock, records, store, work, written }: De
   }
 
   function pump(): void {
-    // A timer may fire a little too early: then nothing is due, and another one is needed.
-    timer?.cancel()
-    timer = undefined
     const now = clock.now()
     const due: WaitingLetter[] = []
     for (let letter = waiting.take(now); letter; letter = waiting.take(now)) due.push(letter)
@@ -121,6 +115,7 @@ export function createDeadLetterBox({ clock, records, store, work, written }: De
         work?.end()
       })
     }
+    // A timer may fire a little too early: then nothing is due, and another one is needed.
     wake()
   }
 
@@ -145,7 +140,7 @@ export function createDeadLetterBox({ clock, records, store, work, written }: De
     /** Ends the timer. */
     close(): void {
       closed = true
-      timer?.cancel()
+      cancelTimer()
     },
   }
 }

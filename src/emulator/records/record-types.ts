@@ -24,20 +24,33 @@ export interface RequestRecord {
   readonly requestId: string
 }
 
+interface SubscriptionRecord {
+  /** The event subscription's resource id. */
+  readonly subscriptionId: string
+  readonly subscriptionName: string
+}
+
+/** A request to a subscriber's endpoint. */
+interface EndpointRecord extends SubscriptionRecord {
+  /** As the event subscription has it, a query redacted. */
+  readonly url: string
+  /** The URL after the ingress: the same URL if no ingress rule matches. */
+  readonly target: string
+  /** The answer's status; undefined without an answer. */
+  readonly status?: number
+  /** The answer's headers. In a delivery the values of cookies are redacted. */
+  readonly responseHeaders?: Readonly<Record<string, string>>
+  /** The beginning of the answer's body: at most 4,096 bytes, and only what came with the headers or soon after. */
+  readonly responseBody?: string
+}
+
 /** One delivery attempt: one request to a subscriber, with one or more events. */
-export interface DeliveryRecord {
+export interface DeliveryRecord extends EndpointRecord {
   /**
    * Start of the attempt, in milliseconds since 1970 by the emulator's clock; for an answer after the time-out, the time
    * of the answer.
    */
   readonly at: number
-  /** The event subscription's resource id. */
-  readonly subscriptionId: string
-  readonly subscriptionName: string
-  /** As the event subscription has it, a query redacted. */
-  readonly url: string
-  /** The URL after the ingress: the same URL if no ingress rule matches. */
-  readonly target: string
   /** As sent; the token and secret attributes redacted. */
   readonly headers: Readonly<Record<string, string>>
   /** As sent; of a longer one the first 16,384 characters. */
@@ -45,12 +58,6 @@ export interface DeliveryRecord {
   readonly eventIds: readonly string[]
   /** 0 for the first attempt, as `aeg-delivery-count`. */
   readonly deliveryCount: number
-  /** The answer's status; undefined without an answer. */
-  readonly status?: number
-  /** The answer's headers; the values of cookies redacted. */
-  readonly responseHeaders?: Readonly<Record<string, string>>
-  /** The beginning of the answer's body: at most 4,096 bytes, and only what came with the headers or soon after. */
-  readonly responseBody?: string
   /** Why there was no answer. */
   readonly error?: string
   readonly outcome: 'delivered' | 'retry' | 'dead-lettered' | 'dropped'
@@ -61,35 +68,22 @@ export interface DeliveryRecord {
 }
 
 /** One validation of an endpoint. */
-export interface HandshakeRecord {
+export interface HandshakeRecord extends EndpointRecord {
   /** When it began, in milliseconds since 1970 by the emulator's clock. */
   readonly at: number
-  /** The event subscription's resource id. */
-  readonly subscriptionId: string
-  readonly subscriptionName: string
   /** OPTIONS for CloudEvents, POST for the other schemas. */
   readonly method: 'OPTIONS' | 'POST'
-  /** As the event subscription has it, a query redacted. */
-  readonly url: string
-  /** The URL after the ingress: the same URL if no ingress rule matches. */
-  readonly target: string
   readonly requestHeaders: Readonly<Record<string, string>>
   readonly requestBody?: string
-  readonly status?: number
-  readonly responseHeaders?: Readonly<Record<string, string>>
-  readonly responseBody?: string
   readonly outcome: 'validated' | 'awaiting-manual-action' | 'failed'
   /** Why it failed. */
   readonly message?: string
 }
 
 /** Events that could not be delivered, and where they were written. */
-export interface DeadLetterRecord {
+export interface DeadLetterRecord extends SubscriptionRecord {
   /** When they were written or dropped, in milliseconds since 1970 by the emulator's clock. */
   readonly at: number
-  /** The event subscription's resource id. */
-  readonly subscriptionId: string
-  readonly subscriptionName: string
   /**
    * `{container}/{NAME}/{Y}/{M}/{D}/{H}/{guid}.json`; undefined if the subscription has no dead-letter
    * destination and they were dropped.
@@ -100,12 +94,9 @@ export interface DeadLetterRecord {
 }
 
 /** An event subscription that was written, and does less than in Azure. */
-export interface WarningRecord {
+export interface WarningRecord extends SubscriptionRecord {
   /** When it was written, in milliseconds since 1970 by the emulator's clock. */
   readonly at: number
-  /** The event subscription's resource id. */
-  readonly subscriptionId: string
-  readonly subscriptionName: string
   /** What the emulator does not do. */
   readonly message: string
 }

@@ -54,16 +54,14 @@ export class RecordRing<T> implements Iterable<T> {
     return position < 0 || position >= length ? undefined : this.#slots[(this.#start + position) % length]
   }
 
-  *[Symbol.iterator](): Generator<T> {
-    for (let index = 0; index < this.#slots.length; index++) {
-      const record = this.at(index)
-      if (record !== undefined) yield record
-    }
+  /** Over the records that are there now. */
+  [Symbol.iterator](): IterableIterator<T> {
+    return this.all().values()
   }
 
   /** All of them in an array, oldest first. */
   all(): T[] {
-    return [...this]
+    return [...this.#slots.slice(this.#start), ...this.#slots.slice(0, this.#start)]
   }
 
   /** The records for which `matches` returns true, oldest first. */
@@ -74,21 +72,18 @@ export class RecordRing<T> implements Iterable<T> {
   /**
    * Resolves with the first record that matches, old or new. Rejects with the signal's reason.
    */
-  waitFor(matches: (record: T) => boolean, signal?: AbortSignal): Promise<T> {
-    for (const record of this) if (matches(record)) return Promise.resolve(record)
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason)
-      const abort = () => {
-        stop()
-        reject(signal?.reason)
-      }
-      const stop = this.listen((record) => {
-        if (!matches(record)) return
-        stop()
-        signal?.removeEventListener('abort', abort)
-        resolve(record)
-      })
-      signal?.addEventListener('abort', abort, { once: true })
+  async waitFor(matches: (record: T) => boolean, signal?: AbortSignal): Promise<T> {
+    for (const record of this) if (matches(record)) return record
+    signal?.throwIfAborted()
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    const abort = () => reject(signal?.reason)
+    signal?.addEventListener('abort', abort)
+    const stop = this.listen((record) => {
+      if (matches(record)) resolve(record)
+    })
+    return promise.finally(() => {
+      stop()
+      signal?.removeEventListener('abort', abort)
     })
   }
 

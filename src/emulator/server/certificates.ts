@@ -27,48 +27,31 @@ import {
 const dayMs = 86_400_000
 const maxCachedHosts = 1000
 
-export interface CertificateAndKey {
-  readonly certificate: string
-  readonly key: string
-}
-
-interface Authority {
-  readonly name: Buffer
-  readonly key: KeyObject
-  readonly keyId: Buffer
-}
+/** Both in PEM. */
+const certificateAndKey = z.object({ certificate: z.string(), key: z.string() })
+type CertificateAndKey = z.infer<typeof certificateAndKey>
 
 const authorityName = 'Event Grid emulator CA'
 
-/** The certificate and key of a new authority (ECDSA P-256, ten years). */
-export function makeAuthority(): CertificateAndKey {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const authority = { name: nameOf(authorityName), key: privateKey, keyId: keyIdOf(publicKey) }
-  const certificate = toPem(
-    signCertificate(authority, authority.name, publicKey, 3650, [
-      extension('2.5.29.19', derSequence(derTrue()), 'critical'),
-      extension('2.5.29.15', derBits(Buffer.from([0b0000_0110]), 1), 'critical'),
-      extension('2.5.29.14', derOctets(authority.keyId)),
-      // Python 3.13 requires this extension in every certificate.
-      extension('2.5.29.35', derSequence(derImplicit(0, authority.keyId))),
-    ]),
-  )
-  return { certificate, key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() }
+/** The certificate and key of a new authority (ECDSA P-256, ten years), as JSON. */
+export function makeAuthority(): string {
+  const extensions = [
+    extension('2.5.29.19', derSequence(derTrue()), 'critical'),
+    extension('2.5.29.15', derBits(Buffer.from([0b0000_0110]), 1), 'critical'),
+  ]
+  return JSON.stringify(certify(authorityName, 3650, extensions))
 }
 
-const authorityText = z.object({ certificate: z.string(), key: z.string() })
+type Authority = ReturnType<typeof authorityOf>
 
-export function readAuthority(json: string): CertificateAndKey {
-  return authorityText.parse(JSON.parse(json))
-}
+const authorityOf = (key: KeyObject) => ({ name: nameOf(authorityName), key, keyId: keyIdOf(createPublicKey(key)) })
 
 export type CertificateAuthority = ReturnType<typeof createCertificateAuthority>
 
-/** The emulator's own certificate authority. @param made @default a new one */
-export function createCertificateAuthority(made: CertificateAndKey = makeAuthority()) {
-  const { certificate } = made
-  const key = createPrivateKey(made.key)
-  const authority = { name: nameOf(authorityName), key, keyId: keyIdOf(createPublicKey(key)) }
+/** The emulator's own certificate authority. @param made by {@link makeAuthority}. @default a new one */
+export function createCertificateAuthority(made: string = makeAuthority()) {
+  const { certificate, key: pem } = certificateAndKey.parse(JSON.parse(made))
+  const authority = authorityOf(createPrivateKey(pem))
   const contexts = new Map<string, SecureContext>()
   const issue = (hosts: readonly string[]) => issueLeaf(authority, hosts)
   return {
@@ -91,25 +74,24 @@ export function createCertificateAuthority(made: CertificateAndKey = makeAuthori
 }
 
 function issueLeaf(authority: Authority, hosts: readonly string[]): CertificateAndKey {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const certificate = signCertificate(authority, nameOf(hosts[0] ?? 'localhost'), publicKey, 820, [
+  const extensions = [
     extension('2.5.29.19', derSequence(), 'critical'),
     extension('2.5.29.15', derBits(Buffer.from([0b1000_0000]), 7), 'critical'),
     extension('2.5.29.37', derSequence(derObjectId('1.3.6.1.5.5.7.3.1'))),
     extension('2.5.29.17', derSequence(...hosts.map(alternativeName))),
-    extension('2.5.29.14', derOctets(keyIdOf(publicKey))),
-    extension('2.5.29.35', derSequence(derImplicit(0, authority.keyId))),
-  ])
-  return { certificate: toPem(certificate), key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() }
+  ]
+  return certify(hosts[0] ?? 'localhost', 820, extensions, authority)
 }
 
-function signCertificate(
-  authority: Authority,
-  subject: Buffer,
-  publicKey: KeyObject,
+/** Makes a key, and its certificate, signed by an authority. @param authority @default the new key itself */
+function certify(
+  commonName: string,
   days: number,
   extensions: readonly Buffer[],
-): Buffer {
+  authority?: Authority,
+): CertificateAndKey {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const { name, key, keyId } = authority ?? authorityOf(privateKey)
   const algorithm = derSequence(derObjectId('1.2.840.10045.4.3.2')) // ecdsa-with-SHA256
   const serial = randomBytes(16)
   serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40
@@ -117,17 +99,23 @@ function signCertificate(
   const validity = derSequence(derTime(new Date(Date.now() - dayMs)), derTime(new Date(Date.now() + days * dayMs)))
   const version3 = derContext(0, derInteger(Buffer.from([2])))
   const keyInfo = publicKey.export({ type: 'spki', format: 'der' })
+  const keyIds = [
+    extension('2.5.29.14', derOctets(keyIdOf(publicKey))),
+    // Python 3.13 requires this extension in every certificate.
+    extension('2.5.29.35', derSequence(derImplicit(0, keyId))),
+  ]
   const body = derSequence(
     version3,
     derInteger(serial),
     algorithm,
-    authority.name,
+    name,
     validity,
-    subject,
+    nameOf(commonName),
     keyInfo,
-    derContext(3, derSequence(...extensions)),
+    derContext(3, derSequence(...extensions, ...keyIds)),
   )
-  return derSequence(body, algorithm, derBits(sign('sha256', body, authority.key)))
+  const signed = derSequence(body, algorithm, derBits(sign('sha256', body, key)))
+  return { certificate: toPem(signed), key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() }
 }
 
 function nameOf(commonName: string): Buffer {

@@ -33,13 +33,8 @@ export function createIngressFront({ ingress, ownAddress }: IngressFrontOptions)
 function publicUrl({ headers, url = '/' }: IncomingMessage, own: string): URL | undefined {
   const host = headers.host ?? ''
   const [, name = '', port = '443'] = /^(\[[\da-f:.]+\]|[^:[\]]+)(?::(\d{1,5}))?$/i.exec(host) ?? []
-  if (
-    name === '' ||
-    port === new URL(own || 'https://localhost').port ||
-    isLoopback(name) ||
-    isAzureHost(name.toLowerCase())
-  )
-    return undefined
+  const isOwn = port === new URL(own || 'https://localhost').port
+  if (name === '' || isOwn || isLoopback(name) || isAzureHost(name.toLowerCase())) return undefined
   return URL.parse(url, `https://${host}`) ?? undefined
 }
 

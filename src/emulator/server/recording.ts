@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { pause } from '../../support/clock.ts'
 import type { Clock } from '../model/clock.ts'
 import type { Records, RequestRecord } from '../records/record-types.ts'
 import { recordedBodyLimit } from '../records/records.ts'
@@ -60,9 +61,8 @@ export function recordRequests(
 
   function record(request: FastifyRequest, status: number): void {
     recorded.add(request)
-    const { outcome } = request
     const long = Number(request.headers['content-length'] ?? 0) > recordedBodyLimit
-    const body = outcome.body ?? (long ? undefined : request.body)
+    const { body = long ? undefined : request.body, ...seen } = request.outcome
     records.requests.push({
       at: clock.now(),
       face,
@@ -71,8 +71,7 @@ export function recordRequests(
       headers: shownHeaders(request.headers),
       ...(body === undefined ? {} : { body }),
       status,
-      ...(outcome.code === undefined ? {} : { code: outcome.code }),
-      ...(outcome.clientId === undefined ? {} : { clientId: outcome.clientId }),
+      ...seen,
       requestId: request.id,
     })
   }
@@ -92,15 +91,11 @@ function shownHeaders(headers: FastifyRequest['headers']): RequestRecord['header
 }
 
 /** Waits by the clock; true if the client disconnected meanwhile. */
-function waited({ raw: { socket } }: FastifyRequest, ms: number, clock: Clock): Promise<boolean> {
-  return new Promise((resolve) => {
-    const done = (gone: boolean) => {
-      cancel()
-      socket.off('close', leave)
-      resolve(gone)
-    }
-    const leave = () => done(true)
-    const cancel = clock.setTimer(ms, () => done(false))
-    socket.once('close', leave)
-  })
+async function waited({ raw: { socket } }: FastifyRequest, ms: number, clock: Clock): Promise<boolean> {
+  const gone = new AbortController()
+  const leave = () => gone.abort()
+  socket.once('close', leave)
+  await pause(clock, ms, gone.signal)
+  socket.off('close', leave)
+  return gone.signal.aborted
 }

@@ -3,26 +3,20 @@ import type { Server as HttpsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 
 /** Limits of a port's connections. Times are real milliseconds. */
-export interface ConnectionLimits {
+export const connectionLimits = {
   /** Further connections are closed at once. */
-  readonly connections: number
-  /** For the TLS handshake. */
-  readonly handshakeMs: number
-  /** For a request's headers. */
-  readonly headersMs: number
-  /** For a whole request. */
-  readonly requestMs: number
-  /** Between two requests. */
-  readonly idleMs: number
-}
-
-export const connectionLimits: ConnectionLimits = {
   connections: 4096,
+  /** For the TLS handshake. */
   handshakeMs: 30_000,
+  /** For a request's headers. */
   headersMs: 30_000,
+  /** For a whole request. */
   requestMs: 120_000,
+  /** Between two requests. */
   idleMs: 72_000,
 }
+
+export type ConnectionLimits = Readonly<typeof connectionLimits>
 
 export const serverOptions = ({ headersMs, requestMs, idleMs }: ConnectionLimits) => ({
   headersTimeout: headersMs,

@@ -1,15 +1,8 @@
-import { isRecord } from '../../support/is-record.ts'
 import type { AcceptedEvent } from '../model/accepted-event.ts'
-import { ownField } from '../model/json-object.ts'
-import type { Journal, JournalEntry, TryState } from './journal.ts'
+import type { Journal, TryState } from './journal.ts'
 import type { StateFile } from './state-file.ts'
 
-export interface FileJournal extends Journal {
-  /** Writes the last changes, and ignores further ones. */
-  close(): void
-}
-
-type Change = { readonly row: number; readonly subscription: string; readonly state?: TryState }
+type Change = { readonly row: number; readonly subscription: string; readonly state: TryState | undefined }
 
 /**
  * Results of attempts are written together, this many milliseconds after the first. If the process is killed before,
@@ -18,7 +11,7 @@ type Change = { readonly row: number; readonly subscription: string; readonly st
 const flushMs = 50
 
 /** Makes the journal. Events are written at once, in one transaction per call; results of attempts soon. */
-export function createFileJournal({ database, run }: StateFile): FileJournal {
+export function createFileJournal({ database, run }: StateFile): Journal & { close(): void } {
   const addEvent = database.prepare('INSERT INTO event (accepted_at, body) VALUES (?, ?)')
   const addWaiting = database.prepare('INSERT INTO waiting (event, subscription) VALUES (?, ?)')
   const noteTry = database.prepare('UPDATE waiting SET state = ? WHERE event = ? AND subscription = ?')
@@ -74,9 +67,10 @@ export function createFileJournal({ database, run }: StateFile): FileJournal {
     if (changes.length > 0) inTransaction(() => {})
   }
 
-  function later(change: Change): void {
-    if (closed) return
-    changes.push(change)
+  /** Writes the state of an event soon; without a state the event is no longer pending. */
+  function later(subscriptionId: string, row: number | undefined, state?: TryState): void {
+    if (closed || row === undefined) return
+    changes.push({ row, subscription: subscriptionId.toLowerCase(), state })
     timer ??= setTimeout(() => {
       timer = undefined
       try {
@@ -99,52 +93,29 @@ export function createFileJournal({ database, run }: StateFile): FileJournal {
         }),
       )
     },
-    tried(subscriptionId, row, state) {
-      if (row !== undefined) later({ row, subscription: subscriptionId.toLowerCase(), state })
-    },
-    settled(subscriptionId, row) {
-      if (row !== undefined) later({ row, subscription: subscriptionId.toLowerCase() })
-    },
+    tried: later,
+    settled: (subscriptionId, row) => later(subscriptionId, row),
     forget(subscriptionId) {
       if (closed) return
       inTransaction(() => {
         if (forget.run(subscriptionId.toLowerCase()).changes) dropEvents.run()
       })
     },
+    // Parsed values are trusted: the file is the emulator's own, and was checked when it was opened.
     *entries() {
       let last: { readonly row: number; readonly event: AcceptedEvent } | undefined
       for (const { id, accepted_at, body, subscription, state } of all.iterate()) {
         const row = Number(id)
         // One object for all subscriptions of an event, as when it was accepted.
-        if (last?.row !== row) {
-          const event: unknown = JSON.parse(String(body))
-          last = isAcceptedEvent(event) ? { row, event } : undefined
-        }
-        if (last) yield entry(last, String(subscription), Number(accepted_at), state)
+        if (last?.row !== row) last = { row, event: JSON.parse(String(body)) }
+        const tries: TryState = state === null ? { attempts: 0 } : JSON.parse(String(state))
+        yield { ...last, subscriptionId: String(subscription), acceptedAt: Number(accepted_at), state: tries }
       }
     },
+    /** Writes the last changes, and ignores further ones. */
     close() {
       flush()
       closed = true
     },
   }
-}
-
-function entry(
-  { row, event }: { readonly row: number; readonly event: AcceptedEvent },
-  subscriptionId: string,
-  acceptedAt: number,
-  state: unknown,
-): JournalEntry {
-  const known: unknown = typeof state === 'string' ? JSON.parse(state) : undefined
-  return { row, subscriptionId, event, acceptedAt, state: isTryState(known) ? known : { attempts: 0 } }
-}
-
-// The file is our own and was checked when it was opened.
-function isAcceptedEvent(value: unknown): value is AcceptedEvent {
-  return typeof ownField(value, 'schema') === 'string' && isRecord(ownField(value, 'body'))
-}
-
-function isTryState(value: unknown): value is TryState {
-  return typeof ownField(value, 'attempts') === 'number'
 }

@@ -31,20 +31,10 @@ export async function openState(path: string | undefined, options?: StateFileOpt
     }
   }
   const file = await openStateFile(path, options)
-  const written = createPersistedValues(file)
+  const persisted = createPersistedValues(file)
   const journal = createFileJournal(file)
-  let frozen = false
-  const persisted: PersistedValues = {
-    ...written,
-    put(kind, id, value) {
-      if (!frozen) written.put(kind, id, value)
-    },
-    delete(kind, id) {
-      if (!frozen) written.delete(kind, id)
-    },
-  }
   const shelves: Shelves = (kind) => ({
-    all: () => persisted.all(kind).map((text): unknown => JSON.parse(text)),
+    all: () => persisted.all(kind).map((text) => JSON.parse(text)),
     put: (key, resource) => persisted.put(kind, key, JSON.stringify(resource)),
     delete: (key) => persisted.delete(kind, key),
   })
@@ -53,12 +43,10 @@ export async function openState(path: string | undefined, options?: StateFileOpt
     namespaces: createNamespaceStore(shelves),
     journal,
     persisted,
-    freeze: () => {
-      frozen = true
-    },
+    freeze: persisted.freeze,
     close() {
       // The signing key is made in the background, perhaps until after a failed start.
-      frozen = true
+      persisted.freeze()
       try {
         journal.close()
       } finally {

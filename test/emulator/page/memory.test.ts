@@ -54,7 +54,7 @@ describe('the memory of events', () => {
     trail.tried(subscription('billing'), [delivered], tried('delivered'))
     trail.accepted(source, [event('new')])
     expect(ids()).toEqual(['new', 'waiting'])
-    expect(trail.evicted).toBe(1)
+    expect(trail.evicted()).toBe(1)
   })
 
   it('remembers the last of more events than it has room for, and counts all', () => {
@@ -144,7 +144,7 @@ function openStream(options: PageStreamOptions = {}) {
   const model = {
     resources: () => ({ topics: [] }),
     figures: () => ({ now: 0, totals: figures.totals(), series: figures.series() }),
-    evicted: () => trail.evicted,
+    evicted: trail.evicted,
     events: () => trail.events().map(viewEvent),
   }
   const stream = createPageStream(model, { pauseMs: 1, ...options })
