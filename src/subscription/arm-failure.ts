@@ -108,7 +108,7 @@ const wrappers: ReadonlySet<string> = new Set([
 
 /** What the body of an error says: no entry where it says nothing. */
 function readErrorBody(text: string | null | undefined): Partial<Pick<ArmFailure, 'code' | 'message' | 'targets'>> {
-  if (!text || text.length > maxBody) return {}
+  if (!text || text.length > maxBody) return { targets: [] }
   let error = field(readJson(text), 'error')
   for (let depth = 0; depth < 5; depth++) {
     const [inner] = details(error)

@@ -102,13 +102,13 @@ export function kindOfDifference(
 /** A plain answer of ARM with what it hides as we want it: our credential, and the query of the URL. */
 export function assumeHidden(
   { subscription, unknownSettings }: ExistingSubscription,
-  { endpointUrl, deliveryCredential }: DesiredSubscription,
+  { subscriberEndpoint, deliveryCredential }: DesiredSubscription,
 ): ExistingSubscription {
   const { destination } = subscription
   if (!isWebHook(destination)) return { subscription, unknownSettings }
   const { endpointBaseUrl, deliveryAttributeMappings: mappings } = destination
-  const isOurUrl = endpointBaseUrl !== undefined && endpointBaseUrl === endpointUrl.split('?')[0]
-  const url = isOurUrl ? endpointUrl : (endpointBaseUrl ?? endpointUrl)
+  const isOurUrl = endpointBaseUrl !== undefined && endpointBaseUrl === subscriberEndpoint.split('?')[0]
+  const url = isOurUrl ? subscriberEndpoint : (endpointBaseUrl ?? subscriberEndpoint)
   const value = deliveryCredential?.reveal()
   return {
     subscription: {
@@ -128,10 +128,10 @@ export function assumeHidden(
 }
 
 /** Does it deliver to the endpoint of the metadata? The query is not compared. */
-export function delivers({ subscription }: ExistingSubscription, { endpointUrl }: DesiredSubscription): boolean {
+export function delivers({ subscription }: ExistingSubscription, { subscriberEndpoint }: DesiredSubscription): boolean {
   const { destination } = subscription
   const existing = isWebHook(destination) ? (destination.endpointBaseUrl ?? destination.endpointUrl) : undefined
-  return existing?.split('?')[0] === endpointUrl.split('?')[0]
+  return existing?.split('?')[0] === subscriberEndpoint.split('?')[0]
 }
 
 /** The settings as text that compares. The values of attributes are left out: replicas add their credentials all the time. */
@@ -235,10 +235,10 @@ function removedCredentials(credentials: MergedCredentials | undefined): string[
   ]
 }
 
-function movedHost({ destination }: EventSubscription, { endpointUrl }: DesiredSubscription): string[] {
+function movedHost({ destination }: EventSubscription, { subscriberEndpoint }: DesiredSubscription): string[] {
   const existing = isWebHook(destination) ? (destination.endpointUrl ?? destination.endpointBaseUrl) : undefined
   if (!existing || !URL.canParse(existing)) return []
   const from = new URL(existing).host
-  const to = new URL(endpointUrl).host
+  const to = new URL(subscriberEndpoint).host
   return from === to ? [] : [`moving the event subscription from ${from} to ${to}: ${from} gets no more events of it`]
 }
