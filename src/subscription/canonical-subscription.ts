@@ -43,6 +43,8 @@ export const writableFields = [
 
 export type WritableField = (typeof writableFields)[number]
 
+export type CanonicalSubscription = Readonly<Partial<Record<WritableField, Canonical>>>
+
 export const isWebHook = (
   destination: EventSubscriptionDestinationUnion | undefined,
 ): destination is WebHookEventSubscriptionDestination => destination?.endpointType === 'WebHook'
@@ -58,9 +60,7 @@ export const areAllEventTypes = (types: readonly string[] | undefined): boolean 
   types === undefined || types.length === 0 || (types.length === 1 && types[0]?.toLowerCase() === 'all')
 
 /** An event subscription as it compares, one entry for each writable field that says more than a default. */
-export function canonicalSubscription(
-  subscription: EventSubscription,
-): Readonly<Partial<Record<WritableField, Canonical>>> {
+export function canonicalSubscription(subscription: EventSubscription): CanonicalSubscription {
   const { destination, filter, labels, expirationTimeUtc, retryPolicy } = subscription
   const fields: Record<WritableField, Canonical | undefined> = {
     destination: isWebHook(destination) ? webHook(destination) : opaque(destination),

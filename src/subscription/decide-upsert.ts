@@ -1,7 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { EventSubscription, EventSubscriptionUpdateParameters } from '@azure/arm-eventgrid'
 import { isRecord } from '../support/is-record.ts'
-import { type Canonical, canonicalSubscription, isStatic, isWebHook, writableFields } from './canonical-subscription.ts'
+import {
+  type Canonical,
+  type CanonicalSubscription,
+  canonicalSubscription,
+  isStatic,
+  isWebHook,
+  type WritableField,
+  writableFields,
+} from './canonical-subscription.ts'
 import { carriedSettings, type UnknownSetting } from './carry-over.ts'
 import type { DesiredSubscription } from './desired-subscription.ts'
 import { type MergedCredentials, maxCredentials, mergeCredentials } from './merge-credentials.ts'
@@ -26,6 +34,8 @@ export type Upsert =
   | { readonly action: 'refuse'; readonly because: string; readonly fix: string }
 
 interface Change {
+  /** Only `settings` takes something away that somebody else may have set. */
+  readonly difference: 'credential' | 'broken' | 'settings'
   readonly carryOver: readonly UnknownSetting[]
   /** The differing top-level fields, with what differs in them, for the log. */
   readonly because: string
@@ -77,26 +87,11 @@ export function decideUpsert(existing: ExistingSubscription | undefined, desired
   ].join(', ')
   const warnings = [...movedHost(subscription, desired), ...removedCredentials(credentials)]
   const carryOver = carriedSettings(existing.unknownSettings, desired)
-  if (put) return { action: 'replace', body, carryOver, because, warnings }
+  const difference = kindOfDifference(differing, before, after)
+  if (put) return { action: 'replace', body, difference, carryOver, because, warnings }
   const patch: EventSubscriptionUpdateParameters = Object.fromEntries(differing.map((field) => [field, body[field]]))
   const carried = carryOver.filter(({ path: [field] }) => differing.some((name) => name === field))
-  return { action: 'patch', body: patch, carryOver: carried, because, warnings }
-}
-
-/** What a write would change (pure). Only `settings` takes something away that somebody else may have set. */
-export function kindOfDifference(
-  existing: ExistingSubscription | undefined,
-  upsert: Extract<Upsert, { readonly body: unknown }>,
-): 'missing' | 'credential' | 'broken' | 'settings' {
-  if (!existing || upsert.action === 'create') return 'missing'
-  const before = canonicalSubscription(existing.subscription)
-  const after = canonicalSubscription({ ...existing.subscription, ...upsert.body })
-  const differing = differingNames(before, after, writableFields)
-  if (differing.length === 0) return 'broken'
-  const parts = differingParts(before.destination, after.destination)
-  return differing.every((field) => field === 'destination') && parts?.every((part) => part === 'attributes')
-    ? 'credential'
-    : 'settings'
+  return { action: 'patch', body: patch, difference, carryOver: carried, because, warnings }
 }
 
 /** A plain answer of ARM with what it hides as we want it: our credential, and the query of the URL. */
@@ -172,12 +167,25 @@ function decideOtherDestination(
   return {
     action: 'replace',
     body: mergeSubscription(subscription, desired),
+    difference: 'settings',
     carryOver,
     because: `it delivers to ${elsewhere}`,
     warnings: [
       `replacing an event subscription that delivered to ${elsewhere}; that destination and its delivery attributes are gone`,
     ],
   }
+}
+
+function kindOfDifference(
+  differing: readonly WritableField[],
+  before: CanonicalSubscription,
+  after: CanonicalSubscription,
+): Change['difference'] {
+  if (differing.length === 0) return 'broken'
+  const parts = differingParts(before.destination, after.destination)
+  return differing.every((field) => field === 'destination') && parts?.every((part) => part === 'attributes')
+    ? 'credential'
+    : 'settings'
 }
 
 function differingNames<Name extends string>(

@@ -6,7 +6,6 @@ import {
   delivers,
   type ExistingSubscription,
   isChanging,
-  kindOfDifference,
   settingsText,
   type Upsert,
 } from './decide-upsert.ts'
@@ -51,7 +50,7 @@ export function createReadAndDecide({ api, replicas, handled, clock, random }: R
     const upsert = decideUpsert(existing, desired)
     if (upsert.action === 'wait') changes.afterRead(existing)
     if (!('body' in upsert)) return { existing, upsert }
-    const kind = kindOfDifference(existing, upsert)
+    const kind = upsert.action === 'create' ? 'missing' : upsert.difference
     const ageMs = clock.elapsed() - readAt
     const changesSeen = changes.afterRead(existing, handledElsewhere(existing, desired))
     return { existing, upsert, turn: decideTurn({ kind, ageMs, changesSeen, waits, replicas, random: random() }) }
