@@ -2,7 +2,7 @@ import { context, SpanKind, trace } from '@opentelemetry/api'
 import { BindingError } from '../core/errors.ts'
 import { attribute, bounded, endSpan, errorType, messagingSystem, otherError, tracer } from '../core/opentelemetry.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
-import type { UpsertOutcome } from '../subscription/upsert-attempt.ts'
+import type { UpsertOutcome } from '../subscription/repeat-attempts.ts'
 import type { UpsertOptions } from '../subscription/upsert-subscription.ts'
 
 type How = Pick<UpsertOptions, 'patience' | 'signal' | 'onAttempt'>

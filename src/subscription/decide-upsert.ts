@@ -1,5 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { EventSubscription, EventSubscriptionUpdateParameters } from '@azure/arm-eventgrid'
+import type {
+  EventSubscription,
+  EventSubscriptionUpdateParameters,
+  WebHookEventSubscriptionDestination,
+} from '@azure/arm-eventgrid'
 import { isRecord } from '../support/is-record.ts'
 import {
   type Canonical,
@@ -12,7 +16,7 @@ import {
 } from './canonical-subscription.ts'
 import { carriedSettings, type UnknownSetting } from './carry-over.ts'
 import type { DesiredSubscription } from './desired-subscription.ts'
-import { type MergedCredentials, maxCredentials, mergeCredentials } from './merge-credentials.ts'
+import { maxCredentials, mergeCredentials } from './merge-credentials.ts'
 import { credentialsOf, isDeliveryAttribute, mergeSubscription } from './merge-subscription.ts'
 
 /** An event subscription as it exists in Azure, with what ARM hides in its plain answer joined in. */
@@ -23,15 +27,19 @@ export interface ExistingSubscription {
   readonly unknownSettings: readonly UnknownSetting[]
 }
 
-/** What {@link decideUpsert} decides. Bodies hold secrets: they go to the SDK and nowhere else. */
+/** What {@link decideUpsert} decides. */
 export type Upsert =
-  | { readonly action: 'create'; readonly body: EventSubscription }
   | { readonly action: 'keep' }
-  | ({ readonly action: 'patch'; readonly body: EventSubscriptionUpdateParameters } & Change)
-  | ({ readonly action: 'replace'; readonly body: EventSubscription } & Change)
+  | Write
   /** Somebody's change is under way: read again when it may have ended. */
   | { readonly action: 'wait'; readonly state: string }
   | { readonly action: 'refuse'; readonly because: string; readonly fix: string }
+
+/** A decision to write. Bodies hold secrets: they go to the SDK and nowhere else. */
+export type Write =
+  | { readonly action: 'create'; readonly body: EventSubscription }
+  | ({ readonly action: 'patch'; readonly body: EventSubscriptionUpdateParameters } & Change)
+  | ({ readonly action: 'replace'; readonly body: EventSubscription } & Change)
 
 interface Change {
   /** Only `settings` takes something away that somebody else may have set. */
@@ -56,11 +64,9 @@ export const isActive = ({ provisioningState: state }: EventSubscription): boole
 export function decideUpsert(existing: ExistingSubscription | undefined, desired: DesiredSubscription): Upsert {
   if (!existing) return { action: 'create', body: mergeSubscription(undefined, desired) }
   const { subscription } = existing
-  const { provisioningState: state = 'Succeeded' } = subscription
+  const { destination, provisioningState: state = 'Succeeded' } = subscription
   if (isChanging(subscription)) return { action: 'wait', state }
-
-  const elsewhere = otherDestination(subscription)
-  if (elsewhere !== undefined) return decideOtherDestination(existing, desired, elsewhere)
+  if (!isWebHook(destination)) return decideOtherDestination(existing, desired)
 
   const body = mergeSubscription(subscription, desired)
   const before = canonicalSubscription(subscription)
@@ -77,7 +83,8 @@ export function decideUpsert(existing: ExistingSubscription | undefined, desired
       fix: `let the client read it (action Microsoft.EventGrid/eventSubscriptions/getDeliveryAttributes/action), or remove the attribute`,
     }
   }
-  const credentials = mergedCredentials(subscription, desired)
+  const ours = desired.deliveryCredential?.reveal()
+  const credentials = ours === undefined ? undefined : mergeCredentials(credentialsOf(destination), ours)
   const because = [
     ...(state === 'Succeeded' ? [] : [`it is ${state}`]),
     ...(credentials?.added ? ['our delivery credential is missing'] : []),
@@ -85,41 +92,13 @@ export function decideUpsert(existing: ExistingSubscription | undefined, desired
       ? [`other ${differing.map((field) => withParts(field, before[field], after[field])).join(', ')}`]
       : []),
   ].join(', ')
-  const warnings = [...movedHost(subscription, desired), ...removedCredentials(credentials)]
+  const warnings = [...movedHost(destination, desired), ...(credentials?.removed ? [tooManyCredentials] : [])]
   const carryOver = carriedSettings(existing.unknownSettings, desired)
   const difference = kindOfDifference(differing, before, after)
   if (put) return { action: 'replace', body, difference, carryOver, because, warnings }
   const patch: EventSubscriptionUpdateParameters = Object.fromEntries(differing.map((field) => [field, body[field]]))
   const carried = carryOver.filter(({ path: [field] }) => differing.some((name) => name === field))
   return { action: 'patch', body: patch, difference, carryOver: carried, because, warnings }
-}
-
-/** A plain answer of ARM with what it hides as we want it: our credential, and the query of the URL. */
-export function assumeHidden(
-  { subscription, unknownSettings }: ExistingSubscription,
-  { subscriberEndpoint, deliveryCredential }: DesiredSubscription,
-): ExistingSubscription {
-  const { destination } = subscription
-  if (!isWebHook(destination)) return { subscription, unknownSettings }
-  const { endpointBaseUrl, deliveryAttributeMappings: mappings } = destination
-  const isOurUrl = endpointBaseUrl !== undefined && endpointBaseUrl === subscriberEndpoint.split('?')[0]
-  const url = isOurUrl ? subscriberEndpoint : (endpointBaseUrl ?? subscriberEndpoint)
-  const value = deliveryCredential?.reveal()
-  return {
-    subscription: {
-      ...subscription,
-      destination: {
-        ...destination,
-        endpointUrl: url,
-        ...(mappings && {
-          deliveryAttributeMappings: mappings.map((mapping) =>
-            value !== undefined && isDeliveryAttribute(mapping) && isStatic(mapping) ? { ...mapping, value } : mapping,
-          ),
-        }),
-      },
-    },
-    unknownSettings,
-  }
 }
 
 /** Does it deliver to the endpoint of the metadata? The query is not compared. */
@@ -129,33 +108,14 @@ export function delivers({ subscription }: ExistingSubscription, { subscriberEnd
   return existing?.split('?')[0] === subscriberEndpoint.split('?')[0]
 }
 
-/** The settings as text that compares. The values of attributes are left out: replicas add their credentials all the time. */
-export function settingsText({ subscription }: ExistingSubscription): string {
-  const { destination } = subscription
-  const webHook = isWebHook(destination) ? destination : undefined
-  const mappings = webHook?.deliveryAttributeMappings?.filter((mapping) => !isDeliveryAttribute(mapping))
-  return JSON.stringify(
-    canonicalSubscription({
-      ...subscription,
-      ...(webHook && { destination: { ...webHook, ...(mappings && { deliveryAttributeMappings: mappings }) } }),
-    }),
-  )
-}
-
-function otherDestination({
-  destination,
-  deliveryWithResourceIdentity: wrapped,
-}: EventSubscription): string | undefined {
-  if (isWebHook(destination)) return undefined
-  if (wrapped) return `${wrapped.destination?.endpointType ?? 'another destination'} by a managed identity`
-  return destination?.endpointType ?? 'a destination of an unknown type'
-}
-
 function decideOtherDestination(
   { subscription, unknownSettings }: ExistingSubscription,
   desired: DesiredSubscription,
-  elsewhere: string,
 ): Upsert {
+  const { destination, deliveryWithResourceIdentity: wrapped } = subscription
+  const elsewhere = wrapped
+    ? `${wrapped.destination?.endpointType ?? 'another destination'} by a managed identity`
+    : (destination?.endpointType ?? 'a destination of an unknown type')
   if (!desired.replaceDestination) {
     return {
       action: 'refuse',
@@ -227,24 +187,15 @@ function hiddenAttribute({ destination }: EventSubscription): string | undefined
   return unreadable?.name
 }
 
-function mergedCredentials(
-  { destination }: EventSubscription,
-  { deliveryCredential }: DesiredSubscription,
-): MergedCredentials | undefined {
-  if (!deliveryCredential || !isWebHook(destination)) return undefined
-  return mergeCredentials(credentialsOf(destination), deliveryCredential.reveal())
-}
+const tooManyCredentials =
+  `the event subscription holds at most ${maxCredentials} delivery credentials, so the oldest is ` +
+  `removed; replicas with more secrets than that use the same event subscription`
 
-function removedCredentials(credentials: MergedCredentials | undefined): string[] {
-  if (!credentials || credentials.removed === 0) return []
-  return [
-    `the event subscription holds at most ${maxCredentials} delivery credentials, so the oldest is ` +
-      `removed; replicas with more secrets than that use the same event subscription`,
-  ]
-}
-
-function movedHost({ destination }: EventSubscription, { subscriberEndpoint }: DesiredSubscription): string[] {
-  const existing = isWebHook(destination) ? (destination.endpointUrl ?? destination.endpointBaseUrl) : undefined
+function movedHost(
+  { endpointUrl, endpointBaseUrl }: WebHookEventSubscriptionDestination,
+  { subscriberEndpoint }: DesiredSubscription,
+): string[] {
+  const existing = endpointUrl ?? endpointBaseUrl
   if (!existing || !URL.canParse(existing)) return []
   const from = new URL(existing).host
   const to = new URL(subscriberEndpoint).host

@@ -11,9 +11,8 @@ import { decideForwarding } from './forwarding-subscription.ts'
 import { judgeFailure } from './judge-failure.ts'
 import type { NamespaceArm, SubscriptionPlace } from './namespace-arm.ts'
 import { decideQueueUpsert } from './queue-subscription.ts'
-import { type Persistence, repeatAttempts } from './repeat-attempts.ts'
+import { type Persistence, repeatAttempts, type UpsertOutcome } from './repeat-attempts.ts'
 import { chooseSubscriptionPath } from './subscription-path.ts'
-import type { UpsertOutcome } from './upsert-attempt.ts'
 
 export interface QueueUpsertOptions extends Persistence {
   readonly arm: NamespaceArm
