@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util'
-import { resetToDefault, type Setting } from '../metadata/metadata.ts'
 import { isRecord, type UnknownRecord } from '../support/is-record.ts'
 import { isChanging } from './decide-upsert.ts'
 
@@ -16,7 +15,7 @@ interface Refusal {
 }
 
 /** What differs between the kinds of event subscription. */
-interface PutRules {
+export interface PutRules {
   /** Why what exists must not be written. */
   refusalOf(properties: UnknownRecord): Refusal | undefined
   /** Puts what the metadata asks for over what exists. */
@@ -41,19 +40,6 @@ export function decidePut(existing: UnknownRecord | undefined, { refusalOf, merg
   const because = differing.length === 0 ? `its state is ${state}` : `other ${differing.join(', ')}`
   return { action: 'put', because, properties }
 }
-
-/** A field that the metadata sets; `default` takes it out of what ARM holds. */
-export function settingEntry<Value>(
-  name: string,
-  setting: Setting<Value> | undefined,
-  toArm: (value: Value) => unknown = (value) => value,
-): UnknownRecord {
-  if (setting === undefined) return {}
-  return { [name]: setting === resetToDefault ? undefined : toArm(setting) }
-}
-
-export const withoutUndefined = (record: UnknownRecord): UnknownRecord =>
-  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined))
 
 /** For comparing: without nulls, empty texts, empty lists and empty objects, and resource ids in lower case. */
 function canonicalJson(value: unknown): unknown {
