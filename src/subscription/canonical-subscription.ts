@@ -1,7 +1,6 @@
 import type {
   AdvancedFilterUnion,
   DeliveryAttributeMappingUnion,
-  DynamicDeliveryAttributeMapping,
   EventSubscription,
   EventSubscriptionDestinationUnion,
   EventSubscriptionFilter,
@@ -52,9 +51,6 @@ export const isWebHook = (
 export const isStatic = (mapping: DeliveryAttributeMappingUnion): mapping is StaticDeliveryAttributeMapping =>
   mapping.type === 'Static'
 
-const isDynamic = (mapping: DeliveryAttributeMappingUnion): mapping is DynamicDeliveryAttributeMapping =>
-  mapping.type === 'Dynamic'
-
 /** Event types that say no more than the default does: none, or the word that the API of 2018 gave for all. */
 export const areAllEventTypes = (types: readonly string[] | undefined): boolean =>
   types === undefined || types.length === 0 || (types.length === 1 && types[0]?.toLowerCase() === 'all')
@@ -104,7 +100,7 @@ function attribute(mapping: DeliveryAttributeMappingUnion): Canonical | undefine
   return object({
     type: mapping.type,
     ...(isStatic(mapping) && { value: mapping.value, isSecret: mapping.isSecret || undefined }),
-    ...(isDynamic(mapping) && { sourceField: mapping.sourceField }),
+    ...('sourceField' in mapping && { sourceField: mapping.sourceField }),
   })
 }
 
