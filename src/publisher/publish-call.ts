@@ -36,13 +36,10 @@ export interface PublishCall extends Placed {
   reject(error: BindingError): void
 }
 
-export interface PublishCallOptions {
-  readonly schema: EventSchema
-  readonly requests: readonly (readonly WireEvent[])[]
+export interface PublishCallOptions extends Pick<PublishCall, 'schema' | 'requests' | 'context'> {
   readonly clock: SteadyClock
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
-  readonly context: Context | undefined
   /** The time is over: the call has to be rejected. */
   readonly onDeadline: (call: PublishCall) => void
   /** The caller ended the wait; the call is rejected already. */

@@ -4,16 +4,15 @@ import type { Secret } from '../core/secret.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import { backOff } from '../support/back-off.ts'
 import { type SteadyClock, systemClock } from '../support/clock.ts'
-import { ArmFailureError } from './arm-failure.ts'
-import { pauseWithin } from './call-limits.ts'
+import { ArmFailureError, readFailure } from './arm-failure.ts'
+import { type CallLimits, pauseWithin } from './call-limits.ts'
 import { delivers, type ExistingSubscription, isActive, type Write } from './decide-upsert.ts'
 import { desiredSubscription, withoutResets } from './desired-subscription.ts'
 import { failureContext, withSecretsOf } from './failure-context.ts'
 import { fleetSpreadMs } from './fleet-pace.ts'
 import { createReadAndDecide } from './read-and-decide.ts'
-import { type Persistence, repeatAttempts, type UpsertOutcome } from './repeat-attempts.ts'
+import { type Persistence, repeatAttempts, type UpsertOutcome, type WriteAction } from './repeat-attempts.ts'
 import type { SubscriptionApi } from './subscription-api.ts'
-import { createSubscriptionWriter } from './subscription-writer.ts'
 
 export interface UpsertOptions extends Persistence {
   readonly api: SubscriptionApi
@@ -72,7 +71,7 @@ function createUpsertAttempt(options: UpsertAttemptOptions): (deadline: number) 
   const { eventSubscriptionName: name, expectedReplicas: replicas } = input
   const desired = desiredSubscription(input, options.deliveryCredential)
   const reader = createReadAndDecide({ api, replicas, handled, clock, random })
-  const writer = createSubscriptionWriter({ api, input, logger, clock })
+  const writer = createWriter(options)
   let waits = 0
 
   return async (deadline) => {
@@ -119,5 +118,50 @@ function createUpsertAttempt(options: UpsertAttemptOptions): (deadline: number) 
     }
     logger.warn(`the event subscription ${name} differs from what was written; somebody else writes it too: ${why}`)
     return { action: writer.wrote() ?? 'kept', wroteAt: clock.now() }
+  }
+}
+
+const written = { create: 'created', patch: 'patched', replace: 'replaced' } as const
+
+/** Writes the event subscription, and remembers what it wrote. */
+function createWriter({ api, input, logger, clock }: UpsertAttemptOptions) {
+  const { eventSubscriptionName: name, scope } = input
+  let wrote: WriteAction | undefined
+  let isProvisioned = false
+
+  return {
+    /** Resolves when the event subscription is provisioned. */
+    async write(upsert: Write, limits: CallLimits): Promise<void> {
+      const isNew = upsert.action === 'create'
+      for (const warning of isNew ? [] : upsert.warnings) logger.warn(warning, { eventSubscription: name })
+      const line = isNew
+        ? `creating the event subscription ${name}`
+        : `updating the event subscription ${name}: ${upsert.because}`
+      logger.info(line, { scope: scope.id })
+      const remember = () => {
+        if (wrote !== 'created') wrote = written[upsert.action]
+      }
+      try {
+        await (upsert.action === 'patch' ? api.patch(upsert, limits) : api.put(upsert, limits))
+        remember()
+        isProvisioned = true
+      } catch (error) {
+        const { kind, status } = readFailure(error, clock.now())
+        // A lost answer does not undo a write.
+        if (kind !== 'answer' && kind !== 'unexpected') remember()
+        // The scope existed when the event subscription was read, so it is the event subscription that is missing.
+        if (upsert.action === 'patch' && kind === 'answer' && status === 404) {
+          throw new ArmFailureError({
+            kind: 'canceled',
+            message: `the event subscription ${name} was deleted meanwhile`,
+          })
+        }
+        throw error
+      }
+    },
+    /** The write that took effect, or may have; the creation where there were more. */
+    wrote: () => wrote,
+    /** Whether a write has succeeded. */
+    isProvisioned: () => isProvisioned,
   }
 }
