@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isRecord, type UnknownRecord } from '../support/is-record.ts'
+import { isNothing } from './canonical-subscription.ts'
 import { isChanging } from './decide-upsert.ts'
 
 /** What is to be done about an event subscription that is always written whole. */
@@ -48,9 +49,4 @@ function canonicalJson(value: unknown): unknown {
   if (!isRecord(value)) return value ?? undefined
   const members = Object.entries(value).map(([name, member]) => [name, canonicalJson(member)] as const)
   return Object.fromEntries(members.filter(([, member]) => !isNothing(member)))
-}
-
-function isNothing(value: unknown): boolean {
-  if (Array.isArray(value)) return value.length === 0
-  return value === undefined || (isRecord(value) && Object.keys(value).length === 0)
 }

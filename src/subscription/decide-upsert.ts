@@ -6,7 +6,6 @@ import type {
 } from '@azure/arm-eventgrid'
 import { isRecord } from '../support/is-record.ts'
 import {
-  type Canonical,
   type CanonicalSubscription,
   canonicalSubscription,
   isStatic,
@@ -149,26 +148,26 @@ function kindOfDifference(
 }
 
 function differingNames<Name extends string>(
-  before: Partial<Record<Name, Canonical>>,
-  after: Partial<Record<Name, Canonical>>,
+  before: Partial<Record<Name, unknown>>,
+  after: Partial<Record<Name, unknown>>,
   names: readonly Name[],
 ): Name[] {
   return names.filter((name) => !isDeepStrictEqual(before[name], after[name]))
 }
 
 /** For the log: `destination (attributes)`. `destination` alone would not tell a new credential from a new endpoint. */
-function withParts(field: string, before: Canonical | undefined, after: Canonical | undefined): string {
+function withParts(field: string, before: unknown, after: unknown): string {
   const parts = differingParts(before, after)
   return parts ? `${field} (${parts.join(', ')})` : field
 }
 
-function differingParts(before: Canonical | undefined, after: Canonical | undefined): string[] | undefined {
+function differingParts(before: unknown, after: unknown): string[] | undefined {
   if (before === undefined || after === undefined || !isRecord(before) || !isRecord(after)) return undefined
   return differingNames(before, after, Object.keys({ ...before, ...after }))
 }
 
 /** Does a setting vanish? A PATCH clears nothing, neither without the field nor with null. Only a PUT does. */
-function clears(before: Canonical | undefined, after: Canonical | undefined): boolean {
+function clears(before: unknown, after: unknown): boolean {
   if (before === undefined) return false
   if (after === undefined) return true
   if (!isRecord(before) || !isRecord(after)) return false

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type {
   AdvancedFilterUnion,
   DeliveryAttributeMappingUnion,
@@ -8,8 +7,7 @@ import type {
 } from '@azure/arm-eventgrid'
 import { deliveryTokenHeader } from '../core/delivery-credential.ts'
 import { type AdvancedFilter, resetToDefault, type Setting } from '../metadata/metadata.ts'
-import { isRecord } from '../support/is-record.ts'
-import { areAllEventTypes, isStatic, isWebHook } from './canonical-subscription.ts'
+import { areAllEventTypes, isNothing, isStatic, isWebHook } from './canonical-subscription.ts'
 import type { DesiredSubscription } from './desired-subscription.ts'
 import { mergeCredentials } from './merge-credentials.ts'
 
@@ -125,8 +123,7 @@ function present<Fields extends object>(fields: Fields): { [Key in keyof Fields]
   const found: { [Key in keyof Fields]?: NonNullable<Fields[Key]> } = {}
   for (const key in fields) {
     const value = fields[key]
-    const isEmpty = Array.isArray(value) ? value.length === 0 : isRecord(value) && isDeepStrictEqual(value, {})
-    if (value && !isEmpty) found[key] = value
+    if (value && !isNothing(value)) found[key] = value
   }
   return found
 }
