@@ -3,7 +3,7 @@ import { BindingError, type BindingErrorCode } from '../core/errors.ts'
 import type { EventSchema, OutputMetadata } from '../metadata/metadata.ts'
 import { isNamespaceTopic } from '../metadata/parse-endpoint.ts'
 import { shellWord } from '../support/text.ts'
-import type { TopicAnswer } from './topic-answer.ts'
+import type { FailedRequest } from './topic-answer.ts'
 import { topicName } from './topic-name.ts'
 
 /** What an explanation names beside the answer. */
@@ -17,8 +17,6 @@ export interface RejectionContext {
   readonly attempts: number
 }
 
-type Failure = Exclude<TopicAnswer, { kind: 'accepted' }>
-
 interface Explanation {
   readonly code: BindingErrorCode
   readonly what: string
@@ -29,7 +27,7 @@ interface Explanation {
  * The error of a call whose events Event Grid did not take (pure). `details`: `status`, `requestId`, `attempts`, `ids` of the events
  * not published, `published` for those that were. The SDK's own error is no `cause`, since it holds the request with its key.
  */
-export function explainRejection(failure: Failure, context: RejectionContext): BindingError {
+export function explainRejection(failure: FailedRequest, context: RejectionContext): BindingError {
   const { code, what, fix } = explain(failure, context)
   const { ids, published, attempts } = context
   const partly =
@@ -39,7 +37,7 @@ export function explainRejection(failure: Failure, context: RejectionContext): B
   return new BindingError(code, { what: what + partly, fix, details: { ...answered, attempts, ids, published } })
 }
 
-function explain(failure: Failure, context: RejectionContext): Explanation {
+function explain(failure: FailedRequest, context: RejectionContext): Explanation {
   const { host } = new URL(context.output.topicEndpoint)
   switch (failure.kind) {
     case 'no-token':
@@ -61,7 +59,7 @@ function explain(failure: Failure, context: RejectionContext): Explanation {
   }
 }
 
-function explainStatus(answer: Extract<Failure, { kind: 'answered' }>, context: RejectionContext): Explanation {
+function explainStatus(answer: Extract<FailedRequest, { kind: 'answered' }>, context: RejectionContext): Explanation {
   const { status, message } = answer
   const { topicEndpoint, topicSchema, authentication } = context.output
   const { host } = new URL(topicEndpoint)

@@ -5,7 +5,7 @@ import type { SteadyClock } from '../support/clock.ts'
 import type { Placed } from '../support/placed-list.ts'
 import { addLoads, type Load } from './plan-requests.ts'
 import type { WireEvent } from './to-events.ts'
-import type { TopicAnswer } from './topic-answer.ts'
+import type { FailedRequest } from './topic-answer.ts'
 
 /** The accepted events of a call. */
 export interface PublishReceipt {
@@ -29,7 +29,7 @@ export interface PublishCall extends Placed {
   readonly deadline: number
   readonly receipt: Promise<PublishReceipt>
   readonly done: { requests: number; requestIds: string[] }
-  lastFailure: { readonly answer: Exclude<TopicAnswer, { kind: 'accepted' }>; readonly attempts: number } | undefined
+  lastFailure: { readonly answer: FailedRequest; readonly attempts: number } | undefined
   /** Its time is over: its events are not sent again. A caller's abort does not set it. */
   abandoned: boolean
   resolve(): void

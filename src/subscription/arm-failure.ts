@@ -121,8 +121,7 @@ function readErrorBody(text: string | null | undefined): Partial<Pick<ArmFailure
   return { ...(code && { code }), ...(message && { message }), targets }
 }
 
-const field = (value: unknown, key: string): unknown =>
-  isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined
+const field = (value: unknown, key: string): unknown => (isRecord(value) ? value[key] : undefined)
 
 function details(error: unknown): readonly unknown[] {
   const list = field(error, 'details')

@@ -2,25 +2,22 @@ import { certificateRemedy } from '../core/certificate-fault.ts'
 import { emulatorFixes, fixFor, isEmulator, roleFix, silentEmulatorFix } from '../core/emulator-fix.ts'
 import type { BindingErrorCode, BindingErrorParts } from '../core/errors.ts'
 import { scrub } from '../core/scrub.ts'
+import type { InputMetadata } from '../metadata/metadata.ts'
 import { showUrl } from '../metadata/redact.ts'
 import { shellWord } from '../support/text.ts'
 import type { ArmFailure } from './arm-failure.ts'
 import { judgeFailure } from './judge-failure.ts'
 import type { SubscriptionPath } from './subscription-path.ts'
 
-export interface FailureContext {
+type Named = 'subscriptionId' | 'eventSubscriptionName' | 'clientId' | 'subscriberEndpoint' | 'handshakePort'
+
+/** What an explanation names, and must not show. `handshakePort` 0: a port that is only known once it listens. */
+export interface FailureContext extends Pick<InputMetadata, Named> {
   readonly scopeId: string
   /** Where ARM keeps the event subscription: it decides which role allows to write it. */
   readonly pathKind: SubscriptionPath['kind'] | 'namespaceTopic'
   /** The scope is a namespace, of which only the host name is read. @default false */
   readonly isHostRead?: boolean
-  readonly subscriptionId: string
-  readonly eventSubscriptionName: string
-  /** The client that needs the role, where it is known. */
-  readonly clientId: string | undefined
-  readonly subscriberEndpoint: string
-  /** Where the handshake must arrive; 0: a port that is only known once it listens. */
-  readonly handshakePort: number
   readonly resourceManager: string
   /** Texts that must not be shown, should Azure repeat them. */
   readonly secrets: readonly string[]
