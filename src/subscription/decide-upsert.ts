@@ -15,8 +15,13 @@ import {
 } from './canonical-subscription.ts'
 import { carriedSettings, type UnknownSetting } from './carry-over.ts'
 import type { DesiredSubscription } from './desired-subscription.ts'
-import { maxCredentials, mergeCredentials } from './merge-credentials.ts'
-import { credentialsOf, isDeliveryAttribute, mergeSubscription } from './merge-subscription.ts'
+import {
+  credentialsOf,
+  isDeliveryAttribute,
+  maxCredentials,
+  mergeCredentials,
+  mergeSubscription,
+} from './merge-subscription.ts'
 
 /** An event subscription as it exists in Azure, with what ARM hides in its plain answer joined in. */
 export interface ExistingSubscription {

@@ -5,11 +5,10 @@ import type {
   EventSubscriptionFilter,
   WebHookEventSubscriptionDestination,
 } from '@azure/arm-eventgrid'
-import { deliveryTokenHeader } from '../core/delivery-credential.ts'
+import { deliveryTokenHeader, splitDeliveryCredentials } from '../core/delivery-credential.ts'
 import { type AdvancedFilter, resetToDefault, type Setting } from '../metadata/metadata.ts'
 import { areAllEventTypes, isNothing, isStatic, isWebHook } from './canonical-subscription.ts'
 import type { DesiredSubscription } from './desired-subscription.ts'
-import { mergeCredentials } from './merge-credentials.ts'
 
 /**
  * The complete event subscription to write: the settings of the metadata over the existing ones. The operator's other settings
@@ -45,6 +44,27 @@ export const isDeliveryAttribute = ({ name }: DeliveryAttributeMappingUnion): bo
 export function credentialsOf(destination: WebHookEventSubscriptionDestination | undefined): string | undefined {
   const mapping = destination?.deliveryAttributeMappings?.find(isDeliveryAttribute)
   return mapping && isStatic(mapping) ? (mapping.value ?? undefined) : undefined
+}
+
+/** The most credentials that the delivery attribute holds: enough for a rotation that starts before the last one ended. */
+export const maxCredentials = 3
+
+/** Leaves out what no replica wrote, such as the word `Hidden` that ARM shows in place of a secret. */
+const credentialPattern = /^[\w-]{1,100}\.[\w-]{1,200}$/
+
+/**
+ * Adds our credential to the delivery attribute, in front of those of other replicas. Replicas of an old and a new
+ * version run side by side during a roll-out, and each must find its own.
+ *
+ * @returns the `value` to write (the existing one where it holds ours already), whether ours was `added`, and how many
+ * credentials of others had to go, the oldest first
+ */
+export function mergeCredentials(existing: string | undefined, ours: string) {
+  const present = splitDeliveryCredentials(existing ?? '')
+  if (existing !== undefined && present.includes(ours)) return { value: existing, added: false, removed: 0 }
+  const others = [...new Set(present)].filter((credential) => credentialPattern.test(credential))
+  const kept = others.slice(0, maxCredentials - 1)
+  return { value: [ours, ...kept].join(','), added: true, removed: others.length - kept.length }
 }
 
 function mergeWebHook(
