@@ -1,5 +1,6 @@
 import { BindingError, messageWithoutCode } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
+import type { EitherInput } from '../metadata/metadata.ts'
 import { backOff } from '../support/back-off.ts'
 import { pause, type SteadyClock } from '../support/clock.ts'
 import { readFailure } from './arm-failure.ts'
@@ -36,9 +37,8 @@ export interface Persistence {
 }
 
 export interface RepeatOptions extends Persistence {
-  readonly name: string
+  readonly input: Pick<EitherInput, 'eventSubscriptionName' | 'subscriptionTimeoutMs'>
   readonly scopeId: string
-  readonly timeoutMs: number
   /** One attempt, which ends by the deadline (milliseconds of the clock's `elapsed`). */
   readonly attemptOnce: (deadline: number) => Promise<UpsertOutcome>
   readonly context: () => FailureContext
@@ -58,8 +58,8 @@ const minAttemptMs = 250
  * @throws BindingError by the last failure, TIMEOUT (its cause is the last failure) or ABORTED
  */
 export async function repeatAttempts(options: RepeatOptions): Promise<UpsertOutcome> {
-  const { name, scopeId, timeoutMs, attemptOnce, signal, logger, patience, onAttempt, clock, random } = options
-  const { spreadMs = 0 } = options
+  const { input, scopeId, attemptOnce, signal, logger, patience, onAttempt, clock, random, spreadMs = 0 } = options
+  const { eventSubscriptionName: name, subscriptionTimeoutMs: timeoutMs } = input
   const started = clock.elapsed()
   let lastFailure: BindingError | undefined
 

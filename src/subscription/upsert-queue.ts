@@ -30,7 +30,7 @@ const changingPauseMs = 2_000
  */
 export async function upsertQueue(options: QueueUpsertOptions): Promise<UpsertOutcome> {
   const { arm, pull, signal, logger, clock, onHostname } = options
-  const { eventSubscriptionName: name, namespaceTopic, subscriptionTimeoutMs: timeoutMs } = pull
+  const { eventSubscriptionName: name, namespaceTopic } = pull
   const scopeId = namespaceTopic.id
   let askedId = scopeId
   const context = () => queueFailureContext(pull, arm.resourceManager, askedId)
@@ -94,7 +94,7 @@ export async function upsertQueue(options: QueueUpsertOptions): Promise<UpsertOu
     }
   }
 
-  return repeatAttempts({ ...options, random: Math.random, name, scopeId, timeoutMs, attemptOnce, context })
+  return repeatAttempts({ ...options, input: pull, random: Math.random, scopeId, attemptOnce, context })
 }
 
 /** What the explanation of a failure names, at the namespace topic, its namespace or the scope that is forwarded. */

@@ -45,9 +45,7 @@ export async function upsertSubscription(options: UpsertOptions): Promise<Upsert
   }
   return repeatAttempts({
     ...common,
-    name: input.eventSubscriptionName,
     scopeId: input.scope.id,
-    timeoutMs: input.subscriptionTimeoutMs,
     attemptOnce: createUpsertAttempt({ ...common, onRead }),
     context: () => context,
     spreadMs: fleetSpreadMs(input.expectedReplicas),
