@@ -1,6 +1,7 @@
 import type { PullMetadata } from '../metadata/metadata.ts'
 import { createNamespaceArm } from '../subscription/namespace-arm.ts'
-import { forwardingPlace, queuePlace, upsertQueue } from '../subscription/upsert-queue.ts'
+import { pullSubscriptions } from '../subscription/pull-subscriptions.ts'
+import { upsertQueue } from '../subscription/upsert-queue.ts'
 import { systemClock } from '../support/clock.ts'
 import { createCredential, type RenewableCredential } from './credential.ts'
 import type { SideOptions } from './side-options.ts'
@@ -38,8 +39,8 @@ export function connectNamespace(
       return upsertQueue({ arm, pull, logger, clock, ...request, ...(isHostWanted && { onHostname }) })
     },
     async inspect(signal) {
-      const places = [queuePlace(pull), forwardingPlace(pull)].filter((place) => place !== undefined)
-      const reads = places.map((place) => arm.read(place, { signal, deadline: Number.POSITIVE_INFINITY }))
+      const limits = { signal, deadline: Number.POSITIVE_INFINITY }
+      const reads = pullSubscriptions(pull).map((place) => arm.read(place, limits))
       const found = await Promise.allSettled(reads)
       // The client may have rights at one of two places only.
       if (found.some((read) => read.status === 'fulfilled' && !read.value)) return { kind: 'missing' }

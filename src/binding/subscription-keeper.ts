@@ -1,7 +1,6 @@
 import type { Logger } from '../core/logger.ts'
 import { decideStartPause } from '../subscription/fleet-pace.ts'
-import type { FailedAttempt } from '../subscription/repeat-attempts.ts'
-import type { UpsertOutcome } from '../subscription/upsert-attempt.ts'
+import type { FailedAttempt, UpsertOutcome } from '../subscription/repeat-attempts.ts'
 import { pause, type SteadyClock, systemClock } from '../support/clock.ts'
 import { messageOf } from '../support/error-code.ts'
 import type { SubscriptionControl } from './subscription-control.ts'

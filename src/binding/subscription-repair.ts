@@ -1,6 +1,6 @@
 import type { Logger } from '../core/logger.ts'
 import { decideRepairInterval, fleetSpreadMs } from '../subscription/fleet-pace.ts'
-import type { UpsertOutcome } from '../subscription/upsert-attempt.ts'
+import type { UpsertOutcome } from '../subscription/repeat-attempts.ts'
 import type { SteadyClock } from '../support/clock.ts'
 
 export interface SubscriptionRepairOptions {

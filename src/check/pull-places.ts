@@ -2,14 +2,11 @@ import type { TokenCredential } from '@azure/core-auth'
 import type { Endpoints } from '../core/endpoints.ts'
 import type { PullMetadata } from '../metadata/metadata.ts'
 import { parseScope } from '../metadata/scope.ts'
-import { createArmCaller } from '../subscription/arm-caller.ts'
-import { resourceManagerOf } from '../subscription/arm-client.ts'
+import { createArmCaller, resourceManagerOf } from '../subscription/arm-client.ts'
 import type { PutDecision } from '../subscription/decide-put.ts'
-import { decideForwarding } from '../subscription/forwarding-subscription.ts'
-import { createNamespaceArm, type SubscriptionPlace } from '../subscription/namespace-arm.ts'
-import { decideQueueUpsert } from '../subscription/queue-subscription.ts'
-import { chooseSubscriptionPath } from '../subscription/subscription-path.ts'
-import { forwardingPlace, queueFailureContext, queuePlace } from '../subscription/upsert-queue.ts'
+import { createNamespaceArm } from '../subscription/namespace-arm.ts'
+import { pullSubscriptions } from '../subscription/pull-subscriptions.ts'
+import { queueFailureContext } from '../subscription/upsert-queue.ts'
 import { systemClock } from '../support/clock.ts'
 import type { UnknownRecord } from '../support/is-record.ts'
 import { type AzurePlace, actionsOn } from './azure-place.ts'
@@ -38,37 +35,22 @@ const verbs = ['read', 'write'] as const
 /** The namespace topic, and the scope whose events are forwarded to it, if there is one. */
 export function createPullPlaces(options: PullPlacesOptions): readonly PullPlace[] {
   const { pull, endpoints, credential, signal, limitMs } = options
-  const { environment, namespaceTopic, forwardedScope, eventSubscriptionName } = pull
+  const { environment, namespaceTopic, eventSubscriptionName } = pull
   const { subscriptionId } = namespaceTopic
   const connection = once(() => ({ environment, subscriptionId, credential: credential(), endpoints }))
   const callArm = once(() => createArmCaller(connection()))
   const arm = once(() => createNamespaceArm({ ...connection(), clock: systemClock }))
   const resourceManager = resourceManagerOf(endpoints, environment)
-  const shared = (at: SubscriptionPlace) => ({
+  return pullSubscriptions(pull).map((subscription) => ({
     eventSubscriptionName,
-    readArm: async (path: string, apiVersion: string, signal: AbortSignal) =>
-      callArm()({ method: 'GET', path, apiVersion, signal }),
-    explainedBy: () => queueFailureContext(pull, resourceManager, at.sourceId),
-    existing: once(async () => arm().read(at, { signal, deadline: systemClock.elapsed() + limitMs })),
-  })
-  const queue: PullPlace = {
-    ...shared(queuePlace(pull)),
-    scope: parseScope(namespaceTopic.id),
-    actions: actionsOn('namespaceTopic', verbs),
+    scope: parseScope(subscription.sourceId),
+    actions: actionsOn(subscription.pathKind, verbs),
     // Then the host is known, and what there is can be received.
     worksWithout: pull.namespaceEndpoint !== undefined,
-    decide: (existing) => decideQueueUpsert(existing, pull),
-  }
-  const forwarding = forwardingPlace(pull)
-  if (!forwardedScope || !forwarding) return [queue]
-  return [
-    queue,
-    {
-      ...shared(forwarding),
-      scope: forwardedScope,
-      actions: actionsOn(chooseSubscriptionPath(forwardedScope).kind, verbs),
-      worksWithout: queue.worksWithout,
-      decide: (existing) => decideForwarding(existing, pull),
-    },
-  ]
+    readArm: async (path: string, apiVersion: string, signal: AbortSignal) =>
+      callArm()({ method: 'GET', path, apiVersion, signal }),
+    explainedBy: () => queueFailureContext(pull, resourceManager, subscription.sourceId),
+    existing: once(async () => arm().read(subscription, { signal, deadline: systemClock.elapsed() + limitMs })),
+    decide: subscription.decide,
+  }))
 }

@@ -1,20 +1,18 @@
 import { readTraceContext, type TraceContext } from '../core/trace-context.ts'
 import type { EventSchema } from '../metadata/metadata.ts'
 
-/** An event as JSON, before its trace is known. */
-interface EventText {
+/** An event as JSON, and what belongs to its trace. */
+export interface EventTrace {
   readonly json: string
   readonly bytes: number
-}
-
-/** The part of an event that belongs to its trace. */
-export interface EventTrace extends EventText {
   /** The trace context in which it was made: its own, else that of the invoke metadata. */
   readonly origin?: TraceContext
   readonly takesTrace: boolean
 }
 
-export interface TraceOfEventOptions {
+type EventText = Pick<EventTrace, 'json' | 'bytes'>
+
+interface TraceOfEventOptions {
   readonly schema: EventSchema
   readonly event: Readonly<Record<string, unknown>>
   /** The trace context of the invoke metadata. */

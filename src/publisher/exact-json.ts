@@ -1,4 +1,5 @@
 import { nestsDeeper } from '../support/json-text.ts'
+
 /** Deepest nesting: far below what exhausts the stack of JSON.stringify. */
 export const maxDepth = 1_000
 

@@ -3,9 +3,8 @@ import { BindingError, type BindingErrorCode } from '../core/errors.ts'
 import type { EventSchema, OutputMetadata } from '../metadata/metadata.ts'
 import { isNamespaceTopic } from '../metadata/parse-endpoint.ts'
 import { shellWord } from '../support/text.ts'
-import type { TopicAnswer } from './topic-answer.ts'
+import type { FailedRequest } from './topic-answer.ts'
 import { topicName } from './topic-name.ts'
-import { wrongSchemaFix } from './wrong-schema.ts'
 
 /** What an explanation names beside the answer. */
 export interface RejectionContext {
@@ -18,8 +17,6 @@ export interface RejectionContext {
   readonly attempts: number
 }
 
-type Failure = Exclude<TopicAnswer, { kind: 'accepted' }>
-
 interface Explanation {
   readonly code: BindingErrorCode
   readonly what: string
@@ -30,25 +27,17 @@ interface Explanation {
  * The error of a call whose events Event Grid did not take (pure). `details`: `status`, `requestId`, `attempts`, `ids` of the events
  * not published, `published` for those that were. The SDK's own error is no `cause`, since it holds the request with its key.
  */
-export function explainRejection(failure: Failure, context: RejectionContext): BindingError {
+export function explainRejection(failure: FailedRequest, context: RejectionContext): BindingError {
   const { code, what, fix } = explain(failure, context)
   const { ids, published, attempts } = context
   const partly =
     published.length === 0 ? '' : `; ${published.length} of its ${published.length + ids.length} events were published`
-  return new BindingError(code, {
-    what: what + partly,
-    fix,
-    details: {
-      ...(failure.kind === 'answered' && { status: failure.status }),
-      ...(failure.kind === 'answered' && failure.requestId !== undefined && { requestId: failure.requestId }),
-      attempts,
-      ids,
-      published,
-    },
-  })
+  const { status, requestId } = failure.kind === 'answered' ? failure : {}
+  const answered = { ...(status !== undefined && { status }), ...(requestId !== undefined && { requestId }) }
+  return new BindingError(code, { what: what + partly, fix, details: { ...answered, attempts, ids, published } })
 }
 
-function explain(failure: Failure, context: RejectionContext): Explanation {
+function explain(failure: FailedRequest, context: RejectionContext): Explanation {
   const { host } = new URL(context.output.topicEndpoint)
   switch (failure.kind) {
     case 'no-token':
@@ -70,47 +59,39 @@ function explain(failure: Failure, context: RejectionContext): Explanation {
   }
 }
 
-function explainStatus(answer: Extract<Failure, { kind: 'answered' }>, context: RejectionContext): Explanation {
+function explainStatus(answer: Extract<FailedRequest, { kind: 'answered' }>, context: RejectionContext): Explanation {
   const { status, message } = answer
-  const { topicEndpoint, authentication } = context.output
+  const { topicEndpoint, topicSchema, authentication } = context.output
   const { host } = new URL(topicEndpoint)
-  const said = `the topic at ${host} answered ${status}${message === '' ? '' : `: ${message}`}`
+  const what = `the topic at ${host} answered ${status}${message === '' ? '' : `: ${message}`}`
+  const explained = (code: BindingErrorCode, fix: string): Explanation => ({ code, what, fix })
   const remedies = remediesFor(topicEndpoint)
   const withKey = authentication.kind === 'accessKey'
-  if (status === 401 && withKey) return { code: 'CREDENTIALS_REJECTED', what: said, fix: remedies.accessKey() }
+  if (status === 401 && withKey) return explained('CREDENTIALS_REJECTED', remedies.accessKey())
   // A namespace topic has no 413.
   if (status === 413 || (status === 403 && /too large|maximum size/i.test(message)))
-    return { code: 'PAYLOAD_TOO_LARGE', what: said, fix: 'publish fewer or smaller events in one call' }
+    return explained('PAYLOAD_TOO_LARGE', 'publish fewer or smaller events in one call')
   if (status === 401 || status === 403) {
-    return {
-      code: 'PERMISSION_DENIED',
-      what: said,
-      fix: withKey ? firewallFix : `${firewallFix}; ${remedies.role(clientOf(authentication))}`,
-    }
+    const fix = withKey ? firewallFix : `${firewallFix}; ${remedies.role(clientOf(authentication))}`
+    return explained('PERMISSION_DENIED', fix)
   }
-  if (status === 404) return { code: 'PUBLISH_REJECTED', what: said, fix: remedies.topic() }
+  if (status === 404) return explained('PUBLISH_REJECTED', remedies.topic())
   if (status === 410) {
     const fix = 'the namespace has no such topic: check the name before :publish in topicEndpoint'
-    return { code: 'PUBLISH_REJECTED', what: said, fix }
+    return explained('PUBLISH_REJECTED', fix)
   }
   if (status === 400) {
-    const wrongSchema = context.sent && wrongSchemaFix(message, context.sent, context.output.topicSchema)
-    return {
-      code: 'PUBLISH_REJECTED',
-      what: said,
-      fix: wrongSchema ?? 'correct the event, and let topicSchema be the input schema of the topic',
-    }
+    const wrongSchema = context.sent && wrongSchemaFix(message, context.sent, topicSchema)
+    const fix = wrongSchema ?? 'correct the event, and let topicSchema be the input schema of the topic'
+    return explained('PUBLISH_REJECTED', fix)
   }
   if (status === 408 || status === 429 || status >= 500) {
-    return {
-      code: 'PUBLISH_UNAVAILABLE',
-      what: `${said}${after(context)}`,
-      fix: status === 429 ? 'publish more slowly, or spread the events over more topics' : 'publish again later',
-    }
+    const fix = status === 429 ? 'publish more slowly, or spread the events over more topics' : 'publish again later'
+    return { code: 'PUBLISH_UNAVAILABLE', what: `${what}${after(context)}`, fix }
   }
   return {
     code: 'PUBLISH_REJECTED',
-    what: `${said}${status < 300 ? ', where Event Grid answers 200' : ''}`,
+    what: `${what}${status < 300 ? ', where Event Grid answers 200' : ''}`,
     fix: 'check that topicEndpoint is the endpoint of an Event Grid topic and that no proxy answers in its place',
   }
 }
@@ -149,3 +130,32 @@ const clientOf = (authentication: OutputMetadata['authentication']) =>
     : undefined
 
 const after = ({ attempts }: RejectionContext) => (attempts > 1 ? ` (after ${attempts} attempts)` : '')
+
+/** What Event Grid calls the schemas in its answer to a publisher. */
+const schemaByName: ReadonlyMap<string | undefined, EventSchema> = new Map([
+  ['CloudEventV10', 'CloudEventSchemaV1_0'],
+  ['EventGridEvent', 'EventGridSchema'],
+])
+
+const mismatchOf: Readonly<Record<EventSchema, string>> = {
+  CloudEventSchemaV1_0: 'this topic takes CloudEvents, and an Event Grid event was sent',
+  EventGridSchema: 'this topic takes Event Grid events, and a CloudEvent was sent',
+}
+
+const shapeOf: Readonly<Record<EventSchema, string>> = {
+  CloudEventSchemaV1_0: '{ specversion, id, source, type, data }',
+  EventGridSchema: '{ id, subject, eventType, eventTime, data, dataVersion }',
+}
+
+/** What to do where a topic refused events for their schema (pure); `undefined` where its answer names no other than the one sent. */
+function wrongSchemaFix(
+  message: string,
+  sent: EventSchema,
+  topicSchema: OutputMetadata['topicSchema'],
+): string | undefined {
+  const taken = schemaByName.get(/'(\w+)' schema/.exec(message)?.[1])
+  if (taken === undefined || taken === sent) return undefined
+  // With `auto` data becomes a CloudEvent.
+  const isSet = topicSchema === taken || (topicSchema === 'auto' && taken === 'CloudEventSchemaV1_0')
+  return `${mismatchOf[taken]}: ${isSet ? '' : `set topicSchema to ${taken}, and `}publish data alone or ${shapeOf[taken]}`
+}

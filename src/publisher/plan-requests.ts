@@ -1,7 +1,6 @@
-export interface RequestBounds {
-  readonly maxRequestBytes: number
-  readonly maxRequestEvents: number
-}
+import type { PublisherLimits } from './limits.ts'
+
+export type RequestBounds = Pick<PublisherLimits, 'maxRequestBytes' | 'maxRequestEvents'>
 
 /** The load of one event, or of all events of a call. */
 export interface Load {
@@ -33,15 +32,14 @@ export function splitCall<E extends { readonly bytes: number }>(
   let last: E[] = []
   let load = empty
   for (const event of events) {
-    const grown = addLoads(load, { events: 1, bytes: event.bytes })
-    if (last.length === 0 || !fits(grown, bounds)) {
-      last = [event]
+    const own = { events: 1, bytes: event.bytes }
+    if (last.length === 0 || !fits(addLoads(load, own), bounds)) {
+      last = []
       requests.push(last)
-      load = { events: 1, bytes: event.bytes }
-    } else {
-      last.push(event)
-      load = grown
+      load = empty
     }
+    last.push(event)
+    load = addLoads(load, own)
   }
   return requests
 }

@@ -5,7 +5,7 @@ import type { SteadyClock } from '../support/clock.ts'
 import type { Placed } from '../support/placed-list.ts'
 import { addLoads, type Load } from './plan-requests.ts'
 import type { WireEvent } from './to-events.ts'
-import type { TopicAnswer } from './topic-answer.ts'
+import type { FailedRequest } from './topic-answer.ts'
 
 /** The accepted events of a call. */
 export interface PublishReceipt {
@@ -29,20 +29,17 @@ export interface PublishCall extends Placed {
   readonly deadline: number
   readonly receipt: Promise<PublishReceipt>
   readonly done: { requests: number; requestIds: string[] }
-  lastFailure: { readonly answer: Exclude<TopicAnswer, { kind: 'accepted' }>; readonly attempts: number } | undefined
+  lastFailure: { readonly answer: FailedRequest; readonly attempts: number } | undefined
   /** Its time is over: its events are not sent again. A caller's abort does not set it. */
   abandoned: boolean
   resolve(): void
   reject(error: BindingError): void
 }
 
-export interface PublishCallOptions {
-  readonly schema: EventSchema
-  readonly requests: readonly (readonly WireEvent[])[]
+export interface PublishCallOptions extends Pick<PublishCall, 'schema' | 'requests' | 'context'> {
   readonly clock: SteadyClock
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
-  readonly context: Context | undefined
   /** The time is over: the call has to be rejected. */
   readonly onDeadline: (call: PublishCall) => void
   /** The caller ended the wait; the call is rejected already. */

@@ -38,18 +38,15 @@ interface SentCall {
   readonly context: Context | undefined
 }
 
-export interface PublishTracing {
-  /** `undefined` without an SDK in the process. */
-  call(): CallTrace | undefined
-  /** Sends a request. With several calls it has a span of its own, which is linked to theirs. */
-  request(calls: readonly SentCall[], events: number, send: () => Promise<TopicAnswer>): Promise<TopicAnswer>
-}
+type Send = () => Promise<TopicAnswer>
+
+export type PublishTracing = ReturnType<typeof createPublishTracing>
 
 /** A span keeps no more links by default. */
 const maxLinks = 128
 
 /** Makes the traces and metrics of the topic at a URL. They do nothing without an SDK in the process. */
-export function createPublishTracing(url: URL, maxEventBytes: number): PublishTracing {
+export function createPublishTracing(url: URL, maxEventBytes: number) {
   const destination = bounded(topicName(url) ?? url.hostname)
   const common: Attributes = {
     [attribute.system]: messagingSystem,
@@ -72,7 +69,7 @@ export function createPublishTracing(url: URL, maxEventBytes: number): PublishTr
     })
   }
 
-  const requestTraced: PublishTracing['request'] = async (calls, events, send) => {
+  async function requestTraced(calls: readonly SentCall[], events: number, send: Send): Promise<TopicAnswer> {
     const links = calls.slice(0, maxLinks).flatMap(linkToCall)
     const attributes = { ...common, [attribute.batchCount]: events }
     const joint =
@@ -90,7 +87,8 @@ export function createPublishTracing(url: URL, maxEventBytes: number): PublishTr
   }
 
   return {
-    call() {
+    /** `undefined` without an SDK in the process. */
+    call(): CallTrace | undefined {
       if (!tracer() && !instruments()) return undefined
       let count = 0
       let span: Span | undefined
@@ -118,7 +116,8 @@ export function createPublishTracing(url: URL, maxEventBytes: number): PublishTr
         },
       }
     },
-    request(calls, events, send) {
+    /** Sends a request. With several calls it has a span of its own, which is linked to theirs. */
+    request(calls: readonly SentCall[], events: number, send: Send): Promise<TopicAnswer> {
       return tracer() || instruments() ? requestTraced(calls, events, send) : send()
     },
   }

@@ -8,6 +8,7 @@ import { type SteadyClock, systemClock } from '../support/clock.ts'
 import { createPlacedList, membersOf, place, unplace } from '../support/placed-list.ts'
 import { explainRejection } from './explain-rejection.ts'
 import { namespaceDefaults, type PublisherLimits, publisherDefaults } from './limits.ts'
+import { createTypoWarning } from './new-event.ts'
 import { fits, splitCall } from './plan-requests.ts'
 import { abortedError, createCall, idsOf, loadOf, type PublishCall, type PublishReceipt } from './publish-call.ts'
 import { type CallTrace, createPublishTracing } from './publish-trace.ts'
@@ -17,7 +18,6 @@ import { createRequestQueue } from './request-queue.ts'
 import { createSender, type FailedAnswer } from './sender.ts'
 import { toEvents } from './to-events.ts'
 import { createTopicClient, publishUrl, type TopicClientOptions } from './topic-client.ts'
-import { createTypoWarning } from './typo-warning.ts'
 
 interface PublishOptions {
   /** Attributes of an event made from data (docs/publishing.md). */
@@ -74,8 +74,6 @@ export function createPublisher(options: PublisherOptions): Publisher {
   const room = createQueueRoom(limits)
   const onUnknownName = createTypoWarning(logger)
   let closed: Promise<void> | undefined
-  let lastFailure: string | undefined
-
   const tracing = createPublishTracing(url, limits.maxEventBytes)
   const sender = createSender({
     client,
@@ -85,13 +83,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     logger,
     random: options.random ?? Math.random,
     signal: closing.signal,
-    onAccepted: () => {
-      lastFailure = undefined
-    },
-    onFailure: (call, failure) => {
-      lastFailure = explain(call, failure).message
-    },
-    fail: (call, failure) => call.reject(explain(call, failure)),
+    explain,
   })
   const queue = createRequestQueue({ limits, send: sender.send })
 
@@ -133,8 +125,8 @@ export function createPublisher(options: PublisherOptions): Publisher {
     if (closed) throw closedError()
     if (signal?.aborted) throw abortedError()
     // Before it is parsed: a text has at least as many bytes as characters.
-    if (typeof payload === 'string') room.refuseTooLarge({ events: 1, bytes: payload.length })
-    else room.refuseTooLarge({ events: 1, bytes: asBytes(payload)?.length ?? 0 })
+    const bytes = typeof payload === 'string' ? payload.length : (asBytes(payload)?.length ?? 0)
+    room.refuseTooLarge({ events: 1, bytes })
     const given = toEvents(payload, metadata ?? {}, {
       topicSchema: output.topicSchema,
       defaultSource: `${url.origin}${url.pathname}`,
@@ -175,7 +167,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
         throw error
       }
     },
-    lastFailure: () => lastFailure,
+    lastFailure: sender.lastFailure,
     close() {
       closed ??= flush()
       return closed

@@ -40,26 +40,22 @@ export function readPayload(payload: unknown): Payload {
 function structured(text: string): Payload | undefined {
   if (!/^[ \t\r\n]*[[{]/.test(text)) return undefined
   try {
-    return { kind: 'json', text, value: parseJson(text) }
+    return parsed(text)
   } catch (error) {
-    if (error instanceof RangeError) throw tooDeep(error)
+    if (error instanceof BindingError) throw error
     return undefined
   }
 }
 
+/** @throws SyntaxError when the text is no JSON; BindingError when it nests too deep */
 function parsed(text: string): Payload {
   try {
     return { kind: 'json', text, value: parseJson(text) }
   } catch (error) {
-    throw tooDeep(error)
+    if (!(error instanceof RangeError)) throw error
+    throw invalidPayload(`the payload is ${error.message}`, 'flatten it, or send it as text within data')
   }
 }
-
-const tooDeep = (cause: unknown) =>
-  invalidPayload(
-    `the payload is ${cause instanceof RangeError ? cause.message : 'not JSON'}`,
-    'flatten it, or send it as text within data',
-  )
 
 /** The bytes of a value, not copied; `undefined` for other values. A transferred buffer is empty. */
 export function asBytes(value: unknown): Buffer | undefined {

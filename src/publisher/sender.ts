@@ -1,3 +1,4 @@
+import type { BindingError } from '../core/errors.ts'
 import type { LogFields, Logger } from '../core/logger.ts'
 import { backOff } from '../support/back-off.ts'
 import { pause, type SteadyClock } from '../support/clock.ts'
@@ -20,18 +21,16 @@ export interface SenderOptions {
   readonly logger: Logger
   readonly random: () => number
   readonly signal: AbortSignal
-  readonly onAccepted: () => void
-  /** The topic rejected the request for a reason unrelated to its events. */
-  readonly onFailure: (call: PublishCall, failure: FailedAnswer) => void
-  readonly fail: (call: PublishCall, failure: FailedAnswer) => void
+  readonly explain: (call: PublishCall, failure: FailedAnswer) => BindingError
 }
 
 type AttemptOutcome = SendOutcome | { readonly pauseMs: number }
 
 /** Sends calls, and sends them again after a failure that may pass. */
 export function createSender(options: SenderOptions) {
-  const { client, tracing, limits, clock, logger, random, signal, onAccepted, onFailure, fail } = options
+  const { client, tracing, limits, clock, logger, random, signal, explain } = options
   const requestLimits = createRequestLimits(clock)
+  let lastFailure: string | undefined
 
   async function sendOnce(calls: readonly PublishCall[], first: PublishCall): Promise<TopicAnswer> {
     const left = Math.max(...calls.map(({ deadline }) => deadline)) - clock.elapsed()
@@ -45,7 +44,7 @@ export function createSender(options: SenderOptions) {
   }
 
   function accepted(calls: readonly PublishCall[], requestId: string | undefined): 'accepted' {
-    onAccepted()
+    lastFailure = undefined
     for (const { done } of calls) {
       done.requests += 1
       if (requestId !== undefined) done.requestIds.push(requestId)
@@ -63,9 +62,9 @@ export function createSender(options: SenderOptions) {
       logger.debug('a joint request was refused; sending its halves', { ...fields, calls: calls.length })
       return 'halve'
     }
-    if (verdict !== 'split') onFailure(first, failure)
+    if (verdict !== 'split') lastFailure = explain(first, failure).message
     if (verdict !== 'retry') {
-      for (const call of calls) fail(call, failure)
+      for (const call of calls) call.reject(explain(call, failure))
       return 'settled'
     }
     const { retryAfterMs = 0 } = 'retryAfterMs' in answer ? answer : {}
@@ -73,7 +72,7 @@ export function createSender(options: SenderOptions) {
     const until = clock.elapsed() + delayMs
     for (const call of calls.filter((each) => giveUpAt(each, answer, limits) <= until)) {
       call.abandoned = true
-      fail(call, failure)
+      call.reject(explain(call, failure))
     }
     if (calls.every(({ abandoned }) => abandoned)) return 'settled'
     logger.warn('the topic did not accept a request; sending it again', { ...fields, attempts, delayMs })
@@ -112,6 +111,8 @@ export function createSender(options: SenderOptions) {
       for (const call of calls) if (call.done.requests === call.requests.length) call.resolve()
       return 'settled'
     },
+    /** Why the last request failed for a reason unrelated to its events; `undefined` after an accepted one. */
+    lastFailure: () => lastFailure,
   }
 }
 

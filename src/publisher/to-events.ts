@@ -1,9 +1,8 @@
 import { BindingError } from '../core/errors.ts'
 import type { TraceContext } from '../core/trace-context.ts'
 import type { EventSchema, OutputMetadata } from '../metadata/metadata.ts'
-import { isRecord } from '../support/is-record.ts'
-import { faultsOfCloudEvent } from './cloud-event.ts'
-import { faultsOfEventGridEvent } from './event-grid-event.ts'
+import { isRecord, type UnknownRecord } from '../support/is-record.ts'
+import { faultsOfEvent } from './event-faults.ts'
 import { type EventTrace, traceOfEvent, traceOfMetadata } from './event-trace.ts'
 import { exactJson } from './exact-json.ts'
 import { kindOf } from './json-kind.ts'
@@ -45,13 +44,13 @@ export function toEvents(
 ): CallEvents {
   const payload = readPayload(given)
   const whole = payload.kind === 'json' ? recognise(payload.value) : undefined
-  const wanted = context.topicSchema
-  const trace = traceOfMetadata(metadata)
+  const { topicSchema: wanted, maxEventBytes } = context
+  const wire = { trace: traceOfMetadata(metadata), maxEventBytes }
   if (payload.kind !== 'json' || !whole) {
     const schema = wanted === 'auto' ? 'CloudEventSchemaV1_0' : wanted
     const event = newEvent(payload, metadata, { ...context, schema })
     checkWhole(schema, [event], () => 'metadata ')
-    return { schema, events: [wireEvent(event, JSON.stringify(event), { ...context, schema, trace })] }
+    return wireEvents({ schema, events: [event] }, () => JSON.stringify(event), wire)
   }
   const { schema, isArray, events } = whole
   if (wanted !== 'auto' && schema !== wanted) {
@@ -63,17 +62,10 @@ export function toEvents(
   }
   checkWhole(schema, events, (index) => (isArray ? `[${index}].` : ''))
   const { text } = payload
-  if (!isArray && Buffer.byteLength(text) <= context.maxEventBytes) {
-    return { schema, events: events.map((event) => wireEvent(event, text, { ...context, schema, trace })) }
-  }
+  if (!isArray && Buffer.byteLength(text) <= maxEventBytes) return wireEvents(whole, () => text, wire)
   const exact = exactJson(text, payload.value)
   const values: readonly unknown[] = Array.isArray(exact) ? exact : [exact]
-  return {
-    schema,
-    events: events.map((event, index) =>
-      wireEvent(event, JSON.stringify(values[index]), { ...context, schema, trace, index, count: events.length }),
-    ),
-  }
+  return wireEvents(whole, (index) => JSON.stringify(values[index]), wire)
 }
 
 const nameOf: Readonly<Record<EventSchema, string>> = {
@@ -90,7 +82,7 @@ function schemaOf(value: unknown): EventSchema | undefined {
 interface WholeEvents {
   readonly schema: EventSchema
   readonly isArray: boolean
-  readonly events: readonly Record<string, unknown>[]
+  readonly events: readonly UnknownRecord[]
 }
 
 /** The events in a JSON value; `undefined` where it is data. */
@@ -118,40 +110,34 @@ function recognise(value: unknown): WholeEvents | undefined {
 }
 
 /** Throws PAYLOAD_INVALID with the faults of all events. */
-function checkWhole(
-  schema: EventSchema,
-  events: readonly Readonly<Record<string, unknown>>[],
-  at: (index: number) => string,
-): void {
-  const faultsOf = schema === 'CloudEventSchemaV1_0' ? faultsOfCloudEvent : faultsOfEventGridEvent
-  const faults = events.flatMap((event, index) => faultsOf(event).map((fault) => `${at(index)}${fault}`))
+function checkWhole(schema: EventSchema, events: readonly UnknownRecord[], at: (index: number) => string): void {
+  const faults = events.flatMap((event, index) => faultsOfEvent[schema](event).map((fault) => `${at(index)}${fault}`))
   if (faults.length === 0) return
   throw invalidPayload(`${nameOf[schema]} is not valid: ${list(faults)}`, 'correct the event', {
     faults: faults.slice(0, 100),
   })
 }
 
-interface WireContext {
-  readonly schema: EventSchema
-  readonly trace: TraceContext | undefined
-  readonly maxEventBytes: number
-  /** The event's place in its array. */
-  readonly index?: number
-  readonly count?: number
-}
-
-function wireEvent(event: Readonly<Record<string, unknown>>, json: string, context: WireContext): WireEvent {
-  const { schema, trace, maxEventBytes, index = 0, count = 1 } = context
-  const id = String(event.id)
-  const bytes = Buffer.byteLength(json)
-  if (bytes > maxEventBytes) {
-    throw new BindingError('PAYLOAD_TOO_LARGE', {
-      what: `event ${index + 1} of ${count} takes ${bytes} bytes of JSON, and Event Grid takes ${maxEventBytes}`,
-      fix: 'store the data elsewhere and publish where it is',
-      details: { ids: [id], bytes },
-    })
+/** @param jsonOf the JSON of the event at a place */
+function wireEvents(
+  { schema, events }: Pick<WholeEvents, 'schema' | 'events'>,
+  jsonOf: (index: number) => string,
+  { trace, maxEventBytes }: { readonly trace: TraceContext | undefined; readonly maxEventBytes: number },
+): CallEvents {
+  const wireEvent = (event: UnknownRecord, index: number): WireEvent => {
+    const json = jsonOf(index)
+    const id = String(event.id)
+    const bytes = Buffer.byteLength(json)
+    if (bytes > maxEventBytes) {
+      throw new BindingError('PAYLOAD_TOO_LARGE', {
+        what: `event ${index + 1} of ${events.length} takes ${bytes} bytes of JSON, and Event Grid takes ${maxEventBytes}`,
+        fix: 'store the data elsewhere and publish where it is',
+        details: { ids: [id], bytes },
+      })
+    }
+    return { id, ...traceOfEvent({ json, bytes }, { schema, event, given: trace, maxEventBytes }) }
   }
-  return { id, ...traceOfEvent({ json, bytes }, { schema, event, given: trace, maxEventBytes }) }
+  return { schema, events: events.map(wireEvent) }
 }
 
 const list = (faults: readonly string[]) =>

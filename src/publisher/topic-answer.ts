@@ -1,4 +1,5 @@
 import { oneLine } from '../support/text.ts'
+
 /** How one request to the topic ended. Its texts hold no query, no key and no control characters. */
 export type TopicAnswer =
   | { readonly kind: 'accepted'; readonly requestId: string | undefined }
@@ -29,21 +30,14 @@ export type TopicAnswer =
       readonly retryAfterMs: number | undefined
     }
 
-/** What follows from an answer: `split` halves a joint request and fails a single call. */
-export type Verdict = 'done' | 'retry' | 'split' | 'give up'
+/** How a request ended whose events were not accepted. */
+export type FailedRequest = Exclude<TopicAnswer, { kind: 'accepted' }>
 
-/** Decides what follows from an answer (pure). */
-export function judgeAnswer(answer: TopicAnswer): Verdict {
-  switch (answer.kind) {
-    case 'accepted':
-      return 'done'
-    case 'unreachable':
-    case 'no-token':
-      return answer.permanent ? 'give up' : 'retry'
-    case 'answered':
-      if (answer.status === 400 || answer.status === 413) return 'split'
-      return answer.status === 408 || answer.status === 429 || answer.status >= 500 ? 'retry' : 'give up'
-  }
+/** Decides what follows from a failure (pure): `split` halves a joint request and fails a single call. */
+export function judgeAnswer(answer: FailedRequest): 'retry' | 'split' | 'give up' {
+  if (answer.kind !== 'answered') return answer.permanent ? 'give up' : 'retry'
+  if (answer.status === 400 || answer.status === 413) return 'split'
+  return answer.status === 408 || answer.status === 429 || answer.status >= 500 ? 'retry' : 'give up'
 }
 
 /** A text from outside as a message may hold it: one line, 400 characters, no query of any URL. */

@@ -1,13 +1,13 @@
 import { EventGridManagementClient } from '@azure/arm-eventgrid'
 import type { TokenCredential } from '@azure/core-auth'
-import type { PipelinePolicy } from '@azure/core-rest-pipeline'
+import { createPipelineRequest, type HttpMethods, type PipelinePolicy, RestError } from '@azure/core-rest-pipeline'
 import { createAnswerLimitPolicy, maxAnswerBytes } from '../core/answer-limit.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import { trustPolicies } from '../core/trust.ts'
 import type { AzureEnvironment } from '../metadata/azure-environment.ts'
+import { readJson } from '../support/json-text.ts'
 import { ArmFailureError } from './arm-failure.ts'
-import { createTimeLimitPolicy } from './time-limit.ts'
 
 export interface ArmClientOptions {
   readonly environment: AzureEnvironment
@@ -59,6 +59,39 @@ export function connectArm(
   })
 }
 
+/** A call of ARM that the SDK for Event Grid does not have. */
+export interface ArmCall {
+  readonly method: HttpMethods
+  /** Begins with a slash; may have an `api-version` already, as in a `nextLink`. */
+  readonly path: string
+  readonly apiVersion: string
+  readonly signal: AbortSignal
+  readonly timeoutMs?: number
+  readonly body?: object
+}
+
+/** The JSON of the answer; `undefined` where it has none. Rejects as the SDK's own calls do: `readFailure` reads it. */
+export type CallArm = (call: ArmCall) => Promise<unknown>
+
+/** Connects to ARM. @throws BindingError METADATA_INVALID where the endpoint of ARM is not https */
+export function createArmCaller(options: ArmClientOptions): CallArm {
+  const client = connectArm(options)
+  const resourceManager = resourceManagerOf(options.endpoints, options.environment)
+  return async ({ method, path, apiVersion, signal, timeoutMs = 0, body }) => {
+    const url = new URL(`${resourceManager}${path}`)
+    if (!url.searchParams.has('api-version')) url.searchParams.set('api-version', apiVersion)
+    const request = createPipelineRequest({ url: url.href, method, abortSignal: signal, timeout: timeoutMs })
+    if (body) {
+      request.body = JSON.stringify(body)
+      request.headers.set('content-type', 'application/json')
+    }
+    const response = await client.sendRequest(request)
+    const { status: statusCode, bodyAsText } = response
+    if (statusCode < 400) return readJson(bodyAsText)
+    throw new RestError(`Azure Resource Manager answered ${statusCode}`, { statusCode, request, response })
+  }
+}
+
 /**
  * A policy that sends requests to Azure Resource Manager only. The SDK follows any URL that an answer names
  * (`Azure-AsyncOperation`, `Location`, `nextLink`) and would send the token there.
@@ -72,6 +105,26 @@ function createOwnHostPolicy(resourceManager: string): PipelinePolicy {
       if (origin === own) return next(request)
       const message = `it names another host, ${host}; the token is sent to ${own} only`
       throw new ArmFailureError({ kind: 'lost', message })
+    },
+  }
+}
+
+/**
+ * A pipeline policy that enforces `timeout` by a signal, so that it includes the time for a token. The SDK's own timer
+ * outlives an aborted request and keeps the process alive.
+ */
+export function createTimeLimitPolicy(): PipelinePolicy {
+  return {
+    name: 'eventgrid-binding-time-limit',
+    sendRequest(request, next) {
+      const { abortSignal, timeout } = request
+      if (timeout > 0) {
+        const over = AbortSignal.timeout(Math.ceil(timeout))
+        // The SDK's type allows for signals that are not the platform's; ours always are.
+        request.abortSignal = abortSignal instanceof AbortSignal ? AbortSignal.any([abortSignal, over]) : over
+        request.timeout = 0
+      }
+      return next(request)
     },
   }
 }

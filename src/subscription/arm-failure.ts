@@ -28,16 +28,16 @@ export type ArmFailureKind =
 /** A failed call to ARM, whatever shape the SDK reports it in. The texts are Azure's and may repeat secrets: show them through `scrub`. */
 export interface ArmFailure {
   readonly kind: ArmFailureKind
-  readonly status: number | undefined
+  readonly status?: number | undefined
   /** Azure's error code, or the system's for the network. */
-  readonly code: string | undefined
+  readonly code?: string | undefined
   readonly message: string
   /** Targets of the details, for instance the provider that is not registered. */
-  readonly targets: readonly string[]
+  readonly targets?: readonly string[]
   /** What to do about it, where the credential says so. */
-  readonly fix: string | undefined
-  readonly retryAfterMs: number | undefined
-  readonly requestId: string | undefined
+  readonly fix?: string | undefined
+  readonly retryAfterMs?: number | undefined
+  readonly requestId?: string | undefined
 }
 
 /** Our own failures, where the SDK throws none. */
@@ -45,24 +45,15 @@ export class ArmFailureError extends Error {
   override readonly name = 'ArmFailureError'
   readonly #failure: ArmFailure
 
-  constructor(failure: Pick<ArmFailure, 'kind' | 'message'> & Partial<ArmFailure>) {
+  constructor(failure: ArmFailure) {
     super(failure.kind)
-    this.#failure = { ...nothing, ...failure }
+    this.#failure = failure
   }
 
   get failure(): ArmFailure {
     return this.#failure
   }
 }
-
-const nothing = {
-  status: undefined,
-  code: undefined,
-  targets: [],
-  fix: undefined,
-  retryAfterMs: undefined,
-  requestId: undefined,
-} as const
 
 const maxBody = 100_000
 
@@ -71,51 +62,40 @@ export function readFailure(error: unknown, now: number): ArmFailure {
   if (error instanceof ArmFailureError) return error.failure
   if (error instanceof NoTokenError) {
     const { message, fix, retryAfterMs } = error
-    return { ...nothing, kind: 'token', message, fix, retryAfterMs }
+    return { kind: 'token', message, fix, retryAfterMs }
   }
   if (isRestError(error)) {
-    const { statusCode: status, response } = error
-    if (status === undefined || status < 400) {
-      return { ...nothing, kind: 'network', code: error.code, message: error.message }
-    }
-    const read = readErrorBody(response?.bodyAsText ?? undefined)
+    const { statusCode: status, code, message, response } = error
+    if (status === undefined || status < 400) return { kind: 'network', code, message }
     return {
-      ...nothing,
       kind: 'answer',
       status,
-      code: read.code ?? error.code,
-      message: read.message ?? error.message,
-      targets: read.targets,
+      code,
+      message,
+      ...readErrorBody(response?.bodyAsText),
       retryAfterMs: readRetryAfter((name) => response?.headers.get(name), now),
       requestId: response?.headers.get('x-ms-request-id'),
     }
   }
-  if (!(error instanceof Error)) return { ...nothing, kind: 'unexpected', message: 'an unknown error' }
+  if (!(error instanceof Error)) return { kind: 'unexpected', message: 'an unknown error' }
   if (error.name === 'AbortError' || error.name === 'TimeoutError') {
-    return { ...nothing, kind: 'network', message: 'no answer came in time' }
+    return { kind: 'network', message: 'no answer came in time' }
   }
   if (error.name === 'PollerCancelledError' || error.message === 'Operation was canceled') {
-    return { ...nothing, kind: 'canceled', message: 'the change of the event subscription was cancelled' }
+    return { kind: 'canceled', message: 'the change of the event subscription was cancelled' }
   }
   const operation = /^The long-running operation has failed(?:\. (?<code>.+?)\. (?<message>.*))?$/s.exec(error.message)
   if (operation) {
     const { code, message = 'the operation failed without saying why' } = operation.groups ?? {}
-    return { ...nothing, kind: 'operation', code, message }
+    return { kind: 'operation', code, message }
   }
-  return { ...nothing, kind: 'unexpected', message: error.message }
+  return { kind: 'unexpected', message: error.message }
 }
 
 /** Reads the failure of a long-running operation from its status body, which has more details than the SDK's error. */
 export function readOperationFailure(bodyAsText: string | null | undefined): ArmFailure | undefined {
-  const { code, message, targets } = readErrorBody(bodyAsText ?? undefined)
-  if (code === undefined && message === undefined) return undefined
-  return { ...nothing, kind: 'operation', code, message: message ?? '', targets }
-}
-
-interface ErrorBody {
-  readonly code: string | undefined
-  readonly message: string | undefined
-  readonly targets: readonly string[]
+  const read = readErrorBody(bodyAsText)
+  return read.code || read.message ? { message: '', ...read, kind: 'operation' } : undefined
 }
 
 /** Codes that wrap another error. It is in their details. */
@@ -126,24 +106,22 @@ const wrappers: ReadonlySet<string> = new Set([
   'DeploymentOperationFailed',
 ])
 
-function readErrorBody(text: string | undefined): ErrorBody {
-  const absent: ErrorBody = { code: undefined, message: undefined, targets: [] }
-  if (text === undefined || text.length > maxBody) return absent
+/** What the body of an error says: no entry where it says nothing. */
+function readErrorBody(text: string | null | undefined): Partial<Pick<ArmFailure, 'code' | 'message' | 'targets'>> {
+  if (!text || text.length > maxBody) return { targets: [] }
   let error = field(readJson(text), 'error')
   for (let depth = 0; depth < 5; depth++) {
     const [inner] = details(error)
     if (!wrappers.has(String(field(error, 'code'))) || inner === undefined) break
     error = inner
   }
-  return {
-    code: nonEmpty(field(error, 'code')),
-    message: nonEmpty(field(error, 'message')),
-    targets: details(error).flatMap((detail) => nonEmpty(field(detail, 'target')) ?? []),
-  }
+  const code = nonEmpty(field(error, 'code'))
+  const message = nonEmpty(field(error, 'message'))
+  const targets = details(error).flatMap((detail) => nonEmpty(field(detail, 'target')) ?? [])
+  return { ...(code && { code }), ...(message && { message }), targets }
 }
 
-const field = (value: unknown, key: string): unknown =>
-  isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined
+const field = (value: unknown, key: string): unknown => (isRecord(value) ? value[key] : undefined)
 
 function details(error: unknown): readonly unknown[] {
   const list = field(error, 'details')

@@ -1,7 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import type {
   AdvancedFilterUnion,
   DeliveryAttributeMappingUnion,
-  DynamicDeliveryAttributeMapping,
   EventSubscription,
   EventSubscriptionDestinationUnion,
   EventSubscriptionFilter,
@@ -9,6 +9,7 @@ import type {
   StorageBlobDeadLetterDestination,
   WebHookEventSubscriptionDestination,
 } from '@azure/arm-eventgrid'
+import { isRecord, type UnknownRecord } from '../support/is-record.ts'
 
 /**
  * What Event Grid uses where an event subscription says nothing (ARM reference of
@@ -21,12 +22,6 @@ const serviceDefaults = {
   eventTimeToLiveInMinutes: 1440,
   eventDeliverySchema: 'EventGridSchema',
 } as const
-
-/**
- * JSON that compares: what says no more than a default is left out, and order and letter case are
- * fixed where they mean nothing.
- */
-export type Canonical = string | number | boolean | readonly Canonical[] | { readonly [key: string]: Canonical }
 
 /** The top-level fields of an event subscription that can be written; each is replaced whole by an update. */
 export const writableFields = [
@@ -43,6 +38,9 @@ export const writableFields = [
 
 export type WritableField = (typeof writableFields)[number]
 
+/** What says no more than a default is left out, and order and letter case are fixed where they mean nothing. */
+export type CanonicalSubscription = Readonly<Partial<Record<WritableField, unknown>>>
+
 export const isWebHook = (
   destination: EventSubscriptionDestinationUnion | undefined,
 ): destination is WebHookEventSubscriptionDestination => destination?.endpointType === 'WebHook'
@@ -50,116 +48,97 @@ export const isWebHook = (
 export const isStatic = (mapping: DeliveryAttributeMappingUnion): mapping is StaticDeliveryAttributeMapping =>
   mapping.type === 'Static'
 
-const isDynamic = (mapping: DeliveryAttributeMappingUnion): mapping is DynamicDeliveryAttributeMapping =>
-  mapping.type === 'Dynamic'
-
 /** Event types that say no more than the default does: none, or the word that the API of 2018 gave for all. */
 export const areAllEventTypes = (types: readonly string[] | undefined): boolean =>
   types === undefined || types.length === 0 || (types.length === 1 && types[0]?.toLowerCase() === 'all')
 
 /** An event subscription as it compares, one entry for each writable field that says more than a default. */
-export function canonicalSubscription(
-  subscription: EventSubscription,
-): Readonly<Partial<Record<WritableField, Canonical>>> {
-  const { destination, filter, labels, expirationTimeUtc, retryPolicy } = subscription
-  const fields: Record<WritableField, Canonical | undefined> = {
-    destination: isWebHook(destination) ? webHook(destination) : opaque(destination),
-    deliveryWithResourceIdentity: opaque(subscription.deliveryWithResourceIdentity),
+export function canonicalSubscription(subscription: EventSubscription): CanonicalSubscription {
+  const { destination, filter, retryPolicy, deadLetterWithResourceIdentity: wrapped } = subscription
+  const fields: Record<WritableField, unknown> = {
+    destination: isWebHook(destination) ? webHook(destination) : destination,
+    deliveryWithResourceIdentity: subscription.deliveryWithResourceIdentity,
     filter: filter && canonicalFilter(filter),
-    labels: sorted(labels),
-    expirationTimeUtc: expirationTimeUtc?.toISOString(),
+    labels: sorted(subscription.labels),
+    expirationTimeUtc: subscription.expirationTimeUtc?.toISOString(),
     eventDeliverySchema: unless(serviceDefaults.eventDeliverySchema, subscription.eventDeliverySchema),
-    retryPolicy: object({
+    retryPolicy: {
       maxDeliveryAttempts: unless(serviceDefaults.maxDeliveryAttempts, retryPolicy?.maxDeliveryAttempts),
       eventTimeToLiveInMinutes: unless(serviceDefaults.eventTimeToLiveInMinutes, retryPolicy?.eventTimeToLiveInMinutes),
-    }),
+    },
     deadLetterDestination: deadLetter(subscription.deadLetterDestination),
-    deadLetterWithResourceIdentity: object({
-      identity: opaque(subscription.deadLetterWithResourceIdentity?.identity),
-      destination: deadLetter(subscription.deadLetterWithResourceIdentity?.deadLetterDestination),
-    }),
+    deadLetterWithResourceIdentity: {
+      identity: wrapped?.identity,
+      destination: deadLetter(wrapped?.deadLetterDestination),
+    },
   }
-  return object(fields) ?? {}
+  return withoutNothing(fields)
 }
 
-function webHook(destination: WebHookEventSubscriptionDestination): Canonical | undefined {
-  const { deliveryAttributeMappings: mappings } = destination
-  return object({
+function webHook(destination: WebHookEventSubscriptionDestination): UnknownRecord {
+  const url = destination.endpointUrl ?? destination.endpointBaseUrl
+  const { preferredBatchSizeInKilobytes, deliveryAttributeMappings: mappings } = destination
+  return {
     endpointType: 'WebHook',
-    url: canonicalUrl(destination.endpointUrl ?? destination.endpointBaseUrl),
+    url: url !== undefined && URL.canParse(url) ? new URL(url).href : url,
     maxEventsPerBatch: unless(serviceDefaults.maxEventsPerBatch, destination.maxEventsPerBatch),
-    preferredBatchSizeInKilobytes: unless(
-      serviceDefaults.preferredBatchSizeInKilobytes,
-      destination.preferredBatchSizeInKilobytes,
-    ),
+    preferredBatchSize: unless(serviceDefaults.preferredBatchSizeInKilobytes, preferredBatchSizeInKilobytes),
     entraTenant: destination.azureActiveDirectoryTenantId?.toLowerCase(),
     entraApplication: destination.azureActiveDirectoryApplicationIdOrUri?.toLowerCase(),
-    attributes: object(
-      Object.fromEntries((mappings ?? []).map((mapping) => [mapping.name?.toLowerCase() ?? '', attribute(mapping)])),
+    attributes: Object.fromEntries(
+      (mappings ?? []).map((mapping) => [mapping.name?.toLowerCase() ?? '', attribute(mapping)]),
     ),
-  })
+  }
 }
 
-function attribute(mapping: DeliveryAttributeMappingUnion): Canonical | undefined {
-  return object({
+function attribute(mapping: DeliveryAttributeMappingUnion): UnknownRecord {
+  return {
     type: mapping.type,
     ...(isStatic(mapping) && { value: mapping.value, isSecret: mapping.isSecret || undefined }),
-    ...(isDynamic(mapping) && { sourceField: mapping.sourceField }),
-  })
+    ...('sourceField' in mapping && { sourceField: mapping.sourceField }),
+  }
 }
 
-function canonicalFilter(filter: EventSubscriptionFilter): Canonical | undefined {
-  return object({
-    subjectBeginsWith: unless('', filter.subjectBeginsWith),
-    subjectEndsWith: unless('', filter.subjectEndsWith),
+function canonicalFilter(filter: EventSubscriptionFilter): UnknownRecord {
+  const { includedEventTypes } = filter
+  return {
+    subjectBeginsWith: filter.subjectBeginsWith,
+    subjectEndsWith: filter.subjectEndsWith,
     isSubjectCaseSensitive: filter.isSubjectCaseSensitive || undefined,
     enableAdvancedFilteringOnArrays: filter.enableAdvancedFilteringOnArrays || undefined,
-    includedEventTypes: areAllEventTypes(filter.includedEventTypes ?? undefined)
-      ? undefined
-      : sorted(filter.includedEventTypes),
-    advancedFilters: sorted(filter.advancedFilters?.map((each) => JSON.stringify(advancedFilter(each)))),
-  })
+    includedEventTypes: areAllEventTypes(includedEventTypes ?? undefined) ? undefined : sorted(includedEventTypes),
+    advancedFilters: sorted(filter.advancedFilters?.map(advancedFilter)),
+  }
 }
 
-function advancedFilter(filter: AdvancedFilterUnion): Canonical | undefined {
-  const values =
-    'values' in filter && filter.values ? [...filter.values].map((value) => JSON.stringify(value)) : undefined
-  return object({
-    operatorType: filter.operatorType,
-    key: filter.key,
-    value: 'value' in filter ? filter.value : undefined,
-    values: sorted(values),
-  })
+/** As text, so that filters can be sorted. */
+function advancedFilter(filter: AdvancedFilterUnion): string {
+  const { operatorType, key } = filter
+  const value = 'value' in filter ? filter.value : undefined
+  const values = 'values' in filter ? filter.values?.map((each) => JSON.stringify(each)) : undefined
+  return JSON.stringify(withoutNothing({ operatorType, key, value, values: sorted(values) }))
 }
 
-function deadLetter(destination: EventSubscription['deadLetterDestination']): Canonical | undefined {
+function deadLetter(destination: EventSubscription['deadLetterDestination']): UnknownRecord | undefined {
   if (!destination) return undefined
   // Blob storage is the only kind there is; the SDK's union also names the abstract base.
   const { resourceId, blobContainerName } = destination as StorageBlobDeadLetterDestination
-  return object({ resourceId: resourceId?.toLowerCase(), container: blobContainerName })
+  return { resourceId: resourceId?.toLowerCase(), container: blobContainerName }
 }
 
-function canonicalUrl(url: string | undefined): string | undefined {
-  return url !== undefined && URL.canParse(url) ? new URL(url).href : url
+const unless = <T>(fallback: T, value: T | undefined): T | undefined => (value === fallback ? undefined : value)
+
+// The service sends null where nothing is set, whatever the SDK's types say.
+const sorted = (values: readonly string[] | null | undefined): string[] => [...(values ?? [])].sort()
+
+function withoutNothing(json: UnknownRecord): UnknownRecord {
+  const members = Object.entries(json).map(([name, member]) => [
+    name,
+    isRecord(member) ? withoutNothing(member) : member,
+  ])
+  return Object.fromEntries(members.filter(([, member]) => !isNothing(member)))
 }
 
-/** A value that nobody here changes, so that any spelling will do. */
-function opaque(value: unknown): Canonical | undefined {
-  return value === undefined || value === null ? undefined : JSON.stringify(value)
-}
-
-// The service sends null where nothing is set, whatever the SDK's types say; hence the loose comparisons.
-function unless<T extends string | number>(fallback: T, value: T | string | number | undefined): Canonical | undefined {
-  return value == null || value === fallback ? undefined : value
-}
-
-function sorted(values: readonly string[] | undefined): Canonical | undefined {
-  return values == null || values.length === 0 ? undefined : [...values].sort()
-}
-
-function object(
-  entries: Readonly<Record<string, Canonical | undefined>>,
-): Readonly<Record<string, Canonical>> | undefined {
-  const present = Object.entries(entries).flatMap(([key, value]) => (value == null ? [] : [[key, value] as const]))
-  return present.length === 0 ? undefined : Object.fromEntries(present)
-}
+/** Does a member of JSON say no more than if it were missing? */
+export const isNothing = (value: unknown): boolean =>
+  [undefined, null, '', [], {}].some((nothing) => isDeepStrictEqual(value, nothing))

@@ -6,7 +6,7 @@ import type { DesiredSubscription } from './desired-subscription.ts'
 /** A setting that the SDK's model lacks. The SDK would lose it in a write. */
 export interface UnknownSetting {
   /** Where it lies below `properties`, in ARM's own spelling. */
-  readonly path: readonly [string, ...string[]]
+  readonly path: readonly string[]
   readonly value: unknown
 }
 
@@ -62,13 +62,11 @@ const operators: ReadonlySet<unknown> = new Set(filterOperators)
 export function findUnknownSettings(properties: unknown): UnknownSetting[] {
   const found: UnknownSetting[] = []
   const look = (value: unknown, known: true | Model, path: readonly string[]) => {
-    const [first, ...rest] = path
     if (known === true || !isRecord(value)) return
     for (const [key, inner] of Object.entries(value)) {
       const below = Object.hasOwn(known, key) ? known[key] : undefined
       if (below !== undefined) look(inner, below, [...path, key])
-      else if (inner !== null && key !== '__proto__')
-        found.push({ path: first === undefined ? [key] : [first, ...rest, key], value: inner })
+      else if (inner !== null && key !== '__proto__') found.push({ path: [...path, key], value: inner })
     }
   }
   look(properties, model, [])

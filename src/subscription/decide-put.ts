@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { resetToDefault, type Setting } from '../metadata/metadata.ts'
 import { isRecord, type UnknownRecord } from '../support/is-record.ts'
+import { isNothing } from './canonical-subscription.ts'
 import { isChanging } from './decide-upsert.ts'
 
 /** What is to be done about an event subscription that is always written whole. */
@@ -16,7 +16,7 @@ interface Refusal {
 }
 
 /** What differs between the kinds of event subscription. */
-interface PutRules {
+export interface PutRules {
   /** Why what exists must not be written. */
   refusalOf(properties: UnknownRecord): Refusal | undefined
   /** Puts what the metadata asks for over what exists. */
@@ -42,19 +42,6 @@ export function decidePut(existing: UnknownRecord | undefined, { refusalOf, merg
   return { action: 'put', because, properties }
 }
 
-/** A field that the metadata sets; `default` takes it out of what ARM holds. */
-export function settingEntry<Value>(
-  name: string,
-  setting: Setting<Value> | undefined,
-  toArm: (value: Value) => unknown = (value) => value,
-): UnknownRecord {
-  if (setting === undefined) return {}
-  return { [name]: setting === resetToDefault ? undefined : toArm(setting) }
-}
-
-export const withoutUndefined = (record: UnknownRecord): UnknownRecord =>
-  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined))
-
 /** For comparing: without nulls, empty texts, empty lists and empty objects, and resource ids in lower case. */
 function canonicalJson(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonicalJson)
@@ -62,9 +49,4 @@ function canonicalJson(value: unknown): unknown {
   if (!isRecord(value)) return value ?? undefined
   const members = Object.entries(value).map(([name, member]) => [name, canonicalJson(member)] as const)
   return Object.fromEntries(members.filter(([, member]) => !isNothing(member)))
-}
-
-function isNothing(value: unknown): boolean {
-  if (Array.isArray(value)) return value.length === 0
-  return value === undefined || (isRecord(value) && Object.keys(value).length === 0)
 }

@@ -1,11 +1,27 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { EventSubscription, EventSubscriptionUpdateParameters } from '@azure/arm-eventgrid'
+import type {
+  EventSubscription,
+  EventSubscriptionUpdateParameters,
+  WebHookEventSubscriptionDestination,
+} from '@azure/arm-eventgrid'
 import { isRecord } from '../support/is-record.ts'
-import { type Canonical, canonicalSubscription, isStatic, isWebHook, writableFields } from './canonical-subscription.ts'
+import {
+  type CanonicalSubscription,
+  canonicalSubscription,
+  isStatic,
+  isWebHook,
+  type WritableField,
+  writableFields,
+} from './canonical-subscription.ts'
 import { carriedSettings, type UnknownSetting } from './carry-over.ts'
 import type { DesiredSubscription } from './desired-subscription.ts'
-import { type MergedCredentials, maxCredentials, mergeCredentials } from './merge-credentials.ts'
-import { credentialsOf, isDeliveryAttribute, mergeSubscription } from './merge-subscription.ts'
+import {
+  credentialsOf,
+  isDeliveryAttribute,
+  maxCredentials,
+  mergeCredentials,
+  mergeSubscription,
+} from './merge-subscription.ts'
 
 /** An event subscription as it exists in Azure, with what ARM hides in its plain answer joined in. */
 export interface ExistingSubscription {
@@ -15,17 +31,23 @@ export interface ExistingSubscription {
   readonly unknownSettings: readonly UnknownSetting[]
 }
 
-/** What {@link decideUpsert} decides. Bodies hold secrets: they go to the SDK and nowhere else. */
+/** What {@link decideUpsert} decides. */
 export type Upsert =
-  | { readonly action: 'create'; readonly body: EventSubscription }
   | { readonly action: 'keep' }
-  | ({ readonly action: 'patch'; readonly body: EventSubscriptionUpdateParameters } & Change)
-  | ({ readonly action: 'replace'; readonly body: EventSubscription } & Change)
+  | Write
   /** Somebody's change is under way: read again when it may have ended. */
   | { readonly action: 'wait'; readonly state: string }
   | { readonly action: 'refuse'; readonly because: string; readonly fix: string }
 
+/** A decision to write. Bodies hold secrets: they go to the SDK and nowhere else. */
+export type Write =
+  | { readonly action: 'create'; readonly body: EventSubscription }
+  | ({ readonly action: 'patch'; readonly body: EventSubscriptionUpdateParameters } & Change)
+  | ({ readonly action: 'replace'; readonly body: EventSubscription } & Change)
+
 interface Change {
+  /** Only `settings` takes something away that somebody else may have set. */
+  readonly difference: 'credential' | 'broken' | 'settings'
   readonly carryOver: readonly UnknownSetting[]
   /** The differing top-level fields, with what differs in them, for the log. */
   readonly because: string
@@ -46,11 +68,9 @@ export const isActive = ({ provisioningState: state }: EventSubscription): boole
 export function decideUpsert(existing: ExistingSubscription | undefined, desired: DesiredSubscription): Upsert {
   if (!existing) return { action: 'create', body: mergeSubscription(undefined, desired) }
   const { subscription } = existing
-  const { provisioningState: state = 'Succeeded' } = subscription
+  const { destination, provisioningState: state = 'Succeeded' } = subscription
   if (isChanging(subscription)) return { action: 'wait', state }
-
-  const elsewhere = otherDestination(subscription)
-  if (elsewhere !== undefined) return decideOtherDestination(existing, desired, elsewhere)
+  if (!isWebHook(destination)) return decideOtherDestination(existing, desired)
 
   const body = mergeSubscription(subscription, desired)
   const before = canonicalSubscription(subscription)
@@ -67,7 +87,8 @@ export function decideUpsert(existing: ExistingSubscription | undefined, desired
       fix: `let the client read it (action Microsoft.EventGrid/eventSubscriptions/getDeliveryAttributes/action), or remove the attribute`,
     }
   }
-  const credentials = mergedCredentials(subscription, desired)
+  const ours = desired.deliveryCredential?.reveal()
+  const credentials = ours === undefined ? undefined : mergeCredentials(credentialsOf(destination), ours)
   const because = [
     ...(state === 'Succeeded' ? [] : [`it is ${state}`]),
     ...(credentials?.added ? ['our delivery credential is missing'] : []),
@@ -75,92 +96,30 @@ export function decideUpsert(existing: ExistingSubscription | undefined, desired
       ? [`other ${differing.map((field) => withParts(field, before[field], after[field])).join(', ')}`]
       : []),
   ].join(', ')
-  const warnings = [...movedHost(subscription, desired), ...removedCredentials(credentials)]
+  const warnings = [...movedHost(destination, desired), ...(credentials?.removed ? [tooManyCredentials] : [])]
   const carryOver = carriedSettings(existing.unknownSettings, desired)
-  if (put) return { action: 'replace', body, carryOver, because, warnings }
+  const difference = kindOfDifference(differing, before, after)
+  if (put) return { action: 'replace', body, difference, carryOver, because, warnings }
   const patch: EventSubscriptionUpdateParameters = Object.fromEntries(differing.map((field) => [field, body[field]]))
   const carried = carryOver.filter(({ path: [field] }) => differing.some((name) => name === field))
-  return { action: 'patch', body: patch, carryOver: carried, because, warnings }
-}
-
-/** What a write would change (pure). Only `settings` takes something away that somebody else may have set. */
-export function kindOfDifference(
-  existing: ExistingSubscription | undefined,
-  upsert: Extract<Upsert, { readonly body: unknown }>,
-): 'missing' | 'credential' | 'broken' | 'settings' {
-  if (!existing || upsert.action === 'create') return 'missing'
-  const before = canonicalSubscription(existing.subscription)
-  const after = canonicalSubscription({ ...existing.subscription, ...upsert.body })
-  const differing = differingNames(before, after, writableFields)
-  if (differing.length === 0) return 'broken'
-  const parts = differingParts(before.destination, after.destination)
-  return differing.every((field) => field === 'destination') && parts?.every((part) => part === 'attributes')
-    ? 'credential'
-    : 'settings'
-}
-
-/** A plain answer of ARM with what it hides as we want it: our credential, and the query of the URL. */
-export function assumeHidden(
-  { subscription, unknownSettings }: ExistingSubscription,
-  { endpointUrl, deliveryCredential }: DesiredSubscription,
-): ExistingSubscription {
-  const { destination } = subscription
-  if (!isWebHook(destination)) return { subscription, unknownSettings }
-  const { endpointBaseUrl, deliveryAttributeMappings: mappings } = destination
-  const isOurUrl = endpointBaseUrl !== undefined && endpointBaseUrl === endpointUrl.split('?')[0]
-  const url = isOurUrl ? endpointUrl : (endpointBaseUrl ?? endpointUrl)
-  const value = deliveryCredential?.reveal()
-  return {
-    subscription: {
-      ...subscription,
-      destination: {
-        ...destination,
-        endpointUrl: url,
-        ...(mappings && {
-          deliveryAttributeMappings: mappings.map((mapping) =>
-            value !== undefined && isDeliveryAttribute(mapping) && isStatic(mapping) ? { ...mapping, value } : mapping,
-          ),
-        }),
-      },
-    },
-    unknownSettings,
-  }
+  return { action: 'patch', body: patch, difference, carryOver: carried, because, warnings }
 }
 
 /** Does it deliver to the endpoint of the metadata? The query is not compared. */
-export function delivers({ subscription }: ExistingSubscription, { endpointUrl }: DesiredSubscription): boolean {
+export function delivers({ subscription }: ExistingSubscription, { subscriberEndpoint }: DesiredSubscription): boolean {
   const { destination } = subscription
   const existing = isWebHook(destination) ? (destination.endpointBaseUrl ?? destination.endpointUrl) : undefined
-  return existing?.split('?')[0] === endpointUrl.split('?')[0]
-}
-
-/** The settings as text that compares. The values of attributes are left out: replicas add their credentials all the time. */
-export function settingsText({ subscription }: ExistingSubscription): string {
-  const { destination } = subscription
-  const webHook = isWebHook(destination) ? destination : undefined
-  const mappings = webHook?.deliveryAttributeMappings?.filter((mapping) => !isDeliveryAttribute(mapping))
-  return JSON.stringify(
-    canonicalSubscription({
-      ...subscription,
-      ...(webHook && { destination: { ...webHook, ...(mappings && { deliveryAttributeMappings: mappings }) } }),
-    }),
-  )
-}
-
-function otherDestination({
-  destination,
-  deliveryWithResourceIdentity: wrapped,
-}: EventSubscription): string | undefined {
-  if (isWebHook(destination)) return undefined
-  if (wrapped) return `${wrapped.destination?.endpointType ?? 'another destination'} by a managed identity`
-  return destination?.endpointType ?? 'a destination of an unknown type'
+  return existing?.split('?')[0] === subscriberEndpoint.split('?')[0]
 }
 
 function decideOtherDestination(
   { subscription, unknownSettings }: ExistingSubscription,
   desired: DesiredSubscription,
-  elsewhere: string,
 ): Upsert {
+  const { destination, deliveryWithResourceIdentity: wrapped } = subscription
+  const elsewhere = wrapped
+    ? `${wrapped.destination?.endpointType ?? 'another destination'} by a managed identity`
+    : (destination?.endpointType ?? 'a destination of an unknown type')
   if (!desired.replaceDestination) {
     return {
       action: 'refuse',
@@ -172,6 +131,7 @@ function decideOtherDestination(
   return {
     action: 'replace',
     body: mergeSubscription(subscription, desired),
+    difference: 'settings',
     carryOver,
     because: `it delivers to ${elsewhere}`,
     warnings: [
@@ -180,27 +140,39 @@ function decideOtherDestination(
   }
 }
 
+function kindOfDifference(
+  differing: readonly WritableField[],
+  before: CanonicalSubscription,
+  after: CanonicalSubscription,
+): Change['difference'] {
+  if (differing.length === 0) return 'broken'
+  const parts = differingParts(before.destination, after.destination)
+  return differing.every((field) => field === 'destination') && parts?.every((part) => part === 'attributes')
+    ? 'credential'
+    : 'settings'
+}
+
 function differingNames<Name extends string>(
-  before: Partial<Record<Name, Canonical>>,
-  after: Partial<Record<Name, Canonical>>,
+  before: Partial<Record<Name, unknown>>,
+  after: Partial<Record<Name, unknown>>,
   names: readonly Name[],
 ): Name[] {
   return names.filter((name) => !isDeepStrictEqual(before[name], after[name]))
 }
 
 /** For the log: `destination (attributes)`. `destination` alone would not tell a new credential from a new endpoint. */
-function withParts(field: string, before: Canonical | undefined, after: Canonical | undefined): string {
+function withParts(field: string, before: unknown, after: unknown): string {
   const parts = differingParts(before, after)
   return parts ? `${field} (${parts.join(', ')})` : field
 }
 
-function differingParts(before: Canonical | undefined, after: Canonical | undefined): string[] | undefined {
+function differingParts(before: unknown, after: unknown): string[] | undefined {
   if (before === undefined || after === undefined || !isRecord(before) || !isRecord(after)) return undefined
   return differingNames(before, after, Object.keys({ ...before, ...after }))
 }
 
 /** Does a setting vanish? A PATCH clears nothing, neither without the field nor with null. Only a PUT does. */
-function clears(before: Canonical | undefined, after: Canonical | undefined): boolean {
+function clears(before: unknown, after: unknown): boolean {
   if (before === undefined) return false
   if (after === undefined) return true
   if (!isRecord(before) || !isRecord(after)) return false
@@ -219,26 +191,17 @@ function hiddenAttribute({ destination }: EventSubscription): string | undefined
   return unreadable?.name
 }
 
-function mergedCredentials(
-  { destination }: EventSubscription,
-  { deliveryCredential }: DesiredSubscription,
-): MergedCredentials | undefined {
-  if (!deliveryCredential || !isWebHook(destination)) return undefined
-  return mergeCredentials(credentialsOf(destination), deliveryCredential.reveal())
-}
+const tooManyCredentials =
+  `the event subscription holds at most ${maxCredentials} delivery credentials, so the oldest is ` +
+  `removed; replicas with more secrets than that use the same event subscription`
 
-function removedCredentials(credentials: MergedCredentials | undefined): string[] {
-  if (!credentials || credentials.removed === 0) return []
-  return [
-    `the event subscription holds at most ${maxCredentials} delivery credentials, so the oldest is ` +
-      `removed; replicas with more secrets than that use the same event subscription`,
-  ]
-}
-
-function movedHost({ destination }: EventSubscription, { endpointUrl }: DesiredSubscription): string[] {
-  const existing = isWebHook(destination) ? (destination.endpointUrl ?? destination.endpointBaseUrl) : undefined
+function movedHost(
+  { endpointUrl, endpointBaseUrl }: WebHookEventSubscriptionDestination,
+  { subscriberEndpoint }: DesiredSubscription,
+): string[] {
+  const existing = endpointUrl ?? endpointBaseUrl
   if (!existing || !URL.canParse(existing)) return []
   const from = new URL(existing).host
-  const to = new URL(endpointUrl).host
+  const to = new URL(subscriberEndpoint).host
   return from === to ? [] : [`moving the event subscription from ${from} to ${to}: ${from} gets no more events of it`]
 }

@@ -2,25 +2,22 @@ import { certificateRemedy } from '../core/certificate-fault.ts'
 import { emulatorFixes, fixFor, isEmulator, roleFix, silentEmulatorFix } from '../core/emulator-fix.ts'
 import type { BindingErrorCode, BindingErrorParts } from '../core/errors.ts'
 import { scrub } from '../core/scrub.ts'
+import type { InputMetadata } from '../metadata/metadata.ts'
 import { showUrl } from '../metadata/redact.ts'
 import { shellWord } from '../support/text.ts'
 import type { ArmFailure } from './arm-failure.ts'
 import { judgeFailure } from './judge-failure.ts'
 import type { SubscriptionPath } from './subscription-path.ts'
 
-export interface FailureContext {
+type Named = 'subscriptionId' | 'eventSubscriptionName' | 'clientId' | 'subscriberEndpoint' | 'handshakePort'
+
+/** What an explanation names, and must not show. `handshakePort` 0: a port that is only known once it listens. */
+export interface FailureContext extends Pick<InputMetadata, Named> {
   readonly scopeId: string
   /** Where ARM keeps the event subscription: it decides which role allows to write it. */
   readonly pathKind: SubscriptionPath['kind'] | 'namespaceTopic'
   /** The scope is a namespace, of which only the host name is read. @default false */
   readonly isHostRead?: boolean
-  readonly subscriptionId: string
-  readonly eventSubscriptionName: string
-  /** The client that needs the role, where it is known. */
-  readonly clientId: string | undefined
-  readonly subscriberEndpoint: string
-  /** Where the handshake must arrive; 0: a port that is only known once it listens. */
-  readonly handshakePort: number
   readonly resourceManager: string
   /** Texts that must not be shown, should Azure repeat them. */
   readonly secrets: readonly string[]
@@ -37,23 +34,31 @@ const roleOf = (pathKind: FailureContext['pathKind']) =>
 
 /** Explains a failed ARM call. A retryable failure has the code TIMEOUT, because that is what it ends in. */
 export function explainFailure(failure: ArmFailure, context: FailureContext): Explanation {
+  const { status, code, requestId } = failure
+  const explained = explain(failure, context)
+  return {
+    ...explained,
+    details: {
+      ...(status !== undefined && { status }),
+      ...(code !== undefined && { azureCode: scrub(code, context.secrets) }),
+      ...(requestId !== undefined && { requestId: scrub(requestId, context.secrets) }),
+      ...explained.details,
+    },
+  }
+}
+
+function explain(failure: ArmFailure, context: FailureContext): Explanation {
   const { scopeId, subscriptionId } = context
   const fix = (emulator: string, azure: string) => fixFor(context.resourceManager, emulator, azure)
   const said = quote(failure, context)
-  const details = {
-    ...(failure.status !== undefined && { status: failure.status }),
-    ...(failure.code !== undefined && { azureCode: scrub(failure.code, context.secrets) }),
-    ...(failure.requestId !== undefined && { requestId: scrub(failure.requestId, context.secrets) }),
-  }
   switch (judgeFailure(failure)) {
     case 'handshake':
-      return explainHandshake(failure, context, details)
+      return explainHandshake(failure, context)
     case 'credentials':
       return {
         code: 'CREDENTIALS_REJECTED',
         what: `Azure Resource Manager rejected the token ${said}`,
         fix: `check that the client belongs to the tenant of subscription ${subscriptionId}, and that azureEnvironment is right`,
-        details,
       }
     case 'permission': {
       const client = context.clientId ?? clientNamedBy(failure.message)
@@ -63,7 +68,6 @@ export function explainFailure(failure: ArmFailure, context: FailureContext): Ex
         code: 'PERMISSION_DENIED',
         what: `the client may not ${denied} ${scopeId} ${said}`,
         fix: context.isHostRead ? `set namespaceEndpoint, or ${role}` : role,
-        details,
       }
     }
     case 'provider':
@@ -78,7 +82,6 @@ export function explainFailure(failure: ArmFailure, context: FailureContext): Ex
             'az provider show --namespace Microsoft.EventGrid --query registrationState',
           ].join('\n'),
         ),
-        details,
       }
     case 'scope': {
       const fields = scopeId.includes('/namespaces/') ? 'namespaceTopic' : 'scope and subscriptionId'
@@ -86,7 +89,6 @@ export function explainFailure(failure: ArmFailure, context: FailureContext): Ex
         code: 'SCOPE_NOT_FOUND',
         what: `there is no ${scopeId} ${said}`,
         fix: fix(emulatorFixes.scope, `check ${fields}, and that the resource exists`),
-        details,
       }
     }
     case 'rejected':
@@ -94,29 +96,23 @@ export function explainFailure(failure: ArmFailure, context: FailureContext): Ex
         code: 'SUBSCRIPTION_REJECTED',
         what: `the event subscription ${context.eventSubscriptionName} was refused ${said}`,
         fix: 'change the setting that Azure names',
-        details,
       }
     case 'passing':
-      return { code: 'TIMEOUT', ...explainPassing(failure, context, said), details }
+      return { code: 'TIMEOUT', ...explainPassing(failure, context, said) }
   }
 }
 
 const overHttps = 'its name must resolve, and its certificate must be valid and not self-signed'
 const noAnswer = `the endpoint must be reachable from the internet, ${overHttps}`
 
-function explainHandshake(
-  failure: ArmFailure,
-  context: FailureContext,
-  details: Readonly<Record<string, unknown>>,
-): Explanation {
-  const { subscriberEndpoint, secrets } = context
-  const unreachable = isEmulator(context.resourceManager) ? ingressRule(context) : noAnswer
-  const endpoint = showUrl(subscriberEndpoint)
-  const path = new URL(subscriberEndpoint).pathname
+function explainHandshake(failure: ArmFailure, context: FailureContext): Explanation {
+  const endpoint = showUrl(context.subscriberEndpoint)
+  const path = new URL(context.subscriberEndpoint).pathname
   const named = /Http (?<method>[A-Z]+) request failed with response code (?<answer>\w+)/i.exec(failure.message)?.groups
   const method = named?.method?.toUpperCase() ?? 'OPTIONS'
   const answer = named?.answer
-  const base = { code: 'HANDSHAKE_FAILED', details: { ...details, endpoint, ...(answer && { answer }) } } as const
+  const base = { code: 'HANDSHAKE_FAILED', details: { endpoint, ...(answer && { answer }) } } as const
+  const failed = `the handshake with ${endpoint} failed`
 
   if (failure.kind === 'manual') {
     return {
@@ -125,29 +121,22 @@ function explainHandshake(
       fix: `route ${path} to handshakePort unchanged, so that this binding answers the handshake`,
     }
   }
-  if (answer === undefined) {
-    const said = scrub(failure.message, secrets)
-    return { ...base, what: `the handshake with ${endpoint} failed (Event Grid says: ${said})`, fix: unreachable }
-  }
-  if (/^unknown$/i.test(answer)) {
-    return { ...base, what: `the handshake with ${endpoint} failed: ${method} got no HTTP answer`, fix: unreachable }
-  }
-  const what = `the handshake with ${endpoint} failed: ${method} was answered ${answer}`
-  if (/^(503|ServiceUnavailable)$/i.test(answer)) {
+  if (answer === undefined || /^unknown$/i.test(answer)) {
+    const said = scrub(failure.message, context.secrets)
     return {
       ...base,
-      what,
-      fix:
-        `if the ingress controller logs 503 for ${method} ${path}, delete its pod so that it restarts; ` +
-        `afterwards the same request returns 200`,
+      what: answer === undefined ? `${failed} (Event Grid says: ${said})` : `${failed}: ${method} got no HTTP answer`,
+      fix: isEmulator(context.resourceManager) ? ingressRule(context) : noAnswer,
     }
   }
   return {
     ...base,
-    what,
-    fix:
-      `something in front of the binding answers in its place: route ${path} of the public endpoint to ` +
-      `handshakePort, without authentication or redirects`,
+    what: `${failed}: ${method} was answered ${answer}`,
+    fix: /^(503|ServiceUnavailable)$/i.test(answer)
+      ? `if the ingress controller logs 503 for ${method} ${path}, delete its pod so that it restarts; ` +
+        `afterwards the same request returns 200`
+      : `something in front of the binding answers in its place: route ${path} of the public endpoint to ` +
+        `handshakePort, without authentication or redirects`,
   }
 }
 

@@ -60,8 +60,8 @@ const maxJitterMs = 30_000
 
 /**
  * Decides whether a replica writes (pure). A missing event subscription and a missing credential are written at once: that
- * takes nothing from
- * anybody. Settings of others are replaced only where they rest, so that two deployments that share a name do not take turns.
+ * takes nothing from anybody. Settings of others are replaced only where they rest, so that two deployments that share a
+ * name do not take turns.
  */
 export function decideTurn({ kind, changesSeen, waits, ageMs, replicas, random }: Difference): Turn {
   const spread = fleetSpreadMs(replicas)

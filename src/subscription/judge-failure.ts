@@ -40,7 +40,7 @@ const passingOperations = [
 
 /** Judges a failure by its code. Not every 409 is a conflict: an unregistered provider is answered 409 as well. */
 export function judgeFailure(failure: ArmFailure): Verdict {
-  const { kind, status, message, targets } = failure
+  const { kind, status, message, targets = [] } = failure
   const code = failure.code?.toLowerCase() ?? ''
   if (kind === 'manual') return 'handshake'
   if (passingKinds.has(kind)) return 'passing'

@@ -5,11 +5,10 @@ import type {
   EventSubscriptionFilter,
   WebHookEventSubscriptionDestination,
 } from '@azure/arm-eventgrid'
-import { deliveryTokenHeader } from '../core/delivery-credential.ts'
+import { deliveryTokenHeader, splitDeliveryCredentials } from '../core/delivery-credential.ts'
 import { type AdvancedFilter, resetToDefault, type Setting } from '../metadata/metadata.ts'
-import { areAllEventTypes, isStatic, isWebHook } from './canonical-subscription.ts'
+import { areAllEventTypes, isNothing, isStatic, isWebHook } from './canonical-subscription.ts'
 import type { DesiredSubscription } from './desired-subscription.ts'
-import { mergeCredentials } from './merge-credentials.ts'
 
 /**
  * The complete event subscription to write: the settings of the metadata over the existing ones. The operator's other settings
@@ -20,23 +19,20 @@ export function mergeSubscription(
   desired: DesiredSubscription,
 ): EventSubscription {
   const { settings } = desired
-  const filter = mergeFilter(existing?.filter, settings)
-  const labels = pick(settings.labels, existing?.labels)
-  const retryPolicy = {
-    ...optional('maxDeliveryAttempts', pick(settings.maxDeliveryAttempts, existing?.retryPolicy?.maxDeliveryAttempts)),
-    ...optional(
-      'eventTimeToLiveInMinutes',
-      pick(settings.eventTimeToLiveMinutes, existing?.retryPolicy?.eventTimeToLiveInMinutes),
-    ),
-  }
+  const { filter, labels, expirationTimeUtc, retryPolicy } = existing ?? {}
   return {
     destination: mergeWebHook(isWebHook(existing?.destination) ? existing.destination : undefined, desired),
-    ...(Object.keys(filter).length > 0 && { filter }),
-    ...(labels && labels.length > 0 && { labels: [...labels] }),
-    ...optional('expirationTimeUtc', existing?.expirationTimeUtc),
     eventDeliverySchema: settings.eventDeliverySchema,
-    ...(Object.keys(retryPolicy).length > 0 && { retryPolicy }),
-    ...mergeDeadLetter(existing, settings),
+    ...present({
+      filter: mergeFilter(filter, settings),
+      labels: pick(settings.labels, labels)?.slice(),
+      expirationTimeUtc,
+      retryPolicy: present({
+        maxDeliveryAttempts: pick(settings.maxDeliveryAttempts, retryPolicy?.maxDeliveryAttempts),
+        eventTimeToLiveInMinutes: pick(settings.eventTimeToLiveMinutes, retryPolicy?.eventTimeToLiveInMinutes),
+      }),
+      ...mergeDeadLetter(existing, settings),
+    }),
   }
 }
 
@@ -50,9 +46,30 @@ export function credentialsOf(destination: WebHookEventSubscriptionDestination |
   return mapping && isStatic(mapping) ? (mapping.value ?? undefined) : undefined
 }
 
+/** The most credentials that the delivery attribute holds: enough for a rotation that starts before the last one ended. */
+export const maxCredentials = 3
+
+/** Leaves out what no replica wrote, such as the word `Hidden` that ARM shows in place of a secret. */
+const credentialPattern = /^[\w-]{1,100}\.[\w-]{1,200}$/
+
+/**
+ * Adds our credential to the delivery attribute, in front of those of other replicas. Replicas of an old and a new
+ * version run side by side during a roll-out, and each must find its own.
+ *
+ * @returns the `value` to write (the existing one where it holds ours already), whether ours was `added`, and how many
+ * credentials of others had to go, the oldest first
+ */
+export function mergeCredentials(existing: string | undefined, ours: string) {
+  const present = splitDeliveryCredentials(existing ?? '')
+  if (existing !== undefined && present.includes(ours)) return { value: existing, added: false, removed: 0 }
+  const others = [...new Set(present)].filter((credential) => credentialPattern.test(credential))
+  const kept = others.slice(0, maxCredentials - 1)
+  return { value: [ours, ...kept].join(','), added: true, removed: others.length - kept.length }
+}
+
 function mergeWebHook(
   existing: WebHookEventSubscriptionDestination | undefined,
-  { endpointUrl, deliveryCredential, entra, settings }: DesiredSubscription,
+  { subscriberEndpoint, deliveryAuthentication: delivery, deliveryCredential, settings }: DesiredSubscription,
 ): WebHookEventSubscriptionDestination {
   const mappings = (existing?.deliveryAttributeMappings ?? []).filter((mapping) => !isDeliveryAttribute(mapping))
   if (deliveryCredential) {
@@ -61,17 +78,20 @@ function mergeWebHook(
   }
   return {
     endpointType: 'WebHook',
-    endpointUrl,
-    ...optional('maxEventsPerBatch', pick(settings.maxEventsPerBatch, existing?.maxEventsPerBatch)),
-    ...optional(
-      'preferredBatchSizeInKilobytes',
-      pick(settings.preferredBatchSizeInKilobytes, existing?.preferredBatchSizeInKilobytes),
-    ),
-    ...(entra && {
-      azureActiveDirectoryTenantId: entra.tenantId,
-      azureActiveDirectoryApplicationIdOrUri: entra.applicationIdOrUri,
+    endpointUrl: subscriberEndpoint,
+    ...present({
+      maxEventsPerBatch: pick(settings.maxEventsPerBatch, existing?.maxEventsPerBatch),
+      preferredBatchSizeInKilobytes: pick(
+        settings.preferredBatchSizeInKilobytes,
+        existing?.preferredBatchSizeInKilobytes,
+      ),
+      deliveryAttributeMappings: mappings,
     }),
-    ...(mappings.length > 0 && { deliveryAttributeMappings: mappings }),
+    // Entra-secured delivery is switched off where deliveries prove themselves otherwise.
+    ...(delivery.kind === 'entra' && {
+      azureActiveDirectoryTenantId: delivery.tenantId,
+      azureActiveDirectoryApplicationIdOrUri: delivery.clientId,
+    }),
   }
 }
 
@@ -79,18 +99,20 @@ function mergeFilter(
   existing: EventSubscriptionFilter | undefined,
   settings: DesiredSubscription['settings'],
 ): EventSubscriptionFilter {
-  const subjectBeginsWith = pick(settings.subjectBeginsWith, existing?.subjectBeginsWith)
-  const subjectEndsWith = pick(settings.subjectEndsWith, existing?.subjectEndsWith)
   const eventTypes = pick(settings.includedEventTypes, existing?.includedEventTypes)
-  const advancedFilters = pick(settings.advancedFilters && asArm(settings.advancedFilters), existing?.advancedFilters)
-  return {
-    ...(subjectBeginsWith && { subjectBeginsWith }),
-    ...(subjectEndsWith && { subjectEndsWith }),
-    ...(eventTypes && !areAllEventTypes(eventTypes) && { includedEventTypes: [...eventTypes] }),
-    ...(existing?.isSubjectCaseSensitive && { isSubjectCaseSensitive: true }),
-    ...(existing?.enableAdvancedFilteringOnArrays && { enableAdvancedFilteringOnArrays: true }),
-    ...(advancedFilters && advancedFilters.length > 0 && { advancedFilters: [...advancedFilters] }),
-  }
+  const filters = pick<readonly (AdvancedFilter | AdvancedFilterUnion)[]>(
+    settings.advancedFilters,
+    existing?.advancedFilters,
+  )
+  return present({
+    subjectBeginsWith: pick(settings.subjectBeginsWith, existing?.subjectBeginsWith),
+    subjectEndsWith: pick(settings.subjectEndsWith, existing?.subjectEndsWith),
+    includedEventTypes: areAllEventTypes(eventTypes) ? undefined : eventTypes?.slice(),
+    isSubjectCaseSensitive: existing?.isSubjectCaseSensitive,
+    enableAdvancedFilteringOnArrays: existing?.enableAdvancedFilteringOnArrays,
+    // The SDK's union wants each operator as a literal with its own kind of value; metadata has checked that they fit.
+    advancedFilters: filters?.map((filter) => ({ ...filter }) as AdvancedFilterUnion),
+  })
 }
 
 /** Metadata changes the dead-letter destination; a managed identity for it stays, because it is the operator's. */
@@ -98,13 +120,8 @@ function mergeDeadLetter(
   existing: EventSubscription | undefined,
   { deadLetter }: DesiredSubscription['settings'],
 ): Pick<EventSubscription, 'deadLetterDestination' | 'deadLetterWithResourceIdentity'> {
-  const wrapped = existing?.deadLetterWithResourceIdentity ?? undefined
-  if (deadLetter === undefined) {
-    return {
-      ...optional('deadLetterDestination', existing?.deadLetterDestination),
-      ...optional('deadLetterWithResourceIdentity', wrapped),
-    }
-  }
+  const { deadLetterDestination, deadLetterWithResourceIdentity: wrapped } = existing ?? {}
+  if (deadLetter === undefined) return present({ deadLetterDestination, deadLetterWithResourceIdentity: wrapped })
   if (deadLetter === resetToDefault) return {}
   const destination = {
     endpointType: 'StorageBlob' as const,
@@ -116,19 +133,17 @@ function mergeDeadLetter(
     : { deadLetterDestination: destination }
 }
 
-function asArm(filters: Setting<readonly AdvancedFilter[]>): Setting<readonly AdvancedFilterUnion[]> {
-  // The SDK's union wants each operator as a literal with its own kind of value; metadata has checked that they fit.
-  return filters === resetToDefault ? filters : filters.map((filter) => ({ ...filter }) as AdvancedFilterUnion)
-}
-
 function pick<T>(setting: Setting<T> | undefined, existing: T | null | undefined): T | undefined {
   if (setting === resetToDefault) return undefined
   return setting ?? existing ?? undefined
 }
 
-/** The entry; empty without a value. The service's null counts as none. */
-function optional<K extends string, T>(key: K, value: T | null | undefined): { [P in K]?: T } {
-  const entry: { [P in K]?: T } = {}
-  if (value !== undefined && value !== null) entry[key] = value
-  return entry
+/** The fields that say something: without the service's null, and without what is empty or false. */
+function present<Fields extends object>(fields: Fields): { [Key in keyof Fields]?: NonNullable<Fields[Key]> } {
+  const found: { [Key in keyof Fields]?: NonNullable<Fields[Key]> } = {}
+  for (const key in fields) {
+    const value = fields[key]
+    if (value && !isNothing(value)) found[key] = value
+  }
+  return found
 }

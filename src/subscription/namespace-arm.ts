@@ -1,8 +1,7 @@
 import { RestError } from '@azure/core-rest-pipeline'
 import type { SteadyClock } from '../support/clock.ts'
 import { isRecord, type UnknownRecord } from '../support/is-record.ts'
-import { createArmCaller } from './arm-caller.ts'
-import { type ArmClientOptions, resourceManagerOf } from './arm-client.ts'
+import { type ArmClientOptions, createArmCaller, resourceManagerOf } from './arm-client.ts'
 import { ArmFailureError } from './arm-failure.ts'
 import { type CallLimits, pauseWithin } from './call-limits.ts'
 

@@ -1,20 +1,13 @@
 import type { SteadyClock } from '../support/clock.ts'
 import type { CallLimits } from './call-limits.ts'
-import {
-  assumeHidden,
-  decideUpsert,
-  delivers,
-  type ExistingSubscription,
-  isChanging,
-  kindOfDifference,
-  settingsText,
-  type Upsert,
-} from './decide-upsert.ts'
+import { canonicalSubscription, isStatic, isWebHook } from './canonical-subscription.ts'
+import { decideUpsert, delivers, type ExistingSubscription, isChanging, type Upsert } from './decide-upsert.ts'
 import type { DesiredSubscription } from './desired-subscription.ts'
 import { decideTurn, type Turn } from './fleet-pace.ts'
+import { isDeliveryAttribute } from './merge-subscription.ts'
 import type { SubscriptionApi } from './subscription-api.ts'
 
-export interface ReadAndDecideOptions {
+interface ReadAndDecideOptions {
   readonly api: Pick<SubscriptionApi, 'read'>
   readonly replicas: number
   /** Deliveries that were handled so far. */
@@ -24,14 +17,14 @@ export interface ReadAndDecideOptions {
 }
 
 /** What to compare the event subscription with. */
-export interface Wanted {
+interface Wanted {
   readonly desired: DesiredSubscription
   /** How often this replica has waited and read again without writing. */
   readonly waits: number
 }
 
 /** What a read has shown, and what to do about it. */
-export interface Decision {
+interface Decision {
   readonly existing: ExistingSubscription | undefined
   readonly upsert: Upsert
   /** Whether it is this replica's turn to write; absent where nothing has to be written. */
@@ -51,7 +44,7 @@ export function createReadAndDecide({ api, replicas, handled, clock, random }: R
     const upsert = decideUpsert(existing, desired)
     if (upsert.action === 'wait') changes.afterRead(existing)
     if (!('body' in upsert)) return { existing, upsert }
-    const kind = kindOfDifference(existing, upsert)
+    const kind = upsert.action === 'create' ? 'missing' : upsert.difference
     const ageMs = clock.elapsed() - readAt
     const changesSeen = changes.afterRead(existing, handledElsewhere(existing, desired))
     return { existing, upsert, turn: decideTurn({ kind, ageMs, changesSeen, waits, replicas, random: random() }) }
@@ -74,6 +67,33 @@ export function createReadAndDecide({ api, replicas, handled, clock, random }: R
     /** To be called after a write, also after one that failed. */
     afterWrite: changes.forgetLastRead,
   }
+}
+
+/** A plain answer of ARM with what it hides as we want it: our credential, and the query of the URL. */
+function assumeHidden(
+  { subscription, unknownSettings }: ExistingSubscription,
+  { subscriberEndpoint, deliveryCredential }: DesiredSubscription,
+): ExistingSubscription {
+  const { destination } = subscription
+  if (!isWebHook(destination)) return { subscription, unknownSettings }
+  const shown = destination.endpointBaseUrl ?? subscriberEndpoint
+  const endpointUrl = shown === subscriberEndpoint.split('?')[0] ? subscriberEndpoint : shown
+  const value = deliveryCredential?.reveal()
+  const deliveryAttributeMappings = (destination.deliveryAttributeMappings ?? []).map((mapping) =>
+    value !== undefined && isDeliveryAttribute(mapping) && isStatic(mapping) ? { ...mapping, value } : mapping,
+  )
+  const assumed = { ...destination, endpointUrl, deliveryAttributeMappings }
+  return { subscription: { ...subscription, destination: assumed }, unknownSettings }
+}
+
+/** The settings as text that compares. Our delivery attribute is left out: replicas add their credentials all the time. */
+function settingsText({ subscription }: ExistingSubscription): string {
+  const { destination } = subscription
+  if (!isWebHook(destination)) return JSON.stringify(canonicalSubscription(subscription))
+  const { deliveryAttributeMappings: mappings } = destination
+  const others = (mappings ?? []).filter((mapping) => !isDeliveryAttribute(mapping))
+  const shown = { ...destination, deliveryAttributeMappings: others }
+  return JSON.stringify(canonicalSubscription({ ...subscription, destination: shown }))
 }
 
 /** Counts the changes by others that an upsert sees: operations under way, and settings that differ between two reads. */

@@ -9,6 +9,8 @@ import { type ExistingSubscription, isChanging } from './decide-upsert.ts'
 import { judgeFailure } from './judge-failure.ts'
 import type { SubscriptionCalls } from './subscription-calls.ts'
 
+type CallOptions = () => NonNullable<Parameters<SubscriptionCalls['get']>[0]>
+
 /**
  * Reads an event subscription. Its full URL and the values of secret attributes have calls of their own, which `plain` leaves out.
  *
@@ -16,7 +18,7 @@ import type { SubscriptionCalls } from './subscription-calls.ts'
  */
 export async function readSubscription(
   calls: SubscriptionCalls,
-  callOptions: () => NonNullable<Parameters<SubscriptionCalls['get']>[0]>,
+  callOptions: CallOptions,
   detail?: 'plain',
 ): Promise<ExistingSubscription | undefined> {
   let text: string | null | undefined
@@ -43,7 +45,7 @@ export async function readSubscription(
 async function withHidden(
   subscription: EventSubscription,
   calls: SubscriptionCalls,
-  callOptions: () => Parameters<SubscriptionCalls['get']>[0],
+  callOptions: CallOptions,
 ): Promise<EventSubscription> {
   const { destination } = subscription
   if (!isWebHook(destination)) return subscription

@@ -1,11 +1,20 @@
 import { BindingError, messageWithoutCode } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
+import type { EitherInput } from '../metadata/metadata.ts'
+import { backOff } from '../support/back-off.ts'
 import { pause, type SteadyClock } from '../support/clock.ts'
 import { readFailure } from './arm-failure.ts'
 import { explainFailure, type FailureContext } from './explain-failure.ts'
 import { judgeFailure, type Verdict } from './judge-failure.ts'
-import { decideRetryDelay, type FailedTry } from './retry-delay.ts'
-import type { UpsertOutcome } from './upsert-attempt.ts'
+
+export type WriteAction = 'created' | 'patched' | 'replaced'
+
+export interface UpsertOutcome {
+  /** `notPermitted`: it may not be read or written here, and is used as it is. */
+  readonly action: 'kept' | 'notPermitted' | WriteAction
+  /** When our own write was provisioned, in ms since 1970; absent where nothing was written. */
+  readonly wroteAt?: number
+}
 
 /** One attempt that failed. Holds no secret. */
 export interface FailedAttempt {
@@ -28,9 +37,8 @@ export interface Persistence {
 }
 
 export interface RepeatOptions extends Persistence {
-  readonly name: string
+  readonly input: Pick<EitherInput, 'eventSubscriptionName' | 'subscriptionTimeoutMs'>
   readonly scopeId: string
-  readonly timeoutMs: number
   /** One attempt, which ends by the deadline (milliseconds of the clock's `elapsed`). */
   readonly attemptOnce: (deadline: number) => Promise<UpsertOutcome>
   readonly context: () => FailureContext
@@ -50,8 +58,8 @@ const minAttemptMs = 250
  * @throws BindingError by the last failure, TIMEOUT (its cause is the last failure) or ABORTED
  */
 export async function repeatAttempts(options: RepeatOptions): Promise<UpsertOutcome> {
-  const { name, scopeId, timeoutMs, attemptOnce, signal, logger, patience, onAttempt, clock, random } = options
-  const { spreadMs = 0 } = options
+  const { input, scopeId, attemptOnce, signal, logger, patience, onAttempt, clock, random, spreadMs = 0 } = options
+  const { eventSubscriptionName: name, subscriptionTimeoutMs: timeoutMs } = input
   const started = clock.elapsed()
   let lastFailure: BindingError | undefined
 
@@ -65,11 +73,11 @@ export async function repeatAttempts(options: RepeatOptions): Promise<UpsertOutc
     } catch (error) {
       if (signal.aborted) throw aborted(name)
       const left = started + timeoutMs - clock.elapsed()
-      const failed = readAttempt(error, { context: options.context(), left, now: clock.now() })
+      const failed = judgeAttempt(error, options.context(), { left, now: clock.now() })
       const retryInMs = decidePause(failed, { attempt, patience, left, random: random(), spreadMs })
       onAttempt?.({ attempt, error: failed.error, ...(retryInMs !== undefined && { retryInMs }) })
       if (retryInMs === undefined) {
-        if (failed.final) throw failed.error
+        if (isLasting(failed.verdict)) throw failed.error
         const cause = failed.ranOut && lastFailure ? lastFailure : failed.error
         throw timedOut(cause, { name, attempts: attempt, elapsedMs: clock.elapsed() - started })
       }
@@ -80,64 +88,90 @@ export async function repeatAttempts(options: RepeatOptions): Promise<UpsertOutc
   }
 }
 
-interface Left {
-  /** The time until the end, in ms. */
-  readonly left: number
-}
-
 /** A failed attempt, judged. */
 interface Failed {
   readonly error: BindingError
   readonly verdict: Verdict
-  /** Waiting alone does not help. */
-  readonly final: boolean
   /** It ran out of time: the failure before it says more. */
   readonly ranOut: boolean
+  /** What Azure asks for, in ms; 0 where it asks for nothing. */
   readonly retryAfterMs: number
 }
 
-function readAttempt(
+/** Only an operator can correct it: waiting alone does not help. */
+const isLasting = (verdict: Verdict): boolean => verdict !== 'passing' && verdict !== 'handshake'
+
+/** @param time `left` until the end, in ms, and `now` in ms since 1970 */
+function judgeAttempt(
   error: unknown,
-  { context, left, now }: { readonly context: FailureContext; readonly now: number } & Left,
+  context: FailureContext,
+  time: { readonly left: number; readonly now: number },
 ): Failed {
-  if (error instanceof BindingError) return { error, verdict: 'rejected', final: true, ranOut: false, retryAfterMs: 0 }
-  const failure = readFailure(error, now)
-  const verdict = judgeFailure(failure)
+  if (error instanceof BindingError) return { error, verdict: 'rejected', ranOut: false, retryAfterMs: 0 }
+  const failure = readFailure(error, time.now)
+  const { kind, retryAfterMs = 0 } = failure
   const explained = explainFailure(failure, context)
   return {
     error: new BindingError(explained.code, explained),
-    verdict,
-    final: verdict !== 'passing' && verdict !== 'handshake',
+    verdict: judgeFailure(failure),
     // A request without an answer when our own time ends says nothing about the network.
-    ranOut:
-      failure.kind === 'deadline' || ((failure.kind === 'network' || failure.kind === 'token') && left < minAttemptMs),
-    retryAfterMs: failure.retryAfterMs ?? 0,
+    ranOut: kind === 'deadline' || ((kind === 'network' || kind === 'token') && time.left < minAttemptMs),
+    retryAfterMs,
   }
+}
+
+interface Pace {
+  readonly attempt: number
+  readonly random: number
+  /** The time over which the replicas spread one attempt each, in ms. @default 0 */
+  readonly spreadMs?: number
 }
 
 /** Milliseconds before the next attempt; `undefined`: there is no next attempt. */
 function decidePause(
   failed: Failed,
-  {
-    patience,
-    left,
-    ...pace
-  }: Pick<FailedTry, 'attempt' | 'random' | 'spreadMs'> & Pick<Persistence, 'patience'> & Left,
+  { patience, left, ...pace }: Pace & Pick<Persistence, 'patience'> & { readonly left: number },
 ): number | undefined {
   const delay = decideRetryDelay({ ...failed, ...pace })
   if (patience === 'forever') return delay
   // Unless Azure asks for a longer pause, the time that is left is used for another attempt.
   const pauseMs = failed.retryAfterMs === 0 ? Math.min(delay, left / 2) : delay
-  return failed.final || failed.ranOut || left < minAttemptMs || pauseMs >= left ? undefined : pauseMs
+  return isLasting(failed.verdict) || failed.ranOut || left < minAttemptMs || pauseMs >= left ? undefined : pauseMs
+}
+
+const baseMs = 1_000
+const maxMs = 30_000
+/** Shortest pause after a failure that only an operator can correct. */
+const lastingMs = 30_000
+/** Longest `Retry-After` that is honoured. */
+const maxRetryAfterMs = 3_600_000
+
+/**
+ * The pause before the next attempt, in ms (pure): exponential back-off with full jitter up to 30 s, and 30 to 60 s where only
+ * an operator can help. It is never shorter than Azure asks for.
+ */
+export function decideRetryDelay({
+  verdict,
+  retryAfterMs,
+  attempt,
+  random,
+  spreadMs = 0,
+}: Pick<Failed, 'verdict' | 'retryAfterMs'> & Pace): number {
+  const asked = Math.min(retryAfterMs, maxRetryAfterMs)
+  // The pauses are half as long on average.
+  const fleetMs = 2 * spreadMs
+  if (isLasting(verdict)) return Math.max(asked, lastingMs) + random * Math.max(lastingMs, fleetMs)
+  const jittered = backOff({ attempt, baseMs, maxMs: Math.max(maxMs, fleetMs), random })
+  // Without jitter on top of it all replicas would return in the same second.
+  return asked === 0 ? jittered : asked + Math.max(jittered, random * fleetMs)
 }
 
 function logAttempt(
   logger: Logger,
-  failed: Failed,
+  { error, verdict }: Failed,
   fields: { readonly attempt: number; readonly retryInMs: number },
 ): void {
-  const { error, final, verdict } = failed
-  if (final) logger.error(error.message, fields)
+  if (isLasting(verdict)) logger.error(error.message, fields)
   // TIMEOUT sums up all retryable attempts, not a single one.
   else logger.warn(verdict === 'passing' ? messageWithoutCode(error) : error.message, fields)
 }
@@ -154,9 +188,6 @@ function timedOut(
   const summary = `gave up after ${tries} in ${Math.round(elapsedMs / 1_000)} s; ${messageWithoutCode(cause)}`
   const details = { ...cause.details, attempts }
   if (cause.code === 'HANDSHAKE_FAILED') return new BindingError('HANDSHAKE_FAILED', { what: summary, details })
-  return new BindingError('TIMEOUT', {
-    what: `the event subscription ${name} could not be set up: ${summary}`,
-    cause,
-    details,
-  })
+  const what = `the event subscription ${name} could not be set up: ${summary}`
+  return new BindingError('TIMEOUT', { what, cause, details })
 }

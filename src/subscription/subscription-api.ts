@@ -76,23 +76,23 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
   function write(
     limits: CallLimits,
     carryOver: readonly UnknownSetting[],
-    begin: (calls: SubscriptionCalls, onResponse: OnResponse) => Promise<Poller>,
+    begin: (
+      calls: SubscriptionCalls,
+      options: ReturnType<typeof callOptions> & { onResponse: OnResponse },
+    ) => Promise<Poller>,
   ): Promise<void> {
     const readState = async () => (await calls.get(callOptions(limits))).provisioningState
     const writing = carryOver.length === 0 ? calls : callsThat(carryOver)
-    return renewing(() => completeWrite((onResponse) => begin(writing, onResponse), { limits, clock, readState }))
+    const start = (onResponse: OnResponse) => begin(writing, { ...callOptions(limits), onResponse })
+    return renewing(() => completeWrite(start, { limits, clock, readState }))
   }
 
   return {
     resourceManager: resourceManagerOf(endpoints, environment),
     read: (limits, detail) => renewing(() => readSubscription(calls, () => callOptions(limits), detail)),
     put: ({ body, carryOver = [] }, limits) =>
-      write(limits, carryOver, (writing, onResponse) =>
-        writing.beginCreateOrUpdate(body, { ...callOptions(limits), onResponse }),
-      ),
+      write(limits, carryOver, (writing, options) => writing.beginCreateOrUpdate(body, options)),
     patch: ({ body, carryOver = [] }, limits) =>
-      write(limits, carryOver, (writing, onResponse) =>
-        writing.beginUpdate(body, { ...callOptions(limits), onResponse }),
-      ),
+      write(limits, carryOver, (writing, options) => writing.beginUpdate(body, options)),
   }
 }

@@ -2,18 +2,13 @@ import { BindingError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { PullMetadata } from '../metadata/metadata.ts'
 import type { SteadyClock } from '../support/clock.ts'
-import type { UnknownRecord } from '../support/is-record.ts'
 import { readFailure } from './arm-failure.ts'
-import { pauseWithin } from './call-limits.ts'
-import type { PutDecision } from './decide-put.ts'
+import { type CallLimits, pauseWithin } from './call-limits.ts'
 import { explainFailure, type FailureContext } from './explain-failure.ts'
-import { decideForwarding } from './forwarding-subscription.ts'
 import { judgeFailure } from './judge-failure.ts'
-import type { NamespaceArm, SubscriptionPlace } from './namespace-arm.ts'
-import { decideQueueUpsert } from './queue-subscription.ts'
-import { type Persistence, repeatAttempts } from './repeat-attempts.ts'
-import { chooseSubscriptionPath } from './subscription-path.ts'
-import type { UpsertOutcome } from './upsert-attempt.ts'
+import type { NamespaceArm } from './namespace-arm.ts'
+import { type PullSubscription, pullSubscriptions } from './pull-subscriptions.ts'
+import { type Persistence, repeatAttempts, type UpsertOutcome } from './repeat-attempts.ts'
 
 export interface QueueUpsertOptions extends Persistence {
   readonly arm: NamespaceArm
@@ -26,22 +21,6 @@ export interface QueueUpsertOptions extends Persistence {
 
 const changingPauseMs = 2_000
 
-export const queuePlace = ({ namespaceTopic, eventSubscriptionName }: PullMetadata): SubscriptionPlace => ({
-  id: `${namespaceTopic.id}/eventSubscriptions/${eventSubscriptionName}`,
-  sourceId: namespaceTopic.id,
-})
-
-/** Where the event subscription is kept that forwards a scope's events; `undefined` where there is no such scope. */
-export function forwardingPlace({
-  forwardedScope,
-  eventSubscriptionName,
-}: PullMetadata): SubscriptionPlace | undefined {
-  if (!forwardedScope) return undefined
-  const provider = chooseSubscriptionPath(forwardedScope).kind === 'extension' ? '/providers/Microsoft.EventGrid' : ''
-  const { id: sourceId } = forwardedScope
-  return { id: `${sourceId}${provider}/eventSubscriptions/${eventSubscriptionName}`, sourceId }
-}
-
 /**
  * Creates the Queue event subscription of a namespace topic, or changes it to what the metadata asks for; then the same
  * for the event subscription that forwards another scope's events to the topic. Reads the host name of the namespace last.
@@ -51,18 +30,15 @@ export function forwardingPlace({
  */
 export async function upsertQueue(options: QueueUpsertOptions): Promise<UpsertOutcome> {
   const { arm, pull, signal, logger, clock, onHostname } = options
-  const { eventSubscriptionName: name, namespaceTopic, subscriptionTimeoutMs: timeoutMs } = pull
-  const queue = queuePlace(pull)
-  const forwarding = forwardingPlace(pull)
-  let sourceId = queue.sourceId
-  const context = () => queueFailureContext(pull, arm.resourceManager, sourceId)
+  const { eventSubscriptionName: name, namespaceTopic } = pull
+  const scopeId = namespaceTopic.id
+  let askedId = scopeId
+  const context = () => queueFailureContext(pull, arm.resourceManager, askedId)
 
   /** Who knows the namespace's endpoint can receive without any right at Azure Resource Manager (role EventGrid Data Receiver). */
   async function attemptOnce(deadline: number): Promise<UpsertOutcome> {
     try {
-      const outcome = await upsertBoth(deadline)
-      if (onHostname) await readHostname(onHostname, deadline)
-      return outcome
+      return await upsertAll(deadline)
     } catch (error) {
       const failure = readFailure(error, clock.now())
       if (pull.namespaceEndpoint === undefined || judgeFailure(failure) !== 'permission') throw error
@@ -74,34 +50,31 @@ export async function upsertQueue(options: QueueUpsertOptions): Promise<UpsertOu
     }
   }
 
-  async function upsertBoth(deadline: number): Promise<UpsertOutcome> {
-    sourceId = queue.sourceId
-    const own = await upsertOne(queue, (existing) => decideQueueUpsert(existing, pull), deadline)
-    if (!forwarding) return own
-    sourceId = forwarding.sourceId
-    const forwarded = await upsertOne(forwarding, (existing) => decideForwarding(existing, pull), deadline)
-    return own.action === 'kept' ? forwarded : own
-  }
-
-  async function readHostname(onRead: (hostname: string) => void, deadline: number): Promise<void> {
-    sourceId = namespaceTopic.namespaceId
-    onRead(await arm.readHostname(sourceId, { signal, deadline }))
+  async function upsertAll(deadline: number): Promise<UpsertOutcome> {
+    const limits = { signal, deadline }
+    let outcome: UpsertOutcome = { action: 'kept' }
+    for (const subscription of pullSubscriptions(pull)) {
+      askedId = subscription.sourceId
+      const own = await upsertOne(subscription, limits)
+      if (outcome.action === 'kept') outcome = own
+    }
+    if (onHostname) {
+      askedId = namespaceTopic.namespaceId
+      onHostname(await arm.readHostname(askedId, limits))
+    }
+    return outcome
   }
 
   /** Reads, decides, writes if necessary, and reads again. */
-  async function upsertOne(
-    place: SubscriptionPlace,
-    decide: (existing: UnknownRecord | undefined) => PutDecision,
-    deadline: number,
-  ): Promise<UpsertOutcome> {
-    const limits = { signal, deadline }
+  async function upsertOne(subscription: PullSubscription, limits: CallLimits): Promise<UpsertOutcome> {
+    const { sourceId } = subscription
     let wrote: 'created' | 'replaced' | undefined
     for (;;) {
-      const existing = await arm.read(place, limits)
-      const upsert = decide(existing)
+      const existing = await arm.read(subscription, limits)
+      const upsert = subscription.decide(existing)
       if (upsert.action === 'keep') return wrote ? { action: wrote, wroteAt: clock.now() } : { action: 'kept' }
       if (upsert.action === 'refuse') {
-        const what = `the event subscription ${name} of ${place.sourceId} was left unchanged: ${upsert.because}`
+        const what = `the event subscription ${name} of ${sourceId} was left unchanged: ${upsert.because}`
         throw new BindingError('SUBSCRIPTION_REJECTED', { what, fix: upsert.fix })
       }
       if (upsert.action === 'wait') {
@@ -114,16 +87,14 @@ export async function upsertQueue(options: QueueUpsertOptions): Promise<UpsertOu
         logger.warn(`the event subscription ${name} differs from what was written: ${upsert.because}`)
         return { action: wrote, wroteAt: clock.now() }
       }
-      logger.info(`${existing ? 'updating' : 'creating'} the event subscription ${name}: ${upsert.because}`, {
-        scope: place.sourceId,
-      })
-      await arm.put(place, upsert.properties, limits)
+      const doing = existing ? 'updating' : 'creating'
+      logger.info(`${doing} the event subscription ${name}: ${upsert.because}`, { scope: sourceId })
+      await arm.put(subscription, upsert.properties, limits)
       wrote = existing ? 'replaced' : 'created'
     }
   }
 
-  const scopeId = namespaceTopic.id
-  return repeatAttempts({ ...options, random: Math.random, name, scopeId, timeoutMs, attemptOnce, context })
+  return repeatAttempts({ ...options, input: pull, random: Math.random, scopeId, attemptOnce, context })
 }
 
 /** What the explanation of a failure names, at the namespace topic, its namespace or the scope that is forwarded. */

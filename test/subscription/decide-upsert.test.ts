@@ -430,3 +430,16 @@ it('falls back on the base URL where the full one is not told, which a query of 
   const bare = desire({ subscriberEndpoint: 'https://app.example.com/api/events' })
   expect(decideUpsert(standing({ destination: hidden }), bare)).toEqual({ action: 'keep' })
 })
+
+describe('a difference is a matter of settings', () => {
+  it.each([
+    { name: 'where metadata resets labels', there: { labels: ['x'] }, wanted: settings({ labels: resetToDefault }) },
+    {
+      name: 'where metadata resets a filter',
+      there: { filter: { subjectBeginsWith: '/a' } },
+      wanted: settings({ subjectBeginsWith: resetToDefault }),
+    },
+  ])('$name', ({ there, wanted }) => {
+    expect(decideUpsert(standing(there), wanted)).toMatchObject({ action: 'replace', difference: 'settings' })
+  })
+})

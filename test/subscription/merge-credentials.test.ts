@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { splitDeliveryCredentials } from '../../src/core/delivery-credential.ts'
-import { mergeCredentials } from '../../src/subscription/merge-credentials.ts'
+import { mergeCredentials } from '../../src/subscription/merge-subscription.ts'
 
 const credential = fc.integer({ min: 0, max: 9 }).map((number) => `key${number}.token`)
 

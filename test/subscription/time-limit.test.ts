@@ -1,6 +1,6 @@
 import { createPipelineRequest, type PipelineRequest } from '@azure/core-rest-pipeline'
 import { expect, it } from 'vitest'
-import { createTimeLimitPolicy } from '../../src/subscription/time-limit.ts'
+import { createTimeLimitPolicy } from '../../src/subscription/arm-client.ts'
 
 /** Sends a request through the policy; what comes out at its end. */
 async function send(options: {
