@@ -46,8 +46,7 @@ const withoutSecret = (input: InputMetadata): InputMetadata => ({ ...input, deli
 function judge(what: string, event: UnknownRecord, filter: EventFilter, aside: string): Finding {
   const reasons = refusals(event, filter)
   if (reasons.length === 0) return ok(`${what} let it pass${aside}`)
-  return failed([`${what} refuse it${aside}:`, ...reasons.map((reason) => `  ${reason}`)].join('\n'), {
-    remedy:
-      'change the filter in the metadata (the value default takes one away) and start the binding again, or correct the event',
-  })
+  const remedy =
+    'change the filter in the metadata (the value default takes one away) and start the binding again, or correct the event'
+  return failed([`${what} refuse it${aside}:`, ...reasons.map((reason) => `  ${reason}`)].join('\n'), { remedy })
 }

@@ -226,7 +226,7 @@ it('judges the clock by the date of an answer', async () => {
   const { emulator } = await openCheck()
   const { endpoints } = emulator
   const ask = (now: () => number) =>
-    clockCheck({ url: () => endpoints.resourceManager, endpoints, reachedBy: 'azure/provider', now }).run(
+    clockCheck({ url: () => endpoints.resourceManager, reachedBy: 'azure/provider' }, endpoints, now).run(
       new AbortController().signal,
     )
   expect(await ask(Date.now)).toMatchObject({ status: 'ok' })

@@ -1,6 +1,5 @@
 import type { Logger } from '../../core/logger.ts'
 import { createPluggable } from '../../pluggable/server.ts'
-import type { Command } from '../command.ts'
 import {
   emulatorEndpoints,
   emulatorHelp,
@@ -17,7 +16,7 @@ import { UsageError } from '../usage-error.ts'
 
 const defaultFolder = '/tmp/dapr-components-sockets'
 
-const help = `Usage: eventgrid-binding serve [options]
+export const help = `Usage: eventgrid-binding serve [options]
 
 Serves the binding to daprd as a pluggable component, on Unix domain sockets, until it is interrupted. Start it before daprd,
 which looks for sockets only when it starts, and give each daprd a folder and a "serve" of its own.
@@ -44,10 +43,8 @@ const known = {
 
 type ServeOptions = ReturnType<typeof readOptions>
 
-export const serve: Command = { help, run }
-
 /** Runs until a signal. Throws a UsageError for wrong options. */
-async function run(args: readonly string[]): Promise<number> {
+export async function run(args: readonly string[]): Promise<number> {
   const options = readOptions(args)
   tuneGarbageCollection()
   const loggerOf = createLoggers(options.log)
@@ -84,7 +81,7 @@ async function start(options: ServeOptions, loggerOf: (component?: string) => Lo
   const endpoints = emulator && (await emulatorEndpoints(emulator))
   const pluggable = await createPluggable({ folder, socketMode, loggerOf, signal, ...(endpoints && { endpoints }) })
   try {
-    const metricsServer = metrics && (await serveMetrics(pluggable, metrics, signal))
+    const metricsServer = metrics && (await serveMetrics(pluggable, { ...metrics, signal }))
     if (metricsServer) loggerOf().info('health and metrics are served', metricsServer.address)
     return {
       pluggable,
