@@ -32,10 +32,7 @@ export interface ComponentChecksOptions {
 }
 
 /** The checks of one component, in the order of their ids. `close` frees the port. */
-export function componentChecks(options: ComponentChecksOptions): {
-  readonly checks: readonly Check[]
-  close(): Promise<void>
-} {
+export function componentChecks(options: ComponentChecksOptions) {
   const { component, surroundings, signal } = options
   const { input, pull, output } = component.metadata ?? {}
   const inputWorld = input && createInputWorld(input, surroundings, signal)
@@ -44,7 +41,7 @@ export function componentChecks(options: ComponentChecksOptions): {
   const worlds = [inputWorld, pullWorld, outputWorld].filter((world) => world !== undefined)
   const [first] = worlds
   const wanted = worlds.flatMap(({ wantedTokens }) => wantedTokens)
-  const checks = [
+  const checks: Check[] = [
     ...fileChecks(component),
     ...(inputWorld ? inputChecks(inputWorld, options) : []),
     ...(pullWorld ? pullChecks(pullWorld) : []),

@@ -101,9 +101,9 @@ function explain(method: string, answer: string, context: FailureContext) {
 function who({ headers, body }: ProbeAnswer): string {
   const title = /<title[^>]{0,200}>([^<]{1,300})/i.exec(body)?.[1]
   const facts = [
-    headers.server === undefined ? undefined : `server: ${oneLine(headers.server, 60)}`,
-    title === undefined ? undefined : `page: ${JSON.stringify(oneLine(title, 80))}`,
-  ].filter((fact) => fact !== undefined)
+    ...(headers.server === undefined ? [] : [`server: ${oneLine(headers.server, 60)}`]),
+    ...(title === undefined ? [] : [`page: ${JSON.stringify(oneLine(title, 80))}`]),
+  ]
   return facts.length === 0 ? '' : ` (${facts.join(', ')})`
 }
 

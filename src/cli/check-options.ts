@@ -3,16 +3,14 @@ import { BrokenRule } from '../metadata/broken-rule.ts'
 import { parseDuration } from '../metadata/parse-duration.ts'
 import { didYouMean } from '../support/nearest-name.ts'
 import { emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
-import { parseOptions } from './parse-options.ts'
+import { flag, parseOptions, text } from './parse-options.ts'
 import { wrongOption } from './usage-error.ts'
 
 export const defaultComponents = './components'
 
 export type CheckOptions = ReturnType<typeof readCheckOptions>
 
-const text = { type: 'string' } as const
-const texts = { type: 'string', multiple: true } as const
-const flag = { type: 'boolean' } as const
+const texts = { ...text, multiple: true } as const
 const known = {
   components: texts,
   component: text,

@@ -1,13 +1,13 @@
 import http from 'node:http'
 import https from 'node:https'
-import { text } from 'node:stream/consumers'
+import { text as textOf } from 'node:stream/consumers'
 import type { Endpoints } from '../core/endpoints.ts'
 import { messageOf } from '../support/error-code.ts'
 import { isRecord } from '../support/is-record.ts'
 import { isLoopback } from '../support/loopback.ts'
 import { readRegularFileSync } from '../support/regular-file.ts'
 import { watchState } from '../support/watch-state.ts'
-import { helpLines, type OptionTexts } from './parse-options.ts'
+import { helpLines, type OptionTexts, text } from './parse-options.ts'
 import { UsageError, wrongOption } from './usage-error.ts'
 
 export const defaultEmulator = 'https://127.0.0.1:4430'
@@ -19,7 +19,7 @@ const limitMs = 5_000
 const followMs = 1_000
 
 /** The options that lead a command to an emulator. */
-export const emulatorOptions = { emulator: { type: 'string' }, ca: { type: 'string' } } as const
+export const emulatorOptions = { emulator: text, ca: text } as const
 
 export const emulatorHelp = (width: number): string =>
   helpLines(width, {
@@ -108,7 +108,7 @@ async function ask(emulator: URL): Promise<unknown> {
     const answer = await new Promise<http.IncomingMessage>((resolve, reject) => {
       client.get(new URL(endpointsPath, emulator), options, resolve).on('error', reject)
     })
-    return JSON.parse((await text(answer)).slice(0, 65_536))
+    return JSON.parse((await textOf(answer)).slice(0, 65_536))
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
     const remedy = 'start one by eventgrid-binding emulate, or name another by --emulator URL'

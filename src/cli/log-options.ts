@@ -1,9 +1,9 @@
 import { type Logger, withTrace } from '../core/logger.ts'
 import { createLogWriter, type LogOptions, logFormats, logLevels } from './log-writer.ts'
-import { helpLines, type OptionTexts, readChoice } from './parse-options.ts'
+import { helpLines, type OptionTexts, readChoice, text } from './parse-options.ts'
 
 /** The options of every command that logs, for `parseOptions`. */
-export const logOptions = { 'log-level': { type: 'string' }, 'log-format': { type: 'string' } } as const
+export const logOptions = { 'log-level': text, 'log-format': text } as const
 
 export const logHelp = (width: number): string =>
   helpLines(width, {

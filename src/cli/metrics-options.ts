@@ -5,11 +5,11 @@ import {
   openMetricsServer,
 } from '../binding/metrics-server.ts'
 import { listening } from './listening.ts'
-import { helpLines, type OptionTexts, readPort } from './parse-options.ts'
+import { helpLines, type OptionTexts, readPort, text } from './parse-options.ts'
 import { wrongOption } from './usage-error.ts'
 
 /** The options of every command that serves metrics, for `parseOptions`. */
-export const metricsOptions = { 'metrics-port': { type: 'string' }, 'metrics-address': { type: 'string' } } as const
+export const metricsOptions = { 'metrics-port': text, 'metrics-address': text } as const
 
 export const metricsHelp = (width: number): string =>
   helpLines(width, {

@@ -23,6 +23,10 @@ export function parseOptions<const Known extends ParseArgsOptionsConfig>(args: r
   }
 }
 
+/** The kinds of options, for {@link parseOptions}. */
+export const text = { type: 'string' } as const
+export const flag = { type: 'boolean' } as const
+
 /** What {@link parseOptions} gives for options that take a text each. */
 export type OptionTexts<Known> = { readonly [Name in keyof Known]?: string | undefined }
 

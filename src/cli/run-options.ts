@@ -4,7 +4,7 @@ import { type EmulatorAddress, emulatorOptions, readEmulatorOptions, withEmulato
 import { logOptions, readLogOptions } from './log-options.ts'
 import type { LogOptions } from './log-writer.ts'
 import { metricsOptions, readMetricsOptions } from './metrics-options.ts'
-import { type OptionTexts, parseOptions, readChoice, readNumber, readPort } from './parse-options.ts'
+import { type OptionTexts, parseOptions, readChoice, readNumber, readPort, text } from './parse-options.ts'
 import { wrongOption } from './usage-error.ts'
 
 /** The defaults. Ports and addresses are Dapr's. */
@@ -26,7 +26,6 @@ export interface RunOptions extends Pick<SidecarOptions<unknown>, 'appId' | 'app
   readonly log: LogOptions
 }
 
-const text = { type: 'string' } as const
 const known = {
   components: text,
   'app-id': text,

@@ -13,7 +13,7 @@ import { codeOf, messageOf } from '../../support/error-code.ts'
 import { watchState } from '../../support/watch-state.ts'
 import { bannerLines, resourceIds, resourceLines } from '../emulator-banner.ts'
 import { fieldsForRestart, type LoadedConfig, loadConfig, readConfig } from '../emulator-config.ts'
-import { parseOptions, readPort } from '../parse-options.ts'
+import { flag, parseOptions, readPort, text } from '../parse-options.ts'
 import { textOrError } from '../read-text.ts'
 import { deadLetterLine, deliveryLine, figuresLine, handshakeLine, warningLine } from '../record-lines.ts'
 import { awaitEnd } from '../signals.ts'
@@ -51,15 +51,14 @@ Options:
 A first SIGINT or SIGTERM takes no more events and waits for the deliveries under way; a second one ends at once.
 `
 
-const text = { type: 'string' } as const
 const known = {
   config: text,
   state: text,
   port: text,
   'http-port': text,
   ca: text,
-  ingress: { type: 'string', multiple: true },
-  quiet: { type: 'boolean' },
+  ingress: { ...text, multiple: true },
+  quiet: flag,
 } as const
 
 /** Runs until a signal. Throws a UsageError for wrong options, configuration or state. */

@@ -10,7 +10,7 @@ import {
 import { tuneGarbageCollection } from '../garbage-collection.ts'
 import { createLoggers, logHelp, logOptions, readLogOptions } from '../log-options.ts'
 import { metricsHelp, metricsOptions, readMetricsOptions, serveMetrics } from '../metrics-options.ts'
-import { parseOptions } from '../parse-options.ts'
+import { parseOptions, text } from '../parse-options.ts'
 import { awaitEnd } from '../signals.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -32,7 +32,6 @@ ${logHelp(24)}
 A first SIGINT or SIGTERM takes no more events, waits for those under way and publishes what is queued; a second one ends at once.
 `
 
-const text = { type: 'string' } as const
 const known = {
   'sockets-folder': text,
   'socket-mode': text,
