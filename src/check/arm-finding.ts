@@ -1,35 +1,31 @@
-import { BindingError, whatIsWrong } from '../core/errors.ts'
-import { NoTokenError } from '../core/no-token.ts'
+import { BindingError } from '../core/errors.ts'
 import { readFailure } from '../subscription/arm-failure.ts'
 import { explainFailure, type FailureContext } from '../subscription/explain-failure.ts'
 import { judgeFailure, type Verdict } from '../subscription/judge-failure.ts'
 import type { CheckId } from './check-ids.ts'
-import { type Finding, failed, warning } from './finding.ts'
+import { type Finding, failed, failedBy, warning } from './finding.ts'
 
 /** The check that reports each kind of failure. */
-const about: Readonly<Record<Verdict, CheckId | undefined>> = {
+const about: Readonly<Partial<Record<Verdict, CheckId>>> = {
   passing: 'azure/provider',
-  handshake: undefined,
   credentials: 'azure/credential',
   permission: 'azure/permission',
   provider: 'azure/provider',
   scope: 'azure/scope',
-  rejected: undefined,
 }
 
 /** Makes a finding of an ARM failure, in the words of `init`. It belongs to the check that reports this kind of failure. */
-export function armFinding(error: unknown, id: CheckId, context: FailureContext): Finding {
-  if (error instanceof BindingError) return failed(whatIsWrong(error), { remedy: error.fix })
+export function armFinding(error: unknown, context: FailureContext): Finding {
+  if (error instanceof BindingError) return failedBy(error)
   const failure = readFailure(error, Date.now())
-  const verdict = judgeFailure(failure)
   const { what, fix } = explainFailure(failure, context)
-  const belongsTo = error instanceof NoTokenError ? 'azure/credential' : about[verdict]
-  return failed(what, { remedy: fix, ...(belongsTo !== undefined && belongsTo !== id && { belongsTo }) })
+  const belongsTo = failure.kind === 'token' ? 'azure/credential' : about[judgeFailure(failure)]
+  return failed(what, { remedy: fix, belongsTo })
 }
 
 /** The same, but a 403 is a warning: the role that our remedy names cannot read everything. */
-export function readFinding(error: unknown, id: CheckId, context: FailureContext, what: string): Finding {
-  if (!isForbidden(error)) return armFinding(error, id, context)
+export function readFinding(error: unknown, context: FailureContext, what: string): Finding {
+  if (!isForbidden(error)) return armFinding(error, context)
   return warning(`${what} may not be read by this client`, { belongsTo: 'azure/permission' })
 }
 

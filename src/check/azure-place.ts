@@ -1,5 +1,8 @@
 import type { Scope } from '../metadata/scope.ts'
+import type { ArmClientOptions } from '../subscription/arm-client.ts'
+import { createArmCaller } from '../subscription/arm-client.ts'
 import type { FailureContext } from '../subscription/explain-failure.ts'
+import { once } from './once.ts'
 
 /** A resource at which the binding keeps an event subscription, as the checks of Azure see it. */
 export interface AzurePlace {
@@ -14,6 +17,15 @@ export interface AzurePlace {
   explainedBy(): FailureContext
   /** The existing event subscription; `undefined` if there is none. Rejects as the SDK does. */
   existing(): Promise<object | undefined>
+}
+
+/** How long one read of Azure may take, in ms: less than a check may take. */
+export const readLimitMs = 9_000
+
+/** @param connection throws where the process lacks what the credential needs: then a read rejects */
+export function createReadArm(connection: () => ArmClientOptions): AzurePlace['readArm'] {
+  const callArm = once(() => createArmCaller(connection()))
+  return async (path, apiVersion, signal) => callArm()({ method: 'GET', path, apiVersion, signal })
 }
 
 /** The resource type in an action, by the path of the event subscription. */

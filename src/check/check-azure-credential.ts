@@ -1,8 +1,8 @@
 import type { TokenCredential } from '@azure/core-auth'
-import { BindingError, whatIsWrong } from '../core/errors.ts'
+import { BindingError } from '../core/errors.ts'
 import { NoTokenError } from '../core/no-token.ts'
 import { refuseBrokenProxy } from '../metadata/refuse-broken-proxy.ts'
-import { type Finding, failed, joined, ok } from './finding.ts'
+import { type Finding, failed, failedBy, joined, ok } from './finding.ts'
 import type { Check } from './run-checks.ts'
 
 export interface WantedToken {
@@ -28,12 +28,9 @@ async function askForToken({ audience, scope, credential }: WantedToken, abortSi
     await credential()?.getToken(scope, { abortSignal })
     return ok(`a token for ${audience}`)
   } catch (error) {
-    if (error instanceof BindingError) return failed(whatIsWrong(error), { remedy: error.fix })
-    if (error instanceof NoTokenError) {
-      return failed(error.message, {
-        remedy: error.fix ?? 'check the network, a proxy (HTTPS_PROXY) and azureEnvironment',
-      })
-    }
-    throw error
+    if (error instanceof BindingError) return failedBy(error)
+    if (!(error instanceof NoTokenError)) throw error
+    const remedy = error.fix ?? 'check the network, a proxy (HTTPS_PROXY) and azureEnvironment'
+    return failed(error.message, { remedy })
   }
 }

@@ -1,12 +1,9 @@
-import type { CheckId } from './check-ids.ts'
 import { failed, joined, ok } from './finding.ts'
 import { judgeCertificate } from './judge-certificate.ts'
 import type { Check } from './run-checks.ts'
 import type { Route } from './world.ts'
 
-export interface CertificateCheckOptions {
-  readonly id: CheckId
-  readonly needs: readonly CheckId[]
+export interface CertificateCheckOptions extends Pick<Check, 'id' | 'needs'> {
   readonly url: URL
   readonly ca: string | undefined
   route(): Promise<Route>
@@ -27,10 +24,8 @@ export function certificateCheck({ id, needs, url, ca, route }: CertificateCheck
         }),
       )
       const seen = judged.filter((finding) => finding !== undefined)
-      if (seen.length > 0) return joined(seen)
-      return failed(`no connection to ${url.host}`, {
-        remedy: 'check the network and firewalls between here and there',
-      })
+      const remedy = 'check the network and firewalls between here and there'
+      return seen.length > 0 ? joined(seen) : failed(`no connection to ${url.host}`, { remedy })
     },
   }
 }

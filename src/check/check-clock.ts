@@ -13,31 +13,24 @@ export interface ClockSource {
   readonly reachedBy: CheckId
 }
 
-export interface ClockOptions extends ClockSource {
-  readonly endpoints: Endpoints
-  readonly now?: () => number
-}
-
 const maxSeconds = 60
 
 /** Checks that this machine's clock is within a minute of Azure's. Tokens and certificates depend on it. */
-export function clockCheck({ url, endpoints, reachedBy, now = Date.now }: ClockOptions): Check {
+export function clockCheck({ url, reachedBy }: ClockSource, endpoints: Endpoints, now = Date.now): Check {
   return {
     id: 'machine/clock',
     needs: ['files/metadata', 'files/secrets', 'files/names'],
     async run(signal) {
       const asked = url()
       const sent = now()
-      let date: string | undefined
       try {
-        date = await dateOf(asked, endpoints, signal)
+        const date = await dateOf(asked, endpoints, signal)
+        return judgeClock(date, (sent + now()) / 2)
       } catch {
-        return failed(`${new URL(asked).host} gave no answer, so the clock can't be compared`, {
-          belongsTo: reachedBy,
-          remedy: 'check the network and a proxy (HTTPS_PROXY)',
-        })
+        const remedy = 'check the network and a proxy (HTTPS_PROXY)'
+        const detail = `${new URL(asked).host} gave no answer, so the clock can't be compared`
+        return failed(detail, { belongsTo: reachedBy, remedy })
       }
-      return judgeClock(date, (sent + now()) / 2)
     },
   }
 }
@@ -47,22 +40,18 @@ export function judgeClock(date: string | undefined, here: number): Finding {
   if (Number.isNaN(there)) return warning('the answer of Azure has no date to compare the clock with')
   // The header has whole seconds, so it is 500 ms behind on average.
   const seconds = Math.round((here - there - 500) / 1_000)
-  if (Math.abs(seconds) <= maxSeconds) return ok(`within ${Math.max(1, Math.abs(seconds))} s of Azure's`)
-  return failed(`this machine's clock is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} Azure's`, {
-    remedy: 'set the clock by a time server:\nsudo timedatectl set-ntp true',
-  })
+  const off = Math.abs(seconds)
+  if (off <= maxSeconds) return ok(`within ${Math.max(1, off)} s of Azure's`)
+  const remedy = 'set the clock by a time server:\nsudo timedatectl set-ntp true'
+  return failed(`this machine's clock is ${off} s ${seconds > 0 ? 'ahead of' : 'behind'} Azure's`, { remedy })
 }
 
 async function dateOf(url: string, endpoints: Endpoints, abortSignal: AbortSignal): Promise<string | undefined> {
   const pipeline = createPipelineFromOptions({ retryOptions: { maxRetries: 0 }, redirectOptions: { maxRetries: 0 } })
   for (const policy of trustPolicies(endpoints)) pipeline.addPolicy(policy, { afterPhase: 'Retry' })
   pipeline.addPolicy(createAnswerLimitPolicy({ maxBytes: 65_536, longer: 'cut' }), { afterPhase: 'Retry' })
-  const request = createPipelineRequest({
-    url,
-    method: 'GET',
-    abortSignal,
-    allowInsecureConnection: url.startsWith('http:'),
-  })
+  const allowInsecureConnection = url.startsWith('http:')
+  const request = createPipelineRequest({ url, method: 'GET', abortSignal, allowInsecureConnection })
   const response = await pipeline.sendRequest(createDefaultHttpClient(), request)
   return response.headers.get('date')
 }

@@ -2,14 +2,12 @@ import { hideSecrets } from '../core/scrub.ts'
 import { Secret } from '../core/secret.ts'
 import { pause, systemClock } from '../support/clock.ts'
 import { printable } from '../support/text.ts'
-import type { SampleEvent } from './check-event.ts'
 import type { CheckId } from './check-ids.ts'
-import { componentChecks } from './component-checks.ts'
+import { type ComponentChecksOptions, componentChecks } from './component-checks.ts'
 import type { Finding } from './finding.ts'
 import type { CheckedComponent } from './load-checked.ts'
-import { type CheckReport, type ComponentReport, reportOf } from './report.ts'
-import { type Check, type Outcome, runChecks } from './run-checks.ts'
-import type { Surroundings } from './world.ts'
+import type { CheckReport, ComponentReport, Outcome } from './report.ts'
+import { type Check, runChecks } from './run-checks.ts'
 
 /** Receives the progress of the checks, in the order of the report. */
 export interface CheckObserver {
@@ -20,18 +18,14 @@ export interface CheckObserver {
   waiting(failed: readonly CheckId[]): void
 }
 
-export interface CheckComponentsOptions {
+export interface CheckComponentsOptions extends Omit<ComponentChecksOptions, 'component' | 'portTakenBy'> {
   readonly components: readonly CheckedComponent[]
   /** Reads the components again, for another round. */
   reload(): Promise<readonly CheckedComponent[]>
-  readonly surroundings: Surroundings
   readonly selected: ReadonlySet<CheckId>
-  readonly samples: readonly SampleEvent[]
-  readonly roundTrip: boolean
   /** How long to repeat failed checks, in ms. 0: not at all. */
   readonly waitMs: number
-  readonly observer: CheckObserver
-  readonly signal: AbortSignal
+  readonly observer: CheckObserver | undefined
 }
 
 const pauseMs = 2_000
@@ -41,116 +35,76 @@ export async function checkComponents(options: CheckComponentsOptions): Promise<
   const { waitMs, observer, signal, reload } = options
   const deadline = performance.now() + waitMs
   let { components } = options
-  let known: Round['known'] = new Map()
+  let before: readonly ComponentReport[] = []
   for (;;) {
     const reports: ComponentReport[] = []
-    const ports = new Map<number, string>()
     for (const component of components) {
-      reports.push(await checkOne(component, options, { known, ports }))
+      const known = before.find(({ file, name }) => file === component.file && name === component.name)
+      const one = { ...options, component, portTakenBy: portTakenBy(component, components) }
+      reports.push(await checkOne(one, known?.checks ?? []))
     }
-    const failed = reports.flatMap(({ checks }) =>
-      checks.filter(({ status }) => status === 'failed').map(({ id }) => id),
-    )
-    if (failed.length === 0 || signal.aborted || performance.now() + pauseMs >= deadline) {
+    const outcomes = reports.flatMap(({ checks }) => checks)
+    const failed = new Set(outcomes.filter(({ status }) => status === 'failed').map(({ id }) => id))
+    if (failed.size === 0 || signal.aborted || performance.now() + pauseMs >= deadline) {
       if (waitMs > 0) replay(reports, observer)
-      return reportOf(reports)
+      return { version: 1, ok: failed.size === 0, components: reports }
     }
-    observer.waiting([...new Set(failed)])
-    known = new Map(
-      reports.flatMap((report) =>
-        report.checks.flatMap(({ id, status, detail, remedy }) =>
-          status === 'ok' || status === 'warning' ? [[keyOf(report, id), { status, detail, remedy }] as const] : [],
-        ),
-      ),
-    )
+    observer?.waiting([...failed])
+    before = reports
     await pause(systemClock, pauseMs, signal)
     components = await reload()
   }
 }
 
-const keyOf = ({ file, name }: Pick<ComponentReport, 'file' | 'name'>, id: CheckId) => JSON.stringify([file, name, id])
-
-interface Round {
-  /** What was well in the round before is not asked again. */
-  readonly known: ReadonlyMap<string, Finding>
-  /** The component of each `handshakePort`. */
-  readonly ports: Map<number, string>
-}
-
+/** @param before the outcomes of the round before: what was well is not asked again */
 async function checkOne(
-  component: CheckedComponent,
-  options: CheckComponentsOptions,
-  round: Round,
+  options: CheckComponentsOptions & ComponentChecksOptions,
+  before: readonly Outcome[],
 ): Promise<ComponentReport> {
+  const { component, observer, waitMs, selected } = options
   const { name, file } = component
-  const { observer, waitMs } = options
   const ended = new AbortController()
   const signal = AbortSignal.any([options.signal, ended.signal])
-  const { checks, close } = componentChecks({
-    ...options,
-    component,
-    signal,
-    portTakenBy: portTakenBy(component, round.ports),
-  })
-  const isFault = ({ id }: Check) => !component.metadata && id.startsWith('files/')
-  const wanted = checks.filter((check) => options.selected.has(check.id) || isFault(check))
-  const asked = wanted.map((check): Check => {
-    const before = round.known.get(keyOf(component, check.id))
-    return before ? { ...check, run: () => before } : check
-  })
-  const inOrder = waitMs > 0 ? undefined : orderly(asked, observer)
-  if (inOrder && asked.length > 0) observer.component(name, file)
-  const running = new Set<CheckId>()
+  const { checks, close } = componentChecks({ ...options, signal })
+  const asked = checks
+    .filter(({ id }) => selected.has(id) || (!component.metadata && id.startsWith('files/')))
+    .map((check) => unlessWell(check, before))
+  if (waitMs === 0 && asked.length > 0) observer?.component(name, file)
   try {
     const outcomes = await runChecks(asked, {
       signal,
       clean: createClean(component.properties),
-      onStart(id) {
-        running.add(id)
-        observer.underWay([...running])
-      },
-      onEnd(outcome) {
-        running.delete(outcome.id)
-        inOrder?.(outcome)
-        observer.underWay([...running])
-      },
+      onRunning: (ids) => observer?.underWay(ids),
+      onEnd: (outcome) => waitMs === 0 && observer?.ended(outcome),
     })
-    return { name, file, checks: [...outcomes] }
+    return { name, file, checks: outcomes }
   } finally {
     await close()
     ended.abort()
   }
 }
 
-/** Passes outcomes on in the order of the checks: each waits for those before it. */
-function orderly(checks: readonly Check[], observer: CheckObserver): (outcome: Outcome) => void {
-  const held = new Map<CheckId, Outcome>()
-  let next = 0
-  return (outcome) => {
-    held.set(outcome.id, outcome)
-    for (;;) {
-      const check = checks[next]
-      const due = check && held.get(check.id)
-      if (!due) return
-      observer.ended(due)
-      next++
-    }
-  }
+/** The check; where it was well before, one that finds the same again. What the files say is always new. */
+function unlessWell(check: Check, before: readonly Outcome[]): Check {
+  const known = check.id.startsWith('files/') ? undefined : before.find(({ id }) => id === check.id)
+  if (known?.status !== 'ok' && known?.status !== 'warning') return check
+  const finding: Finding = { ...known, status: known.status }
+  return { ...check, run: () => finding }
 }
 
-function replay(reports: readonly ComponentReport[], observer: CheckObserver): void {
+function replay(reports: readonly ComponentReport[], observer: CheckObserver | undefined): void {
   for (const { name, file, checks } of reports) {
-    if (checks.length > 0) observer.component(name, file)
-    for (const outcome of checks) observer.ended(outcome)
+    if (checks.length > 0) observer?.component(name, file)
+    for (const outcome of checks) observer?.ended(outcome)
   }
 }
 
-function portTakenBy({ name, metadata }: CheckedComponent, ports: Map<number, string>): string | undefined {
-  const port = metadata?.input?.handshakePort
-  if (port === undefined || port === 0 || name === null) return undefined
-  const taken = ports.get(port)
-  if (taken === undefined) ports.set(port, name)
-  return taken
+/** The first component with the same `handshakePort`, unless that is this one. */
+function portTakenBy(component: CheckedComponent, all: readonly CheckedComponent[]): string | undefined {
+  const portOf = ({ metadata }: CheckedComponent) => metadata?.input?.handshakePort || undefined
+  const port = portOf(component)
+  const first = port === undefined ? undefined : all.find((one) => portOf(one) === port)
+  return first === component ? undefined : (first?.name ?? undefined)
 }
 
 const maxLines = 60
@@ -161,10 +115,9 @@ const maxLineLength = 2_000
  * scrubbed where it came in. In our own words a secret that is an English word would blot out the word.
  */
 function createClean(properties: Readonly<Record<string, unknown>>): (text: string) => string {
-  const secrets = Object.values(properties).flatMap((value) => {
-    const text = value instanceof Secret ? value.reveal() : ''
-    return isWord(text) ? [] : [text]
-  })
+  const secrets = Object.values(properties)
+    .map((value) => (value instanceof Secret ? value.reveal() : ''))
+    .filter((text) => !isWord(text))
   return (text) =>
     text
       .split('\n')

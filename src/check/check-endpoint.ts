@@ -1,5 +1,5 @@
 import { certificateRemedy } from '../core/certificate-fault.ts'
-import { codeOf } from '../support/error-code.ts'
+import { codeOf, messageOf } from '../support/error-code.ts'
 import { oneLine } from '../support/text.ts'
 import type { CheckId } from './check-ids.ts'
 import { type Finding, failed } from './finding.ts'
@@ -26,13 +26,12 @@ function endpointCheck(id: CheckId, world: InputWorld, judge: (options: JudgeEnd
         return judge({ input, answers, holder, context: world.explainedBy() })
       } catch (error) {
         const code = codeOf(error)
-        const message = error instanceof Error ? oneLine(error.message, 200) : 'no answer'
+        const message = oneLine(messageOf(error), 200)
         const why = code === undefined || message.includes(code) ? message : `${code}: ${message}`
+        const route = 'let the ingress or tunnel route the path of subscriberEndpoint to handshakePort'
         return failed(`${new URL(input.subscriberEndpoint).host} gave no answer (${why})`, {
-          remedy:
-            certificateRemedy(code) ??
-            'let the ingress or tunnel route the path of subscriberEndpoint to handshakePort',
-          ...(id === 'endpoint/path' && { belongsTo: 'endpoint/handshake' }),
+          remedy: certificateRemedy(code) ?? route,
+          belongsTo: 'endpoint/handshake',
         })
       }
     },

@@ -1,4 +1,3 @@
-import type { InputMetadata } from '../metadata/metadata.ts'
 import { desiredSubscription } from '../subscription/desired-subscription.ts'
 import { mergeSubscription } from '../subscription/merge-subscription.ts'
 import type { UnknownRecord } from '../support/is-record.ts'
@@ -20,16 +19,14 @@ export function eventCheck(world: InputWorld, samples: readonly SampleEvent[]): 
     async run() {
       // Other checks report why Azure cannot be asked.
       const existing = surroundings.offline ? 'unknown' : await world.existing().catch(() => 'unknown' as const)
-      const desired = desiredSubscription(withoutSecret(input), undefined)
       const known = existing === 'unknown' ? undefined : existing
+      // Filters do not depend on the credential, so it may be missing.
+      const desired = desiredSubscription({ ...input, deliveryAuthentication: { kind: 'none' } }, undefined)
       const wanted = mergeSubscription(known?.subscription, desired).filter ?? {}
       const provisioned = known?.subscription.filter
-      const aside =
-        existing === 'unknown'
-          ? '; the filters in Azure are not known'
-          : provisioned === undefined
-            ? '; Azure has no event subscription yet'
-            : ''
+      let aside = ''
+      if (existing === 'unknown') aside = '; the filters in Azure are not known'
+      else if (!provisioned) aside = '; Azure has no event subscription yet'
       return joined(
         samples.flatMap(({ name, event }) => [
           judge(`${name}: the filters that init would leave`, event, wanted, aside),
@@ -40,14 +37,10 @@ export function eventCheck(world: InputWorld, samples: readonly SampleEvent[]): 
   }
 }
 
-/** Filters do not depend on the credential, so it may be missing. */
-const withoutSecret = (input: InputMetadata): InputMetadata => ({ ...input, deliveryAuthentication: { kind: 'none' } })
-
 function judge(what: string, event: UnknownRecord, filter: EventFilter, aside: string): Finding {
   const reasons = refusals(event, filter)
   if (reasons.length === 0) return ok(`${what} let it pass${aside}`)
-  return failed([`${what} refuse it${aside}:`, ...reasons.map((reason) => `  ${reason}`)].join('\n'), {
-    remedy:
-      'change the filter in the metadata (the value default takes one away) and start the binding again, or correct the event',
-  })
+  const remedy =
+    'change the filter in the metadata (the value default takes one away) and start the binding again, or correct the event'
+  return failed([`${what} refuse it${aside}:`, ...reasons.map((reason) => `  ${reason}`)].join('\n'), { remedy })
 }

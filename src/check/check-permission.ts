@@ -5,14 +5,12 @@ import { type Finding, joined, ok, warning } from './finding.ts'
 import { isAllowed, readAllPermissions } from './permissions.ts'
 import type { Check } from './run-checks.ts'
 
-const id = 'azure/permission'
-
 /** The version of Microsoft.Authorization that is asked (Azure: permissions, list for resource). */
 const apiVersion = '2022-04-01'
 
 export function permissionCheck(places: readonly AzurePlace[]): Check {
   return {
-    id,
+    id: 'azure/permission',
     needs: ['azure/credential'],
     run: async (signal) => joined(await Promise.all(places.map((place) => judgeRoles(place, signal)))),
   }
@@ -26,12 +24,10 @@ async function judgeRoles(place: AzurePlace, signal: AbortSignal): Promise<Findi
     const lacking = actions.filter((action) => !isAllowed(permissions, action))
     if (lacking.length === 0) return ok(`the client may read and write event subscriptions at ${scope.id}`)
     const message = `its roles do not allow ${lacking.join(', ')}`
-    return lackingFinding(
-      place,
-      new ArmFailureError({ kind: 'answer', status: 403, code: 'AuthorizationFailed', message }),
-    )
+    const code = 'AuthorizationFailed'
+    return lackingFinding(place, new ArmFailureError({ kind: 'answer', status: 403, code, message }))
   } catch (error) {
-    return isForbidden(error) ? tryIt(place) : readFinding(error, id, place.explainedBy(), 'the list of permissions')
+    return isForbidden(error) ? tryIt(place) : readFinding(error, place.explainedBy(), 'the list of permissions')
   }
 }
 
@@ -43,12 +39,12 @@ async function tryIt(place: AzurePlace): Promise<Finding> {
       'the list of permissions may not be read; the event subscription may, whether it may be written is not known',
     )
   } catch (error) {
-    return isForbidden(error) ? lackingFinding(place, error) : armFinding(error, id, place.explainedBy())
+    return isForbidden(error) ? lackingFinding(place, error) : armFinding(error, place.explainedBy())
   }
 }
 
 function lackingFinding({ worksWithout, explainedBy }: AzurePlace, error: unknown): Finding {
-  const finding = armFinding(error, id, explainedBy())
+  const finding = armFinding(error, explainedBy())
   if (!worksWithout) return finding
   return warning(`${finding.detail}; events are received if the event subscription exists`, { remedy: finding.remedy })
 }

@@ -1,14 +1,13 @@
 import { isRecord, type UnknownRecord } from '../support/is-record.ts'
 import { readFinding } from './arm-finding.ts'
-import { type Finding, failed, joined, ok, warning } from './finding.ts'
-import type { PullPlace } from './pull-places.ts'
+import { changing, differing, missing, withoutDeadLetter } from './check-subscription.ts'
+import { type Finding, failed, joined, ok } from './finding.ts'
+import type { PullPlace } from './pull-world.ts'
 import type { Check } from './run-checks.ts'
-
-const id = 'azure/subscription'
 
 export function pullSubscriptionCheck(places: readonly PullPlace[]): Check {
   return {
-    id,
+    id: 'azure/subscription',
     needs: ['azure/provider', 'azure/scope', 'azure/permission'],
     run: async () => joined(await Promise.all(places.map(judgePlace))),
   }
@@ -18,36 +17,25 @@ async function judgePlace(place: PullPlace): Promise<Finding> {
   const name = `${place.eventSubscriptionName} of ${place.scope.id}`
   try {
     const existing = await place.existing()
-    return existing ? judgeExisting(name, existing, place) : ok(`${name} does not exist yet: init will create it`)
+    return existing ? judgeExisting(name, existing, place) : missing(name)
   } catch (error) {
-    return readFinding(error, id, place.explainedBy(), `the event subscription ${name}`)
+    return readFinding(error, place.explainedBy(), `the event subscription ${name}`)
   }
 }
 
 function judgeExisting(name: string, existing: UnknownRecord, place: PullPlace): Finding {
   const decision = place.decide(existing)
   if (decision.action === 'refuse') return failed(`${name}: ${decision.because}`, { remedy: decision.fix })
-  if (decision.action === 'wait') {
-    return warning(`${name} is ${decision.state}: another change is under way`, {
-      remedy: 'run check again when the change is done',
-    })
-  }
+  if (decision.action === 'wait') return changing(name, decision.state)
   const { provisioningState: state } = existing
   if (state !== 'Succeeded') {
-    return failed(`${name} is ${String(state)}: Event Grid does not try again by itself`, {
-      remedy: `start the binding again: init writes ${name} anew`,
-    })
+    const remedy = `start the binding again: init writes ${name} anew`
+    return failed(`${name} is ${String(state)}: Event Grid does not try again by itself`, { remedy })
   }
-  if (decision.action === 'put') {
-    return warning(`${name} differs from the metadata: ${decision.because}`, {
-      remedy: 'start the binding again: init brings it to what the metadata says',
-    })
-  }
+  if (decision.action === 'put') return differing(name, decision.because)
   return hasDeadLetter(existing)
     ? ok(`${name} is as the metadata wants it`)
-    : warning(`${name} has no dead-letter destination: an event that is rejected, or delivered too often, is lost`, {
-        remedy: 'set deadLetterStorageAccountId and deadLetterContainer',
-      })
+    : withoutDeadLetter(name, 'an event that is rejected, or delivered too often, is lost')
 }
 
 /** What forwards needs none: its events wait in the namespace topic. */

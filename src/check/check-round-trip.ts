@@ -9,7 +9,8 @@ import type { PortHolder } from './own-listener.ts'
 import type { Check } from './run-checks.ts'
 import type { InputWorld, OutputWorld } from './world.ts'
 
-export const roundTripType = 'eventgrid-binding.check'
+/** What the event has, beside an id of its own. */
+const [type, subject] = ['eventgrid-binding.check', 'check']
 
 export function roundTripCheck(input: InputWorld, output: OutputWorld): Check {
   return {
@@ -32,33 +33,27 @@ export function roundTripCheck(input: InputWorld, output: OutputWorld): Check {
 /** Why an event would not come back. */
 async function whyNot(world: InputWorld, { output }: OutputWorld, signal: AbortSignal): Promise<Finding | undefined> {
   const { scope } = world.input
-  if (scope.kind !== 'topic') return warning(`not tried: ${scope.id} is not the topic of topicEndpoint`)
+  const { topicEndpoint: source } = output
+  const otherTopic = warning(`not tried: ${scope.id} is not the topic of topicEndpoint`)
+  if (scope.kind !== 'topic') return otherTopic
   try {
     const topic = await world.readArm(scope.id, '2022-06-15', signal)
     const properties = isRecord(topic) && isRecord(topic.properties) ? topic.properties : {}
-    if (!isSameEndpoint(properties.endpoint, output.topicEndpoint)) {
-      return warning(`not tried: ${scope.id} is not the topic of topicEndpoint`)
-    }
+    if (!isSameEndpoint(properties.endpoint, source)) return otherTopic
     const existing = await world.existing()
-    if (!existing)
-      return warning('not tried: the event subscription does not exist yet', {
-        remedy: 'start the binding once: init creates it',
-      })
-    const refused = refusals(sample('', output.topicEndpoint), existing.subscription.filter ?? {})
-    if (refused.length > 0) return warning(`not tried: the filters would refuse the event: ${refused.join('; ')}`)
-    return undefined
+    if (!existing) {
+      const remedy = 'start the binding once: init creates it'
+      return warning('not tried: the event subscription does not exist yet', { remedy })
+    }
+    const event = { specversion: '1.0', id: '', source, type, subject }
+    const refused = refusals(event, existing.subscription.filter ?? {})
+    return refused.length > 0
+      ? warning(`not tried: the filters would refuse the event: ${refused.join('; ')}`)
+      : undefined
   } catch (error) {
-    return armFinding(error, 'round-trip/event', world.explainedBy())
+    return armFinding(error, world.explainedBy())
   }
 }
-
-const sample = (id: string, source: string) => ({
-  specversion: '1.0',
-  id,
-  source,
-  type: roundTripType,
-  subject: 'check',
-})
 
 function isSameEndpoint(endpoint: unknown, ours: string): boolean {
   if (typeof endpoint !== 'string' || !URL.canParse(endpoint)) return false
@@ -72,32 +67,22 @@ async function goRound(
   signal: AbortSignal,
 ): Promise<Finding> {
   const id = randomUUID()
-  const { promise: arrived, resolve } = Promise.withResolvers<number>()
+  const { promise: arrived, resolve, reject } = Promise.withResolvers<number>()
   // Other deliveries must not be acknowledged here: they come again.
   holder.read(({ cloudEvent }) => {
     if (cloudEvent.id !== id) throw new Error('only the event of check is taken')
     resolve(performance.now())
   })
-  const publisher = createPublisher({
-    output,
-    endpoints: surroundings.endpoints,
-    logger: silentLogger,
-    credential: credential(),
-  })
-  const { promise: over, reject } = Promise.withResolvers<never>()
-  const end = () => reject(new DOMException('it did not come', 'AbortError'))
-  signal.addEventListener('abort', end, { once: true })
+  const { endpoints } = surroundings
+  const publisher = createPublisher({ output, endpoints, logger: silentLogger, credential: credential() })
   try {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
     const started = performance.now()
-    const metadata = { id, type: roundTripType, subject: 'check' }
-    await publisher.publish({ check: id }, { metadata, signal })
-    const taken = performance.now()
-    const came = await Promise.race([arrived, over])
-    return ok(
-      `published in ${Math.round(taken - started)} ms, delivered ${Math.round(Math.max(came - taken, 0))} ms later`,
-    )
+    const publishing = publisher.publish({ check: id }, { metadata: { id, type, subject }, signal })
+    const [taken, came] = await Promise.all([publishing.then(() => performance.now()), arrived])
+    const [out, back] = [taken - started, Math.max(came - taken, 0)]
+    return ok(`published in ${Math.round(out)} ms, delivered ${Math.round(back)} ms later`)
   } finally {
-    signal.removeEventListener('abort', end)
     holder.read(undefined)
     await publisher.close()
   }

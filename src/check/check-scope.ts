@@ -5,14 +5,12 @@ import type { AzurePlace } from './azure-place.ts'
 import { type Finding, joined, ok, warning } from './finding.ts'
 import type { Check } from './run-checks.ts'
 
-const id = 'azure/scope'
-
 /** Known API versions (Azure: api-versions of Microsoft.Resources and Microsoft.EventGrid). */
 const apiVersions = { subscription: '2022-12-01', resources: '2021-04-01', eventGrid: '2022-06-15' } as const
 
 export function scopeCheck(places: readonly AzurePlace[]): Check {
   return {
-    id,
+    id: 'azure/scope',
     needs: ['azure/credential'],
     run: async (signal) => joined(await Promise.all(places.map((place) => lookFor(place, signal)))),
   }
@@ -29,7 +27,7 @@ async function lookFor(place: AzurePlace, signal: AbortSignal): Promise<Finding>
     await place.readArm(scope.id, apiVersion, signal)
     return ok(`${scope.id} exists`)
   } catch (error) {
-    return readFinding(error, id, place.explainedBy(), asked)
+    return readFinding(error, place.explainedBy(), asked)
   }
 }
 

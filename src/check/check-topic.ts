@@ -1,8 +1,7 @@
-import { whatIsWrong } from '../core/errors.ts'
 import { explainRejection } from '../publisher/explain-rejection.ts'
 import { createTopicClient } from '../publisher/topic-client.ts'
 import { systemClock } from '../support/clock.ts'
-import { type Finding, failed, ok } from './finding.ts'
+import { type Finding, failedBy, ok } from './finding.ts'
 import type { Check } from './run-checks.ts'
 import type { OutputWorld } from './world.ts'
 
@@ -25,15 +24,10 @@ async function askTopic({ output, surroundings, credential }: OutputWorld, signa
     const schema = topicSchema === 'auto' ? 'CloudEventSchemaV1_0' : topicSchema
     const answer = await client.send(schema, [], signal)
     // 400 and 413 are about the empty list: the credential was checked before.
-    if (
-      answer.kind === 'accepted' ||
-      (answer.kind === 'answered' && (answer.status === 400 || answer.status === 413))
-    ) {
-      return ok(`the topic takes the ${proof}`)
-    }
-    const error = explainRejection(answer, { output, ids: [], published: [], attempts: 1 })
-    const belongsTo = answer.kind === 'no-token' ? 'azure/credential' : undefined
-    return failed(whatIsWrong(error), { remedy: error.fix, ...(belongsTo && { belongsTo }) })
+    const isAboutList = answer.kind === 'answered' && (answer.status === 400 || answer.status === 413)
+    if (answer.kind === 'accepted' || isAboutList) return ok(`the topic takes the ${proof}`)
+    const finding = failedBy(explainRejection(answer, { output, ids: [], published: [], attempts: 1 }))
+    return answer.kind === 'no-token' ? { ...finding, belongsTo: 'azure/credential' } : finding
   } finally {
     client.close()
   }

@@ -17,7 +17,7 @@ import { scopeCheck } from './check-scope.ts'
 import { subscriptionCheck } from './check-subscription.ts'
 import { topicCredentialCheck } from './check-topic.ts'
 import { failed } from './finding.ts'
-import type { CheckedComponent, FileFindings } from './load-checked.ts'
+import type { CheckedComponent } from './load-checked.ts'
 import { createPullWorld, type PullWorld } from './pull-world.ts'
 import type { Check } from './run-checks.ts'
 import { createInputWorld, createOutputWorld, type InputWorld, type OutputWorld, type Surroundings } from './world.ts'
@@ -32,46 +32,50 @@ export interface ComponentChecksOptions {
 }
 
 /** The checks of one component, in the order of their ids. `close` frees the port. */
-export function componentChecks(options: ComponentChecksOptions): {
-  readonly checks: readonly Check[]
-  close(): Promise<void>
-} {
+export function componentChecks(options: ComponentChecksOptions) {
   const { component, surroundings, signal } = options
   const { input, pull, output } = component.metadata ?? {}
   const inputWorld = input && createInputWorld(input, surroundings, signal)
   const pullWorld = pull && createPullWorld(pull, surroundings, signal)
   const outputWorld = output && createOutputWorld(output, surroundings)
   const worlds = [inputWorld, pullWorld, outputWorld].filter((world) => world !== undefined)
-  const clock = worlds
-    .slice(0, 1)
-    .map(({ clockSource }) => clockCheck({ ...clockSource, endpoints: surroundings.endpoints }))
+  const [first] = worlds
   const wanted = worlds.flatMap(({ wantedTokens }) => wantedTokens)
-  const found = [
+  const checks: Check[] = [
     ...fileChecks(component),
     ...(inputWorld ? inputChecks(inputWorld, options) : []),
     ...(pullWorld ? pullChecks(pullWorld) : []),
     ...(outputWorld ? outputChecks(outputWorld) : []),
-    ...clock,
+    ...(first ? [clockCheck(first.clockSource, surroundings.endpoints)] : []),
     ...(component.metadata ? [] : outOfReach(component)),
     ...(wanted.length > 0 ? [credentialCheck(wanted)] : []),
     ...(inputWorld && outputWorld && options.roundTrip ? [roundTripCheck(inputWorld, outputWorld)] : []),
   ]
-  const checks = found.sort((one, other) => checkIds.indexOf(one.id) - checkIds.indexOf(other.id))
-  return { checks, close: async () => void (await Promise.all([inputWorld?.close(), pullWorld?.close()])) }
+  return {
+    checks: checks.sort((one, other) => checkIds.indexOf(one.id) - checkIds.indexOf(other.id)),
+    close: async () => void (await Promise.all([inputWorld?.close(), pullWorld?.close()])),
+  }
+}
+
+/** The checks of the files. Reading the files has made their findings. */
+function fileChecks({ files }: CheckedComponent): readonly Check[] {
+  return (['yaml', 'metadata', 'secrets', 'names'] as const).flatMap((part) => {
+    const finding = files[part]
+    return finding ? [{ id: `files/${part}`, needs: part === 'yaml' ? [] : ['files/yaml'], run: () => finding }] : []
+  })
 }
 
 /** Checks that an invalid component cannot have. They are skipped, and name the check of the files that failed. */
 function outOfReach({ sides }: CheckedComponent): readonly Check[] {
-  const ids = checkIds.filter((id) => {
-    if (id === 'machine/clock') return sides.size > 0
-    return (
-      (sides.has('input') && /^(machine|endpoint|azure)\//.test(id)) || (sides.has('output') && id.startsWith('topic/'))
-    )
-  })
-  return ids.map((id) => ({ id, needs: fileIds, run: () => failed('the component is not valid') }))
+  const ids = checkIds.filter(
+    (id) =>
+      (id === 'machine/clock' && sides.size > 0) ||
+      (sides.has('input') && /^(machine|endpoint|azure)\//.test(id)) ||
+      (sides.has('output') && id.startsWith('topic/')),
+  )
+  const needs = ['files/yaml', 'files/metadata', 'files/secrets', 'files/names'] as const
+  return ids.map((id) => ({ id, needs, run: () => failed('the component is not valid') }))
 }
-
-const fileIds = ['files/yaml', 'files/metadata', 'files/secrets', 'files/names'] as const
 
 function inputChecks(
   world: InputWorld,
@@ -95,6 +99,12 @@ function inputChecks(
   ]
 }
 
+/** An emulator that the environment names in the place of Azure, without `--emulator`. */
+function unusedEmulator({ emulator, endpoints: { resourceManager = '' } }: Surroundings): string | undefined {
+  const host = URL.parse(resourceManager)?.hostname ?? ''
+  return emulator === undefined && isLoopback(host) ? resourceManager : undefined
+}
+
 function pullChecks(world: PullWorld): readonly Check[] {
   const { places } = world
   const [first] = places
@@ -102,12 +112,6 @@ function pullChecks(world: PullWorld): readonly Check[] {
     ? [providerCheck(first), scopeCheck(places), permissionCheck(places), pullSubscriptionCheck(places)]
     : []
   return [...atAzure, pullReceiveCheck(world), pullSettleCheck(world)]
-}
-
-/** An emulator that the environment names in the place of Azure, without `--emulator`. */
-function unusedEmulator({ emulator, endpoints: { resourceManager = '' } }: Surroundings): string | undefined {
-  const host = URL.parse(resourceManager)?.hostname ?? ''
-  return emulator === undefined && isLoopback(host) ? resourceManager : undefined
 }
 
 function outputChecks(world: OutputWorld): readonly Check[] {
@@ -118,19 +122,5 @@ function outputChecks(world: OutputWorld): readonly Check[] {
     dnsCheck({ id: 'topic/dns', field: 'topicEndpoint', url, route }),
     certificateCheck({ id: 'topic/certificate', needs: ['topic/dns'], url, ca, route }),
     topicCredentialCheck(world),
-  ]
-}
-
-/** The checks of the files. Reading the files has made their findings. */
-function fileChecks({ files }: CheckedComponent): readonly Check[] {
-  const one = (part: keyof FileFindings, needs: Check['needs']): readonly Check[] => {
-    const finding = files[part]
-    return finding ? [{ id: `files/${part}`, needs, run: () => finding }] : []
-  }
-  return [
-    ...one('yaml', []),
-    ...one('metadata', ['files/yaml']),
-    ...one('secrets', ['files/yaml']),
-    ...one('names', ['files/yaml']),
   ]
 }

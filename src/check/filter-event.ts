@@ -119,6 +119,13 @@ function testOf({ operatorType, value, values = [] }: FilterCondition): Test | u
 /** The only `Not` operators that a missing field passes (Event Grid: event-filtering). */
 const passWhereMissing: ReadonlySet<string> = new Set(['NumberNotIn', 'StringNotIn'])
 
+/** How the operators for each type of value begin. */
+const comparedTypes = [
+  ['String', 'string'],
+  ['Bool', 'boolean'],
+  ['Number', 'number'],
+] as const
+
 function passes(condition: FilterCondition, field: unknown, arrays: boolean): boolean {
   const { operatorType } = condition
   const isMissing = field === undefined || field === null
@@ -129,10 +136,6 @@ function passes(condition: FilterCondition, field: unknown, arrays: boolean): bo
   if (!test) return true
   const isNegated = operatorType.includes('Not')
   if (Array.isArray(field) && arrays) return field.some(test) !== isNegated
-  const isComparable = operatorType.startsWith('String')
-    ? typeof field === 'string'
-    : operatorType.startsWith('Bool')
-      ? typeof field === 'boolean'
-      : typeof field === 'number'
+  const isComparable = comparedTypes.some(([kind, type]) => operatorType.startsWith(kind) && typeof field === type)
   return isComparable ? test(field) !== isNegated : passWhereMissing.has(operatorType)
 }

@@ -1,3 +1,4 @@
+import { type BindingError, whatIsWrong } from '../core/errors.ts'
 import type { CheckId } from './check-ids.ts'
 
 /** What a check found out. Texts hold no secret; the runner cleans them once more. */
@@ -10,29 +11,24 @@ export interface Finding {
   readonly belongsTo?: CheckId | undefined
 }
 
-export const ok = (detail: string): Finding => ({ status: 'ok', detail })
-
 type More = Pick<Finding, 'remedy' | 'belongsTo'>
 
+export const ok = (detail: string): Finding => ({ status: 'ok', detail })
 export const warning = (detail: string, more: More = {}): Finding => ({ status: 'warning', detail, ...more })
-
 export const failed = (detail: string, more: More = {}): Finding => ({ status: 'failed', detail, ...more })
 
-const rank = { ok: 0, warning: 1, failed: 2 } as const
+/** The failure that an error of the binding describes. */
+export const failedBy = (error: BindingError): Finding => failed(whatIsWrong(error), { remedy: error.fix })
 
 /** Joins findings: the worst status, with all texts of that status. */
 export function joined(findings: readonly Finding[]): Finding {
-  const status = findings.reduce<Finding['status']>(
-    (worst, one) => (rank[one.status] > rank[worst] ? one.status : worst),
-    'ok',
-  )
+  const status = (['failed', 'warning'] as const).find((bad) => findings.some((one) => one.status === bad)) ?? 'ok'
   const same = findings.filter((one) => one.status === status)
-  const remedies = [...new Set(same.flatMap(({ remedy }) => remedy ?? []))]
-  const belongsTo = same.find((one) => one.belongsTo !== undefined)?.belongsTo
+  const remedies = new Set(same.flatMap(({ remedy }) => remedy ?? []))
   return {
     status,
     detail: same.map(({ detail }) => detail).join('\n'),
-    ...(remedies.length > 0 && { remedy: remedies.join('\n') }),
-    ...(belongsTo && { belongsTo }),
+    remedy: remedies.size > 0 ? [...remedies].join('\n') : undefined,
+    belongsTo: same.find((one) => one.belongsTo !== undefined)?.belongsTo,
   }
 }

@@ -47,14 +47,11 @@ export async function judgeCertificate(options: CertificateOptions): Promise<Fin
   }
   const { certificate, fault, protocol } = seen
   if (fault === undefined) {
-    const until = Date.parse(certificate.valid_to)
-    const days = Math.floor((until - Date.now()) / dayMs)
+    const days = Math.floor((Date.parse(certificate.valid_to) - Date.now()) / dayMs)
     const shown = `${oneLine(protocol ?? 'TLS', 20)}, valid until ${dayOf(certificate.valid_to)}`
-    if (days < soonDays)
-      return warning(`${shown}: it expires in ${Math.max(days, 0)} days`, {
-        remedy: 'renew it now, and see why that did not happen by itself',
-      })
-    return ok(shown)
+    if (days >= soonDays) return ok(shown)
+    const remedy = 'renew it now, and see why that did not happen by itself'
+    return warning(`${shown}: it expires in ${Math.max(days, 0)} days`, { remedy })
   }
   if (!isTrustFault(fault)) return explainFault(fault, hostname, certificate)
   const known = await look(options, ownContext(options.ca))
@@ -84,15 +81,10 @@ function look({ hostname, target, signal }: CertificateOptions, secureContext: S
     socket.on('error', reject)
     socket.on('secureConnect', () => {
       const certificate = socket.getPeerCertificate()
-      const chain = socket.authorizationError
-        ? String(codeOf(socket.authorizationError) ?? socket.authorizationError)
-        : undefined
-      const misnamed = tls.checkServerIdentity(name, certificate)
-      resolve({
-        certificate,
-        protocol: socket.getProtocol(),
-        fault: chain ?? (misnamed ? codeOf(misnamed) : undefined),
-      })
+      const { authorizationError: untrusted } = socket
+      const chain = untrusted ? String(codeOf(untrusted) ?? untrusted) : undefined
+      const fault = chain ?? codeOf(tls.checkServerIdentity(name, certificate))
+      resolve({ certificate, protocol: socket.getProtocol(), fault })
       socket.destroy()
     })
   })
@@ -125,9 +117,8 @@ function explainFault(fault: string, hostname: string, certificate: PeerCertific
   const issuer = issuerOf(certificate)
   if (fault === 'SELF_SIGNED_CERT_IN_CHAIN') {
     const remedy = 'use a certificate of a public authority'
-    return failed(`the certificate comes from a private authority, ${issuer}, which Event Grid does not trust`, {
-      remedy,
-    })
+    const what = `the certificate comes from a private authority, ${issuer}, which Event Grid does not trust`
+    return failed(what, { remedy })
   }
   const incomplete = `the chain is not complete up to a public authority: the server sends no certificate of ${issuer}`
   return failed(`${incomplete} (${fault}). A browser fetches a missing one by itself, Event Grid does not`, {
@@ -142,13 +133,11 @@ function noTls(hostname: string, error: unknown): Finding {
   const code = codeOf(error) ?? (error instanceof Error ? error.name : 'no answer')
   const why = error instanceof Error ? cut(oneLine(error.message), 200) : ''
   if (/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL/.test(code) || /protocol version|unsupported protocol/i.test(why)) {
-    return failed(`${hostname} speaks no TLS 1.2 or newer (${code})`, {
-      remedy: 'turn TLS 1.2 and 1.3 on in the ingress',
-    })
+    const remedy = 'turn TLS 1.2 and 1.3 on in the ingress'
+    return failed(`${hostname} speaks no TLS 1.2 or newer (${code})`, { remedy })
   }
-  return failed(`${hostname} does not speak TLS (${code}: ${why})`, {
-    remedy: 'let the port of subscriberEndpoint speak https; is it the port for http, or of something else?',
-  })
+  const remedy = 'let the port of subscriberEndpoint speak https; is it the port for http, or of something else?'
+  return failed(`${hostname} does not speak TLS (${code}: ${why})`, { remedy })
 }
 
 function issuerOf({ issuer }: PeerCertificate): string {

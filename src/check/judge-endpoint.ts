@@ -21,9 +21,8 @@ export function judgeHandshake({ input, answers, holder, context }: JudgeEndpoin
   const { options, validation, code } = answers
   const arrived = strayPath(answers)
   if (arrived !== undefined) {
-    return failed(`the handshake reached a listener of this binding at ${arrived}, which it does not serve`, {
-      belongsTo: 'endpoint/path',
-    })
+    const what = `the handshake reached a listener of this binding at ${arrived}, which it does not serve`
+    return failed(what, { belongsTo: 'endpoint/path' })
   }
   if (options.headers['x-ms-routing-request-id'] !== undefined) {
     const { hostname } = new URL(input.subscriberEndpoint)
@@ -35,18 +34,13 @@ export function judgeHandshake({ input, answers, holder, context }: JudgeEndpoin
   if (consent !== '*' && consent !== origin.toLowerCase()) {
     const said =
       consent === undefined ? 'without WebHook-Allowed-Origin' : `with WebHook-Allowed-Origin: ${oneLine(consent, 80)}`
-    return failed(
-      `OPTIONS with WebHook-Request-Origin: ${origin} was answered ${options.status} ${said}${who(options)}`,
-      {
-        remedy: explain('OPTIONS', String(options.status), context).fix,
-      },
-    )
+    const what = `OPTIONS with WebHook-Request-Origin: ${origin} was answered ${options.status} ${said}${who(options)}`
+    return failed(what, { remedy: explain('OPTIONS', String(options.status), context).fix })
   }
   if (validation.status !== 200) return refused('POST', validation, context)
   if (responseOf(validation.body) !== code) {
-    return failed(`POST of the validation event was answered 200 without its code${who(validation)}`, {
-      remedy: explain('POST', '200', context).fix,
-    })
+    const what = `POST of the validation event was answered 200 without its code${who(validation)}`
+    return failed(what, { remedy: explain('POST', '200', context).fix })
   }
   return ok(`OPTIONS and POST reach ${reached(answers, holder)}`)
 }
@@ -55,14 +49,12 @@ export function judgePath({ input, answers, holder }: JudgeEndpointOptions): Fin
   const arrived = strayPath(answers)
   const asked = new URL(input.subscriberEndpoint).pathname
   if (arrived !== undefined) {
-    return failed(`${asked} arrives at the listener as ${arrived}, which it does not serve`, {
-      remedy: `let the ingress or gateway keep the path ${asked}, or rewrite it to /api/events`,
-    })
+    const remedy = `let the ingress or gateway keep the path ${asked}, or rewrite it to /api/events`
+    return failed(`${asked} arrives at the listener as ${arrived}, which it does not serve`, { remedy })
   }
   if (!healthOf(answers.health)) {
-    return failed(`which path arrives is not known: another server answers${who(answers.health)}`, {
-      belongsTo: 'endpoint/handshake',
-    })
+    const what = `which path arrives is not known: another server answers${who(answers.health)}`
+    return failed(what, { belongsTo: 'endpoint/handshake' })
   }
   return ok(`${asked} arrives at ${reached(answers, holder)} and is served`)
 }
@@ -109,26 +101,20 @@ function explain(method: string, answer: string, context: FailureContext) {
 function who({ headers, body }: ProbeAnswer): string {
   const title = /<title[^>]{0,200}>([^<]{1,300})/i.exec(body)?.[1]
   const facts = [
-    headers.server === undefined ? undefined : `server: ${oneLine(headers.server, 60)}`,
-    title === undefined ? undefined : `page: ${JSON.stringify(oneLine(title, 80))}`,
-  ].filter((fact) => fact !== undefined)
+    ...(headers.server === undefined ? [] : [`server: ${oneLine(headers.server, 60)}`]),
+    ...(title === undefined ? [] : [`page: ${JSON.stringify(oneLine(title, 80))}`]),
+  ]
   return facts.length === 0 ? '' : ` (${facts.join(', ')})`
 }
 
 /** Known causes (Event Grid: troubleshoot-subscription-validation; dev tunnels: security). */
 function hints({ status, headers, body }: ProbeAnswer): readonly string[] {
   const isPage = /text\/html/i.test(headers['content-type'] ?? '') || /<html/i.test(body)
-  if (status === 403 && isPage) {
-    const rules = '920300, 942430, 920230, 942130 and 931130'
-    return [
-      `a firewall may have answered: the WAF rules ${rules} of an Application Gateway block handshakes; exclude them for this path`,
-    ]
-  }
-  if (status === 401)
-    return [
-      'the handshake carries no credential: open the path to anybody (a tunnel: devtunnel host --allow-anonymous)',
-    ]
-  return []
+  const rules = 'the WAF rules 920300, 942430, 920230, 942130 and 931130 of an Application Gateway'
+  const firewall = `a firewall may have answered: ${rules} block handshakes; exclude them for this path`
+  const locked =
+    'the handshake carries no credential: open the path to anybody (a tunnel: devtunnel host --allow-anonymous)'
+  return [...(status === 403 && isPage ? [firewall] : []), ...(status === 401 ? [locked] : [])]
 }
 
 function responseOf(body: string): unknown {

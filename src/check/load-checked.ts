@@ -12,7 +12,7 @@ import { type ResolvedComponent, resolveComponents } from '../metadata/parse-com
 import { UnknownValue } from '../metadata/read-properties.ts'
 import { createSecretSources, type Diagnostics, type SecretOptions } from '../metadata/secret-stores.ts'
 import { quote } from '../support/text.ts'
-import { type Finding, failed, ok, warning } from './finding.ts'
+import { type Finding, failed, joined, ok, warning } from './finding.ts'
 
 /** One component as the files have it, or the faults of a file outside of components. */
 export interface CheckedComponent {
@@ -60,23 +60,25 @@ export function loadChecked(texts: FolderTexts, options: LoadCheckedOptions): re
     ]
     const ofComponents = new Set(components.flatMap((one) => one.issues))
     const ofFile = issues.filter((issue) => !ofComponents.has(issue))
+    const yaml = joined([isRead, ...(ofFile.length > 0 ? [] : notes.map((text) => warning(text)))])
     if (ofFile.length > 0) found.push(alone(file, faulty(ofFile)))
-    else if (ours.length === 0 && notes.length > 0) found.push(alone(file, warning(notes.join('\n'))))
-    const yaml = notes.length === 0 || ofFile.length > 0 ? ok('the file is read') : warning(notes.join('\n'))
+    else if (ours.length === 0 && notes.length > 0) found.push(alone(file, yaml))
     for (const one of ours) {
       const { name, properties } = one.component
       const { metadata, findings } = examine(one, faulty, diagnostics.faults)
       const names = namesFinding(one, earlier)
       found.push({ name, file, properties, sides: sidesOf(one), metadata, files: { yaml, ...findings, names } })
-      earlier.push({ file, one })
+      earlier.push({ ...one, file })
     }
   }
   const heard = found.map(({ files: { secrets } }) => secrets?.detail ?? '')
   const unheard = diagnostics.faults.filter((fault) => !heard.some((detail) => detail.includes(fault)))
   const [firstFile = ''] = texts.keys()
-  if (unheard.length > 0) found.push(alone(firstFile, ok('the file is read'), failed(unheard.join('\n'))))
+  if (unheard.length > 0) found.push(alone(firstFile, isRead, failed(unheard.join('\n'))))
   return found
 }
+
+const isRead = ok('the file is read')
 
 const alone = (file: string, yaml: Finding, secrets?: Finding): CheckedComponent => ({
   ...{ name: null, file, properties: {}, sides: new Set<Side>(), metadata: undefined },
@@ -91,22 +93,18 @@ function examine(
 ) {
   const unresolved = one.issues.filter((issue) => isReference(issue, one))
   const own = one.issues.filter((issue) => !unresolved.includes(issue) && !isNameTwice(issue, one))
-  const judged = judge(one)
-  const faults = [...own, ...judged.issues]
-  const metadata = judged.loaded?.metadata
-  const warnings = metadata?.warnings ?? []
+  const { issues, loaded } = judge(one)
+  const faults = [...own, ...issues]
+  const metadata = loaded?.metadata
   // A reference into a store that can't be read has no issue of its own.
   const isUnknown =
     one.entries.some(({ value }) => value instanceof UnknownValue) && faults.length + unresolved.length === 0
   const remedy = 'make the secret store readable, or name a JSON file by --secrets FILE'
-  const secrets =
-    unresolved.length > 0
-      ? faulty(unresolved)
-      : isUnknown && storeFaults.length > 0
-        ? failed(storeFaults.join('\n'), { remedy })
-        : ok('every reference leads to a value')
-  const fields =
-    faults.length > 0 ? faulty(faults) : warnings.length > 0 ? warning(warnings.join('\n')) : ok(validSides(metadata))
+  let secrets = ok('every reference leads to a value')
+  if (unresolved.length > 0) secrets = faulty(unresolved)
+  else if (isUnknown && storeFaults.length > 0) secrets = failed(storeFaults.join('\n'), { remedy })
+  const warnings = (metadata?.warnings ?? []).map((text) => warning(text))
+  const fields = faults.length > 0 ? faulty(faults) : joined([ok(validSides(metadata)), ...warnings])
   return {
     metadata: faults.length === 0 && secrets.status === 'ok' ? metadata : undefined,
     findings: { metadata: fields, secrets },
@@ -131,30 +129,27 @@ const isNameTwice = (issue: MetadataIssue, { draft }: ResolvedComponent) =>
   issue.field === 'metadata.name' && !draft.issues.includes(issue)
 
 function validSides(metadata: Metadata | undefined): string {
-  const sides = [metadata?.input && 'input', metadata?.pull && 'input by pull', metadata?.output && 'output'].filter(
-    (side) => side !== undefined,
-  )
+  const { input, pull, output } = metadata ?? {}
+  const sides = [input && 'input', pull && 'input by pull', output && 'output'].filter((side) => side !== undefined)
   return sides.length === 0 ? 'the fields that are known are valid' : `valid: ${sides.join(' and ')}`
 }
 
-/** A component that was read before, and its file. */
-interface Earlier {
+/** A component that was read before. */
+interface Earlier extends ResolvedComponent {
   readonly file: string
-  readonly one: ResolvedComponent
 }
 
 function namesFinding(
   { component: { name }, draft: { scopes } }: ResolvedComponent,
   earlier: readonly Earlier[],
 ): Finding {
-  const other = earlier.find(({ one: { component, draft } }) => {
+  const other = earlier.find(({ component, draft }) => {
     const isForAll = draft.scopes.length === 0 || scopes.length === 0
     return component.name === name && (isForAll || draft.scopes.some((scope) => scopes.includes(scope)))
   })
   if (!other) return ok(`no other component is called ${quote(name)}`)
-  return failed(`another component in ${other.file} is called ${quote(name)} too, and that one counts`, {
-    remedy: 'give this one another metadata.name',
-  })
+  const remedy = 'give this one another metadata.name'
+  return failed(`another component in ${other.file} is called ${quote(name)} too, and that one counts`, { remedy })
 }
 
 /** Faults with the lines that they stand on. */

@@ -24,17 +24,12 @@ export type PortHolder =
   /** Another program, or the port can't be opened. */
   | { readonly kind: 'stranger'; readonly error: BindingError; readonly answer: ProbeAnswer | undefined }
 
-export interface HoldPortOptions {
-  readonly input: InputMetadata
-  readonly endpoints: Endpoints
-  readonly signal: AbortSignal
-}
-
 /** Listens on `handshakePort` as the binding does, or finds out who holds it. `close` frees the port. */
 export async function holdPort(
-  options: HoldPortOptions,
+  input: InputMetadata,
+  endpoints: Endpoints,
+  signal: AbortSignal,
 ): Promise<{ readonly holder: PortHolder; close(): Promise<void> }> {
-  const { input, endpoints, signal } = options
   const { deliveryAuthentication: delivery } = input
   const mark = randomUUID()
   let handler: EventHandler | undefined
@@ -82,10 +77,9 @@ async function askHolder(
   signal: AbortSignal,
 ): Promise<ProbeAnswer | undefined> {
   const everywhere = listenAddress === undefined || /^(::|0\.0\.0\.0)$/.test(listenAddress)
-  const addresses = everywhere ? ['127.0.0.1', '::1'] : [listenAddress]
-  for (const address of addresses) {
+  const url = new URL(`http://127.0.0.1:${handshakePort}/api/events`)
+  for (const address of everywhere ? ['127.0.0.1', '::1'] : [listenAddress]) {
     const target = { address, port: handshakePort }
-    const url = new URL(`http://127.0.0.1:${handshakePort}/api/events`)
     const answer = await probe({ url, target, method: 'OPTIONS', signal }).catch(() => undefined)
     if (answer) return answer
   }

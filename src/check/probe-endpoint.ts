@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { SecureContext } from 'node:tls'
+import type { Endpoints } from '../core/endpoints.ts'
+import { secureContextOf } from '../core/trust.ts'
 import type { InputMetadata } from '../metadata/metadata.ts'
 import { type Probe, type ProbeAnswer, probe, type Target } from './probe.ts'
 
@@ -15,7 +16,7 @@ export interface ProbeEndpointOptions {
   readonly input: InputMetadata
   /** All addresses of its name; the first that answers is asked. */
   readonly targets: readonly Target[]
-  readonly secureContext: SecureContext | undefined
+  readonly endpoints: Endpoints
   readonly signal: AbortSignal
 }
 
@@ -23,18 +24,13 @@ export interface ProbeEndpointOptions {
  * Asks as Event Grid does (Event Grid: end-point-validation-cloud-events-schema, end-point-validation-event-grid-events-schema).
  * Rejects where no address answers, with the error of the first.
  */
-export async function probeEndpoint({
-  input,
-  targets,
-  secureContext,
-  signal,
-}: ProbeEndpointOptions): Promise<EndpointAnswers> {
-  const url = new URL(input.subscriberEndpoint)
+export async function probeEndpoint(options: ProbeEndpointOptions): Promise<EndpointAnswers> {
+  const { input, targets, endpoints, signal } = options
+  const shared = { url: new URL(input.subscriberEndpoint), secureContext: secureContextOf(endpoints), signal }
   const code = randomUUID()
   let first: unknown
   for (const target of targets) {
-    const ask = (request: Pick<Probe, 'method' | 'headers' | 'body'>) =>
-      probe({ url, secureContext, signal, target, ...request })
+    const ask = (request: Pick<Probe, 'method' | 'headers' | 'body'>) => probe({ ...shared, target, ...request })
     try {
       const [health, options, validation] = await Promise.all([
         ask({ method: 'OPTIONS' }),

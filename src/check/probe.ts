@@ -8,6 +8,9 @@ export interface Target {
   readonly port: number
 }
 
+/** The host of a URL, an IPv6 address without its brackets. */
+export const bareHost = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, '')
+
 export interface Probe {
   readonly url: URL
   readonly target: Target
@@ -38,7 +41,7 @@ const maxBytes = 65_536
 export function probe({ url, target, method, headers, body, secureContext, signal }: Probe): Promise<ProbeAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<ProbeAnswer>()
   const isTls = url.protocol === 'https:'
-  const hostname = url.hostname.replace(/^\[|\]$/g, '')
+  const hostname = bareHost(url)
   const over = AbortSignal.timeout(limitMs)
   const request = (isTls ? https : http).request({
     ...{ host: target.address, port: target.port, method, path: `${url.pathname}${url.search}`, agent: false },

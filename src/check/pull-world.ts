@@ -1,13 +1,18 @@
 import { createCredential } from '../binding/credential.ts'
 import { namespaceUrl } from '../core/endpoints.ts'
 import type { PullMetadata } from '../metadata/metadata.ts'
+import { parseScope } from '../metadata/scope.ts'
 import { createNamespaceClient, type NamespaceClient } from '../receiver/namespace-client.ts'
 import { resourceManagerOf } from '../subscription/arm-client.ts'
+import type { PutDecision } from '../subscription/decide-put.ts'
 import { createNamespaceArm } from '../subscription/namespace-arm.ts'
+import { pullSubscriptions } from '../subscription/pull-subscriptions.ts'
+import { queueFailureContext } from '../subscription/upsert-queue.ts'
 import { systemClock } from '../support/clock.ts'
+import type { UnknownRecord } from '../support/is-record.ts'
+import { type AzurePlace, actionsOn, createReadArm, readLimitMs } from './azure-place.ts'
 import type { ClockSource } from './check-clock.ts'
 import { once } from './once.ts'
-import { createPullPlaces } from './pull-places.ts'
 import type { Surroundings } from './world.ts'
 
 /** The data plane of a namespace. */
@@ -16,10 +21,18 @@ export interface ReachedNamespace {
   readonly client: NamespaceClient
 }
 
+/** A resource with an event subscription for pull delivery: the Queue of the namespace topic, or what forwards to it. */
+export interface PullPlace extends AzurePlace {
+  readonly eventSubscriptionName: string
+  existing(): Promise<UnknownRecord | undefined>
+  /** What `init` would do. */
+  decide(existing: UnknownRecord): PutDecision
+}
+
 /** What the checks of pull delivery share. */
 export type PullWorld = ReturnType<typeof createPullWorld>
 
-const readLimitMs = 9_000
+const verbs = ['read', 'write'] as const
 
 export function createPullWorld(pull: PullMetadata, { endpoints }: Surroundings, signal: AbortSignal) {
   const { environment, namespaceTopic, namespaceKey: key, eventSubscriptionName, namespaceEndpoint: given } = pull
@@ -27,18 +40,18 @@ export function createPullWorld(pull: PullMetadata, { endpoints }: Surroundings,
     if (!pull.credential) throw new Error('pull delivery has neither a key nor a credential')
     return createCredential(pull.credential, { environment, endpoints, tokenTimeoutMs: readLimitMs })
   })
-
-  async function endpointOf(): Promise<string> {
-    if (given !== undefined) return namespaceUrl(given, endpoints)
-    const { subscriptionId, namespaceId } = namespaceTopic
-    const options = { environment, subscriptionId, credential: credential(), endpoints, clock: systemClock }
-    const limits = { signal, deadline: systemClock.elapsed() + readLimitMs }
-    return `https://${await createNamespaceArm(options).readHostname(namespaceId, limits)}`
-  }
+  const { subscriptionId } = namespaceTopic
+  const connection = () => ({ environment, subscriptionId, credential: credential(), endpoints })
+  const arm = once(() => createNamespaceArm({ ...connection(), clock: systemClock }))
+  const limits = () => ({ signal, deadline: systemClock.elapsed() + readLimitMs })
+  const readArm = createReadArm(connection)
 
   let reached: Promise<ReachedNamespace> | undefined
   async function reach(): Promise<ReachedNamespace> {
-    const endpoint = await endpointOf()
+    const endpoint =
+      given === undefined
+        ? `https://${await arm().readHostname(namespaceTopic.namespaceId, limits())}`
+        : namespaceUrl(given, endpoints)
     const client = createNamespaceClient({
       ...{ namespaceEndpoint: endpoint, topicName: namespaceTopic.topic, eventSubscriptionName, endpoints },
       authentication: key
@@ -48,22 +61,34 @@ export function createPullWorld(pull: PullMetadata, { endpoints }: Surroundings,
     return { endpoint, client }
   }
 
-  const arm = { audience: 'Azure Resource Manager', scope: environment.resourceManagerScope, credential }
-  const data = { audience: 'the namespace', scope: environment.topicScope, credential }
+  /** The namespace topic, and the scope whose events are forwarded to it, if there is one. */
+  const places = (): readonly PullPlace[] =>
+    pullSubscriptions(pull).map((subscription) => ({
+      ...{ eventSubscriptionName, readArm, decide: subscription.decide },
+      scope: parseScope(subscription.sourceId),
+      actions: actionsOn(subscription.pathKind, verbs),
+      // Where namespaceEndpoint is given, what there is can be received.
+      worksWithout: given !== undefined,
+      explainedBy: () => queueFailureContext(pull, resourceManagerOf(endpoints, environment), subscription.sourceId),
+      existing: once(async () => arm().read(subscription, limits())),
+    }))
+
+  const forArm = { audience: 'Azure Resource Manager', scope: environment.resourceManagerScope, credential }
+  const forData = { audience: 'the namespace', scope: environment.topicScope, credential }
   const clockSource: ClockSource = {
     url: () => (given === undefined ? resourceManagerOf(endpoints, environment) : namespaceUrl(given, endpoints)),
     reachedBy: 'pull/receive',
   }
   return {
     ...{ pull, clockSource },
-    wantedTokens: pull.credential ? [arm, ...(key ? [] : [data])] : [],
+    wantedTokens: pull.credential ? [forArm, ...(key ? [] : [forData])] : [],
     /** Asks Resource Manager for the host where no `namespaceEndpoint` is given. Rejects as the SDK does. */
     namespace() {
       reached ??= reach()
       return reached
     },
     /** What Azure Resource Manager keeps; empty where the namespace's key does all. */
-    places: pull.credential ? createPullPlaces({ pull, endpoints, credential, signal, limitMs: readLimitMs }) : [],
+    places: pull.credential ? places() : [],
     async close() {
       const namespace = await reached?.catch(() => undefined)
       namespace?.client.close()

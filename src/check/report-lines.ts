@@ -1,4 +1,4 @@
-import type { Outcome } from './run-checks.ts'
+import type { Outcome } from './report.ts'
 
 /** A part of a line, and its meaning, which chooses the colour. */
 export interface LinePart {
@@ -18,18 +18,18 @@ const idWidth = 'endpoint/certificate'.length
 /** The lines of one check: the detail, and below it the remedy. */
 export function outcomeLines({ id, status, detail, remedy }: Outcome): readonly (readonly LinePart[])[] {
   const [first = '', ...more] = detail.split('\n')
-  const faint = status === 'skipped' || status === 'ok' ? ('faint' as const) : ('plain' as const)
+  const tone = status === 'skipped' || status === 'ok' ? 'faint' : 'plain'
   return [
     [
       { text: '  ', tone: 'plain' },
       signs[status],
       { text: ` ${id.padEnd(idWidth)}  `, tone: 'plain' },
-      { text: first, tone: faint },
+      { text: first, tone },
     ],
-    ...more.map((line) => [{ text: `      ${line}`, tone: faint }]),
+    ...more.map((line): readonly LinePart[] => [{ text: `      ${line}`, tone }]),
     // Further lines are often commands: only spaces precede them, so that they can be pasted.
-    ...(remedy?.split('\n') ?? []).map((line, at) => [
-      { text: `      ${at === 0 ? '→' : ' '} ${line}`, tone: 'plain' as const },
+    ...(remedy?.split('\n') ?? []).map((line, at): readonly LinePart[] => [
+      { text: `      ${at === 0 ? '→' : ' '} ${line}`, tone: 'plain' },
     ]),
   ]
 }
@@ -37,15 +37,13 @@ export function outcomeLines({ id, status, detail, remedy }: Outcome): readonly 
 export function countLine(outcomes: readonly Outcome[], ms: number): readonly LinePart[] {
   const count = (status: Outcome['status']) => outcomes.filter((one) => one.status === status).length
   const [failed, warnings, skipped] = [count('failed'), count('warning'), count('skipped')]
-  const parts = [
-    `${count('ok')} ok`,
-    ...(warnings > 0 ? [`${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`] : []),
-    ...(failed > 0 ? [`${failed} failed`] : []),
-    ...(skipped > 0 ? [`${skipped} skipped`] : []),
-  ]
-  const tone = failed > 0 ? 'bad' : warnings > 0 ? 'warning' : 'good'
+  const parts = [`${count('ok')} ok`]
+  if (warnings > 0) parts.push(`${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`)
+  if (failed > 0) parts.push(`${failed} failed`)
+  if (skipped > 0) parts.push(`${skipped} skipped`)
+  const calm = warnings > 0 ? 'warning' : 'good'
   return [
-    { text: failed > 0 ? '✗ ' : '✓ ', tone },
+    failed > 0 ? { text: '✗ ', tone: 'bad' } : { text: '✓ ', tone: calm },
     { text: `${parts.join(', ')} in ${(ms / 1_000).toFixed(1)} s`, tone: 'plain' },
   ]
 }

@@ -1,6 +1,7 @@
-import { BindingError, whatIsWrong } from '../core/errors.ts'
+import { BindingError } from '../core/errors.ts'
 import type { CheckId } from './check-ids.ts'
-import { type Finding, failed } from './finding.ts'
+import { type Finding, failed, failedBy } from './finding.ts'
+import type { Outcome } from './report.ts'
 
 export interface Check {
   readonly id: CheckId
@@ -11,22 +12,14 @@ export interface Check {
   run(signal: AbortSignal): Finding | Promise<Finding>
 }
 
-export interface Outcome {
-  readonly id: CheckId
-  readonly status: Finding['status'] | 'skipped'
-  readonly detail: string
-  readonly remedy?: string | undefined
-  readonly ms: number
-}
-
 export interface RunOptions {
   readonly signal: AbortSignal
   readonly clean: (text: string) => string
-  readonly onStart?: (id: CheckId) => void
-  readonly onEnd?: (outcome: Outcome) => void
+  /** Receives the checks that run, each time that this changes. */
+  readonly onRunning?: (ids: readonly CheckId[]) => void
+  /** Receives each outcome, in the order of the checks. */
+  readonly onEnd?: ((outcome: Outcome) => void) | undefined
 }
-
-const usualLimitMs = 10_000
 
 interface Answered {
   readonly finding?: Finding
@@ -36,88 +29,72 @@ interface Answered {
 }
 
 /**
- * Runs checks; those that do not depend on each other run at once. A check that depends on a failed one is skipped. A check that
- * throws or takes too long has failed and stops no other. Resolves with the outcomes in the given order.
+ * Runs checks; those that do not depend on each other run at once. Each must come after those that it needs. A check that depends on a
+ * failed one is skipped. A check that throws or takes too long has failed and stops no other. Resolves with the outcomes in the given order.
  */
-export async function runChecks(checks: readonly Check[], options: RunOptions): Promise<readonly Outcome[]> {
-  const { signal, clean, onStart, onEnd } = options
+export async function runChecks(checks: readonly Check[], options: RunOptions): Promise<Outcome[]> {
+  const { signal, clean, onRunning, onEnd } = options
   const asked = new Map<CheckId, Promise<Answered>>()
   const ended = new Map<CheckId, Promise<Answered>>()
+  const running = new Set<CheckId>()
 
   async function ask(check: Check): Promise<Answered> {
     const needed = await Promise.all(check.needs.map((id) => ended.get(id)))
     const root = needed.find((one) => one?.root !== undefined)?.root
     if (root !== undefined) return { root, ms: 0 }
-    onStart?.(check.id)
+    onRunning?.([...running.add(check.id)])
     const started = performance.now()
     const finding = await askInTime(check, signal)
+    running.delete(check.id)
+    onRunning?.([...running])
     const ms = Math.round(performance.now() - started)
     return { finding, ms, ...(finding.status === 'failed' && { root: check.id }) }
   }
 
   /** Attributes a failure to the check that reports its cause, if that one failed too. */
-  async function end({ id }: Check): Promise<Answered> {
-    const answered = await asked.get(id)
-    if (!answered) return { ms: 0 }
-    const elsewhere = answered.finding?.belongsTo
-    const other = elsewhere === undefined ? undefined : await asked.get(elsewhere)
-    if (other?.root === undefined) return answered
-    return { root: other.root, ms: answered.ms }
+  async function end({ id }: Check, answer: Promise<Answered>): Promise<Answered> {
+    const { finding, ms } = await answer
+    const elsewhere = finding?.belongsTo
+    const other = elsewhere === undefined || elsewhere === id ? undefined : await asked.get(elsewhere)
+    return other?.root === undefined ? answer : { root: other.root, ms }
   }
 
-  // All promises must exist before the first check looks for those that it needs.
-  const { promise: start, resolve: begin } = Promise.withResolvers<void>()
   for (const check of checks) {
-    asked.set(
-      check.id,
-      start.then(() => ask(check)),
-    )
-    ended.set(
-      check.id,
-      start.then(() => end(check)),
-    )
+    const answer = ask(check)
+    asked.set(check.id, answer)
+    ended.set(check.id, end(check, answer))
   }
-  begin()
-  return Promise.all(
-    checks.map(async ({ id }) => {
-      const outcome = outcomeOf(id, (await ended.get(id)) ?? { ms: 0 }, clean)
-      onEnd?.(outcome)
-      return outcome
-    }),
-  )
+  const outcomes: Outcome[] = []
+  for (const [id, answer] of ended) {
+    const outcome = outcomeOf(id, await answer, clean)
+    onEnd?.(outcome)
+    outcomes.push(outcome)
+  }
+  return outcomes
 }
 
 function outcomeOf(id: CheckId, { finding, root, ms }: Answered, clean: RunOptions['clean']): Outcome {
-  if (!finding || (root !== undefined && root !== id)) {
-    return { id, status: 'skipped', detail: `${root ?? 'a check that it needs'} failed`, ms }
-  }
+  if (!finding) return { id, status: 'skipped', detail: `${root} failed`, ms }
   const { status, detail, remedy } = finding
   return { id, status, detail: clean(detail), ...(remedy !== undefined && { remedy: clean(remedy) }), ms }
 }
 
-async function askInTime({ run, limitMs = usualLimitMs }: Check, whole: AbortSignal): Promise<Finding> {
+async function askInTime({ run, limitMs = 10_000 }: Check, whole: AbortSignal): Promise<Finding> {
   const over = new AbortController()
-  const signal = AbortSignal.any([whole, over.signal])
   const { promise: late, resolve } = Promise.withResolvers<Finding>()
   const timer = setTimeout(() => {
-    resolve(
-      failed(`no answer within ${limitMs / 1_000} s`, {
-        remedy: 'run it again; then check the network between here and there',
-      }),
-    )
+    const remedy = 'run it again; then check the network between here and there'
+    resolve(failed(`no answer within ${limitMs / 1_000} s`, { remedy }))
     over.abort()
   }, limitMs)
-  const ask = async () => run(signal)
+  const ask = async () => run(AbortSignal.any([whole, over.signal]))
   try {
     return await Promise.race([ask(), late])
   } catch (error) {
-    if (error instanceof BindingError) return failed(whatIsWrong(error), { remedy: error.fix })
-    return failed(
-      `the check itself broke: ${error instanceof Error ? `${error.name}: ${error.message}` : 'for no known reason'}`,
-      {
-        remedy: 'this is a fault of eventgrid-binding: report it, with this line',
-      },
-    )
+    if (error instanceof BindingError) return failedBy(error)
+    const why = error instanceof Error ? `${error.name}: ${error.message}` : 'for no known reason'
+    const remedy = 'this is a fault of eventgrid-binding: report it, with this line'
+    return failed(`the check itself broke: ${why}`, { remedy })
   } finally {
     clearTimeout(timer)
   }

@@ -4,18 +4,17 @@ import type { TokenCredential } from '@azure/core-auth'
 import { createCredential } from '../binding/credential.ts'
 import { deriveDeliveryCredentials } from '../core/delivery-credential.ts'
 import { type Endpoints, topicUrl } from '../core/endpoints.ts'
-import { secureContextOf } from '../core/trust.ts'
 import type { InputMetadata, OutputMetadata } from '../metadata/metadata.ts'
-import { createArmCaller, resourceManagerOf } from '../subscription/arm-client.ts'
+import { resourceManagerOf } from '../subscription/arm-client.ts'
 import { failureContext } from '../subscription/failure-context.ts'
 import { createSubscriptionApi } from '../subscription/subscription-api.ts'
 import { chooseSubscriptionPath } from '../subscription/subscription-path.ts'
 import { isLoopback } from '../support/loopback.ts'
-import { actionsOn } from './azure-place.ts'
+import { actionsOn, createReadArm, readLimitMs } from './azure-place.ts'
 import type { ClockSource } from './check-clock.ts'
 import { once } from './once.ts'
 import { holdPort } from './own-listener.ts'
-import type { Target } from './probe.ts'
+import { bareHost, type Target } from './probe.ts'
 import { probeEndpoint } from './probe-endpoint.ts'
 
 export interface Surroundings {
@@ -33,7 +32,6 @@ export interface Route {
 /** What the checks of an input side share. */
 export type InputWorld = ReturnType<typeof createInputWorld>
 
-const readLimitMs = 9_000
 const verbs = ['read', 'write', 'getFullUrl/action', 'getDeliveryAttributes/action'] as const
 
 /** Each part is made once, at its first use. */
@@ -49,8 +47,7 @@ export function createInputWorld(input: InputMetadata, surroundings: Surrounding
   const api = once(() =>
     createSubscriptionApi({ input, credential: credential(), endpoints, requestTimeoutMs: readLimitMs }),
   )
-  const route = once(() => routeOf(new URL(input.subscriberEndpoint), surroundings))
-  const callArm = once(() => createArmCaller({ environment, subscriptionId, credential: credential(), endpoints }))
+  const route = once(() => routeOf(new URL(input.subscriberEndpoint), surroundings.emulator))
   const clockSource: ClockSource = {
     url: () => resourceManagerOf(endpoints, environment),
     reachedBy: 'azure/provider',
@@ -63,17 +60,12 @@ export function createInputWorld(input: InputMetadata, surroundings: Surrounding
     worksWithout: false,
     wantedTokens: [{ audience: 'Azure Resource Manager', scope: environment.resourceManagerScope, credential }],
     async portHolder() {
-      held ??= holdPort({ input, endpoints, signal })
+      held ??= holdPort(input, endpoints, signal)
       return (await held).holder
     },
     /** What the public endpoint answers. Rejects where it does not. */
-    endpointAnswers: once(async () => {
-      const { targets } = await route()
-      const secureContext = secureContextOf(endpoints)
-      return probeEndpoint({ input, targets, secureContext, signal })
-    }),
-    readArm: async (path: string, apiVersion: string, signal: AbortSignal) =>
-      callArm()({ method: 'GET', path, apiVersion, signal }),
+    endpointAnswers: once(async () => probeEndpoint({ input, endpoints, signal, ...(await route()) })),
+    readArm: createReadArm(() => ({ environment, subscriptionId, credential: credential(), endpoints })),
     explainedBy: once(() => {
       const api = { resourceManager: resourceManagerOf(endpoints, environment) }
       return failureContext({ api, input, ...(deliveryCredential && { deliveryCredential }) })
@@ -105,24 +97,20 @@ export function createOutputWorld(metadata: OutputMetadata, surroundings: Surrou
     wantedTokens:
       authentication.kind === 'entra' ? [{ audience: 'the topic', scope: environment.topicScope, credential }] : [],
     /** Where `topicEndpoint` is. Rejects as Node's look-up does. */
-    route: once(() => routeOf(new URL(output.topicEndpoint), { ...surroundings, emulator: undefined })),
+    route: once(() => routeOf(new URL(output.topicEndpoint))),
   }
 }
 
 const maxAddresses = 8
 
 /** All addresses of a URL's host, or the emulator's, which answers for the public names of its ingress. */
-async function routeOf(url: URL, { emulator }: Surroundings): Promise<Route> {
-  const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
-  const hostname = url.hostname.replace(/^\[|\]$/g, '')
-  const isPublic = !isLoopback(url.hostname)
-  const at = emulator !== undefined && isPublic ? new URL(emulator) : undefined
-  const host = at ? at.hostname.replace(/^\[|\]$/g, '') : hostname
+async function routeOf(url: URL, emulator?: string): Promise<Route> {
+  const at = emulator !== undefined && !isLoopback(url.hostname) ? new URL(emulator) : url
+  const host = bareHost(at)
+  const port = Number(at.port || (at.protocol === 'https:' ? 443 : 80))
   const addresses = isIP(host) ? [host] : (await lookup(host, { all: true })).map(({ address }) => address)
   return {
-    byEmulator: at !== undefined,
-    targets: [...new Set(addresses)]
-      .slice(0, maxAddresses)
-      .map((address) => ({ address, port: at ? Number(at.port || 443) : port })),
+    byEmulator: at !== url,
+    targets: [...new Set(addresses)].slice(0, maxAddresses).map((address) => ({ address, port })),
   }
 }

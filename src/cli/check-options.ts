@@ -3,16 +3,14 @@ import { BrokenRule } from '../metadata/broken-rule.ts'
 import { parseDuration } from '../metadata/parse-duration.ts'
 import { didYouMean } from '../support/nearest-name.ts'
 import { emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
-import { parseOptions } from './parse-options.ts'
-import { UsageError } from './usage-error.ts'
+import { flag, parseOptions, text } from './parse-options.ts'
+import { wrongOption } from './usage-error.ts'
 
 export const defaultComponents = './components'
 
 export type CheckOptions = ReturnType<typeof readCheckOptions>
 
-const text = { type: 'string' } as const
-const texts = { type: 'string', multiple: true } as const
-const flag = { type: 'boolean' } as const
+const texts = { ...text, multiple: true } as const
 const known = {
   components: texts,
   component: text,
@@ -31,38 +29,26 @@ const known = {
 export function readCheckOptions(args: readonly string[]) {
   const values = parseOptions(withEmulatorUrl(args), known)
   const { component, secrets, offline = false, 'round-trip': roundTrip = false, event: events = [] } = values
-  if (offline && roundTrip) throw wrong('--round-trip publishes an event, which --offline rules out')
+  if (offline && roundTrip) throw wrongOption('--round-trip publishes an event, which --offline rules out')
   const only = idsOf('only', values.only)
   const skip = idsOf('skip', values.skip)
+
+  /** A sample event alone selects the files and the filters. */
+  function isSelected(id: CheckId): boolean {
+    if (only.length > 0) return only.includes(id)
+    if (id.startsWith('files/')) return true
+    if (id === 'filters/event') return events.length > 0
+    return offline ? id === 'machine/port' : roundTrip || events.length === 0
+  }
+
   return {
     ...{ component, secrets, roundTrip, events, offline },
     components: values.components ?? [defaultComponents],
     emulator: readEmulatorOptions(values),
-    selected: selectChecks({ only, skip, offline, roundTrip, event: events.length > 0 }),
+    selected: new Set(checkIds.filter((id) => isSelected(id) && !skip.includes(id))),
     waitMs: waitOf(values.wait),
     json: values.json ?? false,
   }
-}
-
-interface Wanted {
-  /** Empty: no restriction. */
-  readonly only: readonly CheckId[]
-  readonly skip: readonly CheckId[]
-  readonly offline: boolean
-  readonly event: boolean
-  readonly roundTrip: boolean
-}
-
-/** The ids of the checks to run. A sample event alone selects the files and the filters. */
-function selectChecks({ only, skip, offline, event, roundTrip }: Wanted): ReadonlySet<CheckId> {
-  const asked = checkIds.filter((id) => {
-    if (only.length > 0) return only.includes(id)
-    if (id.startsWith('files/')) return true
-    if (id === 'filters/event') return event
-    if (offline) return id === 'machine/port'
-    return roundTrip || !event
-  })
-  return new Set(asked.filter((id) => !skip.includes(id)))
 }
 
 function idsOf(option: string, given: readonly string[] = []): readonly CheckId[] {
@@ -72,7 +58,7 @@ function idsOf(option: string, given: readonly string[] = []): readonly CheckId[
     if (ids.length > 0) return ids
     const groups = checkIds.map((id) => id.split('/')[0] ?? id)
     const hint = didYouMean(word, [...checkIds, ...groups]) ?? `there are ${checkIds.join(', ')}`
-    throw wrong(`--${option}: there is no check ${JSON.stringify(word)}; ${hint}`)
+    throw wrongOption(`--${option}: there is no check ${JSON.stringify(word)}; ${hint}`)
   })
 }
 
@@ -82,8 +68,6 @@ function waitOf(value: string | undefined): number {
     return parseDuration(value, { atLeast: '1s', atMost: '24h' })
   } catch (error) {
     if (!(error instanceof BrokenRule)) throw error
-    throw wrong(`--wait ${error.rule}, like 2m, not ${JSON.stringify(value)}`)
+    throw wrongOption(`--wait ${error.rule}, like 2m, not ${JSON.stringify(value)}`)
   }
 }
-
-const wrong = (message: string) => new UsageError(message, { showHelp: true })

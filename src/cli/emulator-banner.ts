@@ -4,6 +4,7 @@ import { shellWord } from '../support/text.ts'
 /** How to use a started emulator: endpoints, keys, and lines for a shell. Its keys protect nothing, so they are shown. */
 export function bannerLines(emulator: EventGridEmulator, caFile: string): string[] {
   const { endpoints, proxy } = emulator
+  const clients = emulator.clients()
   return [
     `Resource Manager and Entra   ${endpoints.resourceManager}`,
     `topics over http, and proxy  ${proxy}`,
@@ -11,14 +12,12 @@ export function bannerLines(emulator: EventGridEmulator, caFile: string): string
     `certificate authority        ${caFile}`,
     '',
     ...resourceLines(emulator),
-    ...emulator
-      .clients()
-      .flatMap(({ tenantId, clientId, clientSecret, roles }) => [
-        `client ${clientId}`,
-        `  tenant  ${tenantId}`,
-        `  secret  ${clientSecret}`,
-        ...roles.map(({ role, scope }) => `  role    ${role} at ${scope}`),
-      ]),
+    ...clients.flatMap(({ tenantId, clientId, clientSecret, roles }) => [
+      `client ${clientId}`,
+      `  tenant  ${tenantId}`,
+      `  secret  ${clientSecret}`,
+      ...roles.map(({ role, scope }) => `  role    ${role} at ${scope}`),
+    ]),
     '',
     ...environmentOf(emulator, caFile).map(([name, value]) => `export ${name}=${shellWord(value)}`),
     '',
@@ -28,15 +27,11 @@ export function bannerLines(emulator: EventGridEmulator, caFile: string): string
 /** How to publish and subscribe to the topics, domains, system topics and namespace topics. @param known ids of those to leave out */
 export function resourceLines(emulator: EventGridEmulator, known: ReadonlySet<string> = new Set()): string[] {
   const isNew = ({ id }: { readonly id: string }) => !known.has(id)
+  const topics = emulator.topics().filter(isNew)
+  const domains = emulator.domains().filter(isNew)
   return [
-    ...emulator
-      .topics()
-      .filter(isNew)
-      .flatMap((topic) => publishedLines('topic', topic)),
-    ...emulator
-      .domains()
-      .filter(isNew)
-      .flatMap((domain) => publishedLines('domain', domain)),
+    ...topics.flatMap((topic) => publishedLines('topic', topic)),
+    ...domains.flatMap((domain) => publishedLines('domain', domain)),
     ...emulator.systemTopics().filter(isNew).flatMap(systemTopicLines),
     ...emulator.namespaceTopics().filter(isNew).flatMap(namespaceTopicLines),
   ]

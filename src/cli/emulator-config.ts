@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { EmulatorConfigError, type ParsedConfig, parseConfig } from '../emulator/config/config.ts'
-import { readText } from './read-text.ts'
+import { readText, textOrError } from './read-text.ts'
 import { UsageError } from './usage-error.ts'
 
 /** A configuration file, read; paths in it are taken from where it lies. */
@@ -12,33 +12,24 @@ export interface LoadedConfig extends ParsedConfig {
 
 /** Reads a configuration file. Throws a UsageError that names everything that is wrong with it. */
 export function loadConfig(file: string): LoadedConfig {
-  try {
-    return readConfig(file, readText(file))
-  } catch (error) {
-    if (error instanceof UsageError || !(error instanceof Error)) throw error
-    throw new UsageError(`${file} ${error.message}`, { cause: error })
-  }
+  return readConfig(file, textOrError(file))
 }
 
-/** Reads the text of a configuration file. Throws a UsageError that names everything that is wrong with it. */
-export function readConfig(file: string, text: string): LoadedConfig {
+/** The same for its text, or for why that can't be read. */
+export function readConfig(file: string, text: string | Error): LoadedConfig {
+  if (text instanceof Error) throw new UsageError(`${file} ${text.message}`, { cause: text })
   const folder = dirname(resolve(file))
-  const readBeside = (path: string) => readText(resolve(folder, path))
+  const readFile = (path: string) => readText(resolve(folder, path))
+  const excerptWidth = process.stderr.columns || 120
   try {
-    const { config, options } = parseConfig(text, {
-      file,
-      now: Date.now(),
-      excerptWidth: process.stderr.columns || 120,
-      readFile: readBeside,
-    })
+    const { config, options } = parseConfig(text, { file, now: Date.now(), excerptWidth, readFile })
     const state = options.state === undefined ? {} : { state: resolve(folder, options.state) }
     return { file, text, config, options: { ...options, ...state } }
   } catch (error) {
     if (!(error instanceof EmulatorConfigError)) throw error
     const { length } = error.problems
-    throw new UsageError(`${file} has ${length === 1 ? 'a fault' : `${length} faults`}:\n${error.message}`, {
-      cause: error,
-    })
+    const faults = length === 1 ? 'a fault' : `${length} faults`
+    throw new UsageError(`${file} has ${faults}:\n${error.message}`, { cause: error })
   }
 }
 
@@ -59,6 +50,6 @@ const reloaded: ReadonlySet<string> = new Set<keyof ParsedConfig['config']>([
 /** The fields that differ and take effect at the next start only. */
 export function fieldsForRestart(before: ParsedConfig['config'], after: ParsedConfig['config']): string[] {
   const [old, fresh] = [new Map(Object.entries(before)), new Map(Object.entries(after))]
-  const names = new Set([...old.keys(), ...fresh.keys()])
-  return [...names].filter((name) => !reloaded.has(name) && !isDeepStrictEqual(old.get(name), fresh.get(name)))
+  const names = Object.keys({ ...before, ...after })
+  return names.filter((name) => !reloaded.has(name) && !isDeepStrictEqual(old.get(name), fresh.get(name)))
 }

@@ -1,14 +1,14 @@
 import http from 'node:http'
 import https from 'node:https'
-import { text } from 'node:stream/consumers'
+import { text as textOf } from 'node:stream/consumers'
 import type { Endpoints } from '../core/endpoints.ts'
 import { messageOf } from '../support/error-code.ts'
 import { isRecord } from '../support/is-record.ts'
 import { isLoopback } from '../support/loopback.ts'
 import { readRegularFileSync } from '../support/regular-file.ts'
 import { watchState } from '../support/watch-state.ts'
-import { helpLines } from './parse-options.ts'
-import { UsageError } from './usage-error.ts'
+import { helpLines, type OptionTexts, text } from './parse-options.ts'
+import { UsageError, wrongOption } from './usage-error.ts'
 
 export const defaultEmulator = 'https://127.0.0.1:4430'
 
@@ -19,7 +19,7 @@ const limitMs = 5_000
 const followMs = 1_000
 
 /** The options that lead a command to an emulator. */
-export const emulatorOptions = { emulator: { type: 'string' }, ca: { type: 'string' } } as const
+export const emulatorOptions = { emulator: text, ca: text } as const
 
 export const emulatorHelp = (width: number): string =>
   helpLines(width, {
@@ -33,14 +33,11 @@ export interface EmulatorAddress {
 }
 
 /** @throws UsageError for `--ca` alone */
-export function readEmulatorOptions(values: {
-  readonly emulator?: string
-  readonly ca?: string
-}): EmulatorAddress | undefined {
+export function readEmulatorOptions(values: OptionTexts<typeof emulatorOptions>): EmulatorAddress | undefined {
   const { emulator: url, ca } = values
   if (url !== undefined) return { url, ca }
   if (ca === undefined) return undefined
-  throw new UsageError('--ca needs --emulator', { showHelp: true })
+  throw wrongOption('--ca needs --emulator')
 }
 
 /** Gives `--emulator` without a value the value {@link defaultEmulator}: `parseArgs` has no optional values. */
@@ -62,18 +59,14 @@ export function withEmulatorUrl(args: readonly string[]): readonly string[] {
 export async function emulatorEndpoints({ url, ca: caFile }: EmulatorAddress): Promise<Required<Endpoints>> {
   const asked = URL.parse(url)
   if (!asked || !/^https?:$/.test(asked.protocol)) {
-    throw new UsageError(
-      `--emulator takes the URL of the emulator, such as ${defaultEmulator}, not ${JSON.stringify(url)}`,
-      { showHelp: true },
-    )
+    const example = `such as ${defaultEmulator}, not ${JSON.stringify(url)}`
+    throw wrongOption(`--emulator takes the URL of the emulator, ${example}`)
   }
+  const { origin } = asked
   if (caFile === undefined && !isLoopback(asked.hostname)) {
-    throw new UsageError(
-      `--emulator ${asked.origin} is not on this machine: give its certificate authority by --ca FILE`,
-    )
+    throw new UsageError(`--emulator ${origin} is not on this machine: give its certificate authority by --ca FILE`)
   }
   const given = caFile === undefined ? undefined : readAuthority(caFile)
-  const { origin } = asked
   if (given !== undefined && asked.protocol === 'https:') {
     return { resourceManager: origin, authorityHost: origin, ca: given, topics: origin }
   }
@@ -115,12 +108,10 @@ async function ask(emulator: URL): Promise<unknown> {
     const answer = await new Promise<http.IncomingMessage>((resolve, reject) => {
       client.get(new URL(endpointsPath, emulator), options, resolve).on('error', reject)
     })
-    return JSON.parse((await text(answer)).slice(0, 65_536))
+    return JSON.parse((await textOf(answer)).slice(0, 65_536))
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
-    throw new Error(
-      `no emulator answers at ${emulator.origin}: start one by eventgrid-binding emulate, or name another by --emulator URL`,
-      { cause: error },
-    )
+    const remedy = 'start one by eventgrid-binding emulate, or name another by --emulator URL'
+    throw new Error(`no emulator answers at ${emulator.origin}: ${remedy}`, { cause: error })
   }
 }

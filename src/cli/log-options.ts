@@ -1,14 +1,9 @@
 import { type Logger, withTrace } from '../core/logger.ts'
-import { createLogWriter, type LogFormat, type LogLevel, logFormats, logLevels } from './log-writer.ts'
-import { helpLines, readChoice } from './parse-options.ts'
-
-export interface LogOptions {
-  readonly level: LogLevel
-  readonly format: LogFormat
-}
+import { createLogWriter, type LogOptions, logFormats, logLevels } from './log-writer.ts'
+import { helpLines, type OptionTexts, readChoice, text } from './parse-options.ts'
 
 /** The options of every command that logs, for `parseOptions`. */
-export const logOptions = { 'log-level': { type: 'string' }, 'log-format': { type: 'string' } } as const
+export const logOptions = { 'log-level': text, 'log-format': text } as const
 
 export const logHelp = (width: number): string =>
   helpLines(width, {
@@ -17,9 +12,7 @@ export const logHelp = (width: number): string =>
   })
 
 /** Reads {@link logOptions}. Throws a UsageError. */
-export function readLogOptions(
-  values: { readonly [Name in keyof typeof logOptions]?: string | undefined },
-): LogOptions {
+export function readLogOptions(values: OptionTexts<typeof logOptions>): LogOptions {
   return {
     level: readChoice(logLevels, 'log-level', values['log-level'] ?? 'info'),
     format: readChoice(logFormats, 'log-format', values['log-format'] ?? 'text'),

@@ -2,18 +2,20 @@ import { type LogFields, loggerBy } from '../core/logger.ts'
 import { printable } from '../support/text.ts'
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
-export type LogLevel = (typeof logLevels)[number]
+type LogLevel = (typeof logLevels)[number]
 
 /**
  * `text` is for people: durations are in words. `json` is for programs: one object a line with `time`, `level` and
  * `msg`, as in daprd's log, and the fields; durations are in milliseconds.
  */
 export const logFormats = ['text', 'json'] as const
-export type LogFormat = (typeof logFormats)[number]
 
-export interface LogWriterOptions {
+export interface LogOptions {
   readonly level: LogLevel
-  readonly format: LogFormat
+  readonly format: (typeof logFormats)[number]
+}
+
+export interface LogWriterOptions extends LogOptions {
   /** Takes whole lines. */
   readonly write: (line: string) => void
   readonly fields?: LogFields
@@ -35,9 +37,8 @@ function jsonLine(time: Date, level: LogLevel, msg: string, fields: LogFields): 
 function textLine(time: Date, level: LogLevel, msg: string, fields: LogFields): string {
   const shown = Object.entries(fields).flatMap(([name, value]) => {
     if (value === undefined) return []
-    const [, stem] = /^(.+)Ms$/.exec(name) ?? []
-    if (stem !== undefined && typeof value === 'number') return [`${stem}=${quoted(durationWords(value))}`]
-    return [`${name}=${quoted(String(value))}`]
+    const isDuration = typeof value === 'number' && /.Ms$/.test(name)
+    return isDuration ? `${name.slice(0, -2)}=${quoted(durationWords(value))}` : `${name}=${quoted(String(value))}`
   })
   return `${[time.toISOString(), level.padEnd(5), indented(msg), ...shown].join(' ')}\n`
 }

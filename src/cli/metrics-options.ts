@@ -1,15 +1,15 @@
-import { type MetricsServer, type Observed, openMetricsServer } from '../binding/metrics-server.ts'
-import { listenFailure } from './listen-failure.ts'
-import { helpLines, portRange, readNumber } from './parse-options.ts'
-import { UsageError } from './usage-error.ts'
-
-export interface MetricsAddress {
-  readonly host: string
-  readonly port: number
-}
+import {
+  type MetricsServer,
+  type MetricsServerOptions,
+  type Observed,
+  openMetricsServer,
+} from '../binding/metrics-server.ts'
+import { listening } from './listening.ts'
+import { helpLines, type OptionTexts, readPort, text } from './parse-options.ts'
+import { wrongOption } from './usage-error.ts'
 
 /** The options of every command that serves metrics, for `parseOptions`. */
-export const metricsOptions = { 'metrics-port': { type: 'string' }, 'metrics-address': { type: 'string' } } as const
+export const metricsOptions = { 'metrics-port': text, 'metrics-address': text } as const
 
 export const metricsHelp = (width: number): string =>
   helpLines(width, {
@@ -18,27 +18,15 @@ export const metricsHelp = (width: number): string =>
   })
 
 /** Reads {@link metricsOptions}; `undefined` where no port is given. Throws a UsageError. */
-export function readMetricsOptions(
-  values: {
-    readonly [Name in keyof typeof metricsOptions]?: string | undefined
-  },
-): MetricsAddress | undefined {
-  const { 'metrics-port': port, 'metrics-address': host = '127.0.0.1' } = values
-  if (port !== undefined) return { host, port: readNumber('metrics-port', port, portRange) }
-  if (values['metrics-address'] === undefined) return undefined
-  throw new UsageError('--metrics-address needs --metrics-port', { showHelp: true })
+export function readMetricsOptions(values: OptionTexts<typeof metricsOptions>): MetricsServerOptions | undefined {
+  const port = readPort('metrics-port', values['metrics-port'])
+  const host = values['metrics-address']
+  if (port !== undefined) return { host: host ?? '127.0.0.1', port }
+  if (host === undefined) return undefined
+  throw wrongOption('--metrics-address needs --metrics-port')
 }
 
-/** Serves health and metrics. Throws an Error that says what to do where that is not possible. */
-export async function serveMetrics(
-  observed: Observed,
-  at: MetricsAddress,
-  signal?: AbortSignal,
-): Promise<MetricsServer> {
-  try {
-    return await openMetricsServer(observed, { ...at, ...(signal && { signal }) })
-  } catch (error) {
-    if (signal?.aborted) throw error
-    throw listenFailure(error, 'metrics', at)
-  }
+/** Serves health and metrics. Rejects with an Error that says what to do where that is not possible. */
+export function serveMetrics(observed: Observed, at: MetricsServerOptions): Promise<MetricsServer> {
+  return listening('metrics', at, () => openMetricsServer(observed, at))
 }

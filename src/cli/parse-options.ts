@@ -1,7 +1,7 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { messageOf } from '../support/error-code.ts'
 import { nearestName } from '../support/nearest-name.ts'
-import { UsageError } from './usage-error.ts'
+import { UsageError, wrongOption } from './usage-error.ts'
 
 /**
  * The options that were given to a command. Throws a UsageError where Node's `parseArgs` refuses them: its message, and
@@ -23,6 +23,13 @@ export function parseOptions<const Known extends ParseArgsOptionsConfig>(args: r
   }
 }
 
+/** The kinds of options, for {@link parseOptions}. */
+export const text = { type: 'string' } as const
+export const flag = { type: 'boolean' } as const
+
+/** What {@link parseOptions} gives for options that take a text each. */
+export type OptionTexts<Known> = { readonly [Name in keyof Known]?: string | undefined }
+
 /** One of the words that an option takes. Throws a UsageError for any other text. */
 export function readChoice<const Choice extends string>(
   choices: readonly Choice[],
@@ -31,23 +38,18 @@ export function readChoice<const Choice extends string>(
 ): Choice {
   const found = choices.find((choice) => choice === text)
   if (found !== undefined) return found
-  const complaint = `--${option} takes ${choices.join(' or ')}, not ${JSON.stringify(text)}`
-  throw new UsageError(complaint, { showHelp: true })
+  throw wrongOption(`--${option} takes ${choices.join(' or ')}, not ${JSON.stringify(text)}`)
 }
-
-/** What a port may be where 0 takes a free one. */
-export const portRange = { from: 0, to: 65_535 } as const
 
 /** The whole number of an option. Throws a UsageError for any other text, and outside the range. */
-export function readNumber(
-  option: string,
-  text: string,
-  { from, to }: { readonly from: number; readonly to: number },
-): number {
+export function readNumber(option: string, text: string, [from, to]: readonly [from: number, to: number]): number {
   if (/^\d{1,6}$/.test(text) && Number(text) >= from && Number(text) <= to) return Number(text)
-  const complaint = `--${option} takes a number from ${from} to ${to}, not ${JSON.stringify(text)}`
-  throw new UsageError(complaint, { showHelp: true })
+  throw wrongOption(`--${option} takes a number from ${from} to ${to}, not ${JSON.stringify(text)}`)
 }
+
+/** The port of an option, where 0 takes a free one; `undefined` where it is not given. */
+export const readPort = (option: string, text: string | undefined) =>
+  text === undefined ? undefined : readNumber(option, text, [0, 65_535])
 
 /** The lines of options in a command's help. `width`: of the column with the options. */
 export const helpLines = (width: number, options: Readonly<Record<string, string>>): string =>

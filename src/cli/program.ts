@@ -2,9 +2,15 @@ import { packageVersion } from '../core/package-version.ts'
 import { messageOf } from '../support/error-code.ts'
 import { didYouMean } from '../support/nearest-name.ts'
 import { printable } from '../support/text.ts'
-import type { Command } from './command.ts'
-import { createTerminal } from './terminal.ts'
+import { createTerminal, type Terminal } from './terminal.ts'
 import { UsageError } from './usage-error.ts'
+
+/** What a file in `commands/` exports. It is loaded only when its command is used. */
+export interface Command {
+  readonly help: string
+  /** Runs it; resolves with the exit code. A UsageError makes that 2, any other error 1. */
+  run(args: readonly string[], terminal: Terminal): Promise<number>
+}
 
 interface Entry {
   readonly about: string
@@ -14,27 +20,27 @@ interface Entry {
 const commands: Readonly<Record<string, Entry>> = {
   serve: {
     about: 'the component for a Dapr sidecar, over gRPC on Unix domain sockets',
-    load: async () => (await import('./commands/serve.ts')).serve,
+    load: () => import('./commands/serve.ts'),
   },
   emulate: {
     about: 'a local Event Grid, with Resource Manager and Entra',
-    load: async () => (await import('./commands/emulate.ts')).emulate,
+    load: () => import('./commands/emulate.ts'),
   },
   run: {
     about: "components beside an application, with Dapr's HTTP API for bindings",
-    load: async () => (await import('./commands/run.ts')).run,
+    load: () => import('./commands/run.ts'),
   },
   check: {
     about: 'what is wrong with components, endpoints and Azure, and what to do',
-    load: async () => (await import('./commands/check.ts')).check,
+    load: () => import('./commands/check.ts'),
   },
   init: {
     about: 'writes a component, the emulator configuration and secrets to start from',
-    load: async () => (await import('./commands/init.ts')).init,
+    load: () => import('./commands/init.ts'),
   },
   schema: {
     about: 'prints the JSON Schema of a component, of the emulator configuration or of a check report',
-    load: async () => (await import('./commands/schema.ts')).schema,
+    load: () => import('./commands/schema.ts'),
   },
 }
 
@@ -69,12 +75,11 @@ export async function main(args: readonly string[]): Promise<number> {
   try {
     return await command.run(rest, createTerminal(process.stdout))
   } catch (error) {
-    const message = messageOf(error)
-    const lines = message.split('\n').map(printable).join('\n')
-    const wrongUse = error instanceof UsageError
-    const more = wrongUse && error.showHelp ? `see: eventgrid-binding ${name} --help\n` : ''
+    const lines = messageOf(error).split('\n').map(printable).join('\n')
+    const isWrongUse = error instanceof UsageError
+    const more = isWrongUse && error.showHelp ? `see: eventgrid-binding ${name} --help\n` : ''
     process.stderr.write(`eventgrid-binding ${name}: ${lines}\n${more}`)
-    return wrongUse ? 2 : 1
+    return isWrongUse ? 2 : 1
   }
 }
 

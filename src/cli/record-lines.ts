@@ -29,13 +29,10 @@ export function warningLine({ at, subscriptionName, message }: WarningRecord): s
 }
 
 /** The live line; counts since the start. */
-export function figuresLine({
-  perSecond,
-  pending,
-  delivered,
-  deadLettered,
-  dropped,
-}: Readonly<Record<'perSecond' | 'pending' | 'delivered' | 'deadLettered' | 'dropped', number>>): string {
+export function figuresLine(
+  figures: Readonly<Record<'perSecond' | 'pending' | 'delivered' | 'deadLettered' | 'dropped', number>>,
+): string {
+  const { perSecond, pending, delivered, deadLettered, dropped } = figures
   const shown = (value: number) => Math.round(value).toLocaleString('en-US')
   const lost = dropped > 0 ? `, ${shown(dropped)} dropped` : ''
   const speed = `${shown(perSecond)} events/s, ${shown(pending)} pending`

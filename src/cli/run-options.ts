@@ -1,10 +1,11 @@
 import type { AppHealthCheck } from '../host/app-watch.ts'
 import type { SidecarOptions } from '../host/sidecar.ts'
 import { type EmulatorAddress, emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
-import { type LogOptions, logOptions, readLogOptions } from './log-options.ts'
-import { type MetricsAddress, metricsOptions, readMetricsOptions } from './metrics-options.ts'
-import { parseOptions, portRange, readChoice, readNumber } from './parse-options.ts'
-import { UsageError } from './usage-error.ts'
+import { logOptions, readLogOptions } from './log-options.ts'
+import type { LogOptions } from './log-writer.ts'
+import { metricsOptions, readMetricsOptions } from './metrics-options.ts'
+import { type OptionTexts, parseOptions, readChoice, readNumber, readPort, text } from './parse-options.ts'
+import { wrongOption } from './usage-error.ts'
 
 /** The defaults. Ports and addresses are Dapr's. */
 export const runDefaults = {
@@ -21,11 +22,10 @@ export interface RunOptions extends Pick<SidecarOptions<unknown>, 'appId' | 'app
   readonly components: string
   readonly secrets: string | undefined
   readonly emulator: EmulatorAddress | undefined
-  readonly metrics: MetricsAddress | undefined
+  readonly metrics: ReturnType<typeof readMetricsOptions>
   readonly log: LogOptions
 }
 
-const text = { type: 'string' } as const
 const known = {
   components: text,
   'app-id': text,
@@ -55,36 +55,22 @@ const dependent = [
   ['app-health-threshold', 'app-health-check-path'],
 ] as const
 
-type Values = { readonly [Name in keyof typeof known]?: string }
-
 /** Reads the options of `run`. Throws a UsageError. */
 export function readRunOptions(args: readonly string[]): RunOptions {
   const values = parseOptions(withEmulatorUrl(args), known)
-  if (!values.components) throw wrong('--components is missing: the folder of the component YAML files')
+  if (!values.components) throw wrongOption('--components is missing: the folder of the component YAML files')
   for (const [option, needed] of dependent) {
-    if (values[option] !== undefined && values[needed] === undefined) throw wrong(`--${option} needs --${needed}`)
+    if (values[option] !== undefined && values[needed] === undefined) throw wrongOption(`--${option} needs --${needed}`)
   }
-  const { appAddress, appMaxConcurrency, httpAddress, httpPort } = runDefaults
-  const port = integer(values, 'app-port', { from: 1, to: 65_535 })
-  const grpcPort = integer(values, 'grpc-port', portRange)
+  const grpcPort = readPort('grpc-port', values['grpc-port'])
+  const host = values['http-address'] ?? runDefaults.httpAddress
   return {
     components: values.components,
     appId: values['app-id'] ?? '',
-    app:
-      port === undefined
-        ? undefined
-        : {
-            address: values['app-address'] ?? appAddress,
-            port,
-            protocol: readChoice(['http', 'grpc'], 'app-protocol', values['app-protocol'] ?? runDefaults.appProtocol),
-            maxConcurrency: integer(values, 'app-max-concurrency', { from: 1, to: 10_000 }) ?? appMaxConcurrency,
-          },
+    app: appOf(values),
     health: healthCheck(values),
-    http: {
-      host: values['http-address'] ?? httpAddress,
-      port: integer(values, 'http-port', portRange) ?? httpPort,
-    },
-    grpc: grpcPort === undefined ? undefined : { host: values['http-address'] ?? httpAddress, port: grpcPort },
+    http: { host, port: readPort('http-port', values['http-port']) ?? runDefaults.httpPort },
+    grpc: grpcPort === undefined ? undefined : { host, port: grpcPort },
     secrets: values.secrets,
     emulator: readEmulatorOptions(values),
     metrics: readMetricsOptions(values),
@@ -92,21 +78,29 @@ export function readRunOptions(args: readonly string[]): RunOptions {
   }
 }
 
-function healthCheck(values: Values): AppHealthCheck | undefined {
+function appOf(values: OptionTexts<typeof known>): RunOptions['app'] {
+  const { 'app-port': port, 'app-protocol': protocol = runDefaults.appProtocol } = values
+  const { 'app-max-concurrency': maxConcurrency = String(runDefaults.appMaxConcurrency) } = values
+  if (port === undefined) return undefined
+  return {
+    address: values['app-address'] ?? runDefaults.appAddress,
+    port: readNumber('app-port', port, [1, 65_535]),
+    protocol: readChoice(['http', 'grpc'], 'app-protocol', protocol),
+    maxConcurrency: readNumber('app-max-concurrency', maxConcurrency, [1, 10_000]),
+  }
+}
+
+function healthCheck(values: OptionTexts<typeof known>): AppHealthCheck | undefined {
   const path = values['app-health-check-path']
   if (path === undefined) return undefined
-  const { appHealthProbeInterval, appHealthThreshold } = runDefaults
-  const seconds = values['app-health-probe-interval'] ?? String(appHealthProbeInterval)
+  const seconds = values['app-health-probe-interval'] ?? String(runDefaults.appHealthProbeInterval)
+  const threshold = values['app-health-threshold'] ?? String(runDefaults.appHealthThreshold)
   if (!/^\d{1,4}(\.\d{1,3})?$/.test(seconds) || Number(seconds) < 0.05) {
-    throw wrong(`--app-health-probe-interval takes seconds from 0.05, not ${JSON.stringify(seconds)}`)
+    throw wrongOption(`--app-health-probe-interval takes seconds from 0.05, not ${JSON.stringify(seconds)}`)
   }
-  const threshold = integer(values, 'app-health-threshold', { from: 1, to: 1_000 }) ?? appHealthThreshold
-  return { path, intervalMs: Number(seconds) * 1_000, threshold }
+  return {
+    path,
+    intervalMs: Number(seconds) * 1_000,
+    threshold: readNumber('app-health-threshold', threshold, [1, 1_000]),
+  }
 }
-
-function integer(values: Values, name: keyof Values, range: { readonly from: number; readonly to: number }) {
-  const value = values[name]
-  return value === undefined ? undefined : readNumber(name, value, range)
-}
-
-const wrong = (message: string) => new UsageError(message, { showHelp: true })

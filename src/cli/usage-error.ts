@@ -10,3 +10,6 @@ export class UsageError extends Error {
     this.showHelp = options.showHelp ?? false
   }
 }
+
+/** The error for wrong options of a command. */
+export const wrongOption = (message: string) => new UsageError(message, { showHelp: true })

@@ -71,6 +71,14 @@ it('waits until what failed is well', async () => {
   expect(idsThat('failed')).toEqual([])
 }, 120_000)
 
+it('repeats with --wait what failed of each of two components of one name', async () => {
+  const { check, folder, emulator } = await openCheck()
+  folder.write('orders.yaml', ['twin', 'twin'].map((name) => output(name, emulator.topic('orders'))).join('---\n'))
+  const { code, said } = await check('--offline', '--wait', '3s')
+  expect(code).toBe(1)
+  expect(said('files/names')).toContain('is called "twin" too')
+})
+
 it('checks one component of a folder with --component, and tells two on one port', async () => {
   const { check, folder, emulator, port } = await openCheck()
   folder.write('output.yaml', output('stock', emulator.topic('orders')))
@@ -226,7 +234,7 @@ it('judges the clock by the date of an answer', async () => {
   const { emulator } = await openCheck()
   const { endpoints } = emulator
   const ask = (now: () => number) =>
-    clockCheck({ url: () => endpoints.resourceManager, endpoints, reachedBy: 'azure/provider', now }).run(
+    clockCheck({ url: () => endpoints.resourceManager, reachedBy: 'azure/provider' }, endpoints, now).run(
       new AbortController().signal,
     )
   expect(await ask(Date.now)).toMatchObject({ status: 'ok' })

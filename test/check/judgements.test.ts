@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { addressKind } from '../../src/check/address-kind.ts'
+import { addressKind } from '../../src/check/check-dns.ts'
 import { refusals } from '../../src/check/filter-event.ts'
 import { isAllowed, readAllPermissions, readPermissions } from '../../src/check/permissions.ts'
 import { topicUrl } from '../../src/core/endpoints.ts'

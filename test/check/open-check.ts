@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { type CheckId, checkIds } from '../../src/check/check-ids.ts'
 import { reportSchema } from '../../src/check/report.ts'
-import { check } from '../../src/cli/commands/check.ts'
+import * as check from '../../src/cli/commands/check.ts'
 import { createTerminal } from '../../src/cli/terminal.ts'
 import { EventGridEmulator, type EventGridEmulatorOptions } from '../../src/emulator/index.ts'
 import { Binding } from '../../src/index.ts'

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { check } from '../../src/cli/commands/check.ts'
+import * as check from '../../src/cli/commands/check.ts'
 import { createTerminal } from '../../src/cli/terminal.ts'
 import { Binding } from '../../src/index.ts'
 import { openWebhook } from '../support/webhook.ts'

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { emulate } from '../../src/cli/commands/emulate.ts'
+import * as emulate from '../../src/cli/commands/emulate.ts'
 import { createTerminal } from '../../src/cli/terminal.ts'
 import { startCommand } from '../support/command.ts'
 

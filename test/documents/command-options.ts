@@ -1,13 +1,13 @@
-import type { Command } from '../../src/cli/command.ts'
+import type { Command } from '../../src/cli/program.ts'
 
 /** The commands of `eventgrid-binding`. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  serve: async () => (await import('../../src/cli/commands/serve.ts')).serve,
-  emulate: async () => (await import('../../src/cli/commands/emulate.ts')).emulate,
-  run: async () => (await import('../../src/cli/commands/run.ts')).run,
-  check: async () => (await import('../../src/cli/commands/check.ts')).check,
-  init: async () => (await import('../../src/cli/commands/init.ts')).init,
-  schema: async () => (await import('../../src/cli/commands/schema.ts')).schema,
+  serve: () => import('../../src/cli/commands/serve.ts'),
+  emulate: () => import('../../src/cli/commands/emulate.ts'),
+  run: () => import('../../src/cli/commands/run.ts'),
+  check: () => import('../../src/cli/commands/check.ts'),
+  init: () => import('../../src/cli/commands/init.ts'),
+  schema: () => import('../../src/cli/commands/schema.ts'),
 }
 
 export const commandNames = Object.keys(commands)

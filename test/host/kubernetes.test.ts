@@ -12,7 +12,7 @@ import { validate as disruptionBudget } from 'kubernetes-models/_schemas/IoK8sAp
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { serve } from '../../src/cli/commands/serve.ts'
+import * as serve from '../../src/cli/commands/serve.ts'
 import { parseComponents } from '../../src/index.ts'
 import { parseMetadata } from '../../src/metadata/parse-metadata.ts'
 

@@ -1,8 +1,7 @@
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { serve } from '../../src/cli/commands/serve.ts'
-import { createTerminal } from '../../src/cli/terminal.ts'
+import * as serve from '../../src/cli/commands/serve.ts'
 import { UsageError } from '../../src/cli/usage-error.ts'
 import { deliverBrackets } from '../support/bracket-event.ts'
 import { type Command, startCommand } from '../support/command.ts'
@@ -205,7 +204,7 @@ it.each([
   { args: ['--port', '1'], says: "Unknown option '--port'" },
   { args: ['extra'], says: "Unexpected argument 'extra'" },
 ])('refuses $args as wrong usage', async ({ args, says }) => {
-  const running = serve.run(args, createTerminal(process.stdout))
+  const running = serve.run(args)
   await expect(running).rejects.toBeInstanceOf(UsageError)
   await expect(running).rejects.toThrow(says)
 })

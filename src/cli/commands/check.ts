@@ -4,20 +4,19 @@ import type { SampleEvent } from '../../check/check-event.ts'
 import { isEvent } from '../../check/filter-event.ts'
 import { type CheckedComponent, loadChecked } from '../../check/load-checked.ts'
 import { countLine, outcomeLines } from '../../check/report-lines.ts'
-import { type Endpoints, endpointsFromEnvironment } from '../../core/endpoints.ts'
+import { endpointsFromEnvironment } from '../../core/endpoints.ts'
 import { type FolderTexts, readFolder } from '../../metadata/component-folder.ts'
 import { createPlaceholders } from '../../metadata/placeholders.ts'
 import { readSecretsFile } from '../../metadata/secret-stores.ts'
 import { messageOf } from '../../support/error-code.ts'
 import { type CheckOptions, defaultComponents, readCheckOptions } from '../check-options.ts'
-import type { Command } from '../command.ts'
 import { emulatorEndpoints, emulatorHelp } from '../emulator-option.ts'
-import { readText } from '../read-text.ts'
+import { readText, textOrError } from '../read-text.ts'
 import type { Terminal } from '../terminal.ts'
 import { unreadableComponents } from '../unreadable-components.ts'
 import { UsageError } from '../usage-error.ts'
 
-const help = `Usage: eventgrid-binding check [options]
+export const help = `Usage: eventgrid-binding check [options]
 
 Finds out what is wrong with components, their public endpoints, Azure and their topics, and says what to do. Nothing is written to
 Azure, and nothing is published but by --round-trip.
@@ -40,13 +39,12 @@ Exit codes: 0 nothing failed, 1 something failed, 2 wrong usage or no component 
 Environment: AZURE_RESOURCE_MANAGER_URL, AZURE_AUTHORITY_HOST and NODE_EXTRA_CA_CERTS, as for run and serve.
 `
 
-export const check: Command = { help, run }
-
 /** Resolves with 0 where nothing failed, else 1. Throws a UsageError for wrong options, and where there is no component. */
-async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const options = readCheckOptions(args)
+  const { emulator, offline, json } = options
   const samples = options.events.flatMap(readSamples)
-  const endpoints = await endpointsOf(options)
+  const endpoints = emulator && !offline ? await emulatorEndpoints(emulator) : endpointsFromEnvironment(process.env)
   const loadAll = loader(options)
   const all = await loadAll()
   const first = asked(all, options)
@@ -56,24 +54,20 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
     throw new UsageError([noneFound(options, all), ...first.map(({ files }) => files.yaml.detail)].join('\n'))
   }
   const started = performance.now()
-  const view = options.json ? undefined : showChecks(terminal)
+  const view = json ? undefined : showChecks(terminal)
   const stopping = new AbortController()
   try {
     const report = await checkComponents({
       ...options,
       components: first,
       reload: async () => asked(await loadAll(), options),
-      surroundings: {
-        endpoints,
-        emulator: options.emulator === undefined ? undefined : endpoints.resourceManager,
-        offline: options.offline,
-      },
+      surroundings: { endpoints, emulator: emulator && endpoints.resourceManager, offline },
       samples,
-      observer: view?.observer ?? silent,
+      observer: view?.observer,
       signal: stopping.signal,
     })
     view?.stop()
-    if (options.json) terminal.line(JSON.stringify(report))
+    if (json) terminal.line(JSON.stringify(report))
     else {
       terminal.line('')
       const outcomes = report.components.flatMap(({ checks }) => checks)
@@ -84,11 +78,6 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
     view?.stop()
     stopping.abort()
   }
-}
-
-async function endpointsOf({ emulator, offline }: CheckOptions): Promise<Endpoints> {
-  if (emulator === undefined || offline) return endpointsFromEnvironment(process.env)
-  return emulatorEndpoints(emulator)
 }
 
 function loader(options: CheckOptions): () => Promise<readonly CheckedComponent[]> {
@@ -116,20 +105,12 @@ async function textsOf({ components }: CheckOptions): Promise<FolderTexts> {
   for (const path of components) {
     try {
       if ((await stat(path)).isDirectory()) for (const [file, text] of await readFolder(path)) texts.set(file, text)
-      else texts.set(path, fileText(path))
+      else texts.set(path, textOrError(path))
     } catch (error) {
       throw unreadableComponents(path, error)
     }
   }
   return texts
-}
-
-function fileText(file: string): string | Error {
-  try {
-    return readText(file)
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error))
-  }
 }
 
 function noneFound({ components, component }: CheckOptions, all: readonly CheckedComponent[]): string {
@@ -149,13 +130,10 @@ function readSamples(file: string): readonly SampleEvent[] {
     throw new UsageError(`--event ${file}: ${messageOf(error)}`, { cause: error })
   }
   return [events].flat().map((event: unknown, at, all) => {
-    if (!isEvent(event))
-      throw new UsageError(`--event ${file}: it must hold an event, or a list of events, with type or eventType`)
-    return { event, name: all.length === 1 ? file : `${file} [${at}]` }
+    if (isEvent(event)) return { event, name: all.length === 1 ? file : `${file} [${at}]` }
+    throw new UsageError(`--event ${file}: it must hold an event, or a list of events, with type or eventType`)
   })
 }
-
-const silent: CheckObserver = { component() {}, underWay() {}, ended() {}, waiting() {} }
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] as const
 const frameMs = 100

@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { isIngressUrl } from '../../emulator/delivery/ingress.ts'
 import {
   EmulatorStateError,
@@ -10,15 +11,14 @@ import {
 } from '../../emulator/index.ts'
 import { codeOf, messageOf } from '../../support/error-code.ts'
 import { watchState } from '../../support/watch-state.ts'
-import type { Command } from '../command.ts'
 import { bannerLines, resourceIds, resourceLines } from '../emulator-banner.ts'
 import { fieldsForRestart, type LoadedConfig, loadConfig, readConfig } from '../emulator-config.ts'
-import { parseOptions, portRange, readNumber } from '../parse-options.ts'
-import { readText } from '../read-text.ts'
+import { flag, parseOptions, readPort, text } from '../parse-options.ts'
+import { textOrError } from '../read-text.ts'
 import { deadLetterLine, deliveryLine, figuresLine, handshakeLine, warningLine } from '../record-lines.ts'
 import { awaitEnd } from '../signals.ts'
 import type { Terminal } from '../terminal.ts'
-import { UsageError } from '../usage-error.ts'
+import { UsageError, wrongOption } from '../usage-error.ts'
 
 /** The default ports. They are fixed, so that pasted lines keep working. */
 const defaultPorts = { port: 4430, httpPort: 4431 } as const
@@ -33,7 +33,7 @@ const portTroubles: Readonly<Record<string, string>> = {
   EACCES: 'is for privileged users only; run as one',
 }
 
-const help = `Usage: eventgrid-binding emulate [options]
+export const help = `Usage: eventgrid-binding emulate [options]
 
 Runs a local Event Grid, with Azure Resource Manager and Entra, until it is interrupted.
 
@@ -51,29 +51,25 @@ Options:
 A first SIGINT or SIGTERM takes no more events and waits for the deliveries under way; a second one ends at once.
 `
 
-const text = { type: 'string' } as const
 const known = {
   config: text,
   state: text,
   port: text,
   'http-port': text,
   ca: text,
-  ingress: { type: 'string', multiple: true },
-  quiet: { type: 'boolean' },
+  ingress: { ...text, multiple: true },
+  quiet: flag,
 } as const
 
-export const emulate: Command = { help, run }
-
 /** Runs until a signal. Throws a UsageError for wrong options, configuration or state. */
-async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const options = readOptions(args)
   const loaded = options.config === undefined ? undefined : loadConfig(options.config)
   const ingress = [...options.ingress, ...(loaded?.config.ingress ?? [])]
-  const settings = { ...defaultPorts, ...loaded?.options, ...given(options), ingress }
+  const settings = { ...defaultPorts, ...loaded?.options, ...options.given, ingress }
   if (settings.port !== 0 && settings.port === settings.httpPort) {
-    throw new UsageError(
-      `https and http can't both have port ${settings.port}; choose others by --port and --http-port`,
-    )
+    const remedy = 'choose others by --port and --http-port'
+    throw new UsageError(`https and http can't both have port ${settings.port}; ${remedy}`)
   }
   const emulator = await start(settings)
   const undo: (() => unknown)[] = []
@@ -84,7 +80,7 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
     // A second signal ends the process wherever it is.
     process.once('exit', ca.remove)
     for (const line of bannerLines(emulator, ca.file)) terminal.line(line)
-    if (!options.quiet) undo.push(showRecords(emulator, terminal))
+    if (!options.quiet) undo.push(...showRecords(emulator, terminal))
     if (terminal.live) undo.push(showFigures(emulator, terminal))
     if (loaded) undo.push(followConfig(emulator, loaded, options.ingress, terminal))
     terminal.line(`ready: ${emulator.endpoints.resourceManager} ${emulator.proxy}`)
@@ -98,27 +94,15 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
 }
 
 function readOptions(args: readonly string[]) {
-  const { config, state, port, 'http-port': httpPort, ca, ingress, quiet } = parseOptions(args, known)
-  return {
-    config,
-    state,
-    port: portOf('port', port),
-    httpPort: portOf('http-port', httpPort),
-    ca,
-    ingress: readIngress(ingress ?? []),
-    quiet: quiet ?? false,
-  }
-}
-
-const portOf = (option: string, text: string | undefined) =>
-  text === undefined ? undefined : readNumber(option, text, portRange)
-
-function given({ state, port, httpPort }: ReturnType<typeof readOptions>): EventGridEmulatorOptions {
-  return {
+  const { config, ca, quiet, state, ...values } = parseOptions(args, known)
+  const port = readPort('port', values.port)
+  const httpPort = readPort('http-port', values['http-port'])
+  const given: EventGridEmulatorOptions = {
     ...(state !== undefined && { state: resolve(state) }),
     ...(port !== undefined && { port }),
     ...(httpPort !== undefined && { httpPort }),
   }
+  return { config, ca, quiet, given, ingress: readIngress(values.ingress ?? []) }
 }
 
 async function start(options: EventGridEmulatorOptions): Promise<EventGridEmulator> {
@@ -152,28 +136,25 @@ function writeAuthority({ ca }: EventGridEmulator, wanted: string | undefined) {
   return { file, remove: () => rmSync(dirname(file), { recursive: true, force: true }) }
 }
 
-function showRecords({ records }: EventGridEmulator, terminal: Terminal): () => void {
+function showRecords({ records }: EventGridEmulator, terminal: Terminal): readonly (() => void)[] {
   // Those of the configuration's event subscriptions came with the start.
   for (const record of records.warnings) terminal.line(warningLine(record))
-  const stops = [
+  return [
     records.handshakes.listen((record) => terminal.line(handshakeLine(record))),
     records.deliveries.listen((record) => terminal.line(deliveryLine(record))),
     records.deadLetters.listen((record) => terminal.line(deadLetterLine(record))),
     records.warnings.listen((record) => terminal.line(warningLine(record))),
   ]
-  return () => {
-    for (const stop of stops) stop()
-  }
 }
 
 function showFigures(emulator: EventGridEmulator, terminal: Terminal): () => void {
   let before = { at: performance.now(), published: 0 }
   const update = () => {
-    const { published, delivered, deadLettered, dropped } = emulator.figures()
+    const { published, ...figures } = emulator.figures()
     const at = performance.now()
     const perSecond = ((published - before.published) * 1000) / Math.max(at - before.at, 1)
     before = { at, published }
-    terminal.update(figuresLine({ perSecond, pending: emulator.pending, delivered, deadLettered, dropped }))
+    terminal.update(figuresLine({ ...figures, perSecond, pending: emulator.pending }))
   }
   update()
   const timer = setInterval(update, liveLineMs)
@@ -192,17 +173,11 @@ function followConfig(
   const read = async () => {
     const stats = statSync(file, { throwIfNoEntry: false })
     // A pipe can be read only once, and so has no changes.
-    if (stats && !stats.isFile() && !stats.isDirectory()) return last
-    try {
-      last = readText(file)
-    } catch (error) {
-      last = new Error(messageOf(error))
-    }
+    if (!stats || stats.isFile() || stats.isDirectory()) last = textOrError(file)
     return last
   }
   const changed = async (text: string | Error) => {
     try {
-      if (text instanceof Error) throw new UsageError(`${file} ${text.message}`)
       const read = readConfig(file, text)
       const known = resourceIds(emulator)
       emulator.reconfigure({ ...read.options, ingress: [...ingress, ...(read.config.ingress ?? [])] })
@@ -211,8 +186,7 @@ function followConfig(
       if (later.length > 0) terminal.line(`${file}: ${later.join(', ')} will take effect at the next start`)
       terminal.line(`${file}: taken over`)
     } catch (error) {
-      const message = messageOf(error)
-      for (const line of message.split('\n')) terminal.line(line)
+      for (const line of messageOf(error).split('\n')) terminal.line(line)
       terminal.line(`${file}: the previous version stays active`)
     }
   }
@@ -225,20 +199,14 @@ async function drain(
   state: string | undefined,
   terminal: Terminal,
 ): Promise<void> {
-  terminal.line(
-    `${signal}: no more events are taken; waiting for deliveries under way (${emulator.pending} events pending)`,
-  )
+  const waiting = `waiting for deliveries under way (${emulator.pending} events pending)`
+  terminal.line(`${signal}: no more events are taken; ${waiting}`)
   const times = Number.POSITIVE_INFINITY
   emulator.failNext({ route: 'topic', status: 503, times, matches: ({ url }) => url.startsWith('/topics/') })
-  const { promise: late, resolve: giveUp } = Promise.withResolvers<void>()
-  const timer = setTimeout(giveUp, maxDrainMs)
-  await Promise.race([emulator.idle(), late])
-  clearTimeout(timer)
+  await Promise.race([emulator.idle(), pause(maxDrainMs, undefined, { ref: false })])
   const { delivered, deadLettered, dropped } = emulator.figures()
-  const fate = state === undefined ? 'lost' : 'kept in the state file'
-  terminal.line(
-    `ended: ${delivered} delivered, ${deadLettered} dead-lettered, ${dropped} dropped, ${emulator.pending} undelivered and ${fate}`,
-  )
+  const undelivered = `${emulator.pending} undelivered and ${state === undefined ? 'lost' : 'kept in the state file'}`
+  terminal.line(`ended: ${delivered} delivered, ${deadLettered} dead-lettered, ${dropped} dropped, ${undelivered}`)
 }
 
 /** The rules of `--ingress FROM=TO`, two URLs each. Throws a UsageError that shows what one looks like. */
@@ -247,6 +215,6 @@ function readIngress(values: readonly string[]): IngressRule[] {
     const [, from = '', to = ''] = /^([^=]*)=(.*)$/.exec(value) ?? []
     if (isIngressUrl(from) && isIngressUrl(to)) return { from, to }
     const form = 'https://orders.example.com/=http://127.0.0.1:9000/'
-    throw new UsageError(`--ingress takes two URLs, like ${form}, not ${JSON.stringify(value)}`, { showHelp: true })
+    throw wrongOption(`--ingress takes two URLs, like ${form}, not ${JSON.stringify(value)}`)
   })
 }

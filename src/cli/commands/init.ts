@@ -1,19 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Command } from '../command.ts'
 import { parseOptions } from '../parse-options.ts'
 
-interface StarterFile {
-  readonly name: string
-  /** The file that is copied, relative to this one. */
-  readonly from: string
-  /** The schema by which an editor checks it, a file of the package's `dist`. */
-  readonly schema?: string
-  readonly mode?: number
-}
-
-const files: readonly StarterFile[] = [
+/** `from`: what is copied, relative to this file. `schema`: what an editor checks it by, a file of the package's `dist`. */
+const files = [
   {
     name: 'components/orders.yaml',
     from: '../starter/components/orders.yaml',
@@ -23,10 +14,11 @@ const files: readonly StarterFile[] = [
   { name: 'secrets.json', from: '../starter/secrets.json', mode: 0o600 },
   { name: 'app.mjs', from: '../../../examples/local/app.mjs' },
 ]
+const names = files.map(({ name }) => name)
 
-const help = `Usage: eventgrid-binding init
+export const help = `Usage: eventgrid-binding init
 
-Writes the files to start from into this folder: ${files.map(({ name }) => name).join(', ')}.
+Writes the files to start from into this folder: ${names.join(', ')}.
 Overwrites nothing, asks nothing, and prints the commands to run next.
 
 Options:
@@ -48,35 +40,29 @@ The page of the emulator shows all events: http://127.0.0.1:4431/
 Keep secrets.json out of version control.
 `
 
-export const init: Command = {
-  help,
-  async run(args) {
-    parseOptions(args, {})
-    const existing = files.filter(({ name }) => existsSync(name))
-    if (existing.length > 0) {
-      const names = existing.map(({ name }) => name).join(', ')
-      throw new Error(`this folder has ${names}; init overwrites nothing: run it in another folder`)
-    }
-    for (const { name, from, schema, mode = 0o666 } of files) {
-      mkdirSync(dirname(name), { recursive: true })
-      const text = readFileSync(new URL(from, import.meta.url), 'utf8')
-      const schemaLine = schema ? `# yaml-language-server: $schema=${schemaPath(schema, dirname(name))}\n` : ''
-      // wx: a file that somebody has written meanwhile stays as it is.
-      writeFileSync(name, schemaLine + text, { flag: 'wx', mode })
-      process.stdout.write(`wrote ${name}\n`)
-    }
-    process.stdout.write(`\n${next}`)
-    return 0
-  },
+export async function run(args: readonly string[]): Promise<number> {
+  parseOptions(args, {})
+  const existing = names.filter((name) => existsSync(name))
+  if (existing.length > 0) {
+    throw new Error(`this folder has ${existing.join(', ')}; init overwrites nothing: run it in another folder`)
+  }
+  for (const { name, from, schema, mode = 0o666 } of files) {
+    mkdirSync(dirname(name), { recursive: true })
+    const text = readFileSync(new URL(from, import.meta.url), 'utf8')
+    const schemaLine = schema ? `# yaml-language-server: $schema=${schemaPath(schema, dirname(name))}\n` : ''
+    // wx: a file that somebody has written meanwhile stays as it is.
+    writeFileSync(name, schemaLine + text, { flag: 'wx', mode })
+    process.stdout.write(`wrote ${name}\n`)
+  }
+  process.stdout.write(`\n${next}`)
+  return 0
 }
 
 /** The path of a schema, relative to a folder: in the nearest `node_modules` that has this package, else beside this program. */
 function schemaPath(schema: string, folder: string): string {
   const own = fileURLToPath(new URL(`../../${schema}`, import.meta.url))
   const installed = ancestors(resolve(folder)).map((at) => join(at, 'node_modules/eventgrid-binding/dist', schema))
-  const path = relative(folder, installed.find((file) => existsSync(file)) ?? own)
-    .split(sep)
-    .join('/')
+  const path = relative(folder, installed.find(existsSync) ?? own).replaceAll(sep, '/')
   return path.startsWith('.') ? path : `./${path}`
 }
 

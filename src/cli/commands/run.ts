@@ -11,10 +11,9 @@ import { type Loaded, loadComponents } from '../../metadata/load-components.ts'
 import { createPlaceholders } from '../../metadata/placeholders.ts'
 import { parseSecrets, readSecretsText, type SecretStoreError } from '../../metadata/secret-stores.ts'
 import { isLoopback } from '../../support/loopback.ts'
-import type { Command } from '../command.ts'
 import { type EmulatorAddress, emulatorEndpoints, emulatorHelp, followEmulator } from '../emulator-option.ts'
 import { tuneGarbageCollection } from '../garbage-collection.ts'
-import { listenFailure } from '../listen-failure.ts'
+import { listening } from '../listening.ts'
 import { createLoggers, logHelp } from '../log-options.ts'
 import { metricsHelp, serveMetrics } from '../metrics-options.ts'
 import { type RunOptions, readRunOptions, runDefaults } from '../run-options.ts'
@@ -22,7 +21,7 @@ import { awaitEnd } from '../signals.ts'
 import { unreadableComponents } from '../unreadable-components.ts'
 import { UsageError } from '../usage-error.ts'
 
-const help = `Usage: eventgrid-binding run --components DIR [--app-port N] [options]
+export const help = `Usage: eventgrid-binding run --components DIR [--app-port N] [options]
 
 Runs the components of a folder beside an application, and serves Dapr's HTTP API for bindings: for machines without Dapr.
 
@@ -57,10 +56,8 @@ A first SIGINT or SIGTERM accepts no more events and waits for those that the ap
 
 const maxNamed = 10
 
-export const run: Command = { help, run: runSidecar }
-
 /** Runs until a signal, or a request to shut down. Throws a UsageError for wrong options or components. */
-async function runSidecar(args: readonly string[]): Promise<number> {
+export async function run(args: readonly string[]): Promise<number> {
   const options = readRunOptions(args)
   tuneGarbageCollection()
   const loggerOf = createLoggers(options.log)
@@ -71,7 +68,9 @@ async function runSidecar(args: readonly string[]): Promise<number> {
   if (typeof sources === 'string') return 0
   const load = loader(options)
   const unread = await unreadNotes(options)
-  const loaded = firstLoad(() => load(sources), unread)
+  const loaded = load(sources)
+  // At the start everything must be right: there is nothing yet to fall back on.
+  if (loaded.faults.length > 0) throw new UsageError([...loaded.faults, ...loaded.notes, ...unread].join('\n'))
   const endpoints = options.emulator && (await emulatorEndpoints(options.emulator))
   const { env } = process
   const sidecar = await createSidecar({
@@ -93,7 +92,7 @@ async function runSidecar(args: readonly string[]): Promise<number> {
     const url = await listening('http', http, sidecar.listen)
     const grpcPort = await listening('grpc', grpc, sidecar.listenGrpc)
     if (grpcPort !== undefined) logger.info("Dapr's gRPC API for bindings is served", { port: grpcPort })
-    warnOfStrangers(options, url, logger)
+    warnOfStrangers(http.host, url, logger)
     for (const note of [...loaded.notes, ...unread]) logger.warn(note)
     if (loaded.components.size === 0) logger.warn(`${options.components} holds no component of ours yet`)
     await sidecar.start(loaded)
@@ -124,11 +123,10 @@ function follow(address: EmulatorAddress, endpoints: Endpoints, sidecar: Sidecar
   })
 }
 
-function warnOfStrangers({ http }: RunOptions, url: string, logger: Logger): void {
-  if (isLoopback(http.host) || process.env.DAPR_API_TOKEN) return
-  logger.warn(
-    `--http-address ${http.host} without DAPR_API_TOKEN: every client that reaches ${url} may publish and shut this process down`,
-  )
+function warnOfStrangers(host: string, url: string, logger: Logger): void {
+  if (isLoopback(host) || process.env.DAPR_API_TOKEN) return
+  const danger = `every client that reaches ${url} may publish and shut this process down`
+  logger.warn(`--http-address ${host} without DAPR_API_TOKEN: ${danger}`)
 }
 
 /** What components are loaded from. */
@@ -151,9 +149,8 @@ async function readSources({ components, secrets }: RunOptions): Promise<Sources
 async function unreadNotes({ components, secrets }: RunOptions): Promise<readonly string[]> {
   const names = await otherFiles(components).catch(() => [])
   const files = names.map((name) => join(components, name)).filter((file) => file !== normalize(secrets ?? ''))
-  const notes = files
-    .slice(0, maxNamed)
-    .map((file) => `${file} is not read as a component: its name does not end with .yaml or .yml`)
+  const named = files.slice(0, maxNamed)
+  const notes = named.map((file) => `${file} is not read as a component: its name does not end with .yaml or .yml`)
   return files.length > maxNamed ? [...notes, `and ${files.length - maxNamed} more files`] : notes
 }
 
@@ -169,21 +166,6 @@ function loader({ appId, secrets }: RunOptions) {
       excerptWidth: process.stderr.columns || 120,
       secrets: () => (secrets === undefined || text === undefined ? {} : parseSecrets(secrets, text)),
     })
-}
-
-/** At the start everything must be right: there is nothing yet to fall back on. */
-function firstLoad(load: () => Loaded, unread: readonly string[]): Loaded {
-  const loaded = load()
-  if (loaded.faults.length > 0) throw new UsageError([...loaded.faults, ...loaded.notes, ...unread].join('\n'))
-  return loaded
-}
-
-async function listening<T>(server: 'http' | 'grpc', at: RunOptions['http'], listen: () => Promise<T>): Promise<T> {
-  try {
-    return await listen()
-  } catch (error) {
-    throw listenFailure(error, server, at)
-  }
 }
 
 const secretOf = (text: string | undefined) => (text ? new Secret(text) : undefined)

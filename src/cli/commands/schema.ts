@@ -1,7 +1,6 @@
-import type { Command } from '../command.ts'
-import { UsageError } from '../usage-error.ts'
+import { wrongOption } from '../usage-error.ts'
 
-const help = `Usage: eventgrid-binding schema [component | emulator | check]
+export const help = `Usage: eventgrid-binding schema [component | emulator | check]
 
 Prints a JSON Schema (draft 7), for editors and validators.
 
@@ -24,17 +23,12 @@ const schemas: Readonly<Record<string, () => Promise<object>>> = {
   emulator: async () => (await import('../../emulator/config/config-json-schema.ts')).configJsonSchema(),
 }
 
-export const schema: Command = {
-  help,
-  async run(args) {
-    const [name = 'component', ...more] = args
-    const make = Object.hasOwn(schemas, name) ? schemas[name] : undefined
-    if (!make || more.length > 0) {
-      throw new UsageError(`schema takes component, emulator or check, not ${JSON.stringify(args.join(' '))}`, {
-        showHelp: true,
-      })
-    }
-    process.stdout.write(`${JSON.stringify(await make(), null, 2)}\n`)
-    return 0
-  },
+export async function run(args: readonly string[]): Promise<number> {
+  const [name = 'component', ...more] = args
+  const make = Object.hasOwn(schemas, name) ? schemas[name] : undefined
+  if (!make || more.length > 0) {
+    throw wrongOption(`schema takes component, emulator or check, not ${JSON.stringify(args.join(' '))}`)
+  }
+  process.stdout.write(`${JSON.stringify(await make(), null, 2)}\n`)
+  return 0
 }

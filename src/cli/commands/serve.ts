@@ -1,6 +1,5 @@
 import type { Logger } from '../../core/logger.ts'
 import { createPluggable } from '../../pluggable/server.ts'
-import type { Command } from '../command.ts'
 import {
   emulatorEndpoints,
   emulatorHelp,
@@ -11,13 +10,13 @@ import {
 import { tuneGarbageCollection } from '../garbage-collection.ts'
 import { createLoggers, logHelp, logOptions, readLogOptions } from '../log-options.ts'
 import { metricsHelp, metricsOptions, readMetricsOptions, serveMetrics } from '../metrics-options.ts'
-import { parseOptions } from '../parse-options.ts'
+import { parseOptions, text } from '../parse-options.ts'
 import { awaitEnd } from '../signals.ts'
 import { UsageError } from '../usage-error.ts'
 
 const defaultFolder = '/tmp/dapr-components-sockets'
 
-const help = `Usage: eventgrid-binding serve [options]
+export const help = `Usage: eventgrid-binding serve [options]
 
 Serves the binding to daprd as a pluggable component, on Unix domain sockets, until it is interrupted. Start it before daprd,
 which looks for sockets only when it starts, and give each daprd a folder and a "serve" of its own.
@@ -33,7 +32,6 @@ ${logHelp(24)}
 A first SIGINT or SIGTERM takes no more events, waits for those under way and publishes what is queued; a second one ends at once.
 `
 
-const text = { type: 'string' } as const
 const known = {
   'sockets-folder': text,
   'socket-mode': text,
@@ -44,10 +42,8 @@ const known = {
 
 type ServeOptions = ReturnType<typeof readOptions>
 
-export const serve: Command = { help, run }
-
 /** Runs until a signal. Throws a UsageError for wrong options. */
-async function run(args: readonly string[]): Promise<number> {
+export async function run(args: readonly string[]): Promise<number> {
   const options = readOptions(args)
   tuneGarbageCollection()
   const loggerOf = createLoggers(options.log)
@@ -84,7 +80,7 @@ async function start(options: ServeOptions, loggerOf: (component?: string) => Lo
   const endpoints = emulator && (await emulatorEndpoints(emulator))
   const pluggable = await createPluggable({ folder, socketMode, loggerOf, signal, ...(endpoints && { endpoints }) })
   try {
-    const metricsServer = metrics && (await serveMetrics(pluggable, metrics, signal))
+    const metricsServer = metrics && (await serveMetrics(pluggable, { ...metrics, signal }))
     if (metricsServer) loggerOf().info('health and metrics are served', metricsServer.address)
     return {
       pluggable,
