@@ -67,8 +67,8 @@ const forms =
 /** No field of ours has one of these names, so a flat record is never taken for a document. */
 const isDocument = (input: UnknownRecord) => ['apiVersion', 'kind', 'spec'].some((key) => Object.hasOwn(input, key))
 
-/** Reports what is wrong at a path of a component document: with the value there, or with its key. */
-export type Fault = (path: YamlPath, issue: Omit<MetadataIssue, 'field'>, of?: 'value' | 'key') => void
+/** Reports what is wrong with the value at a path of a component document. @param field its name. @default the path */
+export type Fault = (path: YamlPath, issue: Omit<MetadataIssue, 'field'>, field?: string) => void
 
 /** What the component document of any binding has. */
 export interface Envelope {
@@ -83,31 +83,11 @@ export interface Envelope {
   readonly auth: unknown
 }
 
-const envelopeKeys = ['apiVersion', 'kind', 'metadata', 'spec', 'scopes', 'auth'] as const
-const metadataKeys = ['name', 'namespace'] as const
-const specKeys = ['type', 'version', 'metadata', 'ignoreErrors', 'initTimeout'] as const
-
-/**
- * The mapping with each misspelt key under the name that was probably meant, which is reported. Other unknown keys are fine:
- * Dapr and Kubernetes have more than these.
- */
-function withoutTypos(given: unknown, known: readonly string[], path: YamlPath, fault: Fault): UnknownRecord {
-  if (!isRecord(given)) return {}
-  const missing = known.filter((key) => !Object.hasOwn(given, key))
-  const typos = Object.keys(given).flatMap((key) => {
-    const meant = known.includes(key) ? undefined : nearestName(key, missing)
-    if (meant === undefined) return []
-    fault([...path, key], { rule: 'is unknown', fix: `did you mean ${meant}?` }, 'key')
-    return [[meant, given[key]] as const]
-  })
-  return { ...given, ...Object.fromEntries(typos) }
-}
-
-/** Reads the envelope of a component document (specification, section 2.1). */
+/** Reads the envelope of a component document (specification, section 2.1). Other keys are fine: Dapr and Kubernetes have more. */
 export function readEnvelope(document: UnknownRecord, fault: Fault): Envelope {
-  const { apiVersion, kind, metadata, spec, scopes, auth } = withoutTypos(document, envelopeKeys, [], fault)
-  const { name } = withoutTypos(metadata, metadataKeys, ['metadata'], fault)
-  const { type, version, metadata: entries } = withoutTypos(spec, specKeys, ['spec'], fault)
+  const { apiVersion, kind, scopes, auth } = document
+  const { name } = isRecord(document.metadata) ? document.metadata : {}
+  const { type, version, metadata: entries } = isRecord(document.spec) ? document.spec : {}
   const text = (given: unknown, path: readonly string[]) => {
     if (typeof given === 'string' && given.trim() !== '' && given.length <= 256) return given
     fault(path, { ...shown(given), rule: 'must be a string of 1 to 256 characters' })
