@@ -1,5 +1,5 @@
 import { BrokenRule } from './broken-rule.ts'
-import { parseScope } from './scope.ts'
+import { namespaceTopicType, parseScope, resourceType } from './scope.ts'
 
 export interface NamespaceTopicId {
   /** With a leading slash and without a trailing one, in the user's letter case. */
@@ -18,25 +18,13 @@ export interface NamespaceTopicId {
  */
 export function parseNamespaceTopic(text: string): NamespaceTopicId {
   const scope = parseScope(text)
-  const [namespace, topic, ...more] = scope.kind === 'resource' ? scope.path : []
-  const isTopic =
-    scope.kind === 'resource' &&
-    scope.provider.toLowerCase() === 'microsoft.eventgrid' &&
-    namespace?.type.toLowerCase() === 'namespaces' &&
-    topic?.type.toLowerCase() === 'topics' &&
-    more.length === 0
-  if (!isTopic) {
+  if (scope.kind !== 'resource' || resourceType(scope) !== namespaceTopicType) {
     throw new BrokenRule(
       'must be the resource id of a namespace topic',
       'it ends with /providers/Microsoft.EventGrid/namespaces/{namespace}/topics/{topic}',
     )
   }
-  return {
-    id: scope.id,
-    subscriptionId: scope.subscriptionId,
-    resourceGroup: scope.resourceGroup,
-    namespaceId: scope.id.split('/').slice(0, -2).join('/'),
-    namespace: namespace.name,
-    topic: topic.name,
-  }
+  const { id, subscriptionId, resourceGroup } = scope
+  const [namespace = '', topic = ''] = scope.path.map(({ name }) => name)
+  return { id, subscriptionId, resourceGroup, namespaceId: id.split('/').slice(0, -2).join('/'), namespace, topic }
 }

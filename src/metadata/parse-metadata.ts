@@ -57,7 +57,7 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
   const pulls = sides.has('input') && isPull(by.textOf)
   const pull = pulls ? judge(pullSchema, pick(texts, read('input'))) : undefined
   const pushes = sides.has('input') && !pulls
-  const input = pushes ? judge(inputSchema(allowAnyPort ? 0 : 1), pick(texts, read('input'))) : undefined
+  const input = pushes ? judge(inputSchema({ allowAnyPort }), pick(texts, read('input'))) : undefined
   const output = sides.has('output') ? judge(outputSchema, pick(texts, read('output'))) : undefined
   for (const side of sides) {
     const reason = reasonOf(side, given)

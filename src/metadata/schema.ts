@@ -4,15 +4,13 @@ import { Secret } from '../core/secret.ts'
 import { parseAdvancedFilters } from './advanced-filters.ts'
 import { parseAzureEnvironment } from './azure-environment.ts'
 import { BrokenRule } from './broken-rule.ts'
-import { parseEventSource } from './event-source.ts'
 import { resetToDefault, type Setting } from './metadata.ts'
 import { parseNamespaceTopic } from './namespace-topic.ts'
 import { parseChoice } from './parse-choice.ts'
 import { parseDuration } from './parse-duration.ts'
 import { parseNamespaceEndpoint, parseSubscriberEndpoint, parseTopicEndpoint } from './parse-endpoint.ts'
-import { parseInteger } from './parse-integer.ts'
 import { parseList } from './parse-list.ts'
-import { parseScope } from './scope.ts'
+import { parseEventSource, parseScope, resourceType } from './scope.ts'
 import { parsePullName, parseSubscriptionName } from './subscription-name.ts'
 
 /** A text that a function parses; what breaks its rule becomes an issue whose `params.fix` says what to write. */
@@ -28,6 +26,15 @@ function parsedBy<T>(parse: (text: string) => T) {
   })
 }
 
+/** A parser of whole numbers in plain digits: no sign, no leading zero. */
+export const integer =
+  (atLeast: number, atMost: number, what = 'whole number') =>
+  (text: string): number => {
+    const value = /^(0|[1-9]\d{0,14})$/.test(text) ? Number(text) : Number.NaN
+    if (value >= atLeast && value <= atMost) return value
+    throw new BrokenRule(`must be a ${what} from ${atLeast} to ${atMost}, without sign or leading zero`)
+  }
+
 /** A setting of the event subscription, which `default` takes back to Event Grid's own. */
 function setting<T>(parse: (text: string) => T) {
   const parseOrReset = (text: string): Setting<T> => (text.toLowerCase() === 'default' ? resetToDefault : parse(text))
@@ -35,7 +42,6 @@ function setting<T>(parse: (text: string) => T) {
 }
 
 const choice = <const Word extends string>(words: readonly Word[]) => parsedBy((text) => parseChoice(text, words))
-const integer = (atLeast: number, atMost: number) => (text: string) => parseInteger(text, { atLeast, atMost })
 const duration = (atLeast: string, atMost: string) => (text: string) => parseDuration(text, { atLeast, atMost })
 /**
  * A secret goes into an HTTP header or form, so a control character can only be an accident: the
@@ -82,11 +88,7 @@ const deliveryToken = parsedBy((text) => {
 
 const storageAccount = (text: string): string => {
   const scope = parseScope(text)
-  const isAccount =
-    scope.kind === 'resource' &&
-    scope.path.length === 1 &&
-    `${scope.provider}/${scope.path[0]?.type}`.toLowerCase() === 'microsoft.storage/storageaccounts'
-  if (!isAccount)
+  if (resourceType(scope) !== 'microsoft.storage/storageaccounts')
     throw new BrokenRule(
       'must be the resource id of a storage account',
       'it ends with /providers/Microsoft.Storage/storageAccounts/{name}',
@@ -148,20 +150,12 @@ const lockDuration = (text: string): number => {
 }
 
 /** The input side: texts of its fields, with the defaults of the table filled in, to values. */
-export const inputSchema = (lowestPort: 0 | 1) =>
+export const inputSchema = ({ allowAnyPort }: { readonly allowAnyPort: boolean }) =>
   z.object({
     ...credentialShape,
     subscriptionId: id,
     subscriberEndpoint: parsedBy(parseSubscriberEndpoint),
-    handshakePort: parsedBy((text) => {
-      try {
-        return parseInteger(text, { atLeast: lowestPort, atMost: 65_535 })
-      } catch (error) {
-        if (error instanceof BrokenRule)
-          throw new BrokenRule('must be a port from 1 to 65535, without sign or leading zero')
-        throw error
-      }
-    }),
+    handshakePort: parsedBy((text) => (allowAnyPort && text === '0' ? 0 : integer(1, 65_535, 'port')(text))),
     scope: parsedBy(parseEventSource),
     eventSubscriptionName: parsedBy(parseSubscriptionName).optional(),
     ...settingsShape,
