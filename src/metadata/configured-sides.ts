@@ -37,18 +37,20 @@ export function ownFields(
   })
 }
 
-/**
- * The sides that `direction` names: `input`, `output`, or both.
- *
- * @throws BrokenRule
- */
-export function parseDirection(text: string): ReadonlySet<Side> {
+/** The sides that `direction` names: `input`, `output`, or both; `undefined` for any other text. */
+export function parseDirection(text: string): ReadonlySet<Side> | undefined {
   try {
     return new Set(parseList(text).map((word) => parseChoice(word, ['input', 'output'])))
   } catch (error) {
-    if (!(error instanceof BrokenRule)) throw error
-    throw new BrokenRule('must be "input", "output" or "input, output"')
+    if (error instanceof BrokenRule) return undefined
+    throw error
   }
+}
+
+/** Metadata fields of both sides as those of one side alone, selected by `direction`: for a host that opens each side by itself. */
+export function oneSide<Value>(properties: Readonly<Record<string, Value>>, side: Side): Record<string, Value | Side> {
+  const others = Object.entries(properties).filter(([name]) => name.toLowerCase() !== 'direction')
+  return { ...Object.fromEntries(others), direction: side }
 }
 
 /** The fields that a side reads: its own, and for an output with Entra tokens those of the credential. */

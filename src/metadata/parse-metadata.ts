@@ -1,7 +1,6 @@
 import type { z } from 'zod'
 import type { MetadataIssue } from '../core/errors.ts'
 import { quote } from '../support/text.ts'
-import { BrokenRule } from './broken-rule.ts'
 import { checked } from './checked.ts'
 import { configuredSides, fieldsRead, ownFields, parseDirection } from './configured-sides.ts'
 import { credentialMetadata } from './credential-metadata.ts'
@@ -13,8 +12,8 @@ import { describeIssue, metadataInvalid } from './metadata-invalid.ts'
 import { isNamespaceTopic } from './parse-endpoint.ts'
 import { pullConflicts, pullMetadata, unusedFields } from './pull-metadata.ts'
 import { type GivenFields, type MetadataProperties, readProperties } from './read-properties.ts'
-import { hasCredential, isPull, missingFields, type RequiredBy } from './required-fields.ts'
-import { inputSchema, type OutputValues, outputSchema, pullSchema } from './schema.ts'
+import { hasCredential, isPull, missingFields, type RequiredBy, requiredOf } from './required-fields.ts'
+import { inputSchema, type OutputValues, outputSchema, type Partly, pullSchema } from './schema.ts'
 
 export interface ParseMetadataOptions {
   /** The component's name, from which the name of the event subscription is made where none is given. */
@@ -75,11 +74,10 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
     ...given.issues.filter(({ field }) => belongsTo(field, [...read('input'), ...read('output')])),
     ...issues.map((issue) => withValue(issue, given)),
   ]
-  if (found.length > 0)
-    return {
-      metadata: undefined,
-      issues: [...inTableOrder(unique(found)), ...given.unknown.map(({ issue }) => issue)],
-    }
+  if (found.length > 0) {
+    const unknown = given.unknown.map(({ issue }) => issue)
+    return { metadata: undefined, issues: [...inTableOrder(unique(found)), ...unknown] }
+  }
   if (given.isIncomplete) return { metadata: undefined, issues: [] }
   const metadata: Metadata = {
     input: input && inputMetadata(checked('input', input.whole), { componentName, credentialGiven }),
@@ -98,17 +96,17 @@ function readSides({ fields }: GivenFields): { sides: ReadonlySet<Side>; issues:
   const direction = fields.get('direction')?.text
   const byPresence = configuredSides(fields.keys(), fields.get('topicAuthentication')?.text)
   if (direction !== undefined) {
-    try {
-      return { sides: parseDirection(direction), issues: [] }
-    } catch (error) {
-      if (!(error instanceof BrokenRule)) throw error
-      return { sides: byPresence, issues: [{ field: 'direction', rule: error.rule }] }
-    }
+    const sides = parseDirection(direction)
+    if (sides) return { sides, issues: [] }
+    const rule = 'must be "input", "output" or "input, output"'
+    return { sides: byPresence, issues: [{ field: 'direction', rule }] }
   }
   if (byPresence.size > 0) return { sides: byPresence, issues: [] }
-  const own = (side: Side) => metadataFields.filter(({ required, sides }) => required && sides.includes(side))
-  const names = (side: Side) => own(side).map(({ name }) => name)
-  const fix = `set ${names('input').join(', ')} for the input side, ${names('output').join(', ')} for the output side, or both`
+  const names = (side: Side) =>
+    requiredOf(side)
+      .map(({ field }) => field)
+      .join(', ')
+  const fix = `set ${names('input')} for the input side, ${names('output')} for the output side, or both`
   return { sides: byPresence, issues: [{ rule: 'configures neither the input nor the output side', fix }] }
 }
 
@@ -184,7 +182,7 @@ function outputConflicts({
   topicAuthentication,
   topicEndpoint = '',
   topicSchema,
-}: { readonly [Name in keyof OutputValues]?: OutputValues[Name] | undefined }): readonly MetadataIssue[] {
+}: Partly<OutputValues>): readonly MetadataIssue[] {
   const issues: MetadataIssue[] = []
   if (topicAuthentication === 'entra' && /^http:/i.test(topicEndpoint)) {
     const rule = 'must be https with topicAuthentication entra: a token is never sent over plain http'

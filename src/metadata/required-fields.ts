@@ -47,9 +47,7 @@ function neededByPull(by: RequiredBy): readonly Need[] {
   const topic: Need = { field: 'namespaceTopic', why: 'with deliveryMode pull' }
   if (!credentialIsClientSecret(by)) return [topic]
   const isKeyAlone = by.has('namespaceKey') && by.has('namespaceEndpoint') && !credentialFields.some(by.has)
-  const why = by.has('namespaceKey')
-    ? 'with deliveryMode pull and no namespaceEndpoint'
-    : 'with deliveryMode pull and no namespaceKey'
+  const why = `with deliveryMode pull and no ${by.has('namespaceKey') ? 'namespaceEndpoint' : 'namespaceKey'}`
   return isKeyAlone ? [topic] : [topic, ...credentialFields.map((field) => ({ field, why }))]
 }
 
@@ -70,7 +68,8 @@ function neededByOutput(by: RequiredBy): readonly Need[] {
   return [...credentialFields.map((field) => ({ field, why: 'with topicAuthentication entra' })), ...needs]
 }
 
-const requiredOf = (side: Side): readonly Need[] =>
+/** The fields that a side needs unless another authentication replaces them. */
+export const requiredOf = (side: Side): readonly Need[] =>
   metadataFields
     .filter(({ sides, required }) => required && sides.includes(side))
     .map(({ name }) => ({ field: name, why: `on the ${side} side` }))

@@ -193,3 +193,5 @@ export const outputSchema = z.object({
 export type InputValues = z.output<ReturnType<typeof inputSchema>>
 export type PullValues = z.output<typeof pullSchema>
 export type OutputValues = z.output<typeof outputSchema>
+/** Values of a side of which some are missing, or have a fault. */
+export type Partly<Values> = { readonly [Name in keyof Values]?: Values[Name] | undefined }
