@@ -44,7 +44,7 @@ const shownPaths: readonly RegExp[] = [
 ]
 
 function isShown({ path, isKey, text }: LocatedScalar, { value: document }: LocatedDocument): boolean {
-  if (isKey) return words.has(text) || /^[a-z]{1,40}$/i.test(text)
+  if (isKey) return /^[a-z]{1,40}$/i.test(text)
   if (shownPaths.some((pattern) => pattern.test(path.join('.')))) return true
   const [spec, metadata, index, key] = path
   if (path.length !== 4 || spec !== 'spec' || metadata !== 'metadata' || key !== 'value') return false

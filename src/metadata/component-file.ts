@@ -3,7 +3,7 @@ import { isRecord, type UnknownRecord } from '../support/is-record.ts'
 import { type LocatedDocument, type Place, readLocatedYaml, type YamlPath } from '../support/located-yaml.ts'
 import { nearestName } from '../support/nearest-name.ts'
 import { quote } from '../support/text.ts'
-import { type Fault, readEnvelope } from './component-definition.ts'
+import { type Envelope, type Fault, readEnvelope } from './component-definition.ts'
 import { componentExcerpt } from './component-excerpt.ts'
 import type { FolderTexts } from './component-folder.ts'
 
@@ -25,11 +25,7 @@ export interface ComponentEntry {
 }
 
 /** A component of a file, its references not resolved yet. */
-export interface ComponentDraft {
-  /** Undefined where it is missing or wrong, which is reported. */
-  readonly name: string | undefined
-  readonly type: string | undefined
-  readonly version: string
+export interface ComponentDraft extends Pick<Envelope, 'name' | 'type' | 'version'> {
   /** The applications that it is for; empty: every one. */
   readonly scopes: readonly string[]
   readonly secretStore: string | undefined

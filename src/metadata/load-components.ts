@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { MetadataIssue } from '../core/errors.ts'
 import { Secret } from '../core/secret.ts'
 import { quote } from '../support/text.ts'
@@ -65,10 +65,7 @@ export function loadComponents(texts: FolderTexts, options: LoadOptions): Loaded
   return { components, holders, byFile, ...secrets, ...diagnostics }
 }
 
-interface LoadContext {
-  readonly appId: string
-  readonly excerptWidth?: number | undefined
-  readonly sourcesOf: ResolveOptions['sourcesOf']
+interface LoadContext extends Pick<LoadOptions, 'appId' | 'excerptWidth'>, Pick<ResolveOptions, 'sourcesOf'> {
   /** The file has components that run: a typo must not take them away. */
   readonly isRunning: boolean
 }
@@ -133,12 +130,10 @@ export function judge({ component, entries, draft }: ResolvedComponent): {
   const issues = reading.issues.map((issue) => ({ at: draft.places.metadata, ...issue }))
   checkVersion('version', version, issues, draft.places.version)
   if (issues.length > 0 || !reading.metadata) return { issues }
-  const values = Object.entries(properties).map(([key, value]) => [
+  const texts = Object.entries(properties).map(([key, value]) => [
     key,
     value instanceof Secret ? value.reveal() : value,
   ])
-  const fingerprint = createHash('sha256')
-    .update(JSON.stringify([type, version, values]))
-    .digest('hex')
+  const fingerprint = hash('sha256', JSON.stringify([type, version, texts]))
   return { loaded: { component, metadata: reading.metadata, fingerprint }, issues }
 }

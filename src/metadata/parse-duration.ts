@@ -1,11 +1,6 @@
 import { BrokenRule } from './broken-rule.ts'
 
-const unitsInMs = new Map([
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1000],
-  ['ms', 1],
-])
+const unitsInMs = new Map(Object.entries({ h: 3_600_000, m: 60_000, s: 1000, ms: 1 }))
 
 interface DurationLimits {
   readonly atLeast: string
@@ -22,21 +17,16 @@ interface DurationLimits {
 export function parseDuration(text: string, limits: DurationLimits): number {
   const ms = inMilliseconds(text)
   const rule = `must be a duration of ${limits.atLeast} to ${limits.atMost}`
-  if (ms === undefined) {
-    const isNumber = /^\d{1,9}$/.test(text)
-    throw new BrokenRule(
-      rule,
-      isNumber ? `give it a unit, as in ${text}${limits.unit ?? 's'}` : 'write it like 25s, 2m or 1h30m',
-    )
-  }
-  const [least, most] = [inMilliseconds(limits.atLeast), inMilliseconds(limits.atMost)]
-  if (least === undefined || most === undefined) throw new Error('a limit is not a duration')
-  if (ms < least || ms > most) throw new BrokenRule(rule)
-  return ms
+  if (ms >= inMilliseconds(limits.atLeast) && ms <= inMilliseconds(limits.atMost)) return ms
+  if (!Number.isNaN(ms)) throw new BrokenRule(rule)
+  const isNumber = /^\d{1,9}$/.test(text)
+  const fix = isNumber ? `give it a unit, as in ${text}${limits.unit ?? 's'}` : 'write it like 25s, 2m or 1h30m'
+  throw new BrokenRule(rule, fix)
 }
 
-function inMilliseconds(text: string): number | undefined {
-  if (!/^(\d{1,9}(\.\d{1,9})?(h|ms|m|s))+$/.test(text)) return undefined
+/** `NaN` for a text of another form. */
+function inMilliseconds(text: string): number {
+  if (!/^(\d{1,9}(\.\d{1,9})?(h|ms|m|s))+$/.test(text)) return Number.NaN
   let sum = 0
   for (const [, amount, unit] of text.matchAll(/(\d{1,9}(?:\.\d{1,9})?)(h|ms|m|s)/g)) {
     sum += Number(amount) * (unitsInMs.get(unit ?? '') ?? Number.NaN)

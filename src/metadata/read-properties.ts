@@ -10,9 +10,6 @@ const maxEntries = 256
 const maxNameLength = 256
 const maxValueLength = 65_536
 
-/** Properties that the sidecar itself reads, besides `direction`. */
-const sidecarNames = new Set(['route'])
-
 /** One property, with its place in a file where that is known. */
 export interface PropertyEntry {
   readonly name: string
@@ -71,7 +68,8 @@ export function readProperties(properties: MetadataProperties): GivenFields {
     const { name, at } = entry
     const field = findField(name)
     if (!field) {
-      if (!sidecarNames.has(name.toLowerCase())) unknown.push(unknownName(entry))
+      // The sidecar itself reads it.
+      if (name.toLowerCase() !== 'route') unknown.push(unknownName(entry))
       continue
     }
     const given = readField(entry, field, issues)

@@ -21,7 +21,7 @@ export function missingFields(side: Side, by: RequiredBy): readonly MissingField
   if (side === 'input' && missing.length > 0 && lacksDeliveryMode(by)) return [pullNotChosen, ...missingHalf(by)]
   const issues: MissingField[] = missing.map(({ field, why }) => ({ field, rule: `is required ${why}` }))
   if (side === 'output') return issues
-  return [...issues, ...(isPull(by.textOf) ? [] : missingDeliverySource(by, missing)), ...missingHalf(by)]
+  return [...issues, ...(isPull(by.textOf) ? [] : missingDeliverySource(by)), ...missingHalf(by)]
 }
 
 /** A namespace topic is given and `deliveryMode` is not: pull was meant, unless push has all its fields. */
@@ -81,10 +81,10 @@ const credentialIsClientSecret = ({ credentialGiven, textOf }: RequiredBy) =>
 export const hasCredential = (by: RequiredBy) => !credentialIsClientSecret(by) || credentialFields.some(by.has)
 
 /** `secret` deliveries need something to derive their token from. */
-function missingDeliverySource(by: RequiredBy, missing: readonly Need[]): readonly MissingField[] {
+function missingDeliverySource(by: RequiredBy): readonly MissingField[] {
   const bySecret = by.textOf('deliveryAuthentication')?.toLowerCase() === 'secret'
-  if (!bySecret || by.has('clientSecret') || by.has('deliveryToken')) return []
-  if (missing.some(({ field }) => field === 'clientSecret')) return []
+  // Where the credential needs a clientSecret, its fault is reported already.
+  if (!bySecret || credentialIsClientSecret(by) || by.has('clientSecret') || by.has('deliveryToken')) return []
   const fix = 'set deliveryToken, or set deliveryAuthentication to entra'
   return [{ field: 'deliveryToken', rule: 'is required with deliveryAuthentication secret and no clientSecret', fix }]
 }

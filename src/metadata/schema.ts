@@ -59,17 +59,17 @@ const secret = parsedBy((text) => {
 const flag = choice(['true', 'false']).transform((word) => word === 'true')
 const asIs = (text: string) => text
 
-/** Only what a tenant's id or domain name is made of: it becomes part of a URL. */
-const tenantId = parsedBy((text) => {
-  if (!/^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$/.test(text))
-    throw new BrokenRule('must be an id or a domain name: letters, digits, dots and hyphens')
-  return text
-})
+/** A parser of texts that match a pattern, which gives them unchanged. */
+const matching = (pattern: RegExp, rule: string) => (text: string) => {
+  if (pattern.test(text)) return text
+  throw new BrokenRule(rule)
+}
 
-const id = parsedBy((text) => {
-  if (!/^[^\s/?#\p{C}]{1,256}$/u.test(text)) throw new BrokenRule('must be an id, without spaces or slashes')
-  return text
-})
+/** Only what a tenant's id or domain name is made of: it becomes part of a URL. */
+const tenantId = parsedBy(
+  matching(/^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$/, 'must be an id or a domain name: letters, digits, dots and hyphens'),
+)
+const id = parsedBy(matching(/^[^\s/?#\p{C}]{1,256}$/u, 'must be an id, without spaces or slashes'))
 
 const listenAddress = parsedBy((text) => {
   if (isIP(text) || /^[A-Za-z0-9.-]{1,253}$/.test(text)) return text
@@ -97,12 +97,10 @@ const storageAccount = (text: string): string => {
 }
 
 /** Azure Storage: naming-and-referencing-containers. */
-const containerName = (text: string): string => {
-  if (!/^(?!.*--)[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/.test(text)) {
-    throw new BrokenRule('must be 3 to 63 lower-case letters, digits and single hyphens')
-  }
-  return text
-}
+const containerName = matching(
+  /^(?!.*--)[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/,
+  'must be 3 to 63 lower-case letters, digits and single hyphens',
+)
 
 const eventTimeToLive = (text: string): number => {
   // Azure's own field counts minutes: eventTimeToLiveInMinutes.
