@@ -1,15 +1,7 @@
 import { isRecord } from '../support/is-record.ts'
-import type { LocatedDocument, LocatedScalar, Place } from '../support/located-yaml.ts'
-import { drawExcerpt } from '../support/source-excerpt.ts'
+import type { LocatedDocument, LocatedScalar } from '../support/located-yaml.ts'
 import { everyFieldName } from './fields.ts'
 import { isPrintable } from './redact.ts'
-
-/** A component's YAML and what it was read to; no documents where it could not be read. */
-interface ComponentSource {
-  readonly text: string
-  readonly file: string
-  readonly documents: readonly LocatedDocument[]
-}
 
 /** Words of the envelope that are not secret. */
 const words: ReadonlySet<string> = new Set([
@@ -17,25 +9,6 @@ const words: ReadonlySet<string> = new Set([
   ...['name', 'value', 'secretKeyRef', 'key', 'envRef', 'auth', 'secretStore', 'v1', 'dapr.io/v1alpha1'],
   ...everyFieldName,
 ])
-
-/**
- * The line of a fault with a caret under it. Only what is known to be no secret is shown; in a text with a syntax error
- * that is little.
- */
-export function componentExcerpt(
-  { text, file, documents }: ComponentSource,
-  at: string,
-  maxWidth: number,
-): string | undefined {
-  const place = placeIn(file, at)
-  if (!place) return undefined
-  return drawExcerpt(text, place, { documents, isShown, words, maxWidth })
-}
-
-function placeIn(file: string, at: string): Place | undefined {
-  const [, line, column] = at.startsWith(`${file}:`) ? (/^(\d+):(\d+)$/.exec(at.slice(file.length + 1)) ?? []) : []
-  return line === undefined ? undefined : { line: Number(line), column: Number(column) }
-}
 
 /** Scalars that name something: those of an envelope, and of an entry all but its value. */
 const shownPaths: readonly RegExp[] = [
@@ -52,3 +25,6 @@ function isShown({ path, isKey, text }: LocatedScalar, { value: document }: Loca
   const entry: unknown = Array.isArray(list) ? list[Number(index)] : undefined
   return isRecord(entry) && typeof entry.name === 'string' && isPrintable(entry.name, text)
 }
+
+/** What the excerpt of a component's YAML shows: only what is known to be no secret. In a text with a syntax error that is little. */
+export const shownInExcerpt = { words, isShown } as const

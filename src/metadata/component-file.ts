@@ -2,9 +2,10 @@ import type { MetadataIssue } from '../core/errors.ts'
 import { isRecord, type UnknownRecord } from '../support/is-record.ts'
 import { type LocatedDocument, type Place, readLocatedYaml, type YamlPath } from '../support/located-yaml.ts'
 import { nearestName } from '../support/nearest-name.ts'
+import { drawExcerpt } from '../support/source-excerpt.ts'
 import { quote } from '../support/text.ts'
 import { type Envelope, type Fault, readEnvelope } from './component-definition.ts'
-import { componentExcerpt } from './component-excerpt.ts'
+import { shownInExcerpt } from './component-excerpt.ts'
 import type { FolderTexts } from './component-folder.ts'
 
 export type EntrySource =
@@ -85,8 +86,16 @@ export function readComponentFile(text: string, file: string): ComponentFile {
     issues,
     leftOut,
     isBroken: fault !== undefined,
-    excerpt: (at, maxWidth) => componentExcerpt({ text, file, documents }, at, maxWidth),
+    excerpt(at, maxWidth) {
+      const place = placeIn(file, at)
+      return place && drawExcerpt(text, place, { documents, maxWidth, ...shownInExcerpt })
+    },
   }
+}
+
+function placeIn(file: string, at: string): Place | undefined {
+  const [, line, column] = at.startsWith(`${file}:`) ? (/^(\d+):(\d+)$/.exec(at.slice(file.length + 1)) ?? []) : []
+  return line === undefined ? undefined : { line: Number(line), column: Number(column) }
 }
 
 export const isForApp = ({ scopes }: Pick<ComponentDraft, 'scopes'>, appId: string): boolean =>
