@@ -71,20 +71,13 @@ const isDocument = (input: UnknownRecord) => ['apiVersion', 'kind', 'spec'].some
 export type Fault = (path: YamlPath, issue: Omit<MetadataIssue, 'field'>, field?: string) => void
 
 /** What the component document of any binding has. */
-export interface Envelope {
-  /** Undefined where it is missing or wrong, which is reported. */
-  readonly name: string | undefined
-  readonly type: string | undefined
-  readonly version: string
-  /** The entries of `spec.metadata`, not checked. */
-  readonly entries: readonly unknown[]
-  /** Not checked. */
-  readonly scopes: unknown
-  readonly auth: unknown
-}
+export type Envelope = Readonly<ReturnType<typeof readEnvelope>>
 
-/** Reads the envelope of a component document (specification, section 2.1). Other keys are fine: Dapr and Kubernetes have more. */
-export function readEnvelope(document: UnknownRecord, fault: Fault): Envelope {
+/**
+ * Reads the envelope of a component document (specification, section 2.1). Other keys are fine: Dapr and Kubernetes have more. `name` and
+ * `type` are undefined where they are missing or wrong, which is reported. `scopes`, `auth` and the entries themselves are not checked.
+ */
+export function readEnvelope(document: UnknownRecord, fault: Fault) {
   const { apiVersion, kind, scopes, auth } = document
   const { name } = isRecord(document.metadata) ? document.metadata : {}
   const { type, version, metadata: entries } = isRecord(document.spec) ? document.spec : {}
@@ -104,11 +97,12 @@ export function readEnvelope(document: UnknownRecord, fault: Fault): Envelope {
   if (!Array.isArray(entries ?? [])) {
     fault(['spec', 'metadata'], { rule: 'must be a list of entries with name and value' })
   }
+  const list: readonly unknown[] = Array.isArray(entries) ? entries : []
   return {
     name: text(name, ['metadata', 'name']),
     type: text(type, ['spec', 'type']),
     version: typeof version === 'string' && version !== '' ? version : componentVersion,
-    entries: Array.isArray(entries) ? entries : [],
+    entries: list,
     scopes,
     auth,
   }

@@ -1,8 +1,7 @@
 import { BrokenRule } from './broken-rule.ts'
 import type { Side } from './field-table.ts'
 import { type FieldName, findField, metadataFields } from './fields.ts'
-import { parseChoice } from './parse-choice.ts'
-import { parseList } from './parse-list.ts'
+import { parseChoice, parseList } from './plain-values.ts'
 
 /** The fields of a credential. The output side uses them too with `topicAuthentication: entra`. */
 export const credentialFields = ['tenantId', 'clientId', 'clientSecret'] as const satisfies readonly FieldName[]
@@ -15,23 +14,21 @@ const isEntra = (topicAuthentication: string | undefined) => topicAuthentication
  * `topicAuthentication: entra` both sides read the credential fields.
  */
 export function configuredSides(
-  present: Iterable<FieldName>,
+  present: readonly FieldName[],
   topicAuthentication: string | undefined,
 ): ReadonlySet<Side> {
-  const names = [...present]
-  return new Set(
-    (['input', 'output'] as const).filter((side) => ownFields(side, names, topicAuthentication).length > 0),
-  )
+  const sides = ['input', 'output'] as const
+  return new Set(sides.filter((side) => ownFields(side, present, topicAuthentication).length > 0))
 }
 
 /** The present fields that only this side reads, and that therefore configure it. */
 export function ownFields(
   side: Side,
-  present: Iterable<FieldName>,
+  present: readonly FieldName[],
   topicAuthentication: string | undefined,
 ): readonly FieldName[] {
   const shared = isEntra(topicAuthentication)
-  return [...present].filter((name) => {
+  return present.filter((name) => {
     const [only, another] = findField(name)?.sides ?? []
     return only === side && !another && !(shared && isCredentialField(name))
   })

@@ -37,9 +37,9 @@ export function parseMetadata(properties: MetadataProperties, options: ParseMeta
   throw metadataInvalid(`${subject} is not valid`, issues)
 }
 
-export interface MetadataReading {
+interface MetadataReading {
   /** Undefined where there are issues, or a value that is not known. */
-  readonly metadata: Metadata | undefined
+  readonly metadata?: Metadata
   /** What {@link parseMetadata} throws; with an `UnknownValue` among the properties, the issues of the others. */
   readonly issues: readonly MetadataIssue[]
 }
@@ -76,9 +76,9 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
   ]
   if (found.length > 0) {
     const unknown = given.unknown.map(({ issue }) => issue)
-    return { metadata: undefined, issues: [...inTableOrder(unique(found)), ...unknown] }
+    return { issues: [...inTableOrder(unique(found)), ...unknown] }
   }
-  if (given.isIncomplete) return { metadata: undefined, issues: [] }
+  if (given.isIncomplete) return { issues: [] }
   const metadata: Metadata = {
     input: input && inputMetadata(checked('input', input.whole), { componentName, credentialGiven }),
     pull:
@@ -94,7 +94,7 @@ type Texts = Partial<Record<FieldName, string>>
 
 function readSides({ fields }: GivenFields): { sides: ReadonlySet<Side>; issues: MetadataIssue[] } {
   const direction = fields.get('direction')?.text
-  const byPresence = configuredSides(fields.keys(), fields.get('topicAuthentication')?.text)
+  const byPresence = configuredSides([...fields.keys()], fields.get('topicAuthentication')?.text)
   if (direction !== undefined) {
     const sides = parseDirection(direction)
     if (sides) return { sides, issues: [] }
@@ -113,7 +113,7 @@ function readSides({ fields }: GivenFields): { sides: ReadonlySet<Side>; issues:
 /** Why a side counts as configured, where a single field of it says so: it may stand there by mistake. */
 function reasonOf(side: Side, { fields }: GivenFields): string | undefined {
   if (fields.has('direction')) return undefined
-  const [only, another] = ownFields(side, fields.keys(), fields.get('topicAuthentication')?.text)
+  const [only, another] = ownFields(side, [...fields.keys()], fields.get('topicAuthentication')?.text)
   if (only === undefined || another !== undefined) return undefined
   return `the ${side} side is configured because ${fields.get(only)?.spelled} is set`
 }

@@ -6,10 +6,8 @@ import { parseAzureEnvironment } from './azure-environment.ts'
 import { BrokenRule } from './broken-rule.ts'
 import { resetToDefault, type Setting } from './metadata.ts'
 import { parseNamespaceTopic } from './namespace-topic.ts'
-import { parseChoice } from './parse-choice.ts'
-import { parseDuration } from './parse-duration.ts'
 import { parseNamespaceEndpoint, parseSubscriberEndpoint, parseTopicEndpoint } from './parse-endpoint.ts'
-import { parseList } from './parse-list.ts'
+import { parseChoice, parseDuration, parseInteger, parseList } from './plain-values.ts'
 import { parseEventSource, parseScope, resourceType } from './scope.ts'
 import { parsePullName, parseSubscriptionName } from './subscription-name.ts'
 
@@ -26,15 +24,6 @@ function parsedBy<T>(parse: (text: string) => T) {
   })
 }
 
-/** A parser of whole numbers in plain digits: no sign, no leading zero. */
-export const integer =
-  (atLeast: number, atMost: number, what = 'whole number') =>
-  (text: string): number => {
-    const value = /^(0|[1-9]\d{0,14})$/.test(text) ? Number(text) : Number.NaN
-    if (value >= atLeast && value <= atMost) return value
-    throw new BrokenRule(`must be a ${what} from ${atLeast} to ${atMost}, without sign or leading zero`)
-  }
-
 /** A setting of the event subscription, which `default` takes back to Event Grid's own. */
 function setting<T>(parse: (text: string) => T) {
   const parseOrReset = (text: string): Setting<T> => (text.toLowerCase() === 'default' ? resetToDefault : parse(text))
@@ -42,6 +31,7 @@ function setting<T>(parse: (text: string) => T) {
 }
 
 const choice = <const Word extends string>(words: readonly Word[]) => parsedBy((text) => parseChoice(text, words))
+const integer = (atLeast: number, atMost: number) => (text: string) => parseInteger(text, atLeast, atMost)
 const duration = (atLeast: string, atMost: string) => (text: string) => parseDuration(text, { atLeast, atMost })
 /**
  * A secret goes into an HTTP header or form, so a control character can only be an accident: the
@@ -153,7 +143,7 @@ export const inputSchema = ({ allowAnyPort }: { readonly allowAnyPort: boolean }
     ...credentialShape,
     subscriptionId: id,
     subscriberEndpoint: parsedBy(parseSubscriberEndpoint),
-    handshakePort: parsedBy((text) => (allowAnyPort && text === '0' ? 0 : integer(1, 65_535, 'port')(text))),
+    handshakePort: parsedBy((text) => (allowAnyPort && text === '0' ? 0 : parseInteger(text, 1, 65_535, 'port'))),
     scope: parsedBy(parseEventSource),
     eventSubscriptionName: parsedBy(parseSubscriptionName).optional(),
     ...settingsShape,

@@ -5,9 +5,8 @@ import { readJson } from '../support/json-text.ts'
 import { readRegularFile, readRegularFileSync } from '../support/regular-file.ts'
 import { quote } from '../support/text.ts'
 import { type ComponentDraft, type ComponentFiles, isForApp } from './component-file.ts'
-import type { ReferenceSources } from './component-properties.ts'
+import type { ReferenceSources, Secrets } from './component-properties.ts'
 import { findHolders, type Holders } from './holders.ts'
-import type { Secrets } from './resolve-reference.ts'
 
 export class SecretStoreError extends Error {
   override readonly name = 'SecretStoreError'
