@@ -54,10 +54,10 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
 
   const read = (side: Side) => (sides.has(side) ? fieldsRead(side, texts.topicAuthentication) : [])
   const pulls = sides.has('input') && isPull(by.textOf)
-  const pull = pulls ? judge(pullSchema, pick(texts, read('input'))) : undefined
+  const pull = pulls ? judge(pullSchema, texts, read('input')) : undefined
   const pushes = sides.has('input') && !pulls
-  const input = pushes ? judge(inputSchema({ allowAnyPort }), pick(texts, read('input'))) : undefined
-  const output = sides.has('output') ? judge(outputSchema, pick(texts, read('output'))) : undefined
+  const input = pushes ? judge(inputSchema({ allowAnyPort }), texts, read('input')) : undefined
+  const output = sides.has('output') ? judge(outputSchema, texts, read('output')) : undefined
   for (const side of sides) {
     const reason = reasonOf(side, given)
     for (const { field, ...issue } of missingFields(side, by)) {
@@ -127,29 +127,27 @@ function withDefaults({ fields }: GivenFields): Texts {
   return texts
 }
 
-const pick = (texts: Texts, names: readonly FieldName[]): Texts =>
-  Object.fromEntries(names.map((name) => [name, texts[name]]))
-
 /** A side's values: whole where no field has a fault, and those that have none. */
-function judge<Shape extends z.core.$ZodLooseShape>(schema: z.ZodObject<Shape>, texts: Texts) {
-  const parsed = schema.safeParse(texts)
-  const issues = parsed.error?.issues ?? []
-  const faulty = new Set(issues.map(({ path }) => path[0]))
-  const sound = Object.fromEntries(
-    Object.entries(texts).filter(([name, text]) => text !== undefined && !faulty.has(name)),
-  )
-  return { whole: parsed.data, partly: schema.partial().parse(sound), issues: issues.flatMap(brokenRule(texts)) }
+function judge<Shape extends z.core.$ZodLooseShape>(
+  schema: z.ZodObject<Shape>,
+  texts: Texts,
+  names: readonly FieldName[],
+) {
+  const given = Object.entries(texts).filter(([name]) => names.some((known) => known === name))
+  const parsed = schema.safeParse(Object.fromEntries(given))
+  const faults = Map.groupBy(parsed.error?.issues ?? [], ({ path }) => String(path[0]))
+  return {
+    whole: parsed.data,
+    partly: schema.partial().parse(Object.fromEntries(given.filter(([name]) => !faults.has(name)))),
+    // A field that is not there is the business of `missingFields`, which knows when it need not be.
+    issues: given.flatMap(([name]) => (faults.get(name) ?? []).map((issue) => brokenRule(name, issue))),
+  }
 }
 
-const brokenRule =
-  (texts: Texts) =>
-  (issue: z.core.$ZodIssue): readonly MetadataIssue[] => {
-    const name = findField(String(issue.path[0]))?.name
-    // A field that is not there is the business of `missingFields`, which knows when it need not be.
-    if (!name || texts[name] === undefined) return []
-    const fix: unknown = issue.code === 'custom' ? issue.params?.fix : undefined
-    return [{ field: name, rule: issue.message, ...(typeof fix === 'string' && { fix }) }]
-  }
+function brokenRule(field: string, issue: z.core.$ZodIssue): MetadataIssue {
+  const fix: unknown = issue.code === 'custom' ? issue.params?.fix : undefined
+  return { field, rule: issue.message, ...(typeof fix === 'string' && { fix }) }
+}
 
 /** An issue together with what was written, where, and for a missing field the name that may be a slip for it. */
 function withValue(issue: MetadataIssue, { fields, unknown }: GivenFields): MetadataIssue {
