@@ -5,8 +5,8 @@ import { nearestName } from '../support/nearest-name.ts'
 import { drawExcerpt } from '../support/source-excerpt.ts'
 import { quote } from '../support/text.ts'
 import { type Envelope, type Fault, readEnvelope } from './component-definition.ts'
-import { shownInExcerpt } from './component-excerpt.ts'
 import type { FolderTexts } from './component-folder.ts'
+import { shownInExcerpt } from './redact.ts'
 
 export type EntrySource =
   | { readonly kind: 'value'; readonly value: string | number | boolean }

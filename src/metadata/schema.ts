@@ -5,10 +5,9 @@ import { parseAdvancedFilters } from './advanced-filters.ts'
 import { parseAzureEnvironment } from './azure-environment.ts'
 import { BrokenRule } from './broken-rule.ts'
 import { resetToDefault, type Setting } from './metadata.ts'
-import { parseNamespaceTopic } from './namespace-topic.ts'
 import { parseNamespaceEndpoint, parseSubscriberEndpoint, parseTopicEndpoint } from './parse-endpoint.ts'
 import { parseChoice, parseDuration, parseInteger, parseList } from './plain-values.ts'
-import { parseEventSource, parseScope, resourceType } from './scope.ts'
+import { parseEventSource, parseNamespaceTopic, parseScope, resourceType } from './scope.ts'
 import { parsePullName, parseSubscriptionName } from './subscription-name.ts'
 
 /** A text that a function parses; what breaks its rule becomes an issue whose `params.fix` says what to write. */

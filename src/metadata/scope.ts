@@ -16,6 +16,16 @@ export type Scope = { readonly id: string; readonly subscriptionId: string } & (
     }
 )
 
+export interface NamespaceTopicId {
+  /** With a leading slash and without a trailing one, in the user's letter case. */
+  readonly id: string
+  readonly subscriptionId: string
+  readonly resourceGroup: string
+  readonly namespaceId: string
+  readonly namespace: string
+  readonly topic: string
+}
+
 const maxScopeLength = 2048
 
 /** No character that could end or change the path of a URL: the scope becomes part of a path, unencoded. */
@@ -53,6 +63,8 @@ export function parseScope(text: string): Scope {
   const resource = { kind: 'resource', id, subscriptionId, resourceGroup, provider, path } as const
   return resourceType(resource) === 'microsoft.eventgrid/topics' ? { ...resource, kind: 'topic' } : resource
 }
+
+const namespaceTopicType = 'microsoft.eventgrid/namespaces/topics'
 
 /** Resources of Event Grid itself that have event subscriptions; resources of other providers are for Azure to judge. */
 const eventSourceTypes: readonly string[] = [
@@ -93,7 +105,23 @@ export function parseEventSource(text: string): Scope {
   )
 }
 
-export const namespaceTopicType = 'microsoft.eventgrid/namespaces/topics'
+/**
+ * Parses the resource id of a namespace topic: `.../providers/Microsoft.EventGrid/namespaces/{namespace}/topics/{topic}`.
+ *
+ * @throws BrokenRule
+ */
+export function parseNamespaceTopic(text: string): NamespaceTopicId {
+  const scope = parseScope(text)
+  if (scope.kind !== 'resource' || resourceType(scope) !== namespaceTopicType) {
+    throw new BrokenRule(
+      'must be the resource id of a namespace topic',
+      'it ends with /providers/Microsoft.EventGrid/namespaces/{namespace}/topics/{topic}',
+    )
+  }
+  const { id, subscriptionId, resourceGroup } = scope
+  const [namespace = '', topic = ''] = scope.path.map(({ name }) => name)
+  return { id, subscriptionId, resourceGroup, namespaceId: id.split('/').slice(0, -2).join('/'), namespace, topic }
+}
 
 /** The type of a resource in lower case, such as `microsoft.eventgrid/domains/topics`; `undefined` for a scope above resources. */
 export function resourceType(scope: Scope): string | undefined {
