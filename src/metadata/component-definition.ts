@@ -1,7 +1,7 @@
 import type { MetadataIssue } from '../core/errors.ts'
 import { isRecord, type UnknownRecord } from '../support/is-record.ts'
 import type { YamlPath } from '../support/located-yaml.ts'
-import { didYouMean, nearestName } from '../support/nearest-name.ts'
+import { didYouMean } from '../support/nearest-name.ts'
 import { quote } from '../support/text.ts'
 import { metadataInvalid } from './metadata-invalid.ts'
 import type { MetadataProperties } from './read-properties.ts'
@@ -43,14 +43,6 @@ export function readDefinition(input: unknown): ComponentDefinition {
 
 export function isOurType(type: string): boolean {
   return componentTypes.some((ours) => ours === type.toLowerCase())
-}
-
-/**
- * The type of this component that was probably meant by another type. Only few edits count as a typo, because other bindings have
- * similar names, such as `bindings.azure.eventhubs`.
- */
-export function typeMeantBy(type: string): string | undefined {
-  return nearestName(type, componentTypes, { maxEdits: 3 })
 }
 
 /** Is this an `apiVersion` of components: any domain name and `/v1alpha1` (specification, section 2.1)? */

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
 import type { MetadataIssue } from '../core/errors.ts'
 import { Secret } from '../core/secret.ts'
+import { nearestName } from '../support/nearest-name.ts'
 import { quote } from '../support/text.ts'
-import { checkVersion, isOurType, typeMeantBy } from './component-definition.ts'
+import { checkVersion, componentTypes, isOurType } from './component-definition.ts'
 import { type ComponentFile, isForApp, readComponentFiles } from './component-file.ts'
 import type { FolderTexts } from './component-folder.ts'
 import { findHolders, type Holders } from './holders.ts'
@@ -115,7 +116,9 @@ function loadFile(
 
 /** A text about a type that is nearly one of ours. */
 export function typoInType({ component: { name, type }, draft }: ResolvedComponent): string | undefined {
-  const meant = isOurType(type) || isSecretStore(type) ? undefined : typeMeantBy(type)
+  if (isOurType(type) || isSecretStore(type)) return undefined
+  // Only few edits count, because other bindings have similar names, such as `bindings.azure.eventhubs`.
+  const meant = nearestName(type, componentTypes, { maxEdits: 3 })
   if (meant === undefined) return undefined
   return `${draft.places.type}: component ${quote(name)} has the unknown type ${quote(type)}; did you mean ${meant}?`
 }
