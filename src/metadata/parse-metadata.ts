@@ -102,10 +102,7 @@ function readSides({ fields }: GivenFields): { sides: ReadonlySet<Side>; issues:
     return { sides: byPresence, issues: [{ field: 'direction', rule }] }
   }
   if (byPresence.size > 0) return { sides: byPresence, issues: [] }
-  const names = (side: Side) =>
-    requiredOf(side)
-      .map(({ field }) => field)
-      .join(', ')
+  const names = (side: Side) => Array.from(requiredOf(side), ({ field }) => field).join(', ')
   const fix = `set ${names('input')} for the input side, ${names('output')} for the output side, or both`
   return { sides: byPresence, issues: [{ rule: 'configures neither the input nor the output side', fix }] }
 }

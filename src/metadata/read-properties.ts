@@ -68,7 +68,7 @@ export function readProperties(properties: MetadataProperties): GivenFields {
     const { name, at } = entry
     const field = findField(name)
     if (!field) {
-      // The sidecar itself reads it.
+      // The sidecar itself reads `route`.
       if (name.toLowerCase() !== 'route') unknown.push(unknownName(entry))
       continue
     }

@@ -17,15 +17,14 @@ export interface RequiredBy {
  */
 export function missingFields(side: Side, by: RequiredBy): readonly MissingField[] {
   const missing = (side === 'input' ? neededByInput(by) : neededByOutput(by)).filter(({ field }) => !by.has(field))
-  // Faults about the fields of push would hide the one that matters.
-  if (side === 'input' && missing.length > 0 && lacksDeliveryMode(by)) return [pullNotChosen, ...missingHalf(by)]
+  if (side === 'input' && missing.length > 0 && by.has('namespaceTopic') && !by.has('deliveryMode')) {
+    // Pull was meant, because push does not have all its fields. Faults about these would hide the one that matters.
+    return [pullNotChosen, ...missingHalf(by)]
+  }
   const issues: MissingField[] = missing.map(({ field, why }) => ({ field, rule: `is required ${why}` }))
   if (side === 'output') return issues
   return [...issues, ...(isPull(by.textOf) ? [] : missingDeliverySource(by)), ...missingHalf(by)]
 }
-
-/** A namespace topic is given and `deliveryMode` is not: pull was meant, unless push has all its fields. */
-const lacksDeliveryMode = ({ has }: RequiredBy) => has('namespaceTopic') && !has('deliveryMode')
 
 const pullNotChosen: MissingField = {
   field: 'deliveryMode',
