@@ -1,6 +1,5 @@
 import type { Scope } from '../metadata/scope.ts'
-import type { ArmClientOptions } from '../subscription/arm-client.ts'
-import { createArmCaller } from '../subscription/arm-client.ts'
+import { type ArmClientOptions, createArmCaller } from '../subscription/arm-client.ts'
 import type { FailureContext } from '../subscription/explain-failure.ts'
 import { once } from './once.ts'
 

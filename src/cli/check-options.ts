@@ -1,6 +1,6 @@
 import { type CheckId, checkIds, idsNamed } from '../check/check-ids.ts'
 import { BrokenRule } from '../metadata/broken-rule.ts'
-import { parseDuration } from '../metadata/parse-duration.ts'
+import { parseDuration } from '../metadata/plain-values.ts'
 import { didYouMean } from '../support/nearest-name.ts'
 import { emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
 import { flag, parseOptions, text } from './parse-options.ts'

@@ -8,10 +8,9 @@ import { type Logger, withoutWarnings } from '../core/logger.ts'
 import { forwardedMetadata } from '../core/processing.ts'
 import { createQuietLog } from '../core/quiet-log.ts'
 import { Secret } from '../core/secret.ts'
-import { parseDirection } from '../metadata/configured-sides.ts'
+import { oneSide, parseDirection } from '../metadata/configured-sides.ts'
 import type { Side } from '../metadata/field-table.ts'
 import type { LoadedComponent } from '../metadata/load-components.ts'
-import { oneSide } from '../metadata/one-side.ts'
 import { pause, systemClock } from '../support/clock.ts'
 import { oneLine } from '../support/text.ts'
 import type { AppChannel, PostedEvent } from './app-channel.ts'
@@ -124,9 +123,8 @@ function attach(loaded: LoadedComponent, binding: Binding, channel: AppChannel, 
     return value instanceof Secret ? value.reveal() : value?.toString()
   }
   const address = channel.addressOf({ name, route: textOf('route') })
-  const direction = textOf('direction')?.trim()
   // Dapr asks the application only where the component does not have this.
-  const isInput = direction ? parseDirection(direction).has('input') : false
+  const isInput = parseDirection(textOf('direction')?.trim() ?? '')?.has('input') ?? false
   let current: AbortController | undefined
   let isEnded = false
   let inFlight = 0

@@ -1,4 +1,4 @@
-import { parseChoice } from './parse-choice.ts'
+import { parseChoice } from './plain-values.ts'
 
 export type AzureEnvironmentName = 'AzurePublicCloud' | 'AzureChinaCloud' | 'AzureUSGovernmentCloud'
 

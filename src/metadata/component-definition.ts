@@ -1,7 +1,7 @@
 import type { MetadataIssue } from '../core/errors.ts'
 import { isRecord, type UnknownRecord } from '../support/is-record.ts'
 import type { YamlPath } from '../support/located-yaml.ts'
-import { didYouMean, nearestName } from '../support/nearest-name.ts'
+import { didYouMean } from '../support/nearest-name.ts'
 import { quote } from '../support/text.ts'
 import { metadataInvalid } from './metadata-invalid.ts'
 import type { MetadataProperties } from './read-properties.ts'
@@ -45,14 +45,6 @@ export function isOurType(type: string): boolean {
   return componentTypes.some((ours) => ours === type.toLowerCase())
 }
 
-/**
- * The type of this component that was probably meant by another type. Only few edits count as a typo, because other bindings have
- * similar names, such as `bindings.azure.eventhubs`.
- */
-export function typeMeantBy(type: string): string | undefined {
-  return nearestName(type, componentTypes, { maxEdits: 3 })
-}
-
 /** Is this an `apiVersion` of components: any domain name and `/v1alpha1` (specification, section 2.1)? */
 export function isApiVersion(text: unknown): boolean {
   const label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
@@ -67,47 +59,20 @@ const forms =
 /** No field of ours has one of these names, so a flat record is never taken for a document. */
 const isDocument = (input: UnknownRecord) => ['apiVersion', 'kind', 'spec'].some((key) => Object.hasOwn(input, key))
 
-/** Reports what is wrong at a path of a component document: with the value there, or with its key. */
-export type Fault = (path: YamlPath, issue: Omit<MetadataIssue, 'field'>, of?: 'value' | 'key') => void
+/** Reports what is wrong with the value at a path of a component document. @param field its name. @default the path */
+export type Fault = (path: YamlPath, issue: Omit<MetadataIssue, 'field'>, field?: string) => void
 
 /** What the component document of any binding has. */
-export interface Envelope {
-  /** Undefined where it is missing or wrong, which is reported. */
-  readonly name: string | undefined
-  readonly type: string | undefined
-  readonly version: string
-  /** The entries of `spec.metadata`, not checked. */
-  readonly entries: readonly unknown[]
-  /** Not checked. */
-  readonly scopes: unknown
-  readonly auth: unknown
-}
-
-const envelopeKeys = ['apiVersion', 'kind', 'metadata', 'spec', 'scopes', 'auth'] as const
-const metadataKeys = ['name', 'namespace'] as const
-const specKeys = ['type', 'version', 'metadata', 'ignoreErrors', 'initTimeout'] as const
+export type Envelope = Readonly<ReturnType<typeof readEnvelope>>
 
 /**
- * The mapping with each misspelt key under the name that was probably meant, which is reported. Other unknown keys are fine:
- * Dapr and Kubernetes have more than these.
+ * Reads the envelope of a component document (specification, section 2.1). Other keys are fine: Dapr and Kubernetes have more. `name` and
+ * `type` are undefined where they are missing or wrong, which is reported. `scopes`, `auth` and the entries themselves are not checked.
  */
-function withoutTypos(given: unknown, known: readonly string[], path: YamlPath, fault: Fault): UnknownRecord {
-  if (!isRecord(given)) return {}
-  const missing = known.filter((key) => !Object.hasOwn(given, key))
-  const typos = Object.keys(given).flatMap((key) => {
-    const meant = known.includes(key) ? undefined : nearestName(key, missing)
-    if (meant === undefined) return []
-    fault([...path, key], { rule: 'is unknown', fix: `did you mean ${meant}?` }, 'key')
-    return [[meant, given[key]] as const]
-  })
-  return { ...given, ...Object.fromEntries(typos) }
-}
-
-/** Reads the envelope of a component document (specification, section 2.1). */
-export function readEnvelope(document: UnknownRecord, fault: Fault): Envelope {
-  const { apiVersion, kind, metadata, spec, scopes, auth } = withoutTypos(document, envelopeKeys, [], fault)
-  const { name } = withoutTypos(metadata, metadataKeys, ['metadata'], fault)
-  const { type, version, metadata: entries } = withoutTypos(spec, specKeys, ['spec'], fault)
+export function readEnvelope(document: UnknownRecord, fault: Fault) {
+  const { apiVersion, kind, scopes, auth } = document
+  const { name } = isRecord(document.metadata) ? document.metadata : {}
+  const { type, version, metadata: entries } = isRecord(document.spec) ? document.spec : {}
   const text = (given: unknown, path: readonly string[]) => {
     if (typeof given === 'string' && given.trim() !== '' && given.length <= 256) return given
     fault(path, { ...shown(given), rule: 'must be a string of 1 to 256 characters' })
@@ -124,11 +89,12 @@ export function readEnvelope(document: UnknownRecord, fault: Fault): Envelope {
   if (!Array.isArray(entries ?? [])) {
     fault(['spec', 'metadata'], { rule: 'must be a list of entries with name and value' })
   }
+  const list: readonly unknown[] = Array.isArray(entries) ? entries : []
   return {
     name: text(name, ['metadata', 'name']),
     type: text(type, ['spec', 'type']),
     version: typeof version === 'string' && version !== '' ? version : componentVersion,
-    entries: Array.isArray(entries) ? entries : [],
+    entries: list,
     scopes,
     auth,
   }

@@ -1,11 +1,12 @@
 import type { MetadataIssue } from '../core/errors.ts'
 import { isRecord, type UnknownRecord } from '../support/is-record.ts'
-import { type Place, readLocatedYaml, type YamlFault, type YamlPath } from '../support/located-yaml.ts'
+import { type LocatedDocument, type Place, readLocatedYaml, type YamlPath } from '../support/located-yaml.ts'
 import { nearestName } from '../support/nearest-name.ts'
+import { drawExcerpt } from '../support/source-excerpt.ts'
 import { quote } from '../support/text.ts'
-import { type Fault, readEnvelope } from './component-definition.ts'
-import { componentExcerpt } from './component-excerpt.ts'
+import { type Envelope, type Fault, readEnvelope } from './component-definition.ts'
 import type { FolderTexts } from './component-folder.ts'
+import { shownInExcerpt } from './redact.ts'
 
 export type EntrySource =
   | { readonly kind: 'value'; readonly value: string | number | boolean }
@@ -25,11 +26,7 @@ export interface ComponentEntry {
 }
 
 /** A component of a file, its references not resolved yet. */
-export interface ComponentDraft {
-  /** Undefined where it is missing or wrong, which is reported. */
-  readonly name: string | undefined
-  readonly type: string | undefined
-  readonly version: string
+export interface ComponentDraft extends Pick<Envelope, 'name' | 'type' | 'version'> {
   /** The applications that it is for; empty: every one. */
   readonly scopes: readonly string[]
   readonly secretStore: string | undefined
@@ -69,13 +66,12 @@ const limits = { maxLength: 262_144, maxDocuments: 1_000 }
 export function readComponentFile(text: string, file: string): ComponentFile {
   const { documents, fault } = readLocatedYaml(text, limits)
   const show = ({ line, column }: Place) => `${file}:${line}:${column}`
-  const toIssue = ({ rule, place }: YamlFault): MetadataIssue => ({ rule, at: show(place) })
   const drafts: ComponentDraft[] = []
-  const issues: MetadataIssue[] = fault ? [toIssue(fault)] : []
+  const issues: MetadataIssue[] = fault ? [{ rule: fault.rule, at: show(fault.place) }] : []
   const leftOut: { text: string; isTypo: boolean }[] = []
   for (const document of documents) {
-    const at = (path: YamlPath) => show(document.placeOf(path))
     const { value } = document
+    const at = (path: YamlPath) => show(document.placeOf(path))
     if (value === null || value === undefined) continue
     if (!isRecord(value)) {
       issues.push({ rule: 'must be a mapping with apiVersion, kind, metadata and spec', at: at([]) })
@@ -83,19 +79,23 @@ export function readComponentFile(text: string, file: string): ComponentFile {
       issues.push({ field: 'kind', rule: 'must be a string', fix: 'write kind: Component', at: at(['kind']) })
     } else if (value.kind.trim().toLowerCase() !== 'component') {
       leftOut.push(otherKind(value.kind, at(['kind'])))
-    } else {
-      const keyAt = (path: YamlPath) => show(document.placeOfKey(path.slice(0, -1), String(path.at(-1))))
-      const oddities = [...document.unknownTags, ...document.duplicateKeys]
-      drafts.push(readDraft(value, { at, keyAt }, oddities.map(toIssue)))
-    }
+    } else drafts.push(readDraft(value, document, show))
   }
   return {
     drafts,
     issues,
     leftOut,
     isBroken: fault !== undefined,
-    excerpt: (at, maxWidth) => componentExcerpt({ text, file, documents }, at, maxWidth),
+    excerpt(at, maxWidth) {
+      const place = placeIn(file, at)
+      return place && drawExcerpt(text, place, { documents, maxWidth, ...shownInExcerpt })
+    },
   }
+}
+
+function placeIn(file: string, at: string): Place | undefined {
+  const [, line, column] = at.startsWith(`${file}:`) ? (/^(\d+):(\d+)$/.exec(at.slice(file.length + 1)) ?? []) : []
+  return line === undefined ? undefined : { line: Number(line), column: Number(column) }
 }
 
 export const isForApp = ({ scopes }: Pick<ComponentDraft, 'scopes'>, appId: string): boolean =>
@@ -106,29 +106,23 @@ function otherKind(kind: string, at: string): ComponentFile['leftOut'][number] {
   return { isTypo, text: `${at}: kind ${quote(kind)} is ${isTypo ? 'unknown; did you mean Component?' : 'left out'}` }
 }
 
-type At = (path: YamlPath) => string
-
-function readDraft(
-  value: UnknownRecord,
-  { at, keyAt }: { readonly at: At; readonly keyAt: At },
-  oddities: readonly MetadataIssue[],
-): ComponentDraft {
-  const issues: MetadataIssue[] = [...oddities]
-  const faultOf = (field: string, ...[path, issue, of]: Parameters<Fault>) =>
-    void issues.push({ field, ...issue, at: of === 'key' ? keyAt(path) : at(path) })
-  const fault: Fault = (path, ...issue) => faultOf(path.join('.'), path, ...issue)
+function readDraft(value: UnknownRecord, document: LocatedDocument, show: (place: Place) => string): ComponentDraft {
+  const at = (path: YamlPath) => show(document.placeOf(path))
+  const oddities = [...document.unknownTags, ...document.duplicateKeys]
+  const issues: MetadataIssue[] = oddities.map(({ rule, place }) => ({ rule, at: show(place) }))
+  const fault: Fault = (path, issue, field = path.join('.')) => void issues.push({ field, ...issue, at: at(path) })
   const { name, type, version, entries, scopes, auth } = readEnvelope(value, fault)
   return {
     ...{ name, type, version },
     scopes: readScopes(scopes, fault),
     secretStore: readSecretStore(auth, fault),
-    entries: readEntries(entries, at, faultOf),
+    entries: readEntries(entries, at, fault),
     issues,
     places: {
       name: at(['metadata', 'name']),
       type: at(['spec', 'type']),
       version: at(['spec', 'version']),
-      metadata: keyAt(['spec', 'metadata']),
+      metadata: show(document.placeOfKey(['spec'], 'metadata')),
     },
   }
 }
@@ -153,25 +147,26 @@ const sourceKeys = ['value', 'secretKeyRef', 'envRef'] as const
 
 function readEntries(
   list: readonly unknown[],
-  at: At,
-  fault: (field: string, ...issue: Parameters<Fault>) => void,
+  at: (path: YamlPath) => string,
+  fault: Fault,
 ): readonly ComponentEntry[] {
   const names = new Set<string>()
   return list.flatMap((entry: unknown, index) => {
     const here = ['spec', 'metadata', index]
     if (!isRecord(entry) || typeof entry.name !== 'string' || entry.name === '') {
-      fault(`spec.metadata[${index}]`, here, { rule: 'must be an entry with a name and a value' })
+      fault(here, { rule: 'must be an entry with a name and a value' }, `spec.metadata[${index}]`)
       return []
     }
     const { name } = entry
     const field = name.slice(0, 256)
     const valuePath = [...here, sourceKeys.find((key) => Object.hasOwn(entry, key)) ?? 'name']
-    if (names.has(name)) fault(field, [...here, 'name'], { rule: 'is given twice', fix: 'keep one of them' })
+    const namePath = [...here, 'name']
+    if (names.has(name)) fault(namePath, { rule: 'is given twice', fix: 'keep one of them' }, field)
     names.add(name)
     const source = readSource(entry)
-    if ('rule' in source) fault(field, valuePath, source)
-    const places = { at: at(valuePath), nameAt: at([...here, 'name']) }
-    return [{ name, ...places, source: 'rule' in source ? ({ kind: 'faulty' } as const) : source }]
+    const isFaulty = 'rule' in source
+    if (isFaulty) fault(valuePath, source, field)
+    return [{ name, at: at(valuePath), nameAt: at(namePath), source: isFaulty ? { kind: 'faulty' } : source }]
   })
 }
 

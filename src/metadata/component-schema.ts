@@ -81,9 +81,7 @@ function entrySchema() {
 /** What the value of a field looks like. */
 function ruleOfField({ name, aliases, type, default: value, otherwise, about }: MetadataField) {
   const fallback = value ?? otherwise
-  const description = [about, `Format: ${type}.`, ...(fallback === undefined ? [] : [`Default: ${fallback}.`])].join(
-    ' ',
-  )
+  const description = `${about} Format: ${type}.${fallback === undefined ? '' : ` Default: ${fallback}.`}`
   return {
     if: { required: ['name'], properties: { name: { enum: [name, ...aliases] } } },
     // biome-ignore lint/suspicious/noThenProperty: JSON Schema's own word.

@@ -1,8 +1,7 @@
 import { BrokenRule } from './broken-rule.ts'
 import type { Side } from './field-table.ts'
 import { type FieldName, findField, metadataFields } from './fields.ts'
-import { parseChoice } from './parse-choice.ts'
-import { parseList } from './parse-list.ts'
+import { parseChoice, parseList } from './plain-values.ts'
 
 /** The fields of a credential. The output side uses them too with `topicAuthentication: entra`. */
 export const credentialFields = ['tenantId', 'clientId', 'clientSecret'] as const satisfies readonly FieldName[]
@@ -15,40 +14,40 @@ const isEntra = (topicAuthentication: string | undefined) => topicAuthentication
  * `topicAuthentication: entra` both sides read the credential fields.
  */
 export function configuredSides(
-  present: Iterable<FieldName>,
+  present: readonly FieldName[],
   topicAuthentication: string | undefined,
 ): ReadonlySet<Side> {
-  const names = [...present]
-  return new Set(
-    (['input', 'output'] as const).filter((side) => ownFields(side, names, topicAuthentication).length > 0),
-  )
+  const sides = ['input', 'output'] as const
+  return new Set(sides.filter((side) => ownFields(side, present, topicAuthentication).length > 0))
 }
 
 /** The present fields that only this side reads, and that therefore configure it. */
 export function ownFields(
   side: Side,
-  present: Iterable<FieldName>,
+  present: readonly FieldName[],
   topicAuthentication: string | undefined,
 ): readonly FieldName[] {
   const shared = isEntra(topicAuthentication)
-  return [...present].filter((name) => {
+  return present.filter((name) => {
     const [only, another] = findField(name)?.sides ?? []
     return only === side && !another && !(shared && isCredentialField(name))
   })
 }
 
-/**
- * The sides that `direction` names: `input`, `output`, or both.
- *
- * @throws BrokenRule
- */
-export function parseDirection(text: string): ReadonlySet<Side> {
+/** The sides that `direction` names: `input`, `output`, or both; `undefined` for any other text. */
+export function parseDirection(text: string): ReadonlySet<Side> | undefined {
   try {
     return new Set(parseList(text).map((word) => parseChoice(word, ['input', 'output'])))
   } catch (error) {
-    if (!(error instanceof BrokenRule)) throw error
-    throw new BrokenRule('must be "input", "output" or "input, output"')
+    if (error instanceof BrokenRule) return undefined
+    throw error
   }
+}
+
+/** Metadata fields of both sides as those of one side alone, selected by `direction`: for a host that opens each side by itself. */
+export function oneSide<Value>(properties: Readonly<Record<string, Value>>, side: Side): Record<string, Value | Side> {
+  const others = Object.entries(properties).filter(([name]) => name.toLowerCase() !== 'direction')
+  return { ...Object.fromEntries(others), direction: side }
 }
 
 /** The fields that a side reads: its own, and for an output with Entra tokens those of the credential. */

@@ -29,12 +29,12 @@ export interface MetadataField {
   readonly about: string
 }
 
-export type Row = Pick<MetadataField, 'sides' | 'type' | 'about'> & Partial<MetadataField>
+type Row = Pick<MetadataField, 'sides' | 'type' | 'about'> & Partial<MetadataField>
 
 const input = { sides: ['input'] } as const
 const output = { sides: ['output'] } as const
-const required = { required: true } as const
 const plainInput = { ...input, shown: 'plain' } as const
+const requiredInput = { ...plainInput, required: true } as const
 const plainOutput = { ...output, shown: 'plain' } as const
 const plainBoth = { sides: ['input', 'output'], shown: 'plain' } as const
 const secretInput = { ...input, secret: true } as const
@@ -45,8 +45,7 @@ const setting = { ...plainInput, resettable: true, otherwise: 'the setting in Az
 export const rows = {
   // The specification's table 2.2, in its order.
   tenantId: {
-    ...plainInput,
-    ...required,
+    ...requiredInput,
     aliases: ['azureTenantId'],
     type: 'string: an id or a domain name',
     example: 'contoso.onmicrosoft.com',
@@ -54,16 +53,14 @@ export const rows = {
       'Tenant in which the event subscription is created. The output reads it too with `topicAuthentication: entra`.',
   },
   subscriptionId: {
-    ...plainInput,
-    ...required,
+    ...requiredInput,
     aliases: ['azureSubscriptionId'],
     type: 'string',
     example: '00000000-0000-0000-0000-000000000000',
     about: 'Cloud subscription in which the event subscription is created.',
   },
   clientId: {
-    ...plainInput,
-    ...required,
+    ...requiredInput,
     aliases: ['azureClientId'],
     type: 'string',
     example: '00000000-0000-0000-0000-000000000000',
@@ -72,29 +69,27 @@ export const rows = {
   },
   clientSecret: {
     ...secretInput,
-    ...required,
+    required: true,
     aliases: ['azureClientSecret'],
     type: 'string (secret)',
     about: 'Secret of that client. The output reads it too with `topicAuthentication: entra`.',
   },
   subscriberEndpoint: {
     ...input,
-    ...required,
+    required: true,
     shown: 'url',
     type: 'https URL; without a path, `/api/events`',
     example: 'https://orders.example.com/api/events',
     about: 'Public HTTPS endpoint at which Event Grid performs the handshake and delivers events.',
   },
   handshakePort: {
-    ...plainInput,
-    ...required,
+    ...requiredInput,
     type: 'string holding a port number, 1-65535',
     example: '8080',
     about: 'Container port on which the binding listens for handshakes and events.',
   },
   scope: {
-    ...plainInput,
-    ...required,
+    ...requiredInput,
     type: 'resource id path',
     example: '/subscriptions/SUBSCRIPTION/resourceGroups/GROUP/providers/Microsoft.EventGrid/topics/TOPIC',
     about: 'Resource for which the event subscription is created or updated.',
@@ -107,14 +102,14 @@ export const rows = {
   },
   accessKey: {
     ...output,
-    ...required,
+    required: true,
     secret: true,
     type: 'string (secret)',
     about: 'Access key for publishing to the custom topic.',
   },
   topicEndpoint: {
     ...output,
-    ...required,
+    required: true,
     shown: 'url',
     type: 'https URL; http for loopback only',
     example: 'https://TOPIC.westeurope-1.eventgrid.azure.net/api/events',

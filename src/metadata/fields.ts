@@ -1,4 +1,4 @@
-import { type MetadataField, type Row, rows } from './field-table.ts'
+import { type MetadataField, rows } from './field-table.ts'
 
 /** The name of a metadata field, as the table spells it. */
 export type FieldName = keyof typeof rows
@@ -12,7 +12,8 @@ type KnownField = MetadataField & { readonly name: FieldName }
 
 const isFieldName = (name: string): name is FieldName => Object.hasOwn(rows, name)
 
-const complete = (name: FieldName, row: Row): KnownField => ({
+/** What a row does not say. */
+const unsaid = {
   aliases: [],
   required: false,
   default: undefined,
@@ -21,14 +22,12 @@ const complete = (name: FieldName, row: Row): KnownField => ({
   shown: 'redacted',
   resettable: false,
   example: undefined,
-  ...row,
-  name,
-})
+} as const
 
 /** The table of metadata fields, in the order in which they are documented. */
 export const metadataFields: readonly KnownField[] = Object.keys(rows)
   .filter(isFieldName)
-  .map((name) => complete(name, rows[name]))
+  .map((name) => ({ ...unsaid, ...rows[name], name }))
 
 const byAnyName = new Map(
   metadataFields.flatMap((field) => [field.name, ...field.aliases].map((name) => [name.toLowerCase(), field] as const)),

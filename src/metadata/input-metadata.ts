@@ -8,13 +8,11 @@ import {
   resetToDefault,
   type SubscriptionSettings,
 } from './metadata.ts'
-import type { InputValues, PullValues } from './schema.ts'
+import type { InputValues, Partly, PullValues } from './schema.ts'
 import { deriveSubscriptionName } from './subscription-name.ts'
 
-type PartlyParsed = { readonly [Name in keyof InputValues]?: InputValues[Name] | undefined }
-
 /** What is wrong between fields that are right each by itself; takes what could be parsed. */
-export function inputConflicts(values: PartlyParsed): readonly MetadataIssue[] {
+export function inputConflicts(values: Partly<InputValues>): readonly MetadataIssue[] {
   const issues: MetadataIssue[] = []
   const { scope, subscriptionId, deadLetterStorageAccountId: account, deadLetterContainer: container } = values
   if (scope && subscriptionId && scope.subscriptionId.toLowerCase() !== subscriptionId.toLowerCase()) {

@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { MetadataIssue } from '../core/errors.ts'
 import { Secret } from '../core/secret.ts'
+import { nearestName } from '../support/nearest-name.ts'
 import { quote } from '../support/text.ts'
-import { checkVersion, isOurType, typeMeantBy } from './component-definition.ts'
+import { checkVersion, componentTypes, isOurType } from './component-definition.ts'
 import { type ComponentFile, isForApp, readComponentFiles } from './component-file.ts'
 import type { FolderTexts } from './component-folder.ts'
 import { findHolders, type Holders } from './holders.ts'
@@ -65,10 +66,7 @@ export function loadComponents(texts: FolderTexts, options: LoadOptions): Loaded
   return { components, holders, byFile, ...secrets, ...diagnostics }
 }
 
-interface LoadContext {
-  readonly appId: string
-  readonly excerptWidth?: number | undefined
-  readonly sourcesOf: ResolveOptions['sourcesOf']
+interface LoadContext extends Pick<LoadOptions, 'appId' | 'excerptWidth'>, Pick<ResolveOptions, 'sourcesOf'> {
   /** The file has components that run: a typo must not take them away. */
   readonly isRunning: boolean
 }
@@ -118,7 +116,9 @@ function loadFile(
 
 /** A text about a type that is nearly one of ours. */
 export function typoInType({ component: { name, type }, draft }: ResolvedComponent): string | undefined {
-  const meant = isOurType(type) || isSecretStore(type) ? undefined : typeMeantBy(type)
+  if (isOurType(type) || isSecretStore(type)) return undefined
+  // Only few edits count, because other bindings have similar names, such as `bindings.azure.eventhubs`.
+  const meant = nearestName(type, componentTypes, { maxEdits: 3 })
   if (meant === undefined) return undefined
   return `${draft.places.type}: component ${quote(name)} has the unknown type ${quote(type)}; did you mean ${meant}?`
 }
@@ -133,12 +133,10 @@ export function judge({ component, entries, draft }: ResolvedComponent): {
   const issues = reading.issues.map((issue) => ({ at: draft.places.metadata, ...issue }))
   checkVersion('version', version, issues, draft.places.version)
   if (issues.length > 0 || !reading.metadata) return { issues }
-  const values = Object.entries(properties).map(([key, value]) => [
+  const texts = Object.entries(properties).map(([key, value]) => [
     key,
     value instanceof Secret ? value.reveal() : value,
   ])
-  const fingerprint = createHash('sha256')
-    .update(JSON.stringify([type, version, values]))
-    .digest('hex')
+  const fingerprint = hash('sha256', JSON.stringify([type, version, texts]))
   return { loaded: { component, metadata: reading.metadata, fingerprint }, issues }
 }

@@ -4,11 +4,8 @@ const maxListed = 50
 
 /** The METADATA_INVALID error of these faults: its message has a line for each (50 at most), its `issues` have them all. */
 export function metadataInvalid(subject: string, issues: readonly MetadataIssue[]): BindingError {
-  const [only, ...others] = describeIssues(issues)
-  const what =
-    others.length === 0
-      ? `${subject}: ${only}`
-      : `${subject}:\n${[only, ...others].map((line) => `- ${line}`).join('\n')}`
+  const lines = describeIssues(issues)
+  const what = lines.length === 1 ? `${subject}: ${lines[0]}` : [`${subject}:`, ...lines].join('\n- ')
   return new BindingError('METADATA_INVALID', { what, issues })
 }
 

@@ -1,7 +1,6 @@
 import type { Secret } from '../core/secret.ts'
 import type { AzureEnvironment } from './azure-environment.ts'
-import type { NamespaceTopicId } from './namespace-topic.ts'
-import type { Scope } from './scope.ts'
+import type { NamespaceTopicId, Scope } from './scope.ts'
 
 /** The metadata value `default`: the setting goes back to what Event Grid itself uses (docs/metadata.md). */
 export const resetToDefault: unique symbol = Symbol('default')

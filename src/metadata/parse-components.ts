@@ -4,10 +4,14 @@ import { isRecord } from '../support/is-record.ts'
 import { checkLogger, checkValues, mustBe, type OptionCheck } from '../support/option-checks.ts'
 import { quote } from '../support/text.ts'
 import { type ComponentDraft, type ComponentFile, isForApp, readComponentFile } from './component-file.ts'
-import { type ComponentProperties, type ReferenceSources, resolveEntries } from './component-properties.ts'
+import {
+  type ComponentProperties,
+  type ReferenceSources,
+  resolveEntries,
+  type Secrets,
+} from './component-properties.ts'
 import { byPlace, metadataInvalid } from './metadata-invalid.ts'
 import type { PropertyEntry } from './read-properties.ts'
-import type { Secrets } from './resolve-reference.ts'
 
 /** What {@link parseComponents} takes from around the text. */
 export interface ParseComponentsOptions {

@@ -1,7 +1,6 @@
 import type { z } from 'zod'
 import type { MetadataIssue } from '../core/errors.ts'
 import { quote } from '../support/text.ts'
-import { BrokenRule } from './broken-rule.ts'
 import { checked } from './checked.ts'
 import { configuredSides, fieldsRead, ownFields, parseDirection } from './configured-sides.ts'
 import { credentialMetadata } from './credential-metadata.ts'
@@ -13,8 +12,8 @@ import { describeIssue, metadataInvalid } from './metadata-invalid.ts'
 import { isNamespaceTopic } from './parse-endpoint.ts'
 import { pullConflicts, pullMetadata, unusedFields } from './pull-metadata.ts'
 import { type GivenFields, type MetadataProperties, readProperties } from './read-properties.ts'
-import { hasCredential, isPull, missingFields, type RequiredBy } from './required-fields.ts'
-import { inputSchema, type OutputValues, outputSchema, pullSchema } from './schema.ts'
+import { hasCredential, isPull, missingFields, type RequiredBy, requiredOf } from './required-fields.ts'
+import { inputSchema, type OutputValues, outputSchema, type Partly, pullSchema } from './schema.ts'
 
 export interface ParseMetadataOptions {
   /** The component's name, from which the name of the event subscription is made where none is given. */
@@ -38,9 +37,9 @@ export function parseMetadata(properties: MetadataProperties, options: ParseMeta
   throw metadataInvalid(`${subject} is not valid`, issues)
 }
 
-export interface MetadataReading {
+interface MetadataReading {
   /** Undefined where there are issues, or a value that is not known. */
-  readonly metadata: Metadata | undefined
+  readonly metadata?: Metadata
   /** What {@link parseMetadata} throws; with an `UnknownValue` among the properties, the issues of the others. */
   readonly issues: readonly MetadataIssue[]
 }
@@ -55,10 +54,10 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
 
   const read = (side: Side) => (sides.has(side) ? fieldsRead(side, texts.topicAuthentication) : [])
   const pulls = sides.has('input') && isPull(by.textOf)
-  const pull = pulls ? judge(pullSchema, pick(texts, read('input'))) : undefined
+  const pull = pulls ? judge(pullSchema, texts, read('input')) : undefined
   const pushes = sides.has('input') && !pulls
-  const input = pushes ? judge(inputSchema(allowAnyPort ? 0 : 1), pick(texts, read('input'))) : undefined
-  const output = sides.has('output') ? judge(outputSchema, pick(texts, read('output'))) : undefined
+  const input = pushes ? judge(inputSchema({ allowAnyPort }), texts, read('input')) : undefined
+  const output = sides.has('output') ? judge(outputSchema, texts, read('output')) : undefined
   for (const side of sides) {
     const reason = reasonOf(side, given)
     for (const { field, ...issue } of missingFields(side, by)) {
@@ -75,12 +74,11 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
     ...given.issues.filter(({ field }) => belongsTo(field, [...read('input'), ...read('output')])),
     ...issues.map((issue) => withValue(issue, given)),
   ]
-  if (found.length > 0)
-    return {
-      metadata: undefined,
-      issues: [...inTableOrder(unique(found)), ...given.unknown.map(({ issue }) => issue)],
-    }
-  if (given.isIncomplete) return { metadata: undefined, issues: [] }
+  if (found.length > 0) {
+    const unknown = given.unknown.map(({ issue }) => issue)
+    return { issues: [...inTableOrder(unique(found)), ...unknown] }
+  }
+  if (given.isIncomplete) return { issues: [] }
   const metadata: Metadata = {
     input: input && inputMetadata(checked('input', input.whole), { componentName, credentialGiven }),
     pull:
@@ -96,26 +94,23 @@ type Texts = Partial<Record<FieldName, string>>
 
 function readSides({ fields }: GivenFields): { sides: ReadonlySet<Side>; issues: MetadataIssue[] } {
   const direction = fields.get('direction')?.text
-  const byPresence = configuredSides(fields.keys(), fields.get('topicAuthentication')?.text)
+  const byPresence = configuredSides([...fields.keys()], fields.get('topicAuthentication')?.text)
   if (direction !== undefined) {
-    try {
-      return { sides: parseDirection(direction), issues: [] }
-    } catch (error) {
-      if (!(error instanceof BrokenRule)) throw error
-      return { sides: byPresence, issues: [{ field: 'direction', rule: error.rule }] }
-    }
+    const sides = parseDirection(direction)
+    if (sides) return { sides, issues: [] }
+    const rule = 'must be "input", "output" or "input, output"'
+    return { sides: byPresence, issues: [{ field: 'direction', rule }] }
   }
   if (byPresence.size > 0) return { sides: byPresence, issues: [] }
-  const own = (side: Side) => metadataFields.filter(({ required, sides }) => required && sides.includes(side))
-  const names = (side: Side) => own(side).map(({ name }) => name)
-  const fix = `set ${names('input').join(', ')} for the input side, ${names('output').join(', ')} for the output side, or both`
+  const names = (side: Side) => Array.from(requiredOf(side), ({ field }) => field).join(', ')
+  const fix = `set ${names('input')} for the input side, ${names('output')} for the output side, or both`
   return { sides: byPresence, issues: [{ rule: 'configures neither the input nor the output side', fix }] }
 }
 
 /** Why a side counts as configured, where a single field of it says so: it may stand there by mistake. */
 function reasonOf(side: Side, { fields }: GivenFields): string | undefined {
   if (fields.has('direction')) return undefined
-  const [only, another] = ownFields(side, fields.keys(), fields.get('topicAuthentication')?.text)
+  const [only, another] = ownFields(side, [...fields.keys()], fields.get('topicAuthentication')?.text)
   if (only === undefined || another !== undefined) return undefined
   return `the ${side} side is configured because ${fields.get(only)?.spelled} is set`
 }
@@ -129,29 +124,27 @@ function withDefaults({ fields }: GivenFields): Texts {
   return texts
 }
 
-const pick = (texts: Texts, names: readonly FieldName[]): Texts =>
-  Object.fromEntries(names.map((name) => [name, texts[name]]))
-
 /** A side's values: whole where no field has a fault, and those that have none. */
-function judge<Shape extends z.core.$ZodLooseShape>(schema: z.ZodObject<Shape>, texts: Texts) {
-  const parsed = schema.safeParse(texts)
-  const issues = parsed.error?.issues ?? []
-  const faulty = new Set(issues.map(({ path }) => path[0]))
-  const sound = Object.fromEntries(
-    Object.entries(texts).filter(([name, text]) => text !== undefined && !faulty.has(name)),
-  )
-  return { whole: parsed.data, partly: schema.partial().parse(sound), issues: issues.flatMap(brokenRule(texts)) }
+function judge<Shape extends z.core.$ZodLooseShape>(
+  schema: z.ZodObject<Shape>,
+  texts: Texts,
+  names: readonly FieldName[],
+) {
+  const given = Object.entries(texts).filter(([name]) => names.some((known) => known === name))
+  const parsed = schema.safeParse(Object.fromEntries(given))
+  const faults = Map.groupBy(parsed.error?.issues ?? [], ({ path }) => String(path[0]))
+  return {
+    whole: parsed.data,
+    partly: schema.partial().parse(Object.fromEntries(given.filter(([name]) => !faults.has(name)))),
+    // A field that is not there is the business of `missingFields`, which knows when it need not be.
+    issues: given.flatMap(([name]) => (faults.get(name) ?? []).map((issue) => brokenRule(name, issue))),
+  }
 }
 
-const brokenRule =
-  (texts: Texts) =>
-  (issue: z.core.$ZodIssue): readonly MetadataIssue[] => {
-    const name = findField(String(issue.path[0]))?.name
-    // A field that is not there is the business of `missingFields`, which knows when it need not be.
-    if (!name || texts[name] === undefined) return []
-    const fix: unknown = issue.code === 'custom' ? issue.params?.fix : undefined
-    return [{ field: name, rule: issue.message, ...(typeof fix === 'string' && { fix }) }]
-  }
+function brokenRule(field: string, issue: z.core.$ZodIssue): MetadataIssue {
+  const fix: unknown = issue.code === 'custom' ? issue.params?.fix : undefined
+  return { field, rule: issue.message, ...(typeof fix === 'string' && { fix }) }
+}
 
 /** An issue together with what was written, where, and for a missing field the name that may be a slip for it. */
 function withValue(issue: MetadataIssue, { fields, unknown }: GivenFields): MetadataIssue {
@@ -184,7 +177,7 @@ function outputConflicts({
   topicAuthentication,
   topicEndpoint = '',
   topicSchema,
-}: { readonly [Name in keyof OutputValues]?: OutputValues[Name] | undefined }): readonly MetadataIssue[] {
+}: Partly<OutputValues>): readonly MetadataIssue[] {
   const issues: MetadataIssue[] = []
   if (topicAuthentication === 'entra' && /^http:/i.test(topicEndpoint)) {
     const rule = 'must be https with topicAuthentication entra: a token is never sent over plain http'

@@ -4,10 +4,8 @@ import type { FieldName } from './fields.ts'
 import { eitherInput } from './input-metadata.ts'
 import type { PullMetadata } from './metadata.ts'
 import type { GivenFields } from './read-properties.ts'
-import type { PullValues } from './schema.ts'
+import type { Partly, PullValues } from './schema.ts'
 import { derivePullName } from './subscription-name.ts'
-
-type PartlyParsed = { readonly [Name in keyof PullValues]?: PullValues[Name] | undefined }
 
 /** Fields of push that a puller does not read. */
 const pushOnly: readonly FieldName[] = [
@@ -28,16 +26,13 @@ export const pullOnly: readonly FieldName[] = ['namespaceTopic', 'namespaceEndpo
 const unknownToQueues: readonly FieldName[] = ['labels', 'maxEventsPerBatch', 'preferredBatchSizeInKilobytes']
 
 /** Faults of fields that pull delivery does not know, though push delivery does. */
-export function pullConflicts(values: PartlyParsed, { fields }: GivenFields): readonly MetadataIssue[] {
+export function pullConflicts(values: Partly<PullValues>, { fields }: GivenFields): readonly MetadataIssue[] {
   const rule = 'is not a setting of pull delivery'
   const fix = 'take it out, or set deliveryMode to push'
-  const issues: MetadataIssue[] = unknownToQueues
-    .filter((field) => fields.has(field))
-    .map((field) => ({ field, rule, fix }))
-  if (values.eventDeliverySchema === 'EventGridSchema') {
-    issues.push({ field: 'eventDeliverySchema', rule: 'must be CloudEventSchemaV1_0 with deliveryMode pull', fix })
-  }
-  return issues
+  const issues = unknownToQueues.filter((field) => fields.has(field)).map((field) => ({ field, rule, fix }))
+  if (values.eventDeliverySchema !== 'EventGridSchema') return issues
+  const ofSchema = { field: 'eventDeliverySchema', rule: 'must be CloudEventSchemaV1_0 with deliveryMode pull', fix }
+  return [...issues, ofSchema]
 }
 
 /** A sentence for each given field that the delivery mode makes no use of. */

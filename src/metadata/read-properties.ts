@@ -10,9 +10,6 @@ const maxEntries = 256
 const maxNameLength = 256
 const maxValueLength = 65_536
 
-/** Properties that the sidecar itself reads, besides `direction`. */
-const sidecarNames = new Set(['route'])
-
 /** One property, with its place in a file where that is known. */
 export interface PropertyEntry {
   readonly name: string
@@ -71,7 +68,8 @@ export function readProperties(properties: MetadataProperties): GivenFields {
     const { name, at } = entry
     const field = findField(name)
     if (!field) {
-      if (!sidecarNames.has(name.toLowerCase())) unknown.push(unknownName(entry))
+      // The sidecar itself reads `route`.
+      if (name.toLowerCase() !== 'route') unknown.push(unknownName(entry))
       continue
     }
     const given = readField(entry, field, issues)
@@ -89,17 +87,11 @@ export function readProperties(properties: MetadataProperties): GivenFields {
 }
 
 function readEntries(properties: MetadataProperties, issues: MetadataIssue[]): readonly PropertyEntry[] {
-  const entries: PropertyEntry[] = []
-  if (!Array.isArray(properties)) {
-    for (const [name, value] of Object.entries(properties)) entries.push({ name, value })
-  } else {
-    // One more than the limit, so that the check below notices.
-    for (const [index, item] of properties.slice(0, maxEntries + 1).entries()) {
-      const entry = readItem(item, `entry ${index + 1} of the list`, issues)
-      if (entry) entries.push(entry)
-    }
-  }
-  if (Math.max(entries.length, Array.isArray(properties) ? properties.length : 0) > maxEntries) {
+  const isList = Array.isArray(properties)
+  const entries = isList
+    ? [...properties.slice(0, maxEntries).entries()].flatMap(([index, item]) => readItem(item, index, issues))
+    : Object.entries(properties).map(([name, value]): PropertyEntry => ({ name, value }))
+  if ((isList ? properties : entries).length > maxEntries) {
     issues.push({ rule: `must hold at most ${maxEntries} entries` })
   }
   return entries.slice(0, maxEntries).filter(({ name, at }) => {
@@ -110,10 +102,10 @@ function readEntries(properties: MetadataProperties, issues: MetadataIssue[]): r
   })
 }
 
-function readItem(item: unknown, position: string, issues: MetadataIssue[]): PropertyEntry | undefined {
+function readItem(item: unknown, index: number, issues: MetadataIssue[]): PropertyEntry | readonly [] {
   if (!isRecord(item) || typeof item.name !== 'string' || item.name === '') {
-    issues.push({ rule: `${position} must be an object with a name and a value` })
-    return undefined
+    issues.push({ rule: `entry ${index + 1} of the list must be an object with a name and a value` })
+    return []
   }
   const reference = ['secretKeyRef', 'envRef'].find((key) => Object.hasOwn(item, key))
   const value = reference ? new UnresolvedReference(reference) : item.value

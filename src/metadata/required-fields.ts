@@ -17,15 +17,14 @@ export interface RequiredBy {
  */
 export function missingFields(side: Side, by: RequiredBy): readonly MissingField[] {
   const missing = (side === 'input' ? neededByInput(by) : neededByOutput(by)).filter(({ field }) => !by.has(field))
-  // Faults about the fields of push would hide the one that matters.
-  if (side === 'input' && missing.length > 0 && lacksDeliveryMode(by)) return [pullNotChosen, ...missingHalf(by)]
+  if (side === 'input' && missing.length > 0 && by.has('namespaceTopic') && !by.has('deliveryMode')) {
+    // Pull was meant, because push does not have all its fields. Faults about these would hide the one that matters.
+    return [pullNotChosen, ...missingHalf(by)]
+  }
   const issues: MissingField[] = missing.map(({ field, why }) => ({ field, rule: `is required ${why}` }))
   if (side === 'output') return issues
-  return [...issues, ...(isPull(by.textOf) ? [] : missingDeliverySource(by, missing)), ...missingHalf(by)]
+  return [...issues, ...(isPull(by.textOf) ? [] : missingDeliverySource(by)), ...missingHalf(by)]
 }
-
-/** A namespace topic is given and `deliveryMode` is not: pull was meant, unless push has all its fields. */
-const lacksDeliveryMode = ({ has }: RequiredBy) => has('namespaceTopic') && !has('deliveryMode')
 
 const pullNotChosen: MissingField = {
   field: 'deliveryMode',
@@ -47,9 +46,7 @@ function neededByPull(by: RequiredBy): readonly Need[] {
   const topic: Need = { field: 'namespaceTopic', why: 'with deliveryMode pull' }
   if (!credentialIsClientSecret(by)) return [topic]
   const isKeyAlone = by.has('namespaceKey') && by.has('namespaceEndpoint') && !credentialFields.some(by.has)
-  const why = by.has('namespaceKey')
-    ? 'with deliveryMode pull and no namespaceEndpoint'
-    : 'with deliveryMode pull and no namespaceKey'
+  const why = `with deliveryMode pull and no ${by.has('namespaceKey') ? 'namespaceEndpoint' : 'namespaceKey'}`
   return isKeyAlone ? [topic] : [topic, ...credentialFields.map((field) => ({ field, why }))]
 }
 
@@ -70,7 +67,8 @@ function neededByOutput(by: RequiredBy): readonly Need[] {
   return [...credentialFields.map((field) => ({ field, why: 'with topicAuthentication entra' })), ...needs]
 }
 
-const requiredOf = (side: Side): readonly Need[] =>
+/** The fields that a side needs unless another authentication replaces them. */
+export const requiredOf = (side: Side): readonly Need[] =>
   metadataFields
     .filter(({ sides, required }) => required && sides.includes(side))
     .map(({ name }) => ({ field: name, why: `on the ${side} side` }))
@@ -82,10 +80,10 @@ const credentialIsClientSecret = ({ credentialGiven, textOf }: RequiredBy) =>
 export const hasCredential = (by: RequiredBy) => !credentialIsClientSecret(by) || credentialFields.some(by.has)
 
 /** `secret` deliveries need something to derive their token from. */
-function missingDeliverySource(by: RequiredBy, missing: readonly Need[]): readonly MissingField[] {
+function missingDeliverySource(by: RequiredBy): readonly MissingField[] {
   const bySecret = by.textOf('deliveryAuthentication')?.toLowerCase() === 'secret'
-  if (!bySecret || by.has('clientSecret') || by.has('deliveryToken')) return []
-  if (missing.some(({ field }) => field === 'clientSecret')) return []
+  // Where the credential needs a clientSecret, its fault is reported already.
+  if (!bySecret || credentialIsClientSecret(by) || by.has('clientSecret') || by.has('deliveryToken')) return []
   const fix = 'set deliveryToken, or set deliveryAuthentication to entra'
   return [{ field: 'deliveryToken', rule: 'is required with deliveryAuthentication secret and no clientSecret', fix }]
 }

@@ -4,15 +4,10 @@ import { Secret } from '../core/secret.ts'
 import { parseAdvancedFilters } from './advanced-filters.ts'
 import { parseAzureEnvironment } from './azure-environment.ts'
 import { BrokenRule } from './broken-rule.ts'
-import { parseEventSource } from './event-source.ts'
 import { resetToDefault, type Setting } from './metadata.ts'
-import { parseNamespaceTopic } from './namespace-topic.ts'
-import { parseChoice } from './parse-choice.ts'
-import { parseDuration } from './parse-duration.ts'
 import { parseNamespaceEndpoint, parseSubscriberEndpoint, parseTopicEndpoint } from './parse-endpoint.ts'
-import { parseInteger } from './parse-integer.ts'
-import { parseList } from './parse-list.ts'
-import { parseScope } from './scope.ts'
+import { parseChoice, parseDuration, parseInteger, parseList } from './plain-values.ts'
+import { parseEventSource, parseNamespaceTopic, parseScope, resourceType } from './scope.ts'
 import { parsePullName, parseSubscriptionName } from './subscription-name.ts'
 
 /** A text that a function parses; what breaks its rule becomes an issue whose `params.fix` says what to write. */
@@ -35,7 +30,7 @@ function setting<T>(parse: (text: string) => T) {
 }
 
 const choice = <const Word extends string>(words: readonly Word[]) => parsedBy((text) => parseChoice(text, words))
-const integer = (atLeast: number, atMost: number) => (text: string) => parseInteger(text, { atLeast, atMost })
+const integer = (atLeast: number, atMost: number) => (text: string) => parseInteger(text, atLeast, atMost)
 const duration = (atLeast: string, atMost: string) => (text: string) => parseDuration(text, { atLeast, atMost })
 /**
  * A secret goes into an HTTP header or form, so a control character can only be an accident: the
@@ -53,17 +48,17 @@ const secret = parsedBy((text) => {
 const flag = choice(['true', 'false']).transform((word) => word === 'true')
 const asIs = (text: string) => text
 
-/** Only what a tenant's id or domain name is made of: it becomes part of a URL. */
-const tenantId = parsedBy((text) => {
-  if (!/^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$/.test(text))
-    throw new BrokenRule('must be an id or a domain name: letters, digits, dots and hyphens')
-  return text
-})
+/** A parser of texts that match a pattern, which gives them unchanged. */
+const matching = (pattern: RegExp, rule: string) => (text: string) => {
+  if (pattern.test(text)) return text
+  throw new BrokenRule(rule)
+}
 
-const id = parsedBy((text) => {
-  if (!/^[^\s/?#\p{C}]{1,256}$/u.test(text)) throw new BrokenRule('must be an id, without spaces or slashes')
-  return text
-})
+/** Only what a tenant's id or domain name is made of: it becomes part of a URL. */
+const tenantId = parsedBy(
+  matching(/^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$/, 'must be an id or a domain name: letters, digits, dots and hyphens'),
+)
+const id = parsedBy(matching(/^[^\s/?#\p{C}]{1,256}$/u, 'must be an id, without spaces or slashes'))
 
 const listenAddress = parsedBy((text) => {
   if (isIP(text) || /^[A-Za-z0-9.-]{1,253}$/.test(text)) return text
@@ -82,11 +77,7 @@ const deliveryToken = parsedBy((text) => {
 
 const storageAccount = (text: string): string => {
   const scope = parseScope(text)
-  const isAccount =
-    scope.kind === 'resource' &&
-    scope.path.length === 1 &&
-    `${scope.provider}/${scope.path[0]?.type}`.toLowerCase() === 'microsoft.storage/storageaccounts'
-  if (!isAccount)
+  if (resourceType(scope) !== 'microsoft.storage/storageaccounts')
     throw new BrokenRule(
       'must be the resource id of a storage account',
       'it ends with /providers/Microsoft.Storage/storageAccounts/{name}',
@@ -95,12 +86,10 @@ const storageAccount = (text: string): string => {
 }
 
 /** Azure Storage: naming-and-referencing-containers. */
-const containerName = (text: string): string => {
-  if (!/^(?!.*--)[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/.test(text)) {
-    throw new BrokenRule('must be 3 to 63 lower-case letters, digits and single hyphens')
-  }
-  return text
-}
+const containerName = matching(
+  /^(?!.*--)[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/,
+  'must be 3 to 63 lower-case letters, digits and single hyphens',
+)
 
 const eventTimeToLive = (text: string): number => {
   // Azure's own field counts minutes: eventTimeToLiveInMinutes.
@@ -148,20 +137,12 @@ const lockDuration = (text: string): number => {
 }
 
 /** The input side: texts of its fields, with the defaults of the table filled in, to values. */
-export const inputSchema = (lowestPort: 0 | 1) =>
+export const inputSchema = ({ allowAnyPort }: { readonly allowAnyPort: boolean }) =>
   z.object({
     ...credentialShape,
     subscriptionId: id,
     subscriberEndpoint: parsedBy(parseSubscriberEndpoint),
-    handshakePort: parsedBy((text) => {
-      try {
-        return parseInteger(text, { atLeast: lowestPort, atMost: 65_535 })
-      } catch (error) {
-        if (error instanceof BrokenRule)
-          throw new BrokenRule('must be a port from 1 to 65535, without sign or leading zero')
-        throw error
-      }
-    }),
+    handshakePort: parsedBy((text) => (allowAnyPort && text === '0' ? 0 : parseInteger(text, 1, 65_535, 'port'))),
     scope: parsedBy(parseEventSource),
     eventSubscriptionName: parsedBy(parseSubscriptionName).optional(),
     ...settingsShape,
@@ -199,3 +180,5 @@ export const outputSchema = z.object({
 export type InputValues = z.output<ReturnType<typeof inputSchema>>
 export type PullValues = z.output<typeof pullSchema>
 export type OutputValues = z.output<typeof outputSchema>
+/** Values of a side of which some are missing, or have a fault. */
+export type Partly<Values> = { readonly [Name in keyof Values]?: Values[Name] | undefined }

@@ -16,6 +16,16 @@ export type Scope = { readonly id: string; readonly subscriptionId: string } & (
     }
 )
 
+export interface NamespaceTopicId {
+  /** With a leading slash and without a trailing one, in the user's letter case. */
+  readonly id: string
+  readonly subscriptionId: string
+  readonly resourceGroup: string
+  readonly namespaceId: string
+  readonly namespace: string
+  readonly topic: string
+}
+
 const maxScopeLength = 2048
 
 /** No character that could end or change the path of a URL: the scope becomes part of a path, unencoded. */
@@ -50,9 +60,73 @@ export function parseScope(text: string): Scope {
     throw new BrokenRule('must name a resource provider after the resource group', forms)
   }
   const path = pairs(rest)
-  const [first, ...children] = path
-  const isTopic = same(provider, 'Microsoft.EventGrid') && first && same(first.type, 'topics') && children.length === 0
-  return { kind: isTopic ? 'topic' : 'resource', id, subscriptionId, resourceGroup, provider, path }
+  const resource = { kind: 'resource', id, subscriptionId, resourceGroup, provider, path } as const
+  return resourceType(resource) === 'microsoft.eventgrid/topics' ? { ...resource, kind: 'topic' } : resource
+}
+
+const namespaceTopicType = 'microsoft.eventgrid/namespaces/topics'
+
+/** Resources of Event Grid itself that have event subscriptions; resources of other providers are for Azure to judge. */
+const eventSourceTypes: readonly string[] = [
+  'microsoft.eventgrid/topics',
+  'microsoft.eventgrid/domains',
+  'microsoft.eventgrid/domains/topics',
+  'microsoft.eventgrid/systemtopics',
+  'microsoft.eventgrid/partnertopics',
+  // Events of the namespace itself, such as MQTT clients that connect.
+  'microsoft.eventgrid/namespaces',
+]
+
+/**
+ * Parses a scope that event subscriptions can be created at.
+ *
+ * @throws BrokenRule also for a resource of Event Grid that has none
+ */
+export function parseEventSource(text: string): Scope {
+  const scope = parseScope(text)
+  const type = resourceType(scope)
+  if (!type?.startsWith('microsoft.eventgrid/') || eventSourceTypes.includes(type)) return scope
+  if (type.endsWith('/eventsubscriptions')) {
+    throw new BrokenRule(
+      'must be what the event subscription belongs to, not the event subscription',
+      'end it before /eventSubscriptions, and write that name as eventSubscriptionName',
+    )
+  }
+  if (type === namespaceTopicType) {
+    throw new BrokenRule(
+      'is a namespace topic, from which Event Grid delivers to no webhook',
+      'to receive from it, set deliveryMode to pull and write it as namespaceTopic',
+    )
+  }
+  throw new BrokenRule(
+    'is a resource of Event Grid that has no event subscriptions',
+    'write one that ends with /topics/{name}, /domains/{name}, /domains/{name}/topics/{name}, ' +
+      '/systemTopics/{name}, /partnerTopics/{name} or /namespaces/{name}',
+  )
+}
+
+/**
+ * Parses the resource id of a namespace topic: `.../providers/Microsoft.EventGrid/namespaces/{namespace}/topics/{topic}`.
+ *
+ * @throws BrokenRule
+ */
+export function parseNamespaceTopic(text: string): NamespaceTopicId {
+  const scope = parseScope(text)
+  if (scope.kind !== 'resource' || resourceType(scope) !== namespaceTopicType) {
+    throw new BrokenRule(
+      'must be the resource id of a namespace topic',
+      'it ends with /providers/Microsoft.EventGrid/namespaces/{namespace}/topics/{topic}',
+    )
+  }
+  const { id, subscriptionId, resourceGroup } = scope
+  const [namespace = '', topic = ''] = scope.path.map(({ name }) => name)
+  return { id, subscriptionId, resourceGroup, namespaceId: id.split('/').slice(0, -2).join('/'), namespace, topic }
+}
+
+/** The type of a resource in lower case, such as `microsoft.eventgrid/domains/topics`; `undefined` for a scope above resources. */
+export function resourceType(scope: Scope): string | undefined {
+  if (!('provider' in scope)) return undefined
+  return [scope.provider, ...scope.path.map(({ type }) => type)].join('/').toLowerCase()
 }
 
 /** A scope's id in lower case, for comparing and hashing: Azure's resource ids are case-insensitive. */

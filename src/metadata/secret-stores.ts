@@ -5,9 +5,8 @@ import { readJson } from '../support/json-text.ts'
 import { readRegularFile, readRegularFileSync } from '../support/regular-file.ts'
 import { quote } from '../support/text.ts'
 import { type ComponentDraft, type ComponentFiles, isForApp } from './component-file.ts'
-import type { ReferenceSources } from './component-properties.ts'
+import type { ReferenceSources, Secrets } from './component-properties.ts'
 import { findHolders, type Holders } from './holders.ts'
-import type { Secrets } from './resolve-reference.ts'
 
 export class SecretStoreError extends Error {
   override readonly name = 'SecretStoreError'
@@ -78,30 +77,26 @@ export function createSecretSources(files: ComponentFiles, options: SecretOption
   const names = [...stores.keys()]
   const unknown = [...storesByFile.values()].includes(undefined) ? undefined : {}
   const only = names.length === 1 && unknown ? names[0] : undefined
-  const secretsIn = (store: string | undefined) =>
-    store !== undefined && byStore.has(store) ? byStore.get(store) : unknown
-  const trouble = (store: string | undefined) => {
-    if (store !== undefined) return byStore.has(store) ? '' : `there is no secret store ${quote(store)}; `
-    return names.length > 1
-      ? `the component names none of the secret stores: write auth: { secretStore: ${names[0]} }; or `
-      : ''
-  }
   return {
     storesByFile,
     stores,
     /** What a component's references refer to, given the secret store that it names. */
     sourcesOf(named: string | undefined): ReferenceSources {
-      const store = named || undefined
-      const inStore = secretsIn(store ?? only)
-      return {
-        env,
-        fill,
-        secrets: inStore && given && { ...inStore, ...given },
-        advice: (shape) =>
-          `${trouble(store)}put ${shape} into a JSON file, and name that by --secrets FILE or in a secretstores.local.file component`,
-      }
+      const store = named || only
+      const inStore = store !== undefined && byStore.has(store) ? byStore.get(store) : unknown
+      const secrets = inStore && given && { ...inStore, ...given }
+      return { env, fill, secrets, advice: (shape) => troubleWith(store, names) + placeFor(shape) }
     },
   }
+}
+
+const placeFor = (shape: string) =>
+  `put ${shape} into a JSON file, and name that by --secrets FILE or in a secretstores.local.file component`
+
+function troubleWith(store: string | undefined, names: readonly string[]): string {
+  if (store !== undefined) return names.includes(store) ? '' : `there is no secret store ${quote(store)}; `
+  if (names.length < 2) return ''
+  return `the component names none of the secret stores: write auth: { secretStore: ${names[0]} }; or `
 }
 
 function readGiven(secrets: () => Secrets, { faults }: Diagnostics): Secrets | undefined {
@@ -122,10 +117,9 @@ function readSecretStore(
 ): Secrets | undefined {
   try {
     // References are left out.
-    const values = entries.flatMap(({ name, source }) =>
-      source.kind === 'value' ? [[name.toLowerCase(), fill(String(source.value))] as const] : [],
-    )
-    const filled = new Map(values)
+    const filled = new Map<string, string>()
+    for (const { name, source } of entries)
+      if (source.kind === 'value') filled.set(name.toLowerCase(), fill(String(source.value)))
     const secrets = readers[type.toLowerCase()]?.(filled, env) ?? {}
     const isNested = Object.values(secrets).some((value) => typeof value === 'object')
     if (isNested && filled.get('multivalued') !== 'true')

@@ -20,9 +20,9 @@ const openBrace = 0x7b
 const closeBrace = 0x7d
 
 /**
- * Finds the object, or the items of the array, of a JSON text without parsing it: one pass over the bytes, no
- * recursion. Only bytes below 0x80
- * have a meaning to it, so UTF-8 needs no decoding. For a text that is not JSON the answer has no meaning, so the caller parses it too.
+ * Finds the object, or the items of the array, of a JSON text without parsing it: one pass over the bytes, no recursion. Only bytes
+ * below 0x80 have a meaning to it, so UTF-8 needs no decoding. For a text that is not JSON the answer has no meaning, so the caller
+ * parses it too.
  */
 export function sliceTopLevel(bytes: Uint8Array, maxItems: number): TopLevel {
   const first = skipSpace(bytes, 0, bytes.length)
@@ -138,24 +138,13 @@ export function nestsDeeper(bytes: Uint8Array, levels: number): boolean {
 
 function sliceArray(bytes: Uint8Array, open: number, maxItems: number): TopLevel {
   const slices: Slice[] = []
-  let depth = 0
-  let start = open + 1
-  const { length } = bytes
-  for (let at = open + 1; at < length; at++) {
-    const byte = bytes[at]
-    if (byte === quote) at = endOfString(bytes, at)
-    else if (byte === openBrace || byte === openBracket) depth++
-    else if (depth > 0) {
-      if (byte === closeBrace || byte === closeBracket) depth--
-    } else if (byte === comma || byte === closeBracket) {
-      const from = skipSpace(bytes, start, at)
-      if (from < at) {
-        if (slices.length === maxItems) return { kind: 'tooMany' }
-        slices.push({ start: from, end: skipSpaceBack(bytes, from, at) })
-      }
-      if (byte === closeBracket) break
-      start = at + 1
-    }
+  let start = skipSpace(bytes, open + 1, bytes.length)
+  while (start < bytes.length && bytes[start] !== closeBracket) {
+    const end = endOfValue(bytes, start)
+    if (slices.length === maxItems) return { kind: 'tooMany' }
+    slices.push({ start, end: skipSpaceBack(bytes, start, end) })
+    if (bytes[end] !== comma) break
+    start = skipSpace(bytes, end + 1, bytes.length)
   }
   return { kind: 'array', slices }
 }

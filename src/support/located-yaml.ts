@@ -194,22 +194,21 @@ function duplicateKeys(document: Document, placeOf: (node: unknown) => Place): r
 
 function scalarsOf(document: Document.Parsed): readonly LocatedScalar[] {
   const found: LocatedScalar[] = []
+  const add = (node: unknown, path: YamlPath, isKey: boolean): void => {
+    if (!isScalar(node) || !node.range) return
+    const [start, end] = node.range
+    found.push({ path, isKey, text: String(node.value), span: { start, end } })
+  }
   const walk = (node: unknown, path: YamlPath): void => {
-    if (isScalar(node) && node.range) {
-      const [start, end] = node.range
-      found.push({ path, isKey: false, text: String(node.value), span: { start, end } })
-    } else if (isMap(node)) {
+    if (isMap(node)) {
       for (const { key, value } of node.items) {
-        const name = isScalar(key) ? String(key.value) : ''
-        if (isScalar(key) && key.range) {
-          const [start, end] = key.range
-          found.push({ path: [...path, name], isKey: true, text: name, span: { start, end } })
-        }
-        walk(value, [...path, name])
+        const valuePath = [...path, isScalar(key) ? String(key.value) : '']
+        add(key, valuePath, true)
+        walk(value, valuePath)
       }
     } else if (isCollection(node)) {
       for (const [index, item] of node.items.entries()) walk(item, [...path, index])
-    }
+    } else add(node, path, false)
   }
   walk(document.contents, [])
   return found

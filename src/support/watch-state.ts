@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { pause, systemClock } from './clock.ts'
 
 export interface WatchOptions<State> {
   /** Reads what is watched. A rejection counts as no change. */
@@ -15,34 +16,29 @@ export interface WatchOptions<State> {
  * written is empty for a moment, which must not remove its components. Returns a function that stops the watch and
  * resolves when a running callback has ended.
  */
-export function watchState<State>(options: WatchOptions<State>): () => Promise<void> {
-  const { read, changed, intervalMs = 250 } = options
-  let { known } = options
-  let seen = known
-  let stopped = false
-  let underWay = Promise.resolve()
-  let timer: NodeJS.Timeout
+export function watchState<State>({ read, changed, intervalMs = 250, ...options }: WatchOptions<State>) {
+  const stopping = new AbortController()
+  const { signal } = stopping
 
-  async function poll(): Promise<void> {
-    const state = await read().catch(() => known)
-    if (stopped) return
-    const settled = isDeepStrictEqual(state, seen)
-    seen = state
-    if (!settled || isDeepStrictEqual(state, known)) return
-    known = state
-    await changed(state)
+  async function watch(): Promise<void> {
+    let { known } = options
+    let seen = known
+    for (;;) {
+      await pause(systemClock, intervalMs, signal)
+      if (signal.aborted) return
+      const state = await read().catch(() => known)
+      if (signal.aborted) return
+      const isSettled = isDeepStrictEqual(state, seen)
+      seen = state
+      if (!isSettled || isDeepStrictEqual(state, known)) continue
+      known = state
+      await changed(state)
+    }
   }
-  function plan(): void {
-    timer = setTimeout(() => {
-      underWay = poll().finally(() => {
-        if (!stopped) plan()
-      })
-    }, intervalMs)
-  }
-  plan()
-  return async () => {
-    stopped = true
-    clearTimeout(timer)
-    await underWay
+
+  const ended = watch()
+  return (): Promise<void> => {
+    stopping.abort()
+    return ended
   }
 }

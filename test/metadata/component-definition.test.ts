@@ -69,11 +69,6 @@ describe('readDefinition', () => {
     { what: 'another apiVersion', input: { ...document, apiVersion: 'dapr.io/v1' }, fields: ['apiVersion'] },
     { what: 'an apiVersion without a domain', input: { ...document, apiVersion: '/v1alpha1' }, fields: ['apiVersion'] },
     { what: 'no name', input: { ...document, metadata: {} }, fields: ['metadata.name'] },
-    {
-      what: 'a misspelt spec, whose content is read all the same',
-      input: { apiVersion: document.apiVersion, kind: document.kind, metadata: document.metadata, spce: document.spec },
-      fields: ['spce'],
-    },
     { what: 'no spec', input: { ...document, spec: undefined }, fields: ['spec.type'] },
     {
       what: 'metadata that is no list',

@@ -6,17 +6,14 @@ import { parseAdvancedFilters } from '../../src/metadata/advanced-filters.ts'
 import { parseAzureEnvironment } from '../../src/metadata/azure-environment.ts'
 import { BrokenRule } from '../../src/metadata/broken-rule.ts'
 import { isApiVersion, readDefinition } from '../../src/metadata/component-definition.ts'
+import { resolveEnvRef, resolveSecretKeyRef } from '../../src/metadata/component-properties.ts'
 import { parseDirection } from '../../src/metadata/configured-sides.ts'
 import { findField, metadataFields } from '../../src/metadata/fields.ts'
-import { parseChoice } from '../../src/metadata/parse-choice.ts'
 import { parseComponents } from '../../src/metadata/parse-components.ts'
-import { parseDuration } from '../../src/metadata/parse-duration.ts'
 import { parseSubscriberEndpoint, parseTopicEndpoint } from '../../src/metadata/parse-endpoint.ts'
-import { parseInteger } from '../../src/metadata/parse-integer.ts'
-import { parseList } from '../../src/metadata/parse-list.ts'
 import { parseMetadata } from '../../src/metadata/parse-metadata.ts'
+import { parseChoice, parseDuration, parseInteger, parseList } from '../../src/metadata/plain-values.ts'
 import { isPrintable, showUrl, showValue } from '../../src/metadata/redact.ts'
-import { resolveEnvRef, resolveSecretKeyRef } from '../../src/metadata/resolve-reference.ts'
 import { parseScope } from '../../src/metadata/scope.ts'
 import { deriveSubscriptionName, parseSubscriptionName } from '../../src/metadata/subscription-name.ts'
 import { nearestName } from '../../src/support/nearest-name.ts'
@@ -74,7 +71,7 @@ const parsers: readonly { readonly name: string; readonly parse: (text: string) 
   { name: 'parseDuration', parse: (text) => parseDuration(text, anyDuration) },
   { name: 'parseSubscriberEndpoint', parse: parseSubscriberEndpoint },
   { name: 'parseTopicEndpoint', parse: parseTopicEndpoint },
-  { name: 'parseInteger', parse: (text) => parseInteger(text, { atLeast: 0, atMost: 9 }) },
+  { name: 'parseInteger', parse: (text) => parseInteger(text, 0, 9) },
   { name: 'parseList', parse: parseList },
   { name: 'parseScope', parse: parseScope },
   { name: 'parseSubscriptionName', parse: parseSubscriptionName },

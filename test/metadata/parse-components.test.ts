@@ -46,22 +46,6 @@ describe('parseComponents', () => {
     expect(output?.authentication.kind === 'accessKey' && output.authentication.accessKey.reveal()).toBe('MARKED-key')
   })
 
-  it.each([
-    { change: ['spec:', 'spce:'], field: 'spce', place: '4:1', meant: 'spec' },
-    { change: ['  metadata:', '  metadatas:'], field: 'spec.metadatas', place: '6:3', meant: 'metadata' },
-    { change: ['  type:', '  tpye:'], field: 'spec.tpye', place: '5:3', meant: 'type' },
-    { change: ['{ name: orders', '{ nmae: orders'], field: 'metadata.nmae', place: '3:13', meant: 'name' },
-    { change: ['apiVersion:', 'apiversion:'], field: 'apiversion', place: '1:1', meant: 'apiVersion' },
-  ])(
-    'asks whether $field is $meant, and reports no other fault for it',
-    ({ change: [from = '', to = ''], ...expected }) => {
-      const { field, place, meant } = expected
-      expect(faultsOf(component('name: direction, value: output').replace(from, to))).toEqual([
-        { field, rule: 'is unknown', fix: `did you mean ${meant}?`, at: `f.yaml:${place}` },
-      ])
-    },
-  )
-
   it('leaves other keys of Dapr and Kubernetes alone', () => {
     const more = 'metadata: { name: orders, namespace: shop, labels: { a: b }, annotations: {}, uid: x }'
     const text = component('name: direction, value: output').replace('metadata: { name: orders }', more)
@@ -176,7 +160,7 @@ describe('parseComponents', () => {
     const places = error.issues.map(({ at, field }) => [at?.replace('many-faults.yaml:', ''), field])
     expect(places).toEqual([
       ['1:13', 'apiVersion'],
-      ['4:3', 'metadata.nam'],
+      ['4:3', 'metadata.name'],
       ['6:12', 'spec.version'],
       ['8:3', undefined],
       ['12:13', 'scope'],

@@ -2,14 +2,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseAdvancedFilters } from '../../src/metadata/advanced-filters.ts'
-import { parseDuration } from '../../src/metadata/parse-duration.ts'
 import { parseSubscriberEndpoint, parseTopicEndpoint } from '../../src/metadata/parse-endpoint.ts'
-import { parseInteger } from '../../src/metadata/parse-integer.ts'
-import { parseList } from '../../src/metadata/parse-list.ts'
+import { parseDuration, parseInteger, parseList } from '../../src/metadata/plain-values.ts'
 import { parseScope } from '../../src/metadata/scope.ts'
 import { deriveSubscriptionName, parseSubscriptionName } from '../../src/metadata/subscription-name.ts'
 
-const limits = { atLeast: 0, atMost: Number.MAX_SAFE_INTEGER }
 const anyDuration = { atLeast: '0s', atMost: '20000h' }
 const scope = parseScope('/subscriptions/1')
 const item = fc.string({ minLength: 1 }).filter((text) => text.trim() === text && !text.includes(','))
@@ -18,7 +15,7 @@ describe('reads back', () => {
   it('an integer', () => {
     fc.assert(
       fc.property(fc.nat({ max: 99_999_999 }), (number) => {
-        expect(parseInteger(`${number}`, limits)).toBe(number)
+        expect(parseInteger(`${number}`, 0, Number.MAX_SAFE_INTEGER)).toBe(number)
       }),
     )
   })

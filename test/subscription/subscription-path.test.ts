@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { parseEventSource } from '../../src/metadata/event-source.ts'
+import { parseEventSource } from '../../src/metadata/scope.ts'
 import { chooseSubscriptionPath } from '../../src/subscription/subscription-path.ts'
 
 const group = '/subscriptions/s1/resourceGroups/rg1'
