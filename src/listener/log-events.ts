@@ -28,6 +28,10 @@ export const logEvents = {
   otherMethod: { level: 'info', message: 'refused a request: its method is neither POST nor OPTIONS' },
   unreadable: { level: 'warn', message: 'refused a request: its body cannot be read' },
   noHandler: { level: 'warn', message: 'put off a delivery: no application takes events at the moment' },
+  replaced: {
+    level: 'warn',
+    message: 'put off a request: a hook of the host replaced its body by something that is neither bytes nor text',
+  },
   noRoom: { level: 'warn', message: 'put off a request: too many bodies are arriving at once' },
   subscriptionDeleted: {
     level: 'warn',

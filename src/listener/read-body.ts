@@ -1,7 +1,14 @@
 import type { Readable } from 'node:stream'
 
-/** How reading a body ended: complete, over the limit, or without room for it. */
-export type BodyResult = Buffer | 'tooLarge' | 'noRoom'
+/**
+ * How reading a body ended without its bytes: it is over the limit, or there was no room for it. Symbols, because a hook of the host may
+ * replace a body by any text.
+ */
+export const overLimit = Symbol('body over the limit')
+export const noRoom = Symbol('no room for the body')
+
+/** The bytes of a body, or why there are none. */
+export type BodyResult = Buffer | typeof overLimit | typeof noRoom
 
 /** Memory for unfinished bodies: senders who stop early cannot fill the memory. */
 export interface BodyBudget {
@@ -12,34 +19,47 @@ export interface BodyBudget {
 }
 
 /**
- * Reads a body and counts its bytes, because a chunked body declares no length. Stops reading beyond `limit`. Never calls back for a
- * body that is cut off.
+ * Reads a body and counts its bytes, because a chunked body declares no length. Stops reading beyond `limit`. Calls back once; with an
+ * error for a body that is cut off, and for a stream of a host's hook that breaks or gives neither bytes nor text.
  */
-export function readBody(body: Readable, limit: number, budget: BodyBudget, done: (result: BodyResult) => void): void {
+export function readBody(
+  body: Readable,
+  limit: number,
+  budget: BodyBudget,
+  done: (error: Error | null, result?: BodyResult) => void,
+): void {
   let chunks: Buffer[] = []
   let length = 0
   let ended = false
-  const end = (result?: BodyResult) => {
+  const end = (error: Error | null, result?: BodyResult) => {
     if (ended) return
     ended = true
     budget.held -= length
     // The request lives until the handler has ended; its chunks need not.
     chunks = []
-    if (result !== undefined) done(result)
+    done(error, result)
   }
-  body.on('data', (chunk: Buffer) => {
+  body.on('data', (chunk: unknown) => {
     if (ended) return
-    length += chunk.length
-    budget.held += chunk.length
-    if (length <= limit && budget.held <= budget.maxBytes) return void chunks.push(chunk)
+    const bytes = bytesOf(chunk)
+    if (bytes === undefined) return end(new TypeError('the stream of the body gives neither bytes nor text'))
+    length += bytes.length
+    budget.held += bytes.length
+    if (length <= limit && budget.held <= budget.maxBytes) return void chunks.push(bytes)
     body.pause()
-    end(length > limit ? 'tooLarge' : 'noRoom')
+    end(null, length > limit ? overLimit : noRoom)
   })
-  body.on('end', () => end(joined(chunks, length)))
-  // Cut off, or broken by a stream that a host's hook put in place of the request: nobody is left to answer.
-  const abandon = () => end()
-  body.on('error', abandon)
-  body.on('close', abandon)
+  body.on('end', () => end(null, joined(chunks, length)))
+  const breakOff = () => end(new Error('the body was cut off'))
+  body.on('error', breakOff)
+  body.on('close', breakOff)
+}
+
+/** A hook of the host may give text or other arrays of bytes in place of a Buffer. `undefined` for anything else. */
+export function bytesOf(value: unknown): Buffer | undefined {
+  if (Buffer.isBuffer(value)) return value
+  if (typeof value === 'string') return Buffer.from(value)
+  return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : undefined
 }
 
 /** An event keeps its body in memory, and must not keep a larger buffer of the connection with it. */

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { Logger } from '../core/logger.ts'
 import { countRefused, type DeliverySource } from '../core/processing.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
@@ -12,7 +12,7 @@ import { type Admitted, type GateDecision, isDelivery, tooLarge } from './gate.t
 import { answerValidation, maxValidationBytes } from './handshake.ts'
 import { type LogEvent, logEvents, otherSender } from './log-events.ts'
 import type { Delivery, EventOutcome } from './open-delivery.ts'
-import type { BodyResult } from './read-body.ts'
+import { bytesOf, noRoom, overLimit } from './read-body.ts'
 import { readDelivery } from './read-delivery.ts'
 
 export interface RepliesOptions {
@@ -59,25 +59,29 @@ export function answerHead(replies: Replies, reply: FastifyReply, decision: Gate
   else turnAway(replies, reply, decision.answer, 'unread')
 }
 
-/** Answers a request whose body was read. */
+/** Answers a request whose body was read. A hook of the host may have replaced the body. */
 export function answerBody(
   replies: Replies,
-  request: FastifyRequest<{ Body: BodyResult }>,
+  { body }: { readonly body: unknown },
   reply: FastifyReply,
   { as, arrivedAt }: Admitted,
 ): void {
-  const { body } = request
-  if (body === 'tooLarge') {
+  const bytes = bytesOf(body)
+  if (bytes !== undefined) {
+    if (as === 'delivery') deliver(replies, reply, bytes, arrivedAt)
+    else answerHandshake(replies, reply, bytes)
+  } else if (body === overLimit) {
     const limit = as === 'delivery' ? replies.input.maxRequestBytes : maxValidationBytes
     refuse(replies, reply, tooLarge(limit), 'unreadable')
-  } else if (body === 'noRoom') {
+  } else if (body === noRoom) {
     refuse(replies, reply, problemAnswer(503, 'Too many bodies are arriving at once.'), 'noRoom')
-  } else if (as === 'delivery') deliver(replies, reply, body, arrivedAt)
-  else {
-    const answer = answerValidation(body)
-    if (answer.status === 400) refuse(replies, reply, answer, 'unreadable')
-    else sendAnswer(reply, answer)
-  }
+  } else refuse(replies, reply, problemAnswer(500, 'The request failed.'), 'replaced')
+}
+
+function answerHandshake(replies: Replies, reply: FastifyReply, body: Buffer): void {
+  const answer = answerValidation(body)
+  if (answer.status === 400) refuse(replies, reply, answer, 'unreadable')
+  else sendAnswer(reply, answer)
 }
 
 /** The code failed, ours or a hook of the host. */

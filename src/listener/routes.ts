@@ -3,7 +3,7 @@ import { problemAnswer } from './answer.ts'
 import { admit, admittedOf, type Gate, type GateDecision, judge } from './gate.ts'
 import { maxValidationBytes } from './handshake.ts'
 import { defaultPath, pathOf } from './paths.ts'
-import { type BodyBudget, type BodyResult, readBody } from './read-body.ts'
+import { type BodyBudget, readBody } from './read-body.ts'
 import { answerBody, answerError, answerHead, type Replies } from './replies.ts'
 
 export interface RoutesOptions {
@@ -46,17 +46,26 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
       server.addContentTypeParser(type, ({ raw }, payload, parsed) => {
         const isDelivery = admittedOf(raw).as === 'delivery'
         const limit = isDelivery ? gate.maxRequestBytes : maxValidationBytes
-        readBody(payload, limit, isDelivery ? deliveryBudget : validationBudget, (body) => parsed(null, body))
+        // A stream of a host's hook need not notice that the sender has gone.
+        if (payload !== raw) raw.once('error', (error) => payload.destroy(error))
+        readBody(payload, limit, isDelivery ? deliveryBudget : validationBudget, (error, body) => {
+          // Nobody is left to answer.
+          if (error && raw.destroyed) return
+          parsed(error, body)
+        })
       })
     }
-    server.route<{ Body: BodyResult }>({
+    const handler = (request: FastifyRequest, reply: FastifyReply) =>
+      answerBody(replies, request, reply, admittedOf(request.raw))
+    // A hook onRoute of the host may have wrapped them. An async wrapper answers 200 at once, before the event is handled.
+    server.addHook('onRoute', (route) => void Object.assign(route, { handler, errorHandler: undefined }))
+    server.route({
       method: server.supportedMethods,
       url: defaultPath,
       bodyLimit: gate.maxRequestBytes,
       config: optOut,
       onRequest: decide,
-      // Hooks of the host see the body in the request, and may replace it.
-      handler: (request, reply) => answerBody(replies, request, reply, admittedOf(request.raw)),
+      handler,
     })
   }
 }

@@ -1,5 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { PassThrough, Readable, Transform } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
@@ -223,6 +225,121 @@ describe('the server of a host', () => {
     expect((await deliver(cloudEventText('1'), { [deliveryTokenHeader]: undefined })).status).toBe(200)
     expect(seen).toEqual([Buffer.from(cloudEventText('1'))])
     expect(events.map(({ cloudEvent }) => cloudEvent.id)).toEqual(['2'])
+  })
+
+  it.each([
+    { name: 'text', replace: (body: Buffer) => body.toString() },
+    { name: 'a Uint8Array', replace: (body: Buffer) => new Uint8Array(body) },
+  ])('has a hook that replaces the body by $name', async ({ replace }) => {
+    const { deliver, events } = await openListener({
+      fastify: (server) =>
+        void server.addHook('preValidation', async (request) => {
+          if (Buffer.isBuffer(request.body)) request.body = replace(request.body)
+        }),
+    })
+    expect((await deliver(cloudEventText('é'))).status).toBe(200)
+    expect(events.map(({ data }) => data.toString())).toEqual([cloudEventText('é')])
+  })
+
+  it.each([
+    { name: 'a parsed object', body: { specversion: '1.0' } },
+    { name: 'nothing', body: undefined },
+  ])('ends no event where a hook replaces the body by $name', async ({ body }) => {
+    const { deliver, log } = await openListener({
+      fastify: (server) =>
+        void server.addHook('preValidation', async (request) => {
+          request.body = body
+        }),
+    })
+    expect((await deliver(cloudEventText('1'))).status).toBe(500)
+    expect(log.text()).toContain('replaced its body by something that is neither bytes nor text')
+  })
+
+  it.each([
+    { name: 'text', stream: (body: Buffer) => Readable.from([body.toString()]) },
+    { name: 'a Uint8Array', stream: (body: Buffer) => Readable.from([new Uint8Array(body)]) },
+  ])('has a hook preParsing whose stream gives $name', async ({ stream }) => {
+    const { deliver, events } = await openListener({
+      fastify: (server) =>
+        void server.addHook('preParsing', async (_request, _reply, payload) => stream(await buffer(payload))),
+    })
+    expect((await deliver(cloudEventText('é'))).status).toBe(200)
+    expect(events.map(({ data }) => data.toString())).toEqual([cloudEventText('é')])
+  })
+
+  it.each([
+    {
+      name: 'breaks',
+      stream: (payload: Readable) =>
+        payload.pipe(new Transform({ transform: (_chunk, _encoding, done) => done(new Error('broken')) })),
+    },
+    {
+      name: 'is destroyed',
+      stream(payload: Readable) {
+        const given = new PassThrough()
+        payload.once('data', () => given.destroy())
+        return given
+      },
+    },
+    { name: 'gives objects', stream: () => Readable.from([{ specversion: '1.0' }]) },
+  ])('answers 500 where the stream of its hook preParsing $name', async ({ stream }) => {
+    const { deliver, events, log } = await openListener({
+      fastify: (server) =>
+        void server.addHook('preParsing', (_request, _reply, payload, done) => done(null, stream(payload))),
+    })
+    expect((await deliver(cloudEventText('1'))).status).toBe(500)
+    expect(events).toHaveLength(0)
+    expect(log.text()).toContain('a request failed in the listener')
+  })
+
+  it('gives the room of a body back whose sender goes, though the stream of its hook does not end', async () => {
+    const { listener, deliver } = await openListener({
+      limits: { maxUnfinishedBytes: 1_000 },
+      fastify: (server) =>
+        void server.addHook('preParsing', (request, _reply, payload, done) => {
+          const copy = new PassThrough()
+          payload.on('data', (chunk) => copy.write(chunk))
+          payload.on('end', () => copy.end())
+          copy.once('close', () => closed.resolve())
+          if (request.headers['x-slow']) done(null, copy)
+          else done(null, payload)
+        }),
+    })
+    const closed = Promise.withResolvers<void>()
+    const sender = await open(listener.address.port)
+    const head = 'POST /api/events HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nx-slow: yes\r\n'
+    sender.write(`${head}${deliveryTokenHeader}: ${ours.text}\r\ncontent-length: 901\r\n\r\n${' '.repeat(900)}`)
+    await eventually(async () =>
+      expect((await deliver(cloudEventText('1', { pad: 'x'.repeat(300) }))).status).toBe(503),
+    )
+    sender.destroy()
+    await closed.promise
+    expect((await deliver(cloudEventText('1', { pad: 'x'.repeat(300) }))).status).toBe(200)
+  })
+
+  it('answers with the outcome of the event though its hook onRoute wraps handlers and sets error handlers', async () => {
+    const { deliver, events } = await openListener({
+      async handler({ cloudEvent: { id } }) {
+        await new Promise((turn) => setImmediate(turn))
+        if (id === 'fail') throw new Error('no')
+      },
+      fastify(server) {
+        server.addHook('onRoute', (route) => {
+          const { handler } = route
+          route.handler = async function (request, reply) {
+            return await handler.call(this, request, reply)
+          }
+          route.errorHandler = (_error, _request, reply) => reply.code(400).send('of the host')
+        })
+        server.addHook('preHandler', async ({ headers }) => {
+          if (headers['x-break']) throw new Error('of a hook')
+        })
+      },
+    })
+    expect((await deliver(cloudEventText('fail'))).status).toBe(500)
+    expect((await deliver(cloudEventText('1'))).status).toBe(200)
+    expect((await deliver(cloudEventText('2'), { 'x-break': 'yes' })).status).toBe(500)
+    expect(events.map(({ cloudEvent }) => cloudEvent.id)).toEqual(['fail', '1'])
   })
 
   it('keeps a connection that it upgraded, though nothing moves on it', async () => {
