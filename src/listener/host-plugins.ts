@@ -10,23 +10,35 @@ const skipOverride = Symbol.for('skip-override')
 
 /**
  * Loads the host's plugins, then `ours`, so that hooks of the host see deliveries too. Fastify gives each plugin ten seconds.
- * @throws BindingError PLUGIN_FAILED; the server is closed then
+ * @throws BindingError PLUGIN_FAILED
  */
 export async function loadPlugins(
   app: FastifyInstance,
   host: FastifyHook | undefined,
   ours: readonly FastifyPluginAsync[],
 ): Promise<void> {
+  const load = async () => {
+    try {
+      await host?.(app)
+    } catch (error) {
+      // Fastify would take `undefined` for a success.
+      fail(error)
+    }
+  }
   try {
-    if (host) await app.register(Object.assign(async () => void (await host(app)), { [skipOverride]: true }))
+    await app.register(Object.assign(load, { [skipOverride]: true }))
     for (const plugin of ours) await app.register(plugin)
     await app.ready()
   } catch (error) {
-    await app.close()
-    throw new BindingError('PLUGIN_FAILED', {
-      what: `the option fastify failed: ${messageOf(error)}`,
-      fix: 'correct the plugins, hooks and routes that it adds',
-      cause: error,
-    })
+    fail(error)
   }
+}
+
+function fail(cause: unknown): never {
+  if (cause instanceof BindingError && cause.code === 'PLUGIN_FAILED') throw cause
+  throw new BindingError('PLUGIN_FAILED', {
+    what: `the option fastify failed: ${messageOf(cause)}`,
+    fix: 'correct the plugins, hooks and routes that it adds',
+    cause,
+  })
 }

@@ -1,8 +1,8 @@
+import type { FastifyPluginAsync } from 'fastify'
 import type { EventHandler } from '../core/event.ts'
 import { createQuietLog } from '../core/quiet-log.ts'
-import type { InputMetadata } from '../metadata/metadata.ts'
 import type { Scope } from '../metadata/scope.ts'
-import { type Clock, systemClock } from '../support/clock.ts'
+import { type Clock, systemClock, within } from '../support/clock.ts'
 import { type CheckCredentialOptions, createCredentialCheck } from './check-credential.ts'
 import { createDispatcher, loadOf, stopDispatcher, whenIdle } from './dispatch.ts'
 import { createGate, type GateOptions } from './gate.ts'
@@ -70,7 +70,7 @@ export async function createListener(options: ListenerOptions) {
   const limits = limitsFor(options)
   const replies = createReplies({ input, logger, log, source, onForeignDelivery, now, dispatcher })
   const server = createServer({
-    ...{ limits, log },
+    ...{ limits, log, clock },
     isOurPath: createPathCheck(input.subscriberEndpoint),
     onBadPath: (reply) => answerUnknownPath(replies, reply),
   })
@@ -79,8 +79,7 @@ export async function createListener(options: ListenerOptions) {
     deliveryBudget: { maxBytes: limits.maxUnfinishedBytes, held: 0 },
     validationBudget: { maxBytes: limits.maxUnprovenBytes, held: 0 },
   })
-  await loadPlugins(server.app, options.fastify, [routes, createUnknownPaths(replies)])
-  const listening = await listenOrClose(server, input)
+  const listening = await openServer(server, options, [routes, createUnknownPaths(replies)])
 
   return {
     address: listening.address,
@@ -90,10 +89,7 @@ export async function createListener(options: ListenerOptions) {
       gate.draining = true
       stopDispatcher(dispatcher)
       listening.closeIdleConnections()
-      const { promise: timeIsOver, resolve } = Promise.withResolvers<void>()
-      const cancel = clock.setTimer(input.handlerTimeoutMs, resolve)
-      await Promise.race([whenIdle(dispatcher), timeIsOver])
-      cancel()
+      await within(clock, input.handlerTimeoutMs, whenIdle(dispatcher))
     },
     /** Frees the port, whatever still runs. */
     async close(): Promise<void> {
@@ -120,12 +116,17 @@ function limitsFor({ input, limits }: ListenerOptions): ServerLimits {
   }
 }
 
-async function listenOrClose({ app, createBindable }: ReturnType<typeof createServer>, input: InputMetadata) {
+/** Loads the plugins and listens; closes the server if that fails, because the host's plugins may hold resources. */
+async function openServer(
+  { app, createBindable, close }: ReturnType<typeof createServer>,
+  { input, fastify }: ListenerOptions,
+  plugins: readonly FastifyPluginAsync[],
+) {
   try {
+    await loadPlugins(app, fastify, plugins)
     return await listen({ create: createBindable, host: input.listenAddress, port: input.handshakePort })
   } catch (error) {
-    // The host's plugins may hold resources.
-    await app.close()
+    await close()
     throw error
   }
 }

@@ -7,8 +7,10 @@ import {
 import type { Socket } from 'node:net'
 import { type FastifyReply, fastify } from 'fastify'
 import type { QuietLog } from '../core/quiet-log.ts'
+import { type Clock, within } from '../support/clock.ts'
 import { type ClosableServer, closable } from '../support/closable-server.ts'
-import { codeOf } from '../support/error-code.ts'
+import { codeOf, messageOf } from '../support/error-code.ts'
+import { oneLine } from '../support/text.ts'
 import { problemAnswer } from './answer.ts'
 import { addressOf, type Bindable, backlog, bindable } from './listen.ts'
 import { defaultPath, type PathCheck } from './paths.ts'
@@ -45,16 +47,20 @@ export const serverDefaults: Omit<ServerLimits, 'maxConnections' | 'maxUnfinishe
   maxUnprovenBytes: 1_048_576,
 }
 
+/** How long the hooks of a host may take when the server closes. As long as Fastify gives its plugins to load. */
+const maxCloseMs = 10_000
+
 export interface ServerOptions {
   readonly limits: ServerLimits
   readonly isOurPath: PathCheck
   readonly log: QuietLog
+  readonly clock: Pick<Clock, 'setTimer'>
   /** Answers a path that the router cannot decode. */
   readonly onBadPath: (reply: FastifyReply) => void
 }
 
 /** Makes a Fastify server with our bounds. Both paths of the listener, in every spelling, arrive at the route `/api/events`. */
-export function createServer({ limits, isOurPath, log, onBadPath }: ServerOptions) {
+export function createServer({ limits, isOurPath, log, clock, onBadPath }: ServerOptions) {
   const http: HttpOptions = {
     maxHeaderSize: limits.maxHeaderBytes,
     headersTimeout: limits.headersTimeoutMs,
@@ -105,8 +111,21 @@ export function createServer({ limits, isOurPath, log, onBadPath }: ServerOption
     return bindable(server, guard(server))
   }
 
+  /** Frees the port. A hook of the host that fails or hangs must neither keep the rest open nor hide why `init` has failed. */
+  async function close(): Promise<void> {
+    const closed = app.close().catch((error: unknown) => {
+      log.warn('a hook of the host failed while the listener closed', { error: oneLine(messageOf(error), 300) })
+    })
+    appServer.endConnections()
+    if (await within(clock, maxCloseMs, closed)) return
+    log.warn('the listener is closed, but a hook onClose or preClose of the host has not ended', {
+      waitedMs: maxCloseMs,
+    })
+  }
+
   return {
     app,
+    close,
     /** The server of the app at first. Then servers with the same bounds and routes: a name may have several addresses. */
     createBindable(): Bindable {
       if (isAppUsed) return createSibling()
@@ -117,11 +136,7 @@ export function createServer({ limits, isOurPath, log, onBadPath }: ServerOption
           return addressOf(app.server)
         },
         closeIdleConnections: () => app.server.closeIdleConnections(),
-        async close() {
-          const closed = app.close()
-          appServer.endConnections()
-          await closed
-        },
+        close,
       }
     },
   }

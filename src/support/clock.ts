@@ -43,7 +43,7 @@ export function createClock({ keepsAlive }: { readonly keepsAlive: boolean }): S
 export const systemClock: SteadyClock = createClock({ keepsAlive: true })
 
 /** Resolves after a time, or as soon as the signal aborts. Never rejects. */
-export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+export function pause(clock: Pick<Clock, 'setTimer'>, ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve()
   return new Promise((resolve) => {
     const end = () => {
@@ -54,4 +54,14 @@ export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<vo
     const cancel = clock.setTimer(ms, end)
     signal.addEventListener('abort', end, { once: true })
   })
+}
+
+/** Waits for `work`, but no longer than `ms`. Resolves with whether it has ended, and rejects as it does. */
+export async function within(clock: Pick<Clock, 'setTimer'>, ms: number, work: Promise<unknown>): Promise<boolean> {
+  const ended = new AbortController()
+  try {
+    return await Promise.race([work.then(() => true), pause(clock, ms, ended.signal).then(() => false)])
+  } finally {
+    ended.abort()
+  }
 }

@@ -11,6 +11,7 @@ import { deliveryTokenHeader } from '../../src/core/delivery-credential.ts'
 import { RejectEvent } from '../../src/core/event.ts'
 import { Binding } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
+import { createManualClock } from '../support/manual-clock.ts'
 import { openWorld } from '../support/open-world.ts'
 import { refusal } from '../support/refusal.ts'
 import { cloudEventText, eventGridText, openListener, ours } from './open-listener.ts'
@@ -433,6 +434,13 @@ describe('the option fastify of Binding', () => {
     { name: 'throws', fastify: () => fail('no database') },
     { name: 'rejects', fastify: async () => fail('no database') },
     {
+      name: 'throws, with a hook onClose that fails',
+      fastify(server: FastifyInstance) {
+        server.addHook('onClose', async () => fail('of the hook'))
+        fail('no database')
+      },
+    },
+    {
       name: 'registers a plugin that rejects',
       fastify: (server: FastifyInstance) => void server.register(async () => fail('no database')),
     },
@@ -447,6 +455,62 @@ describe('the option fastify of Binding', () => {
     expect(again).toMatchObject({ code: 'PLUGIN_FAILED' })
     await world.init()
     expect(world.binding.address()).toBeDefined()
+  })
+
+  it.each([
+    { name: 'undefined', thrown: undefined },
+    { name: 'an object without a text', thrown: Object.create(null) },
+    { name: 'an object that cannot be read', thrown: new Proxy({}, { getPrototypeOf: () => fail('not to be read') }) },
+  ])('that throws $name fails init with PLUGIN_FAILED', async ({ thrown }) => {
+    const world = await openWorld()
+    const binding = new Binding({ endpoints: world.emulator.endpoints, fastify: () => Promise.reject(thrown) })
+    onTestFinished(() => binding.close())
+    expect(await refusal(binding.init(world.fields))).toMatchObject({ code: 'PLUGIN_FAILED' })
+  })
+
+  it.each(['onClose', 'preClose'] as const)('adds a hook %s that fails: close ends all the same', async (name) => {
+    const world = await openWorld()
+    const binding = new Binding({
+      endpoints: world.emulator.endpoints,
+      logger: world.log,
+      fastify: (server) => void server.addHook(name, async () => fail('no database')),
+    })
+    await binding.init(world.fields, { subscription: 'background' })
+    await binding.close()
+    expect(world.log.text()).toContain('a hook of the host failed while the listener closed')
+    expect(world.log.text()).toContain('no database')
+  })
+
+  it('adds a hook onClose that fails: init says why it has failed', async () => {
+    const world = await openWorld()
+    await world.init()
+    const binding = new Binding({
+      endpoints: world.emulator.endpoints,
+      fastify: (server) => void server.addHook('onClose', async () => fail('no database')),
+    })
+    onTestFinished(() => binding.close())
+    const fields = { ...world.fields, handshakePort: String(world.binding.address()?.port) }
+    expect(await refusal(binding.init(fields))).toMatchObject({ code: 'PORT_UNAVAILABLE' })
+  })
+
+  it('adds a hook onClose that hangs: the listener is closed after ten seconds', async () => {
+    const { clock, advance } = createManualClock()
+    const [began, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const { listener, request, log } = await openListener({
+      clock,
+      fastify: (server) =>
+        void server.addHook('onClose', () => {
+          began.resolve()
+          return ended.promise
+        }),
+    })
+    const closed = listener.close()
+    await began.promise
+    advance(10_000)
+    await closed
+    expect(log.text()).toContain('has not ended')
+    await expect(request({ method: 'OPTIONS' })).rejects.toThrow()
+    ended.resolve()
   })
 
   it('that takes a route of ours fails init with PLUGIN_FAILED', async () => {
