@@ -67,7 +67,10 @@ export function beginCall(
   const call: Call = { event, arrivedAt: work.delivery.arrivedAt, awaitedBy: [eventPlace], place: -1 }
   work.outcomes[index] = 'timedOut'
   place(redelivery.running, call)
-  const received = event.receive(work.delivery.metadata, work.timeout.signal)
+  const { members, metadata } = work.delivery
+  // A handler may change it, and another event of the batch must not see that.
+  const own = members.length === 1 ? metadata : { ...metadata }
+  const received = event.receive(own, work.timeout.signal)
   const processing = beginProcessing(received, source, work.caller)
   callHandler(handler, received, { log, processing }, (outcome) => onEnd(call, outcome))
   return true
@@ -112,18 +115,25 @@ export function keepOutcomes(calls: Calls, work: OpenDelivery): void {
 export function settleOutcomes(calls: Calls, work: OpenDelivery, isTaken: boolean): void {
   unplace(calls.unsure, work)
   if (isTaken) return
-  for (const { event, outcome } of finalOutcomes(work)) remember(calls.redelivery, event.digest, outcome)
+  for (const [digest, outcome] of finalOutcomes(work)) remember(calls.redelivery, digest, outcome)
 }
 
-function unsureOutcome({ unsure }: Calls, event: DeliveryEvent): FinalOutcome | undefined {
-  const ended = membersOf(unsure).flatMap(finalOutcomes)
-  return ended.find((other) => other.event.digest === event.digest)?.outcome
+function unsureOutcome({ unsure }: Calls, { digest }: DeliveryEvent): FinalOutcome | undefined {
+  for (const work of membersOf(unsure)) {
+    const outcome = finalOutcomes(work).get(digest)
+    if (outcome) return outcome
+  }
+  return undefined
 }
 
-/** The events of a delivery that need no second handling. */
-function finalOutcomes({ delivery, outcomes }: OpenDelivery) {
-  return delivery.members.flatMap((event, index) => {
-    const outcome = outcomes[index]
-    return !('invalid' in event) && (outcome === 'resolved' || outcome === 'rejected') ? [{ event, outcome }] : []
-  })
+/** Outcomes of the events of a settled delivery that need no second handling, by their digests. */
+function finalOutcomes(work: OpenDelivery): ReadonlyMap<string, FinalOutcome> {
+  work.finalOutcomes ??= new Map(
+    work.delivery.members.flatMap((event, index) => {
+      const outcome = work.outcomes[index]
+      const isFinal = !('invalid' in event) && (outcome === 'resolved' || outcome === 'rejected')
+      return isFinal ? [[event.digest, outcome]] : []
+    }),
+  )
+  return work.finalOutcomes
 }

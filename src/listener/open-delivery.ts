@@ -3,6 +3,7 @@ import { callerContext } from '../core/processing.ts'
 import type { CancelTimer } from '../support/clock.ts'
 import type { Expiring } from '../support/deadlines.ts'
 import type { DeliveryMember } from './read-delivery.ts'
+import type { FinalOutcome } from './redelivery.ts'
 
 /**
  * How one event of a delivery ended: `invalid` is not an event, `notTried` never reached the handler, `timedOut` did, and its handler has
@@ -41,6 +42,8 @@ export interface OpenDelivery extends Expiring {
   /** Index of the first member that was not begun. */
   next: number
   settled: boolean
+  /** Made when it is settled and one of its events may be delivered again. */
+  finalOutcomes: ReadonlyMap<string, FinalOutcome> | undefined
   /** It has had a slot, so it does not count as a new arrival when it waits for another. */
   admitted: boolean
   /** It was given a slot and has not used it. */
@@ -69,6 +72,7 @@ export function openDelivery(delivery: Delivery, handlerTimeoutMs: number): Open
     open: length,
     next: 0,
     settled: false,
+    finalOutcomes: undefined,
     admitted: false,
     holdsSlot: false,
     waitingBytes: 0,

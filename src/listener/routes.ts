@@ -28,8 +28,8 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
     const { raw, headers } = request
     const follow = (decision: GateDecision) => {
       if (decision.kind === 'answer') return answerHead(replies, reply, decision)
-      // Invites the body only now that the head was accepted.
-      if (headers.expect !== undefined) reply.raw.writeContinue()
+      // Invites the body only now that the head was accepted. HTTP/1.0 has no such answer.
+      if (headers.expect !== undefined && raw.httpVersion !== '1.0') reply.raw.writeContinue()
       admit(raw, { as: decision.as, arrivedAt })
       proceed()
     }

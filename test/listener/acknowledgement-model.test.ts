@@ -70,12 +70,12 @@ function open(maxConcurrency: number) {
   const clock = createManualClock()
   const ledger = createLedger({ maxConcurrency, now: clock.now, joinForMs: 4 * handlerTimeoutMs })
   const held: { readonly run: Run; settle(how: End): void }[] = []
-  /** Each body by its metadata, which its events carry. */
-  const origin = new Map<object, Body>()
+  /** Each body by the number in the metadata of its events. */
+  const origin = new Map<string, Body>()
   let behaviour: End | 'takes time' | 'none' = 'takes time'
 
   const handler: EventHandler = ({ data, metadata }) => {
-    const body = origin.get(metadata)
+    const body = origin.get(metadata.body ?? '')
     const index = body?.texts.findIndex((text, at) => text === data.toString() && !body.runs.has(at)) ?? -1
     if (!body || index === -1) throw new Error('an event that no body held')
     const run = ledger.begin(body, index)
@@ -125,8 +125,8 @@ function open(maxConcurrency: number) {
       acknowledged: false,
     }
     ledger.deliver(body)
-    const metadata = {}
-    origin.set(metadata, body)
+    const metadata = { body: String(origin.size) }
+    origin.set(metadata.body, body)
     dispatch(dispatcher, {
       members: reading.members,
       metadata,

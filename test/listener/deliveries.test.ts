@@ -287,6 +287,13 @@ describe('the connection', () => {
     expect(events).toHaveLength(1)
   })
 
+  it('of HTTP/1.0 gets no interim answer, which that version does not know', async () => {
+    const { raw } = await openListener()
+    const text = cloudEventText('1')
+    const request = `${head(`expect: 100-continue\r\ncontent-length: ${text.length}`)}${text}`
+    expect(await raw(request.replace('HTTP/1.1', 'HTTP/1.0'))).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+  })
+
   it('of a stranger is not invited to send a body, nor is a large one read', async () => {
     const { raw } = await openListener()
     const answer = await raw(

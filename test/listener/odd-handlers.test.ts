@@ -91,6 +91,18 @@ function both(resolve: (value: unknown) => void, reject: (error: unknown) => voi
   reject(new Error('no'))
 }
 
+it('a handler that changes the metadata of an event changes that of no other event of the batch', async () => {
+  const seen: (string | undefined)[] = []
+  const { deliver } = await openListener({
+    handler({ metadata }) {
+      seen.push(metadata['aeg-subscription-name'])
+      Object.assign(metadata, { 'aeg-subscription-name': 'changed' })
+    },
+  })
+  expect((await deliver(`[${cloudEventText('1')},${cloudEventText('2')}]`)).status).toBe(200)
+  expect(seen).toEqual(['ORDERS', 'ORDERS'])
+})
+
 describe('a handler that gives away the memory of its event', () => {
   const pad = 'x'.repeat(100_000)
   const texts = ['1', '2', '3'].map((id) => cloudEventText(id, { pad }))
