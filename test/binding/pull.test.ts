@@ -6,7 +6,14 @@ import { createMetrics } from '../../src/binding/metrics.ts'
 import { createPullSide } from '../../src/binding/pull-side.ts'
 import { EventGridEmulator, type EventGridEmulatorOptions, ManualClock } from '../../src/emulator/index.ts'
 import { createCertificateAuthority } from '../../src/emulator/server/certificates.ts'
-import { Binding, type BindingOptions, type ReceivedEvent, RejectEvent } from '../../src/index.ts'
+import {
+  Binding,
+  type BindingOptions,
+  type Endpoints,
+  type EventHandler,
+  type ReceivedEvent,
+  RejectEvent,
+} from '../../src/index.ts'
 import { parseMetadata } from '../../src/metadata/parse-metadata.ts'
 import { sendArm } from '../support/azure-clients.ts'
 import { captureLog } from '../support/captured-log.ts'
@@ -626,6 +633,31 @@ it('takes no answer of another server for a settlement: it asks again', async ()
   expect(log.text()).toContain('"reason":"the answer to acknowledge is not readable"')
 })
 
+/** A pull side without the rest of a binding, on a clock that stands still. */
+async function openSide(properties: Record<string, string>, endpoints: Endpoints, onEvent: EventHandler) {
+  const { pull } = parseMetadata(properties)
+  if (!pull) throw new Error('no pull side')
+  const log = captureLog()
+  const { clock, advance, pending } = createManualClock()
+  const handler = () => onEvent
+  const side = await createPullSide(pull, { endpoints, hostCredential: undefined, logger: log, clock, handler })
+  await side.start('wait', new AbortController().signal)
+  return { side, log, advance, pending }
+}
+
+it('leaves no timer behind when it closes, though a handler failed in the same way again', async () => {
+  // Each event comes a second time at once, and a third time never.
+  const { emulator, publish, byKey } = await openPull({ emulator: { clock: new ManualClock() } })
+  const { side, log, pending } = await openSide(byKey, emulator.endpoints, () => {
+    throw new Error('the store is gone')
+  })
+  await publish(order('one'), order('two'))
+  await expect.poll(() => side.health().pull?.settled).toMatchObject({ release: 4 })
+  await side.close()
+  expect(log.text()).toContain('warn the handler failed, so the event is not acknowledged {"leftOut":3}')
+  expect(pending()).toBe(0)
+})
+
 /** A pull side that holds one event whose handler takes until `finish`; `answer` gives the answers to the other requests. */
 async function holdEvent(answer: (operation: string) => string | undefined) {
   const received = [{ brokerProperties: { lockToken: 'lock', deliveryCount: 1 }, event: order('one') }]
@@ -637,17 +669,10 @@ async function holdEvent(answer: (operation: string) => string | undefined) {
     if (text !== undefined) response.end(text)
   })
   const { byKey } = await openPull()
-  const { pull } = parseMetadata({ ...byKey, namespaceEndpoint, handlerTimeout: '10m' })
-  if (!pull) throw new Error('no pull side')
   const { promise: open, resolve: finish } = Promise.withResolvers<void>()
   const onEvent = vi.fn(() => open)
-  const { clock, advance } = createManualClock()
-  const handler = () => onEvent
-  const side = await createPullSide(pull, {
-    ...options,
-    ...{ hostCredential: undefined, logger: captureLog(), clock, handler },
-  })
-  await side.start('wait', new AbortController().signal)
+  const properties = { ...byKey, namespaceEndpoint, handlerTimeout: '10m' }
+  const { side, advance } = await openSide(properties, options.endpoints, onEvent)
   await expect.poll(() => onEvent.mock.calls).toHaveLength(1)
   return { side, asked, finish, advance }
 }
