@@ -1,6 +1,6 @@
 import { namespaceUrl } from '../core/endpoints.ts'
 import type { EventHandler } from '../core/event.ts'
-import { createQuietLog } from '../core/quiet-log.ts'
+import { createQuietLog, type QuietLog } from '../core/quiet-log.ts'
 import { createDispatcher, dispatch, loadOf, stopDispatcher, whenIdle } from '../listener/dispatch.ts'
 import { readParsedEvent } from '../listener/read-delivery.ts'
 import type { PullMetadata } from '../metadata/metadata.ts'
@@ -30,6 +30,7 @@ export async function createPullSide(
   const control = credential && (await import('./pull-control.ts')).connectNamespace({ ...pull, credential }, options)
   const keeper = control && createSubscriptionKeeper({ ...control, logger, clock })
   const closing = new AbortController()
+  const handlerLog = createQuietLog({ logger, now: () => clock.elapsed(), clock })
   let receiver: Receiver | undefined
   let closed = false
 
@@ -37,7 +38,7 @@ export async function createPullSide(
     const namespaceEndpoint = given ? namespaceUrl(given, endpoints) : control?.namespaceEndpoint()
     // After close() nothing is received, and one receiver is enough.
     if (namespaceEndpoint === undefined || receiver || closing.signal.aborted) return
-    receiver = startReceiver(pull, { ...options, namespaceEndpoint, credential: control?.credential })
+    receiver = startReceiver(pull, { ...options, namespaceEndpoint, credential: control?.credential, handlerLog })
     const { namespaceTopic, eventSubscriptionName: eventSubscription } = pull
     logger.info('receiving events', { namespaceTopic: namespaceTopic.id, eventSubscription })
   }
@@ -67,6 +68,7 @@ export async function createPullSide(
       closing.abort()
       await keeper?.close()
       await receiver?.close(pull.handlerTimeoutMs)
+      handlerLog.close()
       closed = true
     },
   }
@@ -78,9 +80,10 @@ function startReceiver(
     readonly handler: () => EventHandler | undefined
     readonly namespaceEndpoint: string
     readonly credential: PullControl['credential'] | undefined
+    readonly handlerLog: QuietLog
   },
 ): Receiver {
-  const { endpoints, logger, handler, namespaceEndpoint, credential, clock = systemClock } = options
+  const { endpoints, logger, handler, namespaceEndpoint, credential, handlerLog, clock = systemClock } = options
   const { namespaceTopic, eventSubscriptionName, namespaceKey: key, environment, maxConcurrency } = pull
   const now = () => clock.elapsed()
   const log = createQuietLog({ logger, now })
@@ -92,7 +95,7 @@ function startReceiver(
   const at = { namespaceEndpoint, topicName: namespaceTopic.topic, eventSubscriptionName }
   return createReceiver({
     client: traceClient(createNamespaceClient({ ...at, authentication, endpoints }), at),
-    dispatch: createEventDispatch(pull, { handler, now, log: createQuietLog({ logger, now, clock }), clock }),
+    dispatch: createEventDispatch(pull, { handler, now, log: handlerLog, clock }),
     lockDurationMs: pull.lockDurationSeconds === undefined ? undefined : pull.lockDurationSeconds * 1000,
     hasHandler: () => handler() !== undefined,
     remedy: (failure) => pullRemedy(failure, pull, namespaceEndpoint),

@@ -10,8 +10,11 @@ export interface QuietLog {
   warn(message: string, fields?: LogFields, about?: string): void
   /** The same at level info, for what any scanner or probe may cause. */
   info(message: string, fields?: LogFields, about?: string): void
-  /** Writes now how many lines were left out, and ends the timers. */
-  flush(): void
+  /**
+   * Writes now how many lines were left out, and ends the timers. No timer is set afterwards, because it would keep the process alive.
+   * Later lines are still written, one in 30 s; the next line of the message says how many were left out.
+   */
+  close(): void
 }
 
 export interface QuietLogOptions {
@@ -30,6 +33,7 @@ export function createQuietLog({ logger, now, clock }: QuietLogOptions): QuietLo
   const lastAt = new Map<string, number>()
   const leftOut = new Map<string, { count: number; write: () => void; cancel: CancelTimer | undefined }>()
   const subjects = new Set<string>()
+  let closed = false
 
   /** What lines are bounded by: the message, or it with its subject. */
   function keyOf(message: string, about: string | undefined, at: number): string {
@@ -64,14 +68,19 @@ export function createQuietLog({ logger, now, clock }: QuietLogOptions): QuietLo
       return
     }
     const like = leftOut.get(message)
+    if (like) {
+      like.count++
+      return
+    }
     const writeCount = () => writeNow(level, message, {})
-    if (like) like.count++
-    else leftOut.set(message, { count: 1, write: writeCount, cancel: clock?.setTimer(intervalMs, writeCount) })
+    const cancel = closed ? undefined : clock?.setTimer(intervalMs, writeCount)
+    leftOut.set(message, { count: 1, write: writeCount, cancel })
   }
   return {
     warn: (message, fields = {}, about) => write('warn', message, fields, about),
     info: (message, fields = {}, about) => write('info', message, fields, about),
-    flush() {
+    close() {
+      closed = true
       for (const { write } of [...leftOut.values()]) write()
     },
   }

@@ -97,7 +97,7 @@ export async function createListener(options: ListenerOptions) {
       stopDispatcher(dispatcher)
       closing.abort()
       await listening.close()
-      handlerLog.flush()
+      handlerLog.close()
     },
   }
 }

@@ -19,8 +19,8 @@ export function invalidPayload(what: string, fix: string, details?: Readonly<Rec
 /**
  * Takes a payload of `create` as the caller gave it: text and bytes (`Buffer`, `ArrayBuffer`, any typed array) that parse to an object or
  * array are that; everything else goes by the rules of `JSON.stringify`, `toJSON` included, except that what JSON would
- * silently lose is refused: `Map`, `Set`, bytes inside an object, `NaN` and infinities. The one place for bytes
- * inside an object is the `data` of a CloudEvent, which becomes `data_base64`.
+ * silently lose is refused: promises, `Map`, `Set`, bytes inside an object, invalid `Date`s, `NaN` and infinities. The one place
+ * for bytes inside an object is the `data` of a CloudEvent, which becomes `data_base64`.
  *
  * @throws BindingError PAYLOAD_INVALID
  */
@@ -125,28 +125,40 @@ function liftBinaryData(event: unknown): unknown {
   return { ...rest, data_base64: bytes.toString('base64') }
 }
 
+/** What JSON would silently lose, and what to do about it. */
+const fixes = {
+  bytes: 'write them as base64 text, or give them as the payload',
+  'a promise': 'await the promise, and give the value that it resolves to',
+  'a Map or Set': 'give plain JSON data',
+  'an invalid Date': 'give a valid Date, or null',
+  'NaN or an infinity': 'give plain JSON data',
+}
+
 interface Loss {
   readonly key: string
-  readonly what: 'bytes' | 'a Map or Set' | 'NaN or an infinity'
+  readonly what: keyof typeof fixes
 }
 
 function lossOf(value: unknown): Loss['what'] | undefined {
+  if (types.isPromise(value)) return 'a promise'
   if (types.isMap(value) || types.isSet(value)) return 'a Map or Set'
   if (asBytes(value) !== undefined) return 'bytes'
   return typeof value === 'number' && !Number.isFinite(value) ? 'NaN or an infinity' : undefined
 }
 
-/** A Buffer's own toJSON makes an object of it before a replacer sees it. */
+/** The toJSON of a Buffer makes an object of it before a replacer sees it, and that of an invalid Date makes null. */
 function lossBeforeToJson(value: unknown, holder: unknown, key: string): Loss['what'] | undefined {
-  if (typeof value !== 'object' || value === null || !('type' in value) || value.type !== 'Buffer') return undefined
-  return typeof holder === 'object' && holder !== null && Buffer.isBuffer(Reflect.get(holder, key))
-    ? 'bytes'
-    : undefined
+  if (typeof value !== 'object' || typeof holder !== 'object' || holder === null) return undefined
+  if (value === null) return isInvalidDate(Reflect.get(holder, key)) ? 'an invalid Date' : undefined
+  if (!('type' in value) || value.type !== 'Buffer') return undefined
+  return Buffer.isBuffer(Reflect.get(holder, key)) ? 'bytes' : undefined
 }
+
+const isInvalidDate = (value: unknown) => types.isDate(value) && Number.isNaN(Date.prototype.getTime.call(value))
 
 function lost({ key, what }: Loss): BindingError {
   return invalidPayload(
     `the payload holds ${what}${key === '' ? '' : ` at ${JSON.stringify(key.slice(0, 64))}`}, which JSON has no form for`,
-    what === 'bytes' ? 'write them as base64 text, or give them as the payload' : 'give plain JSON data',
+    fixes[what],
   )
 }

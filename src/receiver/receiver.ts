@@ -1,7 +1,7 @@
 import { pause } from '../support/clock.ts'
 import { decideMaxEvents, decideReceive, firstMaxEvents } from './decide-receives.ts'
 import { createHeldEvents, type HeldEvent, type HeldEventsOptions } from './held-events.ts'
-import type { NamespaceClient, RequestFailure } from './namespace-client.ts'
+import type { LockedEvent, NamespaceClient, RequestFailure } from './namespace-client.ts'
 import { createPullCounts, type PullCounts } from './pull-counts.ts'
 import { createReceiveFailures, type ReceiveFailuresOptions } from './receive-failures.ts'
 
@@ -47,11 +47,15 @@ export type Receiver = ReturnType<typeof createReceiver>
 const maxWaitSeconds = 30
 /** Event Grid's shortest lock; renewed in half of it where the length is not known. */
 const minLockMs = 60_000
+/** How long close waits for answers to open receives while the queue is not empty. */
+const lastAnswersMs = 1_000
 
 /** Receives events as long as handler calls are free, and settles each by how its handling ended. */
 export function createReceiver(options: ReceiverOptions) {
   const { client, dispatch, clock, logger, maxConcurrency } = options
   const closing = new AbortController()
+  /** Ends the receives that are open. */
+  const cutting = new AbortController()
   const counts = createPullCounts()
   const lockMs = options.lockDurationMs ?? minLockMs
   const held = createHeldEvents({ ...options, lockMs, counts, onRoom: pumpSoon })
@@ -86,17 +90,22 @@ export function createReceiver(options: ReceiverOptions) {
   async function receive(asked: number): Promise<void> {
     const request = { asked }
     open.add(request)
-    const answer = await client.receive({ maxEvents: asked, maxWaitSeconds, signal: closing.signal })
+    const answer = await client.receive({ maxEvents: asked, maxWaitSeconds, signal: cutting.signal })
     open.delete(request)
+    if ('failure' in answer) notReceived(answer.failure)
+    else received(answer.events, asked)
+    if (closing.signal.aborted && open.size === 0) cutting.abort()
+  }
+
+  function received(events: readonly LockedEvent[], asked: number): void {
     const receivedAt = clock.elapsed()
-    if ('failure' in answer) return notReceived(answer.failure)
     countReceive('200')
     failures.succeeded()
     everReceived = true
-    logger.debug('received', { events: answer.events.length, askedFor: asked })
-    wasFull = answer.events.length === asked
-    if (answer.events.length > 0) maxEvents = decideMaxEvents(answer.events.map(({ bytes }) => bytes.length))
-    dispatch.dispatch(answer.events.map((event) => held.hold(event, receivedAt)))
+    logger.debug('received', { events: events.length, askedFor: asked })
+    wasFull = events.length === asked
+    if (events.length > 0) maxEvents = decideMaxEvents(events.map(({ bytes }) => bytes.length))
+    dispatch.dispatch(events.map((event) => held.hold(event, receivedAt)))
     pump()
   }
 
@@ -113,6 +122,15 @@ export function createReceiver(options: ReceiverOptions) {
     failures.failed(failure)
   }
 
+  /**
+   * Ends the open receives. While the queue is not empty, the namespace may have locked events for them already. Their answers are
+   * awaited for a moment, so that these events are released. Otherwise nobody would get them until their locks end.
+   */
+  async function endReceives(): Promise<void> {
+    if (wasFull && open.size > 0) await pause(clock, lastAnswersMs, cutting.signal)
+    cutting.abort()
+  }
+
   pump()
   return {
     status: (): ReceiverStatus => ({
@@ -123,14 +141,15 @@ export function createReceiver(options: ReceiverOptions) {
     }),
     /** To be called when a handler was attached. */
     handlerAttached: pump,
-    /** Receives nothing new, awaits the handlers and settles their events; `drainMs` at the longest. */
+    /** Receives nothing new, releases what was not begun, awaits the handlers and settles their events; `drainMs` at the longest. */
     async close(drainMs: number): Promise<void> {
       closing.abort()
       dispatch.stop()
       const timeIsUp = new AbortController()
-      const drained = dispatch.idle().then(held.idle)
+      const drained = endReceives().then(dispatch.idle).then(held.idle)
       await Promise.race([drained, pause(clock, drainMs, timeIsUp.signal)])
       timeIsUp.abort()
+      cutting.abort()
       held.close()
       client.close()
     },

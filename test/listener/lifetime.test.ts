@@ -191,6 +191,26 @@ describe('close', () => {
     expect(await answer).toBe('HTTP/1.1 100 Continue\r\n\r\n')
   })
 
+  it('leaves no timer behind for handlers that fail after it', async () => {
+    const clock = createManualClock()
+    const slow = slowHandler()
+    const { deliver, listener, log } = await openListener({
+      handler: async () => {
+        await slow.handler()
+        throw new Error('the store is gone')
+      },
+      ...{ now: clock.now, clock: clock.clock },
+    })
+    const answers = ['1', '2', '3'].map((id) => deliver(cloudEventText(id)).catch(() => 'closed'))
+    await expect.poll(() => listener.status().running).toBe(3)
+    await listener.close()
+    await Promise.all(answers)
+    slow.end()
+    await expect.poll(() => listener.status().running).toBe(0)
+    expect(log.text()).toContain('the store is gone')
+    expect(clock.pending()).toBe(0)
+  })
+
   it('may be called twice', async () => {
     const { listener } = await openListener()
     await listener.close()

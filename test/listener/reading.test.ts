@@ -178,8 +178,8 @@ describe('createQuietLog', () => {
     for (let line = 0; line < 17; line++) log.warn('one', { line }, 'the same error')
     clock.advance(30_000)
     for (let line = 0; line < 3; line++) log.warn('one', { line }, 'the same error')
-    log.flush()
-    log.flush()
+    log.close()
+    log.close()
     expect(logger.lines.map(({ fields }) => fields)).toEqual([
       { line: 0 },
       { leftOut: 16 },
@@ -187,6 +187,24 @@ describe('createQuietLog', () => {
       { leftOut: 2 },
     ])
     expect(clock.pending()).toBe(0)
+  })
+
+  it('sets no timer after it was closed, and still writes each line once in 30 s', () => {
+    const clock = createManualClock()
+    const logger = captureLog()
+    const log = createQuietLog({ logger, now: clock.now, clock: clock.clock })
+    log.warn('one', { line: 0 })
+    log.close()
+    for (let line = 1; line < 4; line++) log.warn('one', { line })
+    log.warn('another')
+    expect(clock.pending()).toBe(0)
+    clock.advance(30_000)
+    log.warn('one', { line: 4 })
+    expect(logger.lines.map(({ message, fields }) => ({ message, fields }))).toEqual([
+      { message: 'one', fields: { line: 0 } },
+      { message: 'another', fields: {} },
+      { message: 'one', fields: { line: 4, leftOut: 3 } },
+    ])
   })
 
   it.each([

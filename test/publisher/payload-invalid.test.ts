@@ -43,6 +43,13 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
     { name: 'a Buffer within data', payload: { deep: { b: Buffer.from('x') } }, says: '"b"' },
     { name: 'a Buffer within an array', payload: { list: [Buffer.from('x')] }, says: 'bytes' },
     { name: 'NaN, which JSON would make null', payload: { n: Number.NaN }, says: '"n"' },
+    { name: 'a promise, which JSON would empty', payload: Promise.resolve({ order: 1 }), says: 'a promise, which' },
+    { name: 'a promise within data', payload: { deep: { p: Promise.resolve(1) } }, says: 'a promise at "p"' },
+    { name: 'a promise as data of an event', payload: { ...cloud, data: Promise.resolve(1) }, says: '"data"' },
+    { name: 'an async toJSON', payload: { toJSON: async () => ({ id: 1 }) }, says: 'a promise' },
+    { name: 'an invalid Date, which JSON would make null', payload: new Date('x'), says: 'an invalid Date, which' },
+    { name: 'an invalid Date within data', payload: { at: new Date(Number.NaN) }, says: 'an invalid Date at "at"' },
+    { name: 'an invalid Date within an array', payload: [{ at: [new Date('x')] }], says: 'an invalid Date at "0"' },
     { name: 'too deep an object', payload: bytes('['.repeat(1_001) + ']'.repeat(1_001)), says: 'nested' },
     {
       name: 'a toJSON that throws',
@@ -111,6 +118,17 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
     expect(error.message).toContain(says)
     expect(error.message).not.toContain('SECRET')
     expect(error.fix).toBeTruthy()
+  })
+
+  it.each([
+    {
+      what: 'a promise',
+      payload: Promise.resolve({ order: 1 }),
+      fix: 'await the promise, and give the value that it resolves to',
+    },
+    { what: 'an invalid Date', payload: { at: new Date('x') }, fix: 'give a valid Date, or null' },
+  ])('and what to do about $what', ({ payload, fix }) => {
+    expect(refusal(payload).fix).toBe(fix)
   })
 
   // Made within the test, since the report of a row looks at its values.
