@@ -1,4 +1,3 @@
-import type { ListenerStatus } from '../listener/listener.ts'
 import type { PullCounts } from '../receiver/pull-counts.ts'
 import type { ReceiverStatus } from '../receiver/receiver.ts'
 import type { SubscriptionState } from './subscription-state.ts'
@@ -37,8 +36,14 @@ export interface Health {
 
 export interface InputFacts {
   readonly closed: boolean
-  /** Absent before the listener is up. */
-  readonly listener: ListenerStatus | undefined
+  /** What is judged of the listener's status; absent before the listener is up. Spelt out: users' compilers read these types. */
+  readonly listener:
+    | {
+        readonly draining: boolean
+        readonly answered: Readonly<Record<string, number>>
+        readonly foreign: { readonly lastAt: number } | undefined
+      }
+    | undefined
   readonly handlerAttached: boolean
   readonly subscription: SubscriptionState
   /** False while the event subscription delivers without our credential. */

@@ -84,7 +84,7 @@ async function checkOne(
   }
 }
 
-/** The check; where it was well before, one that finds the same again. What the files say is always new. */
+/** A check that was well in the round before gives that finding again, and does not run. Checks of the files always run. */
 function unlessWell(check: Check, before: readonly Outcome[]): Check {
   const known = check.id.startsWith('files/') ? undefined : before.find(({ id }) => id === check.id)
   if (known?.status !== 'ok' && known?.status !== 'warning') return check

@@ -40,7 +40,7 @@ export function pullSettleCheck(world: PullWorld): Check {
   }
 }
 
-/** @param may what the client may do if the namespace does not refuse it */
+/** @param may what the client may do where the namespace does not refuse it */
 async function ask(
   world: PullWorld,
   may: string,

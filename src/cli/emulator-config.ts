@@ -12,10 +12,16 @@ export interface LoadedConfig extends ParsedConfig {
 
 /** Reads a configuration file. Throws a UsageError that names everything that is wrong with it. */
 export function loadConfig(file: string): LoadedConfig {
-  return readConfig(file, textOrError(file))
+  try {
+    return readConfig(file, textOrError(file))
+  } catch (error) {
+    if (error instanceof UsageError || !(error instanceof Error)) throw error
+    // A package that the configuration needs is missing.
+    throw new UsageError(`${file} ${error.message}`, { cause: error })
+  }
 }
 
-/** The same for its text, or for why that can't be read. */
+/** Reads the text of a configuration file. Throws a UsageError, also where `text` is the Error of reading the file. */
 export function readConfig(file: string, text: string | Error): LoadedConfig {
   if (text instanceof Error) throw new UsageError(`${file} ${text.message}`, { cause: text })
   const folder = dirname(resolve(file))

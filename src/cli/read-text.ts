@@ -15,7 +15,7 @@ export function textOrError(file: string): string | Error {
   }
 }
 
-/** The same text. Throws the Error. */
+/** Like {@link textOrError}, but throws the Error. */
 export function readText(file: string): string {
   const text = textOrError(file)
   if (text instanceof Error) throw text

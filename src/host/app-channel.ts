@@ -28,8 +28,8 @@ export interface AppChannel {
   /** Says why the application takes no events at an address, by the status of `probe`, and what to do. */
   refusal(address: string, status: number): string
   /**
-   * Asks with OPTIONS whether the application takes events at a route: 2xx and 405 say so, as they do to Dapr. The status is the one that
-   * says so; `undefined` where the application can't be reached.
+   * Asks with OPTIONS whether the application takes events at a route: 2xx and 405 mean yes, as for Dapr. `status` is that
+   * of the answer; `undefined` where the application can't be reached.
    */
   probe(route: string): Promise<{ readonly subscribed: boolean; readonly status: number | undefined }>
   /** Posts an event to a route. Rejects unless the answer is 2xx, and when `event.signal` aborts. */

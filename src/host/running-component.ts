@@ -119,7 +119,7 @@ function countedInvoke(binding: Binding, { logger, counters }: Reports) {
 function attach(loaded: LoadedComponent, binding: Binding, channel: AppChannel, { logger, counters }: Reports) {
   const { name, properties } = loaded.component
   function textOf(field: string): string | undefined {
-    const [, value] = Object.entries(properties).find(([key]) => key.toLowerCase() === field) ?? []
+    const [, value] = Object.entries(properties).findLast(([key]) => key.toLowerCase() === field) ?? []
     return value instanceof Secret ? value.reveal() : value?.toString()
   }
   const address = channel.addressOf({ name, route: textOf('route') })

@@ -20,7 +20,8 @@ export interface BodyBudget {
 
 /**
  * Reads a body and counts its bytes, because a chunked body declares no length. Stops reading beyond `limit`. Calls back once; with an
- * error for a body that is cut off, and for a stream of a host's hook that breaks or gives neither bytes nor text.
+ * error for a body that is cut off. A hook of the host may replace the stream: an error, too, if that stream breaks, or gives neither
+ * bytes nor text.
  */
 export function readBody(
   body: Readable,

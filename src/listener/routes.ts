@@ -49,8 +49,8 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
         // A stream of a host's hook need not notice that the sender has gone.
         if (payload !== raw) raw.once('error', (error) => payload.destroy(error))
         readBody(payload, limit, isDelivery ? deliveryBudget : validationBudget, (error, body) => {
-          // Nobody is left to answer.
-          if (error && raw.destroyed) return
+          // Nobody is left to answer. Node destroys a request at its good end too, so the socket tells.
+          if (error && raw.socket.destroyed) return
           parsed(error, body)
         })
       })

@@ -42,7 +42,10 @@ export function deriveSubscriptionName(
   return nameOfPlace(scopeKey(scope), origin + pathname)
 }
 
-/** The same for pull: at most 42 letters and digits before the hash, and the namespace topic in place of the endpoint. */
+/**
+ * The default of `eventSubscriptionName` for pull delivery: at most 42 letters and digits before the hash, and the namespace topic in place
+ * of the endpoint.
+ */
 export function derivePullName(
   componentName: string | undefined,
   namespaceTopicId: string,

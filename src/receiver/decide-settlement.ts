@@ -24,5 +24,6 @@ export function decideSettlement(outcome: HandlingOutcome, deliveryCount: number
   if (outcome === 'resolved') return { kind: 'acknowledge' }
   if (outcome === 'rejected' || outcome === 'invalid') return { kind: 'reject' }
   if (outcome === 'notTried') return { kind: 'release' }
-  return { kind: 'release', delaySeconds: delays.at(Math.min(Math.max(deliveryCount, 1), delays.length) - 1) ?? 0 }
+  const place = Math.min(Math.max(deliveryCount, 1), delays.length) - 1
+  return { kind: 'release', delaySeconds: delays[place] ?? 3600 }
 }

@@ -48,7 +48,7 @@ export function createHeldEvents(options: HeldEventsOptions) {
   })
   let size = 0
 
-  /** After half of a lock it is renewed. */
+  /** Renews a lock when half of its time is over. */
   function scheduleRenewal(renewal: Renewal): void {
     renewal.expiresAt = Math.floor((clock.elapsed() + lockMs / 2) / togetherMs) * togetherMs
     addDeadline(renewals, renewal)

@@ -77,12 +77,12 @@ export function canonicalSubscription(subscription: EventSubscription): Canonica
 
 function webHook(destination: WebHookEventSubscriptionDestination): UnknownRecord {
   const url = destination.endpointUrl ?? destination.endpointBaseUrl
-  const { preferredBatchSizeInKilobytes, deliveryAttributeMappings: mappings } = destination
+  const { preferredBatchSizeInKilobytes: kilobytes, deliveryAttributeMappings: mappings } = destination
   return {
     endpointType: 'WebHook',
     url: url !== undefined && URL.canParse(url) ? new URL(url).href : url,
     maxEventsPerBatch: unless(serviceDefaults.maxEventsPerBatch, destination.maxEventsPerBatch),
-    preferredBatchSize: unless(serviceDefaults.preferredBatchSizeInKilobytes, preferredBatchSizeInKilobytes),
+    preferredBatchSizeInKilobytes: unless(serviceDefaults.preferredBatchSizeInKilobytes, kilobytes),
     entraTenant: destination.azureActiveDirectoryTenantId?.toLowerCase(),
     entraApplication: destination.azureActiveDirectoryApplicationIdOrUri?.toLowerCase(),
     attributes: Object.fromEntries(

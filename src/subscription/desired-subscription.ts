@@ -8,12 +8,16 @@ export interface DesiredSubscription extends AskedOf {
   readonly deliveryCredential: Secret | undefined
 }
 
-/** What the event subscription shall be. Only `deliveryAuthentication: secret` uses `deliveryCredential`, and needs it. */
-export function desiredSubscription(input: AskedOf, deliveryCredential: Secret | undefined): DesiredSubscription {
-  return {
-    ...input,
-    deliveryCredential: input.deliveryAuthentication.kind === 'secret' ? deliveryCredential : undefined,
-  }
+/**
+ * What the event subscription shall be. Only `deliveryAuthentication: secret` uses `deliveryCredential`.
+ * @throws TypeError without the credential that `deliveryAuthentication: secret` needs: the write would remove the attribute
+ */
+export function desiredSubscription(input: AskedOf, credential: Secret | undefined): DesiredSubscription {
+  const { subscriberEndpoint, deliveryAuthentication, settings, replaceDestination } = input
+  const deliveryCredential = deliveryAuthentication.kind === 'secret' ? credential : undefined
+  if (deliveryAuthentication.kind === 'secret' && !credential)
+    throw new TypeError('deliveryAuthentication secret needs a credential')
+  return { subscriberEndpoint, deliveryAuthentication, settings, replaceDestination, deliveryCredential }
 }
 
 /**

@@ -57,7 +57,8 @@ function queueRules(pull: PullMetadata): PutRules {
         fix: 'choose another eventSubscriptionName, or delete the event subscription',
       }
     },
-    merge({ deliveryConfiguration, filtersConfiguration, ...properties }) {
+    merge(properties) {
+      const { deliveryConfiguration, filtersConfiguration } = properties
       const filters = withSettings(filtersConfiguration, forwardedScope ? {} : queueFilters(settings))
       const queue = withSettings(isRecord(deliveryConfiguration) ? deliveryConfiguration.queue : undefined, {
         receiveLockDurationInSeconds: lockDurationSeconds,
@@ -69,7 +70,7 @@ function queueRules(pull: PullMetadata): PutRules {
         ...properties,
         eventDeliverySchema: 'CloudEventSchemaV1_0',
         deliveryConfiguration: { deliveryMode: 'Queue', queue },
-        ...((filtersConfiguration !== undefined || Object.keys(filters).length > 0) && {
+        ...((isRecord(filtersConfiguration) || Object.keys(filters).length > 0) && {
           filtersConfiguration: filters,
         }),
       }

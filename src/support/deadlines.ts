@@ -15,8 +15,8 @@ export interface DeadlinesOptions<T extends Expiring> {
 }
 
 /**
- * The deadlines of all items, with one timer: thousands of items come and go each second, and nearly all go in time. The timer is
- * set for the first item; when it fires it is set for the earliest of the rest.
+ * The deadlines of all items, with one timer: thousands of items come and go each second, and nearly all are
+ * removed before their deadline. The timer is set for the first item. When it fires, it is set for the earliest of the rest.
  */
 export interface Deadlines<T extends Expiring> {
   readonly options: DeadlinesOptions<T>
@@ -31,7 +31,7 @@ export function createDeadlines<T extends Expiring>(options: DeadlinesOptions<T>
   return { options, open: createPlacedList(), cancel: undefined, timerAt: Number.POSITIVE_INFINITY, stopped: false }
 }
 
-/** Adds an item, which is in no list. `expire` may add it again. */
+/** Adds an item that is in no list yet. `expire` may add it again. */
 export function addDeadline<T extends Expiring>(deadlines: Deadlines<T>, item: T): void {
   place(deadlines.open, item)
   if (item.expiresAt < deadlines.timerAt) setFor(deadlines, item.expiresAt)

@@ -141,6 +141,8 @@ function sliceArray(bytes: Uint8Array, open: number, maxItems: number): TopLevel
   let start = skipSpace(bytes, open + 1, bytes.length)
   while (start < bytes.length && bytes[start] !== closeBracket) {
     const end = endOfValue(bytes, start)
+    // Not JSON: an item is missing.
+    if (end === start) break
     if (slices.length === maxItems) return { kind: 'tooMany' }
     slices.push({ start, end: skipSpaceBack(bytes, start, end) })
     if (bytes[end] !== comma) break

@@ -275,6 +275,16 @@ describe('the server of a host', () => {
         payload.pipe(new Transform({ transform: (_chunk, _encoding, done) => done(new Error('broken')) })),
     },
     {
+      name: 'breaks after the request was read',
+      stream: (payload: Readable) =>
+        payload.pipe(
+          new Transform({
+            transform: (_chunk, _encoding, done) => done(),
+            flush: (done) => void setImmediate(() => done(new Error('truncated'))),
+          }),
+        ),
+    },
+    {
       name: 'is destroyed',
       stream(payload: Readable) {
         const given = new PassThrough()

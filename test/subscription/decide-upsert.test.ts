@@ -354,6 +354,17 @@ describe('replaces whole, since nothing else clears a field,', () => {
   })
 })
 
+it('names a setting of the web hook that differs as the metadata field and Azure name it', () => {
+  const there = standing({
+    destination: webHook({ preferredBatchSizeInKilobytes: 128, deliveryAttributeMappings: [ours] }),
+  })
+  const because = 'other destination (preferredBatchSizeInKilobytes)'
+  expect(decideUpsert(there, settings({ preferredBatchSizeInKilobytes: 256 }))).toMatchObject({
+    action: 'patch',
+    because,
+  })
+})
+
 it('writes the Entra pair and takes our attribute away where deliveries prove themselves by Entra', () => {
   const delivery = { kind: 'entra', tenantId: 't1', clientId: 'c1', eventGridClientId: 'e1' } as const
   const upsert = decideUpsert(standing(), desire({ deliveryAuthentication: delivery }))

@@ -13,7 +13,7 @@ export function answerProvider(resources: ArmResources, call: ArmCall, target: T
   if (call.method !== wanted) throw armErrors.methodNotAllowed(call.method, wanted)
   const registers = target.action === 'register'
   if (target.action) azure.registration = registers ? 'Registered' : 'Unregistered'
-  // The answer of `register` always shows the state during the change.
+  // The answer always shows the state during the change.
   const during = registers ? 'Registering' : 'Unregistering'
   return {
     status: 200,

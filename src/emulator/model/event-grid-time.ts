@@ -8,7 +8,12 @@ export function preciseTime(at: number): string {
 
 /** A time as Event Grid writes it into messages: `1/5/2026 2:07:09 PM`, in UTC. */
 export function dotNetTime(at: number): string {
-  return new Date(at).toLocaleString('en-US', { timeZone: 'UTC' }).replace(',', '')
+  // Not by Intl: its spaces depend on the version of ICU.
+  const time = new Date(at)
+  const hours = time.getUTCHours()
+  const two = (part: number) => String(part).padStart(2, '0')
+  const date = `${time.getUTCMonth() + 1}/${time.getUTCDate()}/${time.getUTCFullYear()}`
+  return `${date} ${hours % 12 || 12}:${two(time.getUTCMinutes())}:${two(time.getUTCSeconds())} ${hours < 12 ? 'AM' : 'PM'}`
 }
 
 /** Reads `1/5/2026 2:07:09 PM` as UTC; undefined for any other text. */

@@ -94,7 +94,7 @@ export function resourceId(
   return `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}/providers/Microsoft.EventGrid/${type}/${name}`
 }
 
-/** The resource of a name, the first where several regions have one; without a name the first of all. */
+/** The resource of this name. Several regions may have one: the first counts. Without a name, the first resource of all. */
 export const named = <T extends { readonly name: string }>(
   all: readonly T[],
   name: string | undefined,

@@ -40,7 +40,10 @@ interface EndpointRecord extends SubscriptionRecord {
   readonly status?: number
   /** The answer's headers. In a delivery the values of cookies are redacted. */
   readonly responseHeaders?: Readonly<Record<string, string>>
-  /** The beginning of the answer's body: at most 4,096 bytes, and only what came with the headers or soon after. */
+  /**
+   * The beginning of the answer's body. Of a delivery: at most 4,096 bytes, and only what came with the headers or soon after. Of a
+   * handshake: at most 64 KiB.
+   */
   readonly responseBody?: string
 }
 

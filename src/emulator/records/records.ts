@@ -54,14 +54,16 @@ export class RecordRing<T> implements Iterable<T> {
     return position < 0 || position >= length ? undefined : this.#slots[(this.#start + position) % length]
   }
 
-  /** Over the records that are there now. */
-  [Symbol.iterator](): IterableIterator<T> {
-    return this.all().values()
+  *[Symbol.iterator](): Generator<T> {
+    for (let index = 0; index < this.#slots.length; index++) {
+      const record = this.at(index)
+      if (record !== undefined) yield record
+    }
   }
 
   /** All of them in an array, oldest first. */
   all(): T[] {
-    return [...this.#slots.slice(this.#start), ...this.#slots.slice(0, this.#start)]
+    return [...this]
   }
 
   /** The records for which `matches` returns true, oldest first. */
@@ -79,7 +81,9 @@ export class RecordRing<T> implements Iterable<T> {
     const abort = () => reject(signal?.reason)
     signal?.addEventListener('abort', abort)
     const stop = this.listen((record) => {
-      if (matches(record)) resolve(record)
+      if (!matches(record)) return
+      stop()
+      resolve(record)
     })
     return promise.finally(() => {
       stop()

@@ -62,7 +62,7 @@ export function recordRequests(
   function record(request: FastifyRequest, status: number): void {
     recorded.add(request)
     const long = Number(request.headers['content-length'] ?? 0) > recordedBodyLimit
-    const { body = long ? undefined : request.body, ...seen } = request.outcome
+    const { body = long ? undefined : request.body, code, clientId } = request.outcome
     records.requests.push({
       at: clock.now(),
       face,
@@ -71,7 +71,8 @@ export function recordRequests(
       headers: shownHeaders(request.headers),
       ...(body === undefined ? {} : { body }),
       status,
-      ...seen,
+      ...(code !== undefined && { code }),
+      ...(clientId !== undefined && { clientId }),
       requestId: request.id,
     })
   }

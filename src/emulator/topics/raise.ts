@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { messageOf } from '../../support/error-code.ts'
 import { isRecord } from '../../support/is-record.ts'
 import { didYouMean } from '../../support/nearest-name.ts'
 import type { SourcedEvents } from '../model/accepted-event.ts'
@@ -8,6 +7,7 @@ import { preciseTime } from '../model/event-grid-time.ts'
 import type { JsonObject } from '../model/json-object.ts'
 import { isPublishable } from '../model/resource.ts'
 import { publisherOf, type Store, sourceOf } from '../model/store.ts'
+import { PublishFault } from './publish-fault.ts'
 import { checkPublishedEvent } from './published-event.ts'
 import { sourcedEvents } from './sourced-events.ts'
 
@@ -24,7 +24,8 @@ export function raisedEvents(store: Store, scope: string, events: readonly unkno
       try {
         return checkPublishedEvent(event, target, now)
       } catch (error) {
-        throw new TypeError(`event ${index}: ${messageOf(error)}`)
+        if (!(error instanceof PublishFault)) throw error
+        throw new TypeError(`event ${index}: ${error.message}`)
       }
     })
     return sourcedEvents(target, accepted)
