@@ -30,7 +30,8 @@ interface Answered {
 
 /**
  * Runs checks; those that do not depend on each other run at once. Each must come after those that it needs. A check that depends on a
- * failed one is skipped. A check that throws or takes too long has failed and stops no other. Resolves with the outcomes in the given order.
+ * failed one is skipped. A check that throws or takes too long has failed and stops no other. Resolves with the outcomes in the order of
+ * the checks.
  */
 export async function runChecks(checks: readonly Check[], options: RunOptions): Promise<Outcome[]> {
   const { signal, clean, onRunning, onEnd } = options

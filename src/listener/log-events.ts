@@ -43,9 +43,9 @@ export const logEvents = {
 export type LogEvent = keyof typeof logEvents
 
 /**
- * Fields of the line `otherSender`: the event subscription, and the remedy if its name is a valid one. A renamed component leaves its former
- * event subscription behind, at the same scope. A stranger may have written the name, so a line to paste holds letters, digits and hyphens
- * only.
+ * Fields of the line `otherSender`: the event subscription, and the remedy if its name is valid. A renamed component leaves its former
+ * event subscription behind, at the same scope. A stranger may have written the name, so a line to paste holds letters, digits and
+ * hyphens only.
  */
 export function otherSender(name: string, scope: Scope) {
   // Event Grid sends names in upper case, and case has no meaning.
