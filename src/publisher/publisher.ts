@@ -4,7 +4,7 @@ import { BindingError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { OutputMetadata } from '../metadata/metadata.ts'
 import { isNamespaceTopic } from '../metadata/parse-endpoint.ts'
-import { type SteadyClock, systemClock } from '../support/clock.ts'
+import { type SteadyClock, systemClock, within } from '../support/clock.ts'
 import { createPlacedList, membersOf, place, unplace } from '../support/placed-list.ts'
 import { explainRejection } from './explain-rejection.ts'
 import { namespaceDefaults, type PublisherLimits, publisherDefaults } from './limits.ts'
@@ -101,10 +101,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   }
 
   const flush = async () => {
-    const { promise: timeout, resolve } = Promise.withResolvers<void>()
-    const cancel = clock.setTimer(limits.closeTimeoutMs, resolve)
-    await Promise.race([queue.idle(), timeout])
-    cancel()
+    await within(clock, limits.closeTimeoutMs, queue.idle())
     const members = membersOf(open)
     if (members.length > 0)
       logger.warn('closed before all events were published', { calls: members.length, events: room.held().events })

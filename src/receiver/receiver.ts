@@ -1,4 +1,4 @@
-import { pause } from '../support/clock.ts'
+import { pause, within } from '../support/clock.ts'
 import { decideMaxEvents, decideReceive, firstMaxEvents } from './decide-receives.ts'
 import { createHeldEvents, type HeldEvent, type HeldEventsOptions } from './held-events.ts'
 import type { LockedEvent, NamespaceClient, RequestFailure } from './namespace-client.ts'
@@ -145,10 +145,7 @@ export function createReceiver(options: ReceiverOptions) {
     async close(drainMs: number): Promise<void> {
       closing.abort()
       dispatch.stop()
-      const timeIsUp = new AbortController()
-      const drained = endReceives().then(dispatch.idle).then(held.idle)
-      await Promise.race([drained, pause(clock, drainMs, timeIsUp.signal)])
-      timeIsUp.abort()
+      await within(clock, drainMs, endReceives().then(dispatch.idle).then(held.idle))
       cutting.abort()
       held.close()
       client.close()

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { pause, systemClock } from '../../support/clock.ts'
+import { pause, systemClock, within } from '../../support/clock.ts'
 import type { Clock } from '../model/clock.ts'
 import { dotNetTime } from '../model/event-grid-time.ts'
 import { type ArmAnswer, type ArmCall, type ArmResources, resolveScope } from './call.ts'
@@ -136,7 +136,5 @@ export async function answerOperation(
 /** Waits for the operation's end, but at most `ms`. In real time, as the client polls in real time. */
 async function waitForEnd(operation: Operation, ms: number): Promise<void> {
   if (operation.result !== undefined || operation.awaitsManualAction || ms <= 0) return
-  const waited = new AbortController()
-  await Promise.race([operation.ended, pause(systemClock, ms, waited.signal)])
-  waited.abort()
+  await within(systemClock, ms, operation.ended)
 }
