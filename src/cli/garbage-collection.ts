@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { isRecord } from '../support/is-record.ts'
 
 /** By how much the heap may grow before V8 collects all of it, in percent: at a moderate load, and at most. */
-const growth = { min: 50, max: 400 } as const
+const growth = { min: 25, max: 400 } as const
 
 const secondsOfRest = 10
 

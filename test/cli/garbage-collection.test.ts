@@ -9,7 +9,7 @@ it.each([
   { percent: 200, lastSecond: 0, lastSeconds: undefined, next: 200, why: 'a pause of a few seconds' },
   { percent: 200, lastSecond: 0, lastSeconds: 5, next: 200, why: 'few collections, thanks to the growth' },
   { percent: 200, lastSecond: 1, lastSeconds: 4, next: 100, why: 'the high load is over' },
-  { percent: 50, lastSecond: 0, lastSeconds: 0, next: 50, why: 'an idle process' },
+  { percent: 25, lastSecond: 0, lastSeconds: 0, next: 25, why: 'an idle process' },
 ])(
   'lets the heap grow by $next % after $lastSecond collections in a second, $lastSeconds in ten, at $percent %: $why',
   ({ percent, lastSecond, lastSeconds, next }) => {
