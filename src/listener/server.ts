@@ -25,9 +25,7 @@ export interface ServerLimits {
   readonly requestTimeoutMs: number
   /** Milliseconds between two checks of these two bounds. @default 5_000 */
   readonly checkIntervalMs: number
-  /** Milliseconds a connection may be idle between two requests. Common proxies close it first, after a minute. @default 75_000 */
-  readonly keepAliveTimeoutMs: number
-  /** Milliseconds without any traffic on a connection, whatever its state. @default 120_000 */
+  /** Milliseconds without any traffic on a connection, whatever its state. Common proxies close an idle one before. @default 120_000 */
   readonly connectionTimeoutMs: number
   /** Connections at once; more are closed when they are opened. @default 1_024, or 4 for each of `maxConcurrency` */
   readonly maxConnections: number
@@ -42,7 +40,6 @@ export const serverDefaults: Omit<ServerLimits, 'maxConnections' | 'maxUnfinishe
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
   checkIntervalMs: 5_000,
-  keepAliveTimeoutMs: 75_000,
   connectionTimeoutMs: 120_000,
   maxUnprovenBytes: 1_048_576,
 }
@@ -72,7 +69,6 @@ export function createServer({ limits, isOurPath, log, clock, onBadPath }: Serve
   const app = fastify({
     http,
     requestTimeout: limits.requestTimeoutMs,
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionTimeout: limits.connectionTimeoutMs,
     // A delivery during the drain gets the answer of our own table.
     return503OnClosing: false,
@@ -89,6 +85,8 @@ export function createServer({ limits, isOurPath, log, clock, onBadPath }: Serve
   function guard(server: Server): ClosableServer {
     const { maxConnections } = limits
     server.maxConnections = maxConnections
+    // `connectionTimeoutMs` bounds a rest between two requests too. A second bound would set two timers for each request.
+    server.keepAliveTimeout = 0
     server.on('drop', () => log.warn('refused a connection: too many are open', { maxConnections }))
     // Otherwise Node itself invites the body, or answers 417, before the head is judged.
     server.on('checkContinue', (request, response) => {
@@ -102,9 +100,8 @@ export function createServer({ limits, isOurPath, log, clock, onBadPath }: Serve
   }
 
   function createSibling(): Bindable {
-    const server = createHttpServer(
-      { ...http, requestTimeout: limits.requestTimeoutMs, keepAliveTimeout: limits.keepAliveTimeoutMs },
-      (request, response) => app.routing(request, response),
+    const server = createHttpServer({ ...http, requestTimeout: limits.requestTimeoutMs }, (request, response) =>
+      app.routing(request, response),
     )
     server.setTimeout(limits.connectionTimeoutMs)
     server.on('clientError', onBroken)
