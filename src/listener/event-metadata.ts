@@ -86,19 +86,6 @@ const withheldPrefixes = [
 
 const withheldBeginning = new RegExp(`^(?:${withheldPrefixes.join('|')})`)
 
-/** Names that were judged before, bounded in number and length: the deliveries of a topic carry the same few. */
-const judged = new Map<string, boolean>()
-const maxJudged = 1_000
-const maxJudgedLength = 100
-
-function isWithheld(name: string): boolean {
-  const known = judged.get(name)
-  if (known !== undefined) return known
-  const verdict = withheld.has(name) || withheldBeginning.test(name)
-  if (judged.size < maxJudged && name.length <= maxJudgedLength) judged.set(name, verdict)
-  return verdict
-}
-
 /**
  * An event's metadata from the headers of its delivery: `aeg-*`, trace context and the subscription's delivery attributes. Attributes may
  * have any name, so this leaves out what belongs to transport and proxies, and credentials, and keeps the rest.
@@ -108,7 +95,7 @@ export function eventMetadata(headers: IncomingHttpHeaders): Readonly<Record<str
   for (const name in headers) {
     const value = headers[name]
     // An assignment loses a header named __proto__, which no attribute uses.
-    if (typeof value === 'string' && !isWithheld(name)) metadata[name] = value
+    if (typeof value === 'string' && !withheld.has(name) && !withheldBeginning.test(name)) metadata[name] = value
   }
   return metadata
 }

@@ -25,7 +25,7 @@ export interface ServerLimits {
   readonly requestTimeoutMs: number
   /** Milliseconds between two checks of these two bounds. @default 5_000 */
   readonly checkIntervalMs: number
-  /** Milliseconds without any traffic on a connection, whatever its state. Common proxies close an idle one before. @default 120_000 */
+  /** Milliseconds without any traffic on a connection, whatever its state. Common proxies close an idle connection sooner. @default 120_000 */
   readonly connectionTimeoutMs: number
   /** Connections at once; more are closed when they are opened. @default 1_024, or 4 for each of `maxConcurrency` */
   readonly maxConnections: number
@@ -85,7 +85,8 @@ export function createServer({ limits, isOurPath, log, clock, onBadPath }: Serve
   function guard(server: Server): ClosableServer {
     const { maxConnections } = limits
     server.maxConnections = maxConnections
-    // `connectionTimeoutMs` bounds a rest between two requests too. A second bound would set two timers for each request.
+    // `connectionTimeoutMs` bounds the idle time between two requests too. A second bound would set two timers for each request. Fastify
+    // takes the option 0 for its default.
     server.keepAliveTimeout = 0
     server.on('drop', () => log.warn('refused a connection: too many are open', { maxConnections }))
     // Otherwise Node itself invites the body, or answers 417, before the head is judged.
