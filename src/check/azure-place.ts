@@ -14,7 +14,7 @@ export interface AzurePlace {
   readArm(path: string, apiVersion: string, signal: AbortSignal): Promise<unknown>
   /** The names for explanations of ARM failures. */
   explainedBy(): FailureContext
-  /** The existing event subscription; `undefined` if there is none. Rejects as the SDK does. */
+  /** The existing event subscription; `undefined` if it does not exist. Rejects as the SDK does. */
   existing(): Promise<object | undefined>
 }
 

@@ -10,8 +10,8 @@ const contexts = new Map<string, SecureContext>()
 const agents = new WeakMap<SecureContext, Agent>()
 
 /**
- * The policies, for each retry, that make a client of the Azure SDKs trust `endpoints.ca`, also through a proxy; none where
- * there is none. Connections are shared by all clients with the same `ca`.
+ * The policies, for each retry, that make a client of the Azure SDKs trust `endpoints.ca`, also through a proxy. Without a `ca`
+ * the list is empty. Connections are shared by all clients with the same `ca`.
  */
 export function trustPolicies(endpoints: Endpoints): readonly PipelinePolicy[] {
   const secureContext = secureContextOf(endpoints)

@@ -31,7 +31,7 @@ export function decideRepairInterval(repairsThatWrote: number): number {
 
 /** What a replica knows when it has found that the event subscription differs from its metadata. */
 export interface Difference {
-  /** `credential`: only our credential is missing. `settings`: a write takes away what another one set. `missing`: there is none. */
+  /** `credential`: only our credential is missing. `settings`: a write would undo what somebody else set. `missing`: it does not exist. */
   readonly kind: 'missing' | 'credential' | 'broken' | 'settings'
   /** Changes by others since this replica began. */
   readonly changesSeen: number

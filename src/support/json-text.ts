@@ -66,8 +66,8 @@ function sliceItems(bytes: Uint8Array, open: number, member: string): { slices: 
 }
 
 /**
- * Calls `visit` with the key and the start of the value of each member of an object; it returns the index behind the value. Returns
- * the index behind the object, `undefined` where there is none.
+ * Calls `visit` with the key and the start of the value of each member of an object; `visit` returns the index behind the value.
+ * Returns the index behind the object, or `undefined` if there is no object.
  */
 function walkMembers(
   bytes: Uint8Array,
