@@ -14,6 +14,7 @@ import { type LogEvent, logEvents, otherSender } from './log-events.ts'
 import type { Delivery, EventOutcome } from './open-delivery.ts'
 import { bytesOf, noRoom, overLimit } from './read-body.ts'
 import { readDelivery } from './read-delivery.ts'
+import { addToTurn, createTurn, type Turn } from './turn.ts'
 
 export interface RepliesOptions {
   readonly input: InputMetadata
@@ -38,6 +39,8 @@ export interface ReplyFigures {
 
 /** Answers each request once: by the decision of the gate, from a validation request, or with the outcome of a delivery. */
 export interface Replies extends RepliesOptions {
+  /** Deliveries that were read to their end in this turn of the event loop. */
+  readonly turn: Turn<ArrivedDelivery>
   /** Deliveries answered 200. */
   acknowledged: number
   /** Number of the other deliveries, by the status of the answer. */
@@ -46,7 +49,14 @@ export interface Replies extends RepliesOptions {
 }
 
 export function createReplies(options: RepliesOptions): Replies {
-  return { ...options, acknowledged: 0, refused: new Map(), foreign: undefined }
+  const replies: Replies = {
+    ...options,
+    turn: createTurn({ work: (arrived) => tryDeliver(replies, arrived) }),
+    acknowledged: 0,
+    refused: new Map(),
+    foreign: undefined,
+  }
+  return replies
 }
 
 export function figuresOf({ acknowledged, refused, foreign }: Replies): ReplyFigures {
@@ -68,7 +78,7 @@ export function answerBody(
 ): void {
   const bytes = bytesOf(body)
   if (bytes !== undefined) {
-    if (as === 'delivery') deliver(replies, reply, bytes, arrivedAt)
+    if (as === 'delivery') addToTurn(replies.turn, { reply, body: bytes, arrivedAt }, bytes.length)
     else answerHandshake(replies, reply, bytes)
   } else if (body === overLimit) {
     const limit = as === 'delivery' ? replies.input.maxRequestBytes : maxValidationBytes
@@ -101,9 +111,29 @@ export function answerError(replies: Replies, reply: FastifyReply, error: unknow
   sendPastHooks(reply, answer)
 }
 
+/** A delivery with its whole body. */
+interface ArrivedDelivery {
+  readonly reply: FastifyReply
+  readonly body: Buffer
+  readonly arrivedAt: number
+}
+
+function tryDeliver(replies: Replies, arrived: ArrivedDelivery): void {
+  try {
+    deliver(replies, arrived)
+  } catch (error) {
+    fail(arrived.reply, error)
+  }
+}
+
+/** What Fastify does with an error of a handler. It has left the handler by now, so the error would end the process. */
+function fail(reply: FastifyReply, error: unknown): void {
+  void reply.send(error instanceof Error ? error : new Error('a delivery failed', { cause: error }))
+}
+
 const acknowledgement: Answer = { status: 200, headers: {} }
 
-function deliver(replies: Replies, reply: FastifyReply, body: Buffer, arrivedAt: number): void {
+function deliver(replies: Replies, { reply, body, arrivedAt }: ArrivedDelivery): void {
   const { headers } = reply.request
   const reading = readDelivery(body)
   if ('problem' in reading) {
@@ -121,7 +151,13 @@ function deliver(replies: Replies, reply: FastifyReply, body: Buffer, arrivedAt:
       const { status, detail } = decideAcknowledgement(outcomes)
       if (status === 503) replies.log.warn(`put off a delivery: ${detail}`)
       if (status !== 200) countUnhandled(replies.source, outcomes)
-      answerDelivery(replies, reply, status === 200 ? acknowledgement : problemAnswer(status, detail), { onKnown })
+      try {
+        answerDelivery(replies, reply, status === 200 ? acknowledgement : problemAnswer(status, detail), { onKnown })
+      } catch (error) {
+        // A hook of the host may have replaced a method of the reply. The slot of the delivery must be given back all the same.
+        fail(reply, error)
+        onKnown(false)
+      }
     },
   })
 }
