@@ -48,10 +48,17 @@ export interface Replies extends RepliesOptions {
   foreign: ReplyFigures['foreign']
 }
 
+/** Deliveries that are worked off together. More gain nothing, and requests take memory. */
+const maxTogether = 32
+
 export function createReplies(options: RepliesOptions): Replies {
   const replies: Replies = {
     ...options,
-    turn: createTurn({ work: (arrived) => tryDeliver(replies, arrived) }),
+    // An async handler gives its slot back when the turn is over, so no more deliveries wait than there are slots.
+    turn: createTurn({
+      work: (arrived) => tryDeliver(replies, arrived),
+      maxItems: Math.min(maxTogether, options.input.maxConcurrency),
+    }),
     acknowledged: 0,
     refused: new Map(),
     foreign: undefined,
@@ -126,9 +133,17 @@ function tryDeliver(replies: Replies, arrived: ArrivedDelivery): void {
   }
 }
 
-/** What Fastify does with an error of a handler. It has left the handler by now, so the error would end the process. */
+/**
+ * Answers 500 through Fastify, with the host's hooks for errors. Never throws: it runs outside of Fastify's handler, where an error would
+ * end the process.
+ */
 function fail(reply: FastifyReply, error: unknown): void {
-  void reply.send(error instanceof Error ? error : new Error('a delivery failed', { cause: error }))
+  try {
+    void reply.send(error instanceof Error ? error : new Error('a delivery failed', { cause: error }))
+  } catch {
+    // The host has broken `send` itself. Event Grid delivers again when the connection closes without an answer.
+    reply.raw.destroy()
+  }
 }
 
 const acknowledgement: Answer = { status: 200, headers: {} }
@@ -195,7 +210,8 @@ const failed = new WeakSet<FastifyReply>()
 function answerDelivery(replies: Replies, reply: FastifyReply, answer: Answer, { rest, onKnown }: AnswerOptions): void {
   const { raw } = reply
   const isConnected = !raw.destroyed
-  sendAnswer(reply, answer, rest)
+  // A hook of the host may have answered: then its status counts.
+  if (!reply.sent) sendAnswer(reply, answer, rest)
   if (raw.writableEnded || !isConnected) endDelivery(replies, reply, isConnected, onKnown)
   else raw.once('close', () => endDelivery(replies, reply, raw.writableFinished, onKnown))
 }

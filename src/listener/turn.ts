@@ -2,15 +2,17 @@ import { AsyncResource } from 'node:async_hooks'
 import { setImmediate } from 'node:timers'
 
 export interface TurnOptions<T> {
-  /** Must not throw: items of other requests wait behind this one. */
+  /** Called for each item. Must not throw: the items behind this one would be dropped. */
   readonly work: (item: T) => void
-  /** Bytes of all waiting items. An item that goes beyond it ends the wait, so a large item never waits. @default 65_536 */
+  /** Number of items that may wait. */
+  readonly maxItems: number
+  /** Bytes of all items that may wait. @default 65_536 */
   readonly maxBytes?: number
 }
 
 /**
- * Items that arrive in one turn of the event loop, and are worked off one after another at its end. The code of the work is then still in
- * the processor's caches: under load a delivery takes a tenth less time. An item that arrives alone waits for no other.
+ * Collects the items that arrive in one turn of the event loop. They are worked off one after another when the turn ends, or when they reach
+ * a bound. The code of the work is then still in the processor's caches. No promise resolves between two items.
  */
 export interface Turn<T> extends Required<TurnOptions<T>> {
   waiting: Waiting<T>[]
@@ -28,22 +30,26 @@ class Waiting<T> extends AsyncResource {
   }
 }
 
-export function createTurn<T>({ work, maxBytes = 65_536 }: TurnOptions<T>): Turn<T> {
-  return { work, maxBytes, waiting: [], bytes: 0 }
+export function createTurn<T>({ work, maxItems, maxBytes = 65_536 }: TurnOptions<T>): Turn<T> {
+  return { work, maxItems, maxBytes, waiting: [], bytes: 0 }
 }
 
-/** Works an item off before this turn ends, in the asynchronous context of the caller. */
+/** Works an item off when the turn ends, or at once if it reaches a bound; in the asynchronous context of the caller. */
 export function addToTurn<T>(turn: Turn<T>, item: T, bytes: number): void {
-  turn.waiting.push(new Waiting(item))
+  const { waiting, maxItems, maxBytes } = turn
+  waiting.push(new Waiting(item))
   turn.bytes += bytes
-  if (turn.bytes > turn.maxBytes) workOff(turn)
-  // Node runs it when it has read all sockets that had something to read.
-  else if (turn.waiting.length === 1) setImmediate(workOff, turn)
+  if (waiting.length >= maxItems || turn.bytes > maxBytes) workOff(turn)
+  // Node calls back after it has read from the sockets that are ready.
+  else if (waiting.length === 1) setImmediate(workOff, turn)
 }
 
 function workOff<T>(turn: Turn<T>): void {
   const { waiting, work } = turn
   turn.waiting = []
   turn.bytes = 0
-  for (const one of waiting) one.runInAsyncScope(work, undefined, one.item)
+  for (const one of waiting) {
+    one.runInAsyncScope(work, undefined, one.item)
+    one.emitDestroy()
+  }
 }
