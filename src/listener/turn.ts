@@ -6,15 +6,16 @@ export interface TurnOptions<T> {
   readonly work: (item: T) => void
   /** Number of items that may wait. */
   readonly maxItems: number
-  /** Bytes of all items that may wait. @default 65_536 */
-  readonly maxBytes?: number
 }
+
+/** Bytes of all items that may wait. */
+const maxBytes = 65_536
 
 /**
  * Collects the items that arrive in one turn of the event loop. They are worked off one after another when the turn ends, or when they reach
  * a bound. The code of the work is then still in the processor's caches. No promise resolves between two items.
  */
-export interface Turn<T> extends Required<TurnOptions<T>> {
+export interface Turn<T> extends TurnOptions<T> {
   waiting: Waiting<T>[]
   /** Bytes of the waiting items. */
   bytes: number
@@ -30,13 +31,13 @@ class Waiting<T> extends AsyncResource {
   }
 }
 
-export function createTurn<T>({ work, maxItems, maxBytes = 65_536 }: TurnOptions<T>): Turn<T> {
-  return { work, maxItems, maxBytes, waiting: [], bytes: 0 }
+export function createTurn<T>({ work, maxItems }: TurnOptions<T>): Turn<T> {
+  return { work, maxItems, waiting: [], bytes: 0 }
 }
 
 /** Works an item off when the turn ends, or at once if it reaches a bound; in the asynchronous context of the caller. */
 export function addToTurn<T>(turn: Turn<T>, item: T, bytes: number): void {
-  const { waiting, maxItems, maxBytes } = turn
+  const { waiting, maxItems } = turn
   waiting.push(new Waiting(item))
   turn.bytes += bytes
   if (waiting.length >= maxItems || turn.bytes > maxBytes) workOff(turn)
