@@ -12,7 +12,7 @@ const colours = { good: '32', warning: '33', bad: '31', faint: '2', plain: '' } 
 
 /** Lines, and on a terminal one more below them that is always up to date. */
 export interface Terminal {
-  /** Whether it is a terminal, so that there is a live line. */
+  /** Whether there is a live line: on a terminal that can clear a line. */
   readonly live: boolean
   line(text: string): void
   /** A line of parts, in colours where the terminal has them. */
@@ -31,7 +31,7 @@ const startOver = '\r\x1b[K'
  * @param colour @default on a terminal, unless NO_COLOR is set or TERM is dumb
  */
 export function createTerminal(out: OutputStream, colour = wantsColour(out)): Terminal {
-  const live = out.isTTY === true
+  const live = isSmart(out)
   let shown = ''
   const write = (line: string) => void out.write(shown === '' ? `${line}\n` : `${startOver}${line}\n${shown}`)
   const painted = (text: string, tone: LinePart['tone']) =>
@@ -54,6 +54,11 @@ export function createTerminal(out: OutputStream, colour = wantsColour(out)): Te
 }
 
 /** https://no-color.org */
-function wantsColour({ isTTY }: OutputStream): boolean {
-  return isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb'
+function wantsColour(out: OutputStream): boolean {
+  return isSmart(out) && !process.env.NO_COLOR
+}
+
+/** A terminal that knows control codes. */
+function isSmart({ isTTY }: OutputStream): boolean {
+  return isTTY === true && process.env.TERM !== 'dumb'
 }

@@ -48,17 +48,11 @@ export interface Replies extends RepliesOptions {
   foreign: ReplyFigures['foreign']
 }
 
-/** Deliveries that are worked off together. More gain nothing, and requests take memory. */
-const maxTogether = 32
-
 export function createReplies(options: RepliesOptions): Replies {
   const replies: Replies = {
     ...options,
     // An async handler gives its slot back when the turn is over, so no more deliveries wait than there are slots.
-    turn: createTurn({
-      work: (arrived) => tryDeliver(replies, arrived),
-      maxItems: Math.min(maxTogether, options.input.maxConcurrency),
-    }),
+    turn: createTurn({ work: (arrived) => tryDeliver(replies, arrived), maxItems: options.input.maxConcurrency }),
     acknowledged: 0,
     refused: new Map(),
     foreign: undefined,

@@ -4,10 +4,12 @@ import { setImmediate } from 'node:timers'
 export interface TurnOptions<T> {
   /** Called for each item. Must not throw: the items behind this one would be dropped. */
   readonly work: (item: T) => void
-  /** Number of items that may wait. */
+  /** Number of items that may wait, 32 at most. */
   readonly maxItems: number
 }
 
+/** Items that may wait: more gain nothing, and requests take memory. */
+const maxWaiting = 32
 /** Bytes of all items that may wait. */
 const maxBytes = 65_536
 
@@ -32,7 +34,7 @@ class Waiting<T> extends AsyncResource {
 }
 
 export function createTurn<T>({ work, maxItems }: TurnOptions<T>): Turn<T> {
-  return { work, maxItems, waiting: [], bytes: 0 }
+  return { work, maxItems: Math.min(maxItems, maxWaiting), waiting: [], bytes: 0 }
 }
 
 /** Works an item off when the turn ends, or at once if it reaches a bound; in the asynchronous context of the caller. */

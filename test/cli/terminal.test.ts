@@ -1,5 +1,9 @@
-import { expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createTerminal } from '../../src/cli/terminal.ts'
+
+/** A machine of CI may have a dumb terminal. */
+beforeEach(() => void vi.stubEnv('TERM', 'xterm'))
+afterEach(() => void vi.unstubAllEnvs())
 
 function capture(stream: { readonly isTTY?: boolean; readonly columns?: number }) {
   const written: string[] = []
@@ -13,6 +17,19 @@ it('writes lines, and no live line, where there is no terminal', () => {
   terminal.line('one')
   terminal.finish()
   expect(written).toEqual(['one\n'])
+})
+
+it.each([
+  { name: 'paints on a terminal', env: {}, painted: true, live: true },
+  { name: 'does not paint with NO_COLOR', env: { NO_COLOR: '1' }, painted: false, live: true },
+  { name: 'writes no control codes to a dumb terminal', env: { TERM: 'dumb' }, painted: false, live: false },
+])('$name', ({ env, painted, live }) => {
+  for (const [name, value] of Object.entries({ NO_COLOR: '', TERM: 'xterm', ...env })) vi.stubEnv(name, value)
+  const { terminal, written } = capture({ isTTY: true })
+  terminal.parts([{ text: 'bad', tone: 'bad' }])
+  expect(written).toEqual([painted ? '\x1b[31mbad\x1b[0m\n' : 'bad\n'])
+  terminal.update('1 event')
+  expect(written.length - 1).toBe(live ? 1 : 0)
 })
 
 it('keeps the live line below the others on a terminal', () => {

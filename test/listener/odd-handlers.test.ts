@@ -24,6 +24,13 @@ function* generate() {}
 
 async function* generateLater() {}
 
+it('shows 120 characters of the id of an event that failed', async () => {
+  const { deliver, log } = await openListener({ handler: () => raise(new Error('no')) })
+  expect((await deliver(cloudEventText('i'.repeat(500)))).status).toBe(500)
+  const line = log.lines.find(({ message }) => message.startsWith('the handler failed'))
+  expect(line?.fields).toMatchObject({ id: `${'i'.repeat(120)}…` })
+})
+
 describe('a handler', () => {
   it.each<{ name: string; handler: EventHandler; status: number }>([
     { name: 'returns nothing', handler: () => undefined, status: 200 },
