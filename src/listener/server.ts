@@ -25,7 +25,7 @@ export interface ServerLimits {
   readonly requestTimeoutMs: number
   /** Milliseconds between two checks of these two bounds. @default 5_000 */
   readonly checkIntervalMs: number
-  /** Milliseconds without any traffic on a connection, whatever its state. Common proxies close an idle connection sooner. @default 120_000 */
+  /** Milliseconds without traffic on a connection, whatever its state. Common proxies close an idle connection sooner. @default 120_000 */
   readonly connectionTimeoutMs: number
   /** Connections at once; more are closed when they are opened. @default 1_024, or 4 for each of `maxConcurrency` */
   readonly maxConnections: number

@@ -14,8 +14,8 @@ const maxWaiting = 32
 const maxBytes = 65_536
 
 /**
- * Collects the items that arrive in one turn of the event loop. They are worked off one after another when the turn ends, or when they reach
- * a bound. The code of the work is then still in the processor's caches. No promise resolves between two items.
+ * Collects the items that arrive in one turn of the event loop. They are worked off one after another when the turn ends, or when they
+ * reach a bound. The code of the work is then still in the processor's caches. No promise resolves between two items.
  */
 export interface Turn<T> extends TurnOptions<T> {
   waiting: Waiting<T>[]

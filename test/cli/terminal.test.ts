@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createTerminal } from '../../src/cli/terminal.ts'
 
-/** A machine of CI may have a dumb terminal. */
-beforeEach(() => void vi.stubEnv('TERM', 'xterm'))
+/** The terminal in which the tests run may be dumb, or without colours. */
+beforeEach(() => void vi.stubEnv('TERM', 'xterm').stubEnv('NO_COLOR', ''))
 afterEach(() => void vi.unstubAllEnvs())
 
 function capture(stream: { readonly isTTY?: boolean; readonly columns?: number }) {
@@ -24,7 +24,7 @@ it.each([
   { name: 'does not paint with NO_COLOR', env: { NO_COLOR: '1' }, painted: false, live: true },
   { name: 'writes no control codes to a dumb terminal', env: { TERM: 'dumb' }, painted: false, live: false },
 ])('$name', ({ env, painted, live }) => {
-  for (const [name, value] of Object.entries({ NO_COLOR: '', TERM: 'xterm', ...env })) vi.stubEnv(name, value)
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
   const { terminal, written } = capture({ isTTY: true })
   terminal.parts([{ text: 'bad', tone: 'bad' }])
   expect(written).toEqual([painted ? '\x1b[31mbad\x1b[0m\n' : 'bad\n'])

@@ -1,28 +1,24 @@
 import { AsyncLocalStorage, createHook } from 'node:async_hooks'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { request } from '../attack/target.ts'
 import { eventually } from '../support/eventually.ts'
 import { cloudEventText, openListener, proof } from './open-listener.ts'
 
 /** Deliveries that arrive at the same time are read together; each is still a request of its own. */
 const ids = Array.from({ length: 40 }, (_, index) => `event-${index}`)
 
-/** A delivery as bytes, for a connection on which several follow each other. */
-function requestText(id: string, headers: Record<string, string> = {}): string {
-  const body = cloudEventText(id)
-  const all = {
-    ...{ host: 'localhost', 'content-type': 'application/cloudevents+json', 'content-length': body.length },
-    ...{ ...proof, ...headers },
-  }
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
-  return ['POST /api/events HTTP/1.1', ...lines, '', body].join('\r\n')
-}
+const delivery = [
+  'content-type: application/cloudevents+json',
+  ...Object.entries(proof).map(([name, value]) => `${name}: ${value}`),
+]
 
 /** Deliveries that are sent in one piece: their bodies end in the same turn of the event loop. The last one closes the connection. */
-const pipelined = (events: readonly string[], headersOf: (id: string) => Record<string, string> = () => ({})) =>
+const pipelined = (events: readonly string[], headersOf: (id: string) => readonly string[] = () => []) =>
   events
-    .map((id, index) =>
-      requestText(id, { ...headersOf(id), connection: index === events.length - 1 ? 'close' : 'keep-alive' }),
-    )
+    .map((id, index) => {
+      const connection = `connection: ${index === events.length - 1 ? 'close' : 'keep-alive'}`
+      return request('POST /api/events HTTP/1.1', [...delivery, ...headersOf(id), connection], cloudEventText(id))
+    })
     .join('')
 
 it('calls each handler in the asynchronous context of its own request', async () => {
@@ -34,7 +30,7 @@ it('calls each handler in the asynchronous context of its own request', async ()
       server.addHook('preHandler', ({ headers }, _reply, done) => store.run(headers['x-store'], done)),
     handler: ({ cloudEvent: { id } }) => void seen.set(id, store.getStore()),
   })
-  const answers = await raw(pipelined(ids, (id) => ({ 'x-store': `store of ${id}` })))
+  const answers = await raw(pipelined(ids, (id) => [`x-store: store of ${id}`]))
   expect(answers.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(ids.length)
   expect(seen).toEqual(new Map(ids.map((id) => [id, `store of ${id}`])))
 })
