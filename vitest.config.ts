@@ -6,10 +6,10 @@ const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.m
 /** Suites of their own, each with a script of its own: they need more than npm brings, or more time. */
 const suites = {
   commands: [
-    'test/cli/**/*.test.ts',
+    'test/sidecar/cli/**/*.test.ts',
     'test/lifecycle/**/*.test.ts',
-    'test/host/**/*.test.ts',
-    'test/pluggable/serve.test.ts',
+    'test/sidecar/host/**/*.test.ts',
+    'test/sidecar/pluggable/serve.test.ts',
     'test/end-to-end/local-example.test.ts',
   ],
   dapr: ['test/dapr/**/*.test.ts'],

@@ -1,4 +1,4 @@
-import './support/require-node.ts'
+import './support/process/require-node.ts'
 
 export {
   Binding,
@@ -33,7 +33,7 @@ export { BindingError, type BindingErrorCode, bindingErrorCodes, type MetadataIs
 export { type CloudEvent, type EventHandler, type ReceivedEvent, RejectEvent } from './core/event.ts'
 export type { LogFields, Logger } from './core/logger.ts'
 export { Secret } from './core/secret.ts'
-export type { ComponentProperties, Secrets } from './metadata/component-properties.ts'
-export type { MetadataField } from './metadata/field-table.ts'
-export { type Component, type ParseComponentsOptions, parseComponents } from './metadata/parse-components.ts'
+export type { ComponentProperties, Secrets } from './metadata/component/component-properties.ts'
+export { type Component, type ParseComponentsOptions, parseComponents } from './metadata/component/parse-components.ts'
+export type { MetadataField } from './metadata/fields/field-table.ts'
 export type { PullCounts } from './receiver/pull-counts.ts'

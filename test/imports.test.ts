@@ -4,21 +4,36 @@ import { expect, it } from 'vitest'
 
 const root = resolve(import.meta.dirname, '../src')
 
+const below = ['azure', 'metadata', 'core', 'support']
+const rooms = ['provision', 'dispatch', ...below]
+const sides = ['listener', 'receiver', 'publisher', ...rooms]
+
 /** What each room may import besides itself. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   support: [],
   core: ['support'],
   metadata: ['core', 'support'],
-  subscription: ['metadata', 'core', 'support'],
-  listener: ['metadata', 'core', 'support'],
-  publisher: ['metadata', 'core', 'support'],
-  receiver: ['metadata', 'core', 'support'],
-  binding: ['subscription', 'listener', 'receiver', 'publisher', 'metadata', 'core', 'support'],
-  pluggable: ['binding', 'metadata', 'core', 'support'],
-  host: ['binding', 'metadata', 'core', 'support'],
-  check: ['binding', 'subscription', 'listener', 'receiver', 'publisher', 'metadata', 'core', 'support'],
+  azure: ['metadata', 'core', 'support'],
+  provision: below,
+  dispatch: below,
+  listener: rooms,
+  receiver: rooms,
+  publisher: below,
+  binding: sides,
+  'sidecar/shared': ['binding', ...sides],
+  'sidecar/pluggable': ['sidecar/shared', 'binding', ...sides],
+  'sidecar/host': ['sidecar/shared', 'binding', ...sides],
+  'sidecar/check': ['sidecar/shared', 'binding', ...sides],
+  'sidecar/cli': [
+    'sidecar/shared',
+    'sidecar/pluggable',
+    'sidecar/host',
+    'sidecar/check',
+    'emulator',
+    'binding',
+    ...sides,
+  ],
   emulator: ['support'],
-  cli: ['emulator', 'pluggable', 'host', 'check', 'binding', 'metadata', 'core', 'support'],
 }
 
 const lower = ['model', 'records', 'server', 'state', 'entra']
@@ -40,16 +55,16 @@ const emulatorRooms: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages that only the named rooms use, so that what depends on them is easy to find. */
 const packageRooms: Readonly<Record<string, readonly string[]>> = {
-  fastify: ['emulator', 'host', 'listener'],
-  '@grpc/grpc-js': ['pluggable', 'host', 'support'],
-  '@grpc/proto-loader': ['pluggable', 'host', 'support'],
-  '@grpc/reflection': ['pluggable'],
-  'prom-client': ['binding'],
-  '@opentelemetry/api': ['core', 'listener', 'receiver', 'publisher', 'binding'],
-  '@azure/arm-eventgrid': ['subscription'],
+  fastify: ['emulator', 'sidecar/host', 'listener'],
+  '@grpc/grpc-js': ['sidecar/pluggable', 'sidecar/host', 'sidecar/shared'],
+  '@grpc/proto-loader': ['sidecar/pluggable', 'sidecar/host', 'sidecar/shared'],
+  '@grpc/reflection': ['sidecar/pluggable'],
+  'prom-client': ['sidecar/shared'],
+  '@opentelemetry/api': ['core', 'dispatch', 'listener', 'receiver', 'publisher', 'binding'],
+  '@azure/arm-eventgrid': ['provision'],
   // In binding the types of system events alone.
   '@azure/eventgrid': ['publisher', 'binding'],
-  '@azure/identity': ['binding'],
+  '@azure/identity': ['azure'],
   jose: ['listener', 'emulator'],
   yaml: ['support'],
 }
@@ -60,7 +75,12 @@ interface Import {
   readonly target: string
 }
 
-const roomOf = (path: string) => path.split('/')[0] ?? path
+/** The first folder of a path; each door of the sidecar is a room of its own. */
+const roomOf = (path: string) =>
+  path
+    .split('/')
+    .slice(0, path.startsWith('sidecar/') ? 2 : 1)
+    .join('/')
 
 const imports: Import[] = globSync('**/*.ts', { cwd: root }).flatMap((file) => {
   const text = readFileSync(resolve(root, file), 'utf8')

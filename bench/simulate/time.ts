@@ -1,4 +1,4 @@
-import type { SteadyClock } from '../../src/support/clock.ts'
+import type { SteadyClock } from '../../src/support/time/clock.ts'
 
 /** Time that passes as fast as the machine computes. */
 export interface SimulatedTime {

@@ -16,7 +16,10 @@ import { obtainDaprd } from '../../test/dapr/daprd-program.ts'
 import { createChildren } from './children.ts'
 
 const here = import.meta.dirname
-const cli = join(dirname(fileURLToPath(import.meta.resolve('eventgrid-binding/package.json'))), 'dist/cli/main.js')
+const cli = join(
+  dirname(fileURLToPath(import.meta.resolve('eventgrid-binding/package.json'))),
+  'dist/sidecar/cli/main.js',
+)
 
 const daprd =
   [

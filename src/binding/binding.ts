@@ -1,18 +1,19 @@
+// The public `Binding` class: init, read, invoke, health, close; texts of its state errors.
 import type { TokenCredential } from '@azure/core-auth'
+import { refuseBrokenProxy } from '../azure/refuse-broken-proxy.ts'
 import { type Endpoints, emulatorRemedy, endpointsFromEnvironment, strayEmulatorId } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import type { EventHandler } from '../core/event.ts'
 import { type Logger, silentLogger, unfailing, withTrace } from '../core/logger.ts'
-import type { FastifyHook } from '../listener/host-plugins.ts'
-import { readDefinition } from '../metadata/component-definition.ts'
-import { parseMetadata } from '../metadata/parse-metadata.ts'
-import { refuseBrokenProxy } from '../metadata/refuse-broken-proxy.ts'
+import type { FastifyHook } from '../listener/http/host-plugins.ts'
+import { readDefinition } from '../metadata/component/component-definition.ts'
+import { parseMetadata } from '../metadata/typed/parse-metadata.ts'
 import type { GivenMetadata } from './given-metadata.ts'
 import { type Health, judge } from './health.ts'
-import type { InputSide } from './input-side.ts'
 import { locateError, locatingLogger, type PlaceOf, placesOf } from './locate-failure.ts'
-import type { OutputSide } from './output-side.ts'
 import { checkHandler, checkInitOptions, checkInvokeOptions, checkOptions } from './refuse-wrong-options.ts'
+import type { InputSide } from './sides/input-side.ts'
+import type { OutputSide } from './sides/output-side.ts'
 
 /** Options of a {@link Binding}. Each may be left out. */
 export interface BindingOptions {
@@ -164,16 +165,16 @@ export class Binding {
       either.throwIfAborted()
       // Each side comes with libraries of its own, which take time and memory: only those of the configured sides are loaded.
       if (parsed.output) {
-        const { createOutputSide } = await import('./output-side.ts')
+        const { createOutputSide } = await import('./sides/output-side.ts')
         this.#output = createOutputSide(parsed.output, common)
       }
       const handler = () => this.#handler
       if (parsed.input) {
-        const { createInputSide } = await import('./input-side.ts')
+        const { createInputSide } = await import('./sides/input-side.ts')
         this.#input = await createInputSide(parsed.input, { ...common, fastify, handler })
       }
       if (parsed.pull) {
-        const { createPullSide } = await import('./pull-side.ts')
+        const { createPullSide } = await import('./sides/pull-side.ts')
         this.#input = await createPullSide(parsed.pull, { ...common, handler })
       }
       either.throwIfAborted()

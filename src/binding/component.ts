@@ -1,6 +1,7 @@
-import { componentTypes, componentVersion } from '../metadata/component-definition.ts'
-import type { MetadataField } from '../metadata/field-table.ts'
-import { metadataFields } from '../metadata/fields.ts'
+// Plugin descriptor for a host runtime: component types, version `v1`, list of metadata fields.
+import { componentTypes, componentVersion } from '../metadata/component/component-definition.ts'
+import type { MetadataField } from '../metadata/fields/field-table.ts'
+import { metadataFields } from '../metadata/fields/fields.ts'
 import { Binding, type BindingOptions } from './binding.ts'
 
 /** What a host runtime registers to load this binding as a plugin. */

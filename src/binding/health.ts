@@ -1,6 +1,7 @@
+// Healthy, degraded or unhealthy: the reasons' texts, and the readiness flag of each side.
 import type { PullCounts } from '../receiver/pull-counts.ts'
 import type { ReceiverStatus } from '../receiver/receiver.ts'
-import type { SubscriptionState } from './subscription-state.ts'
+import type { SubscriptionState } from './upkeep/subscription-state.ts'
 
 /** `healthy`: everything works. `degraded`: an operator should look at it. `unhealthy`: it does not work. */
 export type HealthStatus = 'healthy' | 'degraded' | 'unhealthy'

@@ -1,8 +1,9 @@
+// File, line and column of the metadata field that an error code points to.
 import { BindingError, type BindingErrorCode, whatIsWrong } from '../core/errors.ts'
 import { type Logger, loggerBy } from '../core/logger.ts'
-import type { Side } from '../metadata/field-table.ts'
-import { type FieldName, findField } from '../metadata/fields.ts'
-import { isRecord } from '../support/is-record.ts'
+import type { Side } from '../metadata/fields/field-table.ts'
+import { type FieldName, findField } from '../metadata/fields/fields.ts'
+import { isRecord } from '../support/text/is-record.ts'
 
 /** The metadata fields that a failure of a side most probably comes from; the first that is given counts. */
 const fields: Readonly<Record<Side, Partial<Record<BindingErrorCode, readonly FieldName[]>>>> = {

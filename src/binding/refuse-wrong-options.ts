@@ -1,5 +1,14 @@
-import { isRecord } from '../support/is-record.ts'
-import { checkLogger, checkNames, checkValues, mustBe, mustHave, type OptionCheck } from '../support/option-checks.ts'
+// TypeErrors for unknown or invalid options of Binding, init and invoke; generator handlers refused.
+
+import {
+  checkLogger,
+  checkNames,
+  checkValues,
+  mustBe,
+  mustHave,
+  type OptionCheck,
+} from '../support/process/option-checks.ts'
+import { isRecord } from '../support/text/is-record.ts'
 
 const bindingOptions: Readonly<Record<string, OptionCheck>> = {
   onEvent: checkHandler,

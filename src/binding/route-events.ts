@@ -1,3 +1,5 @@
+// `routeEvents`: handler by event type or `order.*` pattern; validation by zod, valibot, arktype (Standard Schema);
+// reject, retry or ignore.
 import type { SystemEventNameToEventData } from '@azure/eventgrid'
 import { type EventHandler, type ReceivedEvent, RejectEvent } from '../core/event.ts'
 

@@ -1,3 +1,4 @@
+// Secret token on deliveries (`X-EventGrid-Binding-Token`): how derived (HKDF), split, at most 12.
 import { createHash, hkdfSync } from 'node:crypto'
 import { Secret } from './secret.ts'
 

@@ -1,3 +1,5 @@
+// Addresses in place of Azure's: `AZURE_RESOURCE_MANAGER_URL`, emulator topic URLs, emulator's default ids.
+
 /** Addresses of Azure that differ from the cloud's own: the emulator, a private cloud, a proxy. */
 export interface Endpoints {
   /** Base URL of Azure Resource Manager, https. @default that of `azureEnvironment` */

@@ -1,3 +1,5 @@
+// `BindingError`, the list of its codes, and how its message is built.
+
 /**
  * The stable codes of {@link BindingError}: a caller branches on these, never on the message.
  * docs/errors.md explains each; a test compares the two.

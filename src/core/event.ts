@@ -1,3 +1,5 @@
+// Types of a received CloudEvent and its handler; `RejectEvent` for dead-lettering.
+
 /**
  * A CloudEvent as a handler gets it, with whatever else it came with.
  *

@@ -1,3 +1,4 @@
+// `Logger` interface; ignored logger errors, `traceId` and `spanId` on lines, silent logger.
 import { trace } from '@opentelemetry/api'
 
 /** The fields of a log line. Never a secret: a logger writes them unchanged. */

@@ -1,3 +1,4 @@
+// This package's version number, from `package.json`.
 import { readFileSync } from 'node:fs'
 
 let known: string | undefined

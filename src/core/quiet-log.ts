@@ -1,4 +1,5 @@
-import type { CancelTimer, Clock } from '../support/clock.ts'
+// Repeated log lines limited: one in 30 s, `leftOut` count, 16 subjects.
+import type { CancelTimer, Clock } from '../support/time/clock.ts'
 import type { LogFields, Logger } from './logger.ts'
 
 /** Writes a line at once, then counts the same line for a while, so that no sender can flood the log. */

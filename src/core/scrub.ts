@@ -1,4 +1,5 @@
-import { oneLine } from '../support/text.ts'
+// Secrets and URL queries hidden in shown texts; cut at 1,000 characters.
+import { oneLine } from '../support/text/text.ts'
 
 const maxLength = 1_000
 const hidden = '(redacted)'

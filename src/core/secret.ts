@@ -1,3 +1,4 @@
+// Text that prints as `(redacted)` in logs, JSON and inspect.
 import { inspect } from 'node:util'
 
 const redacted = '(redacted)'

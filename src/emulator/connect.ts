@@ -1,6 +1,7 @@
-import { checkNames } from '../support/option-checks.ts'
-import type { Ingress } from './delivery/ingress.ts'
-import type { Client } from './model/client.ts'
+// `connect` of a binding to the emulator: metadata fields, ingress `{name}.example.com`.
+import { checkNames } from '../support/process/option-checks.ts'
+import type { Ingress } from './delivery/send/ingress.ts'
+import type { Client } from './model/resources/client.ts'
 import type { TopicView } from './topic-view.ts'
 
 /** The part of a binding that {@link EventGridEmulator.connect} calls: the library's `Binding` has it. */

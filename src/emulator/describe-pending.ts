@@ -1,3 +1,4 @@
+// The error of `settled({ timeout })`: pending events of each event subscription, next try, last answer.
 import type { RunningEmulator } from './emulator.ts'
 
 /** What is pending, a line for each event subscription: how many events, what they wait for, and the last answer. */

@@ -1,4 +1,5 @@
-import '../support/require-node.ts'
+// What the package exports for the emulator: public names and types.
+import '../support/process/require-node.ts'
 
 export {
   type AzureSubscriptionOptions,
@@ -13,21 +14,21 @@ export {
   type TopicOptions,
 } from './config/options.ts'
 export type { Connectable, ConnectOptions } from './connect.ts'
-export { createBlobDeadLetterStore } from './delivery/blob-dead-letter-store.ts'
 export type { DeliveryOptions } from './delivery/delivery-options.ts'
-export type { Ingress, IngressRule } from './delivery/ingress.ts'
-export type { ProbationOptions } from './delivery/probation.ts'
-export { createStorageQueues, type StorageQueue, type StorageQueues } from './delivery/storage-queues.ts'
+export type { ProbationOptions } from './delivery/queue/probation.ts'
+export { createBlobDeadLetterStore } from './delivery/send/blob-dead-letter-store.ts'
+export type { Ingress, IngressRule } from './delivery/send/ingress.ts'
+export { createStorageQueues, type StorageQueue, type StorageQueues } from './delivery/send/storage-queues.ts'
 export { type EmulatorEndpoints, EventGridEmulator } from './event-grid-emulator.ts'
-export type { Client, RoleGrant } from './model/client.ts'
-export { type CancelTimer, type Clock, ManualClock, realClock } from './model/clock.ts'
+export type { Client, RoleGrant } from './model/resources/client.ts'
 export type {
   EventSubscription,
   EventSubscriptionProperties,
   InputSchema,
   InputSchemaMapping,
   ProvisioningState,
-} from './model/model.ts'
+} from './model/resources/model.ts'
+export { type CancelTimer, type Clock, ManualClock, realClock } from './model/time/clock.ts'
 export type { QueueFigures } from './namespaces/pull-queue.ts'
 export type { DeadLetterStore } from './records/dead-letter-box.ts'
 export type {

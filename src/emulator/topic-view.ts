@@ -1,7 +1,8 @@
-import { suggestName } from '../support/nearest-name.ts'
+// What `topic()`, `domain()`, `namespaceTopic()` return: endpoints, keys; "there is no topic" error.
+import { suggestName } from '../support/text/nearest-name.ts'
 import type { RunningEmulator } from './emulator.ts'
-import type { Namespace, NamespaceTopic } from './model/namespace.ts'
-import { named, type Publishable } from './model/resource.ts'
+import type { Namespace, NamespaceTopic } from './model/resources/namespace.ts'
+import { named, type Publishable } from './model/resources/resource.ts'
 
 /** A custom topic or a domain, as a publisher needs it. */
 export interface TopicView {

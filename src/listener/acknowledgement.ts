@@ -1,4 +1,5 @@
-import type { EventOutcome } from './open-delivery.ts'
+// One HTTP status for a whole body from event outcomes: 200, 400, 500, 503.
+import type { EventOutcome } from '../dispatch/open-delivery.ts'
 
 /** The answer to a whole body. */
 export interface Acknowledgement {

@@ -1,3 +1,4 @@
+// Which request headers reach the application as event metadata, and which are withheld.
 import type { IncomingHttpHeaders } from 'node:http'
 
 /** Headers of the transport, of proxies and of the handshake, and credentials: not an event's metadata. */

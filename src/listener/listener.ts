@@ -1,17 +1,18 @@
+// Assembly of the webhook listener and its status figures; derived connection and memory limits.
 import type { FastifyPluginAsync } from 'fastify'
 import type { EventHandler } from '../core/event.ts'
 import { createQuietLog } from '../core/quiet-log.ts'
-import type { Scope } from '../metadata/scope.ts'
-import { type Clock, systemClock, within } from '../support/clock.ts'
-import { type CheckCredentialOptions, createCredentialCheck } from './check-credential.ts'
-import { createDispatcher, loadOf, stopDispatcher, whenIdle } from './dispatch.ts'
-import { createGate, type GateOptions } from './gate.ts'
-import { type FastifyHook, loadPlugins } from './host-plugins.ts'
-import { listen } from './listen.ts'
+import { createDispatcher, loadOf, stopDispatcher, whenIdle } from '../dispatch/dispatch.ts'
+import type { Scope } from '../metadata/fields/scope.ts'
+import { type Clock, systemClock, within } from '../support/time/clock.ts'
+import { type CheckCredentialOptions, createCredentialCheck } from './admit/check-credential.ts'
+import { createGate, type GateOptions } from './admit/gate.ts'
+import { type FastifyHook, loadPlugins } from './http/host-plugins.ts'
+import { listen } from './http/listen.ts'
+import { createServer, type ServerLimits, serverDefaults } from './http/server.ts'
 import { createPathCheck } from './paths.ts'
 import { createReplies, figuresOf, type RepliesOptions, type ReplyFigures } from './replies.ts'
 import { answerUnknownPath, createRoutes, createUnknownPaths } from './routes.ts'
-import { createServer, type ServerLimits, serverDefaults } from './server.ts'
 
 export interface ListenerOptions
   extends Pick<CheckCredentialOptions, 'input' | 'authentication' | 'endpoints' | 'keySetTimeoutMs'>,

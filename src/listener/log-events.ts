@@ -1,5 +1,7 @@
-import type { Scope } from '../metadata/scope.ts'
-import { oneLine, shellWord } from '../support/text.ts'
+// Log texts and levels for refused, put-off or unusual requests; remedy for deliveries of another event subscription:
+// `az` delete command after a rename.
+import type { Scope } from '../metadata/fields/scope.ts'
+import { oneLine, shellWord } from '../support/text/text.ts'
 
 /** The lines of the log about requests, with their levels. `info`: any scanner or probe may cause it. */
 export const logEvents = {

@@ -1,3 +1,5 @@
+// Accepted URL paths: `/api/events` and that of `subscriberEndpoint`; percent-encoding compared.
+
 /** The path of Event Grid's deliveries where no ingress rewrites it (specification, section 4.1). */
 export const defaultPath = '/api/events'
 

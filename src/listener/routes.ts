@@ -1,9 +1,10 @@
+// Fastify routes and body parsers; unknown paths; `Expect: 100-continue`.
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { problemAnswer } from './answer.ts'
-import { admit, admittedOf, type Gate, type GateDecision, judge } from './gate.ts'
-import { maxValidationBytes } from './handshake.ts'
+import { admit, admittedOf, type Gate, type GateDecision, judge } from './admit/gate.ts'
+import { maxValidationBytes } from './admit/handshake.ts'
+import { problemAnswer } from './http/answer.ts'
+import { type BodyBudget, readBody } from './http/read-body.ts'
 import { defaultPath, pathOf } from './paths.ts'
-import { type BodyBudget, readBody } from './read-body.ts'
 import { answerBody, answerError, answerHead, type Replies } from './replies.ts'
 
 export interface RoutesOptions {

@@ -1,3 +1,5 @@
+// All publisher limits: event and request size, queue, parallel requests, time-outs, retry pauses.
+
 /** The bounds of a publisher; each may be narrowed. */
 export interface PublisherLimits {
   /** Bytes of UTF-8 JSON one event may take as it is sent. Event Grid: post-to-custom-topic. @default 1_048_576 */

@@ -1,3 +1,5 @@
+// Events that the next pull request asks for: first 16, at most 100.
+
 /** Event Grid hands out at most so many events in one receive. */
 export const maxEventsPerReceive = 100
 

@@ -1,3 +1,5 @@
+// Acknowledge, reject or release a pulled event; release delays 0 to 3600 s.
+
 /** How the handling of one event ended, in the words of the dispatcher. */
 export type HandlingOutcome = 'resolved' | 'rejected' | 'invalid' | 'threw' | 'timedOut' | 'notTried'
 

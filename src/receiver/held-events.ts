@@ -1,5 +1,12 @@
-import { addDeadline, createDeadlines, type Expiring, removeDeadline, stopDeadlines } from '../support/deadlines.ts'
-import { membersOf } from '../support/placed-list.ts'
+// Lock of each pulled event while its handler runs, renewed at half its length; event metadata; lost-lock warnings.
+import {
+  addDeadline,
+  createDeadlines,
+  type Expiring,
+  removeDeadline,
+  stopDeadlines,
+} from '../support/work/deadlines.ts'
+import { membersOf } from '../support/work/placed-list.ts'
 import { decideSettlement, type HandlingOutcome, type Settlement } from './decide-settlement.ts'
 import type { LockedEvent } from './namespace-client.ts'
 import type { OpenPullCounts } from './pull-counts.ts'

@@ -1,3 +1,5 @@
+// Counters of pull delivery: received, settled, failed settlements, renewals, receives by status.
+
 /** What pull delivery has done since `init`. */
 export interface PullCounts {
   readonly received: number

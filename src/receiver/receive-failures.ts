@@ -1,6 +1,7 @@
+// Pauses after failed receives, 0.5 s up to 60 s; outage log lines.
 import type { Logger } from '../core/logger.ts'
-import { backOff } from '../support/back-off.ts'
-import { pause, type SteadyClock } from '../support/clock.ts'
+import { backOff } from '../support/time/back-off.ts'
+import { pause, type SteadyClock } from '../support/time/clock.ts'
 import type { RequestFailure } from './namespace-client.ts'
 
 const firstPauseMs = 500

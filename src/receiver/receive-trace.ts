@@ -1,6 +1,15 @@
+// OpenTelemetry spans and durations of pull requests: `receive`, settlement, links to events.
 import { type Attributes, context, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api'
-import { attribute, bounded, endSpan, errorType, instruments, messagingSystem, tracer } from '../core/opentelemetry.ts'
-import { remoteSpan } from '../core/trace-context.ts'
+import {
+  attribute,
+  bounded,
+  endSpan,
+  errorType,
+  instruments,
+  messagingSystem,
+  tracer,
+} from '../core/telemetry/opentelemetry.ts'
+import { remoteSpan } from '../core/telemetry/trace-context.ts'
 import type {
   NamespaceClient,
   NamespaceClientOptions,

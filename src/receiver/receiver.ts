@@ -1,4 +1,5 @@
-import { pause, within } from '../support/clock.ts'
+// The pull loop: 30 s open request, 60 s default lock, drain at close.
+import { pause, within } from '../support/time/clock.ts'
 import { decideMaxEvents, decideReceive, firstMaxEvents } from './decide-receives.ts'
 import { createHeldEvents, type HeldEvent, type HeldEventsOptions } from './held-events.ts'
 import type { LockedEvent, NamespaceClient, RequestFailure } from './namespace-client.ts'

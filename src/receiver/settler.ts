@@ -1,8 +1,9 @@
+// Batches of settlements and renewals: 100 lock tokens, retry pauses up to 5 s.
 import type { Logger } from '../core/logger.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
-import type { TraceContext } from '../core/trace-context.ts'
-import { backOff } from '../support/back-off.ts'
-import { pause, type SteadyClock } from '../support/clock.ts'
+import type { TraceContext } from '../core/telemetry/trace-context.ts'
+import { backOff } from '../support/time/back-off.ts'
+import { pause, type SteadyClock } from '../support/time/clock.ts'
 import type { Settlement } from './decide-settlement.ts'
 import type { NamespaceClient, RequestFailure, SettleOperation } from './namespace-client.ts'
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { compactVerify, generateKeyPair, SignJWT } from 'jose'
 import { expect, it } from 'vitest'
-import { createEntraCheck } from '../../src/listener/entra-check.ts'
+import { createEntraCheck } from '../../src/listener/admit/entra-check.ts'
 import { cloudEventText, openListener, proof } from '../listener/open-listener.ts'
 import { eventually } from '../support/eventually.ts'
 import { eventHeaders, open, request, statuses } from './target.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, it } from 'vitest'
-import { serverDefaults } from '../../src/listener/server.ts'
+import { serverDefaults } from '../../src/listener/http/server.ts'
 import { publisherDefaults } from '../../src/publisher/limits.ts'
 
 const root = resolve(import.meta.dirname, '../..')

@@ -3,10 +3,9 @@ import type { RequestListener } from 'node:http'
 import { createServer } from 'node:https'
 import { text as readText } from 'node:stream/consumers'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { createMetrics } from '../../src/binding/metrics.ts'
-import { createPullSide } from '../../src/binding/pull-side.ts'
+import { createPullSide } from '../../src/binding/sides/pull-side.ts'
 import { EventGridEmulator, type EventGridEmulatorOptions, ManualClock } from '../../src/emulator/index.ts'
-import { createCertificateAuthority } from '../../src/emulator/server/certificates.ts'
+import { createCertificateAuthority } from '../../src/emulator/server/tls/certificates.ts'
 import {
   Binding,
   type BindingOptions,
@@ -15,7 +14,8 @@ import {
   type ReceivedEvent,
   RejectEvent,
 } from '../../src/index.ts'
-import { parseMetadata } from '../../src/metadata/parse-metadata.ts'
+import { parseMetadata } from '../../src/metadata/typed/parse-metadata.ts'
+import { createMetrics } from '../../src/sidecar/shared/metrics.ts'
 import { sendArm } from '../support/azure-clients.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { createManualClock } from '../support/manual-clock.ts'

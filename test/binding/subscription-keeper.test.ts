@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { createSubscriptionKeeper, type SubscriptionKeeperOptions } from '../../src/binding/subscription-keeper.ts'
+import {
+  createSubscriptionKeeper,
+  type SubscriptionKeeperOptions,
+} from '../../src/binding/upkeep/subscription-keeper.ts'
 import { BindingError } from '../../src/core/errors.ts'
-import type { Finding } from '../../src/subscription/inspect-subscription.ts'
+import type { Finding } from '../../src/provision/decide/inspect-subscription.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 

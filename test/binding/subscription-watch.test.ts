@@ -1,8 +1,8 @@
 /** What a listener learns of its event subscription without a delivery. */
 import { expect, it, onTestFinished } from 'vitest'
-import { createInputSide } from '../../src/binding/input-side.ts'
-import { createPullSide } from '../../src/binding/pull-side.ts'
-import { parseMetadata } from '../../src/metadata/parse-metadata.ts'
+import { createInputSide } from '../../src/binding/sides/input-side.ts'
+import { createPullSide } from '../../src/binding/sides/pull-side.ts'
+import { parseMetadata } from '../../src/metadata/typed/parse-metadata.ts'
 import { credentialOf, managementOf, sendArm } from '../support/azure-clients.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { createManualClock } from '../support/manual-clock.ts'

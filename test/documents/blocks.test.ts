@@ -5,7 +5,7 @@ import { format, promisify } from 'node:util'
 import { expect, it, vi } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { parseComponents } from '../../src/index.ts'
-import { parseMetadata } from '../../src/metadata/parse-metadata.ts'
+import { parseMetadata } from '../../src/metadata/typed/parse-metadata.ts'
 import { blocks, pages, placeOf, root } from './page.ts'
 
 const found = (language: string) =>

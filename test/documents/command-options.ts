@@ -1,13 +1,13 @@
-import type { Command } from '../../src/cli/program.ts'
+import type { Command } from '../../src/sidecar/cli/program.ts'
 
 /** The commands of `eventgrid-binding`. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  serve: () => import('../../src/cli/commands/serve.ts'),
-  emulate: () => import('../../src/cli/commands/emulate.ts'),
-  run: () => import('../../src/cli/commands/run.ts'),
-  check: () => import('../../src/cli/commands/check.ts'),
-  init: () => import('../../src/cli/commands/init.ts'),
-  schema: () => import('../../src/cli/commands/schema.ts'),
+  serve: () => import('../../src/sidecar/cli/commands/serve.ts'),
+  emulate: () => import('../../src/sidecar/cli/commands/emulate.ts'),
+  run: () => import('../../src/sidecar/cli/commands/run.ts'),
+  check: () => import('../../src/sidecar/cli/commands/check.ts'),
+  init: () => import('../../src/sidecar/cli/commands/init.ts'),
+  schema: () => import('../../src/sidecar/cli/commands/schema.ts'),
 }
 
 export const commandNames = Object.keys(commands)

@@ -58,11 +58,3 @@ it('CONTRIBUTING.md names files of src that exist', () => {
   expect(named.length).toBeGreaterThan(40)
   expect(named.filter((file) => ![...sources].some((one) => one.endsWith(`/${file}`)))).toEqual([])
 })
-
-it('docs/files.md has a line for every file of src', () => {
-  const page = readPage('docs/files.md')
-  const rows = tables(page.tree.children).flatMap((table) => rowsOf(page, table))
-  const sources = globSync('src/*/**/*.{ts,js}', { cwd: root }).map((file) => file.slice('src/'.length))
-  expect(rows.flatMap(([file = '']) => codeIn(file)).toSorted()).toEqual(sources.toSorted())
-  expect(rows.filter(([, what = '']) => what.trim() === '')).toEqual([])
-})

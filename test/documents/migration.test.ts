@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { runCheck } from '../check/open-check.ts'
+import { runCheck } from '../sidecar/check/open-check.ts'
 import { freePort } from '../support/free-port.ts'
 import { blocks, codeIn, readPage, rowsOf, section, tables } from './page.ts'
 

@@ -1,7 +1,7 @@
 import { type DetailedPeerCertificate, connect as tlsConnect } from 'node:tls'
 import { AzureKeyCredential, EventGridPublisherClient } from '@azure/eventgrid'
 import { describe, expect, it } from 'vitest'
-import { ingressOf } from '../../src/emulator/delivery/ingress.ts'
+import { ingressOf } from '../../src/emulator/delivery/send/ingress.ts'
 import { EventGridEmulator, ManualClock } from '../../src/emulator/index.ts'
 import { credentialOf, managementOf, send, sendArm } from '../support/azure-clients.ts'
 import { failToAccept, listeningServers } from '../support/listening-servers.ts'

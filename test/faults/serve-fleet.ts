@@ -1,13 +1,13 @@
 import { join, resolve } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { connectHost } from '../pluggable/grpc-host.ts'
+import { connectHost } from '../sidecar/pluggable/grpc-host.ts'
 import { type Command, startProcess } from '../support/command.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { makeSocketFolder } from '../support/socket-folder.ts'
 import { type Fleet, openFleet } from './fleet.ts'
 
-const main = resolve(import.meta.dirname, '../../dist/cli/main.js')
+const main = resolve(import.meta.dirname, '../../dist/sidecar/cli/main.js')
 
 /** A process of `serve`, and what stands for its daprd. */
 export interface Server {

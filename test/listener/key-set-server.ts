@@ -2,7 +2,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { onTestFinished } from 'vitest'
-import { createCertificateAuthority } from '../../src/emulator/server/certificates.ts'
+import { createCertificateAuthority } from '../../src/emulator/server/tls/certificates.ts'
 
 /** A key that signs, by its id. */
 export async function createSigner(keyId: string) {

@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises'
 import { createServer } from 'node:http'
 import { expect, it, onTestFinished } from 'vitest'
-import { bindable, listen } from '../../src/listener/listen.ts'
-import { closable } from '../../src/support/closable-server.ts'
+import { bindable, listen } from '../../src/listener/http/listen.ts'
+import { closable } from '../../src/support/net/closable-server.ts'
 import { cloudEventText, openListener } from './open-listener.ts'
 
 function create() {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/support/clock.ts'
+import type { Clock } from '../../src/support/time/clock.ts'
 
 /** A clock that a test advances. */
 export function createManualClock(start = Date.UTC(2026, 10, 21)) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readDefinition } from '../../src/metadata/component-definition.ts'
+import { readDefinition } from '../../src/metadata/component/component-definition.ts'
 import { thrownBy } from '../support/thrown.ts'
 import { sampleOutput } from './sample.ts'
 

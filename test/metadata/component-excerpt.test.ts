@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readComponentFile } from '../../src/metadata/component-file.ts'
+import { readComponentFile } from '../../src/metadata/component/component-file.ts'
 
 const text = `
 apiVersion: dapr.io/v1alpha1

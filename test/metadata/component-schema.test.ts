@@ -3,15 +3,15 @@ import { resolve } from 'node:path'
 import { Ajv } from 'ajv'
 import { expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { componentSchema } from '../../src/metadata/component-schema.ts'
-import { metadataFields } from '../../src/metadata/fields.ts'
+import { componentSchema } from '../../src/metadata/component/component-schema.ts'
+import { metadataFields } from '../../src/metadata/fields/fields.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const validate = new Ajv({ strict: true, strictRequired: false, strictTypes: false }).compile(componentSchema())
 const faultsOf = (document: unknown) => (validate(document) ? [] : validate.errors)
 
 /** The components of the examples and of the files that `init` writes. */
-const components = globSync('{examples,src/cli/starter}/**/*.yaml', { cwd: root }).flatMap((file) =>
+const components = globSync('{examples,src/sidecar/cli/starter}/**/*.yaml', { cwd: root }).flatMap((file) =>
   parseAllDocuments(readFileSync(resolve(root, file), 'utf8'))
     .map((document) => document.toJS())
     .filter((document) => /^bindings\./.test(document?.spec?.type))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseMetadata } from '../../src/metadata/parse-metadata.ts'
+import { parseMetadata } from '../../src/metadata/typed/parse-metadata.ts'
 import { faults } from './parse.ts'
 import { sampleInput, sampleOutput } from './sample.ts'
 

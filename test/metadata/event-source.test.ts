@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { BrokenRule } from '../../src/metadata/broken-rule.ts'
-import { parseEventSource } from '../../src/metadata/scope.ts'
+import { BrokenRule } from '../../src/metadata/fields/broken-rule.ts'
+import { parseEventSource } from '../../src/metadata/fields/scope.ts'
 
 const own = '/subscriptions/s1/resourceGroups/rg1/providers/Microsoft.EventGrid'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { metadataFields } from '../../src/metadata/fields.ts'
-import { resetToDefault } from '../../src/metadata/metadata.ts'
-import { parseMetadata } from '../../src/metadata/parse-metadata.ts'
+import { metadataFields } from '../../src/metadata/fields/fields.ts'
+import { resetToDefault } from '../../src/metadata/typed/metadata.ts'
+import { parseMetadata } from '../../src/metadata/typed/parse-metadata.ts'
 import { faults, input } from './parse.ts'
 import { sampleInput, storageAccount } from './sample.ts'
 

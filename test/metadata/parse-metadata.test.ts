@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { parseMetadata } from '../../src/metadata/parse-metadata.ts'
+import { parseMetadata } from '../../src/metadata/typed/parse-metadata.ts'
 import { thrownBy } from '../support/thrown.ts'
 import { faults, input, without } from './parse.ts'
 import { sampleInput, sampleOutput, subscriptionId } from './sample.ts'

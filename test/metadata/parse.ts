@@ -1,4 +1,4 @@
-import { parseMetadata } from '../../src/metadata/parse-metadata.ts'
+import { parseMetadata } from '../../src/metadata/typed/parse-metadata.ts'
 import { thrownBy } from '../support/thrown.ts'
 import { sampleInput } from './sample.ts'
 

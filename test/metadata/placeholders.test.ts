@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createPlaceholders } from '../../src/metadata/placeholders.ts'
+import { createPlaceholders } from '../../src/metadata/folder/placeholders.ts'
 
 const env = { POD_NAME: 'shop-0', NAMESPACE: 'prod' }
 

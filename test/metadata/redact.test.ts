@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Secret } from '../../src/core/secret.ts'
-import { everyFieldName, findField, metadataFields } from '../../src/metadata/fields.ts'
-import { showUrl, showValue } from '../../src/metadata/redact.ts'
+import { everyFieldName, findField, metadataFields } from '../../src/metadata/fields/fields.ts'
+import { showUrl, showValue } from '../../src/metadata/fields/redact.ts'
 import { renderMetadataTable } from '../support/metadata-table.ts'
 
 describe('showValue', () => {

@@ -1,11 +1,11 @@
 /** What is written out in the form that a field takes is read back the same, and reading what was read changes nothing. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseAdvancedFilters } from '../../src/metadata/advanced-filters.ts'
-import { parseSubscriberEndpoint, parseTopicEndpoint } from '../../src/metadata/parse-endpoint.ts'
-import { parseDuration, parseInteger, parseList } from '../../src/metadata/plain-values.ts'
-import { parseScope } from '../../src/metadata/scope.ts'
-import { deriveSubscriptionName, parseSubscriptionName } from '../../src/metadata/subscription-name.ts'
+import { parseAdvancedFilters } from '../../src/metadata/fields/advanced-filters.ts'
+import { parseSubscriberEndpoint, parseTopicEndpoint } from '../../src/metadata/fields/parse-endpoint.ts'
+import { parseDuration, parseInteger, parseList } from '../../src/metadata/fields/plain-values.ts'
+import { parseScope } from '../../src/metadata/fields/scope.ts'
+import { deriveSubscriptionName, parseSubscriptionName } from '../../src/metadata/fields/subscription-name.ts'
 
 const anyDuration = { atLeast: '0s', atMost: '20000h' }
 const scope = parseScope('/subscriptions/1')

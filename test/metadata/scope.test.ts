@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { BrokenRule } from '../../src/metadata/broken-rule.ts'
-import { parseScope, scopeKey } from '../../src/metadata/scope.ts'
+import { BrokenRule } from '../../src/metadata/fields/broken-rule.ts'
+import { parseScope, scopeKey } from '../../src/metadata/fields/scope.ts'
 
 const group = '/subscriptions/1/resourceGroups/rg'
 const topic = `${group}/providers/Microsoft.EventGrid/topics/orders`

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Secret } from '../../src/core/secret.ts'
-import { parseMetadata } from '../../src/metadata/parse-metadata.ts'
+import { parseMetadata } from '../../src/metadata/typed/parse-metadata.ts'
 import { faults, input } from './parse.ts'
 import { sampleInput, sampleOutput } from './sample.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { exactJson, maxDepth, parseJson } from '../../src/publisher/exact-json.ts'
+import { exactJson, maxDepth, parseJson } from '../../src/publisher/payload/exact-json.ts'
 import { processorMs } from '../support/processor-time.ts'
 
 const parseExactJson = (text: string) => exactJson(text, parseJson(text))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { toEvents } from '../../src/publisher/to-events.ts'
+import { toEvents } from '../../src/publisher/payload/to-events.ts'
 import { bytes, cloud, context, grid, refusal } from './sample-events.ts'
 
 const circular: Record<string, unknown> = {}

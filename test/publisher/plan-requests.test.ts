@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fits, halve, joinCalls, splitCall } from '../../src/publisher/plan-requests.ts'
+import { fits, halve, joinCalls, splitCall } from '../../src/publisher/queue/plan-requests.ts'
 
 const bounds = { maxRequestBytes: 100, maxRequestEvents: 5 }
 const sizes = (...bytes: number[]) => bytes.map((size) => ({ bytes: size }))

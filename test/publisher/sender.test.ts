@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { retryDelay } from '../../src/publisher/sender.ts'
+import { retryDelay } from '../../src/publisher/queue/sender.ts'
 
 const bounds = { retryBaseMs: 100, retryCapMs: 1_000, retryAfterCapMs: 5_000 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { toEvents } from '../../src/publisher/to-events.ts'
+import { toEvents } from '../../src/publisher/payload/to-events.ts'
 import { bodies, bytes, cloud, context, grid, refusal } from './sample-events.ts'
 
 const made = {

@@ -8,42 +8,11 @@
 import { execFile } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-
-interface Row {
-  readonly section: string
-  readonly sentence: string
-  readonly test: string
-  readonly file: string
-  readonly before: string
-  readonly after: string
-}
+import { type Row, readRows } from './rows.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const workspace = join(root, '.cache/specification')
 const copied = ['src', 'test', 'examples', 'package.json', 'tsconfig.json', 'vitest.config.ts', 'README.md', 'docs']
-const rowShape =
-  /^\| (?<section>[\d.]+) \| (?<sentence>.+) \| (?<test>.+) \| `(?<file>[^`]+)`: `(?<before>[^`]+)` → `(?<after>[^`]*)` \|$/
-
-function readRows(text: string): Row[] {
-  const rows: Row[] = []
-  for (const line of text.split('\n')) {
-    if (!/^\| \d.*→/.test(line)) continue
-    const { section, sentence, test, file, before, after } = rowShape.exec(line)?.groups ?? {}
-    if (!section || !sentence || !test || !file || before === undefined || after === undefined) {
-      throw new Error(`test/specification/specification.md: this row is not of the form the script reads:\n${line}`)
-    }
-    // A bar inside a table's cell is written \|.
-    rows.push({
-      section,
-      sentence,
-      test,
-      file,
-      before: before.replaceAll('\\|', '|'),
-      after: after.replaceAll('\\|', '|'),
-    })
-  }
-  return rows
-}
 
 function makeCopy(name: string): string {
   const folder = join(workspace, name)

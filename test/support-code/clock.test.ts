@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { pause, systemClock } from '../../src/support/clock.ts'
+import { pause, systemClock } from '../../src/support/time/clock.ts'
 
 it('fires a timer once its time is over', async () => {
   const began = systemClock.elapsed()

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { nestsDeeper } from '../../src/support/json-text.ts'
+import { nestsDeeper } from '../../src/support/text/json-text.ts'
 
 it.each([
   { text: '[[1]]', levels: 2, deeper: false },

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { sliceMemberOfItems, sliceTopLevel } from '../../src/support/json-text.ts'
+import { sliceMemberOfItems, sliceTopLevel } from '../../src/support/text/json-text.ts'
 
 function texts(body: string): readonly string[] {
   const bytes = Buffer.from(body)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { nearestName } from '../../src/support/nearest-name.ts'
+import { nearestName } from '../../src/support/text/nearest-name.ts'
 
 const names = ['port', 'httpPort', 'topics', 'subscriptions', 'eventSubscriptions']
 

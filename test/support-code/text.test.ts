@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cut, oneLine, printable, quote, shellWord } from '../../src/support/text.ts'
+import { cut, oneLine, printable, quote, shellWord } from '../../src/support/text/text.ts'
 
 describe('text for a log or a terminal', () => {
   it('has a space for each character that moves the cursor or turns the direction', () => {

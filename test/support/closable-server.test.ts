@@ -3,7 +3,7 @@ import { createServer as createHttpServer, get, type ServerResponse } from 'node
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
-import { closable } from '../../src/support/closable-server.ts'
+import { closable } from '../../src/support/net/closable-server.ts'
 import { openConnection } from './open-connection.ts'
 
 async function listen(server: Server): Promise<number> {

@@ -20,7 +20,7 @@ export interface Command {
 }
 
 const root = resolve(import.meta.dirname, '../..')
-const main = resolve(root, 'src/cli/main.ts')
+const main = resolve(root, 'src/sidecar/cli/main.ts')
 /** Halves the time that a start takes. */
 const compileCache = resolve(root, '.cache/compile')
 

@@ -1,4 +1,4 @@
-import type { SteadyClock } from '../../src/support/clock.ts'
+import type { SteadyClock } from '../../src/support/time/clock.ts'
 
 /** Time that passes when the test says so. */
 export function createManualClock(start = Date.parse('2026-03-11T08:00:00Z')) {

@@ -1,5 +1,5 @@
-import type { MetadataField } from '../../src/metadata/field-table.ts'
-import { metadataFields } from '../../src/metadata/fields.ts'
+import type { MetadataField } from '../../src/metadata/fields/field-table.ts'
+import { metadataFields } from '../../src/metadata/fields/fields.ts'
 
 /** The table of metadata fields as Markdown, for docs/metadata.md; a test compares the two. */
 export function renderMetadataTable(fields: readonly MetadataField[] = metadataFields): string {

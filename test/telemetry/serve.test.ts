@@ -1,6 +1,6 @@
 import { trace } from '@opentelemetry/api'
 import { expect, it, vi } from 'vitest'
-import { openComponent } from '../pluggable/open-component.ts'
+import { openComponent } from '../sidecar/pluggable/open-component.ts'
 import { startTelemetry, traceparentOf } from '../support/telemetry.ts'
 
 async function openReading() {

@@ -8,7 +8,7 @@ import { startProgram } from './program.ts'
 import { lastLine, preparePython, pythonOf, pythonSources } from './python-environment.ts'
 import type { Step, Witness } from './witness.ts'
 
-const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
+const main = resolve(import.meta.dirname, '../../src/sidecar/cli/main.ts')
 
 const python = 'dapr-python'
 

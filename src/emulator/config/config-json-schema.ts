@@ -1,3 +1,4 @@
+// JSON Schema (draft 7) of the configuration file, for editors.
 import { z } from 'zod'
 import { configSchema } from './config-schema.ts'
 

@@ -1,10 +1,12 @@
-import { isRecord } from '../../support/is-record.ts'
-import type { YamlPath } from '../../support/located-yaml.ts'
-import { didYouMean } from '../../support/nearest-name.ts'
-import { ArmError } from '../arm/errors.ts'
-import { parseArmScope } from '../arm/path.ts'
-import { declaredProperties, settingNames } from '../arm/validation.ts'
-import { type JsonObject, ownField } from '../model/json-object.ts'
+// Configuration names given twice or not defined: unknown topic, scope, subscription, same port.
+
+import type { YamlPath } from '../../support/files/located-yaml.ts'
+import { isRecord } from '../../support/text/is-record.ts'
+import { didYouMean } from '../../support/text/nearest-name.ts'
+import { ArmError } from '../arm/call/errors.ts'
+import { parseArmScope } from '../arm/call/path.ts'
+import { declaredProperties, settingNames } from '../arm/subscriptions/validation.ts'
+import { type JsonObject, ownField } from '../model/events/json-object.ts'
 import { emulatorDefaults } from './options.ts'
 
 /** A fault between fields that are valid on their own. */

@@ -1,7 +1,8 @@
+// Fields of the configuration file: allowed values, descriptions, defaults, "must be" texts.
 import { z } from 'zod'
-import { didYouMean } from '../../support/nearest-name.ts'
+import { didYouMean } from '../../support/text/nearest-name.ts'
 import { builtInRoles, findRole } from '../entra/roles.ts'
-import { inputSchemaMappingBy } from '../model/input-schema-mapping.ts'
+import { inputSchemaMappingBy } from '../model/events/input-schema-mapping.ts'
 
 const text = z.string().min(1, 'must not be empty')
 const port = z

@@ -1,10 +1,12 @@
-import { topicTypeOf } from '../arm/event-types.ts'
-import type { Provisioning } from '../arm/provisioning.ts'
-import { removeResource } from '../arm/resources.ts'
+// Declared topics, domains, system topics: created or changed, keys kept, `CloudEventSchemaV1_0` default; default
+// resource group.
+import { topicTypeOf } from '../arm/resources/event-types.ts'
+import { removeResource } from '../arm/resources/resources.ts'
+import type { Provisioning } from '../arm/subscriptions/provisioning.ts'
 import type { Directory } from '../entra/directory.ts'
-import { randomKey } from '../model/model.ts'
-import { named, type Publishable, resourceId } from '../model/resource.ts'
-import { newLabel, type Store } from '../model/store.ts'
+import { randomKey } from '../model/resources/model.ts'
+import { named, type Publishable, resourceId } from '../model/resources/resource.ts'
+import { newLabel, type Store } from '../model/resources/store.ts'
 import { emulatorDefaults, type Place, type SystemTopicOptions, type TopicOptions } from './options.ts'
 
 /** What declared resources change. */

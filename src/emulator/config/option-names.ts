@@ -1,4 +1,5 @@
-import { checkNames } from '../../support/option-checks.ts'
+// TypeError for an unknown option, in lists too.
+import { checkNames } from '../../support/process/option-checks.ts'
 import { namesAt } from './config-schema.ts'
 
 /**

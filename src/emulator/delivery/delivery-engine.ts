@@ -1,14 +1,16 @@
-import { destinationOf, type EventSubscription } from '../model/model.ts'
+// The assembly of handshakes, channels, queues and delivery; warning for destinations not delivered to; `idle`,
+// `quiet`, `settled`, shutdown.
+import { destinationOf, type EventSubscription } from '../model/resources/model.ts'
 import type { Records } from '../records/record-types.ts'
-import { firstChannel } from './channel.ts'
-import { createDeliver, type DeliverOptions } from './deliver.ts'
 import type { DeliverySettings } from './delivery-options.ts'
-import { createEventTexts } from './event-texts.ts'
+import { createValidator, type ValidatorOptions } from './handshake/validation.ts'
 import { createPendingEvents, type PendingEventsOptions } from './pending-events.ts'
-import { createStorageQueueChannels } from './storage-queues.ts'
-import { createValidator, type ValidatorOptions } from './validation.ts'
-import { createWebhookChannels, type DeliveryTokenOptions } from './webhook-channel.ts'
-import { createWebhookClient, type WebhookClientOptions } from './webhook-client.ts'
+import { firstChannel } from './send/channel.ts'
+import { createDeliver, type DeliverOptions } from './send/deliver.ts'
+import { createEventTexts } from './send/event-texts.ts'
+import { createStorageQueueChannels } from './send/storage-queues.ts'
+import { createWebhookChannels, type DeliveryTokenOptions } from './send/webhook-channel.ts'
+import { createWebhookClient, type WebhookClientOptions } from './send/webhook-client.ts'
 import { createWorkCounter } from './work-counter.ts'
 
 export interface DeliveryEngineOptions

@@ -1,6 +1,8 @@
+// Delivery options and defaults: `retrySchedule`, `deadLetterDelay`, `concurrency` 64, `maxPending`,
+// `maxPendingBytes`.
 import { type DeadLetterStore, deadLetterTimes, memoryDeadLetterStore } from '../records/dead-letter-box.ts'
-import type { ProbationOptions } from './probation.ts'
-import type { StorageQueues } from './storage-queues.ts'
+import type { ProbationOptions } from './queue/probation.ts'
+import type { StorageQueues } from './send/storage-queues.ts'
 
 /**
  * Options of delivery that may differ from Event Grid. Without them the emulator delivers as Event Grid does.

@@ -1,13 +1,14 @@
-import type { AcceptedEvent, SourcedEvents } from '../model/accepted-event.ts'
-import type { Clock } from '../model/clock.ts'
-import type { GiveUpReason } from '../model/delivery-outcome.ts'
-import type { EventSubscription } from '../model/model.ts'
-import type { PendingBound } from '../model/pending-bound.ts'
-import type { Store } from '../model/store.ts'
+// Accepted events into queues of matching subscriptions; redelivery, restoration after restart.
+import type { AcceptedEvent, SourcedEvents } from '../model/events/accepted-event.ts'
+import type { GiveUpReason } from '../model/events/delivery-outcome.ts'
+import type { EventSubscription } from '../model/resources/model.ts'
+import type { Store } from '../model/resources/store.ts'
+import type { Clock } from '../model/time/clock.ts'
+import type { PendingBound } from '../model/time/pending-bound.ts'
 import type { EventWatcher } from '../records/event-watcher.ts'
 import type { Journal, JournalEntry } from '../state/journal.ts'
 import type { PendingEvent } from './pending-event.ts'
-import type { SubscriptionQueues } from './subscription-queues.ts'
+import type { SubscriptionQueues } from './queue/subscription-queues.ts'
 
 export interface IntakeOptions {
   readonly clock: Clock

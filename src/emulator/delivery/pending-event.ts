@@ -1,6 +1,7 @@
-import type { AcceptedEvent } from '../model/accepted-event.ts'
-import type { DeliveryOutcome } from '../model/delivery-outcome.ts'
-import type { Hold } from '../model/pending-bound.ts'
+// Data of an event on its way: attempts, last status, acceptance time.
+import type { AcceptedEvent } from '../model/events/accepted-event.ts'
+import type { DeliveryOutcome } from '../model/events/delivery-outcome.ts'
+import type { Hold } from '../model/time/pending-bound.ts'
 
 /** An event on its way to one subscription. */
 export interface PendingEvent {

@@ -1,4 +1,5 @@
-import type { CancelTimer, Clock } from '../model/clock.ts'
+// When due deliveries are sent: timer, or next turn of the event loop.
+import type { CancelTimer, Clock } from '../model/time/clock.ts'
 import type { WorkCounter } from './work-counter.ts'
 
 /** Calls `run`, which sends everything that is due, when something is due. */

@@ -1,3 +1,5 @@
+// Counter of work under way: when the emulator is idle, or stalled (250 ms).
+
 export type WorkCounter = ReturnType<typeof createWorkCounter>
 
 const roundMs = 50

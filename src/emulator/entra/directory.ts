@@ -1,6 +1,7 @@
+// Clients, tenants, Azure subscriptions, role assignments in memory; effect of reconfiguring.
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import type { Client, DeclaredSubscription } from '../model/client.ts'
+import type { Client, DeclaredSubscription } from '../model/resources/client.ts'
 import { type ActionRequest, allows, findRole, type RoleAssignment } from './roles.ts'
 
 export type RegistrationState = 'NotRegistered' | 'Unregistered' | 'Registering' | 'Registered' | 'Unregistering'

@@ -1,3 +1,5 @@
+// Entra's error texts and AADSTS numbers: wrong secret, unknown tenant, wrong scope.
+
 /** Why Entra refuses a token request (Entra: reference-error-codes). */
 export interface EntraFailure {
   readonly status: 400 | 401

@@ -1,6 +1,7 @@
+// Entra's endpoints: `/oauth2/v2.0/token`, token answer fields, discovery document, keys, 64 KB form.
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Clock } from '../model/clock.ts'
+import type { Clock } from '../model/time/clock.ts'
 import { type RecordingOptions, recordRequests } from '../server/recording.ts'
 import type { Directory } from './directory.ts'
 import { type EntraFailure, entraErrorBody, entraFailures } from './errors.ts'

@@ -1,9 +1,10 @@
+// Token claims, signing keys, rotation, verification; delivery token life 24 h 5 min.
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import { exportJWK, errors as joseErrors, jwtVerify, SignJWT } from 'jose'
-import type { Client } from '../model/client.ts'
-import type { Clock } from '../model/clock.ts'
-import { dotNetTime } from '../model/event-grid-time.ts'
+import { dotNetTime } from '../model/events/event-grid-time.ts'
+import type { Client } from '../model/resources/client.ts'
+import type { Clock } from '../model/time/clock.ts'
 import { type PersistedValues, valuesInMemory } from '../state/persisted-values.ts'
 
 /** Event Grid's own application in the public cloud (Event Grid: secure-webhook-delivery). */

@@ -1,4 +1,5 @@
-import type { Client } from '../model/client.ts'
+// Who gets a token: client secret, Basic header, `/.default` scope, accepted audiences.
+import type { Client } from '../model/resources/client.ts'
 import type { Directory } from './directory.ts'
 import { type EntraFailure, entraFailures } from './errors.ts'
 

@@ -1,8 +1,9 @@
+// Who may publish to or receive from namespaces: `SharedAccessKey`, bearer token, data role.
 import type { FastifyRequest } from 'fastify'
-import { isSameText } from '../../support/same-text.ts'
+import { isSameText } from '../../support/text/same-text.ts'
 import type { Directory } from '../entra/directory.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
-import type { Namespace, NamespaceTopic } from '../model/namespace.ts'
+import type { Namespace, NamespaceTopic } from '../model/resources/namespace.ts'
 import { forbidden, unauthorized } from './namespace-error.ts'
 
 export interface NamespaceAccess {

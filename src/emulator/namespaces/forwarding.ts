@@ -1,9 +1,10 @@
-import type { AcceptedEvent, SourcedEvents } from '../model/accepted-event.ts'
-import { deliveredForm } from '../model/convert-schema.ts'
-import { compileFilter } from '../model/filters.ts'
-import { destinationOf, type EventSubscription } from '../model/model.ts'
-import type { NamespaceStore } from '../model/namespace-store.ts'
-import type { Store } from '../model/store.ts'
+// Events forwarded to namespace topics: `NamespaceTopic` destination, filter, as CloudEvents.
+import type { AcceptedEvent, SourcedEvents } from '../model/events/accepted-event.ts'
+import { deliveredForm } from '../model/events/convert-schema.ts'
+import { compileFilter } from '../model/events/filters.ts'
+import { destinationOf, type EventSubscription } from '../model/resources/model.ts'
+import type { NamespaceStore } from '../model/resources/namespace-store.ts'
+import type { Store } from '../model/resources/store.ts'
 import type { NamespaceQueues } from './namespace-queues.ts'
 
 /**

@@ -1,3 +1,5 @@
+// Error codes and statuses of a namespace's data plane: 410 `Gone`, `TooManyRequests`.
+
 /** An error answer of a namespace's data plane: `{ error: { code, message } }` (Azure.Core). */
 export class NamespaceError extends Error {
   readonly status: number

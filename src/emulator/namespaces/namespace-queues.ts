@@ -1,10 +1,12 @@
-import type { Clock } from '../model/clock.ts'
-import { compileFilter } from '../model/filters.ts'
-import type { JsonObject } from '../model/json-object.ts'
-import type { NamespaceTopic, QueueSubscription } from '../model/namespace.ts'
-import type { NamespaceStore } from '../model/namespace-store.ts'
-import type { PendingBound } from '../model/pending-bound.ts'
-import { createSettledWaiters } from '../model/settled-waiters.ts'
+// Queues per Queue event subscription: defaults, time to live, retention, dead-letter fields.
+
+import { compileFilter } from '../model/events/filters.ts'
+import type { JsonObject } from '../model/events/json-object.ts'
+import type { NamespaceTopic, QueueSubscription } from '../model/resources/namespace.ts'
+import type { NamespaceStore } from '../model/resources/namespace-store.ts'
+import type { Clock } from '../model/time/clock.ts'
+import type { PendingBound } from '../model/time/pending-bound.ts'
+import { createSettledWaiters } from '../model/time/settled-waiters.ts'
 import { createDeadLetterBox, type DeadLetterBoxOptions } from '../records/dead-letter-box.ts'
 import type { Journal, JournalEntry } from '../state/journal.ts'
 import {

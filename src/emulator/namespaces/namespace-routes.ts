@@ -1,8 +1,9 @@
+// Pull delivery URLs: publish, receive; `maxEvents` 1-100, `maxWaitTime` 10-120, `x-ms-error-code`.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { codeOf } from '../../support/error-code.ts'
-import type { NamespaceTopic } from '../model/namespace.ts'
-import { type NamespaceStore, namespaceNamed } from '../model/namespace-store.ts'
-import { statusName } from '../model/status-name.ts'
+import { codeOf } from '../../support/process/error-code.ts'
+import { statusName } from '../model/events/status-name.ts'
+import type { NamespaceTopic } from '../model/resources/namespace.ts'
+import { type NamespaceStore, namespaceNamed } from '../model/resources/namespace-store.ts'
 import { type RecordingOptions, recordRequests } from '../server/recording.ts'
 import { authorizeNamespaceCall, type DataAction, type NamespaceAccess } from './authorize-namespace-call.ts'
 import {

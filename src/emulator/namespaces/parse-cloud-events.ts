@@ -1,8 +1,9 @@
+// What a namespace topic accepts: 1 MiB, 1,000 events, content types, required attributes.
 import type { IncomingHttpHeaders } from 'node:http'
-import { isRecord } from '../../support/is-record.ts'
-import { readJson } from '../../support/json-text.ts'
-import type { JsonObject } from '../model/json-object.ts'
-import { binaryAttributes, nestsTooDeeply } from '../model/published-cloud-event.ts'
+import { isRecord } from '../../support/text/is-record.ts'
+import { readJson } from '../../support/text/json-text.ts'
+import type { JsonObject } from '../model/events/json-object.ts'
+import { binaryAttributes, nestsTooDeeply } from '../model/events/published-cloud-event.ts'
 import { badRequest, forbidden } from './namespace-error.ts'
 
 /** Bounds of a publish request (Event Grid namespaces: quotas). */

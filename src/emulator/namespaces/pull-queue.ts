@@ -1,7 +1,8 @@
+// Event locks and lock tokens: expiry, release delay, reject, delivery count, `TimeToLiveExceeded`.
 import { randomBytes } from 'node:crypto'
-import type { CancelTimer, Clock } from '../model/clock.ts'
-import type { JsonObject } from '../model/json-object.ts'
-import type { Hold } from '../model/pending-bound.ts'
+import type { JsonObject } from '../model/events/json-object.ts'
+import type { CancelTimer, Clock } from '../model/time/clock.ts'
+import type { Hold } from '../model/time/pending-bound.ts'
 import { createReceiveWaits } from './receive-waits.ts'
 
 /** The settings of a Queue event subscription that decide how its events are handed out. */

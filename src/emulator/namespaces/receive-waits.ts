@@ -1,4 +1,5 @@
-import type { Clock } from '../model/clock.ts'
+// Receives that wait for an event (long polling), oldest first.
+import type { Clock } from '../model/time/clock.ts'
 
 /** The receives that wait for an event, oldest first. */
 export function createReceiveWaits<Taken>(clock: Clock) {

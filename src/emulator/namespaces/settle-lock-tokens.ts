@@ -1,5 +1,6 @@
-import { readJson } from '../../support/json-text.ts'
-import { ownField } from '../model/json-object.ts'
+// Acknowledge, release, reject, renewLock: 1,000 tokens, `releaseDelayInSeconds`, data plane api-versions.
+import { readJson } from '../../support/text/json-text.ts'
+import { ownField } from '../model/events/json-object.ts'
 import { badRequest } from './namespace-error.ts'
 import type { PullQueue, SettleOutcome } from './pull-queue.ts'
 

@@ -1,6 +1,7 @@
-import { type AcceptedEvent, eventId, eventSubject, eventType } from '../model/accepted-event.ts'
-import type { GiveUpReason } from '../model/delivery-outcome.ts'
-import type { EventSubscription, InputSchema } from '../model/model.ts'
+// Events remembered for the page: 300 events, 10 attempts, 16 KiB body, their states.
+import { type AcceptedEvent, eventId, eventSubject, eventType } from '../model/events/accepted-event.ts'
+import type { GiveUpReason } from '../model/events/delivery-outcome.ts'
+import type { EventSubscription, InputSchema } from '../model/resources/model.ts'
 import type { EventWatcher } from '../records/event-watcher.ts'
 import type { DeliveryRecord } from '../records/record-types.ts'
 import type { Figures } from './figures.ts'

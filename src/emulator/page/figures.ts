@@ -1,3 +1,5 @@
+// Page's counts and plots: published, delivered, failed per second, median, p95, 120 seconds.
+
 /**
  * What is counted. `failed` counts attempts of push delivery, the others events of push and pull delivery: one published
  * event may be delivered to several subscriptions.

@@ -1,9 +1,10 @@
+// Data the page shows: at most 200 topics and subscriptions, last handshakes, queues.
 import type { DeliveryEngine } from '../delivery/delivery-engine.ts'
 import type { Directory } from '../entra/directory.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
-import type { Clock } from '../model/clock.ts'
-import type { NamespaceStore } from '../model/namespace-store.ts'
-import type { Store } from '../model/store.ts'
+import type { NamespaceStore } from '../model/resources/namespace-store.ts'
+import type { Store } from '../model/resources/store.ts'
+import type { Clock } from '../model/time/clock.ts'
 import type { NamespaceQueues } from '../namespaces/namespace-queues.ts'
 import type { HandshakeRecord, Records } from '../records/record-types.ts'
 import type { EventTrail } from './event-trail.ts'

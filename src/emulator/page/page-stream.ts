@@ -1,3 +1,4 @@
+// Live updates to browsers: at most 16, every 250 ms, slow browsers, Server-Sent Events.
 import type { TrailedEvent } from './event-trail.ts'
 import type { PageModel } from './page-model.ts'
 import { viewEvent } from './page-view.ts'

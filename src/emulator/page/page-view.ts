@@ -1,14 +1,15 @@
-import { cut } from '../../support/text.ts'
-import { deadLetterDestinationOf } from '../delivery/dead-letter.ts'
-import { batchingOf, deliverySchemaOf, shownUrl, webhookOf } from '../delivery/delivery-request.ts'
+// What the page shows of topics, subscriptions and events; filters in words, hidden secrets.
+import { cut } from '../../support/text/text.ts'
+import { deadLetterDestinationOf } from '../delivery/queue/dead-letter.ts'
+import { batchingOf, deliverySchemaOf, shownUrl, webhookOf } from '../delivery/send/delivery-request.ts'
 import {
   type DeliveryAttributeMapping,
   destinationOf,
   type EventSubscription,
   type SubscriptionFilter,
-} from '../model/model.ts'
-import type { NamespaceTopic, QueueSubscription } from '../model/namespace.ts'
-import type { DomainTopic, Publishable } from '../model/resource.ts'
+} from '../model/resources/model.ts'
+import type { NamespaceTopic, QueueSubscription } from '../model/resources/namespace.ts'
+import type { DomainTopic, Publishable } from '../model/resources/resource.ts'
 import type { QueueFigures } from '../namespaces/pull-queue.ts'
 import type { DeliveryRecord, HandshakeRecord } from '../records/record-types.ts'
 import type { Fate, TrailedEvent } from './event-trail.ts'

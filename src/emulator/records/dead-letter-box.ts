@@ -1,8 +1,9 @@
+// Writing dead-letters: 5-minute delay and retry, dropped after 4 hours, blob path.
 import { randomUUID } from 'node:crypto'
-import type { CancelTimer, Clock } from '../model/clock.ts'
-import { DueQueue } from '../model/due-queue.ts'
-import type { JsonObject } from '../model/json-object.ts'
-import type { DeadLetterDestination } from '../model/model.ts'
+import type { JsonObject } from '../model/events/json-object.ts'
+import type { DeadLetterDestination } from '../model/resources/model.ts'
+import type { CancelTimer, Clock } from '../model/time/clock.ts'
+import { DueQueue } from '../model/time/due-queue.ts'
 import type { Records } from './record-types.ts'
 
 /** Where dead-lettered events are written: a blob container, or something like one. */

@@ -1,6 +1,7 @@
-import type { AcceptedEvent } from '../model/accepted-event.ts'
-import type { GiveUpReason } from '../model/delivery-outcome.ts'
-import type { EventSubscription } from '../model/model.ts'
+// Interface of an observer of events: accepted, queued, tried, given up, dead-lettered.
+import type { AcceptedEvent } from '../model/events/accepted-event.ts'
+import type { GiveUpReason } from '../model/events/delivery-outcome.ts'
+import type { EventSubscription } from '../model/resources/model.ts'
 import type { DeliveryRecord } from './record-types.ts'
 
 /** Observes events on their way, as the page does. Called synchronously and in order; must be fast and never throw. */

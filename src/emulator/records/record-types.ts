@@ -1,3 +1,4 @@
+// Fields of the records of requests, deliveries, handshakes, dead-letters, warnings.
 import type { RecordRing } from './records.ts'
 
 /** A call that the emulator answered. */

@@ -1,3 +1,5 @@
+// How many records of a kind are kept (10,000 of each), longest recorded body (16,384), `waitFor`, `filter`.
+
 /** The maximum number of records in a ring; a new record replaces the oldest. */
 export const recordLimit = 10_000
 

@@ -1,5 +1,7 @@
-import { suggestName } from '../../support/nearest-name.ts'
-import { checkNames } from '../../support/option-checks.ts'
+// Injected failures (`failNext`): routes, `times`, `status`, `delayMs`, `drop`, checks of a fault.
+
+import { checkNames } from '../../support/process/option-checks.ts'
+import { suggestName } from '../../support/text/nearest-name.ts'
 
 const routes = ['arm', 'entra', 'topic', 'namespace', 'delivery', 'operation'] as const
 

@@ -1,6 +1,7 @@
+// Record of each incoming request, credentials redacted; injected faults applied to it.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { pause } from '../../support/clock.ts'
-import type { Clock } from '../model/clock.ts'
+import { pause } from '../../support/time/clock.ts'
+import type { Clock } from '../model/time/clock.ts'
 import type { Records, RequestRecord } from '../records/record-types.ts'
 import { recordedBodyLimit } from '../records/records.ts'
 import type { Fault, Faults } from './faults.ts'

@@ -1,13 +1,14 @@
+// Https and http ports: TLS by host name, 4 MiB body, https-only paths.
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import fastify from 'fastify'
-import { type ClosableServer, closable } from '../../support/closable-server.ts'
-import { type CertificateAuthority, loopbackHosts } from './certificates.ts'
-import { addConnectProxy, pathOfHost, topicOfHost } from './connect-proxy.ts'
-import type { IngressFront } from './ingress-front.ts'
+import { type ClosableServer, closable } from '../../support/net/closable-server.ts'
+import { type CertificateAuthority, loopbackHosts } from './tls/certificates.ts'
+import { addConnectProxy, pathOfHost, topicOfHost } from './tls/connect-proxy.ts'
+import type { IngressFront } from './tls/ingress-front.ts'
 import {
   answerClientError,
   type ConnectionLimits,

@@ -1,3 +1,4 @@
+// Connection limits (4096) and time-outs; answers 400, 403, 405, 408, 417, 500 outside routes.
 import { type Server as HttpServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
 import type { Duplex } from 'node:stream'

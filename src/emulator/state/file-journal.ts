@@ -1,4 +1,5 @@
-import type { AcceptedEvent } from '../model/accepted-event.ts'
+// Undelivered events saved in the state file; attempt results written after 50 ms.
+import type { AcceptedEvent } from '../model/events/accepted-event.ts'
 import type { Journal, TryState } from './journal.ts'
 import type { StateFile } from './state-file.ts'
 

@@ -1,5 +1,6 @@
-import type { AcceptedEvent } from '../model/accepted-event.ts'
-import type { DeliveryOutcome, GiveUpReason } from '../model/delivery-outcome.ts'
+// Interface for saving pending events: accepted, tried, settled; none in memory.
+import type { AcceptedEvent } from '../model/events/accepted-event.ts'
+import type { DeliveryOutcome, GiveUpReason } from '../model/events/delivery-outcome.ts'
 
 /**
  * The delivery attempts of an event for one subscription. Times are milliseconds since 1970 by the emulator's clock.

@@ -1,3 +1,4 @@
+// Keys, secrets and resources as texts, in memory or in the state file.
 import type { StateFile } from './state-file.ts'
 
 /** Persisted texts, by kind and id. */

@@ -1,3 +1,4 @@
+// SQLite state file: tables, format version, lock, "in use", "damaged", "disk is full" messages.
 import { closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'

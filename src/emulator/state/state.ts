@@ -1,6 +1,7 @@
-import type { Shelves } from '../model/collection.ts'
-import { createNamespaceStore, type NamespaceStore } from '../model/namespace-store.ts'
-import { createStore, type Store } from '../model/store.ts'
+// State in memory or in a file: opening, freezing before the end, closing.
+import type { Shelves } from '../model/resources/collection.ts'
+import { createNamespaceStore, type NamespaceStore } from '../model/resources/namespace-store.ts'
+import { createStore, type Store } from '../model/resources/store.ts'
 import { createFileJournal } from './file-journal.ts'
 import { type Journal, noJournal } from './journal.ts'
 import { createPersistedValues, type PersistedValues, valuesInMemory } from './persisted-values.ts'

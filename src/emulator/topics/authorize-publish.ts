@@ -1,6 +1,7 @@
-import { isSameText } from '../../support/same-text.ts'
+// Who may publish: `aeg-sas-key`, SAS token, bearer token, `disableLocalAuth`; refusal texts.
+import { isSameText } from '../../support/text/same-text.ts'
 import type { TokenVerdict } from '../entra/token-issuer.ts'
-import type { Publishable } from '../model/resource.ts'
+import type { Publishable } from '../model/resources/resource.ts'
 import { unauthorized } from './publish-fault.ts'
 import { type SasProblem, sasProblem } from './sas-token.ts'
 

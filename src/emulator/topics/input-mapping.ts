@@ -1,8 +1,9 @@
-import type { EventGridEvent } from '../model/accepted-event.ts'
-import { preciseTime } from '../model/event-grid-time.ts'
-import { fieldAt, type JsonObject } from '../model/json-object.ts'
-import type { MappedField } from '../model/model.ts'
-import type { Publishable } from '../model/resource.ts'
+// Custom schema event to Event Grid event: `inputSchemaMapping`, default values, missing id or time.
+import type { EventGridEvent } from '../model/events/accepted-event.ts'
+import { preciseTime } from '../model/events/event-grid-time.ts'
+import { fieldAt, type JsonObject } from '../model/events/json-object.ts'
+import type { MappedField } from '../model/resources/model.ts'
+import type { Publishable } from '../model/resources/resource.ts'
 
 /**
  * Makes an Event Grid event of an event in a custom schema: from the mapped fields or the mapping's defaults, or

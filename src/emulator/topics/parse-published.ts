@@ -1,8 +1,9 @@
+// Publish limits: 1,049,600 bytes per event, 1,536,000 per request, 5,000 events; content types.
 import type { IncomingHttpHeaders } from 'node:http'
-import { type AcceptedEvent, schemaNames } from '../model/accepted-event.ts'
-import type { JsonObject } from '../model/json-object.ts'
-import { binaryAttributes, nestsTooDeeply } from '../model/published-cloud-event.ts'
-import type { Publishable } from '../model/resource.ts'
+import { type AcceptedEvent, schemaNames } from '../model/events/accepted-event.ts'
+import type { JsonObject } from '../model/events/json-object.ts'
+import { binaryAttributes, nestsTooDeeply } from '../model/events/published-cloud-event.ts'
+import type { Publishable } from '../model/resources/resource.ts'
 import { invalidInput, tooLarge, tooManyEvents, unsupportedMediaType } from './publish-fault.ts'
 import { checkPublishedEvent, notConforming, tokenOf } from './published-event.ts'
 

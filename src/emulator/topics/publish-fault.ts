@@ -1,4 +1,5 @@
-import { dotNetTime } from '../model/event-grid-time.ts'
+// Error body, codes and texts of refused publishing: 401, 403, 413, 415, 429.
+import { dotNetTime } from '../model/events/event-grid-time.ts'
 
 /** A refusal of a publish request, in the words of Event Grid's data plane, without the ` Report ...` tail. */
 export class PublishFault extends Error {

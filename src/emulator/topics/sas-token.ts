@@ -1,5 +1,6 @@
+// Check of a SAS token: `r`, `e`, `s`, signature, expiry formats, resource.
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { parseDotNetTime } from '../model/event-grid-time.ts'
+import { parseDotNetTime } from '../model/events/event-grid-time.ts'
 
 export type SasProblem = 'format' | 'signature' | 'expired' | 'resource'
 

@@ -1,5 +1,6 @@
-import type { AcceptedEvent, SourcedEvents } from '../model/accepted-event.ts'
-import type { Domain, Publishable } from '../model/resource.ts'
+// Which domain topic an event belongs to: name or id, by source or topic.
+import type { AcceptedEvent, SourcedEvents } from '../model/events/accepted-event.ts'
+import type { Domain, Publishable } from '../model/resources/resource.ts'
 
 /**
  * The id of the domain topic that a text names: the name alone, or the resource id. Undefined for any other text, an

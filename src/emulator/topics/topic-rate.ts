@@ -1,4 +1,5 @@
-import type { Clock } from '../model/clock.ts'
+// Throttling of a topic: 5,000 events or 5 MiB per second, 64 KB steps.
+import type { Clock } from '../model/time/clock.ts'
 
 /** The limits of a custom topic per second; an event counts once per 64 KB (Event Grid: quotas-limits). */
 export const topicRate = { events: 5000, bytes: 5 * 1024 * 1024, step: 64 * 1024 } as const

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseArmPath, parseArmScope } from '../../../src/emulator/arm/path.ts'
+import { parseArmPath, parseArmScope } from '../../../src/emulator/arm/call/path.ts'
 
 const group = '/subscriptions/1/resourceGroups/rg'
 const topic = `${group}/providers/Microsoft.EventGrid/topics/t`

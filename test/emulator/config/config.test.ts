@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { EmulatorConfigError, type ParsedConfig, parseConfig } from '../../../src/emulator/config/config.ts'
 import { configSchema } from '../../../src/emulator/config/config-schema.ts'
 import { type EventGridEmulatorOptions, emulatorDefaults } from '../../../src/emulator/index.ts'
-import { createCertificateAuthority } from '../../../src/emulator/server/certificates.ts'
+import { createCertificateAuthority } from '../../../src/emulator/server/tls/certificates.ts'
 
 const { certificate } = createCertificateAuthority()
 const files: Readonly<Record<string, string>> = { 'ca.pem': certificate, 'letter.txt': 'Dear reader' }

@@ -1,6 +1,6 @@
 import { type BlobItem, BlobServiceClient, type ContainerClient } from '@azure/storage-blob'
 import { describe, expect, it } from 'vitest'
-import { createBlobDeadLetterStore } from '../../../src/emulator/delivery/blob-dead-letter-store.ts'
+import { createBlobDeadLetterStore } from '../../../src/emulator/delivery/send/blob-dead-letter-store.ts'
 import { cloudEvent, openEventGrid, publish } from '../event-grid.ts'
 import { startAzurite } from './azurite.ts'
 

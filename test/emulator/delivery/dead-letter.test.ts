@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { EventSubscriptionProperties } from '../../../src/emulator/model/model.ts'
+import type { EventSubscriptionProperties } from '../../../src/emulator/model/resources/model.ts'
 import type { DeadLetterStore } from '../../../src/emulator/records/dead-letter-box.ts'
 import { deadLetterPath } from '../../../src/emulator/records/dead-letter-box.ts'
 import { cloudEvent, type EventGridOptions, gridEvent, openEventGrid, publish } from '../event-grid.ts'

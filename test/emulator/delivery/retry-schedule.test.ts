@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { decideRetry, documentedRetryDelays, jitter, outcomeOf } from '../../../src/emulator/delivery/retry-schedule.ts'
+import {
+  decideRetry,
+  documentedRetryDelays,
+  jitter,
+  outcomeOf,
+} from '../../../src/emulator/delivery/queue/retry-schedule.ts'
 
 const seconds = (decision: ReturnType<typeof decideRetry>) =>
   'delayMs' in decision ? decision.delayMs / 1000 : decision

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createOperations } from '../../../src/emulator/arm/operations.ts'
-import { createProvisioning } from '../../../src/emulator/arm/provisioning.ts'
+import { createOperations } from '../../../src/emulator/arm/subscriptions/operations.ts'
+import { createProvisioning } from '../../../src/emulator/arm/subscriptions/provisioning.ts'
 import { cloudEvent, openEventGrid, publish } from '../event-grid.ts'
 
 const counts = (grid: Awaited<ReturnType<typeof openEventGrid>>) =>

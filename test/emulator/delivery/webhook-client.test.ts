@@ -1,7 +1,7 @@
 import 'reflect-metadata'
 import { SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509'
 import { describe, expect, it } from 'vitest'
-import { createCertificateAuthority } from '../../../src/emulator/server/certificates.ts'
+import { createCertificateAuthority } from '../../../src/emulator/server/tls/certificates.ts'
 import { cloudEvent, type EventGridOptions, openEventGrid, publish } from '../event-grid.ts'
 
 const authority = createCertificateAuthority()

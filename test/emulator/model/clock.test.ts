@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ManualClock, realClock } from '../../../src/emulator/model/clock.ts'
+import { ManualClock, realClock } from '../../../src/emulator/model/time/clock.ts'
 
 it('fires timers in the order of their time, each at its time, also those set on the way', async () => {
   const clock = new ManualClock(1000)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { canConvert, deliveredForm } from '../../../src/emulator/model/convert-schema.ts'
-import type { DeliverySchema, InputSchema } from '../../../src/emulator/model/model.ts'
+import { canConvert, deliveredForm } from '../../../src/emulator/model/events/convert-schema.ts'
+import type { DeliverySchema, InputSchema } from '../../../src/emulator/model/resources/model.ts'
 
 const grid = 'EventGridSchema'
 const cloud = 'CloudEventSchemaV1_0'

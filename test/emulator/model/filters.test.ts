@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { AcceptedEvent } from '../../../src/emulator/model/accepted-event.ts'
-import { compileFilter } from '../../../src/emulator/model/filters.ts'
-import type { AdvancedFilter, SubscriptionFilter } from '../../../src/emulator/model/model.ts'
+import type { AcceptedEvent } from '../../../src/emulator/model/events/accepted-event.ts'
+import { compileFilter } from '../../../src/emulator/model/events/filters.ts'
+import type { AdvancedFilter, SubscriptionFilter } from '../../../src/emulator/model/resources/model.ts'
 
 const eventGridEvent: AcceptedEvent = {
   schema: 'EventGridSchema',

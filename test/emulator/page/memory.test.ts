@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { AcceptedEvent } from '../../../src/emulator/model/accepted-event.ts'
-import type { EventSubscription } from '../../../src/emulator/model/model.ts'
+import type { AcceptedEvent } from '../../../src/emulator/model/events/accepted-event.ts'
+import type { EventSubscription } from '../../../src/emulator/model/resources/model.ts'
 import { createEventTrail, fateLimit } from '../../../src/emulator/page/event-trail.ts'
 import { createFigures, percentile, secondsRemembered } from '../../../src/emulator/page/figures.ts'
 import { createPageStream, type PageStreamOptions } from '../../../src/emulator/page/page-stream.ts'

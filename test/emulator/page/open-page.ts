@@ -1,7 +1,7 @@
 import { type ConsoleMessage, errors, type Page, type Request } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
 import type { EventGridEmulator, EventGridEmulatorOptions } from '../../../src/emulator/index.ts'
-import { ManualClock } from '../../../src/emulator/model/clock.ts'
+import { ManualClock } from '../../../src/emulator/model/time/clock.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 import { type Subscriber, startSubscriber } from '../subscriber.ts'
 

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { createCertificateAuthority } from '../../../src/emulator/server/certificates.ts'
-import { derInteger, derObjectId, derTime } from '../../../src/emulator/server/der.ts'
+import { createCertificateAuthority } from '../../../src/emulator/server/tls/certificates.ts'
+import { derInteger, derObjectId, derTime } from '../../../src/emulator/server/tls/der.ts'
 
 it('issues certificates for names and addresses that its own certificate verifies', () => {
   const authority = createCertificateAuthority()

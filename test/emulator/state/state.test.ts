@@ -374,7 +374,7 @@ describe('a state file', () => {
   it('that cannot be written at the start is not called damaged', async () => {
     const file = stateFile()
     const command = 'ulimit -f 20; exec "$0" --disable-warning=ExperimentalWarning "$@"'
-    const main = join(import.meta.dirname, '../../../src/cli/main.ts')
+    const main = join(import.meta.dirname, '../../../src/sidecar/cli/main.ts')
     const ports = ['--port', '0', '--http-port', '0']
     const emulate = spawn('sh', ['-c', command, process.execPath, main, 'emulate', ...ports, '--state', file])
     onTestFinished(() => void emulate.kill())

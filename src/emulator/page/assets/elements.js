@@ -1,3 +1,5 @@
+// Elements of the page, numbers, times and durations in words.
+
 /**
  * Makes an element. Texts become text nodes and nothing else, so whatever an event holds is shown and never read as markup.
  * @param {string} name

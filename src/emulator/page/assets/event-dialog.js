@@ -1,3 +1,4 @@
+// The dialog of one event: attempts, body, curl.
 import {
   byId,
   countOf,

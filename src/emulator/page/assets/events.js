@@ -1,3 +1,4 @@
+// The table of events, its search and filters.
 import { byId, countOf, element, lastPart, timeOf } from './elements.js'
 import { fateElement, fateText } from './fates.js'
 

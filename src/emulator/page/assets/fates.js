@@ -1,3 +1,4 @@
+// The state of an event in words, and its colour.
 import { durationOf, element } from './elements.js'
 
 const reasons = {

@@ -1,3 +1,4 @@
+// The start of the page: its parts, the live stream.
 import { byId, countOf } from './elements.js'
 import { createEventDialog } from './event-dialog.js'
 import { createEventTable } from './events.js'

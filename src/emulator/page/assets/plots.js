@@ -1,3 +1,4 @@
+// The plots of counts and times.
 import { byId, countOf, element, timeOf } from './elements.js'
 
 const namespace = 'http://www.w3.org/2000/svg'

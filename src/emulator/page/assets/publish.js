@@ -1,3 +1,4 @@
+// The form that publishes an event.
 import { byId, element, postJson } from './elements.js'
 
 /** The form that publishes an event. The page never sees a topic's key: the emulator adds it. */

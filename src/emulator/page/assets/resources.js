@@ -1,3 +1,4 @@
+// Topics, event subscriptions and queues: lists and dialogs.
 import { byId, countOf, dayAndTimeOf, descriptionList, element, lastPart, schemaNames } from './elements.js'
 import { toneOf } from './fates.js'
 

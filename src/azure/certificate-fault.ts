@@ -1,0 +1,24 @@
+// Advice for TLS certificate errors: expired, wrong host, not trusted, emulator restarted.
+import { isEmulator } from './emulator-fix.ts'
+
+/**
+ * What to do about an error with the certificate of the server at a URL, by Node's or OpenSSL's code; `undefined` for any
+ * other error. A retry does not help.
+ */
+export function certificateRemedy(code: string | undefined = '', url = ''): string | undefined {
+  if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
+    return "its certificate is out of date: renew it, unless this machine's clock is wrong"
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return 'its certificate is for another host: check the name in the endpoint'
+  if (!/CERT|SIGNATURE|SELF_SIGNED|ISSUER/.test(code)) return undefined
+  if (isEmulator(url))
+    return (
+      'its certificate is not trusted: an emulator that is started anew has another one. run --emulator takes it over in a ' +
+      'moment: try again. Start any other process anew, or start emulate with --state FILE, where it keeps its certificate; ' +
+      'without --emulator set endpoints.ca or NODE_EXTRA_CA_CERTS to its certificate authority'
+    )
+  return (
+    'its certificate is not trusted: set endpoints.ca, or NODE_EXTRA_CA_CERTS (which Node reads at ' +
+    'its start: start this process anew), to the authority that issued it'
+  )
+}

@@ -1,0 +1,135 @@
+// Why Entra gave no token: AADSTS codes, retry or CREDENTIALS_REJECTED, the advice.
+import { isRestError } from '@azure/core-rest-pipeline'
+import { emulatorRemedy } from '../core/endpoints.ts'
+import { BindingError } from '../core/errors.ts'
+import type { CredentialMetadata } from '../metadata/typed/metadata.ts'
+import { isRecord } from '../support/text/is-record.ts'
+import { readJson } from '../support/text/json-text.ts'
+import { shellWord } from '../support/text/text.ts'
+import { certificateRemedy } from './certificate-fault.ts'
+import { emulatorFixes, fixFor, silentEmulatorFix } from './emulator-fix.ts'
+import { NoTokenError } from './no-token.ts'
+
+/** How a request to Entra went. */
+export interface Exchange {
+  /** Absent where it was not answered. */
+  readonly status?: number
+  /** The body of an error. */
+  readonly body?: string | undefined
+  readonly retryAfterMs?: number | undefined
+  /** Why it was not answered. */
+  readonly code?: string | undefined
+}
+
+export interface TokenFailureContext {
+  readonly metadata: CredentialMetadata
+  readonly authorityHost: string
+  /** The ids are those of an emulator, and Azure is asked. */
+  readonly hasEmulatorIds: boolean
+  readonly show: (text: string) => string
+}
+
+/** Entra's own codes for a fault of its own (Microsoft identity platform: error codes). */
+const passingCodes = new Set(['AADSTS90033', 'AADSTS90055', 'AADSTS90006', 'AADSTS50196', 'AADSTS90012'])
+
+/**
+ * Judges why no token came, from what was thrown and how the last exchange with Entra went: refused for good (a
+ * BindingError), or not able to tell.
+ */
+export function judgeTokenFailure(
+  error: unknown,
+  exchange: Exchange | undefined,
+  context: TokenFailureContext,
+): BindingError | NoTokenError {
+  if (error instanceof BindingError) return error
+  const { metadata, authorityHost, hasEmulatorIds, show } = context
+  const hint = hasEmulatorIds ? `; ${emulatorRemedy}` : ''
+  const message = error instanceof Error ? error.message : 'an unknown error'
+  const said = exchange?.body?.slice(0, 10_000) || message
+  const aadsts = /\bAADSTS\d{3,9}\b/.exec(said)?.[0]
+
+  if (isUnavailable(error, exchange, aadsts, metadata.kind)) {
+    const why =
+      exchange?.status === undefined
+        ? (exchange?.code ?? (isRestError(error) ? error.code : aadsts) ?? 'no answer')
+        : `it answered ${exchange.status}${aadsts ? `, ${aadsts}` : ''}`
+    const from = metadata.kind === 'host' ? "the host's credential" : authorityHost
+    // Not as the fix: with one there is no other attempt.
+    const silent = silentEmulatorFix(why, authorityHost)
+    return new NoTokenError(`no token from ${from}: ${show(why)}${silent === undefined ? '' : `; ${silent}`}${hint}`, {
+      fix: certificateRemedy(why, authorityHost),
+      retryAfterMs: exchange?.retryAfterMs,
+    })
+  }
+
+  const description = describeBody(said) ?? message
+  return new BindingError('CREDENTIALS_REJECTED', {
+    what: `no token for ${subject(metadata)}: ${show(description)}`,
+    fix: `${fixFor(authorityHost, emulatorFixes.client, remedy(metadata, aadsts))}${hint}`,
+    details: {
+      ...(aadsts && { entraCode: aadsts }),
+      ...(exchange?.status !== undefined && { status: exchange.status }),
+    },
+  })
+}
+
+function isUnavailable(
+  error: unknown,
+  exchange: Exchange | undefined,
+  aadsts: string | undefined,
+  kind: CredentialMetadata['kind'],
+): boolean {
+  // The chain asks many places, most of which are expected not to answer: the last of them says nothing about the others.
+  if (kind === 'default' && !(isRestError(error) && error.code === 'ETIMEDOUT')) return false
+  if (aadsts !== undefined && passingCodes.has(aadsts)) return true
+  // A host's credential asks Entra out of our sight; MSAL's word for a connection that failed is all that is left of it.
+  if (exchange === undefined && error instanceof Error && /^network_error\b/.test(error.message)) return true
+  if (exchange === undefined) return isRestError(error) && (error.statusCode === undefined || error.statusCode >= 500)
+  if (exchange.status === undefined) return true
+  // An answer of 200 without a token comes from something between us and Entra.
+  return exchange.status < 400 || exchange.status === 408 || exchange.status === 429 || exchange.status >= 500
+}
+
+function describeBody(body: string): string | undefined {
+  const answer = readJson(body)
+  const description = isRecord(answer) ? answer.error_description : undefined
+  // What follows are trace ids and the time.
+  return typeof description === 'string' ? description.split(/\r?\n|Trace ID:/, 1)[0]?.trimEnd() : undefined
+}
+
+function subject(metadata: CredentialMetadata): string {
+  const client = 'clientId' in metadata && metadata.clientId ? `client ${metadata.clientId}` : undefined
+  const tenant = 'tenantId' in metadata && metadata.tenantId ? `tenant ${metadata.tenantId}` : undefined
+  const named = [client, tenant].filter((part) => part !== undefined).join(' of ')
+  return named === '' ? `azureCredential ${metadata.kind}` : named
+}
+
+/** Without `--append`, az deletes all other secrets of the client. */
+const addSecret = (clientId: string) =>
+  `az ad app credential reset --id ${shellWord(clientId)} --append --query password --output tsv`
+
+function remedy(metadata: CredentialMetadata, aadsts: string | undefined): string {
+  switch (metadata.kind) {
+    case 'clientSecret':
+      if (aadsts === 'AADSTS7000215') {
+        return `clientSecret is wrong: use the secret's value, not its id, or make one with: ${addSecret(metadata.clientId)}`
+      }
+      if (aadsts === 'AADSTS7000222') {
+        return `clientSecret has expired: make one with: ${addSecret(metadata.clientId)}`
+      }
+      if (aadsts === 'AADSTS700016') return 'there is no such client in the tenant: check clientId and tenantId'
+      if (aadsts === 'AADSTS90002' || aadsts === 'AADSTS900023')
+        return 'there is no such tenant: check tenantId and azureEnvironment'
+      return 'check tenantId, clientId, clientSecret and azureEnvironment'
+    case 'managedIdentity':
+      return 'run where Azure gives an identity, assign it there, and check clientId if it is a user-assigned one'
+    case 'workloadIdentity':
+      return 'check that the pod uses workload identity, and the federated credential of the client'
+    case 'cli':
+      return `sign in with: az login${metadata.tenantId ? ` --tenant ${metadata.tenantId}` : ''}`
+    case 'default':
+      return 'give the process one of the identities that DefaultAzureCredential looks for, or set azureCredential'
+    case 'host':
+      return 'check the credential that the host handed over as the option credential'
+  }
+}

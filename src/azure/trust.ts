@@ -1,0 +1,57 @@
+// Custom certificate authority (`endpoints.ca`) for Azure's SDK clients, behind a proxy too.
+import { Agent } from 'node:https'
+// Imported as a whole: an older Node has no getCACertificates, and must get as far as the error that says it is too old.
+import tls, { type SecureContext } from 'node:tls'
+import type { PipelinePolicy, PipelineRequest } from '@azure/core-rest-pipeline'
+import type { Endpoints } from '../core/endpoints.ts'
+
+/** A process needs one context; a test needs one for each emulator. */
+const maxContexts = 8
+const contexts = new Map<string, SecureContext>()
+const agents = new WeakMap<SecureContext, Agent>()
+
+/**
+ * The policies, for each retry, that make a client of the Azure SDKs trust `endpoints.ca`, also through a proxy. Without a `ca`
+ * the list is empty. Connections are shared by all clients with the same `ca`.
+ */
+export function trustPolicies(endpoints: Endpoints): readonly PipelinePolicy[] {
+  const secureContext = secureContextOf(endpoints)
+  if (!secureContext) return []
+  const agent = agents.get(secureContext) ?? new Agent({ keepAlive: true, secureContext })
+  agents.set(secureContext, agent)
+  const policy: PipelinePolicy = {
+    name: 'eventgrid-binding-trust',
+    sendRequest(request, next) {
+      // A managed identity is asked over plain http.
+      if (request.url.startsWith('https:')) sendBy(request, agent, secureContext)
+      return next(request)
+    },
+  }
+  return [policy]
+}
+
+/**
+ * Sends an https request by our agent. Behind a proxy of the environment the request has an agent already, which ignores the
+ * SDK's `tlsOptions`: then the request itself says what to trust.
+ */
+export function sendBy(request: PipelineRequest, agent: Agent, secureContext: SecureContext | undefined): void {
+  if (!request.agent) request.agent = agent
+  else if (secureContext) request.requestOverrides = { ...request.requestOverrides, secureContext }
+}
+
+/**
+ * The TLS context that trusts `endpoints.ca` beside Node's own certificates; `undefined` where Node's own will do. Kept,
+ * because parsing all those certificates takes 13 ms, and an agent that is given them as `ca` parses them for each
+ * connection and joins them to a text for each request.
+ */
+export function secureContextOf({ ca }: Endpoints): SecureContext | undefined {
+  if (ca === undefined) return undefined
+  const known = contexts.get(ca)
+  if (known) return known
+  // Node takes a list in place of its own and not beside it.
+  const context = tls.createSecureContext({ ca: [...tls.getCACertificates('default'), ca] })
+  const [oldest] = contexts.keys()
+  if (contexts.size >= maxContexts && oldest !== undefined) contexts.delete(oldest)
+  contexts.set(ca, context)
+  return context
+}

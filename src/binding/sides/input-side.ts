@@ -1,0 +1,95 @@
+// Push input put together: listener, delivery credentials and watch over the event subscription.
+import { deriveDeliveryCredentials } from '../../core/delivery-credential.ts'
+import type { EventHandler } from '../../core/event.ts'
+import type { ListenerAuthentication } from '../../listener/admit/check-credential.ts'
+import type { FastifyHook } from '../../listener/http/host-plugins.ts'
+import { createListener, type ListenerStatus } from '../../listener/listener.ts'
+import type { InputMetadata } from '../../metadata/typed/metadata.ts'
+import { type InputFacts, type InputHealth, judgeInput, summarise } from '../health.ts'
+import type { SubscriptionControl } from '../upkeep/subscription-control.ts'
+import { createSubscriptionKeeper } from '../upkeep/subscription-keeper.ts'
+import type { SideOptions } from './side-options.ts'
+
+/** The input side: a listener or a receiver, and its event subscription. */
+export interface InputSide {
+  /** Where the listener listens; `undefined` for pull delivery. */
+  address(): { readonly address: string; readonly port: number } | undefined
+  /** Creates or updates the event subscription: `wait` until it is provisioned, or in the `background`. */
+  start(subscription: 'wait' | 'background', signal: AbortSignal): Promise<void>
+  handlerChanged(): void
+  health(): InputHealth
+  close(): Promise<void>
+}
+
+/** Opens the listener. The event subscription comes after, by `start`: Event Grid shakes hands with a listener that is up. */
+export async function createInputSide(
+  input: InputMetadata,
+  options: SideOptions & { handler: () => EventHandler | undefined; fastify: FastifyHook | undefined },
+): Promise<InputSide> {
+  const { endpoints, logger, handler, fastify } = options
+  const { deliveryAuthentication: delivery } = input
+  const credentials = delivery.kind === 'secret' ? deriveDeliveryCredentials(delivery.sources, input) : []
+  const authentication: ListenerAuthentication = delivery.kind === 'secret' ? { kind: 'secret', credentials } : delivery
+  const deliveryCredential = credentials[0]?.value
+
+  let connecting: Promise<SubscriptionControl> | undefined
+  const connect = () => {
+    connecting ??= import('../upkeep/subscription-control.ts').then(({ connectSubscription }) =>
+      connectSubscription({ ...options, input, deliveryCredential }),
+    )
+    return connecting
+  }
+  const keeper = createSubscriptionKeeper({
+    logger,
+    replicas: input.expectedReplicas,
+    timeoutMs: input.subscriptionTimeoutMs,
+    addsCredential: deliveryCredential !== undefined,
+    handled: () => report()?.answered[200] ?? 0,
+    ...(options.clock && { clock: options.clock }),
+    upsert: async (how) => (await connect()).upsert(how),
+    inspect: async (signal) => (await connect()).inspect(signal),
+  })
+
+  let closed = false
+  let report: () => ListenerStatus | undefined = () => undefined
+  const facts = (): InputFacts => ({
+    closed,
+    listener: report(),
+    handlerAttached: handler() !== undefined,
+    subscription: keeper.state(),
+    mayBeRouted: keeper.isReady(),
+  })
+
+  const listener = await createListener({
+    ...{ input, authentication, endpoints, logger, handler, fastify },
+    health: () => summarise(facts()),
+    onForeignDelivery: () => keeper.repair(),
+    subscriptionWrittenAt() {
+      const state = keeper.state()
+      return state.state === 'provisioned' ? state.since : undefined
+    },
+  })
+  report = listener.status
+  const { address, port } = listener.address
+  logger.info('listening for handshakes and deliveries', { address, port })
+
+  return {
+    address: () => listener.address,
+    async start(subscription, signal) {
+      // What is wrong with endpoint or credential ends init, also where the event subscription comes up in the background.
+      await connect()
+      if (subscription === 'wait') return keeper.bringUp('timeout', signal)
+      // In the background only close ends the tries; the failure of each is logged by the upsert itself.
+      keeper.bringUp('forever').catch(() => {})
+    },
+    // The listener asks for the handler at each delivery.
+    handlerChanged() {},
+    health: () => judgeInput(facts(), Date.now()),
+    async close() {
+      await keeper.close()
+      await listener.drain()
+      await listener.close()
+      closed = true
+    },
+  }
+}

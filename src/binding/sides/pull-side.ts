@@ -1,0 +1,133 @@
+// Pull delivery put together: Queue subscription first, then receiver, by key or token.
+import { namespaceUrl } from '../../core/endpoints.ts'
+import type { EventHandler } from '../../core/event.ts'
+import { createQuietLog, type QuietLog } from '../../core/quiet-log.ts'
+import { createDispatcher, dispatch, loadOf, stopDispatcher, whenIdle } from '../../dispatch/dispatch.ts'
+import { readParsedEvent } from '../../dispatch/read-delivery.ts'
+import type { PullMetadata } from '../../metadata/typed/metadata.ts'
+import { createNamespaceClient } from '../../receiver/namespace-client.ts'
+import { traceClient } from '../../receiver/receive-trace.ts'
+import { createReceiver, type EventDispatch, type Receiver } from '../../receiver/receiver.ts'
+import { systemClock } from '../../support/time/clock.ts'
+import { judgePull } from '../health.ts'
+import { createSubscriptionKeeper } from '../upkeep/subscription-keeper.ts'
+import type { InputSide } from './input-side.ts'
+import type { PullControl } from './pull-control.ts'
+import { pullRemedy } from './pull-remedy.ts'
+import type { SideOptions } from './side-options.ts'
+
+/**
+ * The input side by pull delivery: no listener. With a credential, the Queue event subscription is created or updated
+ * first; with the namespace's key and endpoint alone, Azure Resource Manager is not asked.
+ *
+ * @throws BindingError where endpoint or credential can't be used
+ */
+export async function createPullSide(
+  pull: PullMetadata,
+  options: SideOptions & { readonly handler: () => EventHandler | undefined },
+): Promise<InputSide> {
+  const { endpoints, logger, handler, clock = systemClock } = options
+  const { credential, namespaceEndpoint: given } = pull
+  const control = credential && (await import('./pull-control.ts')).connectNamespace({ ...pull, credential }, options)
+  const keeper = control && createSubscriptionKeeper({ ...control, logger, clock })
+  const closing = new AbortController()
+  const handlerLog = createQuietLog({ logger, now: () => clock.elapsed(), clock })
+  let receiver: Receiver | undefined
+  let closed = false
+
+  function receive(): void {
+    const namespaceEndpoint = given ? namespaceUrl(given, endpoints) : control?.namespaceEndpoint()
+    // After close() nothing is received, and one receiver is enough.
+    if (namespaceEndpoint === undefined || receiver || closing.signal.aborted) return
+    receiver = startReceiver(pull, { ...options, namespaceEndpoint, credential: control?.credential, handlerLog })
+    const { namespaceTopic, eventSubscriptionName: eventSubscription } = pull
+    logger.info('receiving events', { namespaceTopic: namespaceTopic.id, eventSubscription })
+  }
+
+  return {
+    address: () => undefined,
+    async start(subscription, signal) {
+      if (subscription === 'wait') {
+        await keeper?.bringUp('timeout', signal)
+        receive()
+        return
+      }
+      // Where the endpoint is known, receiving does not wait for ARM.
+      if (given !== undefined) receive()
+      // In the background only close ends the attempts; each failure is logged by the upsert itself.
+      void keeper?.bringUp('forever').then(receive, () => {})
+    },
+    handlerChanged: () => receiver?.handlerAttached(),
+    health: () =>
+      judgePull({
+        closed,
+        handlerAttached: handler() !== undefined,
+        subscription: keeper?.state(),
+        receiver: receiver?.status(),
+      }),
+    async close() {
+      closing.abort()
+      await keeper?.close()
+      await receiver?.close(pull.handlerTimeoutMs)
+      handlerLog.close()
+      closed = true
+    },
+  }
+}
+
+function startReceiver(
+  pull: PullMetadata,
+  options: SideOptions & {
+    readonly handler: () => EventHandler | undefined
+    readonly namespaceEndpoint: string
+    readonly credential: PullControl['credential'] | undefined
+    readonly handlerLog: QuietLog
+  },
+): Receiver {
+  const { endpoints, logger, handler, namespaceEndpoint, credential, handlerLog, clock = systemClock } = options
+  const { namespaceTopic, eventSubscriptionName, namespaceKey: key, environment, maxConcurrency } = pull
+  const now = () => clock.elapsed()
+  const log = createQuietLog({ logger, now })
+  const authentication = key
+    ? ({ kind: 'key', key } as const)
+    : credential && ({ kind: 'entra', credential, scope: environment.topicScope } as const)
+  // The metadata was checked for one of both.
+  if (!authentication) throw new Error('pull delivery has neither a key nor a credential')
+  const at = { namespaceEndpoint, topicName: namespaceTopic.topic, eventSubscriptionName }
+  return createReceiver({
+    client: traceClient(createNamespaceClient({ ...at, authentication, endpoints }), at),
+    dispatch: createEventDispatch(pull, { handler, now, log: handlerLog, clock }),
+    lockDurationMs: pull.lockDurationSeconds === undefined ? undefined : pull.lockDurationSeconds * 1000,
+    hasHandler: () => handler() !== undefined,
+    remedy: (failure) => pullRemedy(failure, pull, namespaceEndpoint),
+    ...{ eventSubscriptionName, maxConcurrency, log, logger, clock },
+  })
+}
+
+/** The dispatcher of push. Each event is a delivery of its own, because each is settled by itself. */
+function createEventDispatch(
+  pull: PullMetadata,
+  options: Pick<Parameters<typeof createDispatcher>[0], 'handler' | 'now' | 'log' | 'clock'>,
+): EventDispatch {
+  const dispatcher = createDispatcher({ ...pull, destination: pull.namespaceTopic.topic, ...options })
+  return {
+    dispatch(events) {
+      for (const { bytes, value, metadata, redelivered, settle } of events) {
+        dispatch(dispatcher, {
+          members: [readParsedEvent(bytes, value)],
+          metadata,
+          bytes: bytes.length,
+          // Read for each event: a synchronous handler that works long must not use up the time of the events behind its own.
+          arrivedAt: options.now(),
+          redelivered,
+          settle: ([outcome = 'notTried'], onKnown) => settle(outcome, onKnown),
+        })
+      }
+    },
+    stop: () => stopDispatcher(dispatcher),
+    idle: () => whenIdle(dispatcher),
+    get running() {
+      return loadOf(dispatcher).running
+    },
+  }
+}

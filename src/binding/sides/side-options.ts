@@ -1,0 +1,11 @@
+// Options shared by input and output side: endpoints, host credential, logger, clock.
+
+import type { CredentialOptions } from '../../azure/credential.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { SteadyClock } from '../../support/time/clock.ts'
+
+export interface SideOptions extends Pick<CredentialOptions, 'endpoints' | 'hostCredential'> {
+  readonly logger: Logger
+  /** The clock of the watch over the event subscription. @default systemClock */
+  readonly clock?: SteadyClock
+}

@@ -1,0 +1,75 @@
+// Pending, provisioned or failed event subscription; at most 30 s not ready without our credential; log line "somebody
+// changed the event subscription".
+import { BindingError, messageWithoutCode } from '../../core/errors.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { SteadyClock } from '../../support/time/clock.ts'
+
+/** The state of the event subscription, as far as this binding knows. */
+export type SubscriptionState =
+  | { readonly state: 'pending' }
+  | {
+      readonly state: 'provisioned'
+      /** When our own write was provisioned, in ms since 1970; where another replica wrote it, when we found it. */
+      readonly since: number
+      /** What somebody changed since, as a sentence without a secret. */
+      readonly problem?: string
+    }
+  | { readonly state: 'failed'; readonly why: string }
+
+export interface StateRecordOptions {
+  readonly logger: Logger
+  readonly clock: SteadyClock
+  /** Whether deliveries have to bear a credential that we add to the event subscription. */
+  readonly addsCredential: boolean
+}
+
+/** Longest time to wait for our credential in the event subscription, in ms. To add it takes some seconds. */
+const maxWaitMs = 30_000
+
+/** Remembers the state of the event subscription, and whether deliveries may be routed here. Logs what others change in it. */
+export function createStateRecord({ logger, clock, addsCredential }: StateRecordOptions) {
+  let state: SubscriptionState = { state: 'pending' }
+  let isReady = !addsCredential
+  let waitsUntil = Number.POSITIVE_INFINITY
+  return {
+    current: () => state,
+    /**
+     * Whether deliveries may be routed here. Not while the event subscription delivers without our credential, as at the start of a
+     * rotation: they would be answered 503. True where it does not deliver yet, for its handshake has to reach us, and half a minute after
+     * `startWaiting` at the latest. Once true it stays so.
+     */
+    isReady: () => isReady || clock.elapsed() >= waitsUntil,
+    startWaiting(): void {
+      waitsUntil = clock.elapsed() + maxWaitMs
+    },
+    /** An upsert read the event subscription. */
+    looked(delivering: boolean): void {
+      isReady ||= !delivering
+    },
+    /** An upsert succeeded. `wroteAt` is absent where nothing had to be written. */
+    provisioned(wroteAt: number | undefined): void {
+      isReady = true
+      state = { state: 'provisioned', since: wroteAt ?? clock.now() }
+    },
+    failed(why: string): void {
+      state = { state: 'failed', why }
+    },
+    /** A poll found the event subscription, with or without a problem. */
+    found(problem: string | undefined): void {
+      const before = state.state === 'provisioned' ? state : { since: clock.now(), problem: undefined }
+      if (problem !== undefined && problem !== before.problem) {
+        logger.warn(`somebody changed the event subscription: ${problem}; it is left unchanged until the next start`)
+      }
+      if (problem === undefined && before.problem !== undefined) {
+        logger.info('the event subscription is as it was again')
+      }
+      state = { state: 'provisioned', since: before.since, ...(problem !== undefined && { problem }) }
+    },
+  }
+}
+
+/** The reason for a failure, for a state or a log line. TIMEOUT sums up all retryable attempts, not a single one. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof BindingError)) return 'an unexpected error'
+  return error.code === 'TIMEOUT' ? messageWithoutCode(error) : error.message
+}

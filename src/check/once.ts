@@ -1,8 +1,0 @@
-/** Calls a function at its first use only. Several checks share the result. */
-export function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
-  }
-}

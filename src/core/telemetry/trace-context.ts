@@ -1,0 +1,51 @@
+// `traceparent` and `tracestate`: validity, 512-character limit, conversion to and from spans.
+import { createTraceState, isSpanContextValid, type SpanContext, trace } from '@opentelemetry/api'
+
+/** The attributes of the CloudEvents extension for distributed tracing; the headers of W3C Trace Context have the same form. */
+export interface TraceContext {
+  readonly traceparent: string
+  readonly tracestate?: string
+}
+
+/** Ids of zeros are invalid (W3C Trace Context, 3.2.2). A sidecar with tracing off sends them. */
+const valid = /^(?!ff)([\da-f]{2})-((?!0{32})[\da-f]{32})-((?!0{16})[\da-f]{16})-([\da-f]{2})$/
+
+/** Longest `tracestate` that is passed on (W3C Trace Context, 3.3.1.5). */
+const maxTracestate = 512
+
+/** Printable ASCII, as a header can hold it. */
+const headerText = /^[\x20-\x7e]*$/
+
+/** The trace context that an event, its headers or its metadata bring; `undefined` where they bring none, or an invalid one. */
+export function readTraceContext({
+  traceparent,
+  tracestate,
+}: Readonly<Record<string, unknown>>): TraceContext | undefined {
+  if (typeof traceparent !== 'string' || !valid.test(traceparent)) return undefined
+  const keepsState = typeof tracestate === 'string' && tracestate !== '' && tracestate.length <= maxTracestate
+  return keepsState && headerText.test(tracestate) ? { traceparent, tracestate } : { traceparent }
+}
+
+/** The span that a trace context names, to be linked to. */
+export function remoteSpan({ traceparent, tracestate }: TraceContext): SpanContext {
+  const [, , traceId = '', spanId = '', flags = '0'] = valid.exec(traceparent) ?? []
+  return {
+    traceId,
+    spanId,
+    traceFlags: Number.parseInt(flags, 16),
+    isRemote: true,
+    ...(tracestate !== undefined && { traceState: createTraceState(tracestate) }),
+  }
+}
+
+export function contextOfSpan({ traceId, spanId, traceFlags, traceState }: SpanContext): TraceContext {
+  const flags = (traceFlags & 0xff).toString(16).padStart(2, '0')
+  const tracestate = traceState?.serialize()
+  return { traceparent: `00-${traceId}-${spanId}-${flags}`, ...(tracestate && { tracestate }) }
+}
+
+/** The trace context of the active span; `undefined` without a span. */
+export function activeTraceContext(): TraceContext | undefined {
+  const span = trace.getActiveSpan()?.spanContext()
+  return span && isSpanContextValid(span) ? contextOfSpan(span) : undefined
+}

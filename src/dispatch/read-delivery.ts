@@ -1,0 +1,100 @@
+// Splitting a body into events: at most 5,000, UTF-8, byte order mark, digest.
+import { isUtf8 } from 'node:buffer'
+import { hash } from 'node:crypto'
+import type { CloudEvent, ReceivedEvent } from '../core/event.ts'
+import { sliceTopLevel } from '../support/text/json-text.ts'
+import { readEvent } from './cloud-event.ts'
+
+/**
+ * One event of a body. The parsed event is dropped once the handler has it or the event has to wait: parsed brackets take thirty times
+ * their bytes, and memory is bounded by bytes.
+ */
+export class DeliveryEvent {
+  readonly contentType: string
+  /** A view of the body. Never handed out, so nobody changes it. */
+  readonly #bytes: Buffer
+  #cloudEvent: CloudEvent | undefined
+  #digest: string | undefined
+
+  constructor(bytes: Buffer, contentType: string, cloudEvent: CloudEvent) {
+    this.#bytes = bytes
+    this.contentType = contentType
+    this.#cloudEvent = cloudEvent
+  }
+
+  /**
+   * Identifies the event. Two events are the same when their bytes are, because the bytes hold source (or topic) and id. Computed when
+   * it is needed: few events are delivered twice, and for the others it would be a tenth of all the work.
+   */
+  get digest(): string {
+    this.#digest ??= hash('sha256', this.#bytes, 'base64')
+    return this.#digest
+  }
+
+  /** The event as a handler gets it, with a copy of the bytes. Called once, for the parsed event is given away. */
+  receive(metadata: Readonly<Record<string, string>>, signal: AbortSignal): ReceivedEvent {
+    const cloudEvent = this.#cloudEvent ?? this.#parse()
+    this.#cloudEvent = undefined
+    return { data: Buffer.from(this.#bytes), contentType: this.contentType, cloudEvent, metadata, signal }
+  }
+
+  /** Keeps the bytes only; `receive` parses them again. */
+  forgetCloudEvent(): void {
+    this.#cloudEvent = undefined
+  }
+
+  #parse(): CloudEvent {
+    const reading = readEvent(JSON.parse(this.#bytes.toString()))
+    if ('invalid' in reading) throw new Error(`an event was read before and cannot be read again: ${reading.invalid}`)
+    return reading.cloudEvent
+  }
+}
+
+/** A member of a body: an event, or the reason why it is not an event. */
+export type DeliveryMember = DeliveryEvent | { readonly invalid: string }
+
+/** The members of a body, or the reason why a retry of this body cannot succeed. */
+export type DeliveryReading = { readonly members: DeliveryMember[] } | { readonly problem: string }
+
+/** Event Grid's own limit of a batch (`maxEventsPerBatch`). */
+const maxEvents = 5_000
+
+/**
+ * Reads the body of a POST: one event or an array of events, of either schema, under any JSON type. `__proto__` and `constructor` are names
+ * like any other. Of a name that appears twice the last value counts, as always with `JSON.parse`; `data` keeps both.
+ *
+ * Nesting is not bounded, because neither `JSON.parse` nor this code recurses: what Event Grid accepted is not refused.
+ */
+export function readDelivery(received: Buffer): DeliveryReading {
+  const body = withoutByteOrderMark(received)
+  const text = body.toString()
+  // Invalid UTF-8 was decoded to this character. Most texts do not hold it, so the second check rarely runs.
+  if (text.includes('\ufffd') && !isUtf8(body)) return { problem: 'The body is not UTF-8.' }
+  const shape = sliceTopLevel(body, maxEvents)
+  if (shape.kind === 'tooMany') return { problem: `The body holds more than ${maxEvents} events.` }
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    return { problem: 'The body is not JSON.' }
+  }
+  if (shape.kind === 'other') return { problem: 'The body is neither an event nor an array of events.' }
+  const values: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed]
+  if (values.length === 0) return { problem: 'The body holds no event.' }
+  return {
+    members: shape.slices.map(({ start, end }, index): DeliveryMember => {
+      const isWhole = start === 0 && end === body.length
+      return readParsedEvent(isWhole ? body : body.subarray(start, end), values[index])
+    }),
+  }
+}
+
+/** Reads an event that was parsed before. `bytes` hold it alone. */
+export function readParsedEvent(bytes: Buffer, value: unknown): DeliveryMember {
+  const reading = readEvent(value)
+  return 'invalid' in reading ? reading : new DeliveryEvent(bytes, reading.contentType, reading.cloudEvent)
+}
+
+function withoutByteOrderMark(body: Buffer): Buffer {
+  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body
+}

@@ -1,0 +1,85 @@
+// ARM's `Microsoft.Authorization`: what the caller may do at a scope; role assignments: create, list by principal,
+// delete.
+import { z } from 'zod'
+import type { AzureSubscription } from '../../entra/directory.ts'
+import { findRole, type RoleAssignment, rolesAt } from '../../entra/roles.ts'
+import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, requireAccess } from './call.ts'
+import { armErrors } from './errors.ts'
+import type { TargetOf } from './path.ts'
+
+const assignmentBody = z.object({
+  properties: z.object({ roleDefinitionId: z.string().min(1), principalId: z.string().min(1) }),
+})
+
+const verbs = new Map(Object.entries({ GET: 'read', PUT: 'write', DELETE: 'delete' }))
+
+/** What the caller may do at a scope: an entry for each role that it holds there (Azure: permissions, list). */
+export function answerPermissions(
+  resources: ArmResources,
+  call: ArmCall,
+  { scope }: TargetOf<'permissions'>,
+): ArmAnswer {
+  if (call.method !== 'GET') throw armErrors.methodNotAllowed(call.method, 'GET')
+  requireAccess(resources, call, 'Microsoft.Authorization/permissions/read', scope)
+  const roles = rolesAt(resources.directory.roleAssignments(), call.caller.objectId, scope)
+  const value = roles.map(({ actions, notActions = [], dataActions = [] }) => ({
+    ...{ actions, notActions, dataActions, notDataActions: [] },
+  }))
+  return { status: 200, body: { value } }
+}
+
+/** Reads, makes and removes role assignments. */
+export function answerRoleAssignments(
+  resources: ArmResources,
+  call: ArmCall,
+  target: TargetOf<'roleAssignment' | 'roleAssignments'>,
+): ArmAnswer {
+  const verb = verbs.get(call.method)
+  if (!verb) throw armErrors.methodNotAllowed(call.method, 'GET, PUT, DELETE')
+  const action = `Microsoft.Authorization/roleAssignments/${verb}`
+  const { azure } = requireAccess(resources, call, action, target.scope)
+  const { directory } = resources
+  if (target.kind === 'roleAssignments') {
+    if (call.method !== 'GET') throw armErrors.methodNotAllowed(call.method, 'GET')
+    const principal = /(?:principalId eq|assignedTo\()\s*'([^']+)'/i.exec(call.query.get('$filter') ?? '')?.[1]
+    const scope = target.scope.toLowerCase()
+    const visible = directory.roleAssignments().filter((assignment) => {
+      const at = assignment.scope.toLowerCase()
+      const related = at === '/' || scope === at || scope.startsWith(`${at}/`) || at.startsWith(`${scope}/`)
+      return related && (principal === undefined || assignment.principalId === principal)
+    })
+    return { status: 200, body: { value: visible.map((assignment) => viewAssignment(assignment, azure)) } }
+  }
+  const id = `${target.scope}/providers/Microsoft.Authorization/roleAssignments/${target.name}`
+  const existing = directory.roleAssignments().find((one) => one.id.toLowerCase() === id.toLowerCase())
+  if (call.method === 'DELETE') {
+    const removed = directory.removeAssignment(id)
+    return removed ? { status: 200, body: viewAssignment(removed, azure) } : { status: 204 }
+  }
+  if (call.method === 'GET') {
+    if (!existing) throw armErrors.roleAssignmentNotFound(target.name)
+    return { status: 200, body: viewAssignment(existing, azure) }
+  }
+  const parsed = assignmentBody.safeParse(jsonContent(call))
+  if (!parsed.success) throw armErrors.invalidContent('Required property missing in the role assignment')
+  const { roleDefinitionId, principalId } = parsed.data.properties
+  const role = findRole(roleDefinitionId)
+  if (!role) throw armErrors.roleDefinitionNotFound(roleDefinitionId)
+  const made = directory.assignRole({ principalId, role: role.id, scope: target.scope, id })
+  if (made.id.toLowerCase() !== id.toLowerCase()) throw armErrors.roleAssignmentExists()
+  return { status: 201, body: viewAssignment(made, azure) }
+}
+
+function viewAssignment({ id, principalId, roleId, scope }: RoleAssignment, azure: AzureSubscription) {
+  return {
+    properties: {
+      roleDefinitionId: `/subscriptions/${azure.id}/providers/Microsoft.Authorization/roleDefinitions/${roleId}`,
+      principalId,
+      principalType: 'ServicePrincipal',
+      scope,
+    },
+    id,
+    type: 'Microsoft.Authorization/roleAssignments',
+    name: id.split('/').at(-1),
+  }
+}

@@ -1,0 +1,140 @@
+// Supported ARM api-versions; existence, tenant, permission and provider registration checks of a call.
+import { readJson } from '../../../support/text/json-text.ts'
+import type { AzureSubscription, Directory } from '../../entra/directory.ts'
+import type { VerifiedToken } from '../../entra/token-issuer.ts'
+import { resourceId } from '../../model/resources/resource.ts'
+import type { Store } from '../../model/resources/store.ts'
+import type { Clock } from '../../model/time/clock.ts'
+import { type ArmError, armErrors } from './errors.ts'
+import { type ArmScope, parseArmScope } from './path.ts'
+
+export interface ArmResources {
+  readonly clock: Clock
+  readonly store: Store
+  readonly directory: Directory
+}
+
+export interface ArmCall {
+  readonly method: string
+  readonly apiVersion: string
+  readonly query: URLSearchParams
+  /** Path and query as sent. */
+  readonly url: string
+  /** The body's text; undefined without a body. */
+  readonly content: string | undefined
+  readonly caller: VerifiedToken
+  /** `https://{host}:{port}` as in the caller's request, always with the port. */
+  readonly baseUrl: string
+}
+
+export interface ArmAnswer {
+  readonly status: number
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A scope that the caller may see, and its Azure subscription. */
+export interface ResolvedScope {
+  readonly azure: AzureSubscription
+  readonly parts: ArmScope
+}
+
+/**
+ * The stable versions of Microsoft.EventGrid and its previews that carry the same shapes (Azure:
+ * api-versions of the provider).
+ */
+const eventGridApiVersions: readonly string[] = [
+  '2018-01-01',
+  '2018-05-01-preview',
+  '2018-09-15-preview',
+  '2019-01-01',
+  '2019-02-01-preview',
+  '2019-06-01',
+  '2020-01-01-preview',
+  '2020-04-01-preview',
+  '2020-06-01',
+  '2020-10-15-preview',
+  '2021-06-01-preview',
+  '2021-10-15-preview',
+  '2021-12-01',
+  '2022-06-15',
+  '2023-06-01-preview',
+  '2023-12-15-preview',
+  '2024-06-01-preview',
+  '2024-12-15-preview',
+  '2025-02-15',
+  '2025-04-01-preview',
+  '2025-07-15-preview',
+]
+
+/** Finds the Azure subscription of a scope and checks that the token is of its tenant. Throws an ArmError. */
+export function resolveScope({ directory }: ArmResources, call: ArmCall, scope: string, action: string): ResolvedScope {
+  const parts = parseArmScope(scope)
+  // Azure words a malformed scope as a lack of permission.
+  if (!parts) throw forbidden(call, action, scope)
+  const azure = directory.azureSubscription(parts.subscriptionId)
+  if (!azure) {
+    throw /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(parts.subscriptionId)
+      ? armErrors.subscriptionNotFound(parts.subscriptionId)
+      : armErrors.invalidSubscriptionId(parts.subscriptionId)
+  }
+  if (azure.tenantId.toLowerCase() !== call.caller.tenantId.toLowerCase()) {
+    throw armErrors.wrongTenant(`https://sts.windows.net/${call.caller.tenantId}/`, azure.tenantId)
+  }
+  return { azure, parts }
+}
+
+/** Checks that the caller may do this at a scope. Throws an ArmError. */
+export function requireAction({ directory }: ArmResources, call: ArmCall, action: string, scope: string): void {
+  const allowed = directory.allows({ principalId: call.caller.objectId, action, scope })
+  if (!allowed) throw forbidden(call, action, scope)
+}
+
+/** Finds the Azure subscription of a scope, and checks that the caller may do this there. Throws an ArmError. */
+export function requireAccess(resources: ArmResources, call: ArmCall, action: string, scope: string): ResolvedScope {
+  const resolved = resolveScope(resources, call, scope, action)
+  requireAction(resources, call, action, scope)
+  return resolved
+}
+
+function forbidden(call: ArmCall, action: string, scope: string): ArmError {
+  return armErrors.forbidden(call.caller.clientId, call.caller.objectId, action, scope)
+}
+
+/** Checks that the resource group and the topic or domain of a scope exist. Throws an ArmError. */
+export function requireExistence({ store }: ArmResources, { azure, parts }: ResolvedScope): void {
+  const { resourceGroup, resource } = parts
+  if (resourceGroup === undefined) return
+  if (!azure.resourceGroups.has(resourceGroup.toLowerCase())) throw armErrors.resourceGroupNotFound(resourceGroup)
+  const [type = ''] = resource?.types ?? []
+  const [name] = resource?.names ?? []
+  const known = knownTypes.find((one) => one.toLowerCase() === type.toLowerCase())
+  // The emulator does not know other providers' resources, nor partner topics, and takes them as existing.
+  if (resource?.namespace.toLowerCase() !== 'microsoft.eventgrid' || !known || !name) return
+  if (!store.resource(resourceId(known, { subscriptionId: azure.id, resourceGroup, name }))) {
+    throw armErrors.resourceNotFound(`Microsoft.EventGrid/${known}`, name, resourceGroup)
+  }
+}
+
+const knownTypes = ['topics', 'domains', 'systemTopics'] as const
+
+export function requireRegistration({ azure }: ResolvedScope): void {
+  if (azure.registration !== 'Registered' && azure.registration !== 'Registering')
+    throw armErrors.notRegistered(azure.registration)
+}
+
+export function requireEventGridVersion(call: ArmCall, type: string): void {
+  if (!eventGridApiVersions.includes(call.apiVersion.toLowerCase())) {
+    throw armErrors.unsupportedApiVersion(type, call.apiVersion, eventGridApiVersions)
+  }
+}
+
+/** The body as JSON. Throws an ArmError if it is missing or malformed. */
+export function jsonContent(call: ArmCall): unknown {
+  if (call.content === undefined || call.content.trim() === '') {
+    throw armErrors.invalidContent('The request body is empty')
+  }
+  const json = readJson(call.content)
+  if (json === undefined) throw armErrors.invalidContent('Error parsing the request content as JSON')
+  return json
+}

@@ -1,0 +1,184 @@
+// Texts, codes and statuses of ARM's errors: `AuthorizationFailed`, `ResourceNotFound`, quota, `Conflict`.
+
+export interface ArmErrorDetail {
+  readonly code: string
+  readonly target?: string
+  readonly message: string
+}
+
+export class ArmError extends Error {
+  override readonly name = 'ArmError'
+  readonly status: number
+  readonly code: string
+  readonly details: readonly ArmErrorDetail[] | undefined
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    more: { readonly details?: readonly ArmErrorDetail[]; readonly headers?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(message)
+    this.status = status
+    this.code = code
+    this.details = more.details
+    this.headers = more.headers ?? {}
+  }
+
+  /** The answer's body. */
+  get body() {
+    const { code, message, details } = this
+    return { error: { code, message, ...(details && { details }) } }
+  }
+}
+
+const failureOf = (status: number) => (code: string, message: string) => new ArmError(status, code, message)
+const badRequest = failureOf(400)
+const unauthorized = failureOf(401)
+const notFound = failureOf(404)
+const conflict = failureOf(409)
+
+/** Azure's wording of common errors (Azure Resource Manager: common errors; Event Grid: troubleshoot-errors). */
+export const armErrors = {
+  invalidRequest: (message: string) => badRequest('InvalidRequest', message),
+  invalidEventSubscription: (reason: string) =>
+    badRequest('InvalidRequest', `Invalid event subscription request: ${reason}`),
+  invalidContent: (message: string) =>
+    badRequest('InvalidRequestContent', `The request content was invalid and could not be deserialized: '${message}'.`),
+  missingApiVersion: () =>
+    badRequest(
+      'MissingApiVersionParameter',
+      'The api-version query parameter (?api-version=) is required for all requests.',
+    ),
+  invalidApiVersion: (version: string) =>
+    badRequest(
+      'InvalidApiVersionParameter',
+      `The api-version '${version.slice(0, 100)}' is invalid. The supported versions are ` +
+        `'2025-04-01,2024-11-01,2022-12-01,2021-04-01,2020-01-01'.`,
+    ),
+  unsupportedApiVersion: (type: string, version: string, supported: readonly string[]) =>
+    badRequest(
+      'NoRegisteredProviderFound',
+      `No registered resource provider found for location 'global' and API version ` +
+        `'${version.slice(0, 100)}' for type '${type}'. The supported api-versions are '${supported.join(', ')}'.`,
+    ),
+  missingToken: () =>
+    unauthorized('AuthenticationFailed', "Authentication failed. The 'Authorization' header is missing."),
+  wrongScheme: () =>
+    unauthorized(
+      'AuthenticationFailedInvalidHeader',
+      "Authentication failed. The 'Authorization' header is provided in an invalid format.",
+    ),
+  invalidToken: () => unauthorized('InvalidAuthenticationToken', 'The access token is invalid.'),
+  expiredToken: (message: string) => unauthorized('ExpiredAuthenticationToken', message),
+  wrongAudience: (audience: string) =>
+    unauthorized(
+      'InvalidAuthenticationTokenAudience',
+      `The access token has been obtained for wrong audience or resource '${audience}'. It should exactly ` +
+        "match with one of the allowed audiences 'https://management.core.windows.net/'," +
+        "'https://management.core.windows.net','https://management.azure.com/','https://management.azure.com'.",
+    ),
+  wrongTenant: (issuer: string, tenantId: string) =>
+    unauthorized(
+      'InvalidAuthenticationTokenTenant',
+      `The access token is from the wrong issuer '${issuer}'. It must match the tenant ` +
+        `'https://sts.windows.net/${tenantId}/' associated with this subscription. Please use the ` +
+        `authority (URL) 'https://login.windows.net/${tenantId}' to get the token. Note, if the ` +
+        'subscription is transferred to another tenant there is no impact to the services, but ' +
+        'information about new tenant could take time to propagate (up to an hour). If you just ' +
+        'transferred your subscription and see this error message, please try back later.',
+    ),
+  forbidden: (clientId: string, objectId: string, action: string, scope: string) =>
+    new ArmError(
+      403,
+      'AuthorizationFailed',
+      `The client '${clientId}' with object id '${objectId}' does not have authorization to perform ` +
+        `action '${action}' over scope '${scope}' or the scope is invalid. If access was recently ` +
+        'granted, please refresh your credentials.',
+    ),
+  subscriptionNotFound: (id: string) =>
+    notFound('SubscriptionNotFound', `The subscription '${id}' could not be found.`),
+  invalidSubscriptionId: (id: string) =>
+    badRequest('InvalidSubscriptionId', `The provided subscription identifier '${id}' is malformed or invalid.`),
+  resourceGroupNotFound: (name: string) =>
+    notFound('ResourceGroupNotFound', `Resource group '${name}' could not be found.`),
+  resourceNotFound: (type: string, name: string, group: string) =>
+    notFound(
+      'ResourceNotFound',
+      `The Resource '${type}/${name}' under resource group '${group}' was not found. For more details ` +
+        `please go to https://aka.ms/ARMResourceNotFoundFix`,
+    ),
+  topicTypeNotFound: (name: string) =>
+    notFound('ResourceNotFound', `The topic type '${name.slice(0, 100)}' could not be found.`),
+  invalidNamespace: (namespace: string) =>
+    notFound('InvalidResourceNamespace', `The resource namespace '${namespace}' is invalid.`),
+  roleAssignmentNotFound: (name: string) =>
+    notFound('RoleAssignmentNotFound', `The role assignment '${name}' is not found.`),
+  roleDefinitionNotFound: (id: string) =>
+    notFound('RoleDefinitionDoesNotExist', `The specified role definition with ID '${id}' does not exist.`),
+  roleAssignmentExists: () => conflict('RoleAssignmentExists', 'The role assignment already exists.'),
+  operationNotFound: (id: string) => notFound('NotFound', `The operation '${id}' could not be found.`),
+  eventSubscriptionNotFound: () => notFound('ResourceNotFound', "Event subscription doesn't exist."),
+  notSupported: (type: string) =>
+    badRequest('NotSupportedByEmulator', `The emulator does not support Microsoft.EventGrid/${type}. Azure does.`),
+  pathNotFound: (method: string, path: string) =>
+    notFound(
+      'InvalidResourceType',
+      `The resource type could not be found for the request '${method} ${path.slice(0, 500)}'.`,
+    ),
+  methodNotAllowed: (method: string, allowed: string) =>
+    new ArmError(405, 'MethodNotAllowed', `The requested resource does not support http method '${method}'.`, {
+      headers: { allow: allowed },
+    }),
+  notRegistered: (state: string) => {
+    const message =
+      `The subscription registration is in '${state}' state. The subscription must be registered to ` +
+      "use namespace 'Microsoft.EventGrid'. See https://aka.ms/rps-not-found for how to register subscriptions."
+    const details = [{ code: 'MissingSubscriptionRegistration', target: 'Microsoft.EventGrid', message }]
+    return new ArmError(409, 'MissingSubscriptionRegistration', message, { details })
+  },
+  locationFixed: (name: string, location: string, group: string, wanted: string) =>
+    conflict(
+      'InvalidResourceLocation',
+      `The resource '${name}' already exists in location '${location}' in resource group '${group}'. ` +
+        `A resource with the same name cannot be created in location '${wanted.slice(0, 100)}'. ` +
+        'Please select a new resource name.',
+    ),
+  quotaReached: () => conflict('QuotaExceeded', 'Quota limit reached.'),
+  conflict: (message: string) => conflict('Conflict', message),
+  throttled: (subscriptionId: string, kind: string, limit: number, seconds: number) =>
+    new ArmError(
+      429,
+      'SubscriptionRequestsThrottled',
+      `Number of ${kind} requests for subscription '${subscriptionId}' exceeded the limit of '${limit}' ` +
+        `for time interval '01:00:00'. Please try again after '${seconds}' seconds.`,
+      { headers: { 'retry-after': String(seconds) } },
+    ),
+  tooLarge: () =>
+    new ArmError(413, 'RequestEntityTooLarge', 'The request content size exceeds the maximum size of 4 MB.'),
+  internal: () =>
+    new ArmError(
+      500,
+      'InternalServerError',
+      'The operation failed due to an internal server error. The initial state of the impacted resources (if any) are restored.',
+    ),
+} as const
+
+const usualCodes: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  401: 'InvalidAuthenticationToken',
+  403: 'AuthorizationFailed',
+  404: 'ResourceNotFound',
+  408: 'RequestTimeout',
+  409: 'Conflict',
+  412: 'PreconditionFailed',
+  429: 'TooManyRequests',
+  500: 'InternalServerError',
+  502: 'BadGateway',
+  503: 'ServiceUnavailable',
+  504: 'GatewayTimeout',
+}
+
+/** The usual error code of a status, for injected faults. */
+export const usualArmCode = (status: number): string => usualCodes[status] ?? 'UnknownError'

@@ -1,0 +1,200 @@
+// ARM URLs: which paths and scopes exist, unsupported types such as partner topics.
+import type { Resource } from '../../model/resources/resource.ts'
+
+/** A parsed path of Azure Resource Manager. Ids keep the caller's letter case; keywords match in any case. */
+export type ArmTarget =
+  /** The kinds of sources of Azure, one of them, or its event types. */
+  | { readonly kind: 'topicTypes'; readonly name?: string; readonly eventTypes: boolean }
+  | ({ readonly scope: string } & ScopedTarget)
+
+type ScopedTarget =
+  | { readonly kind: 'eventSubscription'; readonly name: string; readonly nested: boolean; readonly action?: string }
+  | {
+      readonly kind: 'eventSubscriptions'
+      readonly nested: boolean
+      readonly location?: string
+      readonly topicType?: string
+    }
+  | { readonly kind: 'operation'; readonly form: 'operationsStatus' | 'operationResults'; readonly id: string }
+  | ({ readonly kind: 'resource'; readonly type: Resource['type'] } & Levels)
+  /** A namespace, its topic, or the topic's event subscription. */
+  | ({ readonly kind: 'namespaces' } & Levels)
+  | { readonly kind: 'provider'; readonly namespace: string; readonly action?: string }
+  | { readonly kind: 'roleAssignment'; readonly name: string }
+  | { readonly kind: 'roleAssignments' }
+  | { readonly kind: 'permissions' }
+  | { readonly kind: 'container' }
+  /** The event types of a source. */
+  | { readonly kind: 'eventTypes' }
+  /** A type that Event Grid has and the emulator does not support. */
+  | { readonly kind: 'unsupported'; readonly type: string }
+
+/** A path of one kind. */
+export type TargetOf<Kind extends ArmTarget['kind']> = Extract<ArmTarget, { kind: Kind }>
+
+/** A resource, by its name and the names of what contains it, outermost first. */
+interface Levels {
+  readonly names: readonly string[]
+  /** True: all resources of the level below the names are asked for. */
+  readonly isList: boolean
+  readonly action?: string
+}
+
+export interface ArmScope {
+  readonly subscriptionId: string
+  readonly resourceGroup?: string
+  /** The resource in the group: namespace, then types and names, outermost first. */
+  readonly resource?: {
+    readonly namespace: string
+    readonly types: readonly string[]
+    readonly names: readonly string[]
+  }
+}
+
+/** Types of Microsoft.EventGrid that the emulator does not support. */
+const unsupportedTypes: readonly string[] = [
+  'partnerTopics',
+  'partnerNamespaces',
+  'partnerRegistrations',
+  'partnerConfigurations',
+  'partnerDestinations',
+  'verifiedPartners',
+  'extensionTopics',
+  'operations',
+  'privateEndpointConnections',
+  'privateLinkResources',
+]
+
+const same = (one: string | undefined, other: string) => one?.toLowerCase() === other.toLowerCase()
+
+/**
+ * Parses a path; undefined if the emulator has no such route of Azure Resource Manager. Its scope is checked by
+ * {@link parseArmScope}.
+ */
+export function parseArmPath(path: string): ArmTarget | undefined {
+  const segments = decodeSegments(path)
+  if (!segments) return undefined
+  const at = segments.findLastIndex((segment) => same(segment, 'providers'))
+  if (at < 0) return { kind: 'container', scope: join(segments) }
+  const scope = join(segments.slice(0, at))
+  const [namespace = '', ...rest] = segments.slice(at + 1)
+  if (same(namespace, 'Microsoft.Authorization') && same(rest[0], 'permissions') && rest.length === 1) {
+    return { kind: 'permissions', scope }
+  }
+  if (same(namespace, 'Microsoft.Authorization') && same(rest[0], 'roleAssignments')) {
+    if (rest.length > 2) return undefined
+    return rest[1] === undefined ? { kind: 'roleAssignments', scope } : { kind: 'roleAssignment', scope, name: rest[1] }
+  }
+  if (rest.length === 0 && namespace) return { kind: 'provider', scope, namespace }
+  if (rest.length === 1 && (same(rest[0], 'register') || same(rest[0], 'unregister'))) {
+    return { kind: 'provider', scope, namespace, action: rest[0]?.toLowerCase() ?? '' }
+  }
+  return same(namespace, 'Microsoft.EventGrid') ? parseEventGrid(segments, at, scope, rest) : undefined
+}
+
+function parseEventGrid(
+  segments: readonly string[],
+  at: number,
+  scope: string,
+  rest: readonly string[],
+): ArmTarget | undefined {
+  const [type, , third] = rest
+  if (same(type, 'locations')) return parseLocation(scope, rest)
+  if (same(type, 'topicTypes')) return parseTopicType(scope, rest)
+  if (same(type, 'eventTypes')) return rest.length === 1 ? { kind: 'eventTypes', scope } : undefined
+  if (same(type, 'namespaces')) {
+    const levels = parseLevels(['namespaces', 'topics', 'eventSubscriptions'], rest)
+    return levels && { kind: 'namespaces', scope, ...levels }
+  }
+  // Types are at the odd places of `{namespace}/{type}/{name}/{type}/{name}`.
+  const nest = rest.findIndex((segment, index) => index % 2 === 0 && same(segment, 'eventSubscriptions'))
+  if (nest >= 0) {
+    const nested = nest > 0
+    const source = nested ? join(segments.slice(0, at + 2 + nest)) : scope
+    return parseEventSubscription(source, nested, rest.slice(nest + 1))
+  }
+  const parent = same(type, 'topics') || same(type, 'domains') ? third : undefined
+  const unsupported = unsupportedTypes.find((one) => same(type, one) || same(parent, one))
+  if (unsupported !== undefined) return { kind: 'unsupported', scope, type: unsupported }
+  const types = resourceTypes.find(([first]) => same(type, first))
+  const levels = types && parseLevels(types, rest)
+  if (!levels) return undefined
+  const depth = levels.names.length + (levels.isList ? 1 : 0)
+  return { kind: 'resource', scope, type: depth > 1 ? 'domains/topics' : types[0], ...levels }
+}
+
+/** `locations/{location}/...`: an operation, or a list of event subscriptions. */
+function parseLocation(scope: string, [, location, ...rest]: readonly string[]): ArmTarget | undefined {
+  const [first, second, third, ...more] = rest
+  if (!location || more.length > 0) return undefined
+  const form = (['operationsStatus', 'operationResults'] as const).find((one) => same(first, one))
+  if (form && second) return third === undefined ? { kind: 'operation', scope, form, id: second } : undefined
+  const list = { kind: 'eventSubscriptions', scope, nested: false, location } as const
+  if (same(first, 'eventSubscriptions') && second === undefined) return list
+  if (!same(first, 'topicTypes') || !second || !same(third, 'eventSubscriptions')) return undefined
+  return { ...list, topicType: second }
+}
+
+/** `topicTypes/{name}/...`: a topic type, its event types, or its event subscriptions. */
+function parseTopicType(scope: string, [, name, third, ...more]: readonly string[]): ArmTarget | undefined {
+  if (more.length > 0) return undefined
+  if (name !== undefined && same(third, 'eventSubscriptions')) {
+    return { kind: 'eventSubscriptions', scope, nested: false, topicType: name }
+  }
+  const eventTypes = third !== undefined
+  if (scope !== '/' || (eventTypes && !same(third, 'eventTypes'))) return undefined
+  return { kind: 'topicTypes', ...(name !== undefined && { name }), eventTypes }
+}
+
+/** `[{name}[/{action}]]` behind `eventSubscriptions`. */
+function parseEventSubscription(
+  scope: string,
+  nested: boolean,
+  [name, action, ...more]: readonly string[],
+): ArmTarget | undefined {
+  if (more.length > 0) return undefined
+  if (name === undefined) return { kind: 'eventSubscriptions', scope, nested }
+  return { kind: 'eventSubscription', scope, name, nested, ...(action !== undefined && { action }) }
+}
+
+/** The types of resources, each with the types of what it contains. */
+const resourceTypes = [['topics'], ['domains', 'topics'], ['systemTopics']] as const
+
+/** `{type}[/{name}[/{type}[/{name}]]]` and so on, and an action behind a name. */
+function parseLevels(types: readonly string[], rest: readonly string[]): Levels | undefined {
+  const names: string[] = []
+  for (const [index, segment] of rest.entries()) {
+    if (index % 2 === 1) names.push(segment)
+    else if (!same(segment, types[index / 2] ?? '')) {
+      const isAction = index === rest.length - 1 && names.length > 0
+      return isAction ? { names, isList: false, action: segment } : undefined
+    }
+  }
+  return { names, isList: rest.length % 2 === 1 }
+}
+
+/**
+ * Parses a scope: a subscription, a resource group, or a resource with its children. Undefined for anything else.
+ */
+export function parseArmScope(scope: string): ArmScope | undefined {
+  const segments = scope.replace(/^\//, '').split('/')
+  const [subscriptions, subscriptionId, groups, resourceGroup, providers, namespace, ...pairs] = segments
+  if (!same(subscriptions, 'subscriptions') || !subscriptionId || segments.includes('')) return undefined
+  if (groups === undefined) return { subscriptionId }
+  if (!same(groups, 'resourceGroups') || !resourceGroup) return undefined
+  if (providers === undefined) return { subscriptionId, resourceGroup }
+  if (!same(providers, 'providers') || !namespace || pairs.length === 0 || pairs.length % 2 > 0) return undefined
+  const types = pairs.filter((_, index) => index % 2 === 0)
+  const names = pairs.filter((_, index) => index % 2 === 1)
+  return { subscriptionId, resourceGroup, resource: { namespace, types, names } }
+}
+
+function decodeSegments(path: string): string[] | undefined {
+  try {
+    return path.replace(/^\//, '').replace(/\/$/, '').split('/').map(decodeURIComponent)
+  } catch {
+    return undefined
+  }
+}
+
+const join = (segments: readonly string[]) => `/${segments.join('/')}`

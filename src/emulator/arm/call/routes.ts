@@ -1,0 +1,205 @@
+// ARM's entry: bearer token check, 4 MB body, 2048-character path, response headers, `retry-after`.
+import { randomUUID } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { codeOf } from '../../../support/process/error-code.ts'
+import { readJson } from '../../../support/text/json-text.ts'
+import type { TokenIssuer, VerifiedToken } from '../../entra/token-issuer.ts'
+import { knownResources } from '../../entra/token-request.ts'
+import type { Namespace } from '../../model/resources/namespace.ts'
+import { recordedBodyLimit } from '../../records/records.ts'
+import { type RecordingOptions, recordRequests } from '../../server/recording.ts'
+import { answerContainer } from '../resources/containers.ts'
+import { answerNamespaces, type NamespaceOptions } from '../resources/namespaces.ts'
+import { answerProvider } from '../resources/provider.ts'
+import { domainKind, domainTopicKind, topicKind } from '../resources/published-resources.ts'
+import { answerResources, type ResourceOptions } from '../resources/resources.ts'
+import { systemTopicKind } from '../resources/system-topics.ts'
+import { answerEventTypes, answerTopicTypes } from '../resources/topic-types.ts'
+import { answerEventSubscription, type EventSubscriptionOptions } from '../subscriptions/event-subscriptions.ts'
+import { listEventSubscriptions } from '../subscriptions/lists.ts'
+import { answerOperation, type OperationStatusOptions } from '../subscriptions/operations.ts'
+import { answerPermissions, answerRoleAssignments } from './authorization.ts'
+import type { ArmAnswer, ArmCall } from './call.ts'
+import { ArmError, armErrors, usualArmCode } from './errors.ts'
+import { type ArmTarget, parseArmPath, type TargetOf } from './path.ts'
+import { createArmRequestLimits } from './request-limits.ts'
+
+const maxBodyBytes = 4 * 1024 * 1024
+const maxPath = 2048
+
+export interface ArmRouteOptions
+  extends RecordingOptions,
+    OperationStatusOptions,
+    EventSubscriptionOptions,
+    Pick<NamespaceOptions, 'namespaces' | 'queues'> {
+  readonly tokens: Pick<TokenIssuer, 'verifyToken'>
+  /** `https://127.0.0.1:{port}`, without a trailing slash. Known once the server listens, hence a function. */
+  readonly baseUrl: () => string
+  /** `Retry-After` of the answers 201 and 202 to a long-running operation, in seconds. */
+  readonly operationRetryAfter: number | undefined
+  /** Refuse calls beyond the hourly limits. */
+  readonly throttling: boolean
+}
+
+/** Adds Azure Resource Manager: every path that no other part has. `app` is a Fastify scope of its own. */
+export function registerArmRoutes(app: FastifyInstance, options: ArmRouteOptions): void {
+  const { clock, directory } = options
+  const dispatch = createDispatch(options)
+  const limits = createArmRequestLimits(clock, { refuse: options.throttling })
+
+  recordRequests(app, 'arm', options, ({ status, code, message = 'The request failed.' }) => ({
+    error: { code: code ?? usualArmCode(status), message },
+  }))
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: maxBodyBytes }, (_request, body, done) =>
+    done(null, body),
+  )
+
+  app.setErrorHandler((error, request, reply) => {
+    const known = toArmError(error)
+    request.outcome.code = known.code
+    if (known.status === 401) {
+      const tenant = directory.clients[0]?.tenantId ?? 'common'
+      reply.header(
+        'www-authenticate',
+        `Bearer authorization_uri="https://login.windows.net/${tenant}", error="invalid_token", error_description="${known.message}"`,
+      )
+    }
+    reply.header('x-ms-failure-cause', known.status === 401 || known.status === 404 ? 'gateway' : 'service')
+    return reply.code(known.status).headers(known.headers).send(known.body)
+  })
+  app.addHook('onRequest', async (request, reply) => {
+    const correlation = headerOf(request, 'x-ms-correlation-request-id') ?? randomUUID()
+    const stamp = new Date(clock.now()).toISOString().replace(/[-:]|\.\d+/g, '')
+    reply.headers({
+      'cache-control': 'no-cache',
+      pragma: 'no-cache',
+      expires: '-1',
+      'x-ms-request-id': request.id,
+      'x-ms-correlation-request-id': correlation,
+      'x-ms-routing-request-id': `WESTEUROPE:${stamp}:${correlation}`,
+      'strict-transport-security': 'max-age=31536000; includeSubDomains',
+      'x-content-type-options': 'nosniff',
+    })
+  })
+
+  app.all('/*', async (request: FastifyRequest, reply: FastifyReply) => {
+    const [path = '', search = ''] = request.url.split(/\?(.*)/s)
+    const query = new URLSearchParams(search)
+    const apiVersion = query.get('api-version')
+    if (apiVersion === null || apiVersion === '') throw armErrors.missingApiVersion()
+    const caller = await authenticate(options, request)
+    request.outcome.clientId = caller.clientId
+    if (!/^\d{4}-\d{2}-\d{2}(-\w{1,30})?$/.test(apiVersion)) throw armErrors.invalidApiVersion(apiVersion)
+    const target = path.length > maxPath || path.includes('//') ? undefined : parseArmPath(path)
+    if (!target) throw armErrors.pathNotFound(request.method, path)
+    const { host } = request
+    const call: ArmCall = {
+      method: request.method,
+      apiVersion,
+      query,
+      url: request.url,
+      content: typeof request.body === 'string' ? request.body : undefined,
+      caller,
+      baseUrl: `https://${/:\d+$/.test(host) ? host : `${host}:443`}`,
+    }
+    request.outcome.body = parsed(call.content)
+    reply.headers(limits.count(caller.objectId, { method: request.method, path }))
+    const answer = await dispatch(call, target)
+    reply.code(answer.status).headers(answer.headers ?? {})
+    if (options.operationRetryAfter !== undefined && isUnderWay(answer)) {
+      reply.header('retry-after', String(options.operationRetryAfter))
+    }
+    return answer.body === undefined ? reply.send() : reply.send(answer.body)
+  })
+}
+
+/** Whether an answer says that a long-running operation has begun, or still runs. */
+const isUnderWay = ({ status, headers = {} }: ArmAnswer): boolean =>
+  status === 202 || (status === 201 && 'azure-asyncoperation' in headers)
+
+function createDispatch(options: ArmRouteOptions) {
+  const { baseUrl } = options
+  const endpointOf = ({ label }: { readonly label: string }) => `${baseUrl()}/topics/${label}/api/events`
+  // A path behind the host keeps the data plane of namespaces apart from all else; Azure has a host for each.
+  const hostnameOf = ({ name }: Namespace) => `${new URL(baseUrl()).host}/namespaces/${name}`
+  const resources: ResourceOptions = { ...options, endpointOf }
+
+  return (call: ArmCall, target: ArmTarget): ArmAnswer | Promise<ArmAnswer> => {
+    switch (target.kind) {
+      case 'eventSubscription':
+        return answerEventSubscription(options, call, target)
+      case 'eventSubscriptions':
+        return listEventSubscriptions(options, call, target)
+      case 'resource':
+        return answerResourceOf(resources, call, target)
+      case 'topicTypes':
+        return answerTopicTypes(call, target)
+      case 'eventTypes':
+        return answerEventTypes(options, call, target)
+      case 'namespaces':
+        return answerNamespaces({ ...options, hostnameOf }, call, target)
+      case 'operation':
+        return answerOperation(options, call, target)
+      case 'provider':
+        return answerProvider(options, call, target)
+      case 'roleAssignment':
+      case 'roleAssignments':
+        return answerRoleAssignments(options, call, target)
+      case 'permissions':
+        return answerPermissions(options, call, target)
+      case 'unsupported':
+        throw armErrors.notSupported(target.type)
+      case 'container':
+        return answerContainer(options, call, target)
+    }
+  }
+}
+
+function answerResourceOf(options: ResourceOptions, call: ArmCall, target: TargetOf<'resource'>): ArmAnswer {
+  switch (target.type) {
+    case 'topics':
+      return answerResources(options, topicKind, call, target)
+    case 'domains':
+      return answerResources(options, domainKind, call, target)
+    case 'domains/topics':
+      return answerResources(options, domainTopicKind, call, target)
+    case 'systemTopics':
+      return answerResources(options, systemTopicKind, call, target)
+  }
+}
+
+async function authenticate(
+  { tokens, baseUrl }: Pick<ArmRouteOptions, 'tokens' | 'baseUrl'>,
+  request: FastifyRequest,
+): Promise<VerifiedToken> {
+  const { authorization } = request.headers
+  if (!authorization) throw armErrors.missingToken()
+  const bearer = /^Bearer\s+(\S+)$/i.exec(authorization)?.[1]
+  if (!bearer) throw armErrors.wrongScheme()
+  const audience = [baseUrl(), `https://${request.host}`, ...knownResources.filter((one) => one.includes('management'))]
+  const verdict = await tokens.verifyToken(bearer, { audience })
+  if ('token' in verdict) return verdict.token
+  if (verdict.problem === 'expired') throw armErrors.expiredToken(verdict.message)
+  if (verdict.problem === 'invalid-audience') throw armErrors.wrongAudience(verdict.message.slice(0, 200))
+  throw armErrors.invalidToken()
+}
+
+function toArmError(error: unknown): ArmError {
+  if (error instanceof ArmError) return error
+  if (codeOf(error) === 'FST_ERR_CTP_BODY_TOO_LARGE') return armErrors.tooLarge()
+  const status = typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : undefined
+  return typeof status === 'number' && status >= 400 && status < 500
+    ? armErrors.invalidContent('The request could not be read')
+    : armErrors.internal()
+}
+
+function parsed(content: string | undefined): unknown {
+  if (content === undefined || content.length > recordedBodyLimit) return undefined
+  return readJson(content) ?? content
+}
+
+function headerOf(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name]
+  return typeof value === 'string' && /^[\w-]{1,100}$/.test(value) ? value : undefined
+}

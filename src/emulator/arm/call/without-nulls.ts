@@ -1,0 +1,17 @@
+// Null members left out of ARM bodies; nesting depth of at most 64.
+import { isRecord } from '../../../support/text/is-record.ts'
+import { armErrors } from './errors.ts'
+
+const maxDepth = 64
+
+/** Null means that a field is left out: a body without the members that are null, at any depth. Throws an ArmError. */
+export function withoutNulls(value: unknown, depth = 0): unknown {
+  if (depth > maxDepth) throw armErrors.invalidContent(`The reader's MaxDepth of ${maxDepth} has been exceeded`)
+  if (Array.isArray(value)) return value.map((item) => withoutNulls(item, depth + 1))
+  if (!isRecord(value)) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, member]) => member !== null)
+      .map(([name, member]) => [name, withoutNulls(member, depth + 1)]),
+  )
+}

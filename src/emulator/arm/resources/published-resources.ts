@@ -1,0 +1,186 @@
+// Custom topics, domains and their topics in ARM: reserved names, 100 per region, `inboundIpRules`,
+// `publicNetworkAccess`.
+import { z } from 'zod'
+import { inputSchemaMappingBy } from '../../model/events/input-schema-mapping.ts'
+import { randomKey } from '../../model/resources/model.ts'
+import { isIpMask } from '../../model/resources/network-rules.ts'
+import { type Publishable, type PublishedResource, regionName } from '../../model/resources/resource.ts'
+import { stableGuid } from '../../model/resources/stable-guid.ts'
+import { newLabel } from '../../model/resources/store.ts'
+import type { ArmCall } from '../call/call.ts'
+import { armErrors } from '../call/errors.ts'
+import { visibleIn } from '../call/field-versions.ts'
+import { domainTopic } from './automatic-domain-topics.ts'
+import { parseBody } from './resource.ts'
+import { keepLocation, type ResourceKind, type ResourceWrite, type ViewedState } from './resources.ts'
+
+const record = z.record(z.string(), z.unknown())
+const networkAccesses = ['Enabled', 'Disabled', 'SecuredByPerimeter'] as const
+/** In any letter case: Azure CLI writes it in lower case. */
+const publicNetworkAccess = z.string().transform((given, context) => {
+  const known = networkAccesses.find((one) => one.toLowerCase() === given.toLowerCase())
+  if (known === undefined) context.addIssue({ code: 'custom', message: 'unknown' })
+  return known ?? z.NEVER
+})
+const changeBody = z.object({
+  tags: z.record(z.string(), z.string()).nullish(),
+  sku: record.nullish(),
+  kind: z.string().nullish(),
+  identity: record.nullish(),
+  properties: z
+    .object({
+      inputSchema: z.enum(['EventGridSchema', 'CustomEventSchema', 'CloudEventSchemaV1_0']).nullish(),
+      inputSchemaMapping: inputSchemaMappingBy(z.object).nullish(),
+      disableLocalAuth: z.boolean().nullish(),
+      publicNetworkAccess: publicNetworkAccess.nullish(),
+      inboundIpRules: z
+        .array(z.object({ ipMask: z.string().refine(isIpMask), action: z.literal('Allow').default('Allow') }))
+        .nullish(),
+      autoCreateTopicWithFirstSubscription: z.boolean().nullish(),
+      autoDeleteTopicWithLastSubscription: z.boolean().nullish(),
+    })
+    .nullish(),
+})
+const putBody = changeBody.extend({ location: z.string().min(1) })
+
+type Change = z.infer<typeof changeBody>
+
+/** Custom topics, and domains, of an Azure subscription in a region (Event Grid: quotas-limits). */
+const maxInRegion = 100
+
+export const topicKind: ResourceKind<'topics'> = {
+  type: 'topics',
+  put: (write, existing) => {
+    const body = parseBody(putBody, write.call, 'topic')
+    return { type: 'topics', ...published(write, existing, body, 'topics') }
+  },
+  patch: (write, existing) => ({ ...existing, ...changed(existing, parseBody(changeBody, write.call, 'topic')) }),
+  view: ({ endpointOf }, call, topic, state) => view(topic, endpointOf(topic), call, state),
+}
+
+export const domainKind: ResourceKind<'domains'> = {
+  type: 'domains',
+  put: (write, existing) => {
+    const body = parseBody(putBody, write.call, 'domain')
+    return { type: 'domains', ...published(write, existing, body, 'domains'), ...domainSettings(body) }
+  },
+  patch: (write, existing) => {
+    const body = parseBody(changeBody, write.call, 'domain')
+    return { ...existing, ...changed(existing, body), ...domainSettings(body) }
+  },
+  view({ endpointOf }, call, domain, state) {
+    const { properties, ...rest } = view(domain, endpointOf(domain), call, state)
+    const { autoCreateTopicWithFirstSubscription, autoDeleteTopicWithLastSubscription } = domain
+    const own = visibleIn(call.apiVersion, {
+      autoCreateTopicWithFirstSubscription,
+      autoDeleteTopicWithLastSubscription,
+    })
+    return { ...rest, properties: { ...properties, ...own } }
+  },
+}
+
+export const domainTopicKind: ResourceKind<'domains/topics'> = {
+  type: 'domains/topics',
+  put({ id, name }, existing) {
+    if (!/^[A-Za-z0-9-]{3,50}$/.test(name)) throw armErrors.invalidRequest('Invalid domain topic name.')
+    return existing ?? domainTopic(id)
+  },
+  patch({ call }) {
+    throw armErrors.methodNotAllowed(call.method, 'GET, PUT, DELETE')
+  },
+  view: (_options, _call, _topic, provisioningState) => ({ properties: { provisioningState } }),
+}
+
+/** What a PUT makes of a custom topic or a domain. Throws an ArmError. */
+function published(
+  { store, id, name, subscriptionId, resourceGroup }: ResourceWrite,
+  existing: Publishable | undefined,
+  body: z.infer<typeof putBody>,
+  type: Publishable['type'],
+): PublishedResource {
+  const { location, properties } = body
+  const [what, noun] = type === 'topics' ? ['topic', 'Topic'] : ['domain', 'Domain']
+  if (!/^[A-Za-z0-9-]{3,50}$/.test(name) || /^(microsoft|eventgrid|system)/i.test(name)) {
+    throw armErrors.invalidRequest(`Invalid ${what} name.`)
+  }
+  keepLocation(existing, location)
+  const label = existing?.label ?? newLabel(store, { name, location })
+  if (label === undefined) {
+    throw armErrors.conflict(
+      `${noun} name '${name}' is taken already: it is unique in a region, as it is part of a host name.`,
+    )
+  }
+  if (!existing && store.resources(type).filter((one) => isNear(one, subscriptionId, location)).length >= maxInRegion) {
+    throw armErrors.quotaReached()
+  }
+  return {
+    ...{ id: existing?.id ?? id, name: existing?.name ?? name, label, subscriptionId, resourceGroup },
+    location: existing?.location ?? location,
+    inputSchema: existing?.inputSchema ?? properties?.inputSchema ?? 'EventGridSchema',
+    ...(properties?.inputSchemaMapping ? { inputSchemaMapping: properties.inputSchemaMapping } : {}),
+    keys: existing?.keys ?? [randomKey(), randomKey()],
+    disableLocalAuth: false,
+    ...settingsOf(body),
+  }
+}
+
+/** What a PATCH changes. */
+function changed(existing: Publishable, body: Change) {
+  const settings = settingsOf(body)
+  return { ...settings, shown: { ...existing.shown, ...settings.shown } }
+}
+
+/** The settings that PUT and PATCH have in common. */
+function settingsOf({ tags, sku, kind, identity, properties }: Change) {
+  const { disableLocalAuth, publicNetworkAccess, inboundIpRules } = properties ?? {}
+  return {
+    ...(tags && { tags }),
+    ...(typeof disableLocalAuth === 'boolean' && { disableLocalAuth }),
+    ...(publicNetworkAccess && { publicNetworkAccess }),
+    ...(inboundIpRules && { inboundIpRules }),
+    shown: { ...(sku && { sku }), ...(kind && { kind }), ...(identity && { identity }) },
+  }
+}
+
+function domainSettings({ properties }: Change) {
+  const { autoCreateTopicWithFirstSubscription: create, autoDeleteTopicWithLastSubscription: remove } = properties ?? {}
+  return {
+    ...(typeof create === 'boolean' && { autoCreateTopicWithFirstSubscription: create }),
+    ...(typeof remove === 'boolean' && { autoDeleteTopicWithLastSubscription: remove }),
+  }
+}
+
+/** The answer that makes a resource has none of the properties that come with provisioning (recorded answers). */
+function view(resource: Publishable, endpoint: string, { apiVersion, content = '' }: ArmCall, state: ViewedState) {
+  const { inputSchema, inputSchemaMapping, publicNetworkAccess, inboundIpRules, disableLocalAuth } = resource
+  const provisioned = {
+    inputSchema,
+    metricResourceId: stableGuid(`metrics of ${resource.id}`),
+    publicNetworkAccess: publicNetworkAccess ?? 'Enabled',
+    disableLocalAuth,
+  }
+  const asked = {
+    ...(content.includes('"inputSchema"') && { inputSchema }),
+    ...(publicNetworkAccess && { publicNetworkAccess }),
+    ...(content.includes('"disableLocalAuth"') && { disableLocalAuth }),
+  }
+  const properties = {
+    ...(state === 'Creating' ? asked : provisioned),
+    ...(inputSchemaMapping && { inputSchemaMapping }),
+    ...(inboundIpRules && { inboundIpRules }),
+  }
+  return {
+    ...resource.shown,
+    properties: {
+      provisioningState: state,
+      endpoint: state === 'Creating' ? null : endpoint,
+      ...visibleIn(apiVersion, properties),
+    },
+    location: resource.location,
+    tags: resource.tags ?? null,
+  }
+}
+
+const isNear = (resource: Publishable, subscriptionId: string, location: string) =>
+  resource.subscriptionId.toLowerCase() === subscriptionId.toLowerCase() &&
+  regionName(resource.location) === regionName(location)

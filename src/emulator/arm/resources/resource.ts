@@ -1,0 +1,153 @@
+// ARM paging (`$top`, 100 per page, `nextLink`), `listKeys`, `regenerateKey`, `azure-asyncoperation`, 201 and 202.
+import { z } from 'zod'
+import { randomKey } from '../../model/resources/model.ts'
+import { regionName } from '../../model/resources/resource.ts'
+import {
+  type ArmAnswer,
+  type ArmCall,
+  type ArmResources,
+  jsonContent,
+  type ResolvedScope,
+  requireAction,
+  requireEventGridVersion,
+  requireExistence,
+  requireRegistration,
+  resolveScope,
+} from '../call/call.ts'
+import { type ArmError, armErrors } from '../call/errors.ts'
+import type { Operation, Operations } from '../subscriptions/operations.ts'
+
+/** What a call of Event Grid does, and where. */
+export interface ResourceAccess {
+  /** The scope of the path: its resource group and resource must exist. */
+  readonly scope: string
+  /** The resource type for the check of the api-version, without its namespace: `topics`. */
+  readonly type: string
+  /** The action that the caller needs, such as `Microsoft.EventGrid/topics/read`. */
+  readonly action: string
+  /** Where the caller needs it. */
+  readonly at: string
+}
+
+/** Checks that Event Grid answers this call of this caller. Throws an ArmError. */
+export function authorizeCall(resources: ArmResources, call: ArmCall, access: ResourceAccess): ResolvedScope {
+  const resolved = resolveScope(resources, call, access.scope, access.action)
+  requireEventGridVersion(call, access.type)
+  requireAction(resources, call, access.action, access.at)
+  requireExistence(resources, resolved)
+  requireRegistration(resolved)
+  return resolved
+}
+
+/** The action of a call about resources of a type: by its method, or a POST action such as `listKeys`. */
+export function resourceAction(type: string, method: string, action: string | undefined): string {
+  if (action !== undefined) return `${type}/${action}/action`
+  if (method === 'GET') return `${type}/read`
+  return `${type}/${method === 'DELETE' ? 'delete' : 'write'}`
+}
+
+/** How one resource is read, written and deleted. */
+export interface ResourceHandler<Resource> {
+  readonly existing: Resource | undefined
+  readonly notFound: () => ArmError
+  readonly view: (existing: Resource) => unknown
+  readonly write: (existing: Resource | undefined) => ArmAnswer
+  readonly remove: (existing: Resource) => ArmAnswer
+}
+
+/** Answers GET, PUT, PATCH and DELETE of one resource. Throws an ArmError. */
+export function answerResource<Resource>(call: ArmCall, handler: ResourceHandler<Resource>): ArmAnswer {
+  const { existing } = handler
+  if (call.method === 'PUT') return handler.write(existing)
+  if (call.method === 'DELETE') return existing === undefined ? { status: 204 } : handler.remove(existing)
+  if (call.method !== 'GET' && call.method !== 'PATCH') {
+    throw armErrors.methodNotAllowed(call.method, 'GET, PUT, PATCH, DELETE')
+  }
+  if (existing === undefined) throw handler.notFound()
+  return call.method === 'GET' ? { status: 200, body: handler.view(existing) } : handler.write(existing)
+}
+
+/**
+ * The URLs of a long-running operation (Event Grid: recorded answers): the status URL has a port, the result URL none.
+ */
+function operationHeaders(call: ArmCall, operation: Operation, location: string) {
+  const path = (form: string) =>
+    `/subscriptions/${operation.subscriptionId}/providers/Microsoft.EventGrid/locations/${regionName(location)}/${form}` +
+    `/${operation.id}?api-version=${call.apiVersion}`
+  return {
+    status: { 'azure-asyncoperation': `${call.baseUrl}${path('operationsStatus')}` },
+    result: { location: `${call.baseUrl.replace(/:443$/, '')}${path('operationResults')}` },
+  }
+}
+
+/** 201: the resource is stored, and an operation completes the change. */
+export function writtenAnswer(call: ArmCall, operation: Operation, location: string, body: unknown): ArmAnswer {
+  return { status: 201, headers: operationHeaders(call, operation, location).status, body }
+}
+
+/** 202: an operation deletes the resource. */
+export function removedAnswer(call: ArmCall, operation: Operation, location: string): ArmAnswer {
+  const { status, result } = operationHeaders(call, operation, location)
+  return { status: 202, headers: { ...status, ...result } }
+}
+
+/** Answers of changes that cannot fail any more: the operation of a write has nothing to do, that of a deletion deletes. */
+export function simpleChanges(operations: Operations, call: ArmCall, { azure }: ResolvedScope) {
+  const start = (run?: () => void) =>
+    operations.start(azure.id, async () => {
+      run?.()
+      return { status: 'Succeeded' }
+    })
+  return {
+    written: (location: string, body: unknown) => writtenAnswer(call, start(), location, body),
+    removed: (location: string, remove: () => void) => removedAnswer(call, start(remove), location),
+  }
+}
+
+type Keys = readonly [string, string]
+
+/** Answers `listKeys`, and `regenerateKey` after `store` has stored the new keys. Throws an ArmError. */
+export function answerKeys(call: ArmCall, action: string, keys: Keys, store: (changed: Keys) => void): ArmAnswer {
+  const view = ([key1, key2]: Keys): ArmAnswer => ({ status: 200, body: { key1, key2 } })
+  if (call.method !== 'POST') throw armErrors.methodNotAllowed(call.method, 'POST')
+  if (action.toLowerCase() === 'listkeys') return view(keys)
+  if (action.toLowerCase() !== 'regeneratekey') throw armErrors.pathNotFound(call.method, call.url)
+  const body = z.object({ keyName: z.enum(['key1', 'key2']) }).safeParse(jsonContent(call))
+  if (!body.success) throw armErrors.invalidRequest('Invalid key name. It must be key1 or key2.')
+  const changed: Keys = body.data.keyName === 'key1' ? [randomKey(), keys[1]] : [keys[0], randomKey()]
+  store(changed)
+  return view(changed)
+}
+
+const maxPerPage = 100
+
+/** Answers GET of a list, by `$top` and by the `$skiptoken` of the link to the next page. Throws an ArmError. */
+export function answerList<Item>(call: ArmCall, items: readonly Item[], view: (item: Item) => unknown): ArmAnswer {
+  if (call.method !== 'GET') throw armErrors.methodNotAllowed(call.method, 'GET')
+  const top = call.query.get('$top')
+  if (top !== null && !/^\d{1,3}$/.test(top))
+    throw armErrors.invalidRequest(`Invalid $top value: '${top.slice(0, 50)}'.`)
+  const size = Math.min(Number(top ?? maxPerPage), maxPerPage)
+  if (size === 0) throw armErrors.invalidRequest('The value of $top must be between 1 and 100.')
+  const skip = Number(call.query.get('$skiptoken') ?? 0) || 0
+  const end = skip + size
+  const value = items.slice(skip, end).map(view)
+  if (end >= items.length) return { status: 200, body: { value } }
+  const next = new URL(call.url, call.baseUrl)
+  next.searchParams.set('$skiptoken', String(end))
+  return { status: 200, body: { value, nextLink: next.href } }
+}
+
+/** The body of a write. Throws an ArmError that names the first wrong property. @param what for the error: `topic` */
+export function parseBody<Body>(schema: z.ZodType<Body>, call: ArmCall, what: string): Body {
+  const parsed = schema.safeParse(jsonContent(call))
+  if (parsed.success) return parsed.data
+  const path = parsed.error.issues[0]?.path.join('.')
+  if (path === 'location') throw armErrors.invalidRequest('The location property is required for this definition.')
+  throw armErrors.invalidRequest(`Invalid ${what} request: property '${path}' is invalid.`)
+}
+
+/** The resources of a list whose ids are below a scope. */
+export function isBelow(scope: string, id: string): boolean {
+  return id.toLowerCase().startsWith(`${scope.toLowerCase()}/`)
+}

@@ -1,0 +1,63 @@
+// System topics in ARM: name 3-128, one per source, source unchangeable.
+import { z } from 'zod'
+import type { SystemTopic } from '../../model/resources/resource.ts'
+import { stableGuid } from '../../model/resources/stable-guid.ts'
+import { armErrors } from '../call/errors.ts'
+import { parseBody } from './resource.ts'
+import { keepLocation, type ResourceKind } from './resources.ts'
+
+const changeBody = z.object({
+  tags: z.record(z.string(), z.string()).nullish(),
+  identity: z.record(z.string(), z.unknown()).nullish(),
+})
+const putBody = changeBody.extend({
+  location: z.string().min(1),
+  properties: z.object({ source: z.string().startsWith('/'), topicType: z.string().min(1) }),
+})
+
+export const systemTopicKind: ResourceKind<'systemTopics'> = {
+  type: 'systemTopics',
+  put({ store, call, id, name, subscriptionId, resourceGroup }, existing) {
+    const body = parseBody(putBody, call, 'system topic')
+    const { location } = body
+    const { source, topicType } = body.properties
+    if (!/^[A-Za-z0-9-]{3,128}$/.test(name)) throw armErrors.invalidRequest('Invalid system topic name.')
+    keepLocation(existing, location)
+    if (existing && !isSame(existing.source, source)) {
+      throw armErrors.invalidRequest('System topic source cannot be modified.')
+    }
+    if (!existing && store.resources('systemTopics').some((one) => isSame(one.source, source))) {
+      throw armErrors.invalidRequest(
+        `There is an existing tracked system topic for the given source ${source}. Only one system topic is allowed per source.`,
+      )
+    }
+    return {
+      type: 'systemTopics',
+      ...{ id: existing?.id ?? id, name: existing?.name ?? name, subscriptionId, resourceGroup },
+      location: existing?.location ?? location,
+      source: existing?.source ?? source.replace(/\/$/, ''),
+      topicType: topicType.toLowerCase(),
+      ...settingsOf(body),
+    }
+  },
+  patch({ call }, existing) {
+    const settings = settingsOf(parseBody(changeBody, call, 'system topic'))
+    return { ...existing, ...settings, shown: { ...existing.shown, ...settings.shown } }
+  },
+  view: (_options, _call, { source, topicType, shown, location, tags, id }, provisioningState) => ({
+    ...shown,
+    properties: {
+      ...{ provisioningState, source, topicType },
+      ...(provisioningState !== 'Creating' && { metricResourceId: stableGuid(`metrics of ${id}`) }),
+    },
+    location,
+    tags: tags ?? null,
+  }),
+}
+
+function settingsOf({ tags, identity }: z.infer<typeof changeBody>): Pick<SystemTopic, 'tags' | 'shown'> {
+  return { ...(tags && { tags }), shown: { ...(identity && { identity }) } }
+}
+
+const isSame = (one: string, other: string) =>
+  one.replace(/\/$/, '').toLowerCase() === other.replace(/\/$/, '').toLowerCase()

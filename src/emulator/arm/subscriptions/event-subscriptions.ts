@@ -1,0 +1,155 @@
+// ARM calls for event subscriptions: quota 500 (50 per domain), `getFullUrl`, 409 while busy.
+import { destinationOf, type EventSubscription, eventSubscriptionId } from '../../model/resources/model.ts'
+import { locationOf, publisherOf, sourceOf } from '../../model/resources/store.ts'
+import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent } from '../call/call.ts'
+import { armErrors } from '../call/errors.ts'
+import { parseArmScope, type TargetOf } from '../call/path.ts'
+import { defaultEventTypesOf, unknownEventType } from '../resources/event-types.ts'
+import { answerResource, authorizeCall, removedAnswer, resourceAction, writtenAnswer } from '../resources/resource.ts'
+import type { Provisioning } from './provisioning.ts'
+import { parseEventSubscription } from './validation.ts'
+import { type ViewOptions, viewDeliveryAttributes, viewEventSubscription } from './view.ts'
+
+const knownActions: readonly string[] = ['getfullurl', 'getdeliveryattributes']
+
+/** Event subscriptions of one source, and of a domain itself (Event Grid: quotas-limits). */
+const maxPerSource = 500
+const maxPerDomain = 50
+
+/** States in which a change is under way. */
+const busy: readonly string[] = ['Creating', 'Updating', 'Deleting']
+
+export interface EventSubscriptionOptions extends ArmResources {
+  readonly provisioning: Provisioning
+  /** Answer 409 to a change while another one runs. */
+  readonly conflicts: boolean
+}
+
+/** Answers for one event subscription. Throws an ArmError. */
+export function answerEventSubscription(
+  options: EventSubscriptionOptions,
+  call: ArmCall,
+  target: TargetOf<'eventSubscription'>,
+): ArmAnswer {
+  const { store, provisioning } = options
+  const { method } = call
+  const { scope, action } = target
+  const id = eventSubscriptionId(scope, target.name)
+  if (action !== undefined && !knownActions.includes(action.toLowerCase())) {
+    throw armErrors.pathNotFound(method, call.url)
+  }
+  const resolved = authorizeCall(options, call, {
+    scope,
+    type: 'eventSubscriptions',
+    action: resourceAction(eventSubscriptionType(target), method, action),
+    at: method === 'GET' ? scope : id,
+  })
+  if (!target.nested && resolved.parts.resource?.types[0]?.toLowerCase() === 'systemtopics') {
+    throw armErrors.invalidRequest(
+      'This event subscription operation is not supported using this API call. Please use the proper API and try again.',
+    )
+  }
+  const existing = store.subscriptions.get(id)
+  if (action !== undefined) {
+    if (method !== 'POST') throw armErrors.methodNotAllowed(method, 'POST')
+    if (!existing) throw armErrors.eventSubscriptionNotFound()
+    return answerAction(action, existing)
+  }
+  return answerResource(call, {
+    existing,
+    notFound: armErrors.eventSubscriptionNotFound,
+    view: (found) => viewAt(options, call, target, found, { detail: 'filled', secrets: 'hidden' }),
+    write(found) {
+      const subscription = wantedSubscription(options, call, target, found)
+      const operation = provisioning.write(subscription, resolved.azure.id)
+      // The settings as requested, without the default schema.
+      const asked = echoOf(subscription, call)
+      const secrets = found ? 'hidden' : 'shown'
+      const body = viewAt(options, call, target, asked, { detail: 'sparse', secrets })
+      return writtenAnswer(call, operation, regionAt(store, scope), body)
+    },
+    remove(found) {
+      refuseWhileBusy(options, found)
+      return removedAnswer(call, provisioning.remove(found, resolved.azure.id), regionAt(store, scope))
+    },
+  })
+}
+
+/** The event subscription as the body of a PUT or a PATCH wants it. Throws an ArmError. */
+function wantedSubscription(
+  options: EventSubscriptionOptions,
+  call: ArmCall,
+  { scope, name }: TargetOf<'eventSubscription'>,
+  existing: EventSubscription | undefined,
+): EventSubscription {
+  const { store, clock } = options
+  const properties = parseEventSubscription(call.method === 'PATCH' ? 'PATCH' : 'PUT', jsonContent(call), {
+    name,
+    existing: existing?.properties,
+    inputSchema: publisherOf(store, scope)?.inputSchema,
+    now: clock.now(),
+  })
+  refuseWhileBusy(options, existing)
+  const unknown = unknownEventType(sourceOf(store, scope), properties.filter?.includedEventTypes ?? [])
+  if (unknown !== undefined) {
+    throw armErrors.invalidEventSubscription(`event type '${unknown.slice(0, 100)}' is not supported by the source.`)
+  }
+  const max = nestedType(scope).toLowerCase() === 'microsoft.eventgrid/domains' ? maxPerDomain : maxPerSource
+  if (!existing && store.subscriptions.of(scope).length >= max) throw armErrors.quotaReached()
+  const kept = existing ?? { id: eventSubscriptionId(scope, name), scope, name, createdAt: clock.now() }
+  return { ...kept, properties, provisioningState: existing ? 'Updating' : 'Creating' }
+}
+
+function refuseWhileBusy({ conflicts }: EventSubscriptionOptions, existing: EventSubscription | undefined): void {
+  if (!conflicts || !existing || !busy.includes(existing.provisioningState)) return
+  throw armErrors.conflict(
+    `Event subscription ${existing.name} is in ${existing.provisioningState} state. Only one operation ` +
+      `at a time is allowed; try again later.`,
+  )
+}
+
+/** The region of a scope: its source's, or `global` for a scope without a region. */
+export function regionAt(store: ArmResources['store'], scope: string): string {
+  return parseArmScope(scope)?.resource ? (locationOf(store, scope) ?? 'westeurope') : 'global'
+}
+
+function answerAction(action: string, { properties }: EventSubscription): ArmAnswer {
+  if (action.toLowerCase() === 'getdeliveryattributes') return { status: 200, body: viewDeliveryAttributes(properties) }
+  const destination = destinationOf(properties)
+  const endpointUrl = destination?.endpointType === 'WebHook' ? destination.properties.endpointUrl : null
+  return { status: 200, body: { endpointUrl } }
+}
+
+/**
+ * The resource type of event subscriptions: `Microsoft.EventGrid/eventSubscriptions`, or nested below another type.
+ */
+export function eventSubscriptionType({ nested, scope }: { readonly nested: boolean; readonly scope: string }): string {
+  return `${nested ? nestedType(scope) : 'Microsoft.EventGrid'}/eventSubscriptions`
+}
+
+/** An event subscription in ARM's shape. Its id and type are nested at the nested path of its source. */
+export function viewAt(
+  { store }: Pick<ArmResources, 'store'>,
+  { apiVersion }: ArmCall,
+  target: { readonly nested: boolean; readonly scope: string },
+  subscription: EventSubscription,
+  how: Pick<ViewOptions, 'detail' | 'secrets'>,
+) {
+  const { scope, name } = subscription
+  const defaultEventTypes = defaultEventTypesOf(sourceOf(store, scope), apiVersion)
+  const id = target.nested ? `${scope}/eventSubscriptions/${name}` : subscription.id
+  const shownAs = { id, type: eventSubscriptionType(target) }
+  return viewEventSubscription(subscription, { ...how, apiVersion, defaultEventTypes }, shownAs)
+}
+
+/** The type of the resource that contains a nested subscription: `Microsoft.EventGrid/topics`, or with more levels. */
+function nestedType(scope: string): string {
+  const parts = scope.slice(scope.toLowerCase().lastIndexOf('/providers/') + '/providers/'.length).split('/')
+  return parts.filter((_, index) => index === 0 || index % 2 === 1).join('/')
+}
+
+function echoOf(subscription: EventSubscription, call: ArmCall): EventSubscription {
+  const { eventDeliverySchema, ...rest } = subscription.properties
+  const sent = call.content?.includes('"eventDeliverySchema"') && eventDeliverySchema
+  return { ...subscription, properties: sent ? { ...rest, eventDeliverySchema } : rest }
+}

@@ -1,0 +1,142 @@
+// Long-running operations: delay, last 10,000 remembered, text of internal failure; answer to polling:
+// `operationsStatus`, `operationResults`, `InProgress`.
+import { randomUUID } from 'node:crypto'
+import { pause, systemClock, within } from '../../../support/time/clock.ts'
+import { dotNetTime } from '../../model/events/event-grid-time.ts'
+import type { Clock } from '../../model/time/clock.ts'
+import { type ArmAnswer, type ArmCall, type ArmResources, resolveScope } from '../call/call.ts'
+import { ArmError, type ArmErrorDetail, armErrors } from '../call/errors.ts'
+import type { TargetOf } from '../call/path.ts'
+
+export type OperationResult =
+  | { readonly status: 'Succeeded' }
+  | { readonly status: 'Failed'; readonly error: ArmErrorDetail & { readonly details?: readonly ArmErrorDetail[] } }
+
+export interface Operation {
+  /** In upper case, as Azure writes it in URLs. */
+  readonly id: string
+  readonly subscriptionId: string
+  /** Undefined while it runs. */
+  readonly result: OperationResult | undefined
+  /** Whether it waits for a call of the validation URL. */
+  readonly awaitsManualAction: boolean
+  /** Resolves when it has ended. */
+  readonly ended: Promise<void>
+}
+
+/** The message of an internal error, in Azure's words (reported failures of event subscriptions). */
+export const internalMessage = (now: number): string =>
+  'The operation failed due to an internal server error. The initial state of the impacted resources (if any) are restored. ' +
+  `Please try again in few minutes. If error still persists, report ${randomUUID()}:${dotNetTime(now)} (UTC) ` +
+  'to our forums for assistance or raise a support ticket.'
+
+const maxOperations = 10_000
+
+export type Operations = ReturnType<typeof createOperations>
+
+/** The operations under way and the last ones that ended. `delayMs`: how long each takes at least, by the clock. */
+export function createOperations(clock: Clock, delayMs: number) {
+  const operations = new Map<string, { -readonly [K in keyof Operation]: Operation[K] }>()
+  const running = new Map<string, PromiseWithResolvers<void>>()
+  const begin = (id: string) => void running.set(id, Promise.withResolvers())
+  const end = (id: string) => {
+    running.get(id)?.resolve()
+    running.delete(id)
+  }
+  const closing = new AbortController()
+
+  const delay = async () => {
+    if (delayMs > 0) await pause(clock, delayMs, closing.signal)
+  }
+
+  return {
+    /** Starts one. `run` begins when the operation delay is over; its signal aborts on close. */
+    start(subscriptionId: string, run: (signal: AbortSignal) => Promise<OperationResult>): Operation {
+      const id = randomUUID().toUpperCase()
+      const work = async () => {
+        await delay()
+        if (closing.signal.aborted) return
+        if (delayMs > 0) begin(id)
+        operation.result = await run(closing.signal).catch(
+          (): OperationResult => ({
+            status: 'Failed',
+            error: { code: 'Internal error', message: internalMessage(clock.now()) },
+          }),
+        )
+      }
+      const operation: { -readonly [K in keyof Operation]: Operation[K] } = {
+        id,
+        subscriptionId,
+        result: undefined,
+        awaitsManualAction: false,
+        ended: Promise.resolve(),
+      }
+      operation.ended = work().finally(() => end(id))
+      if (delayMs <= 0) begin(id)
+      operations.set(id, operation)
+      if (operations.size > maxOperations) {
+        const [oldest] = operations.keys()
+        if (oldest) operations.delete(oldest)
+      }
+      return operation
+    },
+    find: (id: string): Operation | undefined => operations.get(id.toUpperCase()),
+    /** The number of running operations, without those marked by `park`. */
+    running: () => running.size,
+    /** Marks an operation as waiting for a manual action. */
+    park(id: string): void {
+      const operation = operations.get(id)
+      if (operation) operation.awaitsManualAction = true
+      end(id)
+    },
+    /** Resolves when no operation runs. Delayed operations, and those marked by `park`, don't count. */
+    async idle() {
+      while (running.size > 0) await Promise.race([...running.values()].map(({ promise }) => promise))
+    },
+    async close() {
+      closing.abort()
+      await Promise.all([...running.values()].map(({ promise }) => promise))
+    },
+  }
+}
+
+export interface OperationStatusOptions extends ArmResources {
+  readonly operations: Operations
+  /**
+   * How long the answer about a running operation may be delayed, in real milliseconds, so that a client that polls
+   * every 2 s learns of the end at once.
+   */
+  readonly statusHoldMs: number
+}
+
+export async function answerOperation(
+  options: OperationStatusOptions,
+  call: ArmCall,
+  target: TargetOf<'operation'>,
+): Promise<ArmAnswer> {
+  if (call.method !== 'GET') throw armErrors.methodNotAllowed(call.method, 'GET')
+  const { azure } = resolveScope(options, call, target.scope, 'Microsoft.EventGrid/locations/operationsStatus/read')
+  const operation = options.operations.find(target.id)
+  if (!operation || operation.subscriptionId !== azure.id) throw armErrors.operationNotFound(target.id.slice(0, 100))
+  await waitForEnd(operation, options.statusHoldMs)
+  const { result } = operation
+  if (target.form === 'operationResults') {
+    if (result?.status === 'Failed') throw new ArmError(400, result.error.code, result.error.message)
+    const { url, baseUrl } = call
+    return result ? { status: 200 } : { status: 202, headers: { location: `${baseUrl}${url}` } }
+  }
+  return {
+    status: 200,
+    body: {
+      id: `${call.baseUrl.replace(/:443$/, '')}${call.url}`,
+      name: operation.id.toLowerCase(),
+      ...(result ?? { status: operation.awaitsManualAction ? 'AwaitingManualAction' : 'InProgress' }),
+    },
+  }
+}
+
+/** Waits for the operation's end, but at most `ms`. In real time, as the client polls in real time. */
+async function waitForEnd(operation: Operation, ms: number): Promise<void> {
+  if (operation.result !== undefined || operation.awaitsManualAction || ms <= 0) return
+  await within(systemClock, ms, operation.ended)
+}

@@ -1,0 +1,156 @@
+// Provisioning state of an event subscription: handshake result, `expirationTimeUtc`, resumption after restart.
+
+import type { ValidationOutcome } from '../../model/events/delivery-outcome.ts'
+import type { EventSubscription, ProvisioningState } from '../../model/resources/model.ts'
+import type { Store } from '../../model/resources/store.ts'
+import type { CancelTimer, Clock } from '../../model/time/clock.ts'
+import type { Records } from '../../records/record-types.ts'
+import type { Faults } from '../../server/faults.ts'
+import { parseArmScope } from '../call/path.ts'
+import { createDomainTopic, deleteUnusedDomainTopic } from '../resources/automatic-domain-topics.ts'
+import { internalMessage, type Operation, type OperationResult, type Operations } from './operations.ts'
+
+/** States with an operation under way. A validation URL ends with the process that made it. */
+const unsettled: readonly ProvisioningState[] = ['Creating', 'Updating', 'AwaitingManualAction']
+
+export type Provisioning = ReturnType<typeof createProvisioning>
+
+/** Delivers to event subscriptions: validates their endpoints and follows each change. */
+export interface SubscriptionDelivery {
+  /** Runs the handshake of a webhook in the subscription's schema. Never rejects. Fails early when the signal aborts. */
+  validate(subscription: EventSubscription, signal: AbortSignal): Promise<ValidationOutcome>
+  /** Why its events are not delivered; undefined where they are. */
+  undelivered(subscription: EventSubscription): string | undefined
+  subscriptionChanged(subscription: EventSubscription): void
+  subscriptionDeleted(subscription: EventSubscription): void
+}
+
+export interface ProvisioningOptions {
+  readonly clock: Clock
+  readonly store: Store
+  readonly faults: Faults
+  readonly delivery: SubscriptionDelivery
+  readonly operations: Operations
+  readonly records: Pick<Records, 'warnings'>
+}
+
+/** Carries out changes of event subscriptions in the background. */
+export function createProvisioning(options: ProvisioningOptions) {
+  const { clock, store, faults, delivery, operations, records } = options
+  const expiries = new Map<string, CancelTimer>()
+
+  const put = (subscription: EventSubscription) => {
+    store.subscriptions.put(subscription)
+    delivery.subscriptionChanged(subscription)
+  }
+
+  /** Changes the state of the settings in `written`, unless newer settings have replaced them or a DELETE is under way. */
+  const move = (written: EventSubscription, provisioningState: ProvisioningState): void => {
+    const existing = store.subscriptions.get(written.id)
+    if (existing?.properties !== written.properties || existing.provisioningState === 'Deleting') return
+    put({ ...existing, provisioningState })
+  }
+
+  const settle = async (
+    written: EventSubscription,
+    outcome: ValidationOutcome,
+    operation: () => string,
+  ): Promise<OperationResult> => {
+    if (outcome.outcome === 'validated') {
+      move(written, 'Succeeded')
+      return { status: 'Succeeded' }
+    }
+    if (outcome.outcome === 'failed') {
+      move(written, 'Failed')
+      return { status: 'Failed', error: { code: outcome.code, message: outcome.message } }
+    }
+    move(written, 'AwaitingManualAction')
+    operations.park(operation())
+    const completed = await outcome.completed
+    move(written, completed === 'validated' ? 'Succeeded' : 'Failed')
+    if (completed === 'validated') return { status: 'Succeeded' }
+    const message = 'The manual validation of the endpoint was not completed in time.'
+    return { status: 'Failed', error: { code: 'Url validation', message } }
+  }
+
+  const cancelExpiry = ({ id }: EventSubscription) => {
+    expiries.get(id.toLowerCase())?.()
+    expiries.delete(id.toLowerCase())
+  }
+
+  const forget = (subscription: EventSubscription) => {
+    cancelExpiry(subscription)
+    const existing = store.subscriptions.get(subscription.id)
+    if (!existing) return
+    store.subscriptions.delete(existing)
+    delivery.subscriptionDeleted(existing)
+    deleteUnusedDomainTopic(store, existing.scope)
+  }
+
+  const warn = (subscription: EventSubscription) => {
+    const message = delivery.undelivered(subscription)
+    if (message === undefined) return
+    const { id, name } = subscription
+    records.warnings.push({ at: clock.now(), subscriptionId: id, subscriptionName: name, message })
+  }
+
+  // An event subscription is deleted at its expiration time (Event Grid: subscription-creation-schema).
+  const watchExpiry = (subscription: EventSubscription) => {
+    cancelExpiry(subscription)
+    const { expirationTimeUtc } = subscription.properties
+    if (expirationTimeUtc === undefined) return
+    const cancel = clock.setTimer(Date.parse(expirationTimeUtc) - clock.now(), () => forget(subscription))
+    expiries.set(subscription.id.toLowerCase(), cancel)
+  }
+
+  const validate = (subscription: EventSubscription, azureSubscriptionId: string): Operation => {
+    const operation = operations.start(azureSubscriptionId, async (signal) => {
+      const fault = faults.take('operation', { method: 'PUT', url: subscription.id })
+      if (fault) {
+        move(subscription, 'Failed')
+        const { code = 'Internal error', message = internalMessage(clock.now()), details } = fault
+        return { status: 'Failed', error: { code, message, ...(details && { details }) } }
+      }
+      return settle(subscription, await delivery.validate(subscription, signal), () => operation.id)
+    })
+    return operation
+  }
+
+  return {
+    /**
+     * Stores the new settings and validates the endpoint; returns the operation. Throws an ArmError where a domain topic is
+     * missing that the service must not create.
+     */
+    write(subscription: EventSubscription, azureSubscriptionId: string): Operation {
+      createDomainTopic(store, subscription.scope)
+      warn(subscription)
+      put(subscription)
+      watchExpiry(subscription)
+      return validate(subscription, azureSubscriptionId)
+    },
+    /**
+     * Continues after a restart: watches the expiries of stored subscriptions and repeats interrupted changes. To be
+     * called once.
+     */
+    resume(): void {
+      for (const subscription of store.subscriptions.all()) {
+        const azureSubscriptionId = parseArmScope(subscription.scope)?.subscriptionId ?? ''
+        watchExpiry(subscription)
+        if (subscription.provisioningState === 'Deleting') forget(subscription)
+        if (unsettled.includes(subscription.provisioningState)) validate(subscription, azureSubscriptionId)
+      }
+    },
+    remove(subscription: EventSubscription, azureSubscriptionId: string): Operation {
+      const leaving: EventSubscription = { ...subscription, provisioningState: 'Deleting' }
+      put(leaving)
+      return operations.start(azureSubscriptionId, async () => {
+        // A PUT may have replaced it meanwhile.
+        if (store.subscriptions.get(leaving.id) === leaving) forget(leaving)
+        return { status: 'Succeeded' }
+      })
+    },
+    close(): void {
+      for (const cancel of expiries.values()) cancel()
+    },
+  }
+}

@@ -1,0 +1,295 @@
+// Limits of event subscription settings: 25 filters, 512 characters, 10 delivery attributes, https URL.
+import { z } from 'zod'
+import { isRecord } from '../../../support/text/is-record.ts'
+import { canConvert } from '../../model/events/convert-schema.ts'
+import { ownField } from '../../model/events/json-object.ts'
+import {
+  type AdvancedFilter,
+  type DeliverySchema,
+  destinationOf,
+  type EventSubscriptionProperties,
+  type InputSchema,
+} from '../../model/resources/model.ts'
+import { armErrors } from '../call/errors.ts'
+import { withoutNulls } from '../call/without-nulls.ts'
+import { advancedFilterSchema } from './advanced-filter.ts'
+
+/** The maximum of advanced filters of a subscription, and of values in all of them (Event Grid: event-filtering). */
+const maxAdvancedFilters = 25
+const maxFilterText = 512
+const maxDeliveryAttributes = 10
+const maxAttributeBytes = 4096
+
+const text = z.string()
+const filterText = text.max(maxFilterText, `must be no longer than ${maxFilterText} characters`)
+const endpointTypes = [
+  'EventHub',
+  'HybridConnection',
+  'ServiceBusQueue',
+  'ServiceBusTopic',
+  'AzureFunction',
+  'MonitorAlert',
+  'NamespaceTopic',
+] as const
+
+const deliveryAttribute = z.discriminatedUnion('type', [
+  z.object({
+    name: text.min(1),
+    type: z.literal('Static'),
+    properties: z.object({
+      value: text.refine((value) => Buffer.byteLength(value) <= maxAttributeBytes, {
+        message: `must be no longer than ${maxAttributeBytes} bytes`,
+      }),
+      isSecret: z.exactOptional(z.boolean()),
+    }),
+  }),
+  z.object({
+    name: text.min(1),
+    type: z.literal('Dynamic'),
+    properties: z.object({ sourceField: text.min(1) }),
+  }),
+])
+
+const webHook = z.object({
+  // A missing URL gets the same answer as an invalid one, so it is checked afterwards.
+  endpointUrl: text.catch(''),
+  maxEventsPerBatch: z.exactOptional(z.int().min(1).max(5000)),
+  preferredBatchSizeInKilobytes: z.exactOptional(z.int().min(1).max(1024)),
+  azureActiveDirectoryTenantId: z.exactOptional(text),
+  azureActiveDirectoryApplicationIdOrUri: z.exactOptional(text),
+  deliveryAttributeMappings: z.exactOptional(
+    z.array(deliveryAttribute).max(maxDeliveryAttributes, `must have no more than ${maxDeliveryAttributes} items`),
+  ),
+  minimumTlsVersionAllowed: z.exactOptional(z.enum(['1.0', '1.1', '1.2'])),
+})
+
+/** With the names that Azure Storage allows: an address is made of them. */
+const storageQueue = z.looseObject({
+  resourceId: text.regex(
+    /^\/subscriptions(\/[^/?#\s]+)+\/storageAccounts\/[a-z0-9]{3,24}$/i,
+    'must be the id of a storage account',
+  ),
+  queueName: text.max(63).regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be the name of a queue'),
+  queueMessageTimeToLiveInSeconds: z.exactOptional(z.union([z.literal(-1), z.int().min(1)])),
+})
+
+const destination = z.discriminatedUnion('endpointType', [
+  z.object({ endpointType: z.literal('WebHook'), properties: webHook.default({ endpointUrl: '' }) }),
+  z.object({ endpointType: z.literal('StorageQueue'), properties: storageQueue }),
+  z.object({ endpointType: z.enum(endpointTypes), properties: z.record(text, z.unknown()).default({}) }),
+])
+
+const advancedFilter = advancedFilterSchema(filterText, 0)
+
+const filter = z.object({
+  subjectBeginsWith: z.exactOptional(filterText),
+  subjectEndsWith: z.exactOptional(filterText),
+  includedEventTypes: z.exactOptional(z.array(filterText)),
+  isSubjectCaseSensitive: z.exactOptional(z.boolean()),
+  enableAdvancedFilteringOnArrays: z.exactOptional(z.boolean()),
+  advancedFilters: z.exactOptional(
+    z
+      .array(advancedFilter)
+      .max(maxAdvancedFilters, `must have no more than ${maxAdvancedFilters} items`)
+      .refine((all) => all.reduce((sum, one) => sum + valuesOf(one), 0) <= maxAdvancedFilters, {
+        message: `must have no more than ${maxAdvancedFilters} values in all`,
+      }),
+  ),
+})
+
+function valuesOf(one: AdvancedFilter): number {
+  if ('values' in one) return one.values.length
+  return 'value' in one ? 1 : 0
+}
+
+const deadLetterDestination = z.object({
+  endpointType: z.literal('StorageBlob'),
+  properties: z.object({ resourceId: text.min(1), blobContainerName: text.min(1) }),
+})
+
+const settings = z.object({
+  destination: z.exactOptional(destination),
+  deliveryWithResourceIdentity: z.exactOptional(z.object({ identity: z.exactOptional(z.unknown()), destination })),
+  filter: z.exactOptional(filter),
+  labels: z.exactOptional(z.array(text)),
+  expirationTimeUtc: z.exactOptional(text),
+  eventDeliverySchema: z.exactOptional(z.enum(['EventGridSchema', 'CustomInputSchema', 'CloudEventSchemaV1_0'])),
+  retryPolicy: z.exactOptional(
+    z.object({
+      maxDeliveryAttempts: z.exactOptional(z.int().min(1).max(30)),
+      eventTimeToLiveInMinutes: z.exactOptional(z.int().min(1).max(1440)),
+    }),
+  ),
+  deadLetterDestination: z.exactOptional(deadLetterDestination),
+  deadLetterWithResourceIdentity: z.exactOptional(
+    z.object({ identity: z.exactOptional(z.unknown()), deadLetterDestination }),
+  ),
+})
+
+/** The names of all settings of an event subscription, at any depth, for a did-you-mean. */
+export const settingNames = (): readonly string[] => namesIn(z.toJSONSchema(settings, { io: 'input' }))
+
+function namesIn(schema: unknown): string[] {
+  if (Array.isArray(schema)) return schema.flatMap(namesIn)
+  if (!isRecord(schema)) return []
+  const { properties, ...rest } = schema
+  const members = isRecord(properties) ? properties : {}
+  return [...Object.keys(members), ...[...Object.values(members), ...Object.values(rest)].flatMap(namesIn)]
+}
+
+export interface DeclaredEventSubscription {
+  readonly name: string
+  /** The URL of its webhook. @default the one in `properties.destination` */
+  readonly endpoint?: string
+  /** All other settings, in ARM's shape. */
+  readonly properties?: Readonly<Record<string, unknown>>
+}
+
+export interface WriteContext {
+  readonly name: string
+  /** The existing settings, for PATCH. */
+  readonly existing?: EventSubscriptionProperties | undefined
+  /** The input schema of a custom topic; undefined for other sources, which send Event Grid events. */
+  readonly inputSchema?: InputSchema | undefined
+  readonly now: number
+}
+
+/**
+ * Reads the settings of a PUT body (`{ properties }`) or a PATCH body (fields at top level). PATCH replaces whole
+ * top-level fields; null counts as absent. Throws an ArmError.
+ */
+export function parseEventSubscription(
+  method: 'PUT' | 'PATCH',
+  body: unknown,
+  context: WriteContext,
+): EventSubscriptionProperties {
+  if (!/^[A-Za-z0-9-]{3,64}$/.test(context.name)) {
+    throw armErrors.invalidRequest(
+      'Invalid event subscription name. It must be between 3 and 64 characters long and can only contain letters, digits and hyphens.',
+    )
+  }
+  const given = parseSettings(method, body, context.existing)
+  const merged = method === 'PATCH' ? merge(context.existing ?? {}, given) : given
+  checkSettings(merged, given, context)
+  return { ...merged, eventDeliverySchema: merged.eventDeliverySchema ?? defaultDeliverySchema(context.inputSchema) }
+}
+
+/** The settings of an event subscription that options declare. Throws an ArmError that says what is wrong with them. */
+export function declaredProperties(
+  { name, endpoint, properties = {} }: DeclaredEventSubscription,
+  inputSchema: InputSchema | undefined,
+  now: number,
+): EventSubscriptionProperties {
+  const destination = ownField(properties, 'destination')
+  const more = ownField(destination, 'properties')
+  const webhook = {
+    endpointType: 'WebHook',
+    properties: { ...(isRecord(more) && more), ...(endpoint !== undefined && { endpointUrl: endpoint }) },
+  }
+  const merged = { ...properties, destination: endpoint === undefined ? destination : webhook }
+  return parseEventSubscription('PUT', { properties: merged }, { name, inputSchema, now })
+}
+
+function parseSettings(
+  method: 'PUT' | 'PATCH',
+  body: unknown,
+  existing: EventSubscriptionProperties | undefined,
+): EventSubscriptionProperties {
+  const clean = withoutNulls(body)
+  if (!isRecord(clean)) throw armErrors.invalidEventSubscription('the request body is missing.')
+  const wrapped = method === 'PUT' ? clean.properties : clean
+  if (method === 'PATCH' && 'properties' in clean) {
+    throw armErrors.invalidContent(
+      "Could not find member 'properties' on object of type 'EventSubscriptionUpdateParameters'",
+    )
+  }
+  if (!isRecord(wrapped)) throw armErrors.invalidEventSubscription('properties cannot be null.')
+  const parsed = settings.safeParse(method === 'PATCH' ? withStoredUrl(wrapped, existing) : wrapped)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  throw armErrors.invalidEventSubscription(
+    `property '${issue?.path.join('.') ?? ''}' is invalid. ${issue?.message ?? ''}.`,
+  )
+}
+
+/** A PATCH whose webhook has no URL keeps the stored URL: `az eventgrid event-subscription update` sends none. */
+function withStoredUrl(
+  given: Readonly<Record<string, unknown>>,
+  existing: EventSubscriptionProperties | undefined,
+): Readonly<Record<string, unknown>> {
+  const stored = existing && destinationOf(existing)
+  if (stored?.endpointType !== 'WebHook') return given
+  const { endpointUrl } = stored.properties
+  const filled = (destination: unknown): unknown => {
+    if (!isRecord(destination) || destination.endpointType !== 'WebHook') return destination
+    const { properties } = destination
+    return { ...destination, properties: { endpointUrl, ...(isRecord(properties) && properties) } }
+  }
+  const { destination, deliveryWithResourceIdentity: delivery } = given
+  return {
+    ...given,
+    ...(destination !== undefined && { destination: filled(destination) }),
+    ...(isRecord(delivery) && {
+      deliveryWithResourceIdentity: { ...delivery, destination: filled(delivery.destination) },
+    }),
+  }
+}
+
+function merge(existing: EventSubscriptionProperties, given: EventSubscriptionProperties): EventSubscriptionProperties {
+  const merged = { ...existing, ...given }
+  // A destination with an identity excludes one without.
+  if (given.destination) delete merged.deliveryWithResourceIdentity
+  if (given.deliveryWithResourceIdentity) delete merged.destination
+  if (given.deadLetterDestination) delete merged.deadLetterWithResourceIdentity
+  if (given.deadLetterWithResourceIdentity) delete merged.deadLetterDestination
+  return merged
+}
+
+/** Checks what a schema can't say. Throws an ArmError. */
+function checkSettings(
+  merged: EventSubscriptionProperties,
+  given: EventSubscriptionProperties,
+  { inputSchema, now }: WriteContext,
+): void {
+  const target = destinationOf(merged)
+  if (!target) throw armErrors.invalidEventSubscription('the destination cannot be null.')
+  if (target.endpointType === 'WebHook') {
+    if (!isHttpsUrl(target.properties.endpointUrl)) {
+      throw armErrors.invalidEventSubscription(
+        'Supplied URL is invalid. It cannot be null or empty and should be a proper HTTPS URL like ' +
+          'https://www.example.com.',
+      )
+    }
+    const entra = target.properties.azureActiveDirectoryApplicationIdOrUri !== undefined
+    const names = (target.properties.deliveryAttributeMappings ?? []).map(({ name }) => name.toLowerCase())
+    if (new Set(names).size < names.length) {
+      throw armErrors.invalidEventSubscription('delivery attribute names must be unique.')
+    }
+    if (names.some((name) => name.startsWith('aeg-')) || (entra && names.includes('authorization'))) {
+      throw armErrors.invalidEventSubscription(
+        "delivery attribute names cannot start with 'aeg-', and " +
+          "cannot be 'Authorization' when Microsoft Entra ID secures the delivery.",
+      )
+    }
+  }
+  if (given.expirationTimeUtc !== undefined && !(Date.parse(given.expirationTimeUtc) > now)) {
+    throw armErrors.invalidRequest('Invalid expiration time.')
+  }
+  const schema = merged.eventDeliverySchema
+  if (schema && !canConvert(inputSchema ?? 'EventGridSchema', schema)) {
+    throw armErrors.invalidEventSubscription(
+      `event delivery schema ${schema} is not supported for a topic ` +
+        `with input schema ${inputSchema ?? 'EventGridSchema'}.`,
+    )
+  }
+}
+
+/** By default events are delivered in their input schema (az eventgrid event-subscription create). */
+function defaultDeliverySchema(input: InputSchema = 'EventGridSchema'): DeliverySchema {
+  return input === 'CustomEventSchema' ? 'CustomInputSchema' : input
+}
+
+function isHttpsUrl(value: string): boolean {
+  const url = URL.parse(value)
+  return url?.protocol === 'https:' && url.hostname !== '' && !/\s/.test(value)
+}

@@ -1,0 +1,112 @@
+// How ARM shows an event subscription: hidden secrets, `endpointBaseUrl`, filled-in defaults.
+import { isRecord } from '../../../support/text/is-record.ts'
+import {
+  type Destination,
+  destinationOf,
+  type EventSubscription,
+  type EventSubscriptionProperties,
+} from '../../model/resources/model.ts'
+import { visibleIn } from '../call/field-versions.ts'
+
+export interface ViewOptions {
+  readonly apiVersion: string
+  /** `sparse`: only the requested settings, as in the answer of a write. `filled`: with all defaults. */
+  readonly detail: 'sparse' | 'filled'
+  /** Whether secret delivery attributes are shown in clear, as in the answer of a creating PUT. */
+  readonly secrets: 'shown' | 'hidden'
+  /** The default event types of the source, where they are listed. */
+  readonly defaultEventTypes?: readonly string[] | undefined
+}
+
+/** An event subscription as Azure Resource Manager shows it: the URL without its query, secrets as `Hidden`. */
+export function viewEventSubscription(
+  subscription: EventSubscription,
+  options: ViewOptions,
+  { id, type }: { readonly id: string; readonly type: string },
+) {
+  const { name, properties, provisioningState, scope } = subscription
+  const filled = options.detail === 'filled'
+  const delivery = properties.deliveryWithResourceIdentity
+  const retryPolicy = filled
+    ? { maxDeliveryAttempts: 30, eventTimeToLiveInMinutes: 1440, ...properties.retryPolicy }
+    : properties.retryPolicy
+  return {
+    properties: visibleIn(options.apiVersion, {
+      topic: sourceId(scope),
+      provisioningState,
+      labels: properties.labels ?? null,
+      destination: properties.destination && viewDestination(properties.destination, options),
+      deliveryWithResourceIdentity: delivery && {
+        ...delivery,
+        destination: viewDestination(delivery.destination, options),
+      },
+      filter: viewFilter(properties, options),
+      eventDeliverySchema: properties.eventDeliverySchema,
+      retryPolicy,
+      expirationTimeUtc: properties.expirationTimeUtc,
+      deadLetterDestination: properties.deadLetterDestination,
+      deadLetterWithResourceIdentity: properties.deadLetterWithResourceIdentity,
+    }),
+    id,
+    name,
+    type,
+    systemData: null,
+  }
+}
+
+/** The body of getDeliveryAttributes: secrets in clear. */
+export function viewDeliveryAttributes(properties: EventSubscriptionProperties) {
+  const mappings = destinationOf(properties)?.properties.deliveryAttributeMappings
+  return { value: Array.isArray(mappings) ? mappings.map((mapping: unknown) => withSecretFlag(mapping, 'shown')) : [] }
+}
+
+function viewDestination(destination: Destination, options: ViewOptions) {
+  const { endpointType, properties } = destination
+  const { deliveryAttributeMappings: mappings } = properties
+  const attributes = Array.isArray(mappings) && {
+    deliveryAttributeMappings: mappings.map((mapping: unknown) => withSecretFlag(mapping, options.secrets)),
+  }
+  if (endpointType !== 'WebHook') {
+    return { endpointType, properties: visibleIn(options.apiVersion, { ...properties, ...attributes }) }
+  }
+  const { endpointUrl, ...rest } = properties
+  const shown = {
+    ...(options.detail === 'filled' && { maxEventsPerBatch: 1, preferredBatchSizeInKilobytes: 64 }),
+    ...rest,
+    endpointUrl: null,
+    endpointBaseUrl: withoutQuery(endpointUrl),
+    ...attributes,
+  }
+  return { endpointType, properties: visibleIn(options.apiVersion, shown) }
+}
+
+function viewFilter(properties: EventSubscriptionProperties, { apiVersion, detail, defaultEventTypes }: ViewOptions) {
+  const { isSubjectCaseSensitive, ...filter } = properties.filter ?? {}
+  // In the versions of 2018 the answer of a write has only the types that were sent.
+  const filledIn = detail === 'filled' || apiVersion >= '2019'
+  return visibleIn(apiVersion, {
+    ...(detail === 'filled' && { subjectBeginsWith: '', subjectEndsWith: '' }),
+    ...filter,
+    includedEventTypes: filter.includedEventTypes ?? (filledIn ? defaultEventTypes : undefined),
+    // False is never echoed.
+    ...(isSubjectCaseSensitive && { isSubjectCaseSensitive }),
+  })
+}
+
+function withSecretFlag(mapping: unknown, secrets: 'shown' | 'hidden'): unknown {
+  if (!isRecord(mapping) || mapping.type !== 'Static' || !isRecord(mapping.properties)) return mapping
+  const { properties } = mapping
+  const isSecret = properties.isSecret === true
+  const hidden = isSecret && secrets === 'hidden' ? { value: 'Hidden' } : {}
+  return { ...mapping, properties: { ...properties, isSecret, ...hidden } }
+}
+
+/** `properties.topic`: the source's id with provider and type in lower case. */
+function sourceId(scope: string): string {
+  return scope.replace(/\/providers\/([^/]+)\/(.*)$/i, (_all, namespace: string, rest: string) => {
+    const parts = rest.split('/').map((part, index) => (index % 2 === 0 ? part.toLowerCase() : part))
+    return `/providers/${namespace.toLowerCase()}/${parts.join('/')}`
+  })
+}
+
+const withoutQuery = (url: string) => url.replace(/[?#].*$/s, '')

@@ -1,0 +1,164 @@
+// Running the webhook handshake: OPTIONS or POST, repetition after time-out, validation URL and token.
+import { randomBytes, randomUUID } from 'node:crypto'
+import { pause } from '../../../support/time/clock.ts'
+import type { ValidationOutcome } from '../../model/events/delivery-outcome.ts'
+import { preciseTime } from '../../model/events/event-grid-time.ts'
+import type { EventSubscription } from '../../model/resources/model.ts'
+import type { Clock } from '../../model/time/clock.ts'
+import type { Records } from '../../records/record-types.ts'
+import { deliverySchemaOf, shownUrl, webhookOf } from '../send/delivery-request.ts'
+import type { WebhookClient, WebhookResult } from '../send/webhook-client.ts'
+import {
+  handshakeMessage,
+  handshakeTimeoutMs,
+  judgeOptionsAnswer,
+  judgeValidationAnswer,
+  manualValidationMs,
+  optionsHeaders,
+  validationEvent,
+  validationHeaders,
+  validationPauseMs,
+} from './handshake.ts'
+
+interface Handshake {
+  readonly subscription: EventSubscription
+  readonly method: 'OPTIONS' | 'POST'
+  readonly url: URL
+  readonly id: string
+  readonly validationUrl: string
+  readonly minimumTlsVersion: string | undefined
+  readonly signal: AbortSignal
+}
+
+export interface ValidatorOptions {
+  readonly clock: Clock
+  readonly records: Pick<Records, 'handshakes'>
+  /** `https://127.0.0.1:{port}`, without a trailing slash. Known once the server listens, hence a function. */
+  readonly baseUrl: () => string
+}
+
+/** Runs handshakes, and holds the validation URLs that were not called yet. */
+export function createValidator(options: ValidatorOptions, client: Pick<WebhookClient, 'send'>) {
+  const { clock, records } = options
+  const open = createOpenValidations(clock)
+
+  async function once({ subscription, method, url, id, validationUrl, minimumTlsVersion, signal }: Handshake) {
+    const headers = method === 'OPTIONS' ? optionsHeaders(validationUrl) : validationHeaders(subscription.name)
+    const at = clock.now()
+    const event = {
+      id: randomUUID(),
+      at,
+      topic: validationTopic(subscription.scope),
+      validationCode: id,
+      validationUrl,
+    }
+    const body = method === 'POST' ? validationEvent(event) : undefined
+    const result = await client.send({
+      method,
+      url,
+      headers,
+      timeoutMs: handshakeTimeoutMs,
+      readAnswer: true,
+      minimumTlsVersion,
+      signal,
+      ...(body !== undefined && { body }),
+    })
+    const verdict = method === 'OPTIONS' ? judgeOptionsAnswer(result) : judgeValidationAnswer(result, id)
+    const message = verdict === 'failed' ? messageOf(method, url, result) : undefined
+    const because = result.failure ? `${message} (${result.failure.message})` : message
+    records.handshakes.push({
+      at,
+      subscriptionId: subscription.id,
+      subscriptionName: subscription.name,
+      method,
+      url: shownUrl(url),
+      target: shownUrl(new URL(result.target)),
+      requestHeaders: headers,
+      ...(body !== undefined && { requestBody: body }),
+      ...(result.status !== undefined && { status: result.status }),
+      ...(result.headers && { responseHeaders: result.headers }),
+      ...(result.body !== undefined && { responseBody: result.body }),
+      outcome: verdict,
+      ...(because !== undefined && { message: because }),
+    })
+    return { result, verdict, message: message ?? '' }
+  }
+
+  function messageOf(method: Handshake['method'], url: URL, { status, failure }: WebhookResult): string {
+    const said = handshakeMessage(method, url, status, { activityId: randomUUID(), at: clock.now() })
+    return failure?.hint === undefined ? said : `${said} Emulator: ${failure.hint}.`
+  }
+
+  return {
+    async validate(subscription: EventSubscription, signal: AbortSignal): Promise<ValidationOutcome> {
+      const webhook = webhookOf(subscription)
+      if (!webhook) return { outcome: 'validated' }
+      const id = randomUUID().toUpperCase()
+      const token = randomBytes(32).toString('base64')
+      const url = new URL(webhook.endpointUrl)
+      const validationUrl = validationUrlOf(options, subscription.name, id, token)
+      // Before the request is sent: an endpoint may call the URL as soon as it has the request.
+      const completed = open.add(id, token)
+      const method = deliverySchemaOf(subscription) === 'CloudEventSchemaV1_0' ? 'OPTIONS' : 'POST'
+      const minimumTlsVersion = webhook.minimumTlsVersionAllowed
+      const handshake: Handshake = { subscription, method, url, id, validationUrl, minimumTlsVersion, signal }
+      let attempt = await once(handshake)
+      // Only a validation event without an answer in time is sent again (Event Grid:
+      // end-point-validation-event-grid-events-schema).
+      if (method === 'POST' && attempt.result.failure?.outcome === 'TimedOut' && !signal.aborted) {
+        await pause(clock, validationPauseMs, signal)
+        attempt = await once(handshake)
+      }
+      if (attempt.verdict === 'awaiting-manual-action') {
+        return { outcome: 'awaiting-manual-action', validationUrl, completed }
+      }
+      open.expire(id)
+      if (attempt.verdict === 'validated') return { outcome: 'validated' }
+      return { outcome: 'failed', code: 'Url validation', message: attempt.message }
+    },
+    confirm: open.confirm,
+    close: open.close,
+  }
+}
+
+/** The validation URLs that were not called yet. */
+function createOpenValidations(clock: Clock) {
+  const open = new Map<string, { readonly token: string; settle(outcome: 'validated' | 'expired'): void }>()
+  return {
+    /** Resolves when the URL is called, or when it expires. */
+    add(id: string, token: string): Promise<'validated' | 'expired'> {
+      return new Promise((resolve) => {
+        const settle = (outcome: 'validated' | 'expired') => {
+          cancelTimer()
+          open.delete(id)
+          resolve(outcome)
+        }
+        const cancelTimer = clock.setTimer(manualValidationMs, () => settle('expired'))
+        open.set(id, { token, settle })
+      })
+    },
+    /** Handles a call of a validation URL; false if the URL is unknown or expired. */
+    confirm(id: string | undefined, token: string | undefined): boolean {
+      const waiting = id === undefined ? undefined : open.get(id.toUpperCase())
+      if (!waiting || waiting.token !== token) return false
+      waiting.settle('validated')
+      return true
+    },
+    expire: (id: string) => open.get(id)?.settle('expired'),
+    close() {
+      for (const waiting of [...open.values()]) waiting.settle('expired')
+    },
+  }
+}
+
+/** The source's id as the validation event shows it: the provider is in lower case (recorded events). */
+const validationTopic = (scope: string): string =>
+  scope.replace(/\/providers\/Microsoft\.EventGrid\//gi, '/providers/microsoft.eventgrid/')
+
+function validationUrlOf(options: ValidatorOptions, name: string, id: string, token: string): string {
+  const url = new URL(`/eventsubscriptions/${encodeURIComponent(name.toLowerCase())}/validate`, options.baseUrl())
+  url.search = String(
+    new URLSearchParams({ id, t: preciseTime(options.clock.now()), apiVersion: '2025-04-01-preview', token }),
+  )
+  return url.href
+}

@@ -1,0 +1,34 @@
+// Fields of a dead-lettered event: `deadLetterReason`, `deliveryAttempts`, `lastDeliveryOutcome`, `publishTime`.
+import { deliveredForm } from '../../model/events/convert-schema.ts'
+import type { GiveUpReason } from '../../model/events/delivery-outcome.ts'
+import { preciseTime } from '../../model/events/event-grid-time.ts'
+import type { JsonObject } from '../../model/events/json-object.ts'
+import type { DeadLetterDestination, DeliverySchema, EventSubscription } from '../../model/resources/model.ts'
+import type { PendingEvent } from '../pending-event.ts'
+
+export function deadLetterDestinationOf(subscription: EventSubscription): DeadLetterDestination | undefined {
+  const { deadLetterDestination, deadLetterWithResourceIdentity } = subscription.properties
+  return deadLetterDestination ?? deadLetterWithResourceIdentity?.deadLetterDestination
+}
+
+/**
+ * The event in its delivery schema, with the reasons for dead-lettering added. An event of a custom schema becomes the
+ * data of an Event Grid event.
+ */
+export function deadLetteredForm(given: PendingEvent, reason: GiveUpReason, schema: DeliverySchema): JsonObject {
+  const { event } = given
+  const added = {
+    deadLetterReason: reason,
+    deliveryAttempts: given.attempts,
+    lastDeliveryOutcome: given.lastOutcome ?? 'Probation',
+    ...(given.lastStatus !== undefined && { lastHttpStatusCode: given.lastStatus }),
+    publishTime: preciseTime(given.acceptedAt),
+    ...(given.lastAttemptAt !== undefined && { lastDeliveryAttemptTime: preciseTime(given.lastAttemptAt) }),
+  }
+  if (schema !== 'CloudEventSchemaV1_0') {
+    return { ...(event.schema === 'CustomEventSchema' ? event.mapped : event.body), ...added }
+  }
+  // Attributes of a CloudEvent have names in lower case.
+  const attributes = Object.entries(added).map(([name, value]) => [name.toLowerCase(), value])
+  return { ...deliveredForm(event, schema), ...Object.fromEntries(attributes) }
+}

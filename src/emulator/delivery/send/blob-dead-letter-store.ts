@@ -1,0 +1,40 @@
+// Dead-letters written as blobs to a storage account (`@azure/storage-blob`), container creation.
+import type { BlobServiceClient } from '@azure/storage-blob'
+import type { DeadLetterStore } from '../../records/dead-letter-box.ts'
+import { requirePackage } from './require-package.ts'
+
+/**
+ * Writes dead-lettered events to blobs of one storage account, Azurite's or a real one, whichever accounts the
+ * subscriptions name. A container that does not exist is created, which Event Grid itself does not do. The connection
+ * string stays in here, and is parsed at the first write: a malformed one rejects every `write`.
+ *
+ * @throws Error that says what to install, where the package `@azure/storage-blob` is missing
+ */
+export function createBlobDeadLetterStore(connectionString: string): DeadLetterStore {
+  // An optional peer dependency, since it is a quarter of what an installation would weigh.
+  requirePackage('@azure/storage-blob', 'dead-letters to blobs')
+  let service: Promise<BlobServiceClient> | undefined
+  const containers = new Set<string>()
+
+  // Loaded at the first dead-letter: most emulators never write one, and the client takes a while to load.
+  async function connect(): Promise<BlobServiceClient> {
+    const { BlobServiceClient } = await import('@azure/storage-blob')
+    // No retries of its own: Event Grid tries again by its own clock.
+    return BlobServiceClient.fromConnectionString(connectionString, { retryOptions: { maxTries: 1 } })
+  }
+
+  return {
+    async write({ container, path, content }) {
+      service ??= connect()
+      const client = (await service).getContainerClient(container)
+      if (!containers.has(container)) {
+        await client.createIfNotExists()
+        containers.add(container)
+      }
+      const blob = client.getBlockBlobClient(path)
+      await blob.upload(content, Buffer.byteLength(content), {
+        blobHTTPHeaders: { blobContentType: 'application/json' },
+      })
+    },
+  }
+}

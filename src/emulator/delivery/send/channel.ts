@@ -1,0 +1,38 @@
+// Interface of a way to send events (webhook, storage queue); first fitting one.
+import type { EventSubscription } from '../../model/resources/model.ts'
+import type { PendingEvent } from '../pending-event.ts'
+import type { WebhookResult } from './webhook-client.ts'
+
+/** How the events of one subscription are sent. */
+export interface Channel {
+  /** Where requests go, for faults. */
+  readonly url: URL
+  /** The same for records, without its query. */
+  readonly shownUrl: string
+  /** Names of headers, in lower case, whose values are redacted in records. */
+  readonly secretHeaders: ReadonlySet<string>
+  /** Makes the request for a batch, which has one event at least. */
+  prepare(batch: readonly [PendingEvent, ...PendingEvent[]]): Promise<PreparedRequest>
+}
+
+/** A request that is ready to be sent once. */
+export interface PreparedRequest {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  /** @param late receives the status of an answer that comes after the time-out */
+  send(late: (status: number) => void): Promise<WebhookResult>
+}
+
+/** The channel of a subscription; undefined where the destination is of another type. */
+export type Channels = (subscription: EventSubscription) => Channel | undefined
+
+/** Asks each in turn. A subscription is immutable, so that its channel is made once. */
+export function firstChannel(...all: readonly Channels[]): Channels {
+  const known = new WeakMap<EventSubscription, Channel>()
+  return (subscription) => {
+    let channel = known.get(subscription)
+    for (const channels of all) channel ??= channels(subscription)
+    if (channel) known.set(subscription, channel)
+    return channel
+  }
+}

@@ -1,0 +1,133 @@
+// One delivery request and its record; injected delivery faults, redacted cookies, shortened body.
+import { messageOf } from '../../../support/process/error-code.ts'
+import { eventId } from '../../model/events/accepted-event.ts'
+import type { EventSubscription } from '../../model/resources/model.ts'
+import type { Clock } from '../../model/time/clock.ts'
+import type { EventWatcher } from '../../records/event-watcher.ts'
+import type { DeliveryRecord, Records } from '../../records/record-types.ts'
+import { recordedBodyLimit } from '../../records/records.ts'
+import type { Faults } from '../../server/faults.ts'
+import type { PendingEvent } from '../pending-event.ts'
+import type { DeliveryAttempt } from '../queue/attempt-results.ts'
+import { deadLetterDestinationOf } from '../queue/dead-letter.ts'
+import type { WorkCounter } from '../work-counter.ts'
+import type { Channels, PreparedRequest } from './channel.ts'
+import { shownHeaders, shownUrl } from './delivery-request.ts'
+import type { WebhookResult } from './webhook-client.ts'
+
+export interface DeliverOptions {
+  readonly clock: Clock
+  readonly faults: Faults
+  readonly records: Pick<Records, 'deliveries'>
+  readonly watcher?: EventWatcher
+}
+
+/** Sends a batch of events to its subscriber once, and records the attempt. */
+export type Deliver = (
+  subscription: EventSubscription,
+  batch: readonly PendingEvent[],
+  attempt: DeliveryAttempt,
+) => Promise<void>
+
+export function createDeliver(
+  options: DeliverOptions,
+  { channels, work }: { readonly channels: Channels; readonly work: WorkCounter },
+): Deliver {
+  const { clock, faults, records, watcher } = options
+
+  /** This wait is not counted as work under way: a manual clock advances only when nothing is under way. */
+  async function delayed(ms: number): Promise<void> {
+    work.end()
+    await new Promise<void>((resolve) => clock.setTimer(ms, resolve))
+    work.begin()
+  }
+
+  /** Sends a request, unless a fault takes its place. */
+  async function send(url: URL, request: PreparedRequest, late: (status: number) => void): Promise<WebhookResult> {
+    const fault = faults.take('delivery', { method: 'POST', url: url.href })
+    if (fault?.delayMs) await delayed(fault.delayMs)
+    const unsent = { target: url.href, durationMs: 0 }
+    if (fault?.drop) {
+      return { ...unsent, failure: { outcome: 'SocketError', message: 'A fault closed the connection.' } }
+    }
+    if (fault?.status !== undefined) return { ...unsent, status: fault.status }
+    return request.send(late)
+  }
+
+  const shownTarget = createShownTarget()
+
+  return async (subscription, batch, attempt) => {
+    const [first, ...more] = batch
+    const channel = channels(subscription)
+    if (!first || !channel) return
+    const { url, shownUrl: subscribedUrl, secretHeaders } = channel
+    const at = clock.now()
+    const deliveryCount = first.attempts
+    let [headers, body]: [Readonly<Record<string, string>>, string] = [{}, '']
+    let result: WebhookResult
+    try {
+      const request = await channel.prepare([first, ...more])
+      headers = request.headers
+      body = request.body
+      result = await send(url, request, answeredLate)
+    } catch (error) {
+      // A request that can't be sent must not stop the queue: it is a failed attempt.
+      result = { target: url.href, durationMs: 0, failure: { outcome: 'Aborted', message: messageOf(error) } }
+    }
+    const next = attempt.finish(result)
+    const givenUp = deadLetterDestinationOf(subscription) ? 'dead-lettered' : 'dropped'
+    const record: DeliveryRecord = {
+      at,
+      subscriptionId: subscription.id,
+      subscriptionName: subscription.name,
+      url: subscribedUrl,
+      target: shownTarget(result.target),
+      headers: shownHeaders(headers, secretHeaders),
+      body: body.length > recordedBodyLimit ? firstPart(body, recordedBodyLimit) : body,
+      eventIds: batch.map(({ event }) => eventId(event)),
+      deliveryCount,
+      outcome: next.outcome === 'given up' ? givenUp : next.outcome,
+      durationMs: result.durationMs,
+      ...(result.status !== undefined && { status: result.status }),
+      ...(result.headers && { responseHeaders: withoutCookies(result.headers) }),
+      ...(result.body !== undefined && { responseBody: result.body }),
+      ...(result.failure && { error: reasonOf(result.failure) }),
+      ...(next.nextTryAt !== undefined && { nextTryAt: next.nextTryAt }),
+    }
+    const events = batch.map(({ event }) => event)
+    report(record)
+
+    function answeredLate(status: number): void {
+      if (!attempt.answeredLate(status)) return
+      const { error: _timedOut, nextTryAt: _cancelled, ...rest } = record
+      report({ ...rest, at: clock.now(), status, outcome: 'delivered' })
+    }
+
+    function report(attempted: DeliveryRecord): void {
+      records.deliveries.push(attempted)
+      watcher?.tried(subscription, events, attempted)
+    }
+  }
+}
+
+/** Remembers the last URL: most deliveries go to the same one. */
+function createShownTarget(): (target: string) => string {
+  let last = { target: '', shown: '' }
+  return (target) => {
+    if (target !== last.target) last = { target, shown: shownUrl(new URL(target)) }
+    return last.shown
+  }
+}
+
+function withoutCookies(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return headers['set-cookie'] === undefined ? headers : { ...headers, 'set-cookie': '(redacted)' }
+}
+
+/** The first part of a text as a copy: V8 keeps the whole text in memory while a slice of it exists. */
+function firstPart(text: string, length: number): string {
+  return Buffer.from(text.slice(0, length)).toString()
+}
+
+function reasonOf({ outcome, message, hint }: NonNullable<WebhookResult['failure']>): string {
+  return hint === undefined ? `${outcome}: ${message}` : `${outcome}: ${message}; ${hint}`
+}

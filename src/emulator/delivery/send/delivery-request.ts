@@ -1,0 +1,111 @@
+// Headers of a delivery (`aeg-event-type`, `aeg-delivery-count`), content type, delivery attributes, batch body.
+import { type AcceptedEvent, eventDataVersion } from '../../model/events/accepted-event.ts'
+import { filteredField } from '../../model/events/filters.ts'
+import { fieldAt } from '../../model/events/json-object.ts'
+import {
+  type DeliveryAttributeMapping,
+  type DeliverySchema,
+  destinationOf,
+  type EventSubscription,
+  type WebHookProperties,
+} from '../../model/resources/model.ts'
+
+/** The maximum size of a delivery attribute's value, in bytes (Event Grid: delivery-properties). */
+const attributeLimitBytes = 4096
+
+const secretText = '(redacted)'
+
+export function webhookOf(subscription: EventSubscription): WebHookProperties | undefined {
+  const found = destinationOf(subscription.properties)
+  return found?.endpointType === 'WebHook' ? found.properties : undefined
+}
+
+export function deliverySchemaOf(subscription: EventSubscription): DeliverySchema {
+  return subscription.properties.eventDeliverySchema ?? 'EventGridSchema'
+}
+
+/** The batching of a webhook; undefined without batching, which needs `maxEventsPerBatch` above 1. */
+export function batchingOf(webhook: WebHookProperties): { maxEvents: number; preferredBytes: number } | undefined {
+  const { maxEventsPerBatch: maxEvents = 1, preferredBatchSizeInKilobytes = 64 } = webhook
+  return maxEvents > 1 ? { maxEvents, preferredBytes: preferredBatchSizeInKilobytes * 1024 } : undefined
+}
+
+/** The body's media type. For batches of CloudEvents it is that of their specification; no capture of one was found. */
+function contentTypeOf(schema: DeliverySchema, form: 'single' | 'batch'): string {
+  if (schema !== 'CloudEventSchemaV1_0') return 'application/json; charset=utf-8'
+  return `application/cloudevents${form === 'batch' ? '-batch' : ''}+json; charset=utf-8`
+}
+
+/** The body: an array, or a single CloudEvent without batching. */
+export function bodyOf(schema: DeliverySchema, form: 'single' | 'batch', events: readonly string[]): string {
+  return form === 'single' && schema === 'CloudEventSchemaV1_0' ? events.join() : `[${events.join(',')}]`
+}
+
+/** The headers of a delivery, in the spelling of the captures (Event Grid: message-headers). */
+export function deliveryHeaders(delivery: {
+  readonly subscription: EventSubscription
+  readonly form: 'single' | 'batch'
+  /** The first event of the batch, for `aeg-data-version` and the dynamic attributes. */
+  readonly event: AcceptedEvent
+  /** Number of attempts before this one. */
+  readonly deliveryCount: number
+  readonly bearerToken?: string | undefined
+}): Record<string, string> {
+  const { subscription, event, bearerToken } = delivery
+  const schema = deliverySchemaOf(subscription)
+  const cloudEvents = schema === 'CloudEventSchemaV1_0'
+  const headers: Record<string, string> = {
+    'content-type': contentTypeOf(schema, delivery.form),
+    'accept-encoding': 'gzip, deflate',
+    'aeg-subscription-name': subscription.name.toUpperCase(),
+    'aeg-delivery-count': String(delivery.deliveryCount),
+    'aeg-data-version': cloudEvents ? '' : eventDataVersion(event),
+    'aeg-metadata-version': '1',
+    'aeg-event-type': 'Notification',
+  }
+  if (cloudEvents) headers.origin = 'eventgrid.azure.net'
+  for (const mapping of webhookOf(subscription)?.deliveryAttributeMappings ?? []) {
+    const value = attributeValue(mapping, event)
+    if (value !== undefined) headers[mapping.name] = value
+  }
+  if (bearerToken !== undefined) headers.authorization = `Bearer ${bearerToken}`
+  return headers
+}
+
+/**
+ * The value of a delivery attribute; undefined unless it is a string, number or boolean of at most 4,096 bytes that a
+ * header can hold.
+ */
+function attributeValue(mapping: DeliveryAttributeMapping, event: AcceptedEvent): string | undefined {
+  const value =
+    mapping.type === 'Static' ? mapping.properties.value : sourceField(event, mapping.properties.sourceField)
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return undefined
+  const text = String(value)
+  return Buffer.byteLength(text) <= attributeLimitBytes && /^[\t\x20-\x7e\x80-\xff]*$/.test(text) ? text : undefined
+}
+
+function sourceField(event: AcceptedEvent, field: string): unknown {
+  const path = field.split('.')
+  return fieldAt(event.body, path) ?? filteredField(event, path)
+}
+
+/** Names of a webhook's headers, in lower case, whose values are redacted in records. */
+export function secretHeadersOf({ deliveryAttributeMappings = [] }: WebHookProperties): ReadonlySet<string> {
+  const secrets = deliveryAttributeMappings.filter(({ type, properties }) => type === 'Static' && properties.isSecret)
+  return new Set(['authorization', ...secrets.map(({ name }) => name.toLowerCase())])
+}
+
+/** The headers for records: the token and the values of secret attributes are redacted. */
+export function shownHeaders(
+  headers: Readonly<Record<string, string>>,
+  secret: ReadonlySet<string>,
+): Record<string, string> {
+  const shown = { ...headers }
+  for (const name of Object.keys(shown)) if (secret.has(name.toLowerCase())) shown[name] = secretText
+  return shown
+}
+
+/** The URL for records: the query is redacted, as it may hold a key. */
+export function shownUrl(url: URL): string {
+  return url.search ? `${url.origin}${url.pathname}?${secretText}` : url.href
+}

@@ -1,0 +1,44 @@
+// Ingress rules `from` and `to`: where a public URL is really served.
+
+/** Maps a public URL to the URL that serves it; undefined to use the public one. */
+export type Ingress = (url: URL) => string | undefined
+
+/** Sends the public URLs that begin with `from` to `to`, with the rest of the path and the query. */
+export interface IngressRule {
+  /** Such as `https://orders.example.com/`. Path segments match whole: `/a` does not match `/ab`. */
+  readonly from: string
+  /** Such as `http://127.0.0.1:9000/`. */
+  readonly to: string
+}
+
+/**
+ * Makes a function of rules: the first rule whose `from` begins the URL applies. Returns a function as it is. Throws a
+ * TypeError for a rule without two valid URLs.
+ */
+export function ingressOf(ingress: readonly IngressRule[] | Ingress): Ingress {
+  if (typeof ingress === 'function') return ingress
+  const rules = ingress.map(({ from, to }) => ({ base: urlOf('from', from), to: urlOf('to', to).href }))
+  return (url) => {
+    for (const { base, to } of rules) {
+      if (url.origin !== base.origin || !startsWithPath(url.pathname, base.pathname)) continue
+      const rest = url.pathname.slice(base.pathname.replace(/\/$/, '').length)
+      return `${to.replace(/\/$/, '')}${rest === '/' && base.pathname === '/' ? '/' : rest}${url.search}`
+    }
+    return undefined
+  }
+}
+
+/** Whether this is an absolute http or https URL, for `from` or `to` of a rule. */
+export const isIngressUrl = (value: unknown): value is string =>
+  typeof value === 'string' && /^https?:\/\/[^/]/i.test(value) && URL.canParse(value)
+
+function urlOf(member: keyof IngressRule, value: unknown): URL {
+  if (isIngressUrl(value)) return new URL(value)
+  const form = "{ from: 'https://orders.example.com/', to: 'http://127.0.0.1:9000/' }"
+  throw new TypeError(`an ingress rule needs two URLs, as in ${form}; its ${member} is not a URL`)
+}
+
+function startsWithPath(path: string, prefix: string): boolean {
+  const base = prefix.replace(/\/$/, '')
+  return path === base || path.startsWith(`${base}/`)
+}

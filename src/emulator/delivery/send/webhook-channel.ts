@@ -1,0 +1,85 @@
+// Delivery to a webhook: 30 s time-out, late answer within three minutes; Entra bearer token of secured deliveries,
+// reused for 60 seconds.
+import type { TokenIssuer } from '../../entra/token-issuer.ts'
+import type { WebHookProperties } from '../../model/resources/model.ts'
+import type { Clock } from '../../model/time/clock.ts'
+import type { Channels } from './channel.ts'
+import {
+  batchingOf,
+  bodyOf,
+  deliveryHeaders,
+  deliverySchemaOf,
+  secretHeadersOf,
+  shownUrl,
+  webhookOf,
+} from './delivery-request.ts'
+import type { EventTexts } from './event-texts.ts'
+import type { WebhookClient } from './webhook-client.ts'
+
+/** A subscriber must answer within this time of the emulator's clock (Event Grid: delivery-and-retry). */
+const deliveryTimeoutMs = 30_000
+
+/** An answer within three minutes of the request may still cancel the next attempt (Event Grid: delivery-and-retry). */
+const lateAnswerMs = 180_000 - deliveryTimeoutMs
+
+/** A token is used this long for all deliveries to its audience: signing is slower than the rest of a delivery. */
+const tokenReuseMs = 60_000
+
+export interface DeliveryTokenOptions {
+  readonly clock: Clock
+  readonly tokens: Pick<TokenIssuer, 'issueDeliveryToken'>
+  /** Version of the Entra tokens that deliveries carry. */
+  readonly deliveryTokenVersion: '1.0' | '2.0'
+}
+
+export function createWebhookChannels(
+  options: DeliveryTokenOptions,
+  { client, texts }: { readonly client: WebhookClient; readonly texts: EventTexts },
+): Channels {
+  const bearerToken = createDeliveryTokens(options)
+  return (subscription) => {
+    const webhook = webhookOf(subscription)
+    if (!webhook) return undefined
+    const url = new URL(webhook.endpointUrl)
+    const schema = deliverySchemaOf(subscription)
+    const form = batchingOf(webhook) ? 'batch' : 'single'
+    return {
+      ...{ url, shownUrl: shownUrl(url), secretHeaders: secretHeadersOf(webhook) },
+      async prepare(batch) {
+        const [{ event, attempts: deliveryCount }] = batch
+        const token = await bearerToken(webhook)
+        const headers = deliveryHeaders({ subscription, form, event, deliveryCount, bearerToken: token })
+        const events = batch.map((pending) => texts.text(pending.event, schema))
+        const body = bodyOf(schema, form, events)
+        return {
+          ...{ headers, body },
+          send: (late) =>
+            client.send({
+              method: 'POST',
+              ...{ url, headers, body },
+              timeoutMs: deliveryTimeoutMs,
+              minimumTlsVersion: webhook.minimumTlsVersionAllowed,
+              late: { withinMs: lateAnswerMs, take: late },
+            }),
+        }
+      },
+    }
+  }
+}
+
+/** Returns the bearer token of an Entra-secured delivery; undefined for other webhooks. */
+function createDeliveryTokens({ clock, tokens, deliveryTokenVersion }: DeliveryTokenOptions) {
+  const issued = new Map<string, { readonly token: Promise<string>; readonly at: number }>()
+  return async (webhook: WebHookProperties): Promise<string | undefined> => {
+    const { azureActiveDirectoryTenantId: tenantId, azureActiveDirectoryApplicationIdOrUri: audience } = webhook
+    if (!tenantId || !audience) return undefined
+    const key = `${tenantId} ${audience}`
+    const now = clock.now()
+    const known = issued.get(key)
+    if (known && now - known.at < tokenReuseMs) return known.token
+    const token = tokens.issueDeliveryToken({ tenantId, audience, version: deliveryTokenVersion })
+    issued.set(key, { token, at: now })
+    token.catch(() => issued.delete(key))
+    return token
+  }
+}

@@ -1,0 +1,30 @@
+// Names of delivery outcomes (`TimedOut`, `Busy`, `SocketError`) and give-up reasons.
+
+/** How a delivery attempt ended, in the words of dead-lettered events (Event Grid: delivery-and-retry). */
+export type DeliveryOutcome =
+  | 'Delivered'
+  | 'NotFound'
+  | 'Unauthorized'
+  | 'Forbidden'
+  | 'BadRequest'
+  | 'TimedOut'
+  | 'Busy'
+  | 'PayloadTooLarge'
+  | 'SocketError'
+  | 'ResolutionError'
+  | 'Aborted'
+  | 'Probation'
+
+/** Why an event is given up. Event Grid documents only the first; the other two names are the emulator's own. */
+export type GiveUpReason = 'MaxDeliveryAttemptsExceeded' | 'TimeToLiveExceeded' | 'UndeliverableDueToClientError'
+
+/** The result of validating the endpoint of an event subscription. */
+export type ValidationOutcome =
+  | { readonly outcome: 'validated' }
+  | {
+      readonly outcome: 'awaiting-manual-action'
+      readonly validationUrl: string
+      /** Resolves when the URL was called, or after ten minutes by the emulator's clock. Never rejects. */
+      readonly completed: Promise<'validated' | 'expired'>
+    }
+  | { readonly outcome: 'failed'; readonly code: 'Url validation'; readonly message: string }

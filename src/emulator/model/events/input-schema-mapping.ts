@@ -1,0 +1,19 @@
+// Schema of `inputSchemaMapping`: which fields take `sourceField` and `defaultValue`.
+import { z } from 'zod'
+
+/** Makes an object schema: `z.object` leaves unknown members out, as Azure does, `z.strictObject` refuses them. */
+type MakeObject = <Shape extends z.core.$ZodLooseShape>(shape: Shape) => z.ZodObject<Shape>
+
+/** Where the Event Grid fields are in events of `CustomEventSchema`, in ARM's shape. */
+export function inputSchemaMappingBy(object: MakeObject) {
+  const text = z.exactOptional(z.string().min(1, 'must not be empty'))
+  const source = z.exactOptional(object({ sourceField: text }))
+  const mapped = z.exactOptional(object({ sourceField: text, defaultValue: text }))
+  return object({
+    inputSchemaMappingType: z.literal('Json'),
+    properties: object({
+      ...{ id: source, topic: source, eventTime: source },
+      ...{ eventType: mapped, subject: mapped, dataVersion: mapped },
+    }),
+  })
+}

@@ -1,0 +1,21 @@
+// Storage of namespaces, their topics and Queue event subscriptions, with cascading deletion.
+import { createCollection, noShelves, type Shelves } from './collection.ts'
+import type { Namespace, NamespaceTopic, QueueSubscription } from './namespace.ts'
+
+export type NamespaceStore = ReturnType<typeof createNamespaceStore>
+
+/** Makes the store of the namespaces on these shelves. @param shelves @default in memory */
+export function createNamespaceStore(shelves: Shelves = noShelves) {
+  return {
+    namespaces: createCollection(shelves<Namespace>('namespace')),
+    /** Grouped by the ids of their namespaces. */
+    topics: createCollection(shelves<NamespaceTopic>('namespace topic'), ({ namespaceId }) => namespaceId),
+    /** Queue event subscriptions, grouped by the ids of their topics. */
+    subscriptions: createCollection(shelves<QueueSubscription>('queue event subscription'), ({ topicId }) => topicId),
+  }
+}
+
+/** The namespace of a name, which is unique in the emulator. */
+export function namespaceNamed({ namespaces }: NamespaceStore, name: string): Namespace | undefined {
+  return namespaces.all().find((one) => one.name.toLowerCase() === name.toLowerCase())
+}

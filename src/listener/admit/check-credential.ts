@@ -1,0 +1,77 @@
+// How a delivery proves itself, by `deliveryAuthentication`: none, secret token or Entra token; address of Entra's
+// signing keys (`/discovery/v2.0/keys`).
+import type { IncomingHttpHeaders } from 'node:http'
+import type { DeliveryCredential } from '../../core/delivery-credential.ts'
+import type { Endpoints } from '../../core/endpoints.ts'
+import type { QuietLog } from '../../core/quiet-log.ts'
+import type { InputMetadata } from '../../metadata/typed/metadata.ts'
+import type { Evidence } from './credential.ts'
+import { createSharedTokenCheck } from './shared-token.ts'
+
+/** How deliveries prove that they come from our event subscription. */
+export type ListenerAuthentication =
+  | { readonly kind: 'secret'; readonly credentials: readonly DeliveryCredential[] }
+  /** The Entra application that deliveries are for; `tenantId` is the id that tokens name. */
+  | { readonly kind: 'entra'; readonly tenantId: string; readonly clientId: string; readonly eventGridClientId: string }
+  | { readonly kind: 'none' }
+
+/** Checks the credential of a delivery; without a promise where nothing has to be fetched. */
+export type CheckCredential = (headers: IncomingHttpHeaders) => Evidence | Promise<Evidence>
+
+export interface CheckCredentialOptions {
+  readonly authentication: ListenerAuthentication
+  readonly input: InputMetadata
+  /** `authorityHost` is where Entra's signing keys are fetched, `ca` what is trusted for that. */
+  readonly endpoints: Endpoints
+  readonly log: QuietLog
+  /** Longest wait for Entra's signing keys, in milliseconds. @default 5_000 */
+  readonly keySetTimeoutMs?: number
+  /** Ends a fetch of keys. */
+  readonly closing: AbortSignal
+  /** Epoch milliseconds. */
+  readonly now: () => number
+  /** Milliseconds of a monotonic clock. */
+  readonly elapsed: () => number
+}
+
+export async function createCredentialCheck(options: CheckCredentialOptions): Promise<CheckCredential> {
+  const { authentication } = options
+  switch (authentication.kind) {
+    case 'none':
+      return () => ({ kind: 'proven' })
+    case 'secret':
+      return createSharedTokenCheck(authentication.credentials)
+    case 'entra':
+      return createTokenCheck(authentication, options)
+  }
+}
+
+/** Checks Entra's tokens with the signing keys of the tenant. */
+async function createTokenCheck(
+  authentication: ListenerAuthentication & { readonly kind: 'entra' },
+  { input, endpoints, log, keySetTimeoutMs: timeoutMs, closing, now, elapsed }: CheckCredentialOptions,
+): Promise<CheckCredential> {
+  // Loads jose only where tokens are checked.
+  const { createEntraCheck } = await import('./entra-check.ts')
+  const { createKeySet } = await import('./key-set.ts')
+  const { environment, subscriberEndpoint } = input
+  const authorityHost = (endpoints.authorityHost ?? environment.authorityHost).replace(/\/$/, '')
+  const url = `${authorityHost}/${encodeURIComponent(authentication.tenantId)}/discovery/v2.0/keys`
+  const check = createEntraCheck({
+    expected: {
+      ...authentication,
+      subscriberEndpoint,
+      issuerHostV1: environment.tokenIssuerHostV1,
+      authorityHosts: [authorityHost, environment.authorityHost],
+    },
+    keys: createKeySet({
+      ...{ url, ca: endpoints.ca, timeoutMs, closing, elapsed },
+      onFailure(error) {
+        const reason = error instanceof Error ? error.name : typeof error
+        log.warn('could not fetch the keys of Entra', { url, reason })
+      },
+    }),
+    now,
+  })
+  return (headers) => check(headers.authorization)
+}

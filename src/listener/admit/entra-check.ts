@@ -1,0 +1,76 @@
+// Bearer token in `Authorization`: RS256 only, order of checks, cache of 1,000 verified tokens.
+import { hash } from 'node:crypto'
+import { decodeJwt, decodeProtectedHeader } from 'jose'
+import type { Evidence } from './credential.ts'
+import { decideToken, type ExpectedToken } from './entra-token.ts'
+import type { KeySet } from './key-set.ts'
+
+export interface EntraCheckOptions {
+  readonly expected: ExpectedToken
+  readonly keys: KeySet
+  /** Epoch milliseconds. */
+  readonly now: () => number
+  /** Verified tokens that are remembered until they expire. @default 1_000 */
+  readonly maxCached?: number
+}
+
+/** Makes a check of an `Authorization` header. It gives no promise where the token was verified before. */
+export function createEntraCheck({ expected, keys, now, maxCached = 1_000 }: EntraCheckOptions) {
+  // Hashes, not tokens: a token that could be presented again does not stay in memory.
+  const verified = new Map<string, number>()
+
+  function remember(digest: string, expiresAt: number): void {
+    if (verified.size >= maxCached) {
+      const oldest = verified.keys().next().value
+      if (oldest !== undefined) verified.delete(oldest)
+    }
+    verified.set(digest, expiresAt)
+  }
+
+  async function verify(token: string, digest: string): Promise<Evidence> {
+    const claims = readClaims(token)
+    if (claims === undefined) return failing('the token is not an RS256 token')
+    // Claims first: a token for somebody else then costs no signature check and no fetch of keys.
+    const decision = decideToken(claims, expected, now())
+    if (!decision.accepted) return failing(decision.reason)
+    switch (await keys.verify(token)) {
+      case 'unavailable':
+        return { kind: 'unavailable' }
+      case 'unknownKey':
+        return failing('the signing key is not one of the tenant')
+      case 'invalid':
+        return failing('the signature is wrong')
+      case 'valid':
+        remember(digest, decision.expiresAt)
+        return { kind: 'proven' }
+    }
+  }
+
+  return (authorization: string | undefined): Evidence | Promise<Evidence> => {
+    const token = bearerToken(authorization)
+    if (token === undefined) return { kind: 'absent' }
+    const digest = hash('sha256', token, 'base64')
+    const expiresAt = verified.get(digest)
+    if (expiresAt !== undefined && now() < expiresAt) return { kind: 'proven' }
+    return verify(token, digest)
+  }
+}
+
+function failing(reason: string): Evidence {
+  return { kind: 'failing', reason }
+}
+
+function bearerToken(authorization: string | undefined): string | undefined {
+  if (authorization === undefined || authorization.slice(0, 7).toLowerCase() !== 'bearer ') return undefined
+  return authorization.slice(7).trim() || undefined
+}
+
+/** The claims of an RS256 token that names its key; undefined for anything else. */
+function readClaims(token: string): unknown {
+  try {
+    const { alg, kid } = decodeProtectedHeader(token)
+    return alg === 'RS256' && typeof kid === 'string' ? decodeJwt(token) : undefined
+  } catch {
+    return undefined
+  }
+}

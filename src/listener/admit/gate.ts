@@ -1,0 +1,151 @@
+// First decision on a request by method and headers: answer or read body; what a request keeps until its body is read.
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { type Answer, problemAnswer } from '../http/answer.ts'
+import { declaredLength, refuseRepresentation } from '../http/representation.ts'
+import type { LogEvent } from '../log-events.ts'
+import type { CheckCredential } from './check-credential.ts'
+import { type CredentialRefusal, type Evidence, refuseCredential } from './credential.ts'
+import { allowedMethods, answerOptions, maxValidationBytes, type OptionsContext } from './handshake.ts'
+
+/** What the head decides: a final answer, or that the body is read, as what. */
+export type GateDecision =
+  | { readonly kind: 'answer'; readonly answer: Answer; readonly logEvent?: LogEvent }
+  | { readonly kind: 'read'; readonly as: 'validation' | 'delivery' }
+
+/** What is known of a request whose body is read. */
+export interface Admitted {
+  readonly as: 'validation' | 'delivery'
+  /** Milliseconds of a monotonic clock, when the head was there. */
+  readonly arrivedAt: number
+}
+
+const key: unique symbol = Symbol('admitted')
+
+type NodeRequest = IncomingMessage & { [key]?: Admitted }
+
+/**
+ * Keeps it with Node's request. A decorator of Fastify's would be looked up anew for each event where there are many components, because
+ * each of them has its own class of requests.
+ */
+export function admit(request: NodeRequest, admitted: Admitted): void {
+  request[key] = admitted
+}
+
+export function admittedOf({ [key]: admitted }: NodeRequest): Admitted {
+  if (!admitted) throw new Error('a request did not pass the gate')
+  return admitted
+}
+
+export interface GateOptions extends Pick<OptionsContext, 'allowedOrigin' | 'health'> {
+  readonly eventSubscriptionName: string
+  readonly maxRequestBytes: number
+  readonly checkCredential: CheckCredential
+  readonly handler: () => unknown
+  /** When our own write of the event subscription succeeded (epoch milliseconds). Undefined: it has not yet. */
+  readonly subscriptionWrittenAt: () => number | undefined
+  /** Epoch milliseconds. */
+  readonly now: () => number
+}
+
+/** Judges requests by their head, before the body is read. */
+export interface Gate extends GateOptions {
+  /** New deliveries are answered 503. */
+  draining: boolean
+}
+
+export function createGate(options: GateOptions): Gate {
+  return { ...options, eventSubscriptionName: options.eventSubscriptionName.toLowerCase(), draining: false }
+}
+
+/** Returns a promise only for an Entra token that was not seen before. */
+export function judge(gate: Gate, method: string, headers: IncomingHttpHeaders): GateDecision | Promise<GateDecision> {
+  if (method === 'OPTIONS') {
+    const { answer: answered, isRefused } = answerOptions(headers, gate)
+    return answer(answered, isRefused ? 'otherOrigin' : undefined)
+  }
+  if (method !== 'POST')
+    return answer(problemAnswer(405, 'Only POST and OPTIONS are allowed.', { allow: allowedMethods }), 'otherMethod')
+  if (isValidation(headers)) return judgeValidation(gate, headers)
+  // The connection is closed too, so that the next try may reach another replica.
+  if (gate.draining) return answer(problemAnswer(503, 'The listener is shutting down.', { connection: 'close' }))
+  const evidence = gate.checkCredential(headers)
+  return evidence instanceof Promise
+    ? evidence.then((settled) => judgeDelivery(gate, headers, settled))
+    : judgeDelivery(gate, headers, evidence)
+}
+
+const readDelivery: GateDecision = { kind: 'read', as: 'delivery' }
+const readValidation: GateDecision = { kind: 'read', as: 'validation' }
+
+function judgeDelivery(gate: Gate, headers: IncomingHttpHeaders, evidence: Evidence): GateDecision {
+  if (evidence.kind !== 'proven') {
+    const namesUs = namesOurs(gate, headers)
+    const writtenAt = gate.subscriptionWrittenAt()
+    const refusal = refuseCredential(evidence, { namesUs, writtenAt, now: gate.now() })
+    const namesNoOther = namesUs || headers['aeg-subscription-name'] === undefined
+    // RFC 9110 demands a challenge with every 401.
+    const challenge = refusal.status === 401 ? { 'www-authenticate': 'Bearer' } : {}
+    const problem = problemAnswer(refusal.status, refusal.detail, challenge)
+    return answer(problem, logEventOf(refusal, evidence, namesNoOther))
+  }
+  // Not an event of the source but a notice about the event subscription: acknowledged, and not handed to the application.
+  if (hasValue(headers['aeg-event-type'], 'subscriptiondeletion'))
+    return answer({ status: 200, headers: {} }, 'subscriptionDeleted')
+  const refusal = refuseBody(headers, gate.maxRequestBytes)
+  if (refusal) return answer(refusal, 'unreadable')
+  if (gate.handler() === undefined)
+    return answer(problemAnswer(503, 'No application takes events at the moment.'), 'noHandler')
+  return readDelivery
+}
+
+function judgeValidation(gate: Gate, headers: IncomingHttpHeaders): GateDecision {
+  if (!namesOurs(gate, headers))
+    return answer(problemAnswer(403, 'The event subscription is not the one served here.'), 'otherSubscription')
+  const refusal = refuseBody(headers, maxValidationBytes)
+  return refusal ? answer(refusal, 'unreadable') : readValidation
+}
+
+function namesOurs({ eventSubscriptionName }: Gate, headers: IncomingHttpHeaders): boolean {
+  return hasValue(headers['aeg-subscription-name'], eventSubscriptionName)
+}
+
+/** Is it a delivery, and not a handshake? */
+export function isDelivery({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
+  return method === 'POST' && !isValidation(headers)
+}
+
+/** Is a POST part of a handshake? All others are deliveries. */
+function isValidation(headers: IncomingHttpHeaders): boolean {
+  return hasValue(headers['aeg-event-type'], 'subscriptionvalidation')
+}
+
+function answer(answered: Answer, logEvent?: LogEvent): GateDecision {
+  return logEvent === undefined ? { kind: 'answer', answer: answered } : { kind: 'answer', answer: answered, logEvent }
+}
+
+function logEventOf({ status, foreign }: CredentialRefusal, evidence: Evidence, namesNoOther: boolean): LogEvent {
+  if (foreign) return 'foreign'
+  if (evidence.kind === 'unavailable') return 'unavailable'
+  return status === 401 && !namesNoOther ? 'otherSender' : 'unauthorized'
+}
+
+/**
+ * Does a header have this value, and no other? Compares without case; `text` is in lower case. A proxy may send a header twice, and Node
+ * joins the two values with a comma.
+ */
+function hasValue(value: string | readonly string[] | undefined, text: string): boolean {
+  if (typeof value !== 'string') return false
+  if (value.length === text.length) return value.toLowerCase() === text
+  return value.includes(',') && value.split(',').every((one) => one.trim().toLowerCase() === text)
+}
+
+function refuseBody(headers: IncomingHttpHeaders, limit: number): Answer | undefined {
+  const reason = refuseRepresentation(headers)
+  if (reason !== undefined) return problemAnswer(415, reason)
+  return (declaredLength(headers) ?? 0) > limit ? tooLarge(limit) : undefined
+}
+
+/** The answer to a body over `limit` bytes. */
+export function tooLarge(limit: number): Answer {
+  return problemAnswer(413, `The body is larger than ${limit} bytes.`)
+}

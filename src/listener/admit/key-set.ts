@@ -1,0 +1,115 @@
+// Fetching Entra's signing keys: cache 12 hours, cooldown 30 s, time-out 5 s.
+import { compactVerify, createRemoteJWKSet, customFetch, errors } from 'jose'
+import { trustPolicies } from '../../azure/trust.ts'
+import { isRecord } from '../../support/text/is-record.ts'
+import { systemClock } from '../../support/time/clock.ts'
+import { createRequestLimits } from '../../support/work/request-limits.ts'
+
+/** `unavailable`: the key is not in the set that we have, and the set cannot be fetched now. */
+export type SignatureCheck = 'valid' | 'invalid' | 'unknownKey' | 'unavailable'
+
+/** The signing keys of the tenant. */
+export type KeySet = ReturnType<typeof createKeySet>
+
+export interface KeySetOptions {
+  /** https address of the key set. */
+  readonly url: string
+  /** Certificates (PEM) to trust beside Node's own. */
+  readonly ca: string | undefined
+  /** Longest wait for the whole answer, in milliseconds. @default 5_000 */
+  readonly timeoutMs?: number | undefined
+  /** Ends a fetch under way. */
+  readonly closing: AbortSignal
+  /** Milliseconds of a monotonic clock. */
+  readonly elapsed: () => number
+  /** Called for each failed fetch. */
+  readonly onFailure: (error: unknown) => void
+}
+
+/** Entra's set has a few kilobytes. */
+const maxBytes = 262_144
+/** Time between two fetches for unknown key ids, and after a failed fetch, so that strange tokens cause no storm. */
+const cooldownMs = 30_000
+/** A set that is older is fetched again before it is used. */
+const maxAgeMs = 12 * 60 * 60_000
+
+/** Fetches the keys with jose, which asks again for unknown key ids, and checks signatures with them. */
+export function createKeySet(options: KeySetOptions) {
+  const { url, timeoutMs = 5_000, closing, elapsed, onFailure } = options
+  const limits = createRequestLimits(systemClock)
+  let connecting: ReturnType<typeof connect> | undefined
+  let fetched = 0
+  let failedAt = Number.NEGATIVE_INFINITY
+
+  async function fetchKeys(): Promise<Response> {
+    // jose knows no cooldown after a failure.
+    if (elapsed() - failedAt < cooldownMs) throw new Error('the last fetch failed less than 30 s ago')
+    const limit = limits.begin(closing, timeoutMs)
+    try {
+      connecting ??= connect(options)
+      const send = await connecting
+      const { status, bodyAsText } = await send(limit.signal)
+      if (status !== 200) throw new Error(`the key set was answered with ${status}`)
+      const text = bodyAsText ?? ''
+      if (!holdsKey(text)) throw new Error('the key set holds no usable key')
+      fetched++
+      return new Response(text)
+    } catch (error) {
+      failedAt = elapsed()
+      onFailure(error)
+      throw error
+    } finally {
+      limit.end()
+    }
+  }
+
+  const keys = createRemoteJWKSet(new URL(url), {
+    cooldownDuration: cooldownMs,
+    cacheMaxAge: maxAgeMs,
+    [customFetch]: fetchKeys,
+  })
+  return {
+    /** Checks the RS256 signature of a token. */
+    async verify(token: string): Promise<SignatureCheck> {
+      const before = fetched
+      try {
+        await compactVerify(token, keys, { algorithms: ['RS256'] })
+        return 'valid'
+      } catch (error) {
+        if (error instanceof errors.JOSEError && faultsOfToken.has(error.code)) return 'invalid'
+        // The key may be newer than our set: it is unknown only if the set was fetched after the token came.
+        return error instanceof errors.JWKSNoMatchingKey && fetched > before ? 'unknownKey' : 'unavailable'
+      }
+    },
+  }
+}
+
+/** All other errors are about the keys. */
+const faultsOfToken: ReadonlySet<string> = new Set([
+  'ERR_JWS_SIGNATURE_VERIFICATION_FAILED',
+  'ERR_JWS_INVALID',
+  'ERR_JOSE_NOT_SUPPORTED',
+  'ERR_JOSE_ALG_NOT_ALLOWED',
+])
+
+/** Is there a key that could sign? A set without one is an answer of something else than Entra. */
+function holdsKey(text: string): boolean {
+  const set: unknown = JSON.parse(text)
+  const keys: readonly unknown[] = isRecord(set) && Array.isArray(set.keys) ? set.keys : []
+  return keys.some((key) => isRecord(key) && typeof key.n === 'string')
+}
+
+/** Sends as the Azure SDKs do: through the proxy of the environment, and trusting the same certificates. */
+async function connect({ url, ca }: KeySetOptions) {
+  // Loaded with the first fetch, so that the start does not wait for them.
+  const { createAnswerLimitPolicy } = await import('../../azure/answer-limit.ts')
+  const { createDefaultHttpClient, createPipelineFromOptions, createPipelineRequest } = await import(
+    '@azure/core-rest-pipeline'
+  )
+  const client = createDefaultHttpClient()
+  const pipeline = createPipelineFromOptions({ retryOptions: { maxRetries: 0 }, redirectOptions: { maxRetries: 0 } })
+  for (const policy of trustPolicies(ca === undefined ? {} : { ca })) pipeline.addPolicy(policy, { phase: 'Sign' })
+  pipeline.addPolicy(createAnswerLimitPolicy({ maxBytes, longer: 'fail' }), { afterPhase: 'Sign' })
+  return (abortSignal: AbortSignal) =>
+    pipeline.sendRequest(client, createPipelineRequest({ url, abortSignal, disableKeepAlive: true }))
+}

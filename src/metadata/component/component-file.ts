@@ -1,0 +1,200 @@
+// Component YAML into drafts: entries, `scopes`, `auth.secretStore`, other kinds; 262,144 characters, 1,000 documents.
+import type { MetadataIssue } from '../../core/errors.ts'
+import { type LocatedDocument, type Place, readLocatedYaml, type YamlPath } from '../../support/files/located-yaml.ts'
+import { drawExcerpt } from '../../support/files/source-excerpt.ts'
+import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
+import { nearestName } from '../../support/text/nearest-name.ts'
+import { quote } from '../../support/text/text.ts'
+import { shownInExcerpt } from '../fields/redact.ts'
+import type { FolderTexts } from '../folder/component-folder.ts'
+import { type Envelope, type Fault, readEnvelope } from './component-definition.ts'
+
+export type EntrySource =
+  | { readonly kind: 'value'; readonly value: string | number | boolean }
+  | { readonly kind: 'secretKeyRef'; readonly name: string; readonly key: string | undefined }
+  | { readonly kind: 'envRef'; readonly variable: string }
+  /** It has a fault, which is reported: nothing is known of its value. */
+  | { readonly kind: 'faulty' }
+
+/** One entry of `spec.metadata`, its reference not resolved yet. */
+export interface ComponentEntry {
+  readonly name: string
+  readonly source: EntrySource
+  /** The place of its value: `file:line:column`. */
+  readonly at: string
+  /** The place of its name. */
+  readonly nameAt: string
+}
+
+/** A component of a file, its references not resolved yet. */
+export interface ComponentDraft extends Pick<Envelope, 'name' | 'type' | 'version'> {
+  /** The applications that it is for; empty: every one. */
+  readonly scopes: readonly string[]
+  readonly secretStore: string | undefined
+  readonly entries: readonly ComponentEntry[]
+  readonly issues: readonly MetadataIssue[]
+  /** Places in the file: `file:line:column`; `metadata` is that of the key in `spec`. */
+  readonly places: { readonly name: string; readonly type: string; readonly version: string; readonly metadata: string }
+}
+
+/** A YAML text of components, read once. */
+export interface ComponentFile {
+  readonly drafts: readonly ComponentDraft[]
+  /** Faults outside of components; those of a component are in its draft. */
+  readonly issues: readonly MetadataIssue[]
+  /** A text for each document of another kind. */
+  readonly leftOut: readonly { readonly text: string; readonly isTypo: boolean }[]
+  /** Why the text is no YAML, which is among the issues too. Components before the fault are still there. */
+  readonly isBroken: boolean
+  /**
+   * The line of a place with a caret under it, secret values masked and comments left out.
+   *
+   * @param at `file:line:column`, as in an issue
+   * @returns undefined for a place that is not in this file
+   */
+  excerpt(at: string, maxWidth: number): string | undefined
+}
+
+/** The files of a folder, or why they can't be read. */
+export type ComponentFiles = ReadonlyMap<string, ComponentFile | Error>
+
+export const readComponentFiles = (texts: FolderTexts): ComponentFiles =>
+  new Map([...texts].map(([file, text]) => [file, text instanceof Error ? text : readComponentFile(text, file)]))
+
+const limits = { maxLength: 262_144, maxDocuments: 1_000 }
+
+/** Reads a YAML text of components (specification, section 2.1). Throws for no text: everything wrong is among the issues. */
+export function readComponentFile(text: string, file: string): ComponentFile {
+  const { documents, fault } = readLocatedYaml(text, limits)
+  const show = ({ line, column }: Place) => `${file}:${line}:${column}`
+  const drafts: ComponentDraft[] = []
+  const issues: MetadataIssue[] = fault ? [{ rule: fault.rule, at: show(fault.place) }] : []
+  const leftOut: { text: string; isTypo: boolean }[] = []
+  for (const document of documents) {
+    const { value } = document
+    const at = (path: YamlPath) => show(document.placeOf(path))
+    if (value === null || value === undefined) continue
+    if (!isRecord(value)) {
+      issues.push({ rule: 'must be a mapping with apiVersion, kind, metadata and spec', at: at([]) })
+    } else if (typeof value.kind !== 'string') {
+      issues.push({ field: 'kind', rule: 'must be a string', fix: 'write kind: Component', at: at(['kind']) })
+    } else if (value.kind.trim().toLowerCase() !== 'component') {
+      leftOut.push(otherKind(value.kind, at(['kind'])))
+    } else drafts.push(readDraft(value, document, show))
+  }
+  return {
+    drafts,
+    issues,
+    leftOut,
+    isBroken: fault !== undefined,
+    excerpt(at, maxWidth) {
+      const place = placeIn(file, at)
+      return place && drawExcerpt(text, place, { documents, maxWidth, ...shownInExcerpt })
+    },
+  }
+}
+
+function placeIn(file: string, at: string): Place | undefined {
+  const [, line, column] = at.startsWith(`${file}:`) ? (/^(\d+):(\d+)$/.exec(at.slice(file.length + 1)) ?? []) : []
+  return line === undefined ? undefined : { line: Number(line), column: Number(column) }
+}
+
+export const isForApp = ({ scopes }: Pick<ComponentDraft, 'scopes'>, appId: string): boolean =>
+  scopes.length === 0 || scopes.includes(appId)
+
+function otherKind(kind: string, at: string): ComponentFile['leftOut'][number] {
+  const isTypo = nearestName(kind, ['Component']) !== undefined
+  return { isTypo, text: `${at}: kind ${quote(kind)} is ${isTypo ? 'unknown; did you mean Component?' : 'left out'}` }
+}
+
+function readDraft(value: UnknownRecord, document: LocatedDocument, show: (place: Place) => string): ComponentDraft {
+  const at = (path: YamlPath) => show(document.placeOf(path))
+  const oddities = [...document.unknownTags, ...document.duplicateKeys]
+  const issues: MetadataIssue[] = oddities.map(({ rule, place }) => ({ rule, at: show(place) }))
+  const fault: Fault = (path, issue, field = path.join('.')) => void issues.push({ field, ...issue, at: at(path) })
+  const { name, type, version, entries, scopes, auth } = readEnvelope(value, fault)
+  return {
+    ...{ name, type, version },
+    scopes: readScopes(scopes, fault),
+    secretStore: readSecretStore(auth, fault),
+    entries: readEntries(entries, at, fault),
+    issues,
+    places: {
+      name: at(['metadata', 'name']),
+      type: at(['spec', 'type']),
+      version: at(['spec', 'version']),
+      metadata: show(document.placeOfKey(['spec'], 'metadata')),
+    },
+  }
+}
+
+/** A component for one application must not become one for all because of a typo. */
+function readScopes(scopes: unknown, fault: Fault): readonly string[] {
+  if (scopes === undefined || scopes === null) return []
+  if (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string')) return scopes
+  fault(['scopes'], { rule: 'must be a list of application ids', fix: 'write scopes: [my-app]' })
+  return []
+}
+
+function readSecretStore(auth: unknown, fault: Fault): string | undefined {
+  const store = isRecord(auth) ? (auth.secretStore ?? undefined) : undefined
+  if (typeof store === 'string') return store
+  if (store !== undefined || !(isRecord(auth) || auth === undefined || auth === null))
+    fault(['auth'], { rule: 'must name a store as text', fix: 'write auth: { secretStore: my-store }' })
+  return undefined
+}
+
+const sourceKeys = ['value', 'secretKeyRef', 'envRef'] as const
+
+function readEntries(
+  list: readonly unknown[],
+  at: (path: YamlPath) => string,
+  fault: Fault,
+): readonly ComponentEntry[] {
+  const names = new Set<string>()
+  return list.flatMap((entry: unknown, index) => {
+    const here = ['spec', 'metadata', index]
+    if (!isRecord(entry) || typeof entry.name !== 'string' || entry.name === '') {
+      fault(here, { rule: 'must be an entry with a name and a value' }, `spec.metadata[${index}]`)
+      return []
+    }
+    const { name } = entry
+    const field = name.slice(0, 256)
+    const valuePath = [...here, sourceKeys.find((key) => Object.hasOwn(entry, key)) ?? 'name']
+    const namePath = [...here, 'name']
+    if (names.has(name)) fault(namePath, { rule: 'is given twice', fix: 'keep one of them' }, field)
+    names.add(name)
+    const source = readSource(entry)
+    const isFaulty = 'rule' in source
+    if (isFaulty) fault(valuePath, source, field)
+    return [{ name, at: at(valuePath), nameAt: at(namePath), source: isFaulty ? { kind: 'faulty' } : source }]
+  })
+}
+
+function readSource(entry: UnknownRecord): EntrySource | { readonly rule: string; readonly fix?: string } {
+  const given = sourceKeys.filter((key) => Object.hasOwn(entry, key))
+  const odd = Object.keys(entry).find((key) => key !== 'name' && !sourceKeys.some((known) => known === key))
+  if (odd !== undefined) {
+    const fix = `an entry has name and one of ${sourceKeys.join(', ')}`
+    return { rule: `has the unknown key ${quote(odd)}`, fix }
+  }
+  if (given.length > 1) return { rule: `has ${given.join(' and ')}`, fix: 'keep one of them' }
+  const { value = '', secretKeyRef, envRef } = entry
+  if (given[0] === 'secretKeyRef') {
+    const { name, key } = isRecord(secretKeyRef) ? secretKeyRef : {}
+    if (typeof name === 'string' && name !== '' && (key === undefined || typeof key === 'string'))
+      return { kind: 'secretKeyRef', name, key }
+    return {
+      rule: 'must have a secretKeyRef with a name and a key',
+      fix: 'write secretKeyRef: { name: NAME, key: KEY }',
+    }
+  }
+  if (given[0] === 'envRef') {
+    if (typeof envRef === 'string' && envRef !== '') return { kind: 'envRef', variable: envRef }
+    return { rule: 'must have an envRef that names a variable', fix: 'write envRef: NAME' }
+  }
+  if (value === null) return { kind: 'value', value: '' }
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+    return { kind: 'value', value }
+  return { rule: 'must be a string, not a list or a mapping' }
+}

@@ -1,0 +1,103 @@
+// `advancedFilters` JSON: operators, at most 25 filters, 25 values, 512 characters per text.
+import { z } from 'zod'
+import { isRecord } from '../../support/text/is-record.ts'
+import { readJson } from '../../support/text/json-text.ts'
+import { didYouMean } from '../../support/text/nearest-name.ts'
+import type { AdvancedFilter } from '../typed/metadata.ts'
+import { BrokenRule } from './broken-rule.ts'
+
+/** Event Grid's limits of one event subscription (Event Grid: event-filtering, limitations). */
+const maxFilters = 25
+const maxValues = 25
+const maxTextLength = 512
+
+const text = z.string().max(maxTextLength)
+const key = text.min(1)
+const values = <T extends z.ZodType>(item: T) => ({ values: z.array(item).min(1).max(maxValues) })
+const range = z.tuple([z.number(), z.number()]).refine(([low, high]) => low <= high)
+
+const operands = {
+  NumberIn: values(z.number()),
+  NumberNotIn: values(z.number()),
+  NumberInRange: values(range),
+  NumberNotInRange: values(range),
+  NumberLessThan: { value: z.number() },
+  NumberLessThanOrEquals: { value: z.number() },
+  NumberGreaterThan: { value: z.number() },
+  NumberGreaterThanOrEquals: { value: z.number() },
+  BoolEquals: { value: z.boolean() },
+  StringIn: values(text),
+  StringNotIn: values(text),
+  StringBeginsWith: values(text),
+  StringNotBeginsWith: values(text),
+  StringEndsWith: values(text),
+  StringNotEndsWith: values(text),
+  StringContains: values(text),
+  StringNotContains: values(text),
+  IsNullOrUndefined: {},
+  IsNotNull: {},
+} satisfies Record<string, z.core.$ZodLooseShape>
+
+/** The operators as ARM spells them. */
+export const filterOperators: readonly string[] = Object.keys(operands)
+
+const filterSchemas: ReadonlyMap<string, z.ZodType<AdvancedFilter>> = new Map(
+  Object.entries(operands).map(([operatorType, operand]) => [
+    operatorType.toLowerCase(),
+    z.strictObject({ operatorType: z.unknown().transform(() => operatorType), key, ...operand }),
+  ]),
+)
+
+/**
+ * Advanced filters as JSON, in ARM's spelling (Event Grid: event-filtering). Operators match without regard to case and
+ * come out as ARM spells them.
+ *
+ * @throws BrokenRule that says which filter is wrong and how
+ */
+export function parseAdvancedFilters(json: string): readonly AdvancedFilter[] {
+  const list = readJson(json)
+  if (!Array.isArray(list)) throw new BrokenRule('must be a JSON array of filters')
+  if (list.length === 0) throw new BrokenRule('must hold at least one filter', 'write default to have none')
+  if (list.length > maxFilters) throw new BrokenRule(`must hold at most ${maxFilters} filters`)
+  const filters = list.map(parseFilter)
+  const all = filters.flatMap(
+    (filter): readonly unknown[] => filter.values ?? ('value' in filter ? [filter.value] : []),
+  )
+  if (all.length > maxValues) throw new BrokenRule(`must hold at most ${maxValues} values in all filters together`)
+  return filters
+}
+
+function parseFilter(filter: unknown, at: number): AdvancedFilter {
+  const place = `[${at}]`
+  const { operatorType } = isRecord(filter) ? filter : {}
+  if (typeof operatorType !== 'string') throw new BrokenRule(`${place} must be an object with an operatorType`)
+  const schema = filterSchemas.get(operatorType.toLowerCase())
+  if (!schema) {
+    const rule = `${place}.operatorType must be one of ${filterOperators.join(', ')}`
+    throw new BrokenRule(rule, didYouMean(operatorType, filterOperators))
+  }
+  const parsed = schema.safeParse(filter)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  const path = issue?.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('') ?? ''
+  throw new BrokenRule(`${place}${path} ${describe(issue)}`)
+}
+
+function describe(issue: z.core.$ZodIssue | undefined): string {
+  switch (issue?.code) {
+    case 'invalid_type':
+      return `must be of type ${issue.expected}`
+    case 'too_big':
+      return issue.origin === 'string'
+        ? `must be at most ${maxTextLength} characters long`
+        : `must hold at most ${issue.maximum} items`
+    case 'too_small':
+      return 'must not be empty'
+    case 'unrecognized_keys':
+      return `must not hold ${issue.keys.map((name) => JSON.stringify(name.slice(0, 64))).join(', ')} with this operator`
+    case 'custom':
+      return 'must be [low, high] with low not above high'
+    default:
+      return 'is not what this operator takes'
+  }
+}

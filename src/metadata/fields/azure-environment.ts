@@ -1,0 +1,77 @@
+// Addresses, token scopes, Event Grid ids and the origin of its handshake per cloud (public, China, Government); cloud
+// names.
+import { parseChoice } from './plain-values.ts'
+
+export type AzureEnvironmentName = 'AzurePublicCloud' | 'AzureChinaCloud' | 'AzureUSGovernmentCloud'
+
+export interface AzureEnvironment {
+  readonly name: AzureEnvironmentName
+  /** Entra's authority host, without a trailing slash. */
+  readonly authorityHost: string
+  /** Azure Resource Manager's base URL, without a trailing slash. */
+  readonly resourceManager: string
+  /** The scope of an ARM token. */
+  readonly resourceManagerScope: string
+  /** The scope of a token that publishes to a topic. */
+  readonly topicScope: string
+  /**
+   * What Event Grid of this cloud sends as `WebHook-Request-Origin` (azure-sdk-for-net: the
+   * Event Grid extension of WebJobs).
+   */
+  readonly eventGridOrigin: string
+  /** Event Grid's own application id in this cloud (Event Grid: secure-webhook-delivery); unknown for China. */
+  readonly eventGridClientId: string | undefined
+  /** Host of the issuer of Entra's v1 tokens. */
+  readonly tokenIssuerHostV1: string
+}
+
+export const azureEnvironments: Readonly<Record<AzureEnvironmentName, AzureEnvironment>> = {
+  AzurePublicCloud: {
+    name: 'AzurePublicCloud',
+    authorityHost: 'https://login.microsoftonline.com',
+    resourceManager: 'https://management.azure.com',
+    resourceManagerScope: 'https://management.azure.com/.default',
+    topicScope: 'https://eventgrid.azure.net/.default',
+    eventGridOrigin: 'eventgrid.azure.net',
+    eventGridClientId: '4962773b-9cdb-44cf-a8bf-237846a00ab7',
+    tokenIssuerHostV1: 'sts.windows.net',
+  },
+  AzureChinaCloud: {
+    name: 'AzureChinaCloud',
+    authorityHost: 'https://login.chinacloudapi.cn',
+    resourceManager: 'https://management.chinacloudapi.cn',
+    resourceManagerScope: 'https://management.chinacloudapi.cn/.default',
+    topicScope: 'https://eventgrid.azure.cn/.default',
+    eventGridOrigin: 'eventgrid.azure.cn',
+    eventGridClientId: undefined,
+    tokenIssuerHostV1: 'sts.chinacloudapi.cn',
+  },
+  AzureUSGovernmentCloud: {
+    name: 'AzureUSGovernmentCloud',
+    authorityHost: 'https://login.microsoftonline.us',
+    resourceManager: 'https://management.usgovcloudapi.net',
+    resourceManagerScope: 'https://management.usgovcloudapi.net/.default',
+    topicScope: 'https://eventgrid.azure.us/.default',
+    eventGridOrigin: 'eventgrid.azure.us',
+    eventGridClientId: '54316b56-3481-47f9-8f30-0300f5542a7b',
+    tokenIssuerHostV1: 'sts.windows.net',
+  },
+}
+
+/**
+ * The cloud that goes by a name, in any letter case: the names above, Dapr's short ones (`AzurePublic`, `AzureChina`,
+ * `AzureUSGovernment`) and the Azure CLI's `AzureCloud`.
+ *
+ * @throws BrokenRule
+ */
+export function parseAzureEnvironment(text: string): AzureEnvironment {
+  const name = otherSpellings.get(text.toLowerCase())
+  return azureEnvironments[name ?? parseChoice(text, ['AzurePublicCloud', 'AzureChinaCloud', 'AzureUSGovernmentCloud'])]
+}
+
+const otherSpellings: ReadonlyMap<string, AzureEnvironmentName> = new Map([
+  ['azurepublic', 'AzurePublicCloud'],
+  ['azurecloud', 'AzurePublicCloud'],
+  ['azurechina', 'AzureChinaCloud'],
+  ['azureusgovernment', 'AzureUSGovernmentCloud'],
+])

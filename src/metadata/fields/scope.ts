@@ -1,0 +1,168 @@
+// Accepted forms of the `scope` resource id, at most 2,048 characters; which resources of Event Grid have event
+// subscriptions; `namespaceTopic`.
+import { BrokenRule } from './broken-rule.ts'
+
+/**
+ * A parsed scope (specification, section 2.3). `id` is the resource id with a leading and no trailing slash, in the
+ * user's letter case.
+ */
+export type Scope = { readonly id: string; readonly subscriptionId: string } & (
+  | { readonly kind: 'subscription' }
+  | { readonly kind: 'resourceGroup'; readonly resourceGroup: string }
+  | {
+      readonly kind: 'resource' | 'topic'
+      readonly resourceGroup: string
+      readonly provider: string
+      /** Type and name pairs, outermost first: a domain's topic has two. */
+      readonly path: readonly { readonly type: string; readonly name: string }[]
+    }
+)
+
+export interface NamespaceTopicId {
+  /** With a leading slash and without a trailing one, in the user's letter case. */
+  readonly id: string
+  readonly subscriptionId: string
+  readonly resourceGroup: string
+  readonly namespaceId: string
+  readonly namespace: string
+  readonly topic: string
+}
+
+const maxScopeLength = 2048
+
+/** No character that could end or change the path of a URL: the scope becomes part of a path, unencoded. */
+const segmentPattern = /^[\p{L}\p{N}\-._~!$&'()*+,;=:@]{1,260}$/u
+
+const forms =
+  'write /subscriptions/{id}/, /subscriptions/{id}/resourceGroups/{group}, or that group followed by /providers/{namespace}/{type}/{name}'
+
+/**
+ * Parses a scope of any of the specification's four forms, or of a child resource. Keywords match without regard to
+ * case; a trailing slash is allowed.
+ *
+ * @throws BrokenRule
+ */
+export function parseScope(text: string): Scope {
+  if (text.length > maxScopeLength) throw new BrokenRule(`must be at most ${maxScopeLength} characters long`)
+  if (!text.startsWith('/')) throw new BrokenRule('must start with a slash', forms)
+  const segments = text.replace(/\/$/, '').slice(1).split('/')
+  for (const segment of segments) checkSegment(segment)
+
+  const [subscriptions = '', subscriptionId, groups, resourceGroup, providers, provider, ...rest] = segments
+  const id = `/${segments.join('/')}`
+  if (!same(subscriptions, 'subscriptions') || subscriptionId === undefined) {
+    throw new BrokenRule('must start with /subscriptions/{id}', forms)
+  }
+  if (groups === undefined) return { kind: 'subscription', id, subscriptionId }
+  if (!same(groups, 'resourceGroups') || resourceGroup === undefined) {
+    throw new BrokenRule('must name a resource group after the subscription', forms)
+  }
+  if (providers === undefined) return { kind: 'resourceGroup', id, subscriptionId, resourceGroup }
+  if (!same(providers, 'providers') || provider === undefined) {
+    throw new BrokenRule('must name a resource provider after the resource group', forms)
+  }
+  const path = pairs(rest)
+  const resource = { kind: 'resource', id, subscriptionId, resourceGroup, provider, path } as const
+  return resourceType(resource) === 'microsoft.eventgrid/topics' ? { ...resource, kind: 'topic' } : resource
+}
+
+const namespaceTopicType = 'microsoft.eventgrid/namespaces/topics'
+
+/** Resources of Event Grid itself that have event subscriptions; resources of other providers are for Azure to judge. */
+const eventSourceTypes: readonly string[] = [
+  'microsoft.eventgrid/topics',
+  'microsoft.eventgrid/domains',
+  'microsoft.eventgrid/domains/topics',
+  'microsoft.eventgrid/systemtopics',
+  'microsoft.eventgrid/partnertopics',
+  // Events of the namespace itself, such as MQTT clients that connect.
+  'microsoft.eventgrid/namespaces',
+]
+
+/**
+ * Parses a scope that event subscriptions can be created at.
+ *
+ * @throws BrokenRule also for a resource of Event Grid that has none
+ */
+export function parseEventSource(text: string): Scope {
+  const scope = parseScope(text)
+  const type = resourceType(scope)
+  if (!type?.startsWith('microsoft.eventgrid/') || eventSourceTypes.includes(type)) return scope
+  if (type.endsWith('/eventsubscriptions')) {
+    throw new BrokenRule(
+      'must be what the event subscription belongs to, not the event subscription',
+      'end it before /eventSubscriptions, and write that name as eventSubscriptionName',
+    )
+  }
+  if (type === namespaceTopicType) {
+    throw new BrokenRule(
+      'is a namespace topic, from which Event Grid delivers to no webhook',
+      'to receive from it, set deliveryMode to pull and write it as namespaceTopic',
+    )
+  }
+  throw new BrokenRule(
+    'is a resource of Event Grid that has no event subscriptions',
+    'write one that ends with /topics/{name}, /domains/{name}, /domains/{name}/topics/{name}, ' +
+      '/systemTopics/{name}, /partnerTopics/{name} or /namespaces/{name}',
+  )
+}
+
+/**
+ * Parses the resource id of a namespace topic: `.../providers/Microsoft.EventGrid/namespaces/{namespace}/topics/{topic}`.
+ *
+ * @throws BrokenRule
+ */
+export function parseNamespaceTopic(text: string): NamespaceTopicId {
+  const scope = parseScope(text)
+  if (scope.kind !== 'resource' || resourceType(scope) !== namespaceTopicType) {
+    throw new BrokenRule(
+      'must be the resource id of a namespace topic',
+      'it ends with /providers/Microsoft.EventGrid/namespaces/{namespace}/topics/{topic}',
+    )
+  }
+  const { id, subscriptionId, resourceGroup } = scope
+  const [namespace = '', topic = ''] = scope.path.map(({ name }) => name)
+  return { id, subscriptionId, resourceGroup, namespaceId: id.split('/').slice(0, -2).join('/'), namespace, topic }
+}
+
+/** The type of a resource in lower case, such as `microsoft.eventgrid/domains/topics`; `undefined` for a scope above resources. */
+export function resourceType(scope: Scope): string | undefined {
+  if (!('provider' in scope)) return undefined
+  return [scope.provider, ...scope.path.map(({ type }) => type)].join('/').toLowerCase()
+}
+
+/** A scope's id in lower case, for comparing and hashing: Azure's resource ids are case-insensitive. */
+export function scopeKey(scope: Scope): string {
+  return scope.id.toLowerCase()
+}
+
+function checkSegment(segment: string): void {
+  if (segment === '') throw new BrokenRule('must not hold an empty part between slashes', forms)
+  if (segment === '.' || segment === '..') throw new BrokenRule('must not hold "." or ".." as a part', forms)
+  if (segment.startsWith('{') || segment.startsWith('<')) {
+    throw new BrokenRule('still holds a placeholder', 'replace the part in brackets with the real value')
+  }
+  if (!segmentPattern.test(segment)) {
+    throw new BrokenRule('holds a character that no resource id has, or a part of over 260 characters', forms)
+  }
+}
+
+function pairs(segments: readonly string[]): readonly { type: string; name: string }[] {
+  if (segments.length === 0 || segments.length % 2 === 1) {
+    throw new BrokenRule('must end with the type and the name of a resource', forms)
+  }
+  const found = []
+  for (let at = 0; at < segments.length; at += 2) {
+    const [type = '', name = ''] = segments.slice(at, at + 2)
+    if (same(type, 'providers')) {
+      throw new BrokenRule(
+        'must not name a second resource provider',
+        'end it before the second /providers: name the resource that raises the events',
+      )
+    }
+    found.push({ type, name })
+  }
+  return found
+}
+
+const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()

@@ -1,0 +1,132 @@
+// Types of the parsed metadata: input, pull, output, credential, subscription settings, `default`.
+import type { Secret } from '../../core/secret.ts'
+import type { AzureEnvironment } from '../fields/azure-environment.ts'
+import type { NamespaceTopicId, Scope } from '../fields/scope.ts'
+
+/** The metadata value `default`: the setting goes back to what Event Grid itself uses (docs/metadata.md). */
+export const resetToDefault: unique symbol = Symbol('default')
+
+/** A setting of the event subscription: a value, or back to the default. Absent: the setting in Azure is kept. */
+export type Setting<T> = T | typeof resetToDefault
+
+/** How the binding proves to Azure who it is. */
+export type CredentialMetadata =
+  | {
+      readonly kind: 'clientSecret'
+      readonly tenantId: string
+      readonly clientId: string
+      readonly clientSecret: Secret
+    }
+  | { readonly kind: 'managedIdentity'; readonly clientId: string | undefined }
+  | { readonly kind: 'workloadIdentity'; readonly tenantId: string | undefined; readonly clientId: string | undefined }
+  | { readonly kind: 'cli'; readonly tenantId: string | undefined }
+  | { readonly kind: 'default'; readonly tenantId: string | undefined; readonly clientId: string | undefined }
+  /** The host handed a `TokenCredential` to the binding, so no field is needed. */
+  | { readonly kind: 'host' }
+
+/** How a delivery proves that it comes from our event subscription. */
+export type DeliveryAuthentication =
+  /**
+   * `sources`: what tokens are derived from; the first is written into the subscription,
+   * all are accepted. At least one.
+   */
+  | { readonly kind: 'secret'; readonly sources: readonly Secret[] }
+  | {
+      readonly kind: 'entra'
+      /** Never a domain name: tokens name the tenant by its id. */
+      readonly tenantId: string
+      readonly clientId: string
+      readonly eventGridClientId: string
+    }
+  | { readonly kind: 'none' }
+
+/** The schemas of event that Event Grid delivers to the binding. */
+export type EventSchema = 'CloudEventSchemaV1_0' | 'EventGridSchema'
+
+/** One advanced filter, in ARM's own spelling (Event Grid: event-filtering). */
+export interface AdvancedFilter {
+  readonly operatorType: string
+  readonly key: string
+  readonly value?: number | boolean
+  readonly values?: readonly (string | number | readonly [number, number])[]
+}
+
+export interface SubscriptionSettings {
+  readonly eventDeliverySchema: EventSchema
+  readonly includedEventTypes?: Setting<readonly string[]> | undefined
+  readonly subjectBeginsWith?: Setting<string> | undefined
+  readonly subjectEndsWith?: Setting<string> | undefined
+  readonly advancedFilters?: Setting<readonly AdvancedFilter[]> | undefined
+  /** 1 to 30. */
+  readonly maxDeliveryAttempts?: Setting<number> | undefined
+  /** 1 to 1,440. */
+  readonly eventTimeToLiveMinutes?: Setting<number> | undefined
+  /** 1 to 5,000. */
+  readonly maxEventsPerBatch?: Setting<number> | undefined
+  /** 1 to 1,024. */
+  readonly preferredBatchSizeInKilobytes?: Setting<number> | undefined
+  readonly deadLetter?: Setting<{ readonly storageAccountId: string; readonly container: string }> | undefined
+  readonly labels?: Setting<readonly string[]> | undefined
+}
+
+/** What push and pull have in common. */
+export interface EitherInput {
+  readonly environment: AzureEnvironment
+  /** The client named in remedies, where one is known. */
+  readonly clientId: string | undefined
+  readonly eventSubscriptionName: string
+  readonly settings: SubscriptionSettings
+  readonly replaceDestination: boolean
+  readonly maxConcurrency: number
+  readonly handlerTimeoutMs: number
+  readonly subscriptionTimeoutMs: number
+}
+
+export interface InputMetadata extends EitherInput {
+  readonly credential: CredentialMetadata
+  readonly subscriptionId: string
+  /** Normalised https URL with path, query and all. Its query counts as secret: show it by `showUrl` of redact.ts. */
+  readonly subscriberEndpoint: string
+  readonly handshakePort: number
+  /** Absent: `::`, or `0.0.0.0` on a machine without IPv6. */
+  readonly listenAddress: string | undefined
+  readonly scope: Scope
+  readonly deliveryAuthentication: DeliveryAuthentication
+  readonly maxRequestBytes: number
+  /** Roughly how many replicas share the event subscription. Calls to ARM are spread by it. */
+  readonly expectedReplicas: number
+}
+
+/** The input side with `deliveryMode: pull`, validated. */
+export interface PullMetadata extends EitherInput {
+  /** Absent: the namespace's key does all, and ARM is not asked. */
+  readonly credential: CredentialMetadata | undefined
+  readonly namespaceTopic: NamespaceTopicId
+  /** Base URL without a trailing slash. Absent: ARM knows it. */
+  readonly namespaceEndpoint: string | undefined
+  readonly namespaceKey: Secret | undefined
+  /** The scope whose events are forwarded to the namespace topic; absent: what is published to the topic is received. */
+  readonly forwardedScope: Scope | undefined
+  /** 60 to 300. */
+  readonly lockDurationSeconds: number | undefined
+}
+
+export interface OutputMetadata {
+  /** Topic endpoint as given. Its query counts as secret. */
+  readonly topicEndpoint: string
+  readonly authentication:
+    | { readonly kind: 'accessKey'; readonly accessKey: Secret }
+    | { readonly kind: 'entra'; readonly credential: CredentialMetadata }
+  readonly environment: AzureEnvironment
+  readonly topicSchema: 'auto' | EventSchema
+}
+
+/** A component's metadata past the door: nobody checks it again. */
+export interface Metadata {
+  readonly input: InputMetadata | undefined
+  /** The input side by pull; never together with `input`. */
+  readonly pull: PullMetadata | undefined
+  readonly output: OutputMetadata | undefined
+  /** One sentence each, safe to print. */
+  readonly warnings: readonly string[]
+}

@@ -1,0 +1,167 @@
+// Raw properties sorted by field: duplicates, non-text values, unknown names; 256 entries, 65,536 characters.
+import type { MetadataIssue } from '../../core/errors.ts'
+import { Secret } from '../../core/secret.ts'
+import { isRecord } from '../../support/text/is-record.ts'
+import { nearestName } from '../../support/text/nearest-name.ts'
+import { quote } from '../../support/text/text.ts'
+import { everyFieldName, type FieldName, findField } from '../fields/fields.ts'
+import { showValue } from '../fields/redact.ts'
+
+const maxEntries = 256
+const maxNameLength = 256
+const maxValueLength = 65_536
+
+/** One property, with its place in a file where that is known. */
+export interface PropertyEntry {
+  readonly name: string
+  readonly value?: unknown
+  readonly at?: string | undefined
+}
+
+/** The properties of a component: a record, or a list. Values are texts, or secret texts. */
+export type MetadataProperties = Readonly<Record<string, unknown>> | readonly unknown[]
+
+interface GivenField {
+  readonly spelled: string
+  /** Trimmed, unless the field is secret; `undefined` for a value other than text, which is reported already. */
+  readonly text: string | undefined
+  readonly shown: string
+  readonly at: string | undefined
+}
+
+export interface GivenFields {
+  readonly fields: ReadonlyMap<FieldName, GivenField>
+  /** Unknown names, with the field that was probably meant. */
+  readonly unknown: readonly { readonly issue: MetadataIssue; readonly meant: FieldName | undefined }[]
+  readonly isIncomplete: boolean
+  readonly issues: readonly MetadataIssue[]
+}
+
+/**
+ * A value that is not known, such as that of a reference that does not resolve: its field is present. The fault itself
+ * is reported already.
+ */
+export class UnknownValue {
+  readonly isUnknown = true
+}
+
+/** The value of an entry that only refers to a value. */
+class UnresolvedReference {
+  readonly kind: string
+
+  constructor(kind: string) {
+    this.kind = kind
+  }
+}
+
+/**
+ * Sorts properties by field. Names and aliases match in any letter case; empty values count as absent; a field given
+ * twice is a fault.
+ */
+export function readProperties(properties: MetadataProperties): GivenFields {
+  const issues: MetadataIssue[] = []
+  const unknown: { issue: MetadataIssue; meant: FieldName | undefined }[] = []
+  const fields = new Map<FieldName, GivenField>()
+  const seen = new Set<string>()
+  const entries = readEntries(properties, issues)
+  for (const entry of entries) {
+    if (isEmpty(entry.value)) continue
+    const { name, at } = entry
+    const field = findField(name)
+    if (!field) {
+      // The sidecar itself reads `route`.
+      if (name.toLowerCase() !== 'route') unknown.push(unknownName(entry))
+      continue
+    }
+    const given = readField(entry, field, issues)
+    const earlier = fields.get(field.name)
+    if (seen.has(name.toLowerCase())) {
+      issues.push({ field: field.name, rule: 'is given twice', fix: 'keep one of them', ...located(at) })
+    } else if (earlier?.text !== undefined && given.text !== undefined && earlier.text !== given.text) {
+      const rule = `is given as ${earlier.spelled} and ${given.spelled} with different values`
+      issues.push({ field: field.name, rule, fix: 'keep one of them', ...located(at) })
+    }
+    seen.add(name.toLowerCase())
+    if (!earlier) fields.set(field.name, given)
+  }
+  return { fields, unknown, issues, isIncomplete: entries.some(({ value }) => value instanceof UnknownValue) }
+}
+
+function readEntries(properties: MetadataProperties, issues: MetadataIssue[]): readonly PropertyEntry[] {
+  const isList = Array.isArray(properties)
+  const entries = isList
+    ? [...properties.slice(0, maxEntries).entries()].flatMap(([index, item]) => readItem(item, index, issues))
+    : Object.entries(properties).map(([name, value]): PropertyEntry => ({ name, value }))
+  if ((isList ? properties : entries).length > maxEntries) {
+    issues.push({ rule: `must hold at most ${maxEntries} entries` })
+  }
+  return entries.slice(0, maxEntries).filter(({ name, at }) => {
+    if (name.length <= maxNameLength) return true
+    const rule = `must have a name of at most ${maxNameLength} characters`
+    issues.push({ field: `${name.slice(0, 32)}…`, rule, ...located(at) })
+    return false
+  })
+}
+
+function readItem(item: unknown, index: number, issues: MetadataIssue[]): PropertyEntry | readonly [] {
+  if (!isRecord(item) || typeof item.name !== 'string' || item.name === '') {
+    issues.push({ rule: `entry ${index + 1} of the list must be an object with a name and a value` })
+    return []
+  }
+  const reference = ['secretKeyRef', 'envRef'].find((key) => Object.hasOwn(item, key))
+  const value = reference ? new UnresolvedReference(reference) : item.value
+  return { name: item.name, value, at: typeof item.at === 'string' ? item.at : undefined }
+}
+
+type Field = { readonly name: FieldName; readonly secret: boolean }
+
+function readField({ name: spelled, value, at }: PropertyEntry, field: Field, issues: MetadataIssue[]): GivenField {
+  const shown = showValue(field.name, value)
+  const raw = value instanceof Secret ? value.reveal() : value
+  const fault = faultOf(raw, field)
+  if (fault) issues.push({ field: field.name, value: shown, ...fault, ...located(at) })
+  const text = typeof raw !== 'string' || fault ? undefined : field.secret ? raw : raw.trim()
+  return { spelled, text, shown, at }
+}
+
+function faultOf(raw: unknown, field: Field): Pick<MetadataIssue, 'rule' | 'fix'> | undefined {
+  if (raw instanceof UnknownValue) return undefined
+  if (raw instanceof UnresolvedReference) {
+    return { rule: `is an unresolved ${raw.kind}`, fix: 'parse the YAML with parseComponents, or put the value in' }
+  }
+  if (typeof raw !== 'string') return { rule: 'must be a string', fix: howToQuote(field, raw) }
+  return raw.length > maxValueLength ? { rule: `must be at most ${maxValueLength} characters long` } : undefined
+}
+
+function howToQuote({ name, secret }: Field, value: unknown): string {
+  if (typeof value === 'object') return 'write a list as text: one,two or a JSON array in quotes'
+  return secret ? 'put it in quotes' : `put it in quotes: ${name}: "${String(value).slice(0, 64)}"`
+}
+
+const noCertificates = 'certificates are not supported: set clientSecret, or azureCredential'
+
+/** Fields of Dapr's binding that this binding does not have (docs/migration.md). */
+const ofDapr: ReadonlyMap<string, string> = new Map([
+  ['azureauthmethods', 'set azureCredential in its place'],
+  ['azurecertificate', noCertificates],
+  ['azurecertificatefile', noCertificates],
+  ['azurecertificatepassword', noCertificates],
+  ['spntenantid', 'write tenantId'],
+  ['spnclientid', 'write clientId'],
+  ['spnclientsecret', 'write clientSecret'],
+])
+
+function unknownName({ name, at }: PropertyEntry): { issue: MetadataIssue; meant: FieldName | undefined } {
+  const nearest = nearestName(name, everyFieldName)
+  const meant = nearest === undefined ? undefined : findField(nearest)?.name
+  const guess = nearest === undefined ? 'it is ignored' : `did you mean ${nearest}?`
+  const fix = ofDapr.get(name.toLowerCase()) ?? guess
+  return { meant, issue: { field: quote(name), rule: 'is not a field of this component', fix, ...located(at) } }
+}
+
+const isEmpty = (value: unknown) => {
+  const text = value instanceof Secret ? value.reveal() : value
+  return text === undefined || text === null || (typeof text === 'string' && text.trim() === '')
+}
+
+const located = (at: string | undefined) => (at === undefined ? {} : { at })

@@ -1,0 +1,131 @@
+// Connection to Azure Resource Manager: https, own host only, time-out, no retries; calls that the SDK lacks.
+import { EventGridManagementClient } from '@azure/arm-eventgrid'
+import type { TokenCredential } from '@azure/core-auth'
+import { createPipelineRequest, type HttpMethods, type PipelinePolicy, RestError } from '@azure/core-rest-pipeline'
+import { createAnswerLimitPolicy, maxAnswerBytes } from '../../azure/answer-limit.ts'
+import { trustPolicies } from '../../azure/trust.ts'
+import type { Endpoints } from '../../core/endpoints.ts'
+import { BindingError } from '../../core/errors.ts'
+import type { AzureEnvironment } from '../../metadata/fields/azure-environment.ts'
+import { readJson } from '../../support/text/json-text.ts'
+import { ArmFailureError } from './arm-failure.ts'
+
+export interface ArmClientOptions {
+  readonly environment: AzureEnvironment
+  readonly subscriptionId: string
+  readonly credential: TokenCredential
+  readonly endpoints: Endpoints
+}
+
+/**
+ * The base URL of Azure Resource Manager, without a trailing slash.
+ *
+ * @throws BindingError METADATA_INVALID where it is not https
+ */
+export function resourceManagerOf(endpoints: Endpoints, environment: AzureEnvironment): string {
+  const resourceManager = (endpoints.resourceManager ?? environment.resourceManager).replace(/(?<!\/)\/+$/, '')
+  if (/^https:\/\//i.test(resourceManager)) return resourceManager
+  throw new BindingError('METADATA_INVALID', {
+    what: 'the endpoint of Azure Resource Manager is not https',
+    fix: 'give endpoints.resourceManager, or AZURE_RESOURCE_MANAGER_URL, as an https URL',
+  })
+}
+
+/**
+ * Connects to ARM. Retries are the caller's: the SDK's own are off, so that they do not multiply. `first` are policies that
+ * see each call before the others.
+ *
+ * @throws BindingError METADATA_INVALID where the endpoint of ARM is not https
+ */
+export function connectArm(
+  options: ArmClientOptions,
+  first: readonly PipelinePolicy[] = [],
+): EventGridManagementClient {
+  const { environment, subscriptionId, credential, endpoints } = options
+  const resourceManager = resourceManagerOf(endpoints, environment)
+  const perRetry = [
+    createOwnHostPolicy(resourceManager),
+    ...trustPolicies(endpoints),
+    createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'fail' }),
+  ]
+  return new EventGridManagementClient(credential, subscriptionId, {
+    endpoint: resourceManager,
+    credentialScopes: environment.resourceManagerScope,
+    retryOptions: { maxRetries: 0 },
+    userAgentOptions: { userAgentPrefix: 'eventgrid-binding' },
+    additionalPolicies: [
+      ...[...first, createTimeLimitPolicy()].map((policy) => ({ policy, position: 'perCall' as const })),
+      ...perRetry.map((policy) => ({ policy, position: 'perRetry' as const })),
+    ],
+  })
+}
+
+/** A call of ARM that the SDK for Event Grid does not have. */
+export interface ArmCall {
+  readonly method: HttpMethods
+  /** Begins with a slash; may have an `api-version` already, as in a `nextLink`. */
+  readonly path: string
+  readonly apiVersion: string
+  readonly signal: AbortSignal
+  readonly timeoutMs?: number
+  readonly body?: object
+}
+
+/** The JSON of the answer; `undefined` where it has none. Rejects as the SDK's own calls do: `readFailure` reads it. */
+export type CallArm = (call: ArmCall) => Promise<unknown>
+
+/** Connects to ARM. @throws BindingError METADATA_INVALID where the endpoint of ARM is not https */
+export function createArmCaller(options: ArmClientOptions): CallArm {
+  const client = connectArm(options)
+  const resourceManager = resourceManagerOf(options.endpoints, options.environment)
+  return async ({ method, path, apiVersion, signal, timeoutMs = 0, body }) => {
+    const url = new URL(`${resourceManager}${path}`)
+    if (!url.searchParams.has('api-version')) url.searchParams.set('api-version', apiVersion)
+    const request = createPipelineRequest({ url: url.href, method, abortSignal: signal, timeout: timeoutMs })
+    if (body) {
+      request.body = JSON.stringify(body)
+      request.headers.set('content-type', 'application/json')
+    }
+    const response = await client.sendRequest(request)
+    const { status: statusCode, bodyAsText } = response
+    if (statusCode < 400) return readJson(bodyAsText)
+    throw new RestError(`Azure Resource Manager answered ${statusCode}`, { statusCode, request, response })
+  }
+}
+
+/**
+ * A policy that sends requests to Azure Resource Manager only. The SDK follows any URL that an answer names
+ * (`Azure-AsyncOperation`, `Location`, `nextLink`) and would send the token there.
+ */
+function createOwnHostPolicy(resourceManager: string): PipelinePolicy {
+  const own = new URL(resourceManager).origin
+  return {
+    name: 'eventgrid-binding-own-host',
+    async sendRequest(request, next) {
+      const { origin, host } = new URL(request.url)
+      if (origin === own) return next(request)
+      const message = `it names another host, ${host}; the token is sent to ${own} only`
+      throw new ArmFailureError({ kind: 'lost', message })
+    },
+  }
+}
+
+/**
+ * A pipeline policy that enforces `timeout` by a signal, so that it includes the time for a token. The SDK's own timer
+ * outlives an aborted request and keeps the process alive.
+ */
+export function createTimeLimitPolicy(): PipelinePolicy {
+  return {
+    name: 'eventgrid-binding-time-limit',
+    sendRequest(request, next) {
+      const { abortSignal, timeout } = request
+      if (timeout > 0) {
+        const over = AbortSignal.timeout(Math.ceil(timeout))
+        // The SDK's type allows for signals that are not the platform's; ours always are.
+        request.abortSignal = abortSignal instanceof AbortSignal ? AbortSignal.any([abortSignal, over]) : over
+        request.timeout = 0
+      }
+      return next(request)
+    },
+  }
+}

@@ -1,0 +1,89 @@
+// Waiting until a write is provisioned: poll every 2 s, manual validation, deadline.
+import { readRetryAfter } from '../../azure/retry-after.ts'
+import type { SteadyClock } from '../../support/time/clock.ts'
+import { ArmFailureError, readFailure, readOperationFailure } from './arm-failure.ts'
+import { type CallLimits, pauseWithin } from './call-limits.ts'
+import { readProperties } from './read-subscription.ts'
+import type { Poller } from './subscription-calls.ts'
+
+interface RawResponse {
+  readonly status: number
+  readonly headers: { get(name: string): string | undefined }
+  readonly bodyAsText?: string | null
+}
+
+/** Receives each answer of a write and of its polls. */
+export type OnResponse = (response: RawResponse) => void
+
+interface CompleteWriteOptions {
+  readonly limits: CallLimits
+  readonly clock: SteadyClock
+  /** Reads the provisioning state of the event subscription itself. */
+  readonly readState: () => Promise<string | undefined>
+}
+
+/** Longest pause between two polls, unless ARM asks for another one. */
+const pollIntervalMs = 2_000
+
+/** Longest pause between two polls, whatever ARM asks for. */
+const maxPollMs = 60_000
+
+/** Most operations end within so many polls. After them the event subscription itself is read as well. */
+const pollsBeforeReading = 2
+
+/**
+ * Starts a write and polls its operation until it ends. The SDK's own loop has no deadline, and polls for ever while Event Grid waits for
+ * manual validation.
+ */
+export async function completeWrite(
+  begin: (onResponse: OnResponse) => Promise<Poller>,
+  { limits, clock, readState }: CompleteWriteOptions,
+): Promise<void> {
+  let last: RawResponse | undefined
+  let accepted = false
+  const onResponse = (response: RawResponse) => {
+    last = response
+    accepted ||= response.status < 400
+  }
+  try {
+    const poller = await begin(onResponse)
+    for (let polls = 0; !poller.isDone(); polls++) {
+      if (await needsManualValidation(last, polls, readState)) {
+        throw new ArmFailureError({ kind: 'manual', message: 'Event Grid waits for manual validation' })
+      }
+      const message = 'Azure accepted the change of the event subscription and did not complete it in time'
+      await pauseWithin(limits, { clock, ms: decidePollPause(last, polls, clock.now()), message })
+      await poller.poll()
+    }
+  } catch (error) {
+    throw writeFailure(error, { last, accepted, now: clock.now() })
+  }
+}
+
+/** The operation itself only says that it is under way, for minutes. */
+async function needsManualValidation(
+  answer: RawResponse | undefined,
+  polls: number,
+  readState: () => Promise<string | undefined>,
+): Promise<boolean> {
+  if (readProperties(answer?.bodyAsText)?.provisioningState === 'AwaitingManualAction') return true
+  return polls >= pollsBeforeReading && (await readState()) === 'AwaitingManualAction'
+}
+
+function decidePollPause(answer: RawResponse | undefined, polls: number, now: number): number {
+  const asked = answer && readRetryAfter((name) => answer.headers.get(name), now)
+  if (asked !== undefined) return Math.min(asked, maxPollMs)
+  return Math.min(pollIntervalMs, (pollIntervalMs / 10) * 2 ** polls)
+}
+
+function writeFailure(
+  error: unknown,
+  { last, accepted, now }: { readonly last: RawResponse | undefined; readonly accepted: boolean; readonly now: number },
+): unknown {
+  const failure = readFailure(error, now)
+  const reported = failure.kind === 'operation' ? readOperationFailure(last?.bodyAsText) : undefined
+  if (reported) return new ArmFailureError(reported)
+  // ARM accepted the write. A status that can't be read, or is gone, says nothing about the scope or the role.
+  if (accepted && failure.kind === 'answer') return new ArmFailureError({ ...failure, kind: 'lost' })
+  return error
+}

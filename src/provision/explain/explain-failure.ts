@@ -1,0 +1,194 @@
+// Error code, message and fix for failed event subscriptions: roles, handshake, provider, scope, network.
+import { certificateRemedy } from '../../azure/certificate-fault.ts'
+import { emulatorFixes, fixFor, isEmulator, roleFix, silentEmulatorFix } from '../../azure/emulator-fix.ts'
+import type { BindingErrorCode, BindingErrorParts } from '../../core/errors.ts'
+import { scrub } from '../../core/scrub.ts'
+import { showUrl } from '../../metadata/fields/redact.ts'
+import type { InputMetadata } from '../../metadata/typed/metadata.ts'
+import { shellWord } from '../../support/text/text.ts'
+import type { ArmFailure } from '../arm/arm-failure.ts'
+import type { SubscriptionPath } from '../arm/subscription-path.ts'
+import { judgeFailure } from './judge-failure.ts'
+
+type Named = 'subscriptionId' | 'eventSubscriptionName' | 'clientId' | 'subscriberEndpoint' | 'handshakePort'
+
+/** What an explanation names, and must not show. `handshakePort` 0: a port that is only known once it listens. */
+export interface FailureContext extends Pick<InputMetadata, Named> {
+  readonly scopeId: string
+  /** Where ARM keeps the event subscription: it decides which role allows to write it. */
+  readonly pathKind: SubscriptionPath['kind'] | 'namespaceTopic'
+  /** The scope is a namespace, of which only the host name is read. @default false */
+  readonly isHostRead?: boolean
+  readonly resourceManager: string
+  /** Texts that must not be shown, should Azure repeat them. */
+  readonly secrets: readonly string[]
+}
+
+/** The parts of the `BindingError` for a failure. Holds no secret. */
+export interface Explanation extends BindingErrorParts {
+  readonly code: BindingErrorCode
+}
+
+/** The smallest built-in role that may write event subscriptions. That of the extension path has no rights below a system topic. */
+const roleOf = (pathKind: FailureContext['pathKind']) =>
+  pathKind === 'extension' ? 'EventGrid EventSubscription Contributor' : 'EventGrid Contributor'
+
+/** Explains a failed ARM call. A retryable failure has the code TIMEOUT, because that is what it ends in. */
+export function explainFailure(failure: ArmFailure, context: FailureContext): Explanation {
+  const { status, code, requestId } = failure
+  const explained = explain(failure, context)
+  return {
+    ...explained,
+    details: {
+      ...(status !== undefined && { status }),
+      ...(code !== undefined && { azureCode: scrub(code, context.secrets) }),
+      ...(requestId !== undefined && { requestId: scrub(requestId, context.secrets) }),
+      ...explained.details,
+    },
+  }
+}
+
+function explain(failure: ArmFailure, context: FailureContext): Explanation {
+  const { scopeId, subscriptionId } = context
+  const fix = (emulator: string, azure: string) => fixFor(context.resourceManager, emulator, azure)
+  const said = quote(failure, context)
+  switch (judgeFailure(failure)) {
+    case 'handshake':
+      return explainHandshake(failure, context)
+    case 'credentials':
+      return {
+        code: 'CREDENTIALS_REJECTED',
+        what: `Azure Resource Manager rejected the token ${said}`,
+        fix: `check that the client belongs to the tenant of subscription ${subscriptionId}, and that azureEnvironment is right`,
+      }
+    case 'permission': {
+      const client = context.clientId ?? clientNamedBy(failure.message)
+      const role = roleFix(context.resourceManager, roleOf(context.pathKind), client, shellWord(scopeId))
+      const denied = context.isHostRead ? 'read the host name of' : 'create event subscriptions at'
+      return {
+        code: 'PERMISSION_DENIED',
+        what: `the client may not ${denied} ${scopeId} ${said}`,
+        fix: context.isHostRead ? `set namespaceEndpoint, or ${role}` : role,
+      }
+    }
+    case 'provider':
+      return {
+        code: 'PROVIDER_NOT_REGISTERED',
+        what: `the resource provider Microsoft.EventGrid is not registered in subscription ${subscriptionId} ${said}`,
+        fix: fix(
+          emulatorFixes.provider(subscriptionId),
+          [
+            'register it, and wait until it shows Registered:',
+            'az provider register --namespace Microsoft.EventGrid',
+            'az provider show --namespace Microsoft.EventGrid --query registrationState',
+          ].join('\n'),
+        ),
+      }
+    case 'scope': {
+      const fields = scopeId.includes('/namespaces/') ? 'namespaceTopic' : 'scope and subscriptionId'
+      return {
+        code: 'SCOPE_NOT_FOUND',
+        what: `there is no ${scopeId} ${said}`,
+        fix: fix(emulatorFixes.scope, `check ${fields}, and that the resource exists`),
+      }
+    }
+    case 'rejected':
+      return {
+        code: 'SUBSCRIPTION_REJECTED',
+        what: `the event subscription ${context.eventSubscriptionName} was refused ${said}`,
+        fix: 'change the setting that Azure names',
+      }
+    case 'passing':
+      return { code: 'TIMEOUT', ...explainPassing(failure, context, said) }
+  }
+}
+
+const overHttps = 'its name must resolve, and its certificate must be valid and not self-signed'
+const noAnswer = `the endpoint must be reachable from the internet, ${overHttps}`
+
+function explainHandshake(failure: ArmFailure, context: FailureContext): Explanation {
+  const endpoint = showUrl(context.subscriberEndpoint)
+  const path = new URL(context.subscriberEndpoint).pathname
+  const named = /Http (?<method>[A-Z]+) request failed with response code (?<answer>\w+)/i.exec(failure.message)?.groups
+  const method = named?.method?.toUpperCase() ?? 'OPTIONS'
+  const answer = named?.answer
+  const base = { code: 'HANDSHAKE_FAILED', details: { endpoint, ...(answer && { answer }) } } as const
+  const failed = `the handshake with ${endpoint} failed`
+
+  if (failure.kind === 'manual') {
+    return {
+      ...base,
+      what: `Event Grid waits for manual validation of ${endpoint}, because its answer to the handshake has no consent`,
+      fix: `route ${path} to handshakePort unchanged, so that this binding answers the handshake`,
+    }
+  }
+  if (answer === undefined || /^unknown$/i.test(answer)) {
+    const said = scrub(failure.message, context.secrets)
+    return {
+      ...base,
+      what: answer === undefined ? `${failed} (Event Grid says: ${said})` : `${failed}: ${method} got no HTTP answer`,
+      fix: isEmulator(context.resourceManager) ? ingressRule(context) : noAnswer,
+    }
+  }
+  return {
+    ...base,
+    what: `${failed}: ${method} was answered ${answer}`,
+    fix: /^(503|ServiceUnavailable)$/i.test(answer)
+      ? `if the ingress controller logs 503 for ${method} ${path}, delete its pod so that it restarts; ` +
+        `afterwards the same request returns 200`
+      : `something in front of the binding answers in its place: route ${path} of the public endpoint to ` +
+        `handshakePort, without authentication or redirects`,
+  }
+}
+
+/** The emulator needs no public endpoint, only a rule that leads to the handshake port. */
+function ingressRule({ subscriberEndpoint, handshakePort }: FailureContext): string {
+  const { origin } = new URL(subscriberEndpoint)
+  if (handshakePort === 0) {
+    return [
+      `tell the emulator that this binding serves ${origin}:`,
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the line to paste holds the template.
+      'emulator.setIngress(({ pathname }) => `http://127.0.0.1:${binding.address()?.port}${pathname}`)',
+      `where that leads to an https address instead, ${overHttps}`,
+    ].join('\n')
+  }
+  const to = `http://127.0.0.1:${handshakePort}/`
+  return [
+    `the emulator needs an ingress rule from ${origin}/ to ${to}, by an option or in its configuration file:`,
+    `eventgrid-binding emulate --ingress ${shellWord(`${origin}/`)}=${to}`,
+    `ingress: [{ from: "${origin}/", to: "${to}" }]`,
+    `where it leads to an https address instead, ${overHttps}`,
+  ].join('\n')
+}
+
+function explainPassing(
+  failure: ArmFailure,
+  { resourceManager, secrets }: FailureContext,
+  said: string,
+): Pick<BindingErrorParts, 'what' | 'fix'> {
+  if (failure.kind === 'deadline' || failure.kind === 'canceled') return { what: scrub(failure.message, secrets) }
+  if (failure.kind === 'lost')
+    return { what: `Azure accepted the change of the event subscription, but its result is not known ${said}` }
+  if (failure.kind === 'operation') return { what: `the change of the event subscription failed ${said}` }
+  if (failure.kind === 'token') return { what: scrub(failure.message, secrets), fix: failure.fix ?? checkNetwork }
+  if (failure.kind !== 'network') return { what: `Azure Resource Manager answered ${failure.status} ${said}` }
+  return {
+    what: `no answer from ${resourceManager} ${said}`,
+    fix:
+      certificateRemedy(failure.code, resourceManager) ??
+      silentEmulatorFix(failure.code, resourceManager) ??
+      checkNetwork,
+  }
+}
+
+const checkNetwork = 'check the network, a proxy (HTTPS_PROXY) and the endpoint'
+
+function quote({ code, message }: ArmFailure, { secrets }: FailureContext): string {
+  const said = [code, message].filter((part) => part !== undefined && part !== '').join(': ')
+  return `(${scrub(said, secrets)})`
+}
+
+/** ARM's refusal names the client: "The client 'id' with object id 'id' does not have authorization ...". */
+function clientNamedBy(message: string): string | undefined {
+  return /The client '(?<id>[\w-]{1,64})'/.exec(message)?.groups?.id
+}

@@ -1,0 +1,143 @@
+// Event made from plain data: default type, source, subject, id; invoke metadata attributes, misspelt names.
+import type { Logger } from '../../core/logger.ts'
+import type { EventSchema } from '../../metadata/typed/metadata.ts'
+import { nearestName } from '../../support/text/nearest-name.ts'
+import { quote } from '../../support/text/text.ts'
+import { traceOfMetadata } from '../trace/event-trace.ts'
+import { exactJson } from './exact-json.ts'
+import { kindOf } from './json-kind.ts'
+import { invalidPayload, type Payload } from './read-payload.ts'
+
+/** Invoke metadata that goes into an event made from data; names match without regard to case. */
+const metadataNames = ['type', 'source', 'subject', 'id', 'time', 'dataschema', 'traceparent', 'tracestate']
+const known: ReadonlySet<string> = new Set(metadataNames)
+
+/** The type of an event made from data, unless the invoke metadata says `type`. */
+const defaultEventType = 'eventgrid-binding.create'
+
+/** The subject of an event made from data in the Event Grid schema, which demands one, unless the invoke metadata says `subject`. */
+const defaultSubject = 'eventgrid-binding'
+
+/** Defaults for what neither data nor metadata give. */
+export interface NewEventContext {
+  readonly schema: EventSchema
+  /** `source` of a CloudEvent, unless the invoke metadata says it: the topic endpoint without its query. */
+  readonly defaultSource: string
+  readonly now: () => number
+  readonly newId: () => string
+  /** Called with each other name in the metadata, as it is written. @default nothing */
+  readonly onUnknownName?: (name: string) => void
+}
+
+/**
+ * The event that data becomes (pure). Without metadata a CloudEvent has `type` {@link defaultEventType}, the topic
+ * endpoint as `source`, a random UUID as `id`, the present as `time`, and no `subject`. A `traceparent` in the
+ * metadata, and `tracestate` with it, become extension attributes of those names; an invalid one is left out. Other metadata
+ * does not go into the event.
+ *
+ * In the Event Grid schema `source` is the `topic` and is absent by default; `dataVersion` is "1.0"; `dataschema` and
+ * binary data have no place there.
+ *
+ * The caller checks the event: metadata may hold invalid attributes.
+ * @throws BindingError PAYLOAD_INVALID
+ */
+export function newEvent(
+  payload: Payload,
+  metadata: Readonly<Record<string, string>>,
+  context: NewEventContext,
+): Record<string, unknown> {
+  const given = readAttributes(metadata, context.onUnknownName)
+  const id = given.get('id') ?? context.newId()
+  const time = given.get('time') ?? new Date(context.now()).toISOString()
+  const type = given.get('type') ?? defaultEventType
+  const subject = given.get('subject')
+  const source = given.get('source')
+  const dataschema = given.get('dataschema')
+  if (context.schema === 'CloudEventSchemaV1_0') {
+    return {
+      specversion: '1.0',
+      id,
+      source: source ?? context.defaultSource,
+      type,
+      ...(subject !== undefined && { subject }),
+      time,
+      ...(dataschema !== undefined && { dataschema }),
+      ...traceOfMetadata(metadata),
+      ...cloudEventData(payload),
+    }
+  }
+  if (dataschema !== undefined) {
+    throw invalidPayload('dataschema has no place in the Event Grid schema', 'leave it out of the invoke metadata')
+  }
+  if (payload.kind === 'bytes') {
+    throw invalidPayload(
+      'the payload is bytes other than JSON, which the Event Grid schema has no place for',
+      'give JSON or text, or publish to a topic of the CloudEvents schema',
+    )
+  }
+  return {
+    id,
+    ...(source !== undefined && { topic: source }),
+    subject: subject ?? defaultSubject,
+    eventType: type,
+    eventTime: time,
+    data: payload.kind === 'text' ? payload.text : exactJson(payload.text, payload.value),
+    dataVersion: '1.0',
+  }
+}
+
+function cloudEventData(payload: Payload): Record<string, unknown> {
+  switch (payload.kind) {
+    case 'json':
+      return { datacontenttype: 'application/json', data: exactJson(payload.text, payload.value) }
+    case 'text':
+      return { datacontenttype: 'text/plain', data: payload.text }
+    case 'bytes':
+      return { datacontenttype: 'application/octet-stream', data_base64: payload.bytes.toString('base64') }
+  }
+}
+
+/** The known metadata by lower-case name. An empty value counts as absent. */
+function readAttributes(
+  metadata: Readonly<Record<string, unknown>>,
+  onUnknownName?: (name: string) => void,
+): ReadonlyMap<string, string> {
+  const given = new Map<string, string>()
+  for (const [key, value] of Object.entries(metadata)) {
+    const name = key.toLowerCase()
+    if (!known.has(name)) {
+      onUnknownName?.(key)
+      continue
+    }
+    if (value === '' || value === undefined) continue
+    if (typeof value !== 'string') {
+      throw invalidPayload(`metadata ${name} must be a string, not ${kindOf(value)}`, 'write it as text')
+    }
+    const before = given.get(name)
+    if (before !== undefined && before !== value) {
+      throw invalidPayload(`metadata ${name} is given twice`, 'give it once; names match without regard to case')
+    }
+    given.set(name, value)
+  }
+  return given
+}
+
+/** A caller may invent a name for each call: so many names are compared, each once. */
+const maxNames = 100
+
+/** No name that is longer can be a typo of a known one. */
+const maxNameLength = 20
+
+/** Too many names are near `id`: `ip`, `uid` and others. */
+const compared = metadataNames.filter((name) => name !== 'id')
+
+/** Logs one warning of each unknown name that is one edit away from a known one: the event lacks what the caller gave. */
+export function createTypoWarning(logger: Logger): (name: string) => void {
+  const seen = new Set<string>()
+  return (name) => {
+    if (seen.size >= maxNames || name.length > maxNameLength || seen.has(name)) return
+    seen.add(name)
+    const meant = nearestName(name, compared, { maxEdits: 1 })
+    if (meant) logger.warn(`create does not know ${quote(name)} in the metadata of a call: did you mean ${meant}?`)
+  }
+}

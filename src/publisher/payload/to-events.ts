@@ -1,0 +1,146 @@
+// Payload as whole events or data; `topicSchema` mismatch, event size, 10 faults shown.
+import { BindingError } from '../../core/errors.ts'
+import type { TraceContext } from '../../core/telemetry/trace-context.ts'
+import type { EventSchema, OutputMetadata } from '../../metadata/typed/metadata.ts'
+import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
+import { type EventTrace, traceOfEvent, traceOfMetadata } from '../trace/event-trace.ts'
+import { faultsOfEvent } from './event-faults.ts'
+import { exactJson } from './exact-json.ts'
+import { kindOf } from './json-kind.ts'
+import { type NewEventContext, newEvent } from './new-event.ts'
+import { invalidPayload, readPayload } from './read-payload.ts'
+
+export interface WireEvent extends EventTrace {
+  readonly id: string
+  /**
+   * The event as JSON, with exactly the given attributes and those of the trace. An event that was given as text is that text.
+   */
+  readonly json: string
+}
+
+/** The events of one call: all of one schema, at least one. */
+export interface CallEvents {
+  readonly schema: EventSchema
+  readonly events: readonly WireEvent[]
+}
+
+export interface ToEventsContext extends Omit<NewEventContext, 'schema'> {
+  readonly topicSchema: OutputMetadata['topicSchema']
+  readonly maxEventBytes: number
+}
+
+/** A message names so many faults and counts the rest. */
+const shownFaults = 10
+
+/**
+ * The events that a `create` publishes (pure; design of the output in docs/publishing.md). A whole event, or
+ * an array of them, goes unchanged, and of the invoke metadata only the trace is looked at; anything else is data of a new event.
+ *
+ * @throws BindingError PAYLOAD_INVALID naming each attribute, PAYLOAD_TOO_LARGE naming the event
+ */
+export function toEvents(
+  given: unknown,
+  metadata: Readonly<Record<string, string>>,
+  context: ToEventsContext,
+): CallEvents {
+  const payload = readPayload(given)
+  const whole = payload.kind === 'json' ? recognise(payload.value) : undefined
+  const { topicSchema: wanted, maxEventBytes } = context
+  const wire = { trace: traceOfMetadata(metadata), maxEventBytes }
+  if (payload.kind !== 'json' || !whole) {
+    const schema = wanted === 'auto' ? 'CloudEventSchemaV1_0' : wanted
+    const event = newEvent(payload, metadata, { ...context, schema })
+    checkWhole(schema, [event], () => 'metadata ')
+    return wireEvents({ schema, events: [event] }, () => JSON.stringify(event), wire)
+  }
+  const { schema, isArray, events } = whole
+  if (wanted !== 'auto' && schema !== wanted) {
+    throw invalidPayload(
+      `the payload is ${nameOf[schema]}, but topicSchema is ${wanted}`,
+      `publish ${nameOf[wanted]}, or set topicSchema to what the topic takes`,
+      { field: 'topicSchema' },
+    )
+  }
+  checkWhole(schema, events, (index) => (isArray ? `[${index}].` : ''))
+  const { text } = payload
+  if (!isArray && Buffer.byteLength(text) <= maxEventBytes) return wireEvents(whole, () => text, wire)
+  const exact = exactJson(text, payload.value)
+  const values: readonly unknown[] = Array.isArray(exact) ? exact : [exact]
+  return wireEvents(whole, (index) => JSON.stringify(values[index]), wire)
+}
+
+const nameOf: Readonly<Record<EventSchema, string>> = {
+  CloudEventSchemaV1_0: 'a CloudEvent',
+  EventGridSchema: 'an event of the Event Grid schema',
+}
+
+function schemaOf(value: unknown): EventSchema | undefined {
+  if (!isRecord(value)) return undefined
+  if (Object.hasOwn(value, 'specversion')) return 'CloudEventSchemaV1_0'
+  return Object.hasOwn(value, 'eventType') ? 'EventGridSchema' : undefined
+}
+
+interface WholeEvents {
+  readonly schema: EventSchema
+  readonly isArray: boolean
+  readonly events: readonly UnknownRecord[]
+}
+
+/** The events in a JSON value; `undefined` where it is data. */
+function recognise(value: unknown): WholeEvents | undefined {
+  if (!Array.isArray(value)) {
+    const schema = schemaOf(value)
+    return schema !== undefined && isRecord(value) ? { schema, isArray: false, events: [value] } : undefined
+  }
+  if (value.length === 0) throw invalidPayload('the payload is an empty array', 'give at least one event')
+  const schema = schemaOf(value[0])
+  if (schema === undefined) return undefined
+  const strays = value.flatMap((event: unknown, index) => {
+    const found = schemaOf(event)
+    return found === schema
+      ? []
+      : [`[${index}] is ${found === undefined ? `${kindOf(event)}, not an event` : nameOf[found]}`]
+  })
+  if (strays.length > 0) {
+    throw invalidPayload(
+      `the payload begins with ${nameOf[schema]}, but ${list(strays)}`,
+      'an array of events must hold events of one schema only',
+    )
+  }
+  return { schema, isArray: true, events: value.filter(isRecord) }
+}
+
+/** Throws PAYLOAD_INVALID with the faults of all events. */
+function checkWhole(schema: EventSchema, events: readonly UnknownRecord[], at: (index: number) => string): void {
+  const faults = events.flatMap((event, index) => faultsOfEvent[schema](event).map((fault) => `${at(index)}${fault}`))
+  if (faults.length === 0) return
+  throw invalidPayload(`${nameOf[schema]} is not valid: ${list(faults)}`, 'correct the event', {
+    faults: faults.slice(0, 100),
+  })
+}
+
+/** @param jsonOf the JSON of the event at a place */
+function wireEvents(
+  { schema, events }: Pick<WholeEvents, 'schema' | 'events'>,
+  jsonOf: (index: number) => string,
+  { trace, maxEventBytes }: { readonly trace: TraceContext | undefined; readonly maxEventBytes: number },
+): CallEvents {
+  const wireEvent = (event: UnknownRecord, index: number): WireEvent => {
+    const json = jsonOf(index)
+    const id = String(event.id)
+    const bytes = Buffer.byteLength(json)
+    if (bytes > maxEventBytes) {
+      throw new BindingError('PAYLOAD_TOO_LARGE', {
+        what: `event ${index + 1} of ${events.length} takes ${bytes} bytes of JSON, and Event Grid takes ${maxEventBytes}`,
+        fix: 'store the data elsewhere and publish where it is',
+        details: { ids: [id], bytes },
+      })
+    }
+    return { id, ...traceOfEvent({ json, bytes }, { schema, event, given: trace, maxEventBytes }) }
+  }
+  return { schema, events: events.map(wireEvent) }
+}
+
+const list = (faults: readonly string[]) =>
+  faults.slice(0, shownFaults).join(', ') +
+  (faults.length > shownFaults ? ` and ${faults.length - shownFaults} more` : '')

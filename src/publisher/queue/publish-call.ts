@@ -1,0 +1,113 @@
+// One waiting `create` call: deadline, abort by the caller, receipt with ids and `x-ms-request-id`.
+import type { Context } from '@opentelemetry/api'
+import { BindingError } from '../../core/errors.ts'
+import type { EventSchema } from '../../metadata/typed/metadata.ts'
+import type { SteadyClock } from '../../support/time/clock.ts'
+import type { Placed } from '../../support/work/placed-list.ts'
+import type { WireEvent } from '../payload/to-events.ts'
+import type { FailedRequest } from '../topic/topic-answer.ts'
+import { addLoads, type Load } from './plan-requests.ts'
+
+/** The accepted events of a call. */
+export interface PublishReceipt {
+  /** Ids of the events, in the caller's order. */
+  readonly ids: readonly string[]
+  readonly count: number
+  /** Event Grid's `x-ms-request-id`; several, joined by commas, where the call took several requests. */
+  readonly requestId: string | undefined
+}
+
+export interface PublishCall extends Placed {
+  readonly schema: EventSchema
+  readonly load: Load
+  /** The context of its span; `undefined` without one. */
+  readonly context: Context | undefined
+  /** The events, request by request: one request unless they exceed it. */
+  readonly requests: readonly (readonly WireEvent[])[]
+  /** When the call began, by `elapsed` of the clock. */
+  readonly startedAt: number
+  /** When the call gives up, by `elapsed` of the clock. */
+  readonly deadline: number
+  readonly receipt: Promise<PublishReceipt>
+  readonly done: { requests: number; requestIds: string[] }
+  lastFailure: { readonly answer: FailedRequest; readonly attempts: number } | undefined
+  /** Its time is over: its events are not sent again. A caller's abort does not set it. */
+  abandoned: boolean
+  resolve(): void
+  reject(error: BindingError): void
+}
+
+export interface PublishCallOptions extends Pick<PublishCall, 'schema' | 'requests' | 'context'> {
+  readonly clock: SteadyClock
+  readonly timeoutMs: number
+  readonly signal: AbortSignal | undefined
+  /** The time is over: the call has to be rejected. */
+  readonly onDeadline: (call: PublishCall) => void
+  /** The caller ended the wait; the call is rejected already. */
+  readonly onAborted: (call: PublishCall) => void
+  /** Runs once, when the call is settled. */
+  readonly onSettled: (call: PublishCall) => void
+}
+
+export function loadOf(events: readonly WireEvent[]): Load {
+  return events.reduce<Load>((load, { bytes }) => addLoads(load, { events: 1, bytes }), { events: 0, bytes: 0 })
+}
+
+/** Makes a call. It watches its deadline and its signal until it is settled. */
+export function createCall(options: PublishCallOptions): PublishCall {
+  const { schema, requests, context, clock, timeoutMs, signal } = options
+  const { promise, resolve, reject } = Promise.withResolvers<PublishReceipt>()
+  const events = requests.flat()
+  const startedAt = clock.elapsed()
+  let settled = false
+  const settle = (how: () => void) => {
+    if (settled) return
+    settled = true
+    callOff()
+    signal?.removeEventListener('abort', onAbort)
+    how()
+    options.onSettled(call)
+  }
+  const call: PublishCall = {
+    schema,
+    requests,
+    context,
+    load: loadOf(events),
+    startedAt,
+    deadline: startedAt + timeoutMs,
+    receipt: promise,
+    done: { requests: 0, requestIds: [] },
+    lastFailure: undefined,
+    abandoned: false,
+    place: -1,
+    resolve() {
+      const requestId = call.done.requestIds.join(',') || undefined
+      settle(() => resolve({ ids: events.map(({ id }) => id), count: events.length, requestId }))
+    },
+    reject: (error) => settle(() => reject(error)),
+  }
+  const onAbort = () => {
+    call.reject(abortedError())
+    options.onAborted(call)
+  }
+  const callOff = clock.setTimer(timeoutMs, () => {
+    call.abandoned = true
+    options.onDeadline(call)
+  })
+  signal?.addEventListener('abort', onAbort, { once: true })
+  return call
+}
+
+export function abortedError(): BindingError {
+  return new BindingError('ABORTED', {
+    what: 'create was aborted by its signal',
+    fix: 'a call that was sent already may be published all the same',
+  })
+}
+
+/** Ids of a call's events: the published ones and the others. */
+export function idsOf(call: PublishCall): { readonly published: readonly string[]; readonly ids: readonly string[] } {
+  const idsIn = (requests: PublishCall['requests']) => requests.flat().map(({ id }) => id)
+  const { requests, done } = call
+  return { published: idsIn(requests.slice(0, done.requests)), ids: idsIn(requests.slice(done.requests)) }
+}

@@ -1,0 +1,125 @@
+// When waiting calls are sent together: parallel requests, 1 ms hold after one.
+import { fits, halve, joinCalls, type RequestBounds } from './plan-requests.ts'
+import type { PublishCall } from './publish-call.ts'
+
+/** How a joint request ended: every call is settled, or the halves of it are to be sent separately. */
+export type SendOutcome = 'settled' | 'halve'
+
+export interface RequestQueueOptions {
+  readonly limits: RequestBounds & { readonly maxRequests: number }
+  /**
+   * Sends calls in one request, or one call in several. Never rejects. Calls `onBackOff(true)` before a pause and
+   * `onBackOff(false)` after it.
+   */
+  readonly send: (calls: readonly PublishCall[], onBackOff: (waits: boolean) => void) => Promise<SendOutcome>
+}
+
+/**
+ * After a request, waiting calls are held for so many milliseconds, so that its callers can call again and join them. A caller behind a
+ * sidecar takes half a millisecond.
+ */
+const returnMs = 1
+
+/** The waiting calls and the requests under way. */
+export function createRequestQueue({ limits, send }: RequestQueueOptions) {
+  /** In order of arrival. No Set, for the reason that placed-list.ts gives. */
+  const waiting: PublishCall[] = []
+  /** Halves of refused requests. They are sent first and never joined again. */
+  const halves: (readonly PublishCall[])[] = []
+  const idlers: (() => void)[] = []
+  let running = 0
+  let runningJoint = 0
+  let backingOff = 0
+  /** Requests that have just ended: their callers may call again within this tick. */
+  let settling = 0
+  /** The next request starts when so many calls wait, or when the hold is over. */
+  let held: { readonly calls: number; readonly timer: NodeJS.Timeout } | undefined
+
+  const load = { events: 0, bytes: 0 }
+
+  /** Do the waiting calls fill a request? The last of them has no comma. */
+  const full = () => !fits({ ...load, bytes: load.bytes - 1 }, limits)
+
+  const take = (start: number, count: number) => {
+    for (const call of waiting.splice(start, count)) {
+      load.events -= call.load.events
+      load.bytes -= call.load.bytes + 1
+    }
+  }
+
+  const next = (): readonly PublishCall[] | undefined => {
+    const half = halves.shift()
+    if (half) return half
+    // Calls wait for the request under way and share the next one, unless they fill one already.
+    if (runningJoint > 0 && !full()) return undefined
+    const calls = joinCalls(waiting, limits)
+    if (calls.length === 0) return undefined
+    take(0, calls.length)
+    return calls
+  }
+
+  const run = async (calls: readonly PublishCall[]) => {
+    // A call in several requests takes long: the others do not wait for it.
+    const joint = calls.some(({ requests }) => requests.length === 1) ? 1 : 0
+    running += 1
+    runningJoint += joint
+    try {
+      const outcome = await send(calls, (waits) => {
+        backingOff += waits ? 1 : -1
+      })
+      if (outcome === 'halve') halves.push(...halve(calls))
+    } finally {
+      running -= 1
+      runningJoint -= joint
+      settling += 1
+      const all = waiting.length + calls.length
+      process.nextTick(() => {
+        settling -= 1
+        // Nothing waits: the next call is sent at once.
+        if (waiting.length > 0 && waiting.length < all) held ??= { calls: all, timer: setTimeout(release, returnMs) }
+        pump()
+      })
+    }
+  }
+
+  const release = () => {
+    clearTimeout(held?.timer)
+    held = undefined
+    pump()
+  }
+
+  const pump = () => {
+    if (settling > 0 || held) return
+    // A topic that throttles one request throttles a parallel one as well.
+    while (running < limits.maxRequests && (running === 0 || backingOff === 0)) {
+      const calls = next()
+      if (!calls) break
+      void run(calls)
+    }
+    if (running === 0 && waiting.length === 0) {
+      for (const idler of idlers.splice(0)) idler()
+    }
+  }
+
+  return {
+    /** Appends a call. It is sent at once if nothing is under way. */
+    add(call: PublishCall): void {
+      waiting.push(call)
+      load.events += call.load.events
+      // A comma goes with each call but one.
+      load.bytes += call.load.bytes + 1
+      if (held && (waiting.length >= held.calls || full())) release()
+      else pump()
+    },
+    remove(call: PublishCall): void {
+      const index = waiting.indexOf(call)
+      if (index !== -1) take(index, 1)
+    },
+    /** Resolves when nothing waits and nothing is under way. */
+    idle: () =>
+      new Promise<void>((resolve) => {
+        idlers.push(resolve)
+        pump()
+      }),
+  }
+}

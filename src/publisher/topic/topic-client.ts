@@ -1,0 +1,260 @@
+// HTTP request to the topic: content type, key or token, API version, token renewal.
+import { Agent as HttpAgent } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
+import type { TokenCredential } from '@azure/core-auth'
+import { isRestError, type PipelinePolicy, type PipelineRequest } from '@azure/core-rest-pipeline'
+import { AzureKeyCredential, EventGridPublisherClient } from '@azure/eventgrid'
+import { createAnswerLimitPolicy } from '../../azure/answer-limit.ts'
+import { certificateRemedy } from '../../azure/certificate-fault.ts'
+import { silentEmulatorFix } from '../../azure/emulator-fix.ts'
+import { NoTokenError } from '../../azure/no-token.ts'
+import { readRetryAfter } from '../../azure/retry-after.ts'
+import { secureContextOf, sendBy } from '../../azure/trust.ts'
+import type { Endpoints } from '../../core/endpoints.ts'
+import { BindingError, whatIsWrong } from '../../core/errors.ts'
+import { isNamespaceTopic } from '../../metadata/fields/parse-endpoint.ts'
+import type { EventSchema, OutputMetadata } from '../../metadata/typed/metadata.ts'
+import { isLoopback } from '../../support/net/loopback.ts'
+import type { SteadyClock } from '../../support/time/clock.ts'
+import type { WireEvent } from '../payload/to-events.ts'
+import { cleanText, type TopicAnswer } from './topic-answer.ts'
+
+/** A client of one topic, on the Event Grid SDK. */
+export interface TopicClient {
+  /** Sends events in one request. Never rejects: failures are answers too. Answers at once when `signal` aborts. */
+  send(schema: EventSchema, events: readonly WireEvent[], signal: AbortSignal): Promise<TopicAnswer>
+  close(): void
+}
+
+export interface TopicClientOptions {
+  readonly output: OutputMetadata
+  /** For `topicAuthentication: entra`. Throws BindingError or NoTokenError. `renew` drops its cached tokens. */
+  readonly credential: (TokenCredential & { renew?(): void }) | undefined
+  readonly endpoints: Endpoints
+  readonly clock: SteadyClock
+}
+
+/** The most bytes of an answer that are read. Event Grid's errors have a few hundred. */
+const maxAnswerBytes = 65_536
+
+const namespaceApiVersion = '2024-06-01'
+
+/** Shortest time between two renewals of a rejected token: the cause may be another one that lasts. */
+const renewalPauseMs = 60_000
+
+/**
+ * Content type by schema. Event Grid takes several CloudEvents only under the batch type (CloudEvents JSON event format, section 4).
+ */
+const contentTypes: Readonly<Record<EventSchema, string>> = {
+  CloudEventSchemaV1_0: 'application/cloudevents-batch+json; charset=utf-8',
+  EventGridSchema: 'application/json',
+}
+
+/** Where events are posted: a topic endpoint without a path gets `/api/events`, since the SDK posts to the URL as it is. */
+export function publishUrl(topicEndpoint: string): URL {
+  const url = new URL(topicEndpoint)
+  if (url.pathname === '/') url.pathname = '/api/events'
+  url.hash = ''
+  return url
+}
+
+/**
+ * A client of the topic over `EventGridPublisherClient`.
+ *
+ * The SDK authenticates and sends; content type and body are ours. Its `CloudEvent` schema would turn an array in
+ * `data` into an object, refuse text, round `time` to milliseconds and invent `datacontenttype`; its `EventGrid`
+ * schema would drop `metadataVersion` and round `eventTime`; and all would make JSON anew of events that are JSON.
+ */
+export function createTopicClient(options: TopicClientOptions): TopicClient {
+  const { output, endpoints, clock } = options
+  const url = publishUrl(output.topicEndpoint)
+  const isPlain = url.protocol === 'http:'
+  const secureContext = secureContextOf(endpoints)
+  const agent = isPlain
+    ? new HttpAgent({ keepAlive: true })
+    : new HttpsAgent({ keepAlive: true, ...(secureContext && { secureContext }) })
+  const connect = (request: PipelineRequest) => {
+    // Plain http is for this machine only. A proxy would see the key.
+    if (agent instanceof HttpsAgent) sendBy(request, agent, secureContext)
+    else request.agent = agent
+  }
+  const keys = credentialOf(options)
+  const bodies: Bodies = new WeakMap()
+  const clientOf = (schema: EventSchema) =>
+    new EventGridPublisherClient(url.href, 'Custom', keys, {
+      allowInsecureConnection: isPlain && isLoopback(url.hostname),
+      // Our own retries decide; a redirect would carry the key elsewhere.
+      retryOptions: { maxRetries: 0 },
+      redirectOptions: { maxRetries: 0 },
+      additionalPolicies: [
+        { position: 'perRetry', policy: wirePolicy(contentTypes[schema], connect, bodies) },
+        ...(isNamespaceTopic(url.href) ? [{ position: 'perRetry' as const, policy: namespacePolicy(output) }] : []),
+        { position: 'perRetry', policy: createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'cut' }) },
+      ],
+    })
+  const clients = {
+    CloudEventSchemaV1_0: clientOf('CloudEventSchemaV1_0'),
+    EventGridSchema: clientOf('EventGridSchema'),
+  }
+  const withoutKey = (text: string) => {
+    const { authentication } = output
+    return cleanText(
+      authentication.kind === 'accessKey' ? text.replaceAll(authentication.accessKey.reveal(), '(redacted)') : text,
+    )
+  }
+  let renewals = 0
+  let renewedAt = Number.NEGATIVE_INFINITY
+  /** Renews a token that the topic rejected: it may have expired by the topic's clock. True if there is a newer one. */
+  const isRenewed = (renewalsBefore: number) => {
+    if (renewals > renewalsBefore) return true
+    if (!options.credential?.renew || clock.elapsed() - renewedAt < renewalPauseMs) return false
+    options.credential.renew()
+    renewals++
+    renewedAt = clock.elapsed()
+    return true
+  }
+  return {
+    async send(schema, events, signal) {
+      const sending = new AbortController()
+      bodies.set(sending.signal, bodyOf(events))
+      const aborted = new Promise<TopicAnswer>((resolve) => {
+        const give = () => {
+          sending.abort()
+          resolve({ kind: 'unreachable', reason: 'no answer in time', permanent: false })
+        }
+        if (signal.aborted) give()
+        else signal.addEventListener('abort', give, { once: true })
+      })
+      // The SDK reports an abort only after upload and answer have ended.
+      const sendWhole = () =>
+        Promise.race([sendOnce(clients[schema], sending.signal, { clock, clean: withoutKey }), aborted])
+      const renewalsBefore = renewals
+      try {
+        const answer = await sendWhole()
+        return answer.kind === 'answered' && answer.status === 401 && isRenewed(renewalsBefore)
+          ? await sendWhole()
+          : answer
+      } finally {
+        // Not left to the WeakMap: V8's minor collections keep its values.
+        bodies.delete(sending.signal)
+      }
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+async function sendOnce(
+  client: EventGridPublisherClient<'Custom'>,
+  signal: AbortSignal,
+  { clock, clean }: { clock: SteadyClock; clean: (text: string) => string },
+): Promise<TopicAnswer> {
+  let requestId: string | undefined
+  let retryAfterMs: number | undefined
+  let status: number | undefined
+  try {
+    // No events: the policy puts the body in.
+    await client.send([], {
+      abortSignal: signal,
+      onResponse: (response) => {
+        status = response.status
+        requestId = response.headers.get('x-ms-request-id')?.slice(0, 200)
+        retryAfterMs = readRetryAfter((name) => response.headers.get(name), clock.now())
+      },
+    })
+    return { kind: 'accepted', requestId }
+  } catch (error) {
+    if (status !== undefined) {
+      const message = error instanceof Error ? clean(messageIn(error)) : ''
+      return { kind: 'answered', status, message, requestId, retryAfterMs }
+    }
+    const noToken = readTokenFailure(error)
+    if (noToken) return noToken
+    const code = isRestError(error) ? error.code : undefined
+    const reason = error instanceof Error ? clean(error.message) || error.name : 'unknown'
+    const noSuchHost = code === 'ENOTFOUND'
+    const lasting = certificateRemedy(code, client.endpointUrl)
+    return {
+      kind: 'unreachable',
+      reason: code && !reason.includes(code) ? `${code} ${reason}` : reason,
+      fix: noSuchHost ? noSuchHostRemedy : (lasting ?? silentEmulatorFix(code, client.endpointUrl)),
+      permanent: !isRestError(error) || lasting !== undefined,
+      noSuchHost,
+    }
+  }
+}
+
+/** A proxy of the environment is looked up in place of the topic. */
+const noSuchHostRemedy = 'check the host name of topicEndpoint, and that of a proxy (HTTPS_PROXY)'
+
+/** Event Grid's message in an error of the SDK; the body itself where it is no JSON. */
+function messageIn(error: Error): string {
+  return isRestError(error) && error.code === 'PARSE_ERROR' ? (error.response?.bodyAsText ?? '') : error.message
+}
+
+/** The body of each request by its signal, which the SDK passes on to a policy unchanged. */
+type Bodies = WeakMap<object, Buffer>
+
+/** Events as a JSON array, written as bytes: joined texts would be copied twice. */
+function bodyOf(events: readonly WireEvent[]): Buffer {
+  if (events.length === 0) return Buffer.from('[]')
+  // A bracket or a comma before each, and the last bracket.
+  const body = Buffer.allocUnsafe(events.reduce((sum, { bytes }) => sum + bytes + 1, 1))
+  let end = 0
+  for (const { json } of events) {
+    body[end] = end === 0 ? 0x5b : 0x2c
+    end += 1 + body.write(json, end + 1)
+  }
+  body[end] = 0x5d
+  return body
+}
+
+function wirePolicy(contentType: string, connect: (request: PipelineRequest) => void, bodies: Bodies): PipelinePolicy {
+  return {
+    name: 'eventgridBindingWirePolicy',
+    async sendRequest(request, next) {
+      const body = request.abortSignal && bodies.get(request.abortSignal)
+      if (body === undefined) throw new Error('a request to the topic has no body')
+      request.body = body
+      request.headers.set('content-type', contentType)
+      connect(request)
+      return next(request)
+    },
+  }
+}
+
+/** A namespace topic wants its own version of the API, and the key in another header (Event Grid namespaces, data plane). */
+function namespacePolicy({ authentication }: OutputMetadata): PipelinePolicy {
+  return {
+    name: 'eventgridBindingNamespacePolicy',
+    sendRequest(request, next) {
+      const url = new URL(request.url)
+      url.searchParams.set('api-version', namespaceApiVersion)
+      request.url = url.href
+      request.headers.delete('aeg-sas-key')
+      if (authentication.kind === 'accessKey') {
+        request.headers.set('authorization', `SharedAccessKey ${authentication.accessKey.reveal()}`)
+      }
+      return next(request)
+    },
+  }
+}
+
+function credentialOf({ output, credential }: TopicClientOptions): AzureKeyCredential | TokenCredential {
+  const { authentication, environment } = output
+  if (authentication.kind === 'accessKey') return new AzureKeyCredential(authentication.accessKey.reveal())
+  // The SDK always asks for the public cloud's scope.
+  return { getToken: async (_scopes, options) => (await credential?.getToken(environment.topicScope, options)) ?? null }
+}
+
+/** The failure of a credential: Entra refused the client, or could not be asked. */
+function readTokenFailure(error: unknown): TopicAnswer | undefined {
+  if (error instanceof NoTokenError) {
+    const { message: reason, fix, retryAfterMs } = error
+    return { kind: 'no-token', reason: cleanText(reason), fix, permanent: fix !== undefined, retryAfterMs }
+  }
+  if (error instanceof BindingError) {
+    const reason = cleanText(whatIsWrong(error))
+    return { kind: 'no-token', reason, fix: error.fix, permanent: true, retryAfterMs: undefined }
+  }
+  return undefined
+}

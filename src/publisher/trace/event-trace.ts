@@ -1,0 +1,58 @@
+// `traceparent` and `tracestate` of a published event: its own, or from the invoke metadata.
+import { readTraceContext, type TraceContext } from '../../core/telemetry/trace-context.ts'
+import type { EventSchema } from '../../metadata/typed/metadata.ts'
+
+/** An event as JSON, and what belongs to its trace. */
+export interface EventTrace {
+  readonly json: string
+  readonly bytes: number
+  /** The trace context in which it was made: its own, else that of the invoke metadata. */
+  readonly origin?: TraceContext
+  readonly takesTrace: boolean
+}
+
+type EventText = Pick<EventTrace, 'json' | 'bytes'>
+
+interface TraceOfEventOptions {
+  readonly schema: EventSchema
+  readonly event: Readonly<Record<string, unknown>>
+  /** The trace context of the invoke metadata. */
+  readonly given: TraceContext | undefined
+  readonly maxEventBytes: number
+}
+
+/**
+ * The trace of an event (pure). A CloudEvent without one takes that of the invoke metadata; one that it has is never
+ * changed. The Event Grid schema has no place for it.
+ */
+export function traceOfEvent(text: EventText, options: TraceOfEventOptions): EventTrace {
+  const { schema, event, given, maxEventBytes } = options
+  if (schema === 'EventGridSchema') return { ...text, ...(given && { origin: given }), takesTrace: false }
+  const own = readTraceContext(event)
+  if (own) return { ...text, origin: own, takesTrace: false }
+  const isTaken = Object.hasOwn(event, 'traceparent') || Object.hasOwn(event, 'tracestate')
+  if (isTaken || !given) return { ...text, takesTrace: !isTaken }
+  return { ...withTraceContext(text, given, maxEventBytes), origin: given, takesTrace: false }
+}
+
+/**
+ * Adds the two attributes at the end of an event's JSON and leaves the rest as it is. An event that would become too large
+ * stays without.
+ */
+export function withTraceContext<Event extends EventText>(event: Event, added: TraceContext, maxBytes: number): Event {
+  const attributes = `,${JSON.stringify(added).slice(1)}`
+  const bytes = event.bytes + Buffer.byteLength(attributes) - 1
+  if (bytes > maxBytes) return event
+  const end = event.json.lastIndexOf('}')
+  return { ...event, json: `${event.json.slice(0, end)}${attributes}${event.json.slice(end + 1)}`, bytes }
+}
+
+/** The trace context of invoke metadata; names match without regard to case. */
+export function traceOfMetadata(metadata: Readonly<Record<string, unknown>>): TraceContext | undefined {
+  const found: Record<string, unknown> = {}
+  for (const [given, value] of Object.entries(metadata)) {
+    const name = given.toLowerCase()
+    if (name === 'traceparent' || name === 'tracestate') found[name] = value
+  }
+  return readTraceContext(found)
+}

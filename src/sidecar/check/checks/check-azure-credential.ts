@@ -1,0 +1,37 @@
+// Check `azure/credential`: whether Entra gives a token; proxy advice.
+import type { TokenCredential } from '@azure/core-auth'
+import { NoTokenError } from '../../../azure/no-token.ts'
+import { refuseBrokenProxy } from '../../../azure/refuse-broken-proxy.ts'
+import { BindingError } from '../../../core/errors.ts'
+import { type Finding, failed, failedBy, joined, ok } from '../report/finding.ts'
+import type { Check } from '../run-checks.ts'
+
+export interface WantedToken {
+  readonly audience: string
+  readonly scope: string
+  /** Throws where the process lacks what the credential needs. */
+  credential(): TokenCredential | undefined
+}
+
+export function credentialCheck(wanted: readonly WantedToken[]): Check {
+  return {
+    id: 'azure/credential',
+    needs: ['files/metadata', 'files/secrets', 'files/names'],
+    async run(abortSignal) {
+      refuseBrokenProxy(process.env)
+      return joined(await Promise.all(wanted.map((one) => askForToken(one, abortSignal))))
+    },
+  }
+}
+
+async function askForToken({ audience, scope, credential }: WantedToken, abortSignal: AbortSignal): Promise<Finding> {
+  try {
+    await credential()?.getToken(scope, { abortSignal })
+    return ok(`a token for ${audience}`)
+  } catch (error) {
+    if (error instanceof BindingError) return failedBy(error)
+    if (!(error instanceof NoTokenError)) throw error
+    const remedy = error.fix ?? 'check the network, a proxy (HTTPS_PROXY) and azureEnvironment'
+    return failed(error.message, { remedy })
+  }
+}

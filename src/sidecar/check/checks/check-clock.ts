@@ -1,0 +1,58 @@
+// Check `machine/clock`: clock at most 60 s off Azure's `Date` header.
+import { createDefaultHttpClient, createPipelineFromOptions, createPipelineRequest } from '@azure/core-rest-pipeline'
+import { createAnswerLimitPolicy } from '../../../azure/answer-limit.ts'
+import { trustPolicies } from '../../../azure/trust.ts'
+import type { Endpoints } from '../../../core/endpoints.ts'
+import type { CheckId } from '../report/check-ids.ts'
+import { type Finding, failed, ok, warning } from '../report/finding.ts'
+import type { Check } from '../run-checks.ts'
+
+export interface ClockSource {
+  /** A URL of Azure; any answer has a `Date` header. Throws BindingError for an invalid endpoint. */
+  url(): string
+  /** The check that reports why there is no answer. */
+  readonly reachedBy: CheckId
+}
+
+const maxSeconds = 60
+
+/** Checks that this machine's clock is within a minute of Azure's. Tokens and certificates depend on it. */
+export function clockCheck({ url, reachedBy }: ClockSource, endpoints: Endpoints, now = Date.now): Check {
+  return {
+    id: 'machine/clock',
+    needs: ['files/metadata', 'files/secrets', 'files/names'],
+    async run(signal) {
+      const asked = url()
+      const sent = now()
+      try {
+        const date = await dateOf(asked, endpoints, signal)
+        return judgeClock(date, (sent + now()) / 2)
+      } catch {
+        const remedy = 'check the network and a proxy (HTTPS_PROXY)'
+        const detail = `${new URL(asked).host} gave no answer, so the clock can't be compared`
+        return failed(detail, { belongsTo: reachedBy, remedy })
+      }
+    },
+  }
+}
+
+export function judgeClock(date: string | undefined, here: number): Finding {
+  const there = Date.parse(date ?? '')
+  if (Number.isNaN(there)) return warning('the answer of Azure has no date to compare the clock with')
+  // The header has whole seconds, so it is 500 ms behind on average.
+  const seconds = Math.round((here - there - 500) / 1_000)
+  const off = Math.abs(seconds)
+  if (off <= maxSeconds) return ok(`within ${Math.max(1, off)} s of Azure's`)
+  const remedy = 'set the clock by a time server:\nsudo timedatectl set-ntp true'
+  return failed(`this machine's clock is ${off} s ${seconds > 0 ? 'ahead of' : 'behind'} Azure's`, { remedy })
+}
+
+async function dateOf(url: string, endpoints: Endpoints, abortSignal: AbortSignal): Promise<string | undefined> {
+  const pipeline = createPipelineFromOptions({ retryOptions: { maxRetries: 0 }, redirectOptions: { maxRetries: 0 } })
+  for (const policy of trustPolicies(endpoints)) pipeline.addPolicy(policy, { afterPhase: 'Retry' })
+  pipeline.addPolicy(createAnswerLimitPolicy({ maxBytes: 65_536, longer: 'cut' }), { afterPhase: 'Retry' })
+  const allowInsecureConnection = url.startsWith('http:')
+  const request = createPipelineRequest({ url, method: 'GET', abortSignal, allowInsecureConnection })
+  const response = await pipeline.sendRequest(createDefaultHttpClient(), request)
+  return response.headers.get('date')
+}

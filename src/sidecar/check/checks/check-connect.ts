@@ -1,0 +1,51 @@
+// Check `endpoint/connect`: TCP connection to the public endpoint within 5 s; firewall advice.
+import { connect } from 'node:net'
+import { codeOf } from '../../../support/process/error-code.ts'
+import { failed, ok, warning } from '../report/finding.ts'
+import type { Check } from '../run-checks.ts'
+import type { Target } from '../world/probe.ts'
+import type { InputWorld } from '../world/world.ts'
+
+const limitMs = 5_000
+
+const remedy = [
+  'open the port in firewalls and security groups, and let the ingress or tunnel listen there',
+  'Event Grid calls from the addresses of the service tag AzureEventGrid',
+].join('; ')
+
+export function connectCheck(world: InputWorld): Check {
+  return {
+    id: 'endpoint/connect',
+    needs: ['endpoint/dns'],
+    async run(signal) {
+      const { targets } = await world.route()
+      const tries = await Promise.all(
+        targets.map(async (target) => ({ target, trouble: await troubleOf(target, signal) })),
+      )
+      const closed = tries.filter(({ trouble }) => trouble !== undefined)
+      const shown = closed.map(({ target, trouble }) => `${shownTarget(target)}: ${trouble}`).join(', ')
+      if (closed.length === targets.length) return failed(`no connection: ${shown}`, { remedy })
+      if (closed.length > 0)
+        return warning(`not every address takes connections, and Event Grid may choose any: ${shown}`, { remedy })
+      return ok(targets.map(shownTarget).join(', '))
+    },
+  }
+}
+
+const shownTarget = ({ address, port }: Target) =>
+  address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+
+/** Why a connection can't be made; `undefined` where it can. */
+function troubleOf({ address, port }: Target, signal: AbortSignal): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const over = AbortSignal.timeout(limitMs)
+    const socket = connect({ host: address, port, signal: AbortSignal.any([signal, over]) })
+    socket.on('connect', () => {
+      resolve(undefined)
+      socket.destroy()
+    })
+    socket.on('error', (error) =>
+      resolve(over.aborted ? `no answer within ${limitMs / 1_000} s` : (codeOf(error) ?? error.name)),
+    )
+  })
+}

@@ -1,0 +1,72 @@
+// Check `endpoint/dns` and `topic/dns`: name resolves; loopback, private and public address ranges.
+import { BlockList, isIP } from 'node:net'
+import { codeOf } from '../../../support/process/error-code.ts'
+import { failed, ok, warning } from '../report/finding.ts'
+import type { Check } from '../run-checks.ts'
+import { bareHost } from '../world/probe.ts'
+import type { Route } from '../world/world.ts'
+
+export interface DnsOptions extends Pick<Check, 'id'> {
+  readonly field: 'subscriberEndpoint' | 'topicEndpoint'
+  readonly url: URL
+  /** The https URL of an emulator used in place of Azure. Names are not looked up then. */
+  readonly emulator?: string | undefined
+  route(): Promise<Route>
+}
+
+export function dnsCheck({ id, field, url, emulator, route }: DnsOptions): Check {
+  const host = url.hostname
+  const isEndpoint = field === 'subscriberEndpoint'
+  return {
+    id,
+    needs: ['files/metadata', 'files/secrets', 'files/names'],
+    async run() {
+      let found: Route
+      try {
+        found = await route()
+      } catch (error) {
+        return failed(`${host} does not resolve (${codeOf(error) ?? 'no answer'})`, {
+          remedy: emulator
+            ? `run check with --emulator ${emulator}: the emulator answers for public names`
+            : `check the name in ${field}, or make its DNS record:\ndig +short ${host}`,
+        })
+      }
+      const addresses = found.targets.map(({ address }) => address)
+      const shown = addresses.join(', ') === bareHost(url) ? host : `${host} (${addresses.join(', ')})`
+      if (found.byEmulator) return warning(`the emulator answers for ${host}: Azure would ask the public name`)
+      const kinds = new Set(addresses.map(addressKind))
+      if (kinds.has('loopback'))
+        return warning(`${shown} is on this machine${isEndpoint ? ', which Azure does not reach' : ''}`)
+      if (kinds.has('private') && isEndpoint) {
+        const remedy = `${field} needs a public address; if ${host} has another one outside of this network, all is well`
+        return warning(`${shown}, a private address that Event Grid does not reach`, { remedy })
+      }
+      return ok(shown)
+    },
+  }
+}
+
+const loopback = listOf(['127.0.0.0/8', '::1/128', '0.0.0.0/8', '::/128'])
+const own = listOf([
+  ...['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', '169.254.0.0/16'],
+  ...['fc00::/7', 'fe80::/10'],
+])
+
+/** The kind of an address. Private ranges: RFC 1918, 4193, 6598, and link-local addresses. */
+export function addressKind(address: string): 'loopback' | 'private' | 'public' {
+  if (loopback.check(address, familyOf(address))) return 'loopback'
+  return own.check(address, familyOf(address)) ? 'private' : 'public'
+}
+
+function listOf(ranges: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const range of ranges) {
+    const [address = '', bits] = range.split('/')
+    list.addSubnet(address, Number(bits), familyOf(address))
+  }
+  return list
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4'
+}

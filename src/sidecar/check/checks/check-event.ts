@@ -1,0 +1,47 @@
+// Check `filters/event`: would the filters let a sample event (`--event`) pass.
+import { desiredSubscription } from '../../../provision/decide/desired-subscription.ts'
+import { mergeSubscription } from '../../../provision/decide/merge-subscription.ts'
+import type { UnknownRecord } from '../../../support/text/is-record.ts'
+import { type EventFilter, refusals } from '../judge/filter-event.ts'
+import { type Finding, failed, joined, ok } from '../report/finding.ts'
+import type { Check } from '../run-checks.ts'
+import type { InputWorld } from '../world/world.ts'
+
+export interface SampleEvent {
+  readonly name: string
+  readonly event: UnknownRecord
+}
+
+export function eventCheck(world: InputWorld, samples: readonly SampleEvent[]): Check {
+  const { input, surroundings } = world
+  return {
+    id: 'filters/event',
+    needs: ['files/metadata', 'files/secrets', 'files/names'],
+    async run() {
+      // Other checks report why Azure cannot be asked.
+      const existing = surroundings.offline ? 'unknown' : await world.existing().catch(() => 'unknown' as const)
+      const known = existing === 'unknown' ? undefined : existing
+      // Filters do not depend on the credential, so it may be missing.
+      const desired = desiredSubscription({ ...input, deliveryAuthentication: { kind: 'none' } }, undefined)
+      const wanted = mergeSubscription(known?.subscription, desired).filter ?? {}
+      const provisioned = known?.subscription.filter
+      let aside = ''
+      if (existing === 'unknown') aside = '; the filters in Azure are not known'
+      else if (!provisioned) aside = '; Azure has no event subscription yet'
+      return joined(
+        samples.flatMap(({ name, event }) => [
+          judge(`${name}: the filters that init would leave`, event, wanted, aside),
+          ...(provisioned ? [judge(`${name}: the filters in Azure`, event, provisioned, '')] : []),
+        ]),
+      )
+    },
+  }
+}
+
+function judge(what: string, event: UnknownRecord, filter: EventFilter, aside: string): Finding {
+  const reasons = refusals(event, filter)
+  if (reasons.length === 0) return ok(`${what} let it pass${aside}`)
+  const remedy =
+    'change the filter in the metadata (the value default takes one away) and start the binding again, or correct the event'
+  return failed([`${what} refuse it${aside}:`, ...reasons.map((reason) => `  ${reason}`)].join('\n'), { remedy })
+}

@@ -1,0 +1,40 @@
+// Check `machine/port`: `handshakePort` free, ours or taken; handler missing warning.
+import { whatIsWrong } from '../../../core/errors.ts'
+import { oneLine } from '../../../support/text/text.ts'
+import { failed, ok, warning } from '../report/finding.ts'
+import type { Check } from '../run-checks.ts'
+import type { InputWorld } from '../world/world.ts'
+
+/** Checks that `handshakePort` is free or held by a listener of ours. `taken`: the component before that uses it too. */
+export function portCheck(world: InputWorld, taken: string | undefined): Check {
+  const { handshakePort } = world.input
+  return {
+    id: 'machine/port',
+    needs: ['files/metadata', 'files/secrets', 'files/names'],
+    async run() {
+      if (taken !== undefined) {
+        const remedy = 'give each component a handshakePort of its own, and route its path to it'
+        return failed(`component ${JSON.stringify(taken)} has handshakePort ${handshakePort} too`, { remedy })
+      }
+      const holder = await world.portHolder()
+      if (holder.kind === 'check') return ok(`${handshakePort} is free`)
+      if (holder.kind === 'ours') {
+        const held = `${handshakePort} is held by a listener of this binding`
+        const state = oneLine(String(holder.health.eventSubscription), 20)
+        const handler = oneLine(String(holder.health.handler), 20)
+        return handler === 'missing'
+          ? warning(`${held}, but no application takes events: deliveries get 503`, { remedy: noApplication })
+          : ok(`${held} (event subscription ${state}, handler ${handler})`)
+      }
+      const { error, answer } = holder
+      const who = answer ? `; its holder answers OPTIONS with ${answer.status}${serverOf(answer.headers.server)}` : ''
+      return failed(`${whatIsWrong(error)}${who}`, { remedy: error.fix })
+    },
+  }
+}
+
+const noApplication =
+  'with run: start the application on --app-port; it must answer OPTIONS at the path of the component with 2xx or 405, ' +
+  'and the log of run says what is missing. With serve: start daprd and the application. In a program: attach a handler'
+
+const serverOf = (server: string | undefined) => (server === undefined ? '' : ` (server: ${oneLine(server, 60)})`)

@@ -1,0 +1,47 @@
+// Check `azure/subscription` for pull: state, differences from metadata, missing dead-letter destination.
+import { isRecord, type UnknownRecord } from '../../../support/text/is-record.ts'
+import { readFinding } from '../judge/arm-finding.ts'
+import { type Finding, failed, joined, ok } from '../report/finding.ts'
+import type { Check } from '../run-checks.ts'
+import type { PullPlace } from '../world/pull-world.ts'
+import { changing, differing, missing, withoutDeadLetter } from './check-subscription.ts'
+
+export function pullSubscriptionCheck(places: readonly PullPlace[]): Check {
+  return {
+    id: 'azure/subscription',
+    needs: ['azure/provider', 'azure/scope', 'azure/permission'],
+    run: async () => joined(await Promise.all(places.map(judgePlace))),
+  }
+}
+
+async function judgePlace(place: PullPlace): Promise<Finding> {
+  const name = `${place.eventSubscriptionName} of ${place.scope.id}`
+  try {
+    const existing = await place.existing()
+    return existing ? judgeExisting(name, existing, place) : missing(name)
+  } catch (error) {
+    return readFinding(error, place.explainedBy(), `the event subscription ${name}`)
+  }
+}
+
+function judgeExisting(name: string, existing: UnknownRecord, place: PullPlace): Finding {
+  const decision = place.decide(existing)
+  if (decision.action === 'refuse') return failed(`${name}: ${decision.because}`, { remedy: decision.fix })
+  if (decision.action === 'wait') return changing(name, decision.state)
+  const { provisioningState: state } = existing
+  if (state !== 'Succeeded') {
+    const remedy = `start the binding again: init writes ${name} anew`
+    return failed(`${name} is ${String(state)}: Event Grid does not try again by itself`, { remedy })
+  }
+  if (decision.action === 'put') return differing(name, decision.because)
+  return hasDeadLetter(existing)
+    ? ok(`${name} is as the metadata wants it`)
+    : withoutDeadLetter(name, 'an event that is rejected, or delivered too often, is lost')
+}
+
+/** What forwards needs none: its events wait in the namespace topic. */
+function hasDeadLetter({ deliveryConfiguration }: UnknownRecord): boolean {
+  if (!isRecord(deliveryConfiguration)) return true
+  const { queue } = deliveryConfiguration
+  return isRecord(queue) && isRecord(queue.deadLetterDestinationWithResourceIdentity)
+}

@@ -1,0 +1,89 @@
+// Checks `pull/receive` and `pull/settle`: may key or token receive and acknowledge.
+import { pullRemedy } from '../../../binding/sides/pull-remedy.ts'
+import type { PullMetadata } from '../../../metadata/typed/metadata.ts'
+import { readFailure } from '../../../provision/arm/arm-failure.ts'
+import type {
+  NamespaceClient,
+  ReceiveAnswer,
+  RequestFailure,
+  SettleAnswer,
+} from '../../../receiver/namespace-client.ts'
+import type { CheckId } from '../report/check-ids.ts'
+import { type Finding, failed, ok, warning } from '../report/finding.ts'
+import type { Check } from '../run-checks.ts'
+import type { PullWorld, ReachedNamespace } from '../world/pull-world.ts'
+
+/** Asks to receive no events: the request is refused for its form once the credential and the names are judged. */
+export function pullReceiveCheck(world: PullWorld): Check {
+  const { credential, namespaceTopic, eventSubscriptionName } = world.pull
+  return {
+    id: 'pull/receive',
+    needs: ['files/metadata', 'files/secrets', 'files/names', ...(credential ? (['azure/credential'] as const) : [])],
+    // Longer than an empty queue is waited for, in case 0 events count as a request.
+    limitMs: 15_000,
+    run: (signal) =>
+      ask(world, `${eventSubscriptionName} of ${namespaceTopic.id} may be received from`, async (client) => {
+        const answer = await client.receive({ maxEvents: 0, maxWaitSeconds: 10, signal })
+        if ('events' in answer && answer.events.length > 0) {
+          const lockTokens = answer.events.map(({ lockToken }) => lockToken)
+          await client.settle({ operation: 'release', lockTokens, signal })
+        }
+        return answer
+      }),
+  }
+}
+
+/** Acknowledges a lock token that nobody has: the answer names it as failed, and no event is touched. */
+export function pullSettleCheck(world: PullWorld): Check {
+  const lockTokens = ['eventgrid-binding-check']
+  return {
+    id: 'pull/settle',
+    needs: ['pull/receive'],
+    run: (signal) =>
+      ask(world, 'events may be acknowledged', (client) =>
+        client.settle({ operation: 'acknowledge', lockTokens, signal }),
+      ),
+  }
+}
+
+/** @param may what the client may do where the namespace does not refuse it */
+async function ask(
+  world: PullWorld,
+  may: string,
+  send: (client: NamespaceClient) => Promise<ReceiveAnswer | SettleAnswer>,
+): Promise<Finding> {
+  const { namespaceTopic, namespaceKey } = world.pull
+  let namespace: ReachedNamespace
+  try {
+    namespace = await world.namespace()
+  } catch (error) {
+    const { message, status } = readFailure(error, Date.now())
+    return failed(`Resource Manager does not tell the host of ${namespaceTopic.namespaceId}: ${message}`, {
+      remedy: 'check namespaceTopic and the role of the client, or give namespaceEndpoint',
+      belongsTo: status === 403 ? 'azure/permission' : about(status),
+    })
+  }
+  const answer = await send(namespace.client)
+  if ('failure' in answer && answer.failure.status !== 400) {
+    return refusal(world.pull, namespace.endpoint, answer.failure)
+  }
+  return ok(`${may} with ${namespaceKey ? 'namespaceKey' : 'the token'}`)
+}
+
+/** The check of Azure that reports the cause, if it failed too. */
+const about = (status: number | undefined): CheckId | undefined =>
+  status === 404 || status === 410 ? 'azure/scope' : undefined
+
+function refusal(pull: PullMetadata, endpoint: string, failure: RequestFailure): Finding {
+  const { status, reason, fix, noToken } = failure
+  const { host } = new URL(endpoint)
+  if (pull.credential && status === 404 && /event ?subscription/i.test(reason)) {
+    return warning(`there is no event subscription ${pull.eventSubscriptionName} yet: init creates it`)
+  }
+  const isSilent = status === undefined
+  const otherwise = isSilent ? 'check namespaceEndpoint, the network and a proxy (HTTPS_PROXY)' : 'run it again'
+  return failed(isSilent ? `${host} gives no answer: ${reason}` : `${host} answered with ${reason}`, {
+    remedy: fix ?? pullRemedy(failure, pull, endpoint) ?? otherwise,
+    belongsTo: noToken ? 'azure/credential' : about(status),
+  })
+}

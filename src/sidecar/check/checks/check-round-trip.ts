@@ -1,0 +1,90 @@
+// Check `round-trip/event`: publishes one test event and waits 60 s for it.
+import { randomUUID } from 'node:crypto'
+import { silentLogger } from '../../../core/logger.ts'
+import { createPublisher } from '../../../publisher/publisher.ts'
+import { isRecord } from '../../../support/text/is-record.ts'
+import { armFinding } from '../judge/arm-finding.ts'
+import { refusals } from '../judge/filter-event.ts'
+import { type Finding, ok, warning } from '../report/finding.ts'
+import type { Check } from '../run-checks.ts'
+import type { PortHolder } from '../world/own-listener.ts'
+import type { InputWorld, OutputWorld } from '../world/world.ts'
+
+/** What the event has, beside an id of its own. */
+const [type, subject] = ['eventgrid-binding.check', 'check']
+
+export function roundTripCheck(input: InputWorld, output: OutputWorld): Check {
+  return {
+    id: 'round-trip/event',
+    needs: ['endpoint/handshake', 'endpoint/path', 'azure/subscription', 'topic/credential'],
+    limitMs: 60_000,
+    async run(signal) {
+      const holder = await input.portHolder()
+      if (holder.kind !== 'check') {
+        // Otherwise an application would get the event.
+        return warning('not tried: a running binding has handshakePort, and its application would get the event', {
+          remedy: 'stop it and run check --round-trip again',
+        })
+      }
+      return (await whyNot(input, output, signal)) ?? goRound(holder, output, signal)
+    },
+  }
+}
+
+/** Why an event would not come back. */
+async function whyNot(world: InputWorld, { output }: OutputWorld, signal: AbortSignal): Promise<Finding | undefined> {
+  const { scope } = world.input
+  const { topicEndpoint: source } = output
+  const otherTopic = warning(`not tried: ${scope.id} is not the topic of topicEndpoint`)
+  if (scope.kind !== 'topic') return otherTopic
+  try {
+    const topic = await world.readArm(scope.id, '2022-06-15', signal)
+    const properties = isRecord(topic) && isRecord(topic.properties) ? topic.properties : {}
+    if (!isSameEndpoint(properties.endpoint, source)) return otherTopic
+    const existing = await world.existing()
+    if (!existing) {
+      const remedy = 'start the binding once: init creates it'
+      return warning('not tried: the event subscription does not exist yet', { remedy })
+    }
+    const event = { specversion: '1.0', id: '', source, type, subject }
+    const refused = refusals(event, existing.subscription.filter ?? {})
+    return refused.length > 0
+      ? warning(`not tried: the filters would refuse the event: ${refused.join('; ')}`)
+      : undefined
+  } catch (error) {
+    return armFinding(error, world.explainedBy())
+  }
+}
+
+function isSameEndpoint(endpoint: unknown, ours: string): boolean {
+  if (typeof endpoint !== 'string' || !URL.canParse(endpoint)) return false
+  const [one, other] = [new URL(endpoint), new URL(ours)]
+  return one.host === other.host && (one.pathname === other.pathname || other.pathname === '/')
+}
+
+async function goRound(
+  holder: Extract<PortHolder, { readonly kind: 'check' }>,
+  { output, surroundings, credential }: OutputWorld,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const id = randomUUID()
+  const { promise: arrived, resolve, reject } = Promise.withResolvers<number>()
+  // Other deliveries must not be acknowledged here: they come again.
+  holder.read(({ cloudEvent }) => {
+    if (cloudEvent.id !== id) throw new Error('only the event of check is taken')
+    resolve(performance.now())
+  })
+  const { endpoints } = surroundings
+  const publisher = createPublisher({ output, endpoints, logger: silentLogger, credential: credential() })
+  try {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    const started = performance.now()
+    const publishing = publisher.publish({ check: id }, { metadata: { id, type, subject }, signal })
+    const [taken, came] = await Promise.all([publishing.then(() => performance.now()), arrived])
+    const [out, back] = [taken - started, Math.max(came - taken, 0)]
+    return ok(`published in ${Math.round(out)} ms, delivered ${Math.round(back)} ms later`)
+  } finally {
+    holder.read(undefined)
+    await publisher.close()
+  }
+}

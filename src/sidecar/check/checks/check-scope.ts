@@ -1,0 +1,52 @@
+// Check `azure/scope`: does the resource exist; API versions used to ask.
+import { namespaceApiVersion } from '../../../provision/arm/namespace-arm.ts'
+import { isRecord } from '../../../support/text/is-record.ts'
+import { readFinding } from '../judge/arm-finding.ts'
+import { type Finding, joined, ok, warning } from '../report/finding.ts'
+import type { Check } from '../run-checks.ts'
+import type { AzurePlace } from '../world/azure-place.ts'
+
+/** Known API versions (Azure: api-versions of Microsoft.Resources and Microsoft.EventGrid). */
+const apiVersions = { subscription: '2022-12-01', resources: '2021-04-01', eventGrid: '2022-06-15' } as const
+
+export function scopeCheck(places: readonly AzurePlace[]): Check {
+  return {
+    id: 'azure/scope',
+    needs: ['azure/credential'],
+    run: async (signal) => joined(await Promise.all(places.map((place) => lookFor(place, signal)))),
+  }
+}
+
+async function lookFor(place: AzurePlace, signal: AbortSignal): Promise<Finding> {
+  const { scope } = place
+  let asked = 'provider' in scope ? `the types of ${scope.provider}` : scope.id
+  try {
+    const apiVersion = await apiVersionOf(place, signal)
+    if (apiVersion === undefined)
+      return warning(`whether ${scope.id} exists is not known: ARM names no version of its type`)
+    asked = scope.id
+    await place.readArm(scope.id, apiVersion, signal)
+    return ok(`${scope.id} exists`)
+  } catch (error) {
+    return readFinding(error, place.explainedBy(), asked)
+  }
+}
+
+/** The API version for a resource. Each type has its own; the provider lists them. */
+async function apiVersionOf({ scope, readArm }: AzurePlace, signal: AbortSignal): Promise<string | undefined> {
+  if (scope.kind === 'subscription') return apiVersions.subscription
+  if (scope.kind === 'resourceGroup') return apiVersions.resources
+  if (scope.provider.toLowerCase() === 'microsoft.eventgrid') {
+    return scope.path[0]?.type.toLowerCase() === 'namespaces' ? namespaceApiVersion : apiVersions.eventGrid
+  }
+  const path = `/subscriptions/${scope.subscriptionId}/providers/${scope.provider}`
+  const provider = await readArm(path, apiVersions.resources, signal)
+  const types = isRecord(provider) && Array.isArray(provider.resourceTypes) ? provider.resourceTypes : []
+  const wanted = scope.path.map(({ type }) => type.toLowerCase()).join('/')
+  const found: unknown = types.find((type) => isRecord(type) && String(type.resourceType).toLowerCase() === wanted)
+  const versions = isRecord(found) && Array.isArray(found.apiVersions) ? found.apiVersions : []
+  return versions
+    .filter((version) => typeof version === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(version))
+    .sort()
+    .at(-1)
+}

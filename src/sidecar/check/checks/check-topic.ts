@@ -1,0 +1,35 @@
+// Check `topic/credential`: posts an empty list to try key or token.
+import { explainRejection } from '../../../publisher/topic/explain-rejection.ts'
+import { createTopicClient } from '../../../publisher/topic/topic-client.ts'
+import { systemClock } from '../../../support/time/clock.ts'
+import { type Finding, failedBy, ok } from '../report/finding.ts'
+import type { Check } from '../run-checks.ts'
+import type { OutputWorld } from '../world/world.ts'
+
+/** Checks that the topic accepts the key or the token. It posts an empty list, so no event is published. */
+export function topicCredentialCheck(world: OutputWorld): Check {
+  const byToken = world.output.authentication.kind === 'entra'
+  return {
+    id: 'topic/credential',
+    needs: ['topic/certificate', ...(byToken ? (['azure/credential'] as const) : [])],
+    run: (signal) => askTopic(world, signal),
+  }
+}
+
+async function askTopic({ output, surroundings, credential }: OutputWorld, signal: AbortSignal): Promise<Finding> {
+  const { authentication, topicSchema } = output
+  const { endpoints } = surroundings
+  const client = createTopicClient({ output, credential: credential(), endpoints, clock: systemClock })
+  const proof = authentication.kind === 'accessKey' ? 'accessKey' : 'token'
+  try {
+    const schema = topicSchema === 'auto' ? 'CloudEventSchemaV1_0' : topicSchema
+    const answer = await client.send(schema, [], signal)
+    // 400 and 413 are about the empty list: the credential was checked before.
+    const isAboutList = answer.kind === 'answered' && (answer.status === 400 || answer.status === 413)
+    if (answer.kind === 'accepted' || isAboutList) return ok(`the topic takes the ${proof}`)
+    const finding = failedBy(explainRejection(answer, { output, ids: [], published: [], attempts: 1 }))
+    return answer.kind === 'no-token' ? { ...finding, belongsTo: 'azure/credential' } : finding
+  } finally {
+    client.close()
+  }
+}

@@ -1,0 +1,133 @@
+// Which checks a component gets, for push, pull and output, and their dependencies.
+import { isLoopback } from '../../support/net/loopback.ts'
+import { credentialCheck } from './checks/check-azure-credential.ts'
+import { certificateCheck } from './checks/check-certificate.ts'
+import { clockCheck } from './checks/check-clock.ts'
+import { connectCheck } from './checks/check-connect.ts'
+import { dnsCheck } from './checks/check-dns.ts'
+import { handshakeCheck, pathCheck } from './checks/check-endpoint.ts'
+import { eventCheck, type SampleEvent } from './checks/check-event.ts'
+import { permissionCheck } from './checks/check-permission.ts'
+import { portCheck } from './checks/check-port.ts'
+import { providerCheck } from './checks/check-provider.ts'
+import { pullReceiveCheck, pullSettleCheck } from './checks/check-pull.ts'
+import { pullSubscriptionCheck } from './checks/check-pull-subscription.ts'
+import { roundTripCheck } from './checks/check-round-trip.ts'
+import { scopeCheck } from './checks/check-scope.ts'
+import { subscriptionCheck } from './checks/check-subscription.ts'
+import { topicCredentialCheck } from './checks/check-topic.ts'
+import type { CheckedComponent } from './load-checked.ts'
+import { checkIds } from './report/check-ids.ts'
+import { failed } from './report/finding.ts'
+import type { Check } from './run-checks.ts'
+import { createPullWorld, type PullWorld } from './world/pull-world.ts'
+import {
+  createInputWorld,
+  createOutputWorld,
+  type InputWorld,
+  type OutputWorld,
+  type Surroundings,
+} from './world/world.ts'
+
+export interface ComponentChecksOptions {
+  readonly component: CheckedComponent
+  readonly surroundings: Surroundings
+  readonly signal: AbortSignal
+  readonly portTakenBy: string | undefined
+  readonly samples: readonly SampleEvent[]
+  readonly roundTrip: boolean
+}
+
+/** The checks of one component, in the order of their ids. `close` frees the port. */
+export function componentChecks(options: ComponentChecksOptions) {
+  const { component, surroundings, signal } = options
+  const { input, pull, output } = component.metadata ?? {}
+  const inputWorld = input && createInputWorld(input, surroundings, signal)
+  const pullWorld = pull && createPullWorld(pull, surroundings, signal)
+  const outputWorld = output && createOutputWorld(output, surroundings)
+  const worlds = [inputWorld, pullWorld, outputWorld].filter((world) => world !== undefined)
+  const [first] = worlds
+  const wanted = worlds.flatMap(({ wantedTokens }) => wantedTokens)
+  const checks: Check[] = [
+    ...fileChecks(component),
+    ...(inputWorld ? inputChecks(inputWorld, options) : []),
+    ...(pullWorld ? pullChecks(pullWorld) : []),
+    ...(outputWorld ? outputChecks(outputWorld) : []),
+    ...(first ? [clockCheck(first.clockSource, surroundings.endpoints)] : []),
+    ...(component.metadata ? [] : outOfReach(component)),
+    ...(wanted.length > 0 ? [credentialCheck(wanted)] : []),
+    ...(inputWorld && outputWorld && options.roundTrip ? [roundTripCheck(inputWorld, outputWorld)] : []),
+  ]
+  return {
+    checks: checks.sort((one, other) => checkIds.indexOf(one.id) - checkIds.indexOf(other.id)),
+    close: async () => void (await Promise.all([inputWorld?.close(), pullWorld?.close()])),
+  }
+}
+
+/** The checks of the files. Reading the files has made their findings. */
+function fileChecks({ files }: CheckedComponent): readonly Check[] {
+  return (['yaml', 'metadata', 'secrets', 'names'] as const).flatMap((part) => {
+    const finding = files[part]
+    return finding ? [{ id: `files/${part}`, needs: part === 'yaml' ? [] : ['files/yaml'], run: () => finding }] : []
+  })
+}
+
+/** Checks that an invalid component cannot have. They are skipped, and name the check of the files that failed. */
+function outOfReach({ sides }: CheckedComponent): readonly Check[] {
+  const ids = checkIds.filter(
+    (id) =>
+      (id === 'machine/clock' && sides.size > 0) ||
+      (sides.has('input') && /^(machine|endpoint|azure)\//.test(id)) ||
+      (sides.has('output') && id.startsWith('topic/')),
+  )
+  const needs = ['files/yaml', 'files/metadata', 'files/secrets', 'files/names'] as const
+  return ids.map((id) => ({ id, needs, run: () => failed('the component is not valid') }))
+}
+
+function inputChecks(
+  world: InputWorld,
+  { portTakenBy, samples, surroundings }: ComponentChecksOptions,
+): readonly Check[] {
+  const { route } = world
+  const url = new URL(world.input.subscriberEndpoint)
+  const { ca } = surroundings.endpoints
+  return [
+    portCheck(world, portTakenBy),
+    dnsCheck({ id: 'endpoint/dns', field: 'subscriberEndpoint', url, emulator: unusedEmulator(surroundings), route }),
+    connectCheck(world),
+    certificateCheck({ id: 'endpoint/certificate', needs: ['endpoint/connect'], url, ca, route }),
+    handshakeCheck(world),
+    pathCheck(world),
+    providerCheck(world),
+    scopeCheck([world]),
+    permissionCheck([world]),
+    subscriptionCheck(world),
+    ...(samples.length > 0 ? [eventCheck(world, samples)] : []),
+  ]
+}
+
+/** An emulator that the environment names in the place of Azure, without `--emulator`. */
+function unusedEmulator({ emulator, endpoints: { resourceManager = '' } }: Surroundings): string | undefined {
+  const host = URL.parse(resourceManager)?.hostname ?? ''
+  return emulator === undefined && isLoopback(host) ? resourceManager : undefined
+}
+
+function pullChecks(world: PullWorld): readonly Check[] {
+  const { places } = world
+  const [first] = places
+  const atAzure = first
+    ? [providerCheck(first), scopeCheck(places), permissionCheck(places), pullSubscriptionCheck(places)]
+    : []
+  return [...atAzure, pullReceiveCheck(world), pullSettleCheck(world)]
+}
+
+function outputChecks(world: OutputWorld): readonly Check[] {
+  const { route, output, surroundings } = world
+  const url = new URL(output.topicEndpoint)
+  const { ca } = surroundings.endpoints
+  return [
+    dnsCheck({ id: 'topic/dns', field: 'topicEndpoint', url, route }),
+    certificateCheck({ id: 'topic/certificate', needs: ['topic/dns'], url, ca, route }),
+    topicCredentialCheck(world),
+  ]
+}

@@ -1,0 +1,36 @@
+// Resource Manager failure as a check result, and which check it counts for.
+import { BindingError } from '../../../core/errors.ts'
+import { readFailure } from '../../../provision/arm/arm-failure.ts'
+import { explainFailure, type FailureContext } from '../../../provision/explain/explain-failure.ts'
+import { judgeFailure, type Verdict } from '../../../provision/explain/judge-failure.ts'
+import type { CheckId } from '../report/check-ids.ts'
+import { type Finding, failed, failedBy, warning } from '../report/finding.ts'
+
+/** The check that reports each kind of failure. */
+const about: Readonly<Partial<Record<Verdict, CheckId>>> = {
+  passing: 'azure/provider',
+  credentials: 'azure/credential',
+  permission: 'azure/permission',
+  provider: 'azure/provider',
+  scope: 'azure/scope',
+}
+
+/** Makes a finding of an ARM failure, in the words of `init`. It belongs to the check that reports this kind of failure. */
+export function armFinding(error: unknown, context: FailureContext): Finding {
+  if (error instanceof BindingError) return failedBy(error)
+  const failure = readFailure(error, Date.now())
+  const { what, fix } = explainFailure(failure, context)
+  const belongsTo = failure.kind === 'token' ? 'azure/credential' : about[judgeFailure(failure)]
+  return failed(what, { remedy: fix, belongsTo })
+}
+
+/** The same, but a 403 is a warning: the role that our remedy names cannot read everything. */
+export function readFinding(error: unknown, context: FailureContext, what: string): Finding {
+  if (!isForbidden(error)) return armFinding(error, context)
+  return warning(`${what} may not be read by this client`, { belongsTo: 'azure/permission' })
+}
+
+export function isForbidden(error: unknown): boolean {
+  const failure = readFailure(error, Date.now())
+  return failure.status === 403 && judgeFailure(failure) === 'permission'
+}

@@ -1,0 +1,142 @@
+// Why filters refuse an event: event types, subject begin and end, advanced filter operators.
+import { isRecord, type UnknownRecord } from '../../../support/text/is-record.ts'
+import { quote } from '../../../support/text/text.ts'
+
+/** One advanced filter, as ARM spells it (Event Grid: event-filtering). */
+export interface FilterCondition {
+  readonly operatorType: string
+  readonly key?: string | undefined
+  readonly value?: unknown
+  readonly values?: readonly unknown[] | undefined
+}
+
+/** The filter of an event subscription, as ARM spells it. */
+export interface EventFilter {
+  readonly includedEventTypes?: readonly string[] | null | undefined
+  readonly subjectBeginsWith?: string | undefined
+  readonly subjectEndsWith?: string | undefined
+  readonly isSubjectCaseSensitive?: boolean | undefined
+  readonly enableAdvancedFilteringOnArrays?: boolean | undefined
+  readonly advancedFilters?: readonly FilterCondition[] | undefined
+}
+
+/** The conditions that refuse an event, a sentence each. Empty: the event passes. */
+export function refusals(event: UnknownRecord, filter: EventFilter): readonly string[] {
+  return [...typeRefusals(event, filter), ...subjectRefusals(event, filter), ...advancedRefusals(event, filter)]
+}
+
+export function isEvent(value: unknown): value is UnknownRecord {
+  return isRecord(value) && ['type', 'eventType'].some((name) => typeof value[name] === 'string')
+}
+
+const isCloudEvent = (event: UnknownRecord) => typeof event.specversion === 'string'
+
+function typeRefusals(event: UnknownRecord, { includedEventTypes }: EventFilter): readonly string[] {
+  const wanted = includedEventTypes ?? []
+  const type = String(isCloudEvent(event) ? event.type : event.eventType)
+  if (wanted.length === 0 || wanted.includes('All') || wanted.includes(type)) return []
+  const near = wanted.find((one) => one.toLowerCase() === type.toLowerCase())
+  const hint = near === undefined ? '' : `; ${quote(near)} differs in letter case`
+  return [`includedEventTypes holds ${wanted.map(quote).join(', ')}, and the event is a ${quote(type)}${hint}`]
+}
+
+function subjectRefusals(event: UnknownRecord, filter: EventFilter): readonly string[] {
+  const { subjectBeginsWith: begin = '', subjectEndsWith: end = '', isSubjectCaseSensitive = false } = filter
+  const fold = (text: string) => (isSubjectCaseSensitive ? text : text.toLowerCase())
+  const subject = typeof event.subject === 'string' ? event.subject : ''
+  const actual = subject === '' ? 'the event has no subject' : `the subject is ${quote(subject)}`
+  const blobs =
+    /\/containers\/[^/]+$/.test(begin) || !/\/containers\/[^/]+\/(?!blobs)/.test(begin)
+      ? ''
+      : '; a blob lies under /containers/{container}/blobs/'
+  return [
+    ...(fold(subject).startsWith(fold(begin)) ? [] : [`subjectBeginsWith is ${quote(begin)}, and ${actual}${blobs}`]),
+    ...(fold(subject).endsWith(fold(end)) ? [] : [`subjectEndsWith is ${quote(end)}, and ${actual}`]),
+  ]
+}
+
+function advancedRefusals(event: UnknownRecord, filter: EventFilter): readonly string[] {
+  const { advancedFilters = [], enableAdvancedFilteringOnArrays: arrays = false } = filter
+  return advancedFilters.flatMap((condition) => {
+    const { operatorType, key = '' } = condition
+    const field = fieldOf(event, key)
+    if (passes(condition, field, arrays)) return []
+    const operand = condition.values ?? condition.value
+    const wanted = operand === undefined ? '' : ` ${JSON.stringify(operand).slice(0, 200)}`
+    return [`advancedFilters: ${operatorType}${wanted} on ${quote(key)}, and ${describeField(field, arrays)}`]
+  })
+}
+
+function describeField(field: unknown, arrays: boolean): string {
+  if (field === undefined) return 'the event has no such field'
+  const shown = `its value is ${(JSON.stringify(field) ?? String(field)).slice(0, 200)}`
+  return Array.isArray(field) && !arrays
+    ? `${shown}, a list, into which enableAdvancedFilteringOnArrays is needed to look`
+    : shown
+}
+
+/** The value of a key. A dot goes one level down; names of the Event Grid schema match in any letter case. */
+function fieldOf(event: UnknownRecord, key: string): unknown {
+  const [first = '', ...rest] = key.split('.')
+  const name = isCloudEvent(event)
+    ? first
+    : (Object.keys(event).find((one) => one.toLowerCase() === first.toLowerCase()) ?? first)
+  return [name, ...rest].reduce<unknown>(
+    (holder, part) => (isRecord(holder) && Object.hasOwn(holder, part) ? holder[part] : undefined),
+    event,
+  )
+}
+
+type Test = (value: unknown) => boolean
+
+/** The test of an operator on a single value, without its `Not`. */
+function testOf({ operatorType, value, values = [] }: FilterCondition): Test | undefined {
+  const numbers =
+    (test: (given: number) => boolean): Test =>
+    (given) =>
+      typeof given === 'number' && test(given)
+  const texts =
+    (test: (given: string, wanted: string) => boolean): Test =>
+    (given) =>
+      typeof given === 'string' && values.some((wanted) => test(given.toLowerCase(), String(wanted).toLowerCase()))
+  const inRange = (given: number) =>
+    values.some((range) => Array.isArray(range) && given >= Number(range[0]) && given <= Number(range[1]))
+  const tests = new Map<string, Test>([
+    ['NumberIn', numbers((given) => values.includes(given))],
+    ['NumberInRange', numbers(inRange)],
+    ['NumberLessThan', numbers((given) => given < Number(value))],
+    ['NumberGreaterThan', numbers((given) => given > Number(value))],
+    ['NumberLessThanOrEquals', numbers((given) => given <= Number(value))],
+    ['NumberGreaterThanOrEquals', numbers((given) => given >= Number(value))],
+    ['BoolEquals', (given) => given === value],
+    ['StringIn', texts((given, wanted) => given === wanted)],
+    ['StringBeginsWith', texts((given, wanted) => given.startsWith(wanted))],
+    ['StringEndsWith', texts((given, wanted) => given.endsWith(wanted))],
+    ['StringContains', texts((given, wanted) => given.includes(wanted))],
+  ])
+  return tests.get(operatorType.replace('Not', ''))
+}
+
+/** The only `Not` operators that a missing field passes (Event Grid: event-filtering). */
+const passWhereMissing: ReadonlySet<string> = new Set(['NumberNotIn', 'StringNotIn'])
+
+/** How the operators for each type of value begin. */
+const comparedTypes = [
+  ['String', 'string'],
+  ['Bool', 'boolean'],
+  ['Number', 'number'],
+] as const
+
+function passes(condition: FilterCondition, field: unknown, arrays: boolean): boolean {
+  const { operatorType } = condition
+  const isMissing = field === undefined || field === null
+  if (operatorType === 'IsNullOrUndefined') return isMissing
+  if (operatorType === 'IsNotNull') return !isMissing
+  const test = testOf(condition)
+  // Event Grid may know an operator that we do not.
+  if (!test) return true
+  const isNegated = operatorType.includes('Not')
+  if (Array.isArray(field) && arrays) return field.some(test) !== isNegated
+  const isComparable = comparedTypes.some(([kind, type]) => operatorType.startsWith(kind) && typeof field === type)
+  return isComparable ? test(field) !== isNegated : passWhereMissing.has(operatorType)
+}

@@ -1,0 +1,152 @@
+// Certificate verdict as Azure would: public roots, missing intermediate, wrong name, 14-day expiry warning.
+import { isIP } from 'node:net'
+import tls, { type PeerCertificate, type SecureContext } from 'node:tls'
+import { secureContextOf } from '../../../azure/trust.ts'
+import { codeOf } from '../../../support/process/error-code.ts'
+import { cut, oneLine } from '../../../support/text/text.ts'
+import { type Finding, failed, ok, warning } from '../report/finding.ts'
+import { once } from '../world/once.ts'
+import type { Target } from '../world/probe.ts'
+
+export interface CertificateOptions {
+  readonly hostname: string
+  readonly target: Target
+  /** PEM of certificates that are trusted beside Node's own. */
+  readonly ca: string | undefined
+  readonly signal: AbortSignal
+  /** PEM of the roots that Azure trusts. @default those that Node brings */
+  readonly publicRoots?: readonly string[]
+}
+
+const limitMs = 5_000
+const dayMs = 86_400_000
+const soonDays = 14
+
+const contextOf = (roots: readonly string[]) => tls.createSecureContext({ ca: [...roots] })
+/** Public roots only, without NODE_EXTRA_CA_CERTS and the system's store: Azure does not know those. */
+const publicRoots = once(() => contextOf(tls.rootCertificates))
+const ownRoots = once(() => contextOf(tls.getCACertificates('default')))
+
+interface Seen {
+  /** Node's code for what is wrong; `undefined` where nothing is. */
+  readonly fault: string | undefined
+  readonly certificate: PeerCertificate
+  readonly protocol: string | null
+}
+
+/**
+ * Judges the certificate of one address as Event Grid does: by public roots and the intermediate certificates that the server
+ * sends. A missing intermediate is not fetched. `undefined`: there was no connection.
+ */
+export async function judgeCertificate(options: CertificateOptions): Promise<Finding | undefined> {
+  const { hostname } = options
+  let seen: Seen
+  try {
+    seen = await look(options, options.publicRoots ? contextOf(options.publicRoots) : publicRoots())
+  } catch (error) {
+    return isUnreachable(error) ? undefined : noTls(hostname, error)
+  }
+  const { certificate, fault, protocol } = seen
+  if (fault === undefined) {
+    const days = Math.floor((Date.parse(certificate.valid_to) - Date.now()) / dayMs)
+    const shown = `${oneLine(protocol ?? 'TLS', 20)}, valid until ${dayOf(certificate.valid_to)}`
+    if (days >= soonDays) return ok(shown)
+    const remedy = 'renew it now, and see why that did not happen by itself'
+    return warning(`${shown}: it expires in ${Math.max(days, 0)} days`, { remedy })
+  }
+  if (!isTrustFault(fault)) return explainFault(fault, hostname, certificate)
+  const known = await look(options, ownContext(options.ca))
+  if (known.fault === undefined) {
+    return warning(`its authority, ${issuerOf(certificate)}, is known on this machine only: Azure would not trust it`)
+  }
+  return explainFault(isTrustFault(known.fault) ? fault : known.fault, hostname, certificate)
+}
+
+const ownContext = (ca: string | undefined) => (ca === undefined ? ownRoots() : (secureContextOf({ ca }) ?? ownRoots()))
+
+function look({ hostname, target, signal }: CertificateOptions, secureContext: SecureContext): Promise<Seen> {
+  return new Promise((resolve, reject) => {
+    const name = hostname.replace(/^\[|\]$/g, '')
+    const over = AbortSignal.timeout(limitMs)
+    const either = AbortSignal.any([signal, over])
+    const socket = tls.connect({
+      ...{ host: target.address, port: target.port, secureContext, minVersion: 'TLSv1.2' },
+      servername: isIP(name) ? '' : name,
+      // The fault is reported. Nothing is sent over this connection.
+      rejectUnauthorized: false,
+      checkServerIdentity: () => undefined,
+    })
+    const end = () => socket.destroy(over.aborted ? over.reason : signal.reason)
+    either.addEventListener('abort', end, { once: true })
+    socket.on('close', () => either.removeEventListener('abort', end))
+    socket.on('error', reject)
+    socket.on('secureConnect', () => {
+      const certificate = socket.getPeerCertificate()
+      const { authorizationError: untrusted } = socket
+      const chain = untrusted ? String(codeOf(untrusted) ?? untrusted) : undefined
+      const fault = chain ?? codeOf(tls.checkServerIdentity(name, certificate))
+      resolve({ certificate, protocol: socket.getProtocol(), fault })
+      socket.destroy()
+    })
+  })
+}
+
+const isUnreachable = (error: unknown) =>
+  /^E(CONNREFUSED|HOSTUNREACH|NETUNREACH|TIMEDOUT|ADDRNOTAVAIL)$/.test(codeOf(error) ?? '')
+
+/** Whether the fault is about the authority, not about the name or the dates. */
+const isTrustFault = (fault: string) => /SELF_SIGNED|ISSUER|VERIFY_LEAF|UNTRUSTED|INVALID_CA/.test(fault)
+
+function explainFault(fault: string, hostname: string, certificate: PeerCertificate): Finding {
+  if (fault === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    const names = oneLine(certificate.subjectaltname ?? 'another host', 200)
+    const remedy = `let the ingress present a certificate for ${hostname}, or correct the name in the endpoint`
+    return failed(`the certificate is for ${names}, not for ${hostname}`, { remedy })
+  }
+  if (fault === 'CERT_HAS_EXPIRED') {
+    const remedy = "renew it, unless this machine's clock is wrong"
+    return failed(`the certificate expired on ${dayOf(certificate.valid_to)}`, { remedy })
+  }
+  if (fault === 'CERT_NOT_YET_VALID') {
+    const remedy = "wait, or issue another, unless this machine's clock is wrong"
+    return failed(`the certificate is valid from ${dayOf(certificate.valid_from)} on`, { remedy })
+  }
+  if (fault === 'DEPTH_ZERO_SELF_SIGNED_CERT') {
+    const remedy = "use one of a public authority (Let's Encrypt, for instance, by cert-manager or the tunnel's own)"
+    return failed('the certificate is self-signed, which Event Grid does not accept', { remedy })
+  }
+  const issuer = issuerOf(certificate)
+  if (fault === 'SELF_SIGNED_CERT_IN_CHAIN') {
+    const remedy = 'use a certificate of a public authority'
+    const what = `the certificate comes from a private authority, ${issuer}, which Event Grid does not trust`
+    return failed(what, { remedy })
+  }
+  const incomplete = `the chain is not complete up to a public authority: the server sends no certificate of ${issuer}`
+  return failed(`${incomplete} (${fault}). A browser fetches a missing one by itself, Event Grid does not`, {
+    remedy: [
+      'serve the whole chain: fullchain.pem in place of cert.pem. To see what is sent:',
+      `openssl s_client -connect ${hostname}:443 -servername ${hostname} -showcerts </dev/null`,
+    ].join('\n'),
+  })
+}
+
+function noTls(hostname: string, error: unknown): Finding {
+  const code = codeOf(error) ?? (error instanceof Error ? error.name : 'no answer')
+  const why = error instanceof Error ? cut(oneLine(error.message), 200) : ''
+  if (/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL/.test(code) || /protocol version|unsupported protocol/i.test(why)) {
+    const remedy = 'turn TLS 1.2 and 1.3 on in the ingress'
+    return failed(`${hostname} speaks no TLS 1.2 or newer (${code})`, { remedy })
+  }
+  const remedy = 'let the port of subscriberEndpoint speak https; is it the port for http, or of something else?'
+  return failed(`${hostname} does not speak TLS (${code}: ${why})`, { remedy })
+}
+
+function issuerOf({ issuer }: PeerCertificate): string {
+  const name: unknown = issuer?.CN ?? issuer?.O
+  return typeof name === 'string' && name !== '' ? JSON.stringify(oneLine(name, 80)) : 'an unnamed authority'
+}
+
+function dayOf(text: string): string {
+  const time = Date.parse(text)
+  return Number.isNaN(time) ? oneLine(text, 40) : new Date(time).toISOString().slice(0, 10)
+}

@@ -1,0 +1,124 @@
+// Verdict on handshake answers: `WebHook-Allowed-Origin`, validation code, path rewritten by an ingress.
+import type { InputMetadata } from '../../../metadata/typed/metadata.ts'
+import { ArmFailureError } from '../../../provision/arm/arm-failure.ts'
+import { explainFailure, type FailureContext } from '../../../provision/explain/explain-failure.ts'
+import { isRecord } from '../../../support/text/is-record.ts'
+import { readJson } from '../../../support/text/json-text.ts'
+import { oneLine } from '../../../support/text/text.ts'
+import { type Finding, failed, ok } from '../report/finding.ts'
+import { healthOf, type PortHolder } from '../world/own-listener.ts'
+import type { ProbeAnswer } from '../world/probe.ts'
+import type { EndpointAnswers } from '../world/probe-endpoint.ts'
+
+export interface JudgeEndpointOptions {
+  readonly input: InputMetadata
+  readonly answers: EndpointAnswers
+  readonly holder: PortHolder
+  readonly context: FailureContext
+}
+
+/** Judges the handshake: consent to OPTIONS, and an answer to the validation event. */
+export function judgeHandshake({ input, answers, holder, context }: JudgeEndpointOptions): Finding {
+  const { options, validation, code } = answers
+  const arrived = strayPath(answers)
+  if (arrived !== undefined) {
+    const what = `the handshake reached a listener of this binding at ${arrived}, which it does not serve`
+    return failed(what, { belongsTo: 'endpoint/path' })
+  }
+  if (options.headers['x-ms-routing-request-id'] !== undefined) {
+    const { hostname } = new URL(input.subscriberEndpoint)
+    return failed(`the emulator has no ingress for ${hostname}`, { remedy: explain('OPTIONS', 'Unknown', context).fix })
+  }
+  const origin = input.environment.eventGridOrigin
+  if (options.status < 200 || options.status > 299) return refused('OPTIONS', options, context)
+  const consent = options.headers['webhook-allowed-origin']?.trim().toLowerCase()
+  if (consent !== '*' && consent !== origin.toLowerCase()) {
+    const said =
+      consent === undefined ? 'without WebHook-Allowed-Origin' : `with WebHook-Allowed-Origin: ${oneLine(consent, 80)}`
+    const what = `OPTIONS with WebHook-Request-Origin: ${origin} was answered ${options.status} ${said}${who(options)}`
+    return failed(what, { remedy: explain('OPTIONS', String(options.status), context).fix })
+  }
+  if (validation.status !== 200) return refused('POST', validation, context)
+  if (responseOf(validation.body) !== code) {
+    const what = `POST of the validation event was answered 200 without its code${who(validation)}`
+    return failed(what, { remedy: explain('POST', '200', context).fix })
+  }
+  return ok(`OPTIONS and POST reach ${reached(answers, holder)}`)
+}
+
+export function judgePath({ input, answers, holder }: JudgeEndpointOptions): Finding {
+  const arrived = strayPath(answers)
+  const asked = new URL(input.subscriberEndpoint).pathname
+  if (arrived !== undefined) {
+    const remedy = `let the ingress or gateway keep the path ${asked}, or rewrite it to /api/events`
+    return failed(`${asked} arrives at the listener as ${arrived}, which it does not serve`, { remedy })
+  }
+  if (!healthOf(answers.health)) {
+    const what = `which path arrives is not known: another server answers${who(answers.health)}`
+    return failed(what, { belongsTo: 'endpoint/handshake' })
+  }
+  return ok(`${asked} arrives at ${reached(answers, holder)} and is served`)
+}
+
+/** The listener that the endpoint leads to: the one on `handshakePort`, or another. */
+function reached({ health }: EndpointAnswers, holder: PortHolder): string {
+  const said = healthOf(health)
+  if (!said) return 'a server that knows the handshake'
+  if (holder.kind !== 'check') return 'a listener of this binding'
+  return said.check === holder.mark
+    ? 'handshakePort (check listens there itself)'
+    : 'a listener of this binding elsewhere'
+}
+
+/** The path that arrived, if a listener of ours answered that it does not serve it. */
+function strayPath({ health, options }: EndpointAnswers): string | undefined {
+  for (const { status, headers, body } of [health, options]) {
+    if (status !== 404 || headers['content-type'] !== 'application/problem+json') continue
+    const problem = readJson(body)
+    const detail = isRecord(problem) ? problem.detail : undefined
+    const path = /^There is nothing at (".*")\.$/.exec(typeof detail === 'string' ? detail : '')?.[1]
+    if (path !== undefined) return oneLine(String(readJson(path) ?? path), 256)
+  }
+  return undefined
+}
+
+function refused(method: 'OPTIONS' | 'POST', answer: ProbeAnswer, context: FailureContext): Finding {
+  const { what, fix } = explain(method, String(answer.status), context)
+  const { location } = answer.headers
+  const aside =
+    location === undefined ? '' : `, a redirect that Event Grid does not follow, to ${oneLine(location, 200)}`
+  return failed(`${what}${aside}${who(answer)}`, { remedy: [fix, ...hints(answer)].join('\n') })
+}
+
+/** The text of `init` for the same answer. */
+function explain(method: string, answer: string, context: FailureContext) {
+  const message = `Http ${method} request failed with response code ${answer}`
+  const { failure } = new ArmFailureError({ kind: 'operation', code: 'Url validation', message })
+  const { what, fix = '' } = explainFailure(failure, context)
+  return { what, fix }
+}
+
+/** What identifies the server: its `server` header and the title of its page. */
+function who({ headers, body }: ProbeAnswer): string {
+  const title = /<title[^>]{0,200}>([^<]{1,300})/i.exec(body)?.[1]
+  const facts = [
+    ...(headers.server === undefined ? [] : [`server: ${oneLine(headers.server, 60)}`]),
+    ...(title === undefined ? [] : [`page: ${JSON.stringify(oneLine(title, 80))}`]),
+  ]
+  return facts.length === 0 ? '' : ` (${facts.join(', ')})`
+}
+
+/** Known causes (Event Grid: troubleshoot-subscription-validation; dev tunnels: security). */
+function hints({ status, headers, body }: ProbeAnswer): readonly string[] {
+  const isPage = /text\/html/i.test(headers['content-type'] ?? '') || /<html/i.test(body)
+  const rules = 'the WAF rules 920300, 942430, 920230, 942130 and 931130 of an Application Gateway'
+  const firewall = `a firewall may have answered: ${rules} block handshakes; exclude them for this path`
+  const locked =
+    'the handshake carries no credential: open the path to anybody (a tunnel: devtunnel host --allow-anonymous)'
+  return [...(status === 403 && isPage ? [firewall] : []), ...(status === 401 ? [locked] : [])]
+}
+
+function responseOf(body: string): unknown {
+  const answer = readJson(body)
+  return isRecord(answer) ? answer.validationResponse : undefined
+}

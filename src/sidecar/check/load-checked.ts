@@ -1,0 +1,164 @@
+// Component files read for `check`: faults split into `files/yaml`, `metadata`, `secrets`, `names`.
+import type { MetadataIssue } from '../../core/errors.ts'
+import { isOurType } from '../../metadata/component/component-definition.ts'
+import { readComponentFiles } from '../../metadata/component/component-file.ts'
+import { type ResolvedComponent, resolveComponents } from '../../metadata/component/parse-components.ts'
+import type { Side } from '../../metadata/fields/field-table.ts'
+import { findField } from '../../metadata/fields/fields.ts'
+import type { FolderTexts } from '../../metadata/folder/component-folder.ts'
+import { judge, typoInType } from '../../metadata/folder/load-components.ts'
+import { createSecretSources, type Diagnostics, type SecretOptions } from '../../metadata/folder/secret-stores.ts'
+import { configuredSides } from '../../metadata/typed/configured-sides.ts'
+import type { Metadata } from '../../metadata/typed/metadata.ts'
+import { byPlace, describeIssues } from '../../metadata/typed/metadata-invalid.ts'
+import { UnknownValue } from '../../metadata/typed/read-properties.ts'
+import { quote } from '../../support/text/text.ts'
+import { type Finding, failed, joined, ok, warning } from './report/finding.ts'
+
+/** One component as the files have it, or the faults of a file outside of components. */
+export interface CheckedComponent {
+  /** `null`: faults of a file that belong to no component. */
+  readonly name: string | null
+  readonly file: string
+  readonly files: FileFindings
+  readonly properties: Readonly<Record<string, unknown>>
+  /** The sides that it seems to configure, valid or not. */
+  readonly sides: ReadonlySet<Side>
+  /** Absent if it is not valid or a secret is not known. */
+  readonly metadata: Metadata | undefined
+}
+
+/** The findings of the checks of the files. Absent: the check does not apply. */
+export interface FileFindings {
+  readonly yaml: Finding
+  readonly metadata?: Finding | undefined
+  readonly secrets?: Finding | undefined
+  readonly names?: Finding | undefined
+}
+
+export interface LoadCheckedOptions extends Pick<SecretOptions, 'env' | 'fill' | 'secrets'> {
+  readonly excerptWidth: number
+}
+
+/** Reads components as a host does, and keeps the faults of each apart. Components of other types are left out. */
+export function loadChecked(texts: FolderTexts, options: LoadCheckedOptions): readonly CheckedComponent[] {
+  const files = readComponentFiles(texts)
+  const diagnostics: Diagnostics = { faults: [], notes: [] }
+  const { sourcesOf } = createSecretSources(files, { ...options, appId: '' }, diagnostics)
+  const found: CheckedComponent[] = []
+  const earlier: Earlier[] = []
+  for (const [file, read] of files) {
+    if (read instanceof Error) {
+      found.push(alone(file, failed(`${file} can't be read: ${read.message}`)))
+      continue
+    }
+    const faulty = (all: readonly MetadataIssue[]) => faultyFinding(all, (at) => read.excerpt(at, options.excerptWidth))
+    const { components, issues } = resolveComponents(read, { sourcesOf })
+    const ours = components.filter(({ component: { type } }) => isOurType(type))
+    const notes = [
+      ...read.leftOut.filter(({ isTypo }) => isTypo).map(({ text }) => text),
+      ...components.flatMap((one) => typoInType(one) ?? []),
+    ]
+    const ofComponents = new Set(components.flatMap((one) => one.issues))
+    const ofFile = issues.filter((issue) => !ofComponents.has(issue))
+    const yaml = joined([isRead, ...(ofFile.length > 0 ? [] : notes.map((text) => warning(text)))])
+    if (ofFile.length > 0) found.push(alone(file, faulty(ofFile)))
+    else if (ours.length === 0 && notes.length > 0) found.push(alone(file, yaml))
+    for (const one of ours) {
+      const { name, properties } = one.component
+      const { metadata, findings } = examine(one, faulty, diagnostics.faults)
+      const names = namesFinding(one, earlier)
+      found.push({ name, file, properties, sides: sidesOf(one), metadata, files: { yaml, ...findings, names } })
+      earlier.push({ ...one, file })
+    }
+  }
+  const heard = found.map(({ files: { secrets } }) => secrets?.detail ?? '')
+  const unheard = diagnostics.faults.filter((fault) => !heard.some((detail) => detail.includes(fault)))
+  const [firstFile = ''] = texts.keys()
+  if (unheard.length > 0) found.push(alone(firstFile, isRead, failed(unheard.join('\n'))))
+  return found
+}
+
+const isRead = ok('the file is read')
+
+const alone = (file: string, yaml: Finding, secrets?: Finding): CheckedComponent => ({
+  ...{ name: null, file, properties: {}, sides: new Set<Side>(), metadata: undefined },
+  files: { yaml, secrets },
+})
+
+/** The metadata of a component, and what is wrong with its fields and references. */
+function examine(
+  one: ResolvedComponent,
+  faulty: (issues: readonly MetadataIssue[]) => Finding,
+  storeFaults: readonly string[],
+) {
+  const unresolved = one.issues.filter((issue) => isReference(issue, one))
+  const own = one.issues.filter((issue) => !unresolved.includes(issue) && !isNameTwice(issue, one))
+  const { issues, loaded } = judge(one)
+  const faults = [...own, ...issues]
+  const metadata = loaded?.metadata
+  // A reference into a store that can't be read has no issue of its own.
+  const isUnknown =
+    one.entries.some(({ value }) => value instanceof UnknownValue) && faults.length + unresolved.length === 0
+  const remedy = 'make the secret store readable, or name a JSON file by --secrets FILE'
+  let secrets = ok('every reference leads to a value')
+  if (unresolved.length > 0) secrets = faulty(unresolved)
+  else if (isUnknown && storeFaults.length > 0) secrets = failed(storeFaults.join('\n'), { remedy })
+  const warnings = (metadata?.warnings ?? []).map((text) => warning(text))
+  const fields = faults.length > 0 ? faulty(faults) : joined([ok(validSides(metadata)), ...warnings])
+  return {
+    metadata: faults.length === 0 && secrets.status === 'ok' ? metadata : undefined,
+    findings: { metadata: fields, secrets },
+  }
+}
+
+/** The sides that a component seems to configure. */
+const sidesOf = ({ draft }: ResolvedComponent) =>
+  configuredSides(
+    draft.entries.flatMap(({ name }) => findField(name)?.name ?? []),
+    undefined,
+  )
+
+/** Whether an issue is about a `secretKeyRef` or `envRef` that leads to nothing. */
+function isReference({ field }: MetadataIssue, { draft }: ResolvedComponent): boolean {
+  const entry = draft.entries.find(({ name }) => name.slice(0, 256) === field)
+  return entry?.source.kind === 'secretKeyRef' || entry?.source.kind === 'envRef'
+}
+
+/** Reported by files/names instead: components of different applications may share a name. */
+const isNameTwice = (issue: MetadataIssue, { draft }: ResolvedComponent) =>
+  issue.field === 'metadata.name' && !draft.issues.includes(issue)
+
+function validSides(metadata: Metadata | undefined): string {
+  const { input, pull, output } = metadata ?? {}
+  const sides = [input && 'input', pull && 'input by pull', output && 'output'].filter((side) => side !== undefined)
+  return sides.length === 0 ? 'the fields that are known are valid' : `valid: ${sides.join(' and ')}`
+}
+
+/** A component that was read before. */
+interface Earlier extends ResolvedComponent {
+  readonly file: string
+}
+
+function namesFinding(
+  { component: { name }, draft: { scopes } }: ResolvedComponent,
+  earlier: readonly Earlier[],
+): Finding {
+  const other = earlier.find(({ component, draft }) => {
+    const isForAll = draft.scopes.length === 0 || scopes.length === 0
+    return component.name === name && (isForAll || draft.scopes.some((scope) => scopes.includes(scope)))
+  })
+  if (!other) return ok(`no other component is called ${quote(name)}`)
+  const remedy = 'give this one another metadata.name'
+  return failed(`another component in ${other.file} is called ${quote(name)} too, and that one counts`, { remedy })
+}
+
+/** Faults with the lines that they stand on. */
+function faultyFinding(issues: readonly MetadataIssue[], excerptOf: (at: string) => string | undefined): Finding {
+  const described = issues.toSorted(byPlace).map(({ fix, ...issue }) => issue)
+  const fixes = issues.flatMap(({ field, fix }) =>
+    fix === undefined ? [] : [field === undefined ? fix : `${field}: ${fix}`],
+  )
+  const remedy = fixes.length > 0 ? [...new Set(fixes)].join('\n') : undefined
+  return failed(describeIssues(described, excerptOf).join('\n'), { remedy })
+}

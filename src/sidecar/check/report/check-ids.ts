@@ -1,0 +1,38 @@
+// List and order of all check ids; groups such as `endpoint` for `--only`.
+
+/**
+ * The ids of all checks, in the order in which they are reported. They are a public interface: docs/check.md has a section
+ * for each, and the JSON Schema of the report lists them.
+ */
+export const checkIds = [
+  'files/yaml',
+  'files/metadata',
+  'files/secrets',
+  'files/names',
+  'machine/port',
+  'machine/clock',
+  'endpoint/dns',
+  'endpoint/connect',
+  'endpoint/certificate',
+  'endpoint/handshake',
+  'endpoint/path',
+  'azure/credential',
+  'azure/provider',
+  'azure/scope',
+  'azure/permission',
+  'azure/subscription',
+  'pull/receive',
+  'pull/settle',
+  'filters/event',
+  'topic/dns',
+  'topic/certificate',
+  'topic/credential',
+  'round-trip/event',
+] as const
+
+export type CheckId = (typeof checkIds)[number]
+
+/** The ids that a word names: an id itself, or its first part. Empty where it names none. */
+export function idsNamed(word: string): readonly CheckId[] {
+  return checkIds.filter((id) => id === word || id.startsWith(`${word}/`))
+}

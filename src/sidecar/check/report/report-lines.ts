@@ -1,0 +1,50 @@
+// Look of `check` output: signs ✓ ! ✗, colours, remedy arrow, count line.
+import type { Outcome } from './report.ts'
+
+/** A part of a line, and its meaning, which chooses the colour. */
+export interface LinePart {
+  readonly text: string
+  readonly tone: 'good' | 'warning' | 'bad' | 'faint' | 'plain'
+}
+
+const signs: Readonly<Record<Outcome['status'], LinePart>> = {
+  ok: { text: '✓', tone: 'good' },
+  warning: { text: '!', tone: 'warning' },
+  failed: { text: '✗', tone: 'bad' },
+  skipped: { text: '-', tone: 'faint' },
+}
+
+const idWidth = 'endpoint/certificate'.length
+
+/** The lines of one check: the detail, and below it the remedy. */
+export function outcomeLines({ id, status, detail, remedy }: Outcome): readonly (readonly LinePart[])[] {
+  const [first = '', ...more] = detail.split('\n')
+  const tone = status === 'skipped' || status === 'ok' ? 'faint' : 'plain'
+  return [
+    [
+      { text: '  ', tone: 'plain' },
+      signs[status],
+      { text: ` ${id.padEnd(idWidth)}  `, tone: 'plain' },
+      { text: first, tone },
+    ],
+    ...more.map((line): readonly LinePart[] => [{ text: `      ${line}`, tone }]),
+    // Further lines are often commands: only spaces precede them, so that they can be pasted.
+    ...(remedy?.split('\n') ?? []).map((line, at): readonly LinePart[] => [
+      { text: `      ${at === 0 ? '→' : ' '} ${line}`, tone: 'plain' },
+    ]),
+  ]
+}
+
+export function countLine(outcomes: readonly Outcome[], ms: number): readonly LinePart[] {
+  const count = (status: Outcome['status']) => outcomes.filter((one) => one.status === status).length
+  const [failed, warnings, skipped] = [count('failed'), count('warning'), count('skipped')]
+  const parts = [`${count('ok')} ok`]
+  if (warnings > 0) parts.push(`${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`)
+  if (failed > 0) parts.push(`${failed} failed`)
+  if (skipped > 0) parts.push(`${skipped} skipped`)
+  const calm = warnings > 0 ? 'warning' : 'good'
+  return [
+    failed > 0 ? { text: '✗ ', tone: 'bad' } : { text: '✓ ', tone: calm },
+    { text: `${parts.join(', ')} in ${(ms / 1_000).toFixed(1)} s`, tone: 'plain' },
+  ]
+}

@@ -1,0 +1,103 @@
+// Parallel run of checks: skipped after a failed one, 10 s limit each.
+import { BindingError } from '../../core/errors.ts'
+import type { CheckId } from './report/check-ids.ts'
+import { type Finding, failed, failedBy } from './report/finding.ts'
+import type { Outcome } from './report/report.ts'
+
+export interface Check {
+  readonly id: CheckId
+  /** The checks that must not have failed. Those that are not run count as fine. */
+  readonly needs: readonly CheckId[]
+  /** Longest time, in ms. @default 10_000 */
+  readonly limitMs?: number
+  run(signal: AbortSignal): Finding | Promise<Finding>
+}
+
+export interface RunOptions {
+  readonly signal: AbortSignal
+  readonly clean: (text: string) => string
+  /** Receives the checks that run, each time that this changes. */
+  readonly onRunning?: (ids: readonly CheckId[]) => void
+  /** Receives each outcome, in the order of the checks. */
+  readonly onEnd?: ((outcome: Outcome) => void) | undefined
+}
+
+interface Answered {
+  readonly finding?: Finding
+  /** The failed check at the root, if there is one. */
+  readonly root?: CheckId
+  readonly ms: number
+}
+
+/**
+ * Runs checks; those that do not depend on each other run at once. Each must come after those that it needs. A check that depends on a
+ * failed one is skipped. A check that throws or takes too long has failed and stops no other. Resolves with the outcomes in the order of
+ * the checks.
+ */
+export async function runChecks(checks: readonly Check[], options: RunOptions): Promise<Outcome[]> {
+  const { signal, clean, onRunning, onEnd } = options
+  const asked = new Map<CheckId, Promise<Answered>>()
+  const ended = new Map<CheckId, Promise<Answered>>()
+  const running = new Set<CheckId>()
+
+  async function ask(check: Check): Promise<Answered> {
+    const needed = await Promise.all(check.needs.map((id) => ended.get(id)))
+    const root = needed.find((one) => one?.root !== undefined)?.root
+    if (root !== undefined) return { root, ms: 0 }
+    onRunning?.([...running.add(check.id)])
+    const started = performance.now()
+    const finding = await askInTime(check, signal)
+    running.delete(check.id)
+    onRunning?.([...running])
+    const ms = Math.round(performance.now() - started)
+    return { finding, ms, ...(finding.status === 'failed' && { root: check.id }) }
+  }
+
+  /** Attributes a failure to the check that reports its cause, if that one failed too. */
+  async function end({ id }: Check, answer: Promise<Answered>): Promise<Answered> {
+    const { finding, ms } = await answer
+    const elsewhere = finding?.belongsTo
+    const other = elsewhere === undefined || elsewhere === id ? undefined : await asked.get(elsewhere)
+    return other?.root === undefined ? answer : { root: other.root, ms }
+  }
+
+  for (const check of checks) {
+    const answer = ask(check)
+    asked.set(check.id, answer)
+    ended.set(check.id, end(check, answer))
+  }
+  const outcomes: Outcome[] = []
+  for (const [id, answer] of ended) {
+    const outcome = outcomeOf(id, await answer, clean)
+    onEnd?.(outcome)
+    outcomes.push(outcome)
+  }
+  return outcomes
+}
+
+function outcomeOf(id: CheckId, { finding, root, ms }: Answered, clean: RunOptions['clean']): Outcome {
+  if (!finding) return { id, status: 'skipped', detail: `${root} failed`, ms }
+  const { status, detail, remedy } = finding
+  return { id, status, detail: clean(detail), ...(remedy !== undefined && { remedy: clean(remedy) }), ms }
+}
+
+async function askInTime({ run, limitMs = 10_000 }: Check, whole: AbortSignal): Promise<Finding> {
+  const over = new AbortController()
+  const { promise: late, resolve } = Promise.withResolvers<Finding>()
+  const timer = setTimeout(() => {
+    const remedy = 'run it again; then check the network between here and there'
+    resolve(failed(`no answer within ${limitMs / 1_000} s`, { remedy }))
+    over.abort()
+  }, limitMs)
+  const ask = async () => run(AbortSignal.any([whole, over.signal]))
+  try {
+    return await Promise.race([ask(), late])
+  } catch (error) {
+    if (error instanceof BindingError) return failedBy(error)
+    const why = error instanceof Error ? `${error.name}: ${error.message}` : 'for no known reason'
+    const remedy = 'this is a fault of eventgrid-binding: report it, with this line'
+    return failed(`the check itself broke: ${why}`, { remedy })
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,42 @@
+// RBAC action names on event subscriptions; an Azure resource under check, 9 s read limit.
+import type { Scope } from '../../../metadata/fields/scope.ts'
+import { type ArmClientOptions, createArmCaller } from '../../../provision/arm/arm-client.ts'
+import type { FailureContext } from '../../../provision/explain/explain-failure.ts'
+import { once } from './once.ts'
+
+/** A resource at which the binding keeps an event subscription, as the checks of Azure see it. */
+export interface AzurePlace {
+  readonly scope: Scope
+  /** The actions that the client needs there (Azure RBAC). */
+  readonly actions: readonly string[]
+  /** True: the binding receives without these actions too. */
+  readonly worksWithout: boolean
+  /** The JSON of a resource. Rejects as the SDK's own calls do. */
+  readArm(path: string, apiVersion: string, signal: AbortSignal): Promise<unknown>
+  /** The names for explanations of ARM failures. */
+  explainedBy(): FailureContext
+  /** The existing event subscription; `undefined` if it does not exist. Rejects as the SDK does. */
+  existing(): Promise<object | undefined>
+}
+
+/** How long one read of Azure may take, in ms: less than a check may take. */
+export const readLimitMs = 9_000
+
+/** @param connection throws where the process lacks what the credential needs: then a read rejects */
+export function createReadArm(connection: () => ArmClientOptions): AzurePlace['readArm'] {
+  const callArm = once(() => createArmCaller(connection()))
+  return async (path, apiVersion, signal) => callArm()({ method: 'GET', path, apiVersion, signal })
+}
+
+/** The resource type in an action, by the path of the event subscription. */
+const types = {
+  extension: 'eventSubscriptions',
+  systemTopic: 'systemTopics/eventSubscriptions',
+  partnerTopic: 'partnerTopics/eventSubscriptions',
+  namespaceTopic: 'namespaces/topics/eventSubscriptions',
+} as const satisfies Record<FailureContext['pathKind'], string>
+
+/** The actions on event subscriptions of this path. */
+export function actionsOn(path: FailureContext['pathKind'], verbs: readonly string[]): readonly string[] {
+  return verbs.map((verb) => `Microsoft.EventGrid/${types[path]}/${verb}`)
+}

@@ -1,0 +1,10 @@
+// Value computed at first use only, shared by several checks.
+
+/** Calls a function at its first use only. Several checks share the result. */
+export function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}

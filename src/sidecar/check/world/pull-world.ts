@@ -1,0 +1,99 @@
+// Shared by the pull checks: credential, namespace client; namespace topic and forwarding scope, with the actions each
+// needs.
+import { createCredential } from '../../../azure/credential.ts'
+import { namespaceUrl } from '../../../core/endpoints.ts'
+import { parseScope } from '../../../metadata/fields/scope.ts'
+import type { PullMetadata } from '../../../metadata/typed/metadata.ts'
+import { resourceManagerOf } from '../../../provision/arm/arm-client.ts'
+import { createNamespaceArm } from '../../../provision/arm/namespace-arm.ts'
+import type { PutDecision } from '../../../provision/decide/decide-put.ts'
+import { pullSubscriptions } from '../../../provision/decide/pull-subscriptions.ts'
+import { queueFailureContext } from '../../../provision/upsert/upsert-queue.ts'
+import { createNamespaceClient, type NamespaceClient } from '../../../receiver/namespace-client.ts'
+import type { UnknownRecord } from '../../../support/text/is-record.ts'
+import { systemClock } from '../../../support/time/clock.ts'
+import type { ClockSource } from '../checks/check-clock.ts'
+import { type AzurePlace, actionsOn, createReadArm, readLimitMs } from './azure-place.ts'
+import { once } from './once.ts'
+import type { Surroundings } from './world.ts'
+
+/** The data plane of a namespace. */
+export interface ReachedNamespace {
+  readonly endpoint: string
+  readonly client: NamespaceClient
+}
+
+/** A resource with an event subscription for pull delivery: the Queue of the namespace topic, or what forwards to it. */
+export interface PullPlace extends AzurePlace {
+  readonly eventSubscriptionName: string
+  existing(): Promise<UnknownRecord | undefined>
+  /** What `init` would do. */
+  decide(existing: UnknownRecord): PutDecision
+}
+
+/** What the checks of pull delivery share. */
+export type PullWorld = ReturnType<typeof createPullWorld>
+
+const verbs = ['read', 'write'] as const
+
+export function createPullWorld(pull: PullMetadata, { endpoints }: Surroundings, signal: AbortSignal) {
+  const { environment, namespaceTopic, namespaceKey: key, eventSubscriptionName, namespaceEndpoint: given } = pull
+  const credential = once(() => {
+    if (!pull.credential) throw new Error('pull delivery has neither a key nor a credential')
+    return createCredential(pull.credential, { environment, endpoints, tokenTimeoutMs: readLimitMs })
+  })
+  const { subscriptionId } = namespaceTopic
+  const connection = () => ({ environment, subscriptionId, credential: credential(), endpoints })
+  const arm = once(() => createNamespaceArm({ ...connection(), clock: systemClock }))
+  const limits = () => ({ signal, deadline: systemClock.elapsed() + readLimitMs })
+  const readArm = createReadArm(connection)
+
+  let reached: Promise<ReachedNamespace> | undefined
+  async function reach(): Promise<ReachedNamespace> {
+    const endpoint =
+      given === undefined
+        ? `https://${await arm().readHostname(namespaceTopic.namespaceId, limits())}`
+        : namespaceUrl(given, endpoints)
+    const client = createNamespaceClient({
+      ...{ namespaceEndpoint: endpoint, topicName: namespaceTopic.topic, eventSubscriptionName, endpoints },
+      authentication: key
+        ? { kind: 'key', key }
+        : { kind: 'entra', credential: credential(), scope: environment.topicScope },
+    })
+    return { endpoint, client }
+  }
+
+  /** The namespace topic, and the scope whose events are forwarded to it, if there is one. */
+  const places = (): readonly PullPlace[] =>
+    pullSubscriptions(pull).map((subscription) => ({
+      ...{ eventSubscriptionName, readArm, decide: subscription.decide },
+      scope: parseScope(subscription.sourceId),
+      actions: actionsOn(subscription.pathKind, verbs),
+      // Where namespaceEndpoint is given, what there is can be received.
+      worksWithout: given !== undefined,
+      explainedBy: () => queueFailureContext(pull, resourceManagerOf(endpoints, environment), subscription.sourceId),
+      existing: once(async () => arm().read(subscription, limits())),
+    }))
+
+  const forArm = { audience: 'Azure Resource Manager', scope: environment.resourceManagerScope, credential }
+  const forData = { audience: 'the namespace', scope: environment.topicScope, credential }
+  const clockSource: ClockSource = {
+    url: () => (given === undefined ? resourceManagerOf(endpoints, environment) : namespaceUrl(given, endpoints)),
+    reachedBy: 'pull/receive',
+  }
+  return {
+    ...{ pull, clockSource },
+    wantedTokens: pull.credential ? [forArm, ...(key ? [] : [forData])] : [],
+    /** Asks Resource Manager for the host where no `namespaceEndpoint` is given. Rejects as the SDK does. */
+    namespace() {
+      reached ??= reach()
+      return reached
+    },
+    /** What Azure Resource Manager keeps; empty where the namespace's key does all. */
+    places: pull.credential ? places() : [],
+    async close() {
+      const namespace = await reached?.catch(() => undefined)
+      namespace?.client.close()
+    },
+  }
+}

@@ -1,0 +1,117 @@
+// Shared by push and output checks: name look-up, credential, existing subscription, RBAC actions needed.
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import type { TokenCredential } from '@azure/core-auth'
+import { createCredential } from '../../../azure/credential.ts'
+import { deriveDeliveryCredentials } from '../../../core/delivery-credential.ts'
+import { type Endpoints, topicUrl } from '../../../core/endpoints.ts'
+import type { InputMetadata, OutputMetadata } from '../../../metadata/typed/metadata.ts'
+import { resourceManagerOf } from '../../../provision/arm/arm-client.ts'
+import { createSubscriptionApi } from '../../../provision/arm/subscription-api.ts'
+import { chooseSubscriptionPath } from '../../../provision/arm/subscription-path.ts'
+import { failureContext } from '../../../provision/explain/failure-context.ts'
+import { isLoopback } from '../../../support/net/loopback.ts'
+import type { ClockSource } from '../checks/check-clock.ts'
+import { actionsOn, createReadArm, readLimitMs } from './azure-place.ts'
+import { once } from './once.ts'
+import { holdPort } from './own-listener.ts'
+import { bareHost, type Target } from './probe.ts'
+import { probeEndpoint } from './probe-endpoint.ts'
+
+export interface Surroundings {
+  readonly endpoints: Endpoints
+  /** The https URL of an emulator, which also answers for public names. */
+  readonly emulator: string | undefined
+  readonly offline: boolean
+}
+
+export interface Route {
+  readonly targets: readonly Target[]
+  readonly byEmulator: boolean
+}
+
+/** What the checks of an input side share. */
+export type InputWorld = ReturnType<typeof createInputWorld>
+
+const verbs = ['read', 'write', 'getFullUrl/action', 'getDeliveryAttributes/action'] as const
+
+/** Each part is made once, at its first use. */
+export function createInputWorld(input: InputMetadata, surroundings: Surroundings, signal: AbortSignal) {
+  const { endpoints } = surroundings
+  const { environment, subscriptionId, scope, deliveryAuthentication: delivery } = input
+  const deliveryCredential =
+    delivery.kind === 'secret' ? deriveDeliveryCredentials(delivery.sources, input)[0]?.value : undefined
+  let held: ReturnType<typeof holdPort> | undefined
+  const credential = once(() =>
+    createCredential(input.credential, { environment, endpoints, tokenTimeoutMs: readLimitMs }),
+  )
+  const api = once(() =>
+    createSubscriptionApi({ input, credential: credential(), endpoints, requestTimeoutMs: readLimitMs }),
+  )
+  const route = once(() => routeOf(new URL(input.subscriberEndpoint), surroundings.emulator))
+  const clockSource: ClockSource = {
+    url: () => resourceManagerOf(endpoints, environment),
+    reachedBy: 'azure/provider',
+  }
+  return {
+    ...{ input, surroundings, deliveryCredential, scope, clockSource },
+    /** Where `subscriberEndpoint` is. Rejects as Node's look-up does. */
+    route,
+    actions: actionsOn(chooseSubscriptionPath(scope).kind, verbs),
+    worksWithout: false,
+    wantedTokens: [{ audience: 'Azure Resource Manager', scope: environment.resourceManagerScope, credential }],
+    async portHolder() {
+      held ??= holdPort(input, endpoints, signal)
+      return (await held).holder
+    },
+    /** What the public endpoint answers. Rejects where it does not. */
+    endpointAnswers: once(async () => probeEndpoint({ input, endpoints, signal, ...(await route()) })),
+    readArm: createReadArm(() => ({ environment, subscriptionId, credential: credential(), endpoints })),
+    explainedBy: once(() => {
+      const api = { resourceManager: resourceManagerOf(endpoints, environment) }
+      return failureContext({ api, input, ...(deliveryCredential && { deliveryCredential }) })
+    }),
+    existing: once(() => api().read({ signal, deadline: performance.now() + readLimitMs })),
+    async close() {
+      const port = await held?.catch(() => undefined)
+      await port?.close()
+    },
+  }
+}
+
+/** What the checks of an output side share. */
+export type OutputWorld = ReturnType<typeof createOutputWorld>
+
+export function createOutputWorld(metadata: OutputMetadata, surroundings: Surroundings) {
+  const { endpoints } = surroundings
+  const { authentication, environment } = metadata
+  const output = { ...metadata, topicEndpoint: topicUrl(metadata.topicEndpoint, endpoints) }
+  /** `undefined` where the topic takes a key. */
+  const credential = once((): TokenCredential | undefined =>
+    authentication.kind === 'entra'
+      ? createCredential(authentication.credential, { environment, endpoints, tokenTimeoutMs: readLimitMs })
+      : undefined,
+  )
+  const clockSource: ClockSource = { url: () => new URL('/', output.topicEndpoint).href, reachedBy: 'topic/credential' }
+  return {
+    ...{ output, surroundings, credential, clockSource },
+    wantedTokens:
+      authentication.kind === 'entra' ? [{ audience: 'the topic', scope: environment.topicScope, credential }] : [],
+    /** Where `topicEndpoint` is. Rejects as Node's look-up does. */
+    route: once(() => routeOf(new URL(output.topicEndpoint))),
+  }
+}
+
+const maxAddresses = 8
+
+/** All addresses of a URL's host, or the emulator's, which answers for the public names of its ingress. */
+async function routeOf(url: URL, emulator?: string): Promise<Route> {
+  const at = emulator !== undefined && !isLoopback(url.hostname) ? new URL(emulator) : url
+  const host = bareHost(at)
+  const port = Number(at.port || (at.protocol === 'https:' ? 443 : 80))
+  const addresses = isIP(host) ? [host] : (await lookup(host, { all: true })).map(({ address }) => address)
+  return {
+    byEmulator: at !== url,
+    targets: [...new Set(addresses)].slice(0, maxAddresses).map((address) => ({ address, port })),
+  }
+}

@@ -1,0 +1,185 @@
+// `check` command: help text, reading components and sample events, spinner, exit codes.
+import { stat } from 'node:fs/promises'
+import { endpointsFromEnvironment } from '../../../core/endpoints.ts'
+import { type FolderTexts, readFolder } from '../../../metadata/folder/component-folder.ts'
+import { createPlaceholders } from '../../../metadata/folder/placeholders.ts'
+import { readSecretsFile } from '../../../metadata/folder/secret-stores.ts'
+import { messageOf } from '../../../support/process/error-code.ts'
+import { type CheckObserver, checkComponents } from '../../check/check-components.ts'
+import type { SampleEvent } from '../../check/checks/check-event.ts'
+import { isEvent } from '../../check/judge/filter-event.ts'
+import { type CheckedComponent, loadChecked } from '../../check/load-checked.ts'
+import { countLine, outcomeLines } from '../../check/report/report-lines.ts'
+import { readText, textOrError } from '../files/read-text.ts'
+import { unreadableComponents } from '../files/unreadable-components.ts'
+import { type CheckOptions, defaultComponents, readCheckOptions } from '../options/check-options.ts'
+import { emulatorEndpoints, emulatorHelp } from '../options/emulator-option.ts'
+import type { Terminal } from '../output/terminal.ts'
+import { UsageError } from '../usage-error.ts'
+
+export const help = `Usage: eventgrid-binding check [options]
+
+Finds out what is wrong with components, their public endpoints, Azure and their topics, and says what to do. Nothing is written to
+Azure, and nothing is published but by --round-trip.
+
+Options:
+  --components DIR|FILE  component YAML; repeatable (default: ${defaultComponents})
+  --component NAME       this one only
+  --secrets FILE         JSON file for secretKeyRef, beside the local secret stores of the folder
+${emulatorHelp(22)}
+  --offline              check the files and the port only: no network
+  --only ID,...          these checks and no others, such as endpoint or azure/permission
+  --skip ID,...          all but these
+  --wait DURATION        ask again what failed until all is well, at most so long, such as 2m
+  --round-trip           publish one event (type eventgrid-binding.check) and wait until it is delivered here
+  --event FILE           a sample event (JSON): do the filters let it pass? Needs no Azure; repeatable
+  --json                 the report as JSON (docs/check.md)
+  -h, --help             this text
+
+Exit codes: 0 nothing failed, 1 something failed, 2 wrong usage or no component was found.
+Environment: AZURE_RESOURCE_MANAGER_URL, AZURE_AUTHORITY_HOST and NODE_EXTRA_CA_CERTS, as for run and serve.
+`
+
+/** Resolves with 0 where nothing failed, else 1. Throws a UsageError for wrong options, and where there is no component. */
+export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  const options = readCheckOptions(args)
+  const { emulator, offline, json } = options
+  const samples = options.events.flatMap(readSamples)
+  const endpoints = emulator && !offline ? await emulatorEndpoints(emulator) : endpointsFromEnvironment(process.env)
+  const loadAll = loader(options)
+  const all = await loadAll()
+  const first = asked(all, options)
+  // A type or kind that is probably misspelt is a warning beside components, and the whole truth without any.
+  const hasComponents = first.some(({ name, files }) => name !== null || files.yaml.status !== 'warning')
+  if (!hasComponents) {
+    throw new UsageError([noneFound(options, all), ...first.map(({ files }) => files.yaml.detail)].join('\n'))
+  }
+  const started = performance.now()
+  const view = json ? undefined : showChecks(terminal)
+  const stopping = new AbortController()
+  try {
+    const report = await checkComponents({
+      ...options,
+      components: first,
+      reload: async () => asked(await loadAll(), options),
+      surroundings: { endpoints, emulator: emulator && endpoints.resourceManager, offline },
+      samples,
+      observer: view?.observer,
+      signal: stopping.signal,
+    })
+    view?.stop()
+    if (json) terminal.line(JSON.stringify(report))
+    else {
+      terminal.line('')
+      const outcomes = report.components.flatMap(({ checks }) => checks)
+      terminal.parts(countLine(outcomes, performance.now() - started))
+    }
+    return report.ok ? 0 : 1
+  } finally {
+    view?.stop()
+    stopping.abort()
+  }
+}
+
+function loader(options: CheckOptions): () => Promise<readonly CheckedComponent[]> {
+  const { env } = process
+  const { secrets } = options
+  const fill = createPlaceholders({ appId: env.APP_ID ?? '', env })
+  return async () =>
+    loadChecked(await textsOf(options), {
+      ...{ env, fill },
+      secrets: () => (secrets === undefined ? {} : readSecretsFile(secrets)),
+      excerptWidth: process.stdout.columns || 120,
+    })
+}
+
+/** The components that `--component` asks for; without it all. */
+function asked(all: readonly CheckedComponent[], { component }: CheckOptions): readonly CheckedComponent[] {
+  if (component === undefined) return all
+  const named = all.filter(({ name }) => name === component)
+  // It may stand in a file that can't be read.
+  return named.length > 0 ? named : all.filter(({ name }) => name === null)
+}
+
+async function textsOf({ components }: CheckOptions): Promise<FolderTexts> {
+  const texts = new Map<string, string | Error>()
+  for (const path of components) {
+    try {
+      if ((await stat(path)).isDirectory()) for (const [file, text] of await readFolder(path)) texts.set(file, text)
+      else texts.set(path, textOrError(path))
+    } catch (error) {
+      throw unreadableComponents(path, error)
+    }
+  }
+  return texts
+}
+
+function noneFound({ components, component }: CheckOptions, all: readonly CheckedComponent[]): string {
+  const where = components.join(', ')
+  const names = all.flatMap(({ name }) => name ?? [])
+  const others = names.length > 0 ? `; there is ${names.join(', ')}` : ''
+  return component === undefined
+    ? `${where} holds no component of type bindings.azure.eventgrid or bindings.cloud.eventrouter`
+    : `${where} holds no component ${JSON.stringify(component)} of ours${others}`
+}
+
+function readSamples(file: string): readonly SampleEvent[] {
+  let events: unknown
+  try {
+    events = JSON.parse(readText(file))
+  } catch (error) {
+    throw new UsageError(`--event ${file}: ${messageOf(error)}`, { cause: error })
+  }
+  return [events].flat().map((event: unknown, at, all) => {
+    if (isEvent(event)) return { event, name: all.length === 1 ? file : `${file} [${at}]` }
+    throw new UsageError(`--event ${file}: it must hold an event, or a list of events, with type or eventType`)
+  })
+}
+
+const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] as const
+const frameMs = 100
+
+/** Writes a line for each check as it ends; on a terminal a live one says what is under way. */
+function showChecks(terminal: Terminal): { readonly observer: CheckObserver; stop(): void } {
+  let frame = 0
+  let live = ''
+  let waitingFor = ''
+  const update = () => {
+    if (live === '') terminal.finish()
+    else terminal.update(`${frames[frame++ % frames.length]} ${live}`)
+  }
+  const timer = terminal.live ? setInterval(update, frameMs) : undefined
+  const show = (text: string) => {
+    live = text
+    if (terminal.live) update()
+  }
+  let isFirst = true
+  return {
+    observer: {
+      component(name, file) {
+        if (!isFirst) terminal.line('')
+        isFirst = false
+        terminal.parts([
+          { text: name ?? 'no component', tone: 'plain' },
+          { text: `  ${file}`, tone: 'faint' },
+        ])
+      },
+      underWay: (ids) => show(ids.join(', ')),
+      ended(outcome) {
+        for (const parts of outcomeLines(outcome)) terminal.parts(parts)
+      },
+      waiting(failed) {
+        const ids = failed.join(', ')
+        show(`waiting for ${ids}`)
+        // Once for each state, so that a log is not filled.
+        if (!terminal.live && ids !== waitingFor) terminal.line(`waiting for ${ids}`)
+        waitingFor = ids
+      },
+    },
+    stop() {
+      clearInterval(timer)
+      live = ''
+      terminal.finish()
+    },
+  }
+}

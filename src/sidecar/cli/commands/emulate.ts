@@ -1,0 +1,221 @@
+// `emulate` command: help text, ports 4430 and 4431, config reload, `--ingress`, shutdown wait.
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { isIngressUrl } from '../../../emulator/delivery/send/ingress.ts'
+import {
+  EmulatorStateError,
+  EventGridEmulator,
+  type EventGridEmulatorOptions,
+  type IngressRule,
+} from '../../../emulator/index.ts'
+import { codeOf, messageOf } from '../../../support/process/error-code.ts'
+import { watchState } from '../../../support/time/watch-state.ts'
+import { fieldsForRestart, type LoadedConfig, loadConfig, readConfig } from '../files/emulator-config.ts'
+import { textOrError } from '../files/read-text.ts'
+import { flag, parseOptions, readPort, text } from '../options/parse-options.ts'
+import { bannerLines, resourceIds, resourceLines } from '../output/emulator-banner.ts'
+import { deadLetterLine, deliveryLine, figuresLine, handshakeLine, warningLine } from '../output/record-lines.ts'
+import type { Terminal } from '../output/terminal.ts'
+import { awaitEnd } from '../process/signals.ts'
+import { UsageError, wrongOption } from '../usage-error.ts'
+
+/** The default ports. They are fixed, so that pasted lines keep working. */
+const defaultPorts = { port: 4430, httpPort: 4431 } as const
+
+const liveLineMs = 500
+
+/** Longer than Event Grid waits for a subscriber's answer. */
+const maxDrainMs = 35_000
+
+const portTroubles: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is in use; free it',
+  EACCES: 'is for privileged users only; run as one',
+}
+
+export const help = `Usage: eventgrid-binding emulate [options]
+
+Runs a local Event Grid, with Azure Resource Manager and Entra, until it is interrupted.
+
+Options:
+  --config FILE    topics, subscriptions, clients and their roles, ports, ingress (YAML); read again when it changes
+  --state FILE     keep topics, subscriptions, keys and undelivered events in this file, across restarts and kills
+  --port N         https: Resource Manager, Entra and topics (default ${defaultPorts.port}; 0 takes a free one)
+  --http-port N    http: topics, the page, and a proxy for Azure's host names (default ${defaultPorts.httpPort}; 0 takes a free one)
+  --ca FILE        write the certificate authority (PEM) here (default: a file in the system's temporary folder)
+  --ingress RULE   FROM=TO: serve the public URLs that begin with FROM at TO; repeatable, and before those of the file:
+                   --ingress https://orders.example.com/=http://127.0.0.1:9000/
+  --quiet          no line for each handshake and delivery
+  -h, --help       this text
+
+A first SIGINT or SIGTERM takes no more events and waits for the deliveries under way; a second one ends at once.
+`
+
+const known = {
+  config: text,
+  state: text,
+  port: text,
+  'http-port': text,
+  ca: text,
+  ingress: { ...text, multiple: true },
+  quiet: flag,
+} as const
+
+/** Runs until a signal. Throws a UsageError for wrong options, configuration or state. */
+export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  const options = readOptions(args)
+  const loaded = options.config === undefined ? undefined : loadConfig(options.config)
+  const ingress = [...options.ingress, ...(loaded?.config.ingress ?? [])]
+  const settings = { ...defaultPorts, ...loaded?.options, ...options.given, ingress }
+  if (settings.port !== 0 && settings.port === settings.httpPort) {
+    const remedy = 'choose others by --port and --http-port'
+    throw new UsageError(`https and http can't both have port ${settings.port}; ${remedy}`)
+  }
+  const emulator = await start(settings)
+  const undo: (() => unknown)[] = []
+  try {
+    const { asked } = awaitEnd()
+    const ca = writeAuthority(emulator, options.ca)
+    undo.push(ca.remove)
+    // A second signal ends the process wherever it is.
+    process.once('exit', ca.remove)
+    for (const line of bannerLines(emulator, ca.file)) terminal.line(line)
+    if (!options.quiet) undo.push(...showRecords(emulator, terminal))
+    if (terminal.live) undo.push(showFigures(emulator, terminal))
+    if (loaded) undo.push(followConfig(emulator, loaded, options.ingress, terminal))
+    terminal.line(`ready: ${emulator.endpoints.resourceManager} ${emulator.proxy}`)
+    await drain(emulator, await asked, settings.state, terminal)
+    return 0
+  } finally {
+    for (const stop of undo.toReversed()) stop()
+    terminal.finish()
+    await emulator.close()
+  }
+}
+
+function readOptions(args: readonly string[]) {
+  const { config, ca, quiet, state, ...values } = parseOptions(args, known)
+  const port = readPort('port', values.port)
+  const httpPort = readPort('http-port', values['http-port'])
+  const given: EventGridEmulatorOptions = {
+    ...(state !== undefined && { state: resolve(state) }),
+    ...(port !== undefined && { port }),
+    ...(httpPort !== undefined && { httpPort }),
+  }
+  return { config, ca, quiet, given, ingress: readIngress(values.ingress ?? []) }
+}
+
+async function start(options: EventGridEmulatorOptions): Promise<EventGridEmulator> {
+  try {
+    return await EventGridEmulator.start(options)
+  } catch (error) {
+    if (error instanceof EmulatorStateError) throw new UsageError(error.message, { cause: error })
+    const trouble = portTroubles[codeOf(error) ?? '']
+    if (trouble !== undefined && error instanceof Error) {
+      const port = 'port' in error ? error.port : 'its port'
+      throw new Error(`port ${port} ${trouble}, or choose others by --port and --http-port`, { cause: error })
+    }
+    throw error
+  }
+}
+
+function writeAuthority({ ca }: EventGridEmulator, wanted: string | undefined) {
+  if (wanted !== undefined) {
+    const file = resolve(wanted)
+    // Opening a named pipe waits for a reader, perhaps for ever.
+    if (existsSync(file) && !statSync(file).isFile()) throw new UsageError(`--ca: ${file} is not a regular file`)
+    try {
+      writeFileSync(file, ca)
+    } catch (error) {
+      throw new UsageError(`--ca: ${messageOf(error)}`, { cause: error })
+    }
+    return { file, remove: () => {} }
+  }
+  const file = join(mkdtempSync(join(tmpdir(), 'eventgrid-emulator-')), 'ca.pem')
+  writeFileSync(file, ca)
+  return { file, remove: () => rmSync(dirname(file), { recursive: true, force: true }) }
+}
+
+function showRecords({ records }: EventGridEmulator, terminal: Terminal): readonly (() => void)[] {
+  // Those of the configuration's event subscriptions came with the start.
+  for (const record of records.warnings) terminal.line(warningLine(record))
+  return [
+    records.handshakes.listen((record) => terminal.line(handshakeLine(record))),
+    records.deliveries.listen((record) => terminal.line(deliveryLine(record))),
+    records.deadLetters.listen((record) => terminal.line(deadLetterLine(record))),
+    records.warnings.listen((record) => terminal.line(warningLine(record))),
+  ]
+}
+
+function showFigures(emulator: EventGridEmulator, terminal: Terminal): () => void {
+  let before = { at: performance.now(), published: 0 }
+  const update = () => {
+    const { published, ...figures } = emulator.figures()
+    const at = performance.now()
+    const perSecond = ((published - before.published) * 1000) / Math.max(at - before.at, 1)
+    before = { at, published }
+    terminal.update(figuresLine({ ...figures, perSecond, pending: emulator.pending }))
+  }
+  update()
+  const timer = setInterval(update, liveLineMs)
+  return () => clearInterval(timer)
+}
+
+/** `ingress`: the rules that were given beside the file's. */
+function followConfig(
+  emulator: EventGridEmulator,
+  first: LoadedConfig,
+  ingress: readonly IngressRule[],
+  terminal: Terminal,
+): () => Promise<void> {
+  const { file } = first
+  let last: string | Error = first.text
+  const read = async () => {
+    const stats = statSync(file, { throwIfNoEntry: false })
+    // A pipe can be read only once, and so has no changes.
+    if (!stats || stats.isFile() || stats.isDirectory()) last = textOrError(file)
+    return last
+  }
+  const changed = async (text: string | Error) => {
+    try {
+      const read = readConfig(file, text)
+      const known = resourceIds(emulator)
+      emulator.reconfigure({ ...read.options, ingress: [...ingress, ...(read.config.ingress ?? [])] })
+      const later = fieldsForRestart(first.config, read.config)
+      for (const line of resourceLines(emulator, known)) terminal.line(line)
+      if (later.length > 0) terminal.line(`${file}: ${later.join(', ')} will take effect at the next start`)
+      terminal.line(`${file}: taken over`)
+    } catch (error) {
+      for (const line of messageOf(error).split('\n')) terminal.line(line)
+      terminal.line(`${file}: the previous version stays active`)
+    }
+  }
+  return watchState({ read, known: last, changed })
+}
+
+async function drain(
+  emulator: EventGridEmulator,
+  signal: string,
+  state: string | undefined,
+  terminal: Terminal,
+): Promise<void> {
+  const waiting = `waiting for deliveries under way (${emulator.pending} events pending)`
+  terminal.line(`${signal}: no more events are taken; ${waiting}`)
+  const times = Number.POSITIVE_INFINITY
+  emulator.failNext({ route: 'topic', status: 503, times, matches: ({ url }) => url.startsWith('/topics/') })
+  await Promise.race([emulator.idle(), pause(maxDrainMs, undefined, { ref: false })])
+  const { delivered, deadLettered, dropped } = emulator.figures()
+  const undelivered = `${emulator.pending} undelivered and ${state === undefined ? 'lost' : 'kept in the state file'}`
+  terminal.line(`ended: ${delivered} delivered, ${deadLettered} dead-lettered, ${dropped} dropped, ${undelivered}`)
+}
+
+/** The rules of `--ingress FROM=TO`, two URLs each. Throws a UsageError that shows what one looks like. */
+function readIngress(values: readonly string[]): IngressRule[] {
+  return values.map((value) => {
+    const [, from = '', to = ''] = /^([^=]*)=(.*)$/.exec(value) ?? []
+    if (isIngressUrl(from) && isIngressUrl(to)) return { from, to }
+    const form = 'https://orders.example.com/=http://127.0.0.1:9000/'
+    throw wrongOption(`--ingress takes two URLs, like ${form}, not ${JSON.stringify(value)}`)
+  })
+}

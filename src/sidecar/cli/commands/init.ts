@@ -1,0 +1,74 @@
+// `init` command: starter files it writes, the "Next" commands it prints.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseOptions } from '../options/parse-options.ts'
+
+/** `from`: what is copied, relative to this file. `schema`: what an editor checks it by, a file of the package's `dist`. */
+const files = [
+  {
+    name: 'components/orders.yaml',
+    from: '../starter/components/orders.yaml',
+    schema: 'component.schema.json',
+  },
+  { name: 'emulator.yaml', from: '../starter/emulator.yaml', schema: 'emulator.schema.json' },
+  { name: 'secrets.json', from: '../starter/secrets.json', mode: 0o600 },
+  { name: 'app.mjs', from: '../../../../examples/local/app.mjs' },
+]
+const names = files.map(({ name }) => name)
+
+export const help = `Usage: eventgrid-binding init
+
+Writes the files to start from into this folder: ${names.join(', ')}.
+Overwrites nothing, asks nothing, and prints the commands to run next.
+
+Options:
+  -h, --help     this text
+`
+
+const next = `Next, each command in a shell of its own:
+
+  npx eventgrid-binding emulate --config emulator.yaml
+
+  node app.mjs
+
+  npx eventgrid-binding run --emulator --components components --secrets secrets.json --app-port 3000
+
+  curl -i http://127.0.0.1:3500/v1.0/bindings/orders -d '{"operation": "create", "data": {"order": 1}}'
+
+app.mjs is your application: it gets each event as POST /orders, and any 2xx answer acknowledges it.
+The page of the emulator shows all events: http://127.0.0.1:4431/
+Keep secrets.json out of version control.
+`
+
+export async function run(args: readonly string[]): Promise<number> {
+  parseOptions(args, {})
+  const existing = names.filter((name) => existsSync(name))
+  if (existing.length > 0) {
+    throw new Error(`this folder has ${existing.join(', ')}; init overwrites nothing: run it in another folder`)
+  }
+  for (const { name, from, schema, mode = 0o666 } of files) {
+    mkdirSync(dirname(name), { recursive: true })
+    const text = readFileSync(new URL(from, import.meta.url), 'utf8')
+    const schemaLine = schema ? `# yaml-language-server: $schema=${schemaPath(schema, dirname(name))}\n` : ''
+    // wx: a file that somebody has written meanwhile stays as it is.
+    writeFileSync(name, schemaLine + text, { flag: 'wx', mode })
+    process.stdout.write(`wrote ${name}\n`)
+  }
+  process.stdout.write(`\n${next}`)
+  return 0
+}
+
+/** The path of a schema, relative to a folder: in the nearest `node_modules` that has this package, else beside this program. */
+function schemaPath(schema: string, folder: string): string {
+  const own = fileURLToPath(new URL(`../../../${schema}`, import.meta.url))
+  const installed = ancestors(resolve(folder)).map((at) => join(at, 'node_modules/eventgrid-binding/dist', schema))
+  const path = relative(folder, installed.find(existsSync) ?? own).replaceAll(sep, '/')
+  return path.startsWith('.') ? path : `./${path}`
+}
+
+/** A folder and all folders above it. */
+function ancestors(folder: string): readonly string[] {
+  const above = dirname(folder)
+  return above === folder ? [folder] : [folder, ...ancestors(above)]
+}

@@ -1,0 +1,172 @@
+// `run` command: help text, start order, warnings for unread files and open address.
+import { join, normalize } from 'node:path'
+import type { Endpoints } from '../../../core/endpoints.ts'
+import { BindingError } from '../../../core/errors.ts'
+import type { Logger } from '../../../core/logger.ts'
+import { packageVersion } from '../../../core/package-version.ts'
+import { Secret } from '../../../core/secret.ts'
+import { type FolderTexts, otherFiles, readFolder } from '../../../metadata/folder/component-folder.ts'
+import { type Loaded, loadComponents } from '../../../metadata/folder/load-components.ts'
+import { createPlaceholders } from '../../../metadata/folder/placeholders.ts'
+import { parseSecrets, readSecretsText, type SecretStoreError } from '../../../metadata/folder/secret-stores.ts'
+import { isLoopback } from '../../../support/net/loopback.ts'
+import { createSidecar, type Sidecar } from '../../host/sidecar.ts'
+import type { MetricsServer } from '../../shared/metrics-server.ts'
+import { unreadableComponents } from '../files/unreadable-components.ts'
+import { type EmulatorAddress, emulatorEndpoints, emulatorHelp, followEmulator } from '../options/emulator-option.ts'
+import { createLoggers, logHelp } from '../options/log-options.ts'
+import { metricsHelp, serveMetrics } from '../options/metrics-options.ts'
+import { type RunOptions, readRunOptions, runDefaults } from '../options/run-options.ts'
+import { tuneGarbageCollection } from '../process/garbage-collection.ts'
+import { listening } from '../process/listening.ts'
+import { awaitEnd } from '../process/signals.ts'
+import { UsageError } from '../usage-error.ts'
+
+export const help = `Usage: eventgrid-binding run --components DIR [--app-port N] [options]
+
+Runs the components of a folder beside an application, and serves Dapr's HTTP API for bindings: for machines without Dapr.
+
+Options:
+  --components DIR              folder of component YAML files. A change takes effect at once; of a broken file the
+                                previous version stays active
+  --app-port N                  port of the application: events are posted to /{component}, or to the component's route
+                                (without: components only publish, and Event Grid keeps their events)
+  --app-address HOST            host of the application (default ${runDefaults.appAddress})
+  --app-protocol PROTOCOL       http or grpc: how the application is called; over gRPC it serves Dapr's AppCallback
+                                (default ${runDefaults.appProtocol})
+  --app-id NAME                 id of the application: components whose scopes do not name it are left out
+  --app-max-concurrency N       requests to the application at once (default ${runDefaults.appMaxConcurrency})
+  --app-health-check-path PATH  check the application's health by GET; while it is unhealthy, it gets no events
+  --app-health-probe-interval S seconds between two health checks (default ${runDefaults.appHealthProbeInterval})
+  --app-health-threshold N      failed checks in a row that make it unhealthy (default ${runDefaults.appHealthThreshold})
+  --http-port N                 port of Dapr's HTTP API (default ${runDefaults.httpPort}; 0 takes a free one)
+  --http-address HOST           where the API listens (default ${runDefaults.httpAddress}: this machine only)
+  --grpc-port N                 port of Dapr's gRPC API (off by default; Dapr's own is 50001; 0 takes a free one)
+  --secrets FILE                JSON file for secretKeyRef, such as { "event-grid": { "clientSecret": "..." } }, beside the
+                                local secret stores of the folder. A change takes effect at once
+${emulatorHelp(29)}
+${metricsHelp(29)}
+${logHelp(29)}
+  -h, --help                    this text
+
+Environment: APP_API_TOKEN is sent to the application as dapr-api-token. With DAPR_API_TOKEN set, callers of the API must send it
+as dapr-api-token.
+
+A first SIGINT or SIGTERM accepts no more events and waits for those that the application handles; a second one ends at once.
+`
+
+const maxNamed = 10
+
+/** Runs until a signal, or a request to shut down. Throws a UsageError for wrong options or components. */
+export async function run(args: readonly string[]): Promise<number> {
+  const options = readRunOptions(args)
+  tuneGarbageCollection()
+  const loggerOf = createLoggers(options.log)
+  const logger = loggerOf()
+  const ending = awaitEnd()
+  // The folder may be on a network mount that hangs.
+  const sources = await Promise.race([readSources(options), ending.asked])
+  if (typeof sources === 'string') return 0
+  const load = loader(options)
+  const unread = await unreadNotes(options)
+  const loaded = load(sources)
+  // At the start everything must be right: there is nothing yet to fall back on.
+  if (loaded.faults.length > 0) throw new UsageError([...loaded.faults, ...loaded.notes, ...unread].join('\n'))
+  const endpoints = options.emulator && (await emulatorEndpoints(options.emulator))
+  const { env } = process
+  const sidecar = await createSidecar({
+    ...options,
+    endpoints,
+    appToken: secretOf(env.APP_API_TOKEN),
+    apiToken: secretOf(env.DAPR_API_TOKEN),
+    version: packageVersion(),
+    loggerOf,
+    components: { read: () => readSources(options), known: sources, load },
+    onShutdown: () => ending.ask('shutdown'),
+  })
+  let metricsServer: MetricsServer | undefined
+  let stopFollowing: (() => Promise<void>) | undefined
+  try {
+    metricsServer = options.metrics && (await serveMetrics(sidecar.observed, options.metrics))
+    if (metricsServer) logger.info('health and metrics are served', metricsServer.address)
+    const { http, grpc = http } = options
+    const url = await listening('http', http, sidecar.listen)
+    const grpcPort = await listening('grpc', grpc, sidecar.listenGrpc)
+    if (grpcPort !== undefined) logger.info("Dapr's gRPC API for bindings is served", { port: grpcPort })
+    warnOfStrangers(http.host, url, logger)
+    for (const note of [...loaded.notes, ...unread]) logger.warn(note)
+    if (loaded.components.size === 0) logger.warn(`${options.components} holds no component of ours yet`)
+    await sidecar.start(loaded)
+    stopFollowing = options.emulator && endpoints && follow(options.emulator, endpoints, sidecar, logger)
+    logger.info("ready: Dapr's HTTP API for bindings is served", { url: `${url}/v1.0` })
+    const why = await ending.asked
+    void stopFollowing?.()
+    logger.info(`${why}: no more events are taken; waiting for those that the application handles`)
+    await sidecar.close()
+    logger.info('ended')
+    return 0
+  } catch (error) {
+    if (error instanceof BindingError && error.code === 'METADATA_INVALID') {
+      throw new UsageError(error.message, { cause: error })
+    }
+    throw error
+  } finally {
+    void stopFollowing?.()
+    await sidecar.close()
+    await metricsServer?.close()
+  }
+}
+
+function follow(address: EmulatorAddress, endpoints: Endpoints, sidecar: Sidecar, logger: Logger) {
+  return followEmulator(address, endpoints, async (moved) => {
+    logger.warn('the emulator was started anew, with another certificate: the components start anew as well')
+    await sidecar.moveTo(moved)
+  })
+}
+
+function warnOfStrangers(host: string, url: string, logger: Logger): void {
+  if (isLoopback(host) || process.env.DAPR_API_TOKEN) return
+  const danger = `every client that reaches ${url} may publish and shut this process down`
+  logger.warn(`--http-address ${host} without DAPR_API_TOKEN: ${danger}`)
+}
+
+/** What components are loaded from. */
+interface Sources {
+  readonly texts: FolderTexts
+  /** The text of `--secrets`, or why it can't be read; `undefined` without that option. */
+  readonly secrets: string | SecretStoreError | undefined
+}
+
+async function readSources({ components, secrets }: RunOptions): Promise<Sources> {
+  const text = secrets === undefined ? undefined : readSecretsText(secrets)
+  try {
+    return { texts: await readFolder(components), secrets: await text }
+  } catch (error) {
+    throw unreadableComponents(components, error)
+  }
+}
+
+/** Names files that a user may take for components. The secrets file is left out. */
+async function unreadNotes({ components, secrets }: RunOptions): Promise<readonly string[]> {
+  const names = await otherFiles(components).catch(() => [])
+  const files = names.map((name) => join(components, name)).filter((file) => file !== normalize(secrets ?? ''))
+  const named = files.slice(0, maxNamed)
+  const notes = named.map((file) => `${file} is not read as a component: its name does not end with .yaml or .yml`)
+  return files.length > maxNamed ? [...notes, `and ${files.length - maxNamed} more files`] : notes
+}
+
+function loader({ appId, secrets }: RunOptions) {
+  const { env } = process
+  const fill = createPlaceholders({ appId, env })
+  return ({ texts, secrets: text }: Sources, before?: Loaded): Loaded =>
+    loadComponents(texts, {
+      appId,
+      before,
+      env,
+      fill,
+      excerptWidth: process.stderr.columns || 120,
+      secrets: () => (secrets === undefined || text === undefined ? {} : parseSecrets(secrets, text)),
+    })
+}
+
+const secretOf = (text: string | undefined) => (text ? new Secret(text) : undefined)

@@ -1,0 +1,35 @@
+// `schema` command: prints the JSON Schema of component, emulator configuration or report.
+import { wrongOption } from '../usage-error.ts'
+
+export const help = `Usage: eventgrid-binding schema [component | emulator | check]
+
+Prints a JSON Schema (draft 7), for editors and validators.
+
+  component  a component's YAML file (the default)
+  emulator   the configuration file of emulate
+  check      the report of check --json
+
+The package holds all three as files (dist/*.schema.json). An editor that knows the YAML language server takes one by
+the first line of a YAML file:
+  # yaml-language-server: $schema=./node_modules/eventgrid-binding/dist/component.schema.json
+  # yaml-language-server: $schema=./node_modules/eventgrid-binding/dist/emulator.schema.json
+
+Options:
+  -h, --help     this text
+`
+
+const schemas: Readonly<Record<string, () => Promise<object>>> = {
+  component: async () => (await import('../../../metadata/component/component-schema.ts')).componentSchema(),
+  check: async () => (await import('../../check/report/report.ts')).reportJsonSchema(),
+  emulator: async () => (await import('../../../emulator/config/config-json-schema.ts')).configJsonSchema(),
+}
+
+export async function run(args: readonly string[]): Promise<number> {
+  const [name = 'component', ...more] = args
+  const make = Object.hasOwn(schemas, name) ? schemas[name] : undefined
+  if (!make || more.length > 0) {
+    throw wrongOption(`schema takes component, emulator or check, not ${JSON.stringify(args.join(' '))}`)
+  }
+  process.stdout.write(`${JSON.stringify(await make(), null, 2)}\n`)
+  return 0
+}

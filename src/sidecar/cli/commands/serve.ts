@@ -1,0 +1,114 @@
+// `serve` command for daprd: help text, sockets folder, `--socket-mode`, start and end.
+import type { Logger } from '../../../core/logger.ts'
+import { createPluggable } from '../../pluggable/server.ts'
+import {
+  emulatorEndpoints,
+  emulatorHelp,
+  emulatorOptions,
+  readEmulatorOptions,
+  withEmulatorUrl,
+} from '../options/emulator-option.ts'
+import { createLoggers, logHelp, logOptions, readLogOptions } from '../options/log-options.ts'
+import { metricsHelp, metricsOptions, readMetricsOptions, serveMetrics } from '../options/metrics-options.ts'
+import { parseOptions, text } from '../options/parse-options.ts'
+import { tuneGarbageCollection } from '../process/garbage-collection.ts'
+import { awaitEnd } from '../process/signals.ts'
+import { UsageError } from '../usage-error.ts'
+
+const defaultFolder = '/tmp/dapr-components-sockets'
+
+export const help = `Usage: eventgrid-binding serve [options]
+
+Serves the binding to daprd as a pluggable component, on Unix domain sockets, until it is interrupted. Start it before daprd,
+which looks for sockets only when it starts, and give each daprd a folder and a "serve" of its own.
+
+Options:
+  --sockets-folder DIR     where daprd looks (default: DAPR_COMPONENTS_SOCKETS_FOLDER, else ${defaultFolder})
+  --socket-mode MODE       permissions of the sockets, in octal (default 660: this user and group)
+${emulatorHelp(24)}
+${metricsHelp(24)}
+${logHelp(24)}
+  -h, --help               this text
+
+A first SIGINT or SIGTERM takes no more events, waits for those under way and publishes what is queued; a second one ends at once.
+`
+
+const known = {
+  'sockets-folder': text,
+  'socket-mode': text,
+  ...emulatorOptions,
+  ...metricsOptions,
+  ...logOptions,
+} as const
+
+type ServeOptions = ReturnType<typeof readOptions>
+
+/** Runs until a signal. Throws a UsageError for wrong options. */
+export async function run(args: readonly string[]): Promise<number> {
+  const options = readOptions(args)
+  tuneGarbageCollection()
+  const loggerOf = createLoggers(options.log)
+  const logger = loggerOf()
+
+  const { asked } = awaitEnd()
+  const serving = await cancellable(asked, (signal) => start(options, loggerOf, signal))
+  if (serving) {
+    // A second signal ends the process at once.
+    process.once('exit', serving.pluggable.removeSockets)
+    logger.info('ready', { sockets: serving.pluggable.sockets.join(' ') })
+    logger.info(`${await asked}: no more events are taken; waiting for what is under way`)
+    await serving.close()
+  } else logger.info(`${await asked}: the start is cancelled`)
+  logger.info('ended')
+  return 0
+}
+
+/** Resolves with the result of `work`, or with `undefined` where the end of the process was asked for meanwhile. */
+async function cancellable<T>(asked: Promise<string>, work: (signal: AbortSignal) => Promise<T>) {
+  const cancel = new AbortController()
+  void asked.then(() => cancel.abort())
+  try {
+    return await work(cancel.signal)
+  } catch (error) {
+    if (cancel.signal.aborted) return undefined
+    throw error
+  }
+}
+
+/** Serves the sockets and, where asked for, the metrics. */
+async function start(options: ServeOptions, loggerOf: (component?: string) => Logger, signal: AbortSignal) {
+  const { folder, socketMode, emulator, metrics } = options
+  const endpoints = emulator && (await emulatorEndpoints(emulator))
+  const pluggable = await createPluggable({ folder, socketMode, loggerOf, signal, ...(endpoints && { endpoints }) })
+  try {
+    const metricsServer = metrics && (await serveMetrics(pluggable, { ...metrics, signal }))
+    if (metricsServer) loggerOf().info('health and metrics are served', metricsServer.address)
+    return {
+      pluggable,
+      async close() {
+        await pluggable.close()
+        await metricsServer?.close()
+      },
+    }
+  } catch (error) {
+    await pluggable.close()
+    throw error
+  }
+}
+
+function readOptions(args: readonly string[]) {
+  const values = parseOptions(withEmulatorUrl(args), known)
+  return {
+    folder: values['sockets-folder'] ?? (process.env.DAPR_COMPONENTS_SOCKETS_FOLDER || defaultFolder),
+    socketMode: modeOf(values['socket-mode'] ?? '660'),
+    emulator: readEmulatorOptions(values),
+    metrics: readMetricsOptions(values),
+    log: readLogOptions(values),
+  }
+}
+
+function modeOf(text: string): number {
+  if (/^0?[0-7]{3}$/.test(text)) return Number.parseInt(text, 8)
+  const complaint = `--socket-mode takes three octal digits, such as 660, not ${JSON.stringify(text)}`
+  throw new UsageError(complaint, { showHelp: true })
+}

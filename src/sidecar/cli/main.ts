@@ -1,0 +1,14 @@
+#!/usr/bin/env -S MALLOC_ARENA_MAX=1 node --max-semi-space-size=4
+// Program start: Node version complaint, Node flags in the first line.
+import { complaintAboutNode } from '../../support/process/node-version.ts'
+
+// All else is imported after this: a Node that is too old ends over an import it does not
+// know before any line of ours runs.
+const complaint = complaintAboutNode(process.versions.node)
+if (complaint === undefined) {
+  const [{ main }, { endProcessSoon }] = await Promise.all([import('./program.ts'), import('./process/end-process.ts')])
+  endProcessSoon(await main(process.argv.slice(2)))
+} else {
+  process.stderr.write(`${complaint}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,75 @@
+// Options of `check` parsed: `--only`, `--skip`, `--wait`, `--offline`; which checks they select.
+
+import { BrokenRule } from '../../../metadata/fields/broken-rule.ts'
+import { parseDuration } from '../../../metadata/fields/plain-values.ts'
+import { didYouMean } from '../../../support/text/nearest-name.ts'
+import { type CheckId, checkIds, idsNamed } from '../../check/report/check-ids.ts'
+import { wrongOption } from '../usage-error.ts'
+import { emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
+import { flag, parseOptions, text } from './parse-options.ts'
+
+export const defaultComponents = './components'
+
+export type CheckOptions = ReturnType<typeof readCheckOptions>
+
+const texts = { ...text, multiple: true } as const
+const known = {
+  components: texts,
+  component: text,
+  secrets: text,
+  ...emulatorOptions,
+  offline: flag,
+  only: texts,
+  skip: texts,
+  wait: text,
+  'round-trip': flag,
+  event: texts,
+  json: flag,
+} as const
+
+/** Reads the options of `check`. Throws a UsageError. */
+export function readCheckOptions(args: readonly string[]) {
+  const values = parseOptions(withEmulatorUrl(args), known)
+  const { component, secrets, offline = false, 'round-trip': roundTrip = false, event: events = [] } = values
+  if (offline && roundTrip) throw wrongOption('--round-trip publishes an event, which --offline rules out')
+  const only = idsOf('only', values.only)
+  const skip = idsOf('skip', values.skip)
+
+  /** A sample event alone selects the files and the filters. */
+  function isSelected(id: CheckId): boolean {
+    if (only.length > 0) return only.includes(id)
+    if (id.startsWith('files/')) return true
+    if (id === 'filters/event') return events.length > 0
+    return offline ? id === 'machine/port' : roundTrip || events.length === 0
+  }
+
+  return {
+    ...{ component, secrets, roundTrip, events, offline },
+    components: values.components ?? [defaultComponents],
+    emulator: readEmulatorOptions(values),
+    selected: new Set(checkIds.filter((id) => isSelected(id) && !skip.includes(id))),
+    waitMs: waitOf(values.wait),
+    json: values.json ?? false,
+  }
+}
+
+function idsOf(option: string, given: readonly string[] = []): readonly CheckId[] {
+  const words = given.flatMap((value) => value.split(',')).map((word) => word.trim())
+  return words.flatMap((word) => {
+    const ids = idsNamed(word)
+    if (ids.length > 0) return ids
+    const groups = checkIds.map((id) => id.split('/')[0] ?? id)
+    const hint = didYouMean(word, [...checkIds, ...groups]) ?? `there are ${checkIds.join(', ')}`
+    throw wrongOption(`--${option}: there is no check ${JSON.stringify(word)}; ${hint}`)
+  })
+}
+
+function waitOf(value: string | undefined): number {
+  if (value === undefined) return 0
+  try {
+    return parseDuration(value, { atLeast: '1s', atMost: '24h' })
+  } catch (error) {
+    if (!(error instanceof BrokenRule)) throw error
+    throw wrongOption(`--wait ${error.rule}, like 2m, not ${JSON.stringify(value)}`)
+  }
+}

@@ -1,0 +1,118 @@
+// `--emulator` and `--ca`: default URL, emulator's endpoints and certificate fetched, restart noticed.
+import http from 'node:http'
+import https from 'node:https'
+import { text as textOf } from 'node:stream/consumers'
+import type { Endpoints } from '../../../core/endpoints.ts'
+import { readRegularFileSync } from '../../../support/files/regular-file.ts'
+import { isLoopback } from '../../../support/net/loopback.ts'
+import { messageOf } from '../../../support/process/error-code.ts'
+import { isRecord } from '../../../support/text/is-record.ts'
+import { watchState } from '../../../support/time/watch-state.ts'
+import { UsageError, wrongOption } from '../usage-error.ts'
+import { helpLines, type OptionTexts, text } from './parse-options.ts'
+
+export const defaultEmulator = 'https://127.0.0.1:4430'
+
+/** Where an emulator tells its endpoints and its certificate authority, over http and over https. */
+const endpointsPath = '/page/endpoints'
+
+const limitMs = 5_000
+const followMs = 1_000
+
+/** The options that lead a command to an emulator. */
+export const emulatorOptions = { emulator: text, ca: text } as const
+
+export const emulatorHelp = (width: number): string =>
+  helpLines(width, {
+    '--emulator [URL]': `use a running "emulate" in place of Azure (default: ${defaultEmulator}, the URL of its "ready:" line)`,
+    '--ca FILE': "the emulator's certificate authority, where the emulator is not on this machine",
+  })
+
+export interface EmulatorAddress {
+  readonly url: string
+  readonly ca: string | undefined
+}
+
+/** @throws UsageError for `--ca` alone */
+export function readEmulatorOptions(values: OptionTexts<typeof emulatorOptions>): EmulatorAddress | undefined {
+  const { emulator: url, ca } = values
+  if (url !== undefined) return { url, ca }
+  if (ca === undefined) return undefined
+  throw wrongOption('--ca needs --emulator')
+}
+
+/** Gives `--emulator` without a value the value {@link defaultEmulator}: `parseArgs` has no optional values. */
+export function withEmulatorUrl(args: readonly string[]): readonly string[] {
+  return args.map((argument, at) => {
+    const next = args[at + 1]
+    return argument === '--emulator' && (next === undefined || !/^https?:/i.test(next))
+      ? `--emulator=${defaultEmulator}`
+      : argument
+  })
+}
+
+/**
+ * The endpoints of a running emulator. Its certificate authority comes from a file, or from the emulator itself. An emulator
+ * on another machine needs the file: its own answer can't be verified.
+ *
+ * @throws UsageError for an invalid URL, and an Error where no emulator answers
+ */
+export async function emulatorEndpoints({ url, ca: caFile }: EmulatorAddress): Promise<Required<Endpoints>> {
+  const asked = URL.parse(url)
+  if (!asked || !/^https?:$/.test(asked.protocol)) {
+    const example = `such as ${defaultEmulator}, not ${JSON.stringify(url)}`
+    throw wrongOption(`--emulator takes the URL of the emulator, ${example}`)
+  }
+  const { origin } = asked
+  if (caFile === undefined && !isLoopback(asked.hostname)) {
+    throw new UsageError(`--emulator ${origin} is not on this machine: give its certificate authority by --ca FILE`)
+  }
+  const given = caFile === undefined ? undefined : readAuthority(caFile)
+  if (given !== undefined && asked.protocol === 'https:') {
+    return { resourceManager: origin, authorityHost: origin, ca: given, topics: origin }
+  }
+  const answer = await ask(asked)
+  const { resourceManager, authorityHost, ca } = isRecord(answer) ? answer : {}
+  if (typeof resourceManager !== 'string' || typeof authorityHost !== 'string' || typeof ca !== 'string') {
+    throw new Error(`the server at ${origin} is not an emulator of eventgrid-binding`)
+  }
+  return { resourceManager, authorityHost, ca: given ?? ca, topics: resourceManager }
+}
+
+/**
+ * Calls back with the endpoints of an emulator that was started anew: it has made another certificate. Its first answer was
+ * trusted because it came from this machine, and so are these. Returns a function that stops. With `--ca` nothing is followed.
+ */
+export function followEmulator(
+  address: EmulatorAddress,
+  known: Endpoints,
+  changed: (endpoints: Endpoints) => Promise<void>,
+): () => Promise<void> {
+  if (address.ca !== undefined) return async () => {}
+  const read = (): Promise<Endpoints> => emulatorEndpoints(address)
+  return watchState({ read, known, changed, intervalMs: followMs })
+}
+
+function readAuthority(file: string): string {
+  try {
+    return readRegularFileSync(file)
+  } catch (error) {
+    throw new UsageError(`--ca: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+/** Asks without verifying the certificate: the answer holds the authority to trust, and comes from this machine. */
+async function ask(emulator: URL): Promise<unknown> {
+  const client = emulator.protocol === 'https:' ? https : http
+  const options = { agent: false, rejectUnauthorized: false, signal: AbortSignal.timeout(limitMs), timeout: limitMs }
+  try {
+    const answer = await new Promise<http.IncomingMessage>((resolve, reject) => {
+      client.get(new URL(endpointsPath, emulator), options, resolve).on('error', reject)
+    })
+    return JSON.parse((await textOf(answer)).slice(0, 65_536))
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    const remedy = 'start one by eventgrid-binding emulate, or name another by --emulator URL'
+    throw new Error(`no emulator answers at ${emulator.origin}: ${remedy}`, { cause: error })
+  }
+}

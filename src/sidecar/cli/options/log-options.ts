@@ -1,0 +1,28 @@
+// `--log-level` and `--log-format`: defaults, help lines, loggers to stderr.
+import { type Logger, withTrace } from '../../../core/logger.ts'
+import { createLogWriter, type LogOptions, logFormats, logLevels } from '../output/log-writer.ts'
+import { helpLines, type OptionTexts, readChoice, text } from './parse-options.ts'
+
+/** The options of every command that logs, for `parseOptions`. */
+export const logOptions = { 'log-level': text, 'log-format': text } as const
+
+export const logHelp = (width: number): string =>
+  helpLines(width, {
+    '--log-level LEVEL': `${logLevels.join(', ')} (default info)`,
+    '--log-format FORMAT': `${logFormats.join(' or ')}, on stderr (default text)`,
+  })
+
+/** Reads {@link logOptions}. Throws a UsageError. */
+export function readLogOptions(values: OptionTexts<typeof logOptions>): LogOptions {
+  return {
+    level: readChoice(logLevels, 'log-level', values['log-level'] ?? 'info'),
+    format: readChoice(logFormats, 'log-format', values['log-format'] ?? 'text'),
+  }
+}
+
+/** Makes loggers that write to stderr: for the lines of one component, or of the process where no name is given. */
+export function createLoggers(options: LogOptions): (component?: string) => Logger {
+  const write = (line: string) => void process.stderr.write(line)
+  return (component) =>
+    withTrace(createLogWriter({ ...options, write, ...(component !== undefined && { fields: { component } }) }))
+}

@@ -1,0 +1,33 @@
+// `--metrics-port` and `--metrics-address`: default 127.0.0.1, help lines.
+import {
+  type MetricsServer,
+  type MetricsServerOptions,
+  type Observed,
+  openMetricsServer,
+} from '../../shared/metrics-server.ts'
+import { listening } from '../process/listening.ts'
+import { wrongOption } from '../usage-error.ts'
+import { helpLines, type OptionTexts, readPort, text } from './parse-options.ts'
+
+/** The options of every command that serves metrics, for `parseOptions`. */
+export const metricsOptions = { 'metrics-port': text, 'metrics-address': text } as const
+
+export const metricsHelp = (width: number): string =>
+  helpLines(width, {
+    '--metrics-port N': 'serve /healthz, /readyz and /metrics over http (off by default; 0 takes a free port)',
+    '--metrics-address ADDR': 'where to serve them (default 127.0.0.1)',
+  })
+
+/** Reads {@link metricsOptions}; `undefined` where no port is given. Throws a UsageError. */
+export function readMetricsOptions(values: OptionTexts<typeof metricsOptions>): MetricsServerOptions | undefined {
+  const port = readPort('metrics-port', values['metrics-port'])
+  const host = values['metrics-address']
+  if (port !== undefined) return { host: host ?? '127.0.0.1', port }
+  if (host === undefined) return undefined
+  throw wrongOption('--metrics-address needs --metrics-port')
+}
+
+/** Serves health and metrics. Rejects with an Error that says what to do where that is not possible. */
+export function serveMetrics(observed: Observed, at: MetricsServerOptions): Promise<MetricsServer> {
+  return listening('metrics', at, () => openMetricsServer(observed, at))
+}

@@ -1,0 +1,59 @@
+// Command-line parsing: unknown option with "did you mean", empty values, help columns.
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+import { messageOf } from '../../../support/process/error-code.ts'
+import { nearestName } from '../../../support/text/nearest-name.ts'
+import { UsageError, wrongOption } from '../usage-error.ts'
+
+/**
+ * The options that were given to a command. Throws a UsageError where Node's `parseArgs` refuses them: its message, and
+ * for an unknown one the option that was probably meant; and where one has an empty value, as of a variable that is not set.
+ */
+export function parseOptions<const Known extends ParseArgsOptionsConfig>(args: readonly string[], known: Known) {
+  try {
+    const { values } = parseArgs({ args: [...args], options: known })
+    for (const [name, value] of Object.entries(values)) {
+      if ([value].flat().includes('')) throw new TypeError(`Option '--${name}' has an empty value`)
+    }
+    return values
+  } catch (error) {
+    const message = messageOf(error)
+    const [, unknown] = /^Unknown option '--([^']+)'/.exec(message) ?? []
+    const meant = unknown === undefined ? undefined : nearestName(unknown, Object.keys(known))
+    const complaint = meant === undefined ? message : `${message}; did you mean --${meant}?`
+    throw new UsageError(complaint, { showHelp: true, cause: error })
+  }
+}
+
+/** The kinds of options, for {@link parseOptions}. */
+export const text = { type: 'string' } as const
+export const flag = { type: 'boolean' } as const
+
+/** What {@link parseOptions} gives for options that take a text each. */
+export type OptionTexts<Known> = { readonly [Name in keyof Known]?: string | undefined }
+
+/** One of the words that an option takes. Throws a UsageError for any other text. */
+export function readChoice<const Choice extends string>(
+  choices: readonly Choice[],
+  option: string,
+  text: string,
+): Choice {
+  const found = choices.find((choice) => choice === text)
+  if (found !== undefined) return found
+  throw wrongOption(`--${option} takes ${choices.join(' or ')}, not ${JSON.stringify(text)}`)
+}
+
+/** The whole number of an option. Throws a UsageError for any other text, and outside the range. */
+export function readNumber(option: string, text: string, [from, to]: readonly [from: number, to: number]): number {
+  if (/^\d{1,6}$/.test(text) && Number(text) >= from && Number(text) <= to) return Number(text)
+  throw wrongOption(`--${option} takes a number from ${from} to ${to}, not ${JSON.stringify(text)}`)
+}
+
+/** The port of an option, where 0 takes a free one; `undefined` where it is not given. */
+export const readPort = (option: string, text: string | undefined) =>
+  text === undefined ? undefined : readNumber(option, text, [0, 65_535])
+
+/** The lines of options in a command's help. `width`: of the column with the options. */
+export const helpLines = (width: number, options: Readonly<Record<string, string>>): string =>
+  Object.entries(options)
+    .map(([option, about]) => `  ${option.padEnd(width)} ${about}`)
+    .join('\n')

@@ -1,0 +1,57 @@
+// Log line format, text or JSON; log levels; durations in words.
+import { type LogFields, loggerBy } from '../../../core/logger.ts'
+import { printable } from '../../../support/text/text.ts'
+
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const
+type LogLevel = (typeof logLevels)[number]
+
+/**
+ * `text` is for people: durations are in words. `json` is for programs: one object a line with `time`, `level` and
+ * `msg`, as in daprd's log, and the fields; durations are in milliseconds.
+ */
+export const logFormats = ['text', 'json'] as const
+
+export interface LogOptions {
+  readonly level: LogLevel
+  readonly format: (typeof logFormats)[number]
+}
+
+export interface LogWriterOptions extends LogOptions {
+  /** Takes whole lines. */
+  readonly write: (line: string) => void
+  readonly fields?: LogFields
+}
+
+/** A logger that writes a line for each message of its level or above. */
+export function createLogWriter({ level, format, write, fields: common }: LogWriterOptions) {
+  const lineOf = format === 'json' ? jsonLine : textLine
+  return loggerBy((lineLevel, message, fields) => {
+    if (logLevels.indexOf(lineLevel) < logLevels.indexOf(level)) return
+    write(lineOf(new Date(), lineLevel, message, { ...common, ...fields }))
+  })
+}
+
+function jsonLine(time: Date, level: LogLevel, msg: string, fields: LogFields): string {
+  return `${JSON.stringify({ ...fields, time: time.toISOString(), level, msg })}\n`
+}
+
+function textLine(time: Date, level: LogLevel, msg: string, fields: LogFields): string {
+  const shown = Object.entries(fields).flatMap(([name, value]) => {
+    if (value === undefined) return []
+    const isDuration = typeof value === 'number' && /.Ms$/.test(name)
+    return isDuration ? `${name.slice(0, -2)}=${quoted(durationWords(value))}` : `${name}=${quoted(String(value))}`
+  })
+  return `${[time.toISOString(), level.padEnd(5), indented(msg), ...shown].join(' ')}\n`
+}
+
+const quoted = (value: string) => (/^[\w@:./-]+$/.test(value) ? value : JSON.stringify(value))
+
+/** Further lines of a message are indented, so that each line without is a message. */
+const indented = (text: string) => text.split(/\r?\n/).map(printable).join('\n  ')
+
+/** A duration for people: `5 ms`, `60 s`, `10 min`, `3 h`. */
+export function durationWords(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  if (ms < 120_000) return `${Math.round(ms / 1_000)} s`
+  return ms < 7_200_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 3_600_000)} h`
+}

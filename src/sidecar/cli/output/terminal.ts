@@ -1,0 +1,66 @@
+// Terminal output: colours, `NO_COLOR`, `TERM=dumb`, live line, control characters left out.
+
+import { printable } from '../../../support/text/text.ts'
+import type { LinePart } from '../../check/report/report-lines.ts'
+
+export interface OutputStream {
+  readonly isTTY?: boolean
+  readonly columns?: number
+  write(text: string): unknown
+}
+
+/** Codes of ECMA-48 (SGR). */
+const colours = { good: '32', warning: '33', bad: '31', faint: '2', plain: '' } as const
+
+/** Lines, and on a terminal one more below them that is always up to date. */
+export interface Terminal {
+  /** Whether there is a live line: on a terminal that can clear a line. */
+  readonly live: boolean
+  line(text: string): void
+  /** A line of parts, in colours where the terminal has them. */
+  parts(parts: readonly LinePart[]): void
+  /** Replaces the live line; without one it has no effect. */
+  update(text: string): void
+  finish(): void
+}
+
+const startOver = '\r\x1b[K'
+
+/**
+ * Writes to a stream. What others sent, such as an error's text, can't move the cursor:
+ * control characters are left out.
+ *
+ * @param colour @default on a terminal, unless NO_COLOR is set or TERM is dumb
+ */
+export function createTerminal(out: OutputStream, colour = wantsColour(out)): Terminal {
+  const live = isSmart(out)
+  let shown = ''
+  const write = (line: string) => void out.write(shown === '' ? `${line}\n` : `${startOver}${line}\n${shown}`)
+  const painted = (text: string, tone: LinePart['tone']) =>
+    colour && colours[tone] !== '' && text !== '' ? `\x1b[${colours[tone]}m${text}\x1b[0m` : text
+  return {
+    live,
+    line: (text) => write(printable(text)),
+    parts: (parts) => write(parts.map(({ text, tone }) => painted(printable(text), tone)).join('')),
+    update(text) {
+      if (!live) return
+      // A line that wraps could not be taken back. Some terminals don't know their width, and say 0.
+      shown = printable(text).slice(0, Math.max((out.columns || 80) - 1, 1))
+      out.write(`${startOver}${shown}`)
+    },
+    finish() {
+      if (shown !== '') out.write(startOver)
+      shown = ''
+    },
+  }
+}
+
+/** https://no-color.org */
+function wantsColour(out: OutputStream): boolean {
+  return isSmart(out) && !process.env.NO_COLOR
+}
+
+/** A terminal that knows control codes. */
+function isSmart({ isTTY }: OutputStream): boolean {
+  return isTTY === true && process.env.TERM !== 'dumb'
+}

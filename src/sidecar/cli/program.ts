@@ -1,0 +1,114 @@
+// List of commands and what their files export, top help text, the version, exit codes 0, 1 and 2.
+import { packageVersion } from '../../core/package-version.ts'
+import { messageOf } from '../../support/process/error-code.ts'
+import { didYouMean } from '../../support/text/nearest-name.ts'
+import { printable } from '../../support/text/text.ts'
+import { createTerminal, type Terminal } from './output/terminal.ts'
+import { UsageError } from './usage-error.ts'
+
+/** What a file in `commands/` exports. It is loaded only when its command is used. */
+export interface Command {
+  readonly help: string
+  /** Runs it; resolves with the exit code. A UsageError makes that 2, any other error 1. */
+  run(args: readonly string[], terminal: Terminal): Promise<number>
+}
+
+interface Entry {
+  readonly about: string
+  load(): Promise<Command>
+}
+
+const commands: Readonly<Record<string, Entry>> = {
+  serve: {
+    about: 'the component for a Dapr sidecar, over gRPC on Unix domain sockets',
+    load: () => import('./commands/serve.ts'),
+  },
+  emulate: {
+    about: 'a local Event Grid, with Resource Manager and Entra',
+    load: () => import('./commands/emulate.ts'),
+  },
+  run: {
+    about: "components beside an application, with Dapr's HTTP API for bindings",
+    load: () => import('./commands/run.ts'),
+  },
+  check: {
+    about: 'what is wrong with components, endpoints and Azure, and what to do',
+    load: () => import('./commands/check.ts'),
+  },
+  init: {
+    about: 'writes a component, the emulator configuration and secrets to start from',
+    load: () => import('./commands/init.ts'),
+  },
+  schema: {
+    about: 'prints the JSON Schema of a component, of the emulator configuration or of a check report',
+    load: () => import('./commands/schema.ts'),
+  },
+}
+
+const help = `Usage: eventgrid-binding <command> [options]
+
+Commands:
+${Object.entries(commands)
+  .map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`)
+  .join('\n')}
+  ${'help'.padEnd(10)} this text, or that of a command
+
+Options:
+  -h, --help     the same
+  -v, --version  the version
+
+Exit codes: 0 a clean end, 1 a failure, 2 wrong usage or configuration, 130 or 143 a second signal.
+`
+
+export async function main(args: readonly string[]): Promise<number> {
+  endWithReader()
+  const [name, ...rest] = isHelp(args[0]) ? askedFor(args[1]) : args
+  if (name === undefined) return complain('a command is missing', { before: `${help}\n` })
+  if (name === '--help' || name === '-h') return print(help)
+  if (name === '--version' || name === '-v') return print(`${packageVersion()}\n`)
+  const entry = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (!entry) {
+    const hint = didYouMean(name, [...Object.keys(commands), 'help'])
+    return complain(`there is no command ${JSON.stringify(name)}${hint === undefined ? '' : `; ${hint}`}`)
+  }
+  const command = await entry.load()
+  if (rest.includes('--help') || rest.includes('-h')) return print(command.help)
+  try {
+    return await command.run(rest, createTerminal(process.stdout))
+  } catch (error) {
+    const lines = messageOf(error).split('\n').map(printable).join('\n')
+    const isWrongUse = error instanceof UsageError
+    const more = isWrongUse && error.showHelp ? `see: eventgrid-binding ${name} --help\n` : ''
+    process.stderr.write(`eventgrid-binding ${name}: ${lines}\n${more}`)
+    return isWrongUse ? 2 : 1
+  }
+}
+
+/** Ends a command as SIGTERM does when the reader of its output has gone, as behind `| head`. */
+function endWithReader(): void {
+  let isGone = false
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', () => {
+      if (!isGone) process.emit('SIGTERM', 'SIGTERM')
+      isGone = true
+    })
+  }
+}
+
+const isHelp = (word: string | undefined) => word === 'help' || word === '--help' || word === '-h'
+
+/** `help run` and `--help run` are other ways to write `run --help`. */
+const askedFor = (command: string | undefined): readonly string[] =>
+  command === undefined || command.startsWith('-') ? ['--help'] : [command, '--help']
+
+/** The complaint comes last, where it is read. */
+function complain(complaint: string, { before = '' } = {}): number {
+  const more = before === '' ? 'see: eventgrid-binding --help\n' : ''
+  process.stderr.write(`${before}eventgrid-binding: ${printable(complaint)}\n${more}`)
+  return 2
+}
+
+function print(text: string): number {
+  process.stdout.write(text)
+  return 0
+}

@@ -1,0 +1,48 @@
+// Answer of Dapr's metadata API: components, capabilities, runtime version, application connection.
+import type { Secret } from '../../../core/secret.ts'
+import type { AppChannelOptions } from '../app/app-channel.ts'
+import type { Host } from '../host.ts'
+import type { CallOutput } from './call-output.ts'
+
+interface AppAddress extends Pick<AppChannelOptions, 'address' | 'port' | 'maxConcurrency'> {
+  readonly protocol?: 'http' | 'grpc'
+}
+
+/** What both APIs need. */
+export interface ApiOptions {
+  readonly host: Pick<Host, 'components'>
+  readonly appId: string
+  /** Where the application listens; without it components only publish. */
+  readonly app: AppAddress | undefined
+  readonly version: string
+  /** What callers have added to the metadata. */
+  readonly extended: Map<string, string>
+  readonly callOutput: CallOutput
+  /** The address that the API listens on: a loopback name, an IP address, or `0.0.0.0` or `::` for all. */
+  readonly listeningOn: string
+  /** The `dapr-api-token` of every request, health checks aside. */
+  readonly token?: Secret | undefined
+  readonly onShutdown: () => void
+}
+
+/** The answer to a request for metadata, with the names of Dapr's HTTP API. */
+export function apiMetadata({ host, appId, app, version, extended }: ApiOptions) {
+  const runtimeVersion = `eventgrid-binding ${version}`
+  return {
+    ...(appId !== '' && { id: appId }),
+    runtimeVersion,
+    components: host.components().map(({ loaded: { component, metadata } }) => {
+      const { name, type, version } = component
+      const isInput = metadata.input || metadata.pull
+      const capabilities = [isInput && 'INPUT_BINDING', metadata.output && 'OUTPUT_BINDING'].filter(Boolean)
+      return { name, type, version, capabilities }
+    }),
+    extended: { ...Object.fromEntries(extended), daprRuntimeVersion: runtimeVersion },
+    appConnectionProperties: app ? connectionTo(app) : {},
+    actorRuntime: { runtimeStatus: 'DISABLED', hostReady: false },
+  }
+}
+
+function connectionTo({ address: channelAddress, port, maxConcurrency, protocol = 'http' }: AppAddress) {
+  return { port, protocol, channelAddress, maxConcurrency }
+}

@@ -1,0 +1,174 @@
+// Dapr's HTTP API of `run`: routes, error codes, 4 MiB body, browser requests refused.
+import { createServer } from 'node:http'
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import { z } from 'zod'
+import { readTraceContext } from '../../../core/telemetry/trace-context.ts'
+import { type ClosableServer, closable } from '../../../support/net/closable-server.ts'
+import { isForeignFetch, isOwnHost, isOwnOrigin } from '../../../support/net/request-origin.ts'
+import { readJson } from '../../../support/text/json-text.ts'
+import { isSameText } from '../../../support/text/same-text.ts'
+import { type ApiOptions, apiMetadata } from './api-metadata.ts'
+import { OutputCallError } from './call-output.ts'
+
+export interface BindingsApiOptions extends ApiOptions {
+  /** What is not ready yet. Empty: everything is ready. */
+  readonly notReady: () => readonly ('components' | 'app')[]
+}
+
+const requestTimeout = 30_000
+/** Longer than clients keep an idle connection. */
+const keepAliveTimeout = 72_000
+const bodyLimit = 4 * 1024 * 1024
+/** Node's clients accept 16 KiB of headers. The ids of a large batch would not fit. */
+const maxHeaderLength = 4_096
+const maxExtendedKeys = 100
+const maxExtendedLength = 65_536
+
+const malformedPath = 'the path is too long, or a % in it does not begin an escaped character'
+
+const invokeRequest = z.object({
+  operation: z.string().nullish(),
+  data: z.unknown().optional(),
+  metadata: z.record(z.string(), z.string()).nullish(),
+})
+
+/** Dapr's HTTP API as far as bindings need it: bindings, health, metadata and shutdown. Does not listen yet. */
+export function createBindingsApi(options: BindingsApiOptions): FastifyInstance {
+  const { callOutput, notReady, extended, token } = options
+  // One for each address of a name.
+  const servers: ClosableServer[] = []
+  const server = fastify({
+    bodyLimit,
+    exposeHeadRoutes: false,
+    serverFactory(handler) {
+      const one = createServer({ requestTimeout, keepAliveTimeout }, handler)
+      servers.push(closable(one))
+      return one
+    },
+    // A component's name, every character escaped.
+    routerOptions: { maxParamLength: 3_072 },
+    // The error handlers below do not see a path that the router can't parse.
+    frameworkErrors: ({ statusCode = 400 }, _request, reply) =>
+      void sendError(reply, statusCode, 'ERR_MALFORMED_REQUEST', malformedPath),
+  })
+  server.addHook('preClose', async () => {
+    for (const one of servers) one.endConnections()
+  })
+
+  // Like Dapr, ignores the content type: every body is JSON.
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+
+  server.addHook('onRequest', async (request, reply) => {
+    const refusal = refusalOf(request, options)
+    if (refusal !== undefined) return sendError(reply, 403, 'ERR_PERMISSION_DENIED', refusal)
+    const isHealth = request.url.startsWith('/v1.0/healthz')
+    if (token && !isHealth && !isSameText(String(request.headers['dapr-api-token'] ?? ''), token.reveal())) {
+      return reply.code(401).send('invalid api token')
+    }
+  })
+
+  server.route<{ Params: { name: string } }>({
+    method: ['POST', 'PUT'],
+    url: '/v1.0/bindings/:name',
+    async handler(request, reply) {
+      const { name } = request.params
+      const body = parseInvoke(request.body)
+      if ('fault' in body) return malformed(reply, body.fault)
+      const { operation, data, metadata } = body
+      // Dapr hands the caller's trace on to the component in the same way.
+      const given = { ...metadata, ...readTraceContext(request.headers) }
+      try {
+        const answer = await callOutput({ name, operation, data: data ?? null, metadata: given })
+        return sendJson(reply.headers(answerHeaders(answer.metadata)), '')
+      } catch (error) {
+        if (!(error instanceof OutputCallError)) throw error
+        return sendError(reply, 500, 'ERR_INVOKE_OUTPUT_BINDING', error.message)
+      }
+    },
+  })
+
+  server.get('/v1.0/healthz', (request, reply) => {
+    const waiting = notReady()
+    if (waiting.length > 0) {
+      return sendError(reply, 500, 'ERR_HEALTH_NOT_READY', `dapr is not ready: [${waiting.join(' ')}]`)
+    }
+    const asked = new URL(request.url, 'http://localhost').searchParams.get('appid')
+    if (asked !== null && asked !== options.appId) {
+      return sendError(reply, 500, 'ERR_HEALTH_APPID_NOT_MATCH', 'dapr app-id does not match')
+    }
+    return reply.code(204).send()
+  })
+  server.get('/v1.0/healthz/outbound', (_request, reply) =>
+    notReady().includes('components')
+      ? sendError(reply, 500, 'ERR_OUTBOUND_HEALTH_NOT_READY', 'dapr outbound is not ready')
+      : reply.code(204).send(),
+  )
+
+  server.get('/v1.0/metadata', (_request, reply) => sendJson(reply, JSON.stringify(apiMetadata(options))))
+  server.put<{ Params: { key: string } }>('/v1.0/metadata/:key', (request, reply) => {
+    const { key } = request.params
+    const value = String(request.body ?? '')
+    if (extended.size >= maxExtendedKeys && !extended.has(key)) return malformed(reply, `over ${maxExtendedKeys} keys`)
+    if (value.length > maxExtendedLength) return malformed(reply, `over ${maxExtendedLength} characters`)
+    extended.set(key, value)
+    return reply.code(204).send()
+  })
+  server.post('/v1.0/shutdown', (_request, reply) => {
+    // On close, so that a caller that disconnects early shuts down as well.
+    reply.raw.once('close', options.onShutdown)
+    return reply.code(204).send()
+  })
+
+  server.setNotFoundHandler((request, reply) => {
+    const asked = `${request.method} ${request.url.split('?', 1)[0]}`
+    const text = `this host has no ${asked}: it speaks Dapr's bindings, health and metadata API; for more run daprd`
+    return sendError(reply, 404, 'ERR_NOT_FOUND', text)
+  })
+  server.setErrorHandler((error: { statusCode?: number }, _request, reply) =>
+    error.statusCode === 413
+      ? malformed(reply, `the body is over ${bodyLimit} bytes`)
+      : sendError(reply, error.statusCode ?? 500, 'ERR_INTERNAL', 'the request could not be handled'),
+  )
+  return server
+}
+
+/** A page in a browser on this machine must not publish, read or shut down. Undefined: no page makes this request. */
+function refusalOf(request: FastifyRequest, { token, listeningOn }: BindingsApiOptions): string | undefined {
+  if (isForeignFetch(request) || (request.headers.origin !== undefined && !isOwnOrigin(request))) {
+    return 'requests of web pages are refused'
+  }
+  // No page knows the token, so with one the host may have any name.
+  if (token || isOwnHost(request, listeningOn)) return undefined
+  return 'the Host header does not name this machine: use localhost or an IP address, or set DAPR_API_TOKEN'
+}
+
+function sendError(reply: FastifyReply, status: number, errorCode: string, message: string): FastifyReply {
+  return sendJson(reply.code(status), JSON.stringify({ errorCode, message }))
+}
+
+/** As bytes, or a charset would be added to the type, which Dapr does not name. */
+const sendJson = (reply: FastifyReply, text: string) =>
+  reply.header('content-type', 'application/json').send(Buffer.from(text))
+
+const malformed = (reply: FastifyReply, why: string) =>
+  sendError(reply, 400, 'ERR_MALFORMED_REQUEST', `failed deserializing HTTP body: ${why}`)
+
+function parseInvoke(body: unknown): z.infer<typeof invokeRequest> | { readonly fault: string } {
+  const value = readJson(Buffer.isBuffer(body) ? new TextDecoder().decode(body) : '')
+  if (value === undefined) return { fault: 'it is not JSON' }
+  const parsed = invokeRequest.safeParse(value)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  return { fault: issue ? [issue.path.join('.'), issue.message].filter(Boolean).join(': ') : 'it has another form' }
+}
+
+/** As Dapr does: `metadata.` and the name. A value that is too long for a header is left out. */
+function answerHeaders(metadata: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const headers = Object.entries(metadata).flatMap(([name, value]) => {
+    // A header holds ASCII only. In JSON an escape means the same as its character; other values are ASCII already.
+    const ascii = value?.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    return ascii === undefined || ascii.length > maxHeaderLength ? [] : [[`metadata.${name}`, ascii] as const]
+  })
+  return Object.fromEntries(headers)
+}

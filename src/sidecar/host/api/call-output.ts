@@ -1,0 +1,61 @@
+// Dapr's error texts for output calls: unknown binding, missing or unsupported operation.
+import type { InvokeAnswer } from '../../../binding/binding.ts'
+import { BindingError } from '../../../core/errors.ts'
+import type { Logger } from '../../../core/logger.ts'
+import { createQuietLog } from '../../../core/quiet-log.ts'
+import { oneLine } from '../../../support/text/text.ts'
+import type { Host } from '../host.ts'
+
+export interface OutputCall {
+  readonly name: string
+  readonly operation: string | null | undefined
+  readonly data: unknown
+  readonly metadata: Readonly<Record<string, string>>
+}
+
+/** A call that failed; the message is the one that Dapr gives. */
+export class OutputCallError extends Error {
+  override readonly name = 'OutputCallError'
+}
+
+/**
+ * Runs an operation of an output binding.
+ *
+ * @throws OutputCallError for every failure
+ */
+export type CallOutput = (call: OutputCall) => Promise<InvokeAnswer>
+
+const maxName = 120
+const maxNames = 2_000
+
+/** Calls to the components of a host. Dapr's answer about an unknown name does not tell the known ones: the log does. */
+export function createCallOutput({ host, logger }: { readonly host: Host; readonly logger: Logger }): CallOutput {
+  const log = createQuietLog({ logger, now: () => performance.now() })
+
+  function logUnknown(name: string): void {
+    const names = host.components().map(({ loaded }) => loaded.component.name)
+    const called = oneLine(name, maxName)
+    log.warn('a call names an unknown component', { called, known: oneLine(names.join(', '), maxNames) }, called)
+  }
+
+  return async ({ name, operation, data, metadata }) => {
+    const refusal = (why: string, cause?: unknown) =>
+      new OutputCallError(`error invoking output binding ${name}: ${why}`, { cause })
+    if (!operation) throw refusal('operation field is missing from request')
+    const component = host.find(name)
+    if (!component) {
+      logUnknown(name)
+      throw refusal(`couldn't find output binding ${name}`)
+    }
+    const operations = component.operations()
+    if (!operations.includes(operation)) {
+      const supported = `supported operations:${operations.join(' ')}`
+      throw refusal(`binding ${name} does not support operation ${operation}. ${supported}`)
+    }
+    try {
+      return await component.invoke(operation, data, metadata)
+    } catch (error) {
+      throw refusal(error instanceof BindingError ? error.message : 'an unexpected error', error)
+    }
+  }
+}

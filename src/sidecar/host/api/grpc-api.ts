@@ -1,0 +1,110 @@
+// Dapr's gRPC API of `run`: InvokeBinding, GetMetadata, Shutdown; 4 MiB limit, token check.
+import {
+  type handleUnaryCall,
+  type MethodDefinition,
+  Server,
+  type ServerDuplexStream,
+  type ServerUnaryCall,
+  status,
+} from '@grpc/grpc-js'
+import { readTraceContext } from '../../../core/telemetry/trace-context.ts'
+import { isOwnHost } from '../../../support/net/request-origin.ts'
+import { isSameText } from '../../../support/text/same-text.ts'
+import { createPeers, serverOptions } from '../../shared/grpc-peers.ts'
+import { statusDetails } from '../../shared/grpc-services.ts'
+import { invokePayload } from '../../shared/invoke-payload.ts'
+import { type ApiOptions, apiMetadata } from './api-metadata.ts'
+import { OutputCallError } from './call-output.ts'
+import { type InvokeBindingRequest, loadRuntimeContract } from './runtime-contract.ts'
+import { unsupportedMethods } from './unsupported-methods.ts'
+
+const maxMessageBytes = 4 * 1024 * 1024
+
+const closeGraceMs = 1_000
+
+type ServerSurfaceCall = Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'getHost'>
+
+/** The service `Dapr` over gRPC: InvokeBinding, GetMetadata and Shutdown. Does not listen yet. */
+export function createGrpcApi(options: ApiOptions) {
+  const { callOutput, onShutdown } = options
+  const { Dapr } = loadRuntimeContract()
+  const server = new Server({ ...serverOptions, 'grpc.max_receive_message_length': maxMessageBytes })
+  const peers = createPeers(server, { onRefused() {} })
+
+  /** A handler for calls that may be made. */
+  function guarded<Request, Response>(
+    work: (call: ServerUnaryCall<Request, Response>) => Promise<Response> | Response,
+  ): handleUnaryCall<Request, Response> {
+    return async (call, callback) => {
+      const refused = refusalOf(call, options)
+      if (refused) return callback(refused)
+      try {
+        callback(null, await work(call))
+      } catch (error) {
+        const text = error instanceof OutputCallError ? error.message : 'an unexpected error'
+        callback({ code: status.INTERNAL, details: statusDetails(text) })
+      }
+    }
+  }
+
+  server.addService(
+    { ...Dapr, ...Object.fromEntries(unsupportedMethods.map((name) => [name, unsupported(name)])) },
+    {
+      ...Object.fromEntries(unsupportedMethods.map((name) => [name, refuse(name, options)])),
+      InvokeBinding: guarded(async ({ request, metadata }: ServerUnaryCall<InvokeBindingRequest, object>) => {
+        const { name, operation, data } = request
+        // Dapr hands the caller's trace on to the component in the same way.
+        const given = { ...request.metadata, ...readTraceContext(metadata.getMap()) }
+        const answer = await callOutput({ name, operation, data: invokePayload(data), metadata: given })
+        return { metadata: answer.metadata }
+      }),
+      GetMetadata: guarded(() => {
+        const { components: registeredComponents, extended: extendedMetadata, ...metadata } = apiMetadata(options)
+        return { ...metadata, registeredComponents, extendedMetadata }
+      }),
+      Shutdown: guarded(() => {
+        // The end of the process lets the answer out first.
+        setImmediate(onShutdown)
+        return {}
+      }),
+    },
+  )
+
+  return {
+    /** Resolves with the port. */
+    listen: (at: { readonly host: string; readonly port: number }) => peers.listen(at),
+    /** Ends it in bounded time, whatever its callers do. */
+    close: () => peers.close(closeGraceMs),
+  }
+}
+
+/** The same rules as for the HTTP API. Browsers can't speak this protocol; a proxy beside us could for them. */
+function refusalOf(call: ServerSurfaceCall, { token, listeningOn }: ApiOptions) {
+  if (token) {
+    const given = String(call.metadata.get('dapr-api-token')[0] ?? '')
+    return isSameText(given, token.reveal())
+      ? undefined
+      : { code: status.UNAUTHENTICATED, details: 'invalid api token' }
+  }
+  if (isOwnHost({ protocol: 'http', headers: { host: call.getHost() } }, listeningOn)) return undefined
+  const details = 'the authority does not name this machine: use localhost or an IP address, or set DAPR_API_TOKEN'
+  return { code: status.PERMISSION_DENIED, details }
+}
+
+/** A method of any kind: on the wire the others are special cases of two streams. */
+const unsupported = (name: string): MethodDefinition<Buffer, Buffer> => ({
+  path: `/dapr.proto.runtime.v1.Dapr/${name}`,
+  requestStream: true,
+  responseStream: true,
+  requestSerialize: (bytes) => bytes,
+  requestDeserialize: (bytes) => bytes,
+  responseSerialize: (bytes) => bytes,
+  responseDeserialize: (bytes) => bytes,
+})
+
+function refuse(name: string, options: ApiOptions) {
+  return (call: ServerDuplexStream<Buffer, Buffer>): void => {
+    const details = `this host has no ${name}: it has Dapr's bindings and metadata API; for more run daprd`
+    call.emit('error', refusalOf(call, options) ?? { code: status.UNIMPLEMENTED, details })
+  }
+}

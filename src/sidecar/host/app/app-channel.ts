@@ -1,0 +1,140 @@
+// Events posted to the application over HTTP; OPTIONS probe, time-outs, `dapr-api-token`, one retry.
+import { once } from 'node:events'
+import { Agent, type OutgoingHttpHeaders, request } from 'node:http'
+import { connect } from 'node:net'
+import { posix } from 'node:path'
+import type { ReceivedEvent } from '../../../core/event.ts'
+import type { Secret } from '../../../core/secret.ts'
+import { codeOf } from '../../../support/process/error-code.ts'
+import { sendRequest } from './send-request.ts'
+
+export interface AppChannelOptions {
+  readonly address: string
+  readonly port: number
+  /** Requests to the application at once; the others wait. */
+  readonly maxConcurrency: number
+  /** Sent along as `dapr-api-token`, so that the application can tell who calls. */
+  readonly token?: Secret | undefined
+  /** Called when an event could not be posted because nothing listens there any more. */
+  readonly onGone?: () => void
+}
+
+/** What is posted of an event, and what ends it. */
+export type PostedEvent = Pick<ReceivedEvent, 'data' | 'metadata' | 'signal'>
+
+/** Calls to the application over HTTP, on persistent connections. */
+export interface AppChannel {
+  /** The address of a component's events in the application, for `probe` and `deliver`. */
+  addressOf(component: { readonly name: string; readonly route: string | undefined }): string
+  /** Says why the application takes no events at an address, by the status of `probe`, and what to do. */
+  refusal(address: string, status: number): string
+  /**
+   * Asks with OPTIONS whether the application takes events at a route: 2xx and 405 mean yes, as for Dapr. `status` is that
+   * of the answer; `undefined` where the application can't be reached.
+   */
+  probe(route: string): Promise<{ readonly subscribed: boolean; readonly status: number | undefined }>
+  /** Posts an event to a route. Rejects unless the answer is 2xx, and when `event.signal` aborts. */
+  deliver(route: string, event: PostedEvent): Promise<void>
+  reachable(): Promise<boolean>
+  /** Does GET of a path answer 2xx within half a second? */
+  healthy(path: string): Promise<boolean>
+  close(): void
+}
+
+export const probeTimeoutMs = 3_000
+export const healthTimeoutMs = 500
+
+/** Opens nothing yet: connections come with the first call. */
+export function createAppChannel(options: AppChannelOptions): AppChannel {
+  const { address: host, port, token } = options
+  const agent = new Agent({ keepAlive: true, maxSockets: options.maxConcurrency, scheduling: 'lifo' })
+  /** Probes do not wait behind events: a busy application is not unhealthy. */
+  const probeAgent = new Agent()
+  const authorization = token && { 'dapr-api-token': token.reveal() }
+
+  interface Call {
+    readonly method: 'GET' | 'OPTIONS' | 'POST'
+    readonly path: string
+    readonly headers?: OutgoingHttpHeaders
+    readonly body?: Buffer
+    readonly signal: AbortSignal
+  }
+
+  async function send(call: Call, isRetry = false): Promise<number> {
+    const { method, path, headers, body, signal } = call
+    const by = method === 'POST' ? agent : probeAgent
+    signal.throwIfAborted()
+    const out = request({ agent: by, host, port, method, path, headers: { ...headers, ...authorization } })
+    const outcome = await sendRequest(out, body, signal)
+    if ('status' in outcome) return outcome.status
+    const { error, isAnswered } = outcome
+    // The application closed the persistent connection just before: it has not seen the request.
+    const wasClosed = out.reusedSocket && !isAnswered && ['ECONNRESET', 'EPIPE'].includes(codeOf(error) ?? '')
+    if (wasClosed && !isRetry && !signal.aborted) return send(call, true)
+    throw error
+  }
+
+  return {
+    addressOf: ({ name, route }) => (route?.startsWith('/') ? route : `/${route || name}`),
+    refusal: (address, status) =>
+      `the application answers OPTIONS ${address} with ${status}, so it takes no events there: ` +
+      'answer 2xx or 405, or write direction: input into the component',
+    async probe(route) {
+      try {
+        const signal = AbortSignal.timeout(probeTimeoutMs)
+        const status = await send({ method: 'OPTIONS', path: pathOf(route), headers: json, signal })
+        return { subscribed: isSuccess(status) || status === 405, status }
+      } catch {
+        return { subscribed: false, status: undefined }
+      }
+    },
+    async deliver(route, { data: body, metadata, signal }) {
+      const headers = { ...metadata, ...json, 'content-length': body.length }
+      let status: number
+      try {
+        status = await send({ method: 'POST', path: pathOf(route), headers, body, signal })
+      } catch (error) {
+        if (signal.aborted) throw new Error('the application did not answer in time')
+        if (unreachableCodes.has(codeOf(error) ?? '')) options.onGone?.()
+        throw new Error(`the application could not be reached (${codeOf(error) ?? 'connection lost'})`)
+      }
+      if (!isSuccess(status)) throw new Error(`the application answered ${status}`)
+    },
+    reachable: () => isReachable(host, port),
+    async healthy(path) {
+      try {
+        const signal = AbortSignal.timeout(healthTimeoutMs)
+        return isSuccess(await send({ method: 'GET', path: pathOf(path), signal }))
+      } catch {
+        return false
+      }
+    },
+    close() {
+      agent.destroy()
+      probeAgent.destroy()
+    },
+  }
+}
+
+/** Does anybody accept a connection at that port within half a second? */
+export async function isReachable(host: string, port: number): Promise<boolean> {
+  const socket = connect({ host, port })
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(healthTimeoutMs) })
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}
+
+/** Dapr sends every event as this, whatever its own content type. */
+const json = { 'content-type': 'application/json' } as const
+
+/** Error codes of a connection to a port where nothing listens, or to a host that does not exist. */
+const unreachableCodes: ReadonlySet<string> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENOTFOUND'])
+
+const isSuccess = (status: number) => status >= 200 && status < 300
+
+const pathOf = (route: string) => encodeURI(posix.normalize(`/${route}`).toWellFormed())

@@ -1,0 +1,57 @@
+// Is the application up: a poll of its port every 100 ms, or its health.
+import type { AppChannel } from './app-channel.ts'
+
+/** How the application's health is checked, as by Dapr's flags of the same names. */
+export interface AppHealthCheck {
+  readonly path: string
+  /** Milliseconds between two probes. */
+  readonly intervalMs: number
+  /** Probes that fail in a row before the application counts as unhealthy. */
+  readonly threshold: number
+}
+
+export interface AppWatchOptions {
+  readonly channel: Pick<AppChannel, 'reachable' | 'healthy'>
+  /** Without it the application is up once its port accepts connections, until `gone` is called. */
+  readonly health?: AppHealthCheck | undefined
+  /** Called when the application has come up or gone down. It begins as down. */
+  readonly changed: (up: boolean) => void
+  /** Called when the first check does not find it. */
+  readonly missing: () => void
+}
+
+const pollMs = 100
+
+export function watchApp({ channel, health, changed, missing }: AppWatchOptions) {
+  let stopped = false
+  let timer: NodeJS.Timeout | undefined
+  let up = false
+  let failures = 0
+
+  async function check(): Promise<void> {
+    const isUp = health ? await channel.healthy(health.path) : await channel.reachable()
+    if (stopped) return
+    failures = isUp ? 0 : failures + 1
+    const before = up
+    up = isUp || (up && health !== undefined && failures < health.threshold)
+    if (up !== before) changed(up)
+    if (up && !health) return
+    timer = setTimeout(check, health?.intervalMs ?? pollMs)
+  }
+  check().then(() => {
+    if (!up && !stopped) missing()
+  })
+  return {
+    /** Reports that nothing listens on the application's port: it is down until it listens again. Ignored with health checks. */
+    gone() {
+      if (stopped || !up || health) return
+      up = false
+      changed(false)
+      timer = setTimeout(check, pollMs)
+    },
+    stop() {
+      stopped = true
+      clearTimeout(timer)
+    },
+  }
+}

@@ -1,0 +1,106 @@
+// Events sent to the application over gRPC (`AppCallback`): ListInputBindings, reconnect delay, health check.
+import { isIPv6 } from 'node:net'
+import { Client, credentials, Metadata, status } from '@grpc/grpc-js'
+import type { MethodDefinition } from '@grpc/proto-loader'
+import { readTraceContext } from '../../../core/telemetry/trace-context.ts'
+import { createSlots } from '../../../support/work/slots.ts'
+import { loadRuntimeContract } from '../api/runtime-contract.ts'
+import { type AppChannel, type AppChannelOptions, healthTimeoutMs, isReachable, probeTimeoutMs } from './app-channel.ts'
+
+/** The application is asked again and again, so it must be found soon after it starts. */
+const maxReconnectDelayMs = 1_000
+
+/** Statuses that grpc-js gives where the application has not answered. */
+const unanswered: ReadonlySet<unknown> = new Set([status.UNAVAILABLE, status.CANCELLED, status.DEADLINE_EXCEEDED])
+
+/** Calls to an application over gRPC: the service `AppCallback` of Dapr. Opens no connection before the first call. */
+export function createGrpcAppChannel(options: AppChannelOptions): AppChannel {
+  const { address, port, token, maxConcurrency, onGone = () => {} } = options
+  const { AppCallback, AppCallbackHealthCheck } = loadRuntimeContract()
+  const host = isIPv6(address) ? `[${address}]` : address
+  const client = new Client(`${host}:${port}`, credentials.createInsecure(), {
+    // The application is beside us, whatever proxy the environment names.
+    'grpc.enable_http_proxy': 0,
+    'grpc.initial_reconnect_backoff_ms': 100,
+    'grpc.max_reconnect_backoff_ms': maxReconnectDelayMs,
+    'grpc.use_local_subchannel_pool': 1,
+  })
+  const slots = createSlots(maxConcurrency)
+
+  function call(
+    method: MethodDefinition<object, object> | undefined,
+    request: object,
+    signal: AbortSignal,
+    sent: Readonly<Record<string, string>> = {},
+  ): Promise<object> {
+    if (!method) throw new TypeError('proto/runtime.proto lacks a method')
+    const { path, requestSerialize, responseDeserialize } = method
+    const metadata = new Metadata()
+    if (token) metadata.set('dapr-api-token', token.reveal())
+    for (const [key, value] of Object.entries(sent)) metadata.set(key, value)
+    return new Promise((resolve, reject) => {
+      signal.throwIfAborted()
+      const running = client.makeUnaryRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        request,
+        metadata,
+        (error, answer) => {
+          signal.removeEventListener('abort', cancel)
+          if (error) reject(error)
+          else resolve(answer ?? {})
+        },
+      )
+      const cancel = () => running.cancel()
+      signal.addEventListener('abort', cancel, { once: true })
+    })
+  }
+
+  return {
+    addressOf: ({ name }) => name,
+    refusal: (name, code) =>
+      `the application does not name ${name} in its answer to ListInputBindings (${status[code]}), so it takes no events of it. ` +
+      'Name it there, or write direction: input into the component',
+    async probe(name) {
+      try {
+        const answer = await call(AppCallback.ListInputBindings, {}, AbortSignal.timeout(probeTimeoutMs))
+        const bindings: unknown = 'bindings' in answer && answer.bindings
+        return { subscribed: Array.isArray(bindings) && bindings.includes(name), status: status.OK }
+      } catch (error) {
+        const code = statusOf(error)
+        return { subscribed: false, status: unanswered.has(code) ? undefined : code }
+      }
+    },
+    async deliver(name, { data, metadata, signal }) {
+      const request = { name, data, metadata }
+      // As headers of the call too, where instrumentations of gRPC look for it.
+      const trace = readTraceContext(metadata)
+      try {
+        await slots.run(() => call(AppCallback.OnBindingEvent, request, signal, { ...trace }), signal)
+      } catch (error) {
+        if (signal.aborted) throw new Error('the application did not answer in time')
+        const code = statusOf(error)
+        if (code === status.UNAVAILABLE && !(await isReachable(address, port))) {
+          onGone()
+          throw new Error('the application could not be reached')
+        }
+        throw new Error(`the application answered ${status[code]}`)
+      }
+    },
+    reachable: () => isReachable(address, port),
+    async healthy() {
+      try {
+        await call(AppCallbackHealthCheck.HealthCheck, {}, AbortSignal.timeout(healthTimeoutMs))
+        return true
+      } catch {
+        return false
+      }
+    },
+    close: () => client.close(),
+  }
+}
+
+function statusOf(error: unknown): status {
+  return error instanceof Error && 'code' in error && typeof error.code === 'number' ? error.code : status.UNKNOWN
+}

@@ -1,0 +1,158 @@
+// Components of `run` opened, replaced and closed on change; fallback to the previous version.
+import type { Endpoints } from '../../core/endpoints.ts'
+import { BindingError } from '../../core/errors.ts'
+import type { Logger } from '../../core/logger.ts'
+import { Secret } from '../../core/secret.ts'
+import type { Loaded, LoadedComponent } from '../../metadata/folder/load-components.ts'
+import { oneLine } from '../../support/text/text.ts'
+import { type OpenOptions, openComponent, type RunningComponent, untakenEvents } from './running-component.ts'
+
+export interface HostOptions extends Omit<OpenOptions, 'logger'> {
+  readonly loggerOf: (component: string) => Logger
+}
+
+export type Host = ReturnType<typeof createHost>
+
+export function createHost({ channel, loggerOf, metrics, endpoints: first }: HostOptions) {
+  let endpoints = first
+  const running = new Map<string, RunningComponent>()
+  let appUp = false
+  let closing = false
+  let changing = Promise.resolve()
+
+  async function open(loaded: LoadedComponent): Promise<void> {
+    const { name, type, version } = loaded.component
+    const logger = loggerOf(name)
+    const component = await openComponent(loaded, { channel, logger, metrics, endpoints })
+    running.set(name, component)
+    const { input: push, pull, output } = loaded.metadata
+    const input = push ?? pull
+    logger.info(`${type} ${version}: ${[input && 'input', output && 'output'].filter(Boolean).join(' and ')}`)
+    if (input && !channel) logger.warn(`there is no --app-port: ${untakenEvents(loaded)}`)
+    component.appIsUp(appUp)
+  }
+
+  /** Names the component that already listens on the port, whatever the order of the files. */
+  function neighbour({ metadata: { input } }: LoadedComponent, error: unknown): string {
+    if (!(error instanceof BindingError) || error.code !== 'PORT_UNAVAILABLE') return ''
+    const other = [...running.values()].find(
+      ({ loaded }) => loaded.metadata.input?.handshakePort === input?.handshakePort,
+    )
+    return other ? `; component ${JSON.stringify(other.loaded.component.name)} has its handshakePort already` : ''
+  }
+
+  /** Drains all inputs before any output is closed: an application may publish while it handles an event. */
+  async function drain(components: readonly RunningComponent[]): Promise<void> {
+    await Promise.all(components.map((component) => component.drain()))
+  }
+
+  async function closeDrained(components: readonly RunningComponent[]): Promise<void> {
+    for (const { loaded } of components) running.delete(loaded.component.name)
+    await Promise.all(components.map((component) => component.close()))
+  }
+
+  async function openOrGoBack(loaded: LoadedComponent, before: LoadedComponent | undefined): Promise<void> {
+    const { name } = loaded.component
+    try {
+      await open(loaded)
+    } catch (error) {
+      loggerOf(name).error(`${messageOf(error)}${neighbour(loaded, error)}`)
+      if (!before) return loggerOf(name).warn('it is left out until its file changes')
+      loggerOf(name).warn('the previous version runs again, until its file changes')
+      await openOrGoBack(before, undefined)
+    }
+  }
+
+  const loadedNow = () => new Map([...running].map(([name, { loaded }]) => [name, loaded]))
+
+  async function changeTo(components: Loaded['components']): Promise<void> {
+    const stale = [...running.values()].filter(
+      ({ loaded: { component, fingerprint } }) => components.get(component.name)?.fingerprint !== fingerprint,
+    )
+    for (const { loaded } of stale) {
+      const after = components.get(loaded.component.name)
+      if (after) loggerOf(loaded.component.name).info(whyAnew(loaded, after))
+    }
+    await replace(stale, components)
+  }
+
+  async function replace(stale: readonly RunningComponent[], components: Loaded['components']): Promise<void> {
+    const before = loadedNow()
+    await drain(stale)
+    if (closing) return
+    // All are closed before any is opened, so that one can take over the port of another.
+    await closeDrained(stale)
+    for (const { loaded } of stale) {
+      const { name } = loaded.component
+      if (components.has(name)) continue
+      loggerOf(name).info('removed')
+      metrics.forget(name)
+    }
+    for (const [name, loaded] of components) {
+      if (closing) return
+      if (!running.has(name)) await openOrGoBack(loaded, before.get(name))
+    }
+  }
+
+  return {
+    /** By name, in the order of their names. */
+    components: () => [...running.values()].sort((a, b) => compare(a.loaded.component.name, b.loaded.component.name)),
+    find: (name: string) => running.get(name),
+    async start(loaded: Loaded) {
+      for (const one of loaded.components.values()) {
+        try {
+          await open(one)
+        } catch (error) {
+          loggerOf(one.component.name).error(`could not be started${neighbour(one, error)}`)
+          throw error
+        }
+      }
+    },
+    /**
+     * Opens, closes and replaces components until the loaded ones run. Where one can't be opened, that is logged and its
+     * previous version is opened again. One change at a time.
+     */
+    change({ components }: Loaded) {
+      changing = changing.then(() => changeTo(components))
+      return changing
+    },
+    /** Starts all components anew, at other endpoints. */
+    moveTo(next: Endpoints) {
+      changing = changing.then(() => {
+        endpoints = next
+        return replace([...running.values()], loadedNow())
+      })
+      return changing
+    },
+    appIsUp(up: boolean) {
+      appUp = up
+      for (const component of running.values()) component.appIsUp(up)
+    },
+    /** Drains all components at once, and ends a change under way. */
+    async close() {
+      closing = true
+      await drain([...running.values()])
+      // A change under way opens at most one more component.
+      await Promise.allSettled([changing])
+      const all = [...running.values()]
+      await drain(all)
+      await closeDrained(all)
+    },
+  }
+}
+
+/** Names the fields whose values differ. Their values may be secrets, and stay unsaid. */
+function whyAnew({ component: before }: LoadedComponent, { component: after }: LoadedComponent): string {
+  const names = new Set([...Object.keys(before.properties), ...Object.keys(after.properties)])
+  const fields = [...names].filter((name) => plain(before.properties[name]) !== plain(after.properties[name])).sort()
+  const what = fields.length > 0 ? oneLine(fields.join(', '), maxNamed) : 'its type or version'
+  return `${what} changed: it starts anew`
+}
+
+const plain = (value: unknown) => JSON.stringify(value instanceof Secret ? value.reveal() : value)
+
+/** Longest list of changed fields in the log, in characters. */
+const maxNamed = 300
+
+const compare = (a: string, b: string) => (a < b ? -1 : 1)
+const messageOf = (error: unknown) => (error instanceof BindingError ? error.message : 'an unexpected error')

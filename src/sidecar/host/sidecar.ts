@@ -1,0 +1,155 @@
+// `run` put together: APIs, components, readiness; log texts about application up or gone.
+import { isIPv6 } from 'node:net'
+import type { Endpoints } from '../../core/endpoints.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { Secret } from '../../core/secret.ts'
+import type { Loaded } from '../../metadata/folder/load-components.ts'
+import { messageOf } from '../../support/process/error-code.ts'
+import { watchState } from '../../support/time/watch-state.ts'
+import { createMetrics } from '../shared/metrics.ts'
+import type { ApiOptions } from './api/api-metadata.ts'
+import { createBindingsApi } from './api/bindings-api.ts'
+import { createCallOutput } from './api/call-output.ts'
+import { createAppChannel } from './app/app-channel.ts'
+import { type AppHealthCheck, watchApp } from './app/app-watch.ts'
+import { createHost } from './host.ts'
+
+/** `Sources`: what components are loaded from, as it was read. */
+export interface SidecarOptions<Sources> extends Pick<ApiOptions, 'appId' | 'app' | 'version' | 'onShutdown'> {
+  readonly appToken: Secret | undefined
+  readonly health: AppHealthCheck | undefined
+  readonly http: { readonly host: string; readonly port: number }
+  /** Where Dapr's gRPC API listens; `undefined`: it is off. */
+  readonly grpc: { readonly host: string; readonly port: number } | undefined
+  readonly apiToken: Secret | undefined
+  readonly endpoints: Endpoints | undefined
+  readonly loggerOf: (component?: string) => Logger
+  readonly components: {
+    read(): Promise<Sources>
+    readonly known: Sources
+    /** Loads the components; a broken file keeps what it held before. */
+    load(sources: Sources, before: Loaded): Loaded
+  }
+}
+
+export type Sidecar = Awaited<ReturnType<typeof createSidecar>>
+
+/** Starts nothing yet. Loads gRPC only where an option asks for it. */
+export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
+  const { app, health, http, grpc, components, loggerOf } = options
+  const logger = loggerOf()
+  const metrics = createMetrics()
+  let watch: ReturnType<typeof watchApp> | undefined
+  const openChannel =
+    app?.protocol === 'grpc' ? (await import('./app/grpc-app-channel.ts')).createGrpcAppChannel : createAppChannel
+  const channel = app && openChannel({ ...app, token: options.appToken, onGone: () => watch?.gone() })
+  const host = createHost({ channel, loggerOf, metrics, endpoints: options.endpoints })
+  metrics.watch(() => host.components().map((component) => component.figures()))
+  const waiting = new Set<'components' | 'app'>(channel ? ['components', 'app'] : ['components'])
+  let isDraining = false
+  const both = {
+    ...options,
+    host,
+    callOutput: createCallOutput({ host, logger }),
+    listeningOn: http.host,
+    token: options.apiToken,
+    extended: new Map<string, string>(),
+  }
+  const api = createBindingsApi({ ...both, notReady: () => [...waiting] })
+  const grpcApi = grpc && (await import('./api/grpc-api.ts')).createGrpcApi(both)
+  const undo: (() => unknown)[] = [
+    () => channel?.close(),
+    () => Promise.all([api.close(), grpcApi?.close()]),
+    () => host.close(),
+  ]
+  const application = createAppReport({ app, health }, logger)
+
+  function appChanged(up: boolean): void {
+    if (up) waiting.delete('app')
+    // As with daprd, an application that goes away takes readiness away only where its health is checked.
+    else if (health) waiting.add('app')
+    application.changed(up)
+    host.appIsUp(up)
+  }
+
+  return {
+    observed: {
+      metrics,
+      get draining() {
+        return isDraining
+      },
+      get ready() {
+        return waiting.size === 0 && host.components().every((component) => component.health().input?.ready !== false)
+      },
+      health: () => Object.fromEntries(host.components().map((one) => [one.loaded.component.name, one.health()])),
+    },
+    moveTo: host.moveTo,
+    /** Serves the API; resolves with its base URL. Rejects as `listen` does. */
+    listen: () => api.listen({ host: http.host, port: http.port }),
+    /** Serves the gRPC API where it is on; resolves with its port. Rejects as `listen` does. */
+    listenGrpc: async () => grpc && grpcApi?.listen(grpc),
+    /** Starts the components, and follows their sources and the application. Rejects where a component can't be started. */
+    async start(loaded: Loaded) {
+      await host.start(loaded)
+      waiting.delete('components')
+      const changed = followSources({ logger, load: components.load, change: host.change }, loaded)
+      const stopWatching = watchState({ ...components, changed })
+      // Not awaited: while a change drains one component, the others would accept events. The host's end awaits it.
+      undo.push(() => void stopWatching())
+      if (!channel) return
+      watch = watchApp({ channel, health, changed: appChanged, missing: application.missing })
+      undo.push(watch.stop)
+    },
+    /** Accepts no more events, and waits for those that the application handles. Has no effect the second time. */
+    async close() {
+      isDraining = true
+      waiting.add('components')
+      for (const stop of undo.splice(0).toReversed()) await stop()
+    },
+  }
+}
+
+/** Logs what becomes of the application. */
+function createAppReport({ app, health }: Pick<SidecarOptions<unknown>, 'app' | 'health'>, logger: Logger) {
+  const place = app && `${addressText(app.address)}:${app.port} (--app-address, --app-port)`
+  let wasUp = false
+  return {
+    changed(up: boolean): void {
+      if (up) logger.info(`the application is ${wasUp ? 'back' : 'up'} on port ${app?.port}`)
+      else if (health) logger.warn(`the application is unhealthy at ${health.path}; ${meanwhile}`)
+      else logger.warn(`the application is gone: nothing listens on ${place}; ${meanwhile}`)
+      wasUp = true
+    },
+    missing(): void {
+      const problem = health ? `is not healthy at ${health.path} yet` : `is not there yet: nothing listens on ${place}`
+      logger.warn(`the application ${problem}; ${meanwhile}`)
+    },
+  }
+}
+
+const meanwhile = 'until the application is ready, it gets no events, and Event Grid keeps them'
+
+const addressText = (address: string) => (isIPv6(address) ? `[${address}]` : address)
+
+interface FollowOptions<Sources> extends Pick<SidecarOptions<Sources>['components'], 'load'> {
+  readonly logger: Logger
+  readonly change: (loaded: Loaded) => Promise<void>
+}
+
+/** Loads sources that have changed, logs what is wrong with them, and has the components changed. */
+function followSources<Sources>({ logger, load, change }: FollowOptions<Sources>, first: Loaded) {
+  let loaded = first
+  return async (sources: Sources): Promise<void> => {
+    try {
+      const after = load(sources, loaded)
+      for (const note of after.notes) if (!loaded.notes.includes(note)) logger.warn(note)
+      for (const fault of after.faults) logger.error(fault)
+      if (after.faults.length > 0) logger.warn('the previous version of these files stays active')
+      else if (loaded.faults.length > 0) logger.info('every component file is valid again')
+      loaded = after
+      await change(after)
+    } catch (error) {
+      logger.error(`the components could not be read again: ${messageOf(error)}`)
+    }
+  }
+}

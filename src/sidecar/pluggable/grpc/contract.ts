@@ -1,0 +1,42 @@
+// GRPC message types and services of Dapr's pluggable bindings, loaded from `bindings.proto`.
+import { fileURLToPath } from 'node:url'
+import { loadDefinitions, serviceOf } from '../../shared/grpc-services.ts'
+
+export type Texts = Readonly<Record<string, string>>
+
+export interface InitRequest {
+  readonly metadata: { readonly properties: Texts } | null
+}
+
+/** An event for the application. */
+export interface EventMessage {
+  readonly data: Buffer
+  readonly metadata: Texts
+  readonly contentType: string
+  readonly messageId: string
+}
+
+/** The acknowledgement of an event. With an error the application has not handled it. */
+export interface AckMessage {
+  readonly messageId: string
+  readonly responseError: { readonly message: string } | null
+}
+
+export interface InvokeRequest {
+  readonly data: Buffer
+  readonly metadata: Texts
+  readonly operation: string
+}
+
+export interface InvokeResponse {
+  readonly data: Buffer
+  readonly metadata: Texts
+  readonly contentType: string
+}
+
+/** The services of a pluggable binding, read from `proto/bindings.proto`; takes a few milliseconds. */
+export function loadContract() {
+  const all = loadDefinitions(fileURLToPath(new URL('./proto/bindings.proto', import.meta.url)))
+  const service = (name: string) => serviceOf(all, `dapr.proto.components.v1.${name}`)
+  return { all, input: service('InputBinding'), output: service('OutputBinding') }
+}

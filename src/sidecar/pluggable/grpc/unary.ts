@@ -1,0 +1,51 @@
+// Wrapper of single gRPC calls: duration, failure log, component name from `x-component-instance`.
+import { type handleUnaryCall, type Metadata, type ServerUnaryCall, status } from '@grpc/grpc-js'
+import { BindingError } from '../../../core/errors.ts'
+import type { Logger } from '../../../core/logger.ts'
+import { failureOf } from './status.ts'
+
+interface CallEnd {
+  readonly code: string
+  readonly durationMs: number
+  readonly error?: unknown
+}
+
+/**
+ * A handler of unary calls from a function that resolves or throws.
+ *
+ * @param onEnd called at the end of each call
+ */
+export function unary<Request, Response>(
+  logger: Logger,
+  work: (call: ServerUnaryCall<Request, Response>) => Promise<Response>,
+  onEnd: (call: ServerUnaryCall<Request, Response>, end: CallEnd) => void = () => {},
+): handleUnaryCall<Request, Response> {
+  return (call, callback) => {
+    const since = performance.now()
+    work(call).then(
+      (response) => {
+        onEnd(call, { code: 'OK', durationMs: performance.now() - since })
+        callback(null, response)
+      },
+      (error: unknown) => {
+        const failure = failureOf(error)
+        if (!(error instanceof BindingError)) logUnexpected(logger, error)
+        onEnd(call, { code: String(status[failure.code]), durationMs: performance.now() - since, error })
+        callback(failure)
+      },
+    )
+  }
+}
+
+/** The component's name, from the gRPC metadata of the call. Empty where the host gives none. */
+export function instanceName(metadata: Metadata): string {
+  return String(metadata.get('x-component-instance')[0] ?? '').slice(0, 256)
+}
+
+/** Logs the place of the error, not its message: that may hold a secret. */
+function logUnexpected(logger: Logger, error: unknown): void {
+  const stack = error instanceof Error ? (error.stack ?? '') : ''
+  const at = stack.split('\n').find((line) => /^\s+at /.test(line))
+  const name = error instanceof Error ? error.name : typeof error
+  logger.error('a call failed unexpectedly', { error: name, at: at?.trim() })
+}

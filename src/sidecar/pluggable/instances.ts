@@ -1,0 +1,111 @@
+// All components by name: at most 1,000, plus 100 uninitialised; port release, drain.
+import { BindingError } from '../../core/errors.ts'
+import type { Logger } from '../../core/logger.ts'
+import { createQuietLog } from '../../core/quiet-log.ts'
+import type { Side as SideName } from '../../metadata/fields/field-table.ts'
+import { printable } from '../../support/text/text.ts'
+import type { Texts } from './grpc/contract.ts'
+import { createInstance, type Instance, type InstanceOptions } from './instance.ts'
+
+export interface InstancesOptions extends Pick<InstanceOptions, 'metrics' | 'endpoints' | 'readWarningMs'> {
+  readonly loggerOf: (component?: string) => Logger
+  /** Components that may be initialised: more than a sidecar ever has. @default 1_000 */
+  readonly maxInitialized?: number
+}
+
+/** Of components that nobody has initialised: they show in health and metrics which calls fail after a restart of this process. */
+const maxUninitialized = 100
+
+const sweepMs = 1_000
+
+/** The components that this process serves, by name. */
+export type Instances = ReturnType<typeof createInstances>
+
+export function createInstances(options: InstancesOptions) {
+  const { loggerOf, metrics, endpoints, readWarningMs, maxInitialized = 1_000 } = options
+  const instances = new Map<string, Instance>()
+  let closing = false
+  /** One for all components: a caller may make up names. */
+  const quiet = createQuietLog({ logger: loggerOf(), now: () => performance.now() })
+
+  // Events without an acknowledgement are rare, so a check now and then is enough.
+  const sweep = setInterval(() => {
+    for (const { readers } of instances.values()) readers.sweep()
+  }, sweepMs)
+  sweep.unref()
+
+  /** daprd does not say when a component is removed or renamed. Its listener stays until another component needs the port. */
+  async function freePort(port: number, asking: string): Promise<boolean> {
+    for (const [name, { input, readers, logger }] of instances) {
+      if (name === asking || readers.count > 0 || input.current?.metadata.input?.handshakePort !== port) continue
+      logger.warn('the host does not read this component, and another one needs its handshakePort: it is released', {
+        handshakePort: port,
+        component: asking,
+      })
+      await input.release()
+      return true
+    }
+    return false
+  }
+
+  const closeAll = (side: SideName) => Promise.all([...instances.values()].map((instance) => instance[side].close()))
+
+  function obtain(name: string): Instance {
+    const found = instances.get(name)
+    if (found) return found
+    if (closing) {
+      // `close` would not close this component.
+      throw new BindingError('CLOSED', { what: 'the process is ending', fix: 'call it once it runs again' })
+    }
+    const uninitialized = [...instances.values()].filter(({ inUse }) => !inUse)
+    const [oldest] = uninitialized
+    if (oldest && uninitialized.length >= maxUninitialized) {
+      instances.delete(oldest.name)
+      oldest.stop()
+      metrics.forget(oldest.name)
+    }
+    const instance = createInstance({
+      ...{ name, logger: loggerOf(name), metrics, endpoints, readWarningMs, freePort },
+      onUninitialized(fix) {
+        const component = printable(name)
+        quiet.warn(`a component was not initialised in this process; ${fix}`, { component }, component)
+      },
+    })
+    instances.set(name, instance)
+    return instance
+  }
+
+  return {
+    /**
+     * The component of that name; made if it does not exist. Only initialised components last: of the others the oldest is forgotten
+     * when there are too many, so that calls with made-up names take no room from them.
+     *
+     * @throws BindingError CLOSED after `close`, for a new name
+     */
+    obtain,
+    /**
+     * Initialises one side of a component.
+     *
+     * @throws BindingError of the side's `init`; OVERLOADED when too many components are initialised, CLOSED after `close`
+     */
+    async init(name: string, side: SideName, properties: Texts): Promise<void> {
+      const instance = obtain(name)
+      if (!instance.inUse && [...instances.values()].filter(({ inUse }) => inUse).length >= maxInitialized) {
+        const what = `${maxInitialized} components are initialised`
+        throw new BindingError('OVERLOADED', { what, fix: 'restart this process' })
+      }
+      await instance[side].init(properties)
+    },
+    find: (name: string) => instances.get(name),
+    all: () => instances.values(),
+    /** Drains the input sides, then the output sides: the application may publish while it handles an event. */
+    async close() {
+      closing = true
+      for (const { readers } of instances.values()) readers.close()
+      await closeAll('input')
+      await closeAll('output')
+      clearInterval(sweep)
+      for (const instance of instances.values()) instance.stop()
+    },
+  }
+}

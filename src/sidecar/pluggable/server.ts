@@ -1,0 +1,112 @@
+// GRPC server for daprd: socket names, mode 0660, 64 MiB messages, readiness, shutdown.
+import { resolve } from 'node:path'
+import { Server } from '@grpc/grpc-js'
+import { ReflectionService } from '@grpc/reflection'
+import { type Health, judge } from '../../binding/health.ts'
+import { createPeers, serverOptions } from '../shared/grpc-peers.ts'
+import { createMetrics, figuresOf } from '../shared/metrics.ts'
+import { loadContract } from './grpc/contract.ts'
+import { createInputService, createOutputService } from './grpc/services.ts'
+import type { Instance } from './instance.ts'
+import { createInstances, type InstancesOptions } from './instances.ts'
+import type { LockOptions } from './sockets/folder-lock.ts'
+import { claimSockets } from './sockets/socket-files.ts'
+
+export interface PluggableOptions
+  extends Pick<InstancesOptions, 'loggerOf' | 'endpoints' | 'readWarningMs'>,
+    Pick<LockOptions, 'signal' | 'lockTimeoutMs'> {
+  readonly folder: string
+  /** Permissions of the sockets. @default 0o660 */
+  readonly socketMode?: number
+}
+
+/** File names of the sockets: the runtime takes the component types from them. */
+const socketNames = ['cloud.eventrouter.sock', 'azure.eventgrid.sock']
+
+const maxMessageBytes = 64 * 1024 * 1024
+
+/** Time for the last calls to end after the drain. */
+const lastAnswersMs = 1_000
+
+export type Pluggable = Awaited<ReturnType<typeof createPluggable>>
+
+/**
+ * Serves both component types on Unix domain sockets, for any number of components.
+ *
+ * @throws SocketError when the sockets can't be served; the reason of `signal` when it aborts
+ */
+export async function createPluggable(options: PluggableOptions) {
+  const { socketMode: mode = 0o660, loggerOf, endpoints, readWarningMs, signal, lockTimeoutMs } = options
+  const logger = loggerOf()
+  const metrics = createMetrics()
+  const instances = createInstances({ loggerOf, metrics, endpoints, readWarningMs })
+  metrics.watch(() =>
+    [...instances.all()].map((instance) => {
+      const { inFlight, waiting, count } = instance.readers
+      return figuresOf(instance.name, healthOf(instance), { inFlight, waiting, readers: count })
+    }),
+  )
+
+  const contract = loadContract()
+  const server = new Server({
+    ...serverOptions,
+    'grpc.max_receive_message_length': maxMessageBytes,
+    'grpc.max_send_message_length': maxMessageBytes,
+  })
+  server.addService(contract.input, createInputService({ instances, logger }))
+  server.addService(contract.output, createOutputService({ instances, logger }))
+  new ReflectionService(contract.all).addToServer(server)
+
+  const peers = createPeers(server, {
+    onRefused: (error) => logger.warn('a connection could not be accepted', { reason: error.message }),
+  })
+  const files = await claimSockets({
+    ...{ folder: resolve(options.folder), names: socketNames, mode, signal, lockTimeoutMs },
+    bind: async (path) => void (await peers.listen({ path })),
+    onWarning: (warning) => logger.warn(warning),
+    onWait: (path) => logger.debug(`waits for the lock ${path} of another process`),
+  }).catch(async (error: unknown) => {
+    await peers.close(0)
+    await instances.close()
+    throw error
+  })
+  if (files.replaced) {
+    logger.warn(
+      'replaced the sockets of a killed process. Restart a daprd that has run since then: it does not initialise its components again',
+    )
+  }
+
+  let closed: Promise<void> | undefined
+  async function close(): Promise<void> {
+    files.remove()
+    await instances.close()
+    // A Read has no end by itself.
+    await peers.close(lastAnswersMs)
+  }
+
+  return {
+    sockets: files.paths,
+    get draining() {
+      return closed !== undefined
+    },
+    /** It does not drain, and the runtime has initialised a component. A runtime that started before this process never does. */
+    get ready() {
+      const initialized = [...instances.all()].filter((instance) => instance.initialized)
+      const mayBeRouted = (instance: Instance) => healthOf(instance).input?.ready !== false
+      return closed === undefined && initialized.length > 0 && initialized.every(mayBeRouted)
+    },
+    health: () => Object.fromEntries([...instances.all()].map((instance) => [instance.name, healthOf(instance)])),
+    metrics,
+    /** Removes the sockets at once, for a process that can't await `close`. */
+    removeSockets: files.remove,
+    /** Drains: waits for running events, then publishes the queue. */
+    close() {
+      closed ??= close()
+      return closed
+    },
+  }
+}
+
+function healthOf({ input, output }: Instance): Health {
+  return judge({ input: input.current?.binding?.health().input, output: output.current?.binding?.health().output })
+}

@@ -1,0 +1,25 @@
+// Loading services from a `.proto` file; status text cut at 4,000 characters.
+import { loadSync, type PackageDefinition, type ServiceDefinition } from '@grpc/proto-loader'
+import { cut } from '../../support/text/text.ts'
+
+/** The definitions of a `.proto` file. Every field of a message that was read has a value, its default where it was not sent. */
+export function loadDefinitions(file: string): PackageDefinition {
+  return loadSync(file, { defaults: true })
+}
+
+/** @param name its full name, with the package */
+export function serviceOf(definitions: PackageDefinition, name: string): ServiceDefinition {
+  const definition = definitions[name]
+  if (!definition || isMessage(definition)) throw new Error(`the .proto file holds no service ${name}`)
+  return definition
+}
+
+const isMessage = (
+  definition: PackageDefinition[string],
+): definition is Exclude<typeof definition, ServiceDefinition> => 'format' in definition
+
+/**
+ * A text as a status holds it. gRPC sends it percent-encoded in a header, whose bytes peers limit; half a surrogate pair can't be
+ * encoded.
+ */
+export const statusDetails = (text: string): string => cut(text, 4_000).toWellFormed()

@@ -1,0 +1,70 @@
+// Http server for `/healthz`, `/readyz` and `/metrics`: status codes and JSON body.
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { Health } from '../../binding/health.ts'
+import { closable } from '../../support/net/closable-server.ts'
+
+/** What the metrics server shows. */
+export interface Observed {
+  readonly draining: boolean
+  readonly ready: boolean
+  health(): Readonly<Record<string, Health>>
+  readonly metrics: { readonly contentType: string; text(): Promise<string> }
+}
+
+export interface MetricsServer {
+  readonly address: { readonly address: string; readonly port: number }
+  close(): Promise<void>
+}
+
+export interface MetricsServerOptions {
+  readonly host: string
+  /** 0 takes a free port. */
+  readonly port: number
+  /** Cancels the start, which then rejects. */
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Serves `/healthz`, `/readyz` and `/metrics` over http. `/healthz` is 200 as long as the process runs: a restart does
+ * not help where Azure or the host is out of reach, and a host that runs on would not read events from a new process.
+ * `/readyz` is 503 unless `ready`. Both show the health of each component.
+ *
+ * @throws the error of `listen`, where the port is taken for instance
+ */
+export async function openMetricsServer(observed: Observed, at: MetricsServerOptions): Promise<MetricsServer> {
+  const { host, port, signal } = at
+  const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
+    const path = request.url?.split('?')[0]
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.writeHead(405, { allow: 'GET, HEAD' }).end()
+    } else if (path === '/healthz') sendHealth(response, 200, observed)
+    else if (path === '/readyz') sendHealth(response, observed.ready ? 200 : 503, observed)
+    else if (path === '/metrics') void sendMetrics(response, observed)
+    else response.writeHead(404).end()
+  })
+  const { close } = closable(server)
+  server.listen({ host, port })
+  try {
+    await once(server, 'listening', { signal })
+  } catch (error) {
+    server.close()
+    throw error
+  }
+  const address = server.address()
+  return { address: typeof address === 'object' && address ? address : { address: host, port }, close }
+}
+
+function sendHealth(response: ServerResponse, status: number, { draining, ready, health }: Observed): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify({ ready, draining, components: health() }))
+}
+
+async function sendMetrics(response: ServerResponse, { metrics }: Observed): Promise<void> {
+  try {
+    const text = await metrics.text()
+    response.writeHead(200, { 'content-type': metrics.contentType }).end(text)
+  } catch {
+    response.writeHead(500).end()
+  }
+}

@@ -1,0 +1,157 @@
+// Prometheus metrics `eventgrid_binding_*`: names, labels, help texts, histogram buckets.
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { type Health, type HealthStatus, healthStatuses } from '../../binding/health.ts'
+import type { Side } from '../../metadata/fields/field-table.ts'
+import type { PullCounts } from '../../receiver/pull-counts.ts'
+
+const results = ['acknowledged', 'failed', 'abandoned'] as const
+
+/** The result of an event: acknowledged, acknowledged with an error, or given up without an acknowledgement. */
+export type EventResult = (typeof results)[number]
+
+export interface ComponentFigures {
+  readonly name: string
+  readonly inFlight: number
+  /** Absent for `run`, which has no streams. */
+  readonly waiting?: number
+  /** Open `Read` streams; absent for `run`. */
+  readonly readers?: number
+  /** Deliveries since its listener came up, by the status of the answer. */
+  readonly answered: Readonly<Record<string, number>>
+  /** Counts of pull delivery; absent for push. */
+  readonly pull?: PullCounts | undefined
+  /** `undefined`: that side is not initialised. */
+  readonly input: HealthStatus | undefined
+  readonly output: HealthStatus | undefined
+}
+
+export type Metrics = ReturnType<typeof createMetrics>
+
+export type ComponentCounters = ReturnType<Metrics['component']>
+
+/** From a handler that answers at once to one that takes the whole of `handlerTimeout`. */
+const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 100]
+
+export function createMetrics() {
+  const registry = new Registry()
+  let components: () => Iterable<ComponentFigures> = () => []
+  let areDefaultsOn = false
+  addStates(registry, () => components())
+
+  return {
+    ...createCounts(registry),
+    /** Sets the source of the component states: called each time the metrics are read. */
+    watch(source: () => Iterable<ComponentFigures>): void {
+      components = source
+    },
+    contentType: registry.contentType,
+    text(): Promise<string> {
+      // The metrics of the process need a timer, so they start with the first read.
+      if (!areDefaultsOn) collectDefaultMetrics({ register: registry })
+      areDefaultsOn = true
+      return registry.metrics()
+    },
+  }
+}
+
+function createCounts(registry: Registry) {
+  const registers = [registry]
+  const counter = (name: string, help: string, labelNames: string[]) =>
+    new Counter({ name: `eventgrid_binding_${name}`, help, labelNames: ['component', ...labelNames], registers })
+  const histogram = (name: string, help: string) =>
+    new Histogram({ name: `eventgrid_binding_${name}`, help, labelNames: ['component'], buckets, registers })
+  const events = counter('events_total', 'Events sent to the application, by result', ['result'])
+  const eventSeconds = histogram('event_seconds', 'Time from the delivery of an event to its acknowledgement')
+  const invokes = counter('invokes_total', 'Calls of the output, by gRPC status (serve) or error code (run)', ['code'])
+  const invokeSeconds = histogram('invoke_seconds', 'Time that calls of the output took')
+  const inits = counter('inits_total', 'Calls of Init, by gRPC status', ['side', 'code'])
+  /** The codes that a component was counted with. */
+  const codesOf = new Map<string, Set<string>>()
+
+  return {
+    component(component: string) {
+      const codes = codesOf.get(component) ?? new Set()
+      codesOf.set(component, codes)
+      return {
+        event(result: EventResult, durationMs: number): void {
+          events.inc({ component, result })
+          eventSeconds.observe({ component }, durationMs / 1000)
+        },
+        /** @param code `OK`, or the name of a gRPC status (`serve`) or the code of a BindingError (`run`) */
+        invoke(code: string, durationMs: number): void {
+          codes.add(code)
+          invokes.inc({ component, code })
+          invokeSeconds.observe({ component }, durationMs / 1000)
+        },
+        init(side: Side, code: string): void {
+          codes.add(code)
+          inits.inc({ component, side, code })
+        },
+      }
+    },
+    forget(component: string): void {
+      for (const result of results) events.remove({ component, result })
+      for (const code of codesOf.get(component) ?? []) {
+        invokes.remove({ component, code })
+        for (const side of ['input', 'output']) inits.remove({ component, side, code })
+      }
+      codesOf.delete(component)
+      eventSeconds.remove({ component })
+      invokeSeconds.remove({ component })
+    },
+  }
+}
+
+/** Labels beside the component's name, and a value. */
+type Sample = readonly [Readonly<Record<string, string>>, number]
+
+/** Metrics that are read from the components. */
+function addStates(registry: Registry, components: () => Iterable<ComponentFigures>): void {
+  type SamplesOf = (component: ComponentFigures) => readonly Sample[]
+  const options = (name: string, help: string, labels: readonly string[], samplesOf: SamplesOf) => ({
+    name: `eventgrid_binding_${name}`,
+    help,
+    labelNames: ['component', ...labels],
+    registers: [registry],
+    collect(this: Pick<Counter, 'reset' | 'inc'>) {
+      this.reset()
+      for (const one of components()) {
+        for (const [labels, value] of samplesOf(one)) this.inc({ component: one.name, ...labels }, value)
+      }
+    },
+  })
+  const counter = (...of: Parameters<typeof options>) => new Counter(options(...of))
+  const gauge = (...of: Parameters<typeof options>) => new Gauge(options(...of))
+  const requests = 'POST requests of Event Grid other than handshakes, by the status of the answer'
+  counter('deliveries_total', requests, ['status'], ({ answered }) => eachOf('status', answered))
+  gauge('events_in_flight', 'Events sent and not acknowledged', [], ({ inFlight }) => single(inFlight))
+  gauge('events_waiting', 'Events that wait until the stream has room', [], ({ waiting }) => single(waiting))
+  gauge('reads', 'Open Read streams', [], ({ readers }) => single(readers))
+  const status = '1 for the current status of a side, 0 for the others'
+  gauge('health', status, ['side', 'status'], ({ input, output }) =>
+    Object.entries({ input, output }).flatMap(([side, is]) =>
+      is === undefined ? [] : healthStatuses.map((status): Sample => [{ side, status }, status === is ? 1 : 0]),
+    ),
+  )
+  counter('pull_received_total', 'Events received, each time that they are', [], ({ pull }) => single(pull?.received))
+  counter('pull_settled_total', 'Events settled, by kind', ['kind'], ({ pull }) => eachOf('kind', pull?.settled))
+  counter('pull_failed_settlements_total', 'Settlements that failed', [], ({ pull }) => single(pull?.failedSettlements))
+  counter('pull_lock_renewals_total', 'Locks that were renewed', [], ({ pull }) => single(pull?.lockRenewals))
+  const receives = 'Receive requests, by the status of the answer'
+  counter('pull_receives_total', receives, ['status'], ({ pull }) => eachOf('status', pull?.receives))
+}
+
+const single = (value: number | undefined): readonly Sample[] => (value === undefined ? [] : [[{}, value]])
+
+const eachOf = (label: string, counts: Readonly<Record<string, number>> = {}): readonly Sample[] =>
+  Object.entries(counts).map(([value, count]) => [{ [label]: value }, count])
+
+/** What is observed of a component, by its health and what its door counts. */
+export function figuresOf(
+  name: string,
+  { input, output }: Health,
+  counted: Pick<ComponentFigures, 'inFlight' | 'waiting' | 'readers'>,
+): ComponentFigures {
+  const { answered = {}, pull, status } = input ?? {}
+  return { name, ...counted, answered, pull, input: status, output: output?.status }
+}

@@ -1,0 +1,216 @@
+// YAML with line and column; syntax fault texts, duplicate keys, 100 aliases.
+import { type Document, isCollection, isMap, isNode, isScalar, LineCounter, parseAllDocuments, visit } from 'yaml'
+
+export interface Place {
+  readonly line: number
+  readonly column: number
+}
+
+/** The way to a value in a document: keys and indexes. */
+export type YamlPath = readonly (string | number)[]
+
+/** A range of a text, in UTF-16 code units: from `start` up to `end`. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+/** One fault of a YAML text. It quotes nothing but keys: values may be secret. */
+export interface YamlFault {
+  readonly place: Place
+  /** The fault in words, as a predicate: `has the key "a" twice`. */
+  readonly rule: string
+}
+
+/** One scalar of a document: a value, or the key of a mapping. */
+export interface LocatedScalar {
+  /** The way to the value, or to the mapping and the key in it. */
+  readonly path: YamlPath
+  readonly isKey: boolean
+  readonly text: string
+  readonly span: Span
+}
+
+/** One document of a YAML text, with the place of each value in it. */
+export interface LocatedDocument {
+  readonly value: unknown
+  /** The place of the value at a path, or of the nearest value around it. */
+  placeOf(path: YamlPath): Place
+  /** The place of a key of the mapping at a path; that of the mapping where it has no such key. */
+  placeOfKey(path: YamlPath, key: string): Place
+  /** Keys that a mapping has twice, and unknown tags: YAML allows them, and most readers do not. */
+  readonly duplicateKeys: readonly YamlFault[]
+  readonly unknownTags: readonly YamlFault[]
+  /** All scalars, in the order of the text. */
+  scalars(): readonly LocatedScalar[]
+}
+
+export interface LocatedYaml {
+  readonly documents: readonly LocatedDocument[]
+  /** Why reading stopped. A syntax error makes nonsense of what follows, so there is only one. */
+  readonly fault: YamlFault | undefined
+}
+
+export interface YamlLimits {
+  readonly maxLength: number
+  readonly maxDocuments: number
+}
+
+const tooDeep = 'is nested too deep'
+const maxAliases = 100
+const maxOddities = 10
+
+/** Reads a YAML text in one pass. Throws for no text. */
+export function readLocatedYaml(text: string, { maxLength, maxDocuments }: YamlLimits): LocatedYaml {
+  const refused = (rule: string, place: Place = { line: 1, column: 1 }): LocatedYaml => ({
+    documents: [],
+    fault: { rule, place },
+  })
+  if (text.length > maxLength) return refused(`must be at most ${maxLength} characters long`)
+  const lines = new LineCounter()
+  const placeAt = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset)
+    return { line: Math.max(line, 1), column: Math.max(col, 1) }
+  }
+  const parsed = parse(text, lines)
+  if (!parsed) return refused(tooDeep)
+  const surplus = parsed[maxDocuments]
+  if (surplus) {
+    const rule = `must hold at most ${maxDocuments} document${maxDocuments === 1 ? '' : 's'}`
+    return refused(rule, placeAt(surplus.range[0]))
+  }
+  const documents: LocatedDocument[] = []
+  for (const document of parsed) {
+    const read = readDocument(document, placeAt)
+    if ('rule' in read) return { documents, fault: read }
+    documents.push(read)
+  }
+  return { documents, fault: undefined }
+}
+
+/** Undefined if the text nests so deep that the parser runs out of stack. */
+function parse(text: string, lineCounter: LineCounter): readonly Document.Parsed[] | undefined {
+  try {
+    // Duplicate keys are found below: the parser's own search compares every key with every other.
+    const options = { lineCounter, prettyErrors: false, stringKeys: true, uniqueKeys: false } as const
+    return [...parseAllDocuments(text, options)]
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
+function readDocument(document: Document.Parsed, placeAt: (offset: number) => Place): LocatedDocument | YamlFault {
+  const [error] = document.errors
+  if (error) return syntaxFault(error, placeAt(error.pos[0]))
+  let value: unknown
+  try {
+    value = document.toJS({ maxAliasCount: maxAliases })
+  } catch (error) {
+    // The parser throws ReferenceError for too many aliases, and RangeError where nesting outgrows the stack.
+    const place = placeAt(firstAlias(document))
+    if (error instanceof RangeError) return { place, rule: tooDeep }
+    return {
+      place,
+      rule: `holds an alias without an anchor, or aliases that expand to too much (${maxAliases} at most)`,
+    }
+  }
+  const nodeAt = (path: YamlPath): unknown => {
+    let node: unknown = document.contents
+    for (const part of path) {
+      const next: unknown = isCollection(node) ? node.get(part, true) : undefined
+      if (!isNode(next)) break
+      node = next
+    }
+    return node
+  }
+  const placeOf = (node: unknown) => placeAt(isNode(node) ? (node.range?.[0] ?? 0) : 0)
+  return {
+    value,
+    placeOf: (path) => placeOf(nodeAt(path)),
+    placeOfKey(path, key) {
+      const node = nodeAt(path)
+      const pair = isMap(node) ? node.items.find((item) => isScalar(item.key) && item.key.value === key) : undefined
+      return placeOf(pair?.key ?? node)
+    },
+    duplicateKeys: duplicateKeys(document, placeOf),
+    unknownTags: document.warnings.map(({ pos }) => ({
+      place: placeAt(pos[0]),
+      rule: 'has a tag or directive that is not known',
+    })),
+    scalars: () => scalarsOf(document),
+  }
+}
+
+const syntax = 'is not valid YAML here'
+
+/** Our own words by the parser's code: its messages quote the text, which may be secret. */
+const syntaxRules: ReadonlyMap<string, string> = new Map([
+  ['BAD_ALIAS', `${syntax}: an alias without an anchor`],
+  ['BAD_DQ_ESCAPE', `${syntax}: an unknown escape in double quotes`],
+  ['BAD_INDENT', `${syntax}: wrong indentation`],
+  ['BLOCK_AS_IMPLICIT_KEY', `${syntax}: a mapping or list where a value on one line belongs`],
+  ['BLOCK_IN_FLOW', `${syntax}: a block within brackets`],
+  ['KEY_OVER_1024_CHARS', `${syntax}: a key of over 1024 characters`],
+  ['MISSING_CHAR', `${syntax}: a quote, bracket, colon, comma or space is missing`],
+  ['MULTILINE_IMPLICIT_KEY', `${syntax}: a key over several lines`],
+  ['NON_STRING_KEY', `${syntax}: a key that is not text`],
+  ['TAB_AS_INDENT', `${syntax}: a tab as indentation`],
+  ['UNEXPECTED_TOKEN', `${syntax}: something unexpected`],
+])
+
+function syntaxFault({ code, message }: Document.Parsed['errors'][number], place: Place): YamlFault {
+  if (code === 'RESOURCE_EXHAUSTION' || /stack (size|overflow)/i.test(message)) return { place, rule: tooDeep }
+  return { place, rule: syntaxRules.get(code) ?? syntax }
+}
+
+function firstAlias(document: Document.Parsed): number {
+  let offset = document.range[0]
+  visit(document, {
+    Alias(_key, { range }) {
+      offset = range?.[0] ?? offset
+      return visit.BREAK
+    },
+  })
+  return offset
+}
+
+function duplicateKeys(document: Document, placeOf: (node: unknown) => Place): readonly YamlFault[] {
+  const faults: YamlFault[] = []
+  visit(document, {
+    Map(_, map) {
+      const seen = new Set<unknown>()
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue
+        if (seen.has(key.value)) {
+          const rule = `has the key ${JSON.stringify(String(key.value).slice(0, 64))} twice`
+          faults.push({ place: placeOf(key), rule })
+        }
+        seen.add(key.value)
+      }
+    },
+  })
+  return faults.slice(0, maxOddities)
+}
+
+function scalarsOf(document: Document.Parsed): readonly LocatedScalar[] {
+  const found: LocatedScalar[] = []
+  const add = (node: unknown, path: YamlPath, isKey: boolean): void => {
+    if (!isScalar(node) || !node.range) return
+    const [start, end] = node.range
+    found.push({ path, isKey, text: String(node.value), span: { start, end } })
+  }
+  const walk = (node: unknown, path: YamlPath): void => {
+    if (isMap(node)) {
+      for (const { key, value } of node.items) {
+        const valuePath = [...path, isScalar(key) ? String(key.value) : '']
+        add(key, valuePath, true)
+        walk(value, valuePath)
+      }
+    } else if (isCollection(node)) {
+      for (const [index, item] of node.items.entries()) walk(item, [...path, index])
+    } else add(node, path, false)
+  }
+  walk(document.contents, [])
+  return found
+}

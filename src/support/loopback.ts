@@ -1,4 +1,0 @@
-/** Whether a host name or address always means this machine. An IPv6 address may be in brackets, as in a URL. */
-export function isLoopback(host: string): boolean {
-  return /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/i.test(host)
-}

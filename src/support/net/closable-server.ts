@@ -1,0 +1,83 @@
+// Closing a server in bounded time: 1 s grace for open connections.
+import type { Server as HttpServer } from 'node:http'
+import type { Server as HttpsServer } from 'node:https'
+import type { Server, Socket } from 'node:net'
+
+export interface ClosableServer {
+  /**
+   * Frees the port and closes idle connections; the others may finish within a grace period, then they are cut off.
+   * Resolves when all are closed. Works for a server that does not listen, too.
+   *
+   * @param graceMs milliseconds. @default 1_000
+   */
+  close(graceMs?: number): Promise<void>
+  /** Ends the connections in the same way, for a framework that closes the server itself at the same time. */
+  endConnections(graceMs?: number): void
+}
+
+export interface ClosableOptions {
+  /**
+   * Called for a connection that the system could not hand over, with `EMFILE` for instance. The client sees it closed.
+   * @default does nothing
+   */
+  readonly onRefused?: (error: Error) => void
+}
+
+const defaultGraceMs = 1_000
+const idlePollMs = 50
+
+/**
+ * Makes a server end in bounded time, whatever its clients do, and go on after a connection that the system could not hand
+ * over, which would end the process otherwise. Call it before the server listens. Node alone waits for ever: closing a
+ * server also stops the time limits of its connections, and an HTTP server does not know connections
+ * that were upgraded or are still before their TLS handshake.
+ */
+export function closable(
+  server: Server | HttpServer | HttpsServer,
+  { onRefused = () => {} }: ClosableOptions = {},
+): ClosableServer {
+  const sockets = new Set<Socket>()
+  let isOver = false
+  server.on('error', (error) => {
+    // The promise `listening` rejects with the error of a server that can't listen.
+    if (server.listening) onRefused(error)
+  })
+  server.on('connection', (socket: Socket) => {
+    if (isOver) return void socket.destroy()
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+
+  function closeIdle(): void {
+    if ('closeIdleConnections' in server) server.closeIdleConnections()
+  }
+
+  function endConnections(graceMs = defaultGraceMs): void {
+    closeIdle()
+    // A connection becomes idle when its last answer is written. Node would keep it for `keepAliveTimeout` then.
+    const polling = setInterval(closeIdle, idlePollMs).unref()
+    const endAll = () => {
+      clearInterval(polling)
+      isOver = true
+      for (const socket of sockets) socket.destroy()
+    }
+    if (graceMs === 0) {
+      endAll()
+      return
+    }
+    const timer = setTimeout(endAll, graceMs).unref()
+    server.once('close', () => {
+      clearInterval(polling)
+      clearTimeout(timer)
+    })
+  }
+
+  return {
+    endConnections,
+    async close(graceMs) {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      endConnections(graceMs)
+      await closed
+    },
+  }
+}

@@ -1,5 +1,0 @@
-import { complaintAboutNode } from './node-version.ts'
-
-// Without this check an old Node fails later, with an error that does not name the cause.
-const complaint = complaintAboutNode(process.versions.node)
-if (complaint !== undefined) throw new Error(complaint)

@@ -1,0 +1,182 @@
+// Positions of values in raw JSON bytes without parsing; nesting depth; lenient JSON reading.
+
+/** Where a value is in a text: bytes from `start` up to `end`. */
+export interface Slice {
+  readonly start: number
+  readonly end: number
+}
+
+/** What a JSON text holds at its top level. `other`: neither object nor array. */
+export type TopLevel =
+  | { readonly kind: 'object' | 'array'; readonly slices: readonly Slice[] }
+  | { readonly kind: 'tooMany' }
+  | { readonly kind: 'other' }
+
+const quote = 0x22
+const comma = 0x2c
+const colon = 0x3a
+const openBracket = 0x5b
+const backslash = 0x5c
+const closeBracket = 0x5d
+const openBrace = 0x7b
+const closeBrace = 0x7d
+
+/**
+ * Finds the object, or the items of the array, of a JSON text without parsing it: one pass over the bytes, no recursion. Only bytes
+ * below 0x80 have a meaning to it, so UTF-8 needs no decoding. For a text that is not JSON the answer has no meaning, so the caller
+ * parses it too.
+ */
+export function sliceTopLevel(bytes: Uint8Array, maxItems: number): TopLevel {
+  const first = skipSpace(bytes, 0, bytes.length)
+  if (bytes[first] === openBracket) return sliceArray(bytes, first, maxItems)
+  if (bytes[first] !== openBrace) return { kind: 'other' }
+  return { kind: 'object', slices: [{ start: first, end: skipSpaceBack(bytes, first, bytes.length) }] }
+}
+
+/**
+ * Finds the value of `member` in each item of the array `list` of the object that a JSON text is, in one pass. `undefined` where the
+ * text has another form, or an item lacks the member.
+ */
+export function sliceMemberOfItems(bytes: Uint8Array, list: string, member: string): readonly Slice[] | undefined {
+  let found: readonly Slice[] | undefined
+  const end = walkMembers(bytes, 0, (key, start) => {
+    if (!isName(bytes, key, list)) return endOfValue(bytes, start)
+    const items = sliceItems(bytes, start, member)
+    found = items?.slices
+    return items?.end ?? endOfValue(bytes, start)
+  })
+  return end === undefined ? undefined : found
+}
+
+function sliceItems(bytes: Uint8Array, open: number, member: string): { slices: Slice[]; end: number } | undefined {
+  if (bytes[open] !== openBracket) return undefined
+  const slices: Slice[] = []
+  let at = skipSpace(bytes, open + 1, bytes.length)
+  while (bytes[at] !== closeBracket) {
+    let found: Slice | undefined
+    const end = walkMembers(bytes, at, (key, start) => {
+      const valueEnd = endOfValue(bytes, start)
+      if (isName(bytes, key, member)) found = { start, end: skipSpaceBack(bytes, start, valueEnd) }
+      return valueEnd
+    })
+    if (end === undefined || !found) return undefined
+    slices.push(found)
+    at = skipSpace(bytes, end, bytes.length)
+    if (bytes[at] === comma) at = skipSpace(bytes, at + 1, bytes.length)
+  }
+  return { slices, end: skipSpace(bytes, at + 1, bytes.length) }
+}
+
+/**
+ * Calls `visit` with the key and the start of the value of each member of an object; `visit` returns the index behind the value.
+ * Returns the index behind the object, or `undefined` if there is no object.
+ */
+function walkMembers(
+  bytes: Uint8Array,
+  from: number,
+  visit: (key: Slice, start: number) => number,
+): number | undefined {
+  const open = skipSpace(bytes, from, bytes.length)
+  if (bytes[open] !== openBrace) return undefined
+  let at = skipSpace(bytes, open + 1, bytes.length)
+  while (bytes[at] === quote) {
+    const keyEnd = endOfString(bytes, at) + 1
+    const start = skipSpace(bytes, bytes.indexOf(colon, keyEnd) + 1, bytes.length)
+    at = visit({ start: at, end: keyEnd }, start)
+    if (bytes[at] === comma) at = skipSpace(bytes, at + 1, bytes.length)
+  }
+  return bytes[at] === closeBrace ? at + 1 : undefined
+}
+
+/** Whether a string of JSON, with its quotes, is this name. */
+function isName(bytes: Uint8Array, { start, end }: Slice, name: string): boolean {
+  const isPlain = end - start === name.length + 2
+  if (isPlain && every(name, (code, index) => bytes[start + 1 + index] === code)) return true
+  const text = bytes.subarray(start, end)
+  return text.includes(backslash) && readJson(Buffer.from(text).toString()) === name
+}
+
+function every(text: string, test: (code: number, index: number) => boolean): boolean {
+  for (let index = 0; index < text.length; index++) if (!test(text.charCodeAt(index), index)) return false
+  return true
+}
+
+/** The value of a JSON text; `undefined` for any other text. */
+export function readJson(text: string | null | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '')
+  } catch {
+    return undefined
+  }
+}
+
+/** Index of the comma or bracket behind a value. */
+function endOfValue(bytes: Uint8Array, start: number): number {
+  let depth = 0
+  let at = start
+  for (; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === quote) at = endOfString(bytes, at)
+    else if (byte === openBrace || byte === openBracket) depth++
+    else if (depth === 0 && (byte === comma || byte === closeBrace || byte === closeBracket)) break
+    else if (byte === closeBrace || byte === closeBracket) depth--
+  }
+  return at
+}
+
+/** Whether a JSON text nests deeper than so many brackets. Brackets within strings do not count. */
+export function nestsDeeper(bytes: Uint8Array, levels: number): boolean {
+  let depth = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === quote) at = endOfString(bytes, at)
+    else if (byte === openBrace || byte === openBracket) {
+      depth++
+      if (depth > levels) return true
+    } else if (byte === closeBrace || byte === closeBracket) depth--
+  }
+  return false
+}
+
+function sliceArray(bytes: Uint8Array, open: number, maxItems: number): TopLevel {
+  const slices: Slice[] = []
+  let start = skipSpace(bytes, open + 1, bytes.length)
+  while (start < bytes.length && bytes[start] !== closeBracket) {
+    const end = endOfValue(bytes, start)
+    // Not JSON: an item is missing.
+    if (end === start) break
+    if (slices.length === maxItems) return { kind: 'tooMany' }
+    slices.push({ start, end: skipSpaceBack(bytes, start, end) })
+    if (bytes[end] !== comma) break
+    start = skipSpace(bytes, end + 1, bytes.length)
+  }
+  return { kind: 'array', slices }
+}
+
+/** Index of the quote that closes the string opened at `open`, or the end of the text. */
+function endOfString(bytes: Uint8Array, open: number): number {
+  const { length } = bytes
+  let at = open + 1
+  while (at < length) {
+    const byte = bytes[at]
+    if (byte === quote) break
+    at += byte === backslash ? 2 : 1
+  }
+  return at
+}
+
+function skipSpace(bytes: Uint8Array, start: number, end: number): number {
+  let at = start
+  while (at < end && isSpace(bytes[at])) at++
+  return at
+}
+
+function skipSpaceBack(bytes: Uint8Array, start: number, end: number): number {
+  let at = end
+  while (at > start && isSpace(bytes[at - 1])) at--
+  return at
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+}

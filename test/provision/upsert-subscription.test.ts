@@ -1,0 +1,600 @@
+import { inspect } from 'node:util'
+import type { TokenCredential } from '@azure/core-auth'
+import { describe, expect, it } from 'vitest'
+import type { BindingError } from '../../src/core/errors.ts'
+import { resetToDefault } from '../../src/metadata/typed/metadata.ts'
+import { createSubscriptionApi } from '../../src/provision/arm/subscription-api.ts'
+import type { FailedAttempt } from '../../src/provision/upsert/repeat-attempts.ts'
+import { type UpsertOptions, upsertSubscription } from '../../src/provision/upsert/upsert-subscription.ts'
+import { startFakeArm } from './support/fake-arm.ts'
+import { header, inputMetadata, marked } from './support/input.ts'
+import { type Answer, type Asked, type Json, startScripted } from './support/scripted-arm.ts'
+
+const aToken = () => ({ token: 'token-marked', expiresOnTimestamp: Date.now() + 3_600_000 })
+const handshakeFailed = (answer: string) => ({
+  status: 'Failed',
+  error: {
+    code: 'Url validation',
+    message:
+      'Webhook validation handshake failed for https://app.example.com/api/events. Http OPTIONS ' +
+      `request failed with response code ${answer}. For troublehooting, visit ` +
+      'https://aka.ms/esvalidationcloudevent. Activity id:x, timestamp: y (UTC).',
+  },
+})
+
+/** A clock that a pause moves forward at once. `setForward` sets the time of day alone. */
+function virtualTime() {
+  let time = 1_000_000
+  let ahead = 0
+  const waits: number[] = []
+  return {
+    waits,
+    now: () => time + ahead,
+    elapsed: () => time,
+    setForward: (ms: number) => {
+      ahead += ms
+    },
+    setTimer(ms: number, callback: () => void) {
+      waits.push(ms)
+      time += ms
+      const timer = setImmediate(callback)
+      return () => clearImmediate(timer)
+    },
+  }
+}
+
+async function start(
+  options: Partial<UpsertOptions> & {
+    once?: (asked: Asked) => Answer | undefined
+    requestTimeoutMs?: number
+    credential?: TokenCredential
+  } = {},
+) {
+  const { once, requestTimeoutMs, credential = { getToken: async () => aToken() }, ...changes } = options
+  const arm = await startFakeArm(once ? { once } : {})
+  const time = virtualTime()
+  const log: string[] = []
+  const note = (level: string) => (message: string, fields?: object) => {
+    log.push(`${level} ${message} ${JSON.stringify(fields)}`)
+  }
+  const logger = { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') }
+  const failed: FailedAttempt[] = []
+  const input = changes.input ?? inputMetadata()
+  const upsert = (over: Partial<UpsertOptions> = {}) =>
+    upsertSubscription({
+      api: createSubscriptionApi({
+        input,
+        credential,
+        endpoints: { resourceManager: arm.url, ca: arm.ca },
+        clock: time,
+        ...(requestTimeoutMs && { requestTimeoutMs }),
+      }),
+      input,
+      deliveryCredential: header,
+      signal: new AbortController().signal,
+      logger,
+      patience: 'timeout',
+      onAttempt: (each) => failed.push(each),
+      clock: time,
+      random: () => 0.5,
+      ...changes,
+      ...over,
+    })
+  return { arm, time, log, failed, upsert }
+}
+
+const refused = (status: number, code: string, message = 'no', details: Json = []): Answer => ({
+  status,
+  body: { error: { code, message, details } },
+})
+/** Answers the first requests of a method as told, one after another. */
+const first =
+  (method: string, ...answers: Answer[]) =>
+  (asked: Asked) =>
+    asked.method === method ? answers.shift() : undefined
+const always = (method: string, answer: Answer) => (asked: Asked) => (asked.method === method ? answer : undefined)
+const failure = async (promise: Promise<unknown>): Promise<BindingError> =>
+  promise.then(
+    () => expect.fail('it should have failed'),
+    (error) => error,
+  )
+
+it('creates a missing event subscription by one PUT, with URL, schema and the secret attribute', async () => {
+  const { arm, upsert, time } = await start()
+  expect(await upsert()).toEqual({ action: 'created', wroteAt: time.now() })
+  expect(arm.writes().map(({ method, path, body }) => ({ method, path, body }))).toEqual([
+    {
+      method: 'PUT',
+      path: '/subscriptions/s1/resourceGroups/rg1/providers/Microsoft.EventGrid/eventSubscriptions/events1',
+      body: {
+        properties: {
+          destination: {
+            endpointType: 'WebHook',
+            properties: {
+              endpointUrl: 'https://app.example.com/api/events?code=query-marked',
+              deliveryAttributeMappings: [
+                {
+                  name: 'X-EventGrid-Binding-Token',
+                  type: 'Static',
+                  properties: { value: 'key1.header-marked', isSecret: true },
+                },
+              ],
+            },
+          },
+          eventDeliverySchema: 'CloudEventSchemaV1_0',
+        },
+      },
+    },
+  ])
+})
+
+it('writes nothing at the second start, for what ARM hides is no difference', async () => {
+  const { arm, upsert } = await start()
+  await upsert()
+  expect(await upsert()).toEqual({ action: 'kept' })
+  expect(arm.writes()).toHaveLength(1)
+})
+
+it('patches the differing top-level fields only, at the top of the body', async () => {
+  const { arm, upsert } = await start()
+  await upsert()
+  const input = inputMetadata({
+    settings: { eventDeliverySchema: 'CloudEventSchemaV1_0', labels: ['a'], maxDeliveryAttempts: 5 },
+  })
+  expect(await upsert({ input })).toMatchObject({ action: 'patched' })
+  expect(arm.writes()[1]).toMatchObject({ method: 'PATCH' })
+  expect(arm.writes()[1]?.body).toEqual({
+    labels: ['a'],
+    retryPolicy: { maxDeliveryAttempts: 5, eventTimeToLiveInMinutes: 1440 },
+  })
+})
+
+it('carries minimumTlsVersionAllowed over a write of the destination, though the SDK does not know it', async () => {
+  const { arm, upsert } = await start()
+  const tls = { minimumTlsVersionAllowed: '1.2' }
+  arm.state.properties = {
+    provisioningState: 'Succeeded',
+    eventDeliverySchema: 'CloudEventSchemaV1_0',
+    destination: { endpointType: 'WebHook', properties: { endpointUrl: 'https://app.example.com/old', ...tls } },
+  }
+  await upsert()
+  expect(arm.writes()[0]).toMatchObject({ method: 'PATCH', body: { destination: { properties: tls } } })
+  await upsert({ input: inputMetadata({ deliveryAuthentication: { kind: 'none' } }) })
+  expect(arm.writes()[1]).toMatchObject({ method: 'PUT', body: { properties: { destination: { properties: tls } } } })
+})
+
+it("keeps the operator's secret attribute with its value through a write", async () => {
+  const { arm, upsert } = await start()
+  const theirs = { name: 'x-theirs', type: 'Static', properties: { value: 'operator-marked', isSecret: true } }
+  arm.state.properties = {
+    provisioningState: 'Succeeded',
+    destination: {
+      endpointType: 'WebHook',
+      properties: { endpointUrl: 'https://app.example.com/old', deliveryAttributeMappings: [theirs] },
+    },
+  }
+  await upsert()
+  expect(JSON.stringify(arm.writes()[0]?.body)).toContain(JSON.stringify(theirs))
+  expect(JSON.stringify(arm.writes()[0]?.body)).not.toContain('Hidden')
+})
+
+it('sends one request a call, whatever the SDK would retry', async () => {
+  const { arm, upsert, failed, log } = await start({ once: first('GET', refused(500, 'InternalServerError')) })
+  await upsert()
+  expect(failed).toMatchObject([{ attempt: 1, retryInMs: 500 }])
+  expect(log).toContainEqual(expect.stringMatching(/^warn Azure Resource Manager answered 500 .*"retryInMs":500}$/))
+  expect(arm.asked.filter(({ method, path }) => method === 'GET' && path.endsWith('events1')).length).toBe(4)
+})
+
+it.each([
+  { name: 'a 409 of another replica', answers: [refused(409, 'Conflict')] },
+  { name: 'a 412', answers: [refused(412, 'PreconditionFailed')] },
+  { name: 'a 429', answers: [refused(429, 'TooManyRequests')] },
+  { name: 'a 500 and a 503', answers: [refused(500, 'InternalServerError'), refused(503, 'ServerBusy')] },
+  { name: 'a connection that is cut', answers: ['cut' as const] },
+  { name: 'a 502 in HTML', answers: [{ status: 502, text: '<html>', headers: { 'content-type': 'text/html' } }] },
+])('tries again after $name', async ({ answers }) => {
+  const { upsert, failed } = await start({ once: first('PUT', ...answers) })
+  expect(await upsert()).toMatchObject({ action: 'created' })
+  expect(failed.map(({ error }) => error.code)).toEqual(answers.map(() => 'TIMEOUT'))
+})
+
+it('waits as long as Retry-After says, and a jitter more', async () => {
+  const throttled = {
+    ...{ status: 429 },
+    body: { error: { code: 'TooManyRequests', message: 'slow' } },
+    headers: { 'retry-after': '17' },
+  }
+  const { upsert, time } = await start({ once: first('PUT', throttled) })
+  await upsert()
+  expect(time.waits).toContain(17_500)
+})
+
+it('gives up at once when Retry-After goes beyond subscriptionTimeout', async () => {
+  const throttled = {
+    status: 429,
+    body: { error: { code: 'TooManyRequests', message: 'slow' } },
+    headers: { 'retry-after': '600' },
+  }
+  const { upsert, time } = await start({ once: always('PUT', throttled) })
+  expect(await failure(upsert())).toMatchObject({ code: 'TIMEOUT', details: { status: 429, attempts: 1 } })
+  expect(time.waits).toEqual([])
+})
+
+it('ends a loop of conflicts by TIMEOUT whose cause names the last', async () => {
+  const { upsert, time } = await start({ once: always('PUT', refused(409, 'Conflict', 'busy')) })
+  const error = await failure(upsert())
+  expect(error).toMatchObject({ code: 'TIMEOUT', cause: { message: expect.stringContaining('409 (Conflict: busy)') } })
+  expect(error.message).toMatch(/gave up after \d+ attempts/)
+  expect(time.now() - 1_000_000).toBeLessThanOrEqual(120_000)
+})
+
+it.each([
+  { name: 'back', by: -86_400_000 },
+  { name: 'forward', by: 86_400_000 },
+])('has the time of subscriptionTimeout, whoever sets the clock $name', async ({ by }) => {
+  const { upsert, time } = await start({ once: always('PUT', refused(409, 'Conflict', 'busy')), onAttempt })
+  function onAttempt({ attempt }: FailedAttempt) {
+    if (attempt === 1) time.setForward(by)
+  }
+  expect(await failure(upsert())).toMatchObject({ code: 'TIMEOUT' })
+  const waited = time.waits.reduce((sum, one) => sum + one)
+  expect(waited).toBeGreaterThan(100_000)
+  expect(waited).toBeLessThanOrEqual(120_000)
+})
+
+it.each([
+  { name: 'no role', answer: refused(403, 'AuthorizationFailed', "The client 'c9' ..."), code: 'PERMISSION_DENIED' },
+  { name: 'a rejected token', answer: refused(401, 'InvalidAuthenticationToken'), code: 'CREDENTIALS_REJECTED' },
+  {
+    name: 'an unregistered provider, which is a 409 too',
+    answer: refused(
+      409,
+      'MissingSubscriptionRegistration',
+      "The subscription registration is in 'Unregistered' state.",
+    ),
+    code: 'PROVIDER_NOT_REGISTERED',
+  },
+  { name: 'a missing group', answer: refused(404, 'ResourceGroupNotFound'), code: 'SCOPE_NOT_FOUND' },
+  { name: 'a missing topic', answer: refused(404, 'ResourceNotFound'), code: 'SCOPE_NOT_FOUND' },
+  { name: 'a bad request', answer: refused(400, 'InvalidRequest', 'Invalid filter.'), code: 'SUBSCRIPTION_REJECTED' },
+  {
+    name: 'a full quota, which is a 409 too',
+    answer: refused(409, 'X', 'Quota limit reached'),
+    code: 'SUBSCRIPTION_REJECTED',
+  },
+])('fails at once for $name', async ({ answer, code }) => {
+  const { upsert, time, arm } = await start({ once: always('PUT', answer) })
+  expect(await failure(upsert())).toMatchObject({ code })
+  expect(time.waits).toEqual([])
+  expect(arm.writes()).toHaveLength(1)
+})
+
+it('goes on for ever in the background where an operator may put it right, half a minute apart, with the remedy in the log', async () => {
+  const answers = [refused(403, 'AuthorizationFailed'), refused(403, 'AuthorizationFailed')]
+  const { upsert, time, log } = await start({ once: first('PUT', ...answers), patience: 'forever' })
+  expect(await upsert()).toMatchObject({ action: 'created' })
+  expect(time.waits).toEqual([45_000, 45_000])
+  expect(log.filter((line) => line.startsWith('error') && line.includes('az role assignment create'))).toHaveLength(2)
+})
+
+it('starts a failed handshake again by a PUT, and logs what the endpoint answered', async () => {
+  const { arm, upsert, log } = await start()
+  arm.operations.push(handshakeFailed('ServiceUnavailable'), handshakeFailed('NotFound'))
+  expect(await upsert()).toMatchObject({ action: 'created' })
+  expect(arm.writes().map(({ method }) => method)).toEqual(['PUT', 'PUT', 'PUT'])
+  const lines = log.filter((line) => line.startsWith('warn'))
+  expect(lines[0]).toContain('OPTIONS was answered ServiceUnavailable')
+  expect(lines[0]).toContain('delete its pod')
+  expect(lines[1]).toContain('OPTIONS was answered NotFound')
+})
+
+it('ends by HANDSHAKE_FAILED when the endpoint is not ready within subscriptionTimeout', async () => {
+  const { arm, upsert } = await start({ input: inputMetadata({ subscriptionTimeoutMs: 10_000 }) })
+  arm.operations.push(...Array.from({ length: 100 }, () => handshakeFailed('ServiceUnavailable')))
+  const error = await failure(upsert())
+  expect(error).toMatchObject({ code: 'HANDSHAKE_FAILED', details: { answer: 'ServiceUnavailable' } })
+  expect(error.message).toContain('delete its pod so that it restarts')
+})
+
+it('goes on with a failed handshake beyond subscriptionTimeout in the background', async () => {
+  const { arm, upsert, time } = await start({
+    patience: 'forever',
+    input: inputMetadata({ subscriptionTimeoutMs: 10_000 }),
+  })
+  arm.operations.push(...Array.from({ length: 10 }, () => handshakeFailed('Unknown')))
+  expect(await upsert()).toMatchObject({ action: 'created' })
+  expect(time.now() - 1_000_000).toBeGreaterThan(20_000)
+})
+
+it.each(['Failed', 'Canceled', 'AwaitingManualAction'])(
+  'writes an equal event subscription that is %s',
+  async (state) => {
+    const { arm, upsert } = await start()
+    await upsert()
+    if (arm.state.properties) arm.state.properties.provisioningState = state
+    expect(await upsert()).toMatchObject({ action: 'replaced' })
+  },
+)
+
+it('does not wait for a hand: an operation by provisioningState that awaits one is a failed handshake', async () => {
+  const url = 'https://app.example.com/api/events'
+  const destination = { endpointType: 'WebHook', properties: { endpointUrl: null, endpointBaseUrl: url } }
+  const body = { properties: { provisioningState: 'AwaitingManualAction', destination } }
+  const { upsert } = await start({
+    input: inputMetadata({ subscriptionTimeoutMs: 5_000 }),
+    once: ({ method }) => (method === 'POST' ? { status: 200, body: { endpointUrl: url } } : { status: 200, body }),
+  })
+  expect(await failure(upsert())).toMatchObject({ code: 'HANDSHAKE_FAILED' })
+})
+
+it('gives up an operation that hangs when subscriptionTimeout is over', async () => {
+  const { arm, upsert, time } = await start()
+  arm.operations.push({ status: 'InProgress' })
+  const error = await failure(upsert())
+  expect(error).toMatchObject({ code: 'TIMEOUT', message: expect.stringContaining('did not complete it in time') })
+  expect(time.now() - 1_000_000).toBeLessThanOrEqual(120_000)
+})
+
+it('gives up a request that is never answered, and tries again', async () => {
+  const { upsert, failed } = await start({ once: first('GET', 'never'), requestTimeoutMs: 400 })
+  expect(await upsert()).toMatchObject({ action: 'created' })
+  expect(failed).toMatchObject([{ error: { code: 'TIMEOUT' } }])
+})
+
+it('gives a request no more time than subscriptionTimeout leaves', async () => {
+  const input = inputMetadata({ subscriptionTimeoutMs: 400 })
+  const { upsert } = await start({ input, once: always('GET', 'never') })
+  expect(await failure(upsert())).toMatchObject({ code: 'TIMEOUT' })
+})
+
+it('writes again after an operation that was cancelled', async () => {
+  const { arm, upsert } = await start()
+  arm.operations.push({ status: 'Canceled' })
+  expect(await upsert()).toMatchObject({ action: 'created' })
+  expect(arm.writes()).toHaveLength(2)
+})
+
+it('asks again where a page stands in the place of an answer of ARM', async () => {
+  const page: Answer = { status: 200, text: '<html>', headers: { 'content-type': 'text/html' } }
+  const { upsert } = await start({ once: first('GET', page) })
+  expect(await upsert()).toMatchObject({ action: 'created' })
+})
+
+it('creates an event subscription that is deleted while it is read', async () => {
+  const gone = refused(404, 'ResourceNotFound', "Event subscription doesn't exist.")
+  const answers: Answer[] = []
+  const { arm, upsert } = await start({
+    once: ({ path }) => (path.endsWith('/getFullUrl') ? answers.shift() : undefined),
+  })
+  await upsert()
+  answers.push(gone)
+  await upsert()
+  expect(arm.writes().map(({ method }) => method)).toEqual(['PUT', 'PUT'])
+})
+
+it('finds its own write again after the connection to the operation was lost', async () => {
+  const answers: Answer[] = ['cut']
+  const { arm, upsert } = await start({
+    once: ({ path }) => (path.startsWith('/operationsStatus') ? answers.shift() : undefined),
+  })
+  expect(await upsert()).toMatchObject({ action: 'created', wroteAt: expect.any(Number) })
+  expect(arm.writes()).toHaveLength(1)
+})
+
+it('reads the event subscription itself where the status of its operation may not be read', async () => {
+  const { arm, upsert, failed } = await start({
+    once: ({ path }) => (path.startsWith('/operationsStatus') ? refused(403, 'AuthorizationFailed') : undefined),
+  })
+  expect(await upsert()).toMatchObject({ action: 'created' })
+  expect(failed.map(({ error }) => error.code)).toEqual(['TIMEOUT'])
+  expect(arm.writes()).toHaveLength(1)
+})
+
+it('creates the event subscription anew when it is deleted before a patch', async () => {
+  const { arm, upsert } = await start({
+    once: ({ method }) => {
+      if (method === 'PATCH') arm.state.properties = undefined
+      return undefined
+    },
+  })
+  await upsert()
+  const input = inputMetadata({ settings: { eventDeliverySchema: 'CloudEventSchemaV1_0', labels: ['a'] } })
+  expect(await upsert({ input })).toMatchObject({ action: 'created' })
+})
+
+it("waits while another replica's change is under way, and then writes nothing", async () => {
+  const { arm, upsert, time } = await start()
+  await upsert()
+  if (arm.state.properties) arm.state.properties.provisioningState = 'Updating'
+  const clock: typeof time = {
+    ...time,
+    setTimer(ms, callback) {
+      if (arm.state.properties) arm.state.properties.provisioningState = 'Succeeded'
+      return time.setTimer(ms, callback)
+    },
+  }
+  expect(await upsert({ clock })).toEqual({ action: 'kept' })
+  expect(arm.writes()).toHaveLength(1)
+})
+
+it('does not fight with somebody who writes something else: two writes, then a warning', async () => {
+  const { arm, upsert, log } = await start({
+    once: ({ path }) => {
+      if (path.startsWith('/operationsStatus') && arm.state.properties) arm.state.properties.labels = ['theirs']
+      return undefined
+    },
+    input: inputMetadata({ settings: { eventDeliverySchema: 'CloudEventSchemaV1_0', labels: ['ours'] } }),
+  })
+  await upsert()
+  expect(arm.writes()).toHaveLength(2)
+  expect(log.some((line) => line.startsWith('warn') && line.includes('labels'))).toBe(true)
+})
+
+it('takes what the service spells out after a reset for the default', async () => {
+  const { arm, upsert } = await start({
+    once: ({ path }) => {
+      const spelled = { includedEventTypes: ['Microsoft.Storage.BlobCreated', 'Microsoft.Storage.BlobDeleted'] }
+      if (path.startsWith('/operationsStatus') && arm.state.properties) arm.state.properties.filter = spelled
+      return undefined
+    },
+  })
+  await upsert()
+  const settings = { eventDeliverySchema: 'CloudEventSchemaV1_0', includedEventTypes: resetToDefault } as const
+  expect(await upsert({ input: inputMetadata({ settings }) })).toMatchObject({ action: 'replaced' })
+  expect(arm.writes()).toHaveLength(2)
+})
+
+it('refuses an event subscription that delivers elsewhere, until replaceDestination says so', async () => {
+  const { arm, upsert, log } = await start()
+  arm.state.properties = {
+    provisioningState: 'Succeeded',
+    labels: ['theirs'],
+    destination: { endpointType: 'EventHub', properties: { resourceId: '/x' } },
+  }
+  expect(await failure(upsert())).toMatchObject({
+    code: 'SUBSCRIPTION_REJECTED',
+    message: expect.stringMatching(/EventHub.*replaceDestination/),
+  })
+  expect(arm.writes()).toEqual([])
+  expect(await upsert({ input: inputMetadata({ replaceDestination: true }) })).toMatchObject({ action: 'replaced' })
+  expect(arm.writes()[0]?.body).toMatchObject({ properties: { labels: ['theirs'] } })
+  expect(log.some((line) => line.startsWith('warn') && line.includes('EventHub'))).toBe(true)
+})
+
+it('warns with both hosts when it moves an event subscription', async () => {
+  const { arm, upsert, log } = await start()
+  await upsert()
+  await upsert({ input: inputMetadata({ subscriberEndpoint: 'https://new.example.com/api/events' }) })
+  expect(arm.writes()[1]).toMatchObject({ method: 'PATCH' })
+  expect(log.find((line) => line.startsWith('warn'))).toMatch(/app\.example\.com.*new\.example\.com/)
+})
+
+it('ends with ABORTED when the signal aborts during a wait', async () => {
+  const ending = new AbortController()
+  const { upsert, time } = await start({ once: always('PUT', refused(409, 'Conflict')), signal: ending.signal })
+  const clock: typeof time = {
+    ...time,
+    setTimer() {
+      queueMicrotask(() => ending.abort())
+      return () => {}
+    },
+  }
+  expect(await failure(upsert({ clock }))).toMatchObject({ code: 'ABORTED' })
+})
+
+it('ends with ABORTED when the signal aborts during a request', async () => {
+  const ending = new AbortController()
+  const { upsert } = await start({
+    signal: ending.signal,
+    once: () => {
+      ending.abort()
+      return 'never'
+    },
+  })
+  expect(await failure(upsert())).toMatchObject({ code: 'ABORTED' })
+})
+
+it('asks for a token of the environment, and shows it only to ARM', async () => {
+  const asked: unknown[] = []
+  const { arm, upsert } = await start({
+    credential: {
+      getToken: async (scopes) => {
+        asked.push(scopes)
+        return aToken()
+      },
+    },
+  })
+  await upsert()
+  expect(asked.flat()).toEqual(['https://management.azure.com/.default'])
+  expect(arm.asked.every(({ headers }) => headers.authorization === 'Bearer token-marked')).toBe(true)
+  expect(arm.asked.every(({ query }) => query === 'api-version=2022-06-15')).toBe(true)
+})
+
+describe('the token goes to ARM alone', () => {
+  /** A host that ARM names in an answer, and that would see the token. */
+  async function otherHost(answer: Answer = { status: 200, body: { status: 'Succeeded' } }) {
+    return startScripted(() => answer)
+  }
+  const accepted = (headers: Record<string, string>): Answer => ({
+    ...{ status: 201, headers },
+    body: { properties: { provisioningState: 'Creating' } },
+  })
+
+  it.each(['azure-asyncoperation', 'operation-location', 'location'])(
+    'where %s names another host, which is not asked: the event subscription itself is read',
+    async (header) => {
+      const other = await otherHost()
+      const { arm, upsert, log } = await start({
+        once: ({ method, body }) => {
+          if (method !== 'PUT') return undefined
+          arm.write(body)
+          return accepted({ [header]: `${other.url}/operationsStatus/1` })
+        },
+      })
+      expect(await upsert()).toMatchObject({ action: 'created' })
+      expect(other.asked).toEqual([])
+      expect(arm.writes()).toHaveLength(1)
+      expect(log.join('\n')).toContain(`it names another host, ${new URL(other.url).host}`)
+    },
+  )
+
+  it('where it redirects to another host', async () => {
+    const other = await otherHost()
+    const { upsert } = await start({
+      once: first('GET', { status: 307, headers: { location: `${other.url}/elsewhere` } }),
+    })
+    await upsert()
+    expect(other.asked).toEqual([])
+  })
+
+  it('follows an address of its own that writes out the port, in whatever letter case', async () => {
+    const { arm, upsert, failed } = await start({
+      once: ({ method, body }) => {
+        if (method !== 'PUT') return undefined
+        arm.write(body)
+        return accepted({ 'azure-asyncoperation': `${arm.url.replace('https', 'HTTPS')}/operationsStatus/none` })
+      },
+    })
+    await upsert()
+    expect(arm.asked.filter(({ path }) => path === '/operationsStatus/none')).not.toEqual([])
+    expect(failed).toEqual([])
+  })
+})
+
+it.each(['GET', 'PUT'])('reads no more of an endless answer to %s than is sane, and tries again', async (method) => {
+  const { arm, upsert, failed } = await start({ once: first(method, { endless: 200 }) })
+  await upsert()
+  expect(failed.map(({ error }) => error.message)).toEqual([
+    expect.stringContaining('ANSWER_TOO_LONG: the answer has more than 1048576 bytes'),
+  ])
+  await arm.disconnected()
+})
+
+it('shows no secret in errors, log lines, reports or objects, even when Azure repeats them all', async () => {
+  const echo = `no ${marked.join(' ')} https://app.example.com/api/events?code=query-marked&x=1`
+  const answers = [refused(500, 'InternalServerError', echo), refused(400, 'InvalidRequest', echo)]
+  const { arm, upsert, log, failed } = await start({ once: first('PATCH', ...answers) })
+  const theirs = { name: 'x-theirs', type: 'Static', properties: { value: 'operator-marked', isSecret: true } }
+  arm.state.properties = {
+    provisioningState: 'Succeeded',
+    destination: {
+      endpointType: 'WebHook',
+      properties: { endpointUrl: 'https://app.example.com/old?code=query-marked', deliveryAttributeMappings: [theirs] },
+    },
+  }
+  const error = await failure(upsert())
+  expect(error.code).toBe('SUBSCRIPTION_REJECTED')
+  const api = createSubscriptionApi({
+    input: inputMetadata(),
+    credential: { getToken: async () => aToken() },
+    endpoints: {},
+  })
+  const seen = [error, failed, log, api].flatMap((each) => [
+    inspect(each, { depth: Infinity, showHidden: true }),
+    JSON.stringify(each),
+    String(each),
+  ])
+  expect(seen.join('\n')).toContain('(redacted)')
+  for (const secret of [...marked, 'token-marked']) expect(seen.join('\n')).not.toContain(secret)
+})

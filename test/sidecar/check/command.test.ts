@@ -1,0 +1,260 @@
+import { createServer, type RequestListener } from 'node:http'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { clockCheck, judgeClock } from '../../../src/sidecar/check/checks/check-clock.ts'
+import { UsageError } from '../../../src/sidecar/cli/usage-error.ts'
+import { componentYaml } from '../../support/component-folder.ts'
+import { openCheck, runCheck } from './open-check.ts'
+
+it.each([
+  { args: ['--only', 'endpont'], says: /did you mean endpoint\?/ },
+  { args: ['--skip', 'azure/permision'], says: /did you mean azure\/permission\?/ },
+  { args: ['--wait', '2'], says: /--wait .*like 2m/ },
+  { args: ['--offline', '--round-trip'], says: /--round-trip publishes an event/ },
+  { args: ['--ca', 'ca.pem'], says: /--ca needs --emulator/ },
+  { args: ['--emulator', 'https://emulator.example.com'], says: /not on this machine.*--ca FILE/ },
+  {
+    args: ['--components', '/no/such/folder'],
+    says: /\/no\/such\/folder can't be read: ENOENT.*; make the folder, or correct --components$/,
+  },
+])('is wrong usage: $args', async ({ args, says }) => {
+  const run = runCheck(args)
+  await expect(run).rejects.toBeInstanceOf(UsageError)
+  await expect(run).rejects.toThrow(says)
+})
+
+it('is wrong usage where no component is found', async () => {
+  const { folder } = await openCheck()
+  folder.remove('orders.yaml')
+  await expect(runCheck(['--components', folder.path])).rejects.toBeInstanceOf(UsageError)
+})
+
+it('names a type that was probably meant: alone as wrong usage, beside components as a warning', async () => {
+  const { folder, check, emulator } = await openCheck()
+  const meant = 'did you mean bindings.azure.eventgrid?'
+  const misspelt = (name: string) => output(name, emulator.topic('orders')).replace('eventgrid', 'eventgird')
+  folder.write('stock.yaml', misspelt('stock'))
+  const { code, said } = await check('--offline')
+  expect(code).toBe(0)
+  expect(said('files/yaml')).toContain(meant)
+  folder.remove('orders.yaml')
+  await expect(check('--offline')).rejects.toThrow(meant)
+})
+
+it('runs with --only nothing else, prerequisites neither, and without --skip all but those', async () => {
+  const { check, write } = await openCheck()
+  const only = await check('--only', 'azure/scope,topic')
+  expect(Object.keys(only.status).sort()).toEqual(['azure/scope', 'topic/certificate', 'topic/credential', 'topic/dns'])
+  expect((await check('--skip', 'endpoint,azure')).idsThat('ok')).not.toContain('azure/scope')
+  write({ clientSecret: 'a-secret-of-somebody-else' })
+  expect((await check('--only', 'azure/scope')).idsThat('failed')).toEqual(['azure/scope'])
+})
+
+it('asks nobody with --offline', async () => {
+  const { check, emulator } = await openCheck()
+  const { status } = await check('--offline')
+  expect(Object.keys(status)).toEqual(['files/yaml', 'files/metadata', 'files/secrets', 'files/names', 'machine/port'])
+  expect(emulator.records.requests.all()).toEqual([])
+})
+
+it('waits until what failed is well', async () => {
+  const { check, emulator } = await openCheck()
+  emulator.unregisterProvider()
+  const checking = check('--wait', '1m')
+  await expect
+    .poll(() => emulator.records.requests.all().some(({ url }) => url.includes('/providers/Microsoft.EventGrid?')), {
+      timeout: 60_000,
+    })
+    .toBe(true)
+  emulator.registerProvider()
+  const { code, idsThat } = await checking
+  expect(code).toBe(0)
+  expect(idsThat('failed')).toEqual([])
+}, 120_000)
+
+it('repeats with --wait what failed of each of two components of one name', async () => {
+  const { check, folder, emulator } = await openCheck()
+  folder.write('orders.yaml', ['twin', 'twin'].map((name) => output(name, emulator.topic('orders'))).join('---\n'))
+  const { code, said } = await check('--offline', '--wait', '3s')
+  expect(code).toBe(1)
+  expect(said('files/names')).toContain('is called "twin" too')
+})
+
+it('checks one component of a folder with --component, and tells two on one port', async () => {
+  const { check, folder, emulator, port } = await openCheck()
+  folder.write('output.yaml', output('stock', emulator.topic('orders')))
+  expect((await check('--component', 'stock')).components).toEqual(['stock'])
+  await expect(check('--component', 'stok')).rejects.toThrow(
+    /holds no component "stok" of ours; there is orders, stock$/,
+  )
+  folder.write(
+    'zz-twin.yaml',
+    componentYaml(emulator, {
+      name: 'twin',
+      topic: 'orders',
+      handshakePort: String(port),
+      fields: {
+        clientSecret: emulator.clientSecret,
+        accessKey: emulator.topic('orders').key,
+        subscriberEndpoint: 'https://orders.example.com/api/events',
+      },
+    }),
+  )
+  const { said } = await check('--only', 'machine/port')
+  expect(said('machine/port')).toContain(`component "orders" has handshakePort ${port} too`)
+})
+
+it('tells that who has the port switches to another protocol, unasked', async () => {
+  const { check, port } = await openCheck()
+  const server = createServer((_request, response) =>
+    response.writeHead(101, { connection: 'upgrade', upgrade: 'x' }).end(),
+  )
+  await new Promise<void>((listening) => server.listen(port, '127.0.0.1', listening))
+  onTestFinished(() => void server.close())
+  expect((await check('--only', 'machine/port')).said('machine/port')).toContain('its holder answers OPTIONS with 101')
+})
+
+const output = (
+  name: string,
+  topic: { readonly endpoint: string; readonly key: string },
+) => `apiVersion: dapr.io/v1alpha1
+kind: Component
+metadata: { name: ${name} }
+spec:
+  type: bindings.azure.eventgrid
+  version: v1
+  metadata:
+    - { name: topicEndpoint, value: "${topic.endpoint}" }
+    - { name: accessKey, value: "${topic.key}" }
+`
+
+it('leaves its own words readable where a secret is one of them', async () => {
+  const { write, check } = await openCheck()
+  write({ clientSecret: 'valid', accessKey: 'emulator' })
+  const { text } = await check('--offline')
+  expect(text).toContain('valid: input and output')
+})
+
+it('shows no secret of the component, whatever fails', async () => {
+  const { check, write, emulator } = await openCheck()
+  write({
+    clientSecret: 'a-very-secret-secret',
+    accessKey: 'bm90IHRoZSBrZXkgb2YgdGhpcyB0b3BpYw==',
+    subscriberEndpoint: 'https://orders.example.com/api/events?code=hidden-code',
+  })
+  const { text } = await check('--round-trip')
+  for (const secret of [
+    'a-very-secret-secret',
+    'bm90IHRoZSBrZXkgb2YgdGhpcyB0b3BpYw==',
+    'hidden-code',
+    emulator.clientSecret,
+  ]) {
+    expect(text).not.toContain(secret)
+  }
+})
+
+const hostile: readonly { readonly name: string; readonly answer: RequestListener; readonly says: RegExp }[] = [
+  {
+    name: 'that never ends',
+    answer(_request, response) {
+      response.writeHead(200)
+      const more = () => response.write('x'.repeat(65_536), () => setImmediate(more))
+      more()
+    },
+    says: /without WebHook-Allowed-Origin/,
+  },
+  {
+    name: 'that sends somebody elsewhere',
+    answer: (_request, response) => response.writeHead(302, { location: 'https://evil.example.com/?q=1' }).end(),
+    says: /a redirect that Event Grid does not follow, to https:\/\/evil\.example\.com\/\?\(redacted\)/,
+  },
+  {
+    name: 'that switches to another protocol',
+    answer: (_request, response) => response.writeHead(101, { connection: 'upgrade', upgrade: 'x' }).end(),
+    says: /OPTIONS was answered (101|502)/,
+  },
+  {
+    name: 'of a firewall',
+    answer: (_request, response) =>
+      response
+        .writeHead(403, { 'content-type': 'text/html', server: 'waf' })
+        .end('<html><title>\u001b[2JAccess  denied\u202e</title>'),
+    says: /server: waf, page: "\[2JAccess denied"[\s\S]*920300/,
+  },
+  {
+    name: 'that wants a credential',
+    answer: (_request, response) => response.writeHead(401).end(),
+    says: /answered 401[\s\S]*allow-anonymous/,
+  },
+  {
+    name: 'that consents to somebody else',
+    answer: (_request, response) => response.writeHead(200, { 'webhook-allowed-origin': 'eventgrid.azure.us' }).end(),
+    says: /with WebHook-Allowed-Origin: eventgrid\.azure\.us/,
+  },
+]
+
+it.each(hostile)('is harmed by no answer: one $name', async ({ answer, says }) => {
+  const { check, emulator } = await openCheck()
+  const server = createServer(answer)
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const address = server.address()
+  emulator.useIngress(
+    'https://orders.example.com/',
+    `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/`,
+  )
+  const { said, text, idsThat } = await check('--only', 'endpoint')
+  expect(idsThat('failed')).toEqual(['endpoint/handshake'])
+  expect(said('endpoint/handshake')).toMatch(says)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there.
+  expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
+})
+
+it('says that an emulator lacks an ingress', async () => {
+  const { check, emulator } = await openCheck()
+  emulator.setIngress([])
+  const { said } = await check('--only', 'endpoint')
+  expect(said('endpoint/handshake')).toMatch(
+    /no ingress for orders\.example\.com[\s\S]*emulate --ingress https:\/\/orders\.example\.com\/=/,
+  )
+})
+
+it('names --emulator where the environment points at one and a public name does not resolve', async () => {
+  const { folder, write, emulator } = await openCheck()
+  write({ subscriberEndpoint: 'https://no-such-host.invalid/api/events' })
+  vi.stubEnv('AZURE_RESOURCE_MANAGER_URL', emulator.endpoints.resourceManager)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const { said } = await runCheck(['--components', folder.path, '--json', '--only', 'endpoint'])
+  expect(said('endpoint/dns')).toContain(`run check with --emulator ${emulator.endpoints.resourceManager}`)
+})
+
+it('judges the clock by the date of an answer', async () => {
+  const { emulator } = await openCheck()
+  const { endpoints } = emulator
+  const ask = (now: () => number) =>
+    clockCheck({ url: () => endpoints.resourceManager, reachedBy: 'azure/provider' }, endpoints, now).run(
+      new AbortController().signal,
+    )
+  expect(await ask(Date.now)).toMatchObject({ status: 'ok' })
+  expect(await ask(() => Date.now() + 3_650_000)).toMatchObject({
+    status: 'failed',
+    detail: expect.stringMatching(/36\d\d s ahead of/),
+  })
+  expect(judgeClock('Mon, 23 Nov 2026 05:00:00 GMT', Date.parse('2026-11-23T04:58:00Z'))).toMatchObject({
+    status: 'failed',
+  })
+  expect(judgeClock('nonsense', 0)).toMatchObject({ status: 'warning' })
+})
+
+it('writes a line for each check, remedies below, and counts at the end; without colours in a pipe', async () => {
+  const { folder, emulator, write } = await openCheck()
+  write({ accessKey: 'bm90IHRoZSBrZXkgb2YgdGhpcyB0b3BpYw==' })
+  const { text, code } = await runCheck(['--components', folder.path, '--emulator', emulator.endpoints.resourceManager])
+  expect(code).toBe(1)
+  expect(text).toMatch(/^orders {2}\S+orders\.yaml\n {2}✓ files\/yaml/)
+  expect(text).toMatch(/\n {2}✗ topic\/credential {6}.*answered 401.*\n {6}→ on the emulator: set accessKey/)
+  expect(text).toMatch(/\n✗ 14 ok, 4 warnings, 1 failed in \d+\.\d s\n$/)
+  expect(text).not.toContain('\u001b')
+})

@@ -1,0 +1,182 @@
+import { expect, it } from 'vitest'
+import { topicUrl } from '../../../src/core/endpoints.ts'
+import { addressKind } from '../../../src/sidecar/check/checks/check-dns.ts'
+import { refusals } from '../../../src/sidecar/check/judge/filter-event.ts'
+import { isAllowed, readAllPermissions, readPermissions } from '../../../src/sidecar/check/judge/permissions.ts'
+
+it.each([
+  ['127.0.0.1', 'loopback'],
+  ['::1', 'loopback'],
+  ['10.1.2.3', 'private'],
+  ['172.31.0.1', 'private'],
+  ['172.32.0.1', 'public'],
+  ['100.64.0.1', 'private'],
+  ['fd00::1', 'private'],
+  ['fe80::1', 'private'],
+  ['20.50.1.2', 'public'],
+  ['2603:1020::1', 'public'],
+])('knows that %s is %s', (address, kind) => expect(addressKind(address)).toBe(kind))
+
+const write = 'Microsoft.EventGrid/eventSubscriptions/write'
+
+it.each([
+  {
+    name: 'the action itself, in any letter case',
+    value: [{ actions: ['microsoft.eventgrid/EVENTSUBSCRIPTIONS/write'] }],
+    is: true,
+  },
+  { name: 'a star at the end', value: [{ actions: ['Microsoft.EventGrid/*'] }], is: true },
+  { name: 'a star alone', value: [{ actions: ['*'] }], is: true },
+  { name: 'stars in the middle', value: [{ actions: ['Microsoft.*/*/write'] }], is: true },
+  { name: 'reading', value: [{ actions: ['*/read'] }], is: false },
+  {
+    name: 'a role that excepts it',
+    value: [{ actions: ['*'], notActions: ['Microsoft.EventGrid/*/Write'] }],
+    is: false,
+  },
+  {
+    name: 'another role that does not',
+    value: [{ actions: ['*'], notActions: ['*/write'] }, { actions: [write] }],
+    is: true,
+  },
+  { name: 'actions on data', value: [{ dataActions: [write] }], is: false },
+  { name: 'nonsense', value: [null, 7, { actions: 'x' }], is: false },
+])('counts as permission to write or not: $name', ({ value, is }) => {
+  expect(isAllowed(readPermissions({ value }), write)).toBe(is)
+})
+
+const cloudEvent = {
+  ...{ specversion: '1.0', id: '1', source: '/shop', type: 'order.placed', subject: '/Shop/Orders/1' },
+  data: { amount: 5, tags: ['new', 'gift'], paid: true, note: null },
+}
+
+const filters: readonly (readonly [string, object, boolean])[] = [
+  ['no filter', {}, true],
+  ['its type', { includedEventTypes: ['order.placed'] }, true],
+  ['another type', { includedEventTypes: ['order.paid'] }, false],
+  ['All', { includedEventTypes: ['All'] }, true],
+  ['a subject in another letter case', { subjectBeginsWith: '/shop/', subjectEndsWith: '/1' }, true],
+  ['the same where case counts', { subjectBeginsWith: '/shop/', isSubjectCaseSensitive: true }, false],
+  ['NumberIn', { advancedFilters: [{ operatorType: 'NumberIn', key: 'data.amount', values: [4, 5] }] }, true],
+  ['NumberNotIn', { advancedFilters: [{ operatorType: 'NumberNotIn', key: 'data.amount', values: [5] }] }, false],
+  [
+    'NumberNotIn on nothing',
+    { advancedFilters: [{ operatorType: 'NumberNotIn', key: 'data.none', values: [5] }] },
+    true,
+  ],
+  [
+    'NumberInRange',
+    { advancedFilters: [{ operatorType: 'NumberInRange', key: 'data.amount', values: [[5, 9]] }] },
+    true,
+  ],
+  [
+    'NumberNotInRange on nothing',
+    { advancedFilters: [{ operatorType: 'NumberNotInRange', key: 'data.none', values: [[5, 9]] }] },
+    false,
+  ],
+  ['NumberLessThan', { advancedFilters: [{ operatorType: 'NumberLessThan', key: 'data.amount', value: 5 }] }, false],
+  [
+    'NumberLessThanOrEquals',
+    { advancedFilters: [{ operatorType: 'NumberLessThanOrEquals', key: 'data.amount', value: 5 }] },
+    true,
+  ],
+  [
+    'NumberGreaterThan',
+    { advancedFilters: [{ operatorType: 'NumberGreaterThan', key: 'data.amount', value: 4 }] },
+    true,
+  ],
+  ['BoolEquals', { advancedFilters: [{ operatorType: 'BoolEquals', key: 'data.paid', value: false }] }, false],
+  [
+    'StringContains',
+    { advancedFilters: [{ operatorType: 'StringContains', key: 'subject', values: ['orders'] }] },
+    true,
+  ],
+  [
+    'StringNotContains on nothing',
+    { advancedFilters: [{ operatorType: 'StringNotContains', key: 'data.none', values: ['x'] }] },
+    false,
+  ],
+  [
+    'StringNotIn on nothing',
+    { advancedFilters: [{ operatorType: 'StringNotIn', key: 'data.none', values: ['x'] }] },
+    true,
+  ],
+  [
+    'StringBeginsWith on a number',
+    { advancedFilters: [{ operatorType: 'StringBeginsWith', key: 'data.amount', values: ['5'] }] },
+    false,
+  ],
+  [
+    'a list, without looking into it',
+    { advancedFilters: [{ operatorType: 'StringIn', key: 'data.tags', values: ['gift'] }] },
+    false,
+  ],
+  [
+    'a list',
+    {
+      enableAdvancedFilteringOnArrays: true,
+      advancedFilters: [{ operatorType: 'StringIn', key: 'data.tags', values: ['GIFT'] }],
+    },
+    true,
+  ],
+  [
+    'a list that must not',
+    {
+      enableAdvancedFilteringOnArrays: true,
+      advancedFilters: [{ operatorType: 'StringNotIn', key: 'data.tags', values: ['gift'] }],
+    },
+    false,
+  ],
+  ['IsNullOrUndefined', { advancedFilters: [{ operatorType: 'IsNullOrUndefined', key: 'data.note' }] }, true],
+  ['IsNotNull', { advancedFilters: [{ operatorType: 'IsNotNull', key: 'data.note' }] }, false],
+]
+
+it.each(filters)('judges a CloudEvent by %s', (_name, filter, passes) => {
+  expect(refusals(cloudEvent, filter).length === 0).toBe(passes)
+})
+
+it('finds the fields of the Event Grid schema in any letter case, and explains a blob that lies elsewhere', () => {
+  const event = {
+    id: '1',
+    eventType: 'Microsoft.Storage.BlobCreated',
+    subject: '/blobServices/default/containers/c/blobs/a.txt',
+    data: {},
+  }
+  expect(
+    refusals(event, {
+      advancedFilters: [{ operatorType: 'StringIn', key: 'EventType', values: ['microsoft.storage.blobcreated'] }],
+    }),
+  ).toEqual([])
+  const [reason] = refusals(event, { subjectBeginsWith: '/blobServices/default/containers/c/a' })
+  expect(reason).toContain('a blob lies under /containers/{container}/blobs/')
+})
+
+it('knows where a topic of Azure is at an emulator', () => {
+  const topics = 'https://127.0.0.1:4430'
+  expect(topicUrl('https://orders.westeurope-1.eventgrid.azure.net/api/events', { topics })).toBe(
+    `${topics}/topics/orders/api/events`,
+  )
+  expect(topicUrl('https://orders.westeurope-1.eventgrid.azure.net', { topics })).toBe(
+    `${topics}/topics/orders/api/events`,
+  )
+  expect(topicUrl('https://topic.example.com/x', { topics })).toBe('https://topic.example.com/x')
+  expect(topicUrl('https://shop.westeurope-1.eventgrid.azure.net/topics/orders:publish', { topics })).toBe(
+    `${topics}/namespaces/shop/topics/orders:publish`,
+  )
+})
+
+it('reads all pages of a list of permissions, and a bounded number of them', async () => {
+  const asked: string[] = []
+  const pages = [
+    { value: [{ actions: ['*/read'] }], nextLink: 'https://management.azure.com/next?api-version=1&page=2' },
+    { value: [{ actions: [write] }] },
+  ]
+  const permissions = await readAllPermissions(async (path) => pages[asked.push(path) - 1], '/scope')
+  expect(asked).toEqual(['/scope', '/next?api-version=1&page=2'])
+  expect(isAllowed(permissions, write)).toBe(true)
+  const endless = await readAllPermissions(
+    async () => ({ value: [{}], nextLink: 'https://management.azure.com/same' }),
+    '/scope',
+  )
+  expect(endless).toHaveLength(20)
+})

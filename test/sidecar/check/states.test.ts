@@ -1,0 +1,131 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { Binding } from '../../../src/index.ts'
+import * as check from '../../../src/sidecar/cli/commands/check.ts'
+import { createTerminal } from '../../../src/sidecar/cli/output/terminal.ts'
+import { openWebhook } from '../../support/webhook.ts'
+import { type CheckWorld, openCheck, subscribe } from './open-check.ts'
+
+/** A binding that runs while `check` does. */
+async function run({ emulator, port }: CheckWorld, { handled = true } = {}): Promise<Binding> {
+  const binding = new Binding({ endpoints: emulator.endpoints, ...(handled && { onEvent() {} }) })
+  onTestFinished(() => binding.close())
+  await binding.init(
+    {
+      name: 'orders',
+      properties: {
+        ...{ tenantId: emulator.tenantId, subscriptionId: emulator.subscriptionId, clientId: emulator.clientId },
+        ...{ clientSecret: emulator.clientSecret, scope: emulator.topic('orders').id, handshakePort: String(port) },
+        subscriberEndpoint: 'https://orders.example.com/api/events',
+      },
+    },
+    { subscription: 'wait' },
+  )
+  return binding
+}
+
+it('knows a listener of ours on the port, asks it, and sends it no event of its own', async () => {
+  const world = await openCheck()
+  await run(world)
+  const { idsThat, said } = await world.check('--round-trip')
+  expect(idsThat('failed')).toEqual([])
+  expect(said('machine/port')).toContain(
+    'is held by a listener of this binding (event subscription provisioned, handler attached)',
+  )
+  expect(said('endpoint/handshake')).toContain('OPTIONS and POST reach a listener of this binding')
+  expect(said('round-trip/event')).toContain('its application would get the event')
+  expect(world.emulator.figures()).toMatchObject({ published: 0 })
+})
+
+it('warns of a listener of ours whose application takes no events', async () => {
+  const world = await openCheck()
+  const binding = await run(world, { handled: false })
+  const { code, idsThat, said } = await world.check('--only', 'machine/port')
+  expect(code).toBe(0)
+  expect(idsThat('warning')).toEqual(['machine/port'])
+  expect(said('machine/port')).toMatch(/no application takes events: deliveries get 503[\s\S]*--app-port.*OPTIONS/)
+  expect(binding.health().input?.reasons).toEqual([
+    'no application takes events: no handler is attached (library), the application is not ready (run), or daprd has not ' +
+      'asked for events (serve): deliveries are answered 503, and Event Grid sends them again',
+  ])
+})
+
+it('warns of an event subscription without a dead-letter destination, and of filters that differ', async () => {
+  const world = await openCheck()
+  await subscribe(world, { subjectBeginsWith: '/shop' })
+  world.write({ subjectBeginsWith: '/store' })
+  const { idsThat, said } = await world.check('--only', 'azure/subscription')
+  expect(idsThat('warning')).toEqual(['azure/subscription'])
+  expect(said('azure/subscription')).toMatch(
+    /differs from the metadata: .*filter[\s\S]*no dead-letter destination[\s\S]*deadLetterStorageAccountId/,
+  )
+})
+
+it('tells an event subscription that carries the credential of another secret', async () => {
+  const world = await openCheck()
+  await subscribe(world, { deliveryToken: 'a-token-that-is-long-enough' })
+  const { idsThat, said } = await world.check('--only', 'azure/subscription')
+  expect(idsThat('failed')).toEqual(['azure/subscription'])
+  expect(said('azure/subscription')).toContain('carries the credential of another clientSecret or deliveryToken')
+})
+
+it.each([
+  {
+    name: 'Failed',
+    consents: true,
+    status: 503,
+    says: /orders is Failed: Event Grid delivers nothing[\s\S]*start the binding again/,
+  },
+  {
+    name: 'AwaitingManualAction',
+    consents: false,
+    status: 200,
+    says: /waits for manual validation[\s\S]*route \/api\/events to handshakePort/,
+  },
+])('says what to do about one that is $name', async ({ consents, status, says }) => {
+  const world = await openCheck()
+  const { emulator } = world
+  await openWebhook(emulator, () => ({ consents, status }))
+  const subscribing = subscribe(world, {
+    subscriberEndpoint: 'https://webhook.example.com/api/events',
+    subscriptionTimeout: '1s',
+  })
+  await expect(subscribing).rejects.toThrow()
+  const { idsThat, said } = await world.check('--only', 'azure/subscription')
+  expect(idsThat('failed')).toEqual(['azure/subscription'])
+  expect(said('azure/subscription')).toMatch(says)
+})
+
+it('fails for a client without any role, in the words of init', async () => {
+  const world = await openCheck()
+  world.emulator.removeRoles(world.emulator.clientId)
+  const { idsThat, said } = await world.check('--only', 'azure')
+  expect(idsThat('failed')).toEqual(['azure/permission'])
+  expect(said('azure/permission')).toContain('the client may not create event subscriptions at')
+})
+
+it('warns where the list of permissions may not be read and the event subscription may', async () => {
+  const world = await openCheck()
+  world.emulator.failNext({
+    route: 'arm',
+    status: 403,
+    code: 'AuthorizationFailed',
+    matches: ({ url }) => url.includes('/permissions?'),
+  })
+  const { idsThat, said } = await world.check('--only', 'azure/permission')
+  expect(idsThat('warning')).toEqual(['azure/permission'])
+  expect(said('azure/permission')).toContain('whether it may be written is not known')
+})
+
+it('shows on a terminal what is under way, and leaves nothing of it behind', async () => {
+  const { folder, emulator } = await openCheck()
+  const written: string[] = []
+  const terminal = createTerminal({ isTTY: true, columns: 100, write: (text) => written.push(text) }, true)
+  await check.run(
+    ['--components', folder.path, '--emulator', emulator.endpoints.resourceManager, '--only', 'azure,files'],
+    terminal,
+  )
+  expect(written.some((text) => text.startsWith('\r\x1b[K') && text.includes('azure/credential'))).toBe(true)
+  expect(written.some((text) => text.includes('\x1b[32m✓\x1b[0m azure/scope'))).toBe(true)
+  const last = written.at(-1) ?? ''
+  expect(last).toMatch(/\d+ ok in \d\.\d s\n$/)
+})

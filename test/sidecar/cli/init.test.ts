@@ -1,0 +1,121 @@
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { addressOf } from '../../../src/listener/http/listen.ts'
+import { readPage, section } from '../../documents/page.ts'
+import { freePort } from '../../support/free-port.ts'
+import { paste } from '../../support/shell.ts'
+
+/** The command as npm links it: a file that is executed, by the Node that its first line names. */
+const bin = resolve(import.meta.dirname, '../../../dist/sidecar/cli/main.js')
+const files = ['components/orders.yaml', 'emulator.yaml', 'secrets.json', 'app.mjs']
+const schemaLine = /^# yaml-language-server: \$schema=(.+)$/m
+
+function emptyFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'init-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** The folder's files, and the commands that `init` printed. */
+async function initialised(): Promise<{ folder: string; commands: string[] }> {
+  const folder = emptyFolder()
+  const init = paste(`${bin} init`, folder)
+  await init.ended
+  const text = init.lines.join('\n')
+  // Commands are indented; an indented line after a backslash goes on with the one before.
+  return { folder, commands: [...text.matchAll(/(?:^ {2,}.*\n?)+/gm)].map(([command]) => command) }
+}
+
+it('writes files to start from, and prints the commands that bring an event to an application', async () => {
+  const { folder, commands } = await initialised()
+  expect(commands).toHaveLength(4)
+  const ports = new Map<string, string>()
+  for (const port of ['4430', '4431', '9000', '3500', '3000']) ports.set(port, String(await freePort()))
+  const onFreePorts = (text: string) =>
+    text.replace(/\b(4430|4431|9000|3500|3000)\b/g, (port) => ports.get(port) ?? port)
+  for (const file of files) {
+    writeFileSync(join(folder, file), onFreePorts(readFileSync(join(folder, file), 'utf8')))
+  }
+  const [emulate = '', app = '', run = '', publish = ''] = commands.map((command) =>
+    onFreePorts(
+      command
+        .replace('npx eventgrid-binding', bin)
+        // The default ports, which no command names, are given so that the test can choose others.
+        .replace('--emulator', '--emulator https://127.0.0.1:4430')
+        .replace('--app-port', '--http-port 3500 --app-port'),
+    ),
+  )
+  await paste(emulate, folder).said(/^ready: /)
+  const application = paste(app, folder)
+  await application.said(/listens on port/)
+  await paste(run, folder).said(/the event subscription orders/)
+  const publishing = paste(publish, folder)
+  await publishing.ended
+  expect(publishing.lines).toContain('HTTP/1.1 200 OK')
+  const [event = ''] = await application.said(/^\/orders /)
+  expect(JSON.parse(event.slice('/orders '.length))).toMatchObject({ data: { order: 1 } })
+})
+
+it('writes an application that says what to do when its port is in use', async () => {
+  const { folder } = await initialised()
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  onTestFinished(() => void other.close())
+  const port = String(addressOf(other).port)
+  const file = join(folder, 'app.mjs')
+  writeFileSync(file, readFileSync(file, 'utf8').replace('3000', port))
+  const application = paste('node app.mjs; echo ended with $?', folder)
+  await application.ended
+  expect(application.lines).toEqual([
+    `port ${port} can't be used (EADDRINUSE). Free it, or change it in app.mjs and in --app-port of run`,
+    'ended with 1',
+  ])
+})
+
+it('prints the commands that docs/getting-started.md shows', async () => {
+  const { commands } = await initialised()
+  const shown = section(readPage('docs/getting-started.md'), 'On your machine').flatMap((node) =>
+    node.type === 'code' && node.lang === 'sh' ? [node.value] : [],
+  )
+  expect(shown).toEqual(['npx eventgrid-binding init', ...commands.map((command) => command.trim())])
+})
+
+it.each([
+  { name: 'beside node_modules', below: '.' },
+  { name: 'in a folder below that of node_modules', below: 'services/shop' },
+])('writes schema lines that lead to the schemas of the package, $name', async ({ below }) => {
+  const project = emptyFolder()
+  const installed = join(project, 'node_modules/eventgrid-binding/dist')
+  mkdirSync(installed, { recursive: true })
+  for (const kind of ['component', 'emulator']) writeFileSync(join(installed, `${kind}.schema.json`), '{}')
+  const folder = join(project, below)
+  mkdirSync(folder, { recursive: true })
+  await paste(`${bin} init`, folder).ended
+  const schemaOf = (file: string) => {
+    const [, path = ''] = schemaLine.exec(readFileSync(join(folder, file), 'utf8')) ?? []
+    return resolve(folder, dirname(file), path)
+  }
+  expect(schemaOf('components/orders.yaml')).toBe(join(installed, 'component.schema.json'))
+  expect(schemaOf('emulator.yaml')).toBe(join(installed, 'emulator.schema.json'))
+})
+
+it('writes the path of its own schemas where the package is not installed in the project', async () => {
+  const { folder } = await initialised()
+  const [, path = ''] = schemaLine.exec(readFileSync(join(folder, 'emulator.yaml'), 'utf8')) ?? []
+  expect(existsSync(resolve(folder, path))).toBe(true)
+})
+
+it('overwrites nothing: with one of the files there it writes none of them', async () => {
+  const folder = emptyFolder()
+  writeFileSync(join(folder, 'secrets.json'), 'mine')
+  const init = paste(`${bin} init; echo ended with $?`, folder)
+  await init.ended
+  expect(init.lines).toContain('ended with 1')
+  expect(init.lines.join('\n')).toContain('secrets.json')
+  expect(readdirSync(folder)).toEqual(['secrets.json'])
+  expect(readFileSync(join(folder, 'secrets.json'), 'utf8')).toBe('mine')
+})

@@ -1,0 +1,70 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { createTerminal } from '../../../src/sidecar/cli/output/terminal.ts'
+
+/** The terminal in which the tests run may be dumb, or without colours. */
+beforeEach(() => void vi.stubEnv('TERM', 'xterm').stubEnv('NO_COLOR', ''))
+afterEach(() => void vi.unstubAllEnvs())
+
+function capture(stream: { readonly isTTY?: boolean; readonly columns?: number }) {
+  const written: string[] = []
+  const terminal = createTerminal({ ...stream, write: (text) => void written.push(text) })
+  return { terminal, written }
+}
+
+it('writes lines, and no live line, where there is no terminal', () => {
+  const { terminal, written } = capture({})
+  terminal.update('1 event')
+  terminal.line('one')
+  terminal.finish()
+  expect(written).toEqual(['one\n'])
+})
+
+it.each([
+  { name: 'paints on a terminal', env: {}, painted: true, live: true },
+  { name: 'does not paint with NO_COLOR', env: { NO_COLOR: '1' }, painted: false, live: true },
+  { name: 'writes no control codes to a dumb terminal', env: { TERM: 'dumb' }, painted: false, live: false },
+])('$name', ({ env, painted, live }) => {
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
+  const { terminal, written } = capture({ isTTY: true })
+  terminal.parts([{ text: 'bad', tone: 'bad' }])
+  expect(written).toEqual([painted ? '\x1b[31mbad\x1b[0m\n' : 'bad\n'])
+  terminal.update('1 event')
+  expect(written.length - 1).toBe(live ? 1 : 0)
+})
+
+it('keeps the live line below the others on a terminal', () => {
+  const { terminal, written } = capture({ isTTY: true })
+  terminal.update('1 event')
+  terminal.line('one')
+  terminal.finish()
+  terminal.line('two')
+  expect(written).toEqual(['\r\x1b[K1 event', '\r\x1b[Kone\n1 event', '\r\x1b[K', 'two\n'])
+})
+
+it.each([
+  { name: 'cuts the live line so that it does not wrap', columns: 6, shown: '12 ev' },
+  { name: 'takes a width of 0 for an unknown one', columns: 0, shown: '12 events' },
+])('$name', ({ columns, shown }) => {
+  const { terminal, written } = capture({ isTTY: true, columns })
+  terminal.update('12 events')
+  expect(written).toEqual([`\r\x1b[K${shown}`])
+})
+
+it('lets nobody move the cursor or begin a line', () => {
+  const { terminal, written } = capture({})
+  terminal.line('an \x1b[2Jerror\r\nwith a \u009bline')
+  expect(written).toEqual(['an  [2Jerror  with a  line\n'])
+})
+
+it('paints parts of a line only where that is wanted', () => {
+  const parts = [
+    { text: 'bad\x1b[2J', tone: 'bad' },
+    { text: ' plain', tone: 'plain' },
+  ] as const
+  const lines = [false, true].map((colour) => {
+    const written: string[] = []
+    createTerminal({ write: (text) => written.push(text) }, colour).parts(parts)
+    return written.join('')
+  })
+  expect(lines).toEqual(['bad [2J plain\n', '\x1b[31mbad [2J\x1b[0m plain\n'])
+})

@@ -1,0 +1,210 @@
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { expect, it, onTestFinished } from 'vitest'
+import { startCommand } from '../../support/command.ts'
+import { makeComponentFolder } from '../../support/component-folder.ts'
+import { openDaprApp } from '../../support/dapr-app.ts'
+import { eventually } from '../../support/eventually.ts'
+import { freePort } from '../../support/free-port.ts'
+import { openConnection } from '../../support/open-connection.ts'
+import { openHostWorld } from './open-host.ts'
+
+/** A port that is taken until the test's end. */
+async function takenPort(): Promise<string> {
+  const server = createServer()
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  onTestFinished(() => void server.close())
+  // A listening TCP server has an address of this form.
+  return String((server.address() as AddressInfo).port)
+}
+
+it('ends with 2 and names every fault of every file', async () => {
+  const folder = makeComponentFolder()
+  folder.write('a.yaml', 'kind: [')
+  folder.write(
+    'b.yaml',
+    'apiVersion: dapr.io/v1alpha1\nkind: Component\nmetadata: { name: b }\nspec:\n' +
+      '  type: bindings.azure.eventgrid\n  metadata:\n    - { name: handshakePort, value: 9000 }\n',
+  )
+  const command = startCommand(['run', '--components', folder.path])
+  expect(await command.ended).toBe(2)
+  expect(command.lines.join('\n')).toMatch(
+    /a\.yaml:1:\d+: is not valid YAML here(.|\n)*b\.yaml:7:\d+: handshakePort(.|\n)*"9000"/,
+  )
+})
+
+it('names everything that is wrong in one go, what was left out, and what is not read', async () => {
+  const folder = makeComponentFolder()
+  const head = 'apiVersion: dapr.io/v1alpha1\nkind: Component\n'
+  folder.write('a.yaml', `${head}metadata: { name: a }\nspec:\n  type: bindings.azure.eventgird\n`)
+  folder.write('b.yaml', 'kind: Componet')
+  folder.write(
+    'c.yaml',
+    `${head}metadata: { name: c }\nspec:\n  type: bindings.azure.eventgrid\n  metadata:\n` +
+      '    - { name: accessKey, secretKeyRef: { name: event-grid, key: key } }\n',
+  )
+  folder.write('ok.yaml.txt', '')
+  const command = startCommand(['run', '--components', folder.path, '--secrets', 'gone.json'])
+  expect(await command.ended).toBe(2)
+  expect(command.lines.map((line) => line.replaceAll(`${folder.path}/`, ''))).toEqual([
+    "eventgrid-binding run: --secrets: gone.json can't be read: ENOENT: no such file or directory, " +
+      `open 'gone.json'; a relative path counts from the working folder, ${process.cwd()}`,
+    'c.yaml:6:3: topicEndpoint is required on the output side; write { name: topicEndpoint, value: ' +
+      '"https://TOPIC.westeurope-1.eventgrid.azure.net/api/events" } (the output side is configured ' +
+      'because accessKey is set)',
+    '  6 |   metadata:',
+    '    |   ^',
+    'a.yaml:5:9: component "a" has the unknown type "bindings.azure.eventgird"; did you mean bindings.azure.eventgrid?',
+    'b.yaml:1:7: kind "Componet" is unknown; did you mean Component?',
+    'ok.yaml.txt is not read as a component: its name does not end with .yaml or .yml',
+  ])
+})
+
+it('ends with 2 where the folder of components is missing, and says to make it', async () => {
+  const command = startCommand(['run', '--components', '/no/such/folder'])
+  expect(await command.ended).toBe(2)
+  expect(command.lines.join('\n')).toMatch(
+    /\/no\/such\/folder can't be read: ENOENT.*; make the folder, or correct --components/,
+  )
+})
+
+it('ends with 1 where the port of the API or of a component is taken', async () => {
+  const port = await takenPort()
+  const api = startCommand(['run', '--components', makeComponentFolder().path, '--http-port', port])
+  expect(await api.ended).toBe(1)
+  expect(api.lines).toEqual([
+    `eventgrid-binding run: port ${port} is in use; free it, or choose another by --http-port`,
+  ])
+
+  const world = await openHostWorld()
+  world.write('orders.yaml', { handshakePort: port, fields: { listenAddress: '127.0.0.1' } })
+  const host = world.start()
+  expect(await host.ended).toBe(1)
+  expect(host.lines.join('\n')).toMatch(/ error could not be started component=orders$/m)
+  expect(host.lines.at(-1)).toMatch(/PORT_UNAVAILABLE/)
+})
+
+it('ends with 1 and names both components where two have one port', async () => {
+  const world = await openHostWorld()
+  const port = String(await freePort())
+  world.write('orders.yaml', { handshakePort: port })
+  world.write('parcels.yaml', { name: 'parcels', handshakePort: port })
+  const host = world.start()
+  expect(await host.ended).toBe(1)
+  expect(host.lines.join('\n')).toMatch(
+    / error could not be started; component "orders" has its handshakePort already component=parcels$/m,
+  )
+})
+
+it('drains at SIGTERM: the application may still publish by all components while it handles the last event', async () => {
+  const world = await openHostWorld()
+  world.write('parcels.yaml', { name: 'parcels' })
+  const app = await openDaprApp()
+  const host = world.start(['--app-port', String(app.port)])
+  await host.takesEvents('orders')
+  const port = await host.port('orders')
+  const health = () => fetch(`http://127.0.0.1:${port}/api/events`, { method: 'OPTIONS' }).then(({ status }) => status)
+  expect(await health()).toBe(200)
+  app.answerWith(async (_call, index) => {
+    if (index > 0) return 200
+    host.process.kill('SIGTERM')
+    await host.line(/ info {2}SIGTERM: no more events are taken/)
+    await eventually(async () => expect(await health()).toBe(503))
+    const answers = await Promise.all(
+      ['orders', 'parcels'].map((name) => host.invoke(name, { operation: 'create', data: 'while draining' })),
+    )
+    return Math.max(...answers.map(({ status }) => status))
+  })
+  await host.invoke('orders', { operation: 'create', data: 'last' })
+  expect(await host.ended).toBe(0)
+  const acknowledged = world.emulator.records.deliveries.filter(({ status }) => status === 200)
+  expect(acknowledged.length).toBe(1)
+  expect(host.lines.at(-1)).toMatch(/ info {2}ended$/)
+})
+
+it('ends at once at the second signal', async () => {
+  const world = await openHostWorld()
+  const app = await openDaprApp()
+  app.answerWith(() => 'hang')
+  const host = world.start(['--app-port', String(app.port)])
+  await host.takesEvents('orders')
+  await host.invoke('orders', { operation: 'create', data: 'stuck' })
+  await app.received('POST', 1)
+  host.process.kill('SIGINT')
+  await host.line(/ info {2}SIGINT: no more events/)
+  host.process.kill('SIGTERM')
+  expect(await host.ended).toBe(143)
+})
+
+it('says what runs, and prints no secret, whatever goes wrong', async () => {
+  const world = await openHostWorld()
+  const marks = { APP_API_TOKEN: 'marked-app-token', DAPR_API_TOKEN: 'marked-api-token' }
+  const { key } = world.emulator.topic('orders')
+  world.folder.remove('local-secrets.yaml')
+  const host = world.start(['--secrets', `${world.folder.path}/secrets.json`], marks)
+  const base = await host.api
+  const headers = { 'dapr-api-token': marks.DAPR_API_TOKEN }
+  const answers = await Promise.all(
+    ['orders', 'none'].map((name) =>
+      fetch(`${base}/v1.0/bindings/${name}`, { method: 'POST', headers, body: '{"operation":"create","data":1}' }),
+    ),
+  )
+  const metadata = await fetch(`${base}/v1.0/metadata`, { headers })
+  world.write('orders.yaml', { fields: { clientSecret: `marked-client-secret`, handshakePort: 'x' } })
+  await host.line(/ warn {2}the previous version of these files stays active/)
+  await fetch(`${base}/v1.0/shutdown`, { method: 'POST', headers })
+  expect(await host.ended).toBe(0)
+  const texts = [...host.lines, ...(await Promise.all([...answers, metadata].map((answer) => answer.text())))].join(
+    '\n',
+  )
+  const capabilities = /"capabilities":\["INPUT_BINDING","OUTPUT_BINDING"\]/
+  for (const line of [
+    / info {2}bindings\.azure\.eventgrid v1: input and output component=orders$/m,
+    / ready: .*url=http/m,
+    capabilities,
+  ])
+    expect(texts).toMatch(line)
+  for (const secret of ['marked-', key, world.emulator.clientSecret]) expect(texts).not.toContain(secret)
+})
+
+it.each([
+  { name: 'no byte', bytes: '' },
+  { name: 'half a head', bytes: 'POST /v1.0/bindings/orders HTTP/1.1\r\nhost: ' },
+  {
+    name: 'half a body',
+    bytes: 'POST /v1.0/bindings/orders HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n{',
+  },
+])('ends though a connection to its API has brought $name and stays open', async ({ bytes }) => {
+  const world = await openHostWorld()
+  const host = world.start()
+  const { port } = new URL(await host.api)
+  await openConnection(Number(port), bytes)
+  host.process.kill('SIGTERM')
+  expect(await host.ended).toBe(0)
+})
+
+it('ends at once at a signal that comes after a request to shut down', async () => {
+  const world = await openHostWorld()
+  const app = await openDaprApp()
+  app.answerWith(() => 'hang')
+  const host = world.start(['--app-port', String(app.port)])
+  await host.takesEvents('orders')
+  await host.invoke('orders', { operation: 'create', data: 'stuck' })
+  await app.received('POST', 1)
+  await fetch(`${await host.api}/v1.0/shutdown`, { method: 'POST' })
+  await host.line(/ info {2}shutdown: no more events/)
+  host.process.kill('SIGTERM')
+  expect(await host.ended).toBe(143)
+})
+
+it.each([
+  { env: {}, warns: true },
+  { env: { DAPR_API_TOKEN: 'the-token' }, warns: false },
+])('warns of an API that listens on every address without a token, with $env: $warns', async ({ env, warns }) => {
+  const host = startCommand(
+    ['run', '--components', makeComponentFolder().path, '--http-port', '0', '--http-address', '0.0.0.0'],
+    env,
+  )
+  await host.line(/ ready/)
+  expect(host.lines.some((line) => line.includes('--http-address 0.0.0.0 without DAPR_API_TOKEN'))).toBe(warns)
+})

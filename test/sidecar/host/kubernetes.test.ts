@@ -1,0 +1,248 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { validate as deployment } from 'kubernetes-models/_schemas/IoK8sApiAppsV1Deployment'
+import { validate as autoscaler } from 'kubernetes-models/_schemas/IoK8sApiAutoscalingV2HorizontalPodAutoscaler'
+import { validate as namespace } from 'kubernetes-models/_schemas/IoK8sApiCoreV1Namespace'
+import { validate as secret } from 'kubernetes-models/_schemas/IoK8sApiCoreV1Secret'
+import { validate as service } from 'kubernetes-models/_schemas/IoK8sApiCoreV1Service'
+import { validate as ingress } from 'kubernetes-models/_schemas/IoK8sApiNetworkingV1Ingress'
+import { validate as networkPolicy } from 'kubernetes-models/_schemas/IoK8sApiNetworkingV1NetworkPolicy'
+import { validate as disruptionBudget } from 'kubernetes-models/_schemas/IoK8sApiPolicyV1PodDisruptionBudget'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { parseComponents } from '../../../src/index.ts'
+import { parseMetadata } from '../../../src/metadata/typed/parse-metadata.ts'
+import * as serve from '../../../src/sidecar/cli/commands/serve.ts'
+
+const root = resolve(import.meta.dirname, '../../..')
+const folder = resolve(root, 'examples/kubernetes')
+const textOf = (file: string) => readFileSync(resolve(folder, file), 'utf8')
+const files = readdirSync(folder).filter((file) => file.endsWith('.yaml') && file !== 'kustomization.yaml')
+
+/** Kubernetes' own schemas, as the package of its models brings them, and the type that says which fields there are. */
+const kinds = {
+  'deployment.yaml': { validate: deployment, type: 'apps/v1/Deployment' },
+  'autoscaler.yaml': { validate: autoscaler, type: 'autoscaling/v2/HorizontalPodAutoscaler' },
+  'namespace.yaml': { validate: namespace, type: 'v1/Namespace' },
+  'secret.yaml': { validate: secret, type: 'v1/Secret' },
+  'service.yaml': { validate: service, type: 'v1/Service' },
+  'ingress.yaml': { validate: ingress, type: 'networking.k8s.io/v1/Ingress' },
+  'network-policy.yaml': { validate: networkPolicy, type: 'networking.k8s.io/v1/NetworkPolicy' },
+  'disruption-budget.yaml': { validate: disruptionBudget, type: 'policy/v1/PodDisruptionBudget' },
+} as const
+
+const labels = z.record(z.string(), z.string())
+const probe = z.object({ httpGet: z.object({ path: z.string(), port: z.string() }) })
+const container = z.object({
+  name: z.string(),
+  args: z.array(z.string()).optional(),
+  restartPolicy: z.string().optional(),
+  ports: z.array(z.object({ name: z.string(), containerPort: z.number() })),
+  startupProbe: probe.optional(),
+  livenessProbe: probe.optional(),
+  readinessProbe: probe,
+  securityContext: z.unknown(),
+  resources: z.object({ requests: labels, limits: labels }),
+  volumeMounts: z.array(z.object({ name: z.string(), mountPath: z.string() })).optional(),
+})
+const pods = z
+  .object({
+    spec: z.object({
+      selector: z.object({ matchLabels: labels }),
+      template: z.object({
+        metadata: z.object({ labels, annotations: labels }),
+        spec: z.object({
+          securityContext: z.object({ runAsNonRoot: z.boolean(), fsGroup: z.number() }),
+          initContainers: z.array(container).length(1),
+          containers: z.array(container).length(1),
+          volumes: z.array(z.object({ name: z.string() })),
+        }),
+      }),
+    }),
+  })
+  .parse(parse(textOf('deployment.yaml'))).spec
+const template = pods.template
+const [binding] = template.spec.initContainers
+const [application] = template.spec.containers
+const portNamed = (name: unknown) => binding?.ports.find((port) => port.name === name)?.containerPort
+
+/** The part of a manifest at a path. */
+function at(file: string, ...path: readonly (string | number)[]): unknown {
+  let part: unknown = parse(textOf(file))
+  for (const key of path) {
+    part =
+      typeof key === 'number'
+        ? z.array(z.unknown()).parse(part)[key]
+        : z.record(z.string(), z.unknown()).parse(part)[key]
+  }
+  return part
+}
+
+describe('the manifests', () => {
+  it('are all listed for kubectl apply -k, and all checked here', () => {
+    expect(at('kustomization.yaml', 'resources')).toEqual(expect.arrayContaining(files))
+    expect(files.toSorted()).toEqual([...Object.keys(kinds), 'component.yaml'].toSorted())
+  })
+
+  it.each(Object.entries(kinds))('%s keeps to the schema', (file, { validate }) => {
+    const valid = validate(parse(textOf(file)))
+    expect(valid ? [] : Reflect.get(validate, 'errors')).toEqual([])
+  })
+
+  it('have no field that Kubernetes does not know', () => {
+    const out = resolve(root, '.cache/manifests')
+    mkdirSync(out, { recursive: true })
+    const lines = Object.entries(kinds).flatMap(([file, { type }], index) => [
+      `import type { I${type.split('/').at(-1)} as Kind${index} } from 'kubernetes-models/${type}'`,
+      `export const m${index}: Kind${index} = ${JSON.stringify(parse(textOf(file)))}`,
+    ])
+    writeFileSync(resolve(out, 'manifests.ts'), lines.join('\n'))
+    const options = ['--ignoreConfig', '--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--types', '']
+    const tsc = resolve(root, 'node_modules/typescript/bin/tsc')
+    const { stdout } = spawnSync(process.execPath, [tsc, ...options, resolve(out, 'manifests.ts')], {
+      encoding: 'utf8',
+    })
+    expect(stdout).toBe('')
+  })
+
+  it('are of one namespace', () => {
+    const namespaces = files
+      .filter((file) => file !== 'namespace.yaml')
+      .map((file) => at(file, 'metadata', 'namespace'))
+    expect(new Set(namespaces)).toEqual(new Set([at('namespace.yaml', 'metadata', 'name')]))
+  })
+})
+
+describe('the component', () => {
+  const given = { clientSecret: 'a secret', accessKey: 'a key' }
+  const [component] = parseComponents(textOf('component.yaml'), { secrets: { 'event-grid': given } })
+  const { input, output, warnings } = parseMetadata(component?.properties ?? {}, { componentName: 'orders' })
+
+  it('is valid, with both sides', () => {
+    expect(output).toBeDefined()
+    expect(warnings).toEqual([])
+  })
+
+  it('finds its secrets in the secret', () => {
+    expect(Object.keys(z.object({ stringData: labels }).parse(parse(textOf('secret.yaml'))).stringData)).toEqual(
+      Object.keys(given),
+    )
+    expect(at('secret.yaml', 'metadata', 'name')).toBe('event-grid')
+  })
+
+  it('is for the application of the deployment', () => {
+    expect(at('component.yaml', 'scopes')).toEqual([template.metadata.annotations['dapr.io/app-id']])
+  })
+
+  it('listens where the ingress ends up: ingress, service, container, handshakePort', () => {
+    const rule = ['spec', 'rules', 0]
+    const path = [...rule, 'http', 'paths', 0]
+    expect(`https://${at('ingress.yaml', ...rule, 'host')}${at('ingress.yaml', ...path, 'path')}`).toBe(
+      input?.subscriberEndpoint,
+    )
+    expect(at('ingress.yaml', 'spec', 'tls', 0, 'hosts')).toContain(at('ingress.yaml', ...rule, 'host'))
+    expect(at('ingress.yaml', ...path, 'backend', 'service', 'name')).toBe(at('service.yaml', 'metadata', 'name'))
+    expect(at('ingress.yaml', ...path, 'backend', 'service', 'port', 'name')).toBe(
+      at('service.yaml', 'spec', 'ports', 0, 'name'),
+    )
+    expect(portNamed('events')).toBe(input?.handshakePort)
+  })
+
+  it('is reached by number: a named port of an init container needs Kubernetes 1.33, and a network plugin that finds it', () => {
+    expect(at('service.yaml', 'spec', 'ports', 0, 'targetPort')).toBe(input?.handshakePort)
+    expect(at('network-policy.yaml', 'spec', 'ingress', 0, 'ports', 0, 'port')).toBe(input?.handshakePort)
+    expect(at('network-policy.yaml', 'spec', 'ingress', 1, 'ports', 0, 'port')).toBe(portNamed('health'))
+  })
+})
+
+describe('the pods', () => {
+  it.each([
+    { name: 'the deployment', labels: pods.selector.matchLabels },
+    { name: 'the service', labels: at('service.yaml', 'spec', 'selector') },
+    { name: 'the disruption budget', labels: at('disruption-budget.yaml', 'spec', 'selector', 'matchLabels') },
+    { name: 'the network policy', labels: at('network-policy.yaml', 'spec', 'podSelector', 'matchLabels') },
+  ])('are those that $name selects', ({ labels: selected }) => {
+    expect(template.metadata.labels).toMatchObject(z.record(z.string(), z.string()).parse(selected))
+  })
+
+  it('are those that the autoscaler scales', () => {
+    const target = at('autoscaler.yaml', 'spec', 'scaleTargetRef')
+    expect(target).toEqual({
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      name: at('deployment.yaml', 'metadata', 'name'),
+    })
+  })
+
+  it('request processor time in every container, by which the autoscaler measures', () => {
+    expect(at('autoscaler.yaml', 'spec', 'metrics', 0, 'resource', 'name')).toBe('cpu')
+    const daprd = template.metadata.annotations['dapr.io/sidecar-cpu-request']
+    const requested = [binding, application].map((one) => one?.resources.requests.cpu)
+    expect([daprd, ...requested]).toEqual(Array(3).fill(expect.stringMatching(/^\d+m$/)))
+  })
+
+  it('start the binding before anything else, and end it last', () => {
+    expect([binding?.name, binding?.restartPolicy]).toEqual(['eventgrid-binding', 'Always'])
+    expect(binding?.startupProbe).toBeDefined()
+    expect(template.metadata.annotations['dapr.io/enable-native-sidecar']).toBe('true')
+  })
+
+  it('share one volume of sockets between the binding and daprd, where both look', () => {
+    const [mount] = binding?.volumeMounts ?? []
+    expect(template.metadata.annotations['dapr.io/volume-mounts-rw']).toBe(`${mount?.name}:${mount?.mountPath}`)
+    expect(template.spec.volumes.map(({ name }) => name)).toEqual([mount?.name])
+    expect(serve.help).toContain(`else ${mount?.mountPath})`)
+  })
+
+  it('are probed on the port for health that serve is told to open, at its paths', () => {
+    const { args = [] } = binding ?? {}
+    expect(args[0]).toBe('serve')
+    for (const option of args.filter((arg) => arg.startsWith('--'))) expect(serve.help).toContain(option)
+    const port = Number(args[args.indexOf('--metrics-port') + 1])
+    const probes = [binding?.startupProbe, binding?.livenessProbe, binding?.readinessProbe]
+    expect(probes.map((one) => portNamed(one?.httpGet.port))).toEqual([port, port, port])
+    expect(probes.map((one) => one?.httpGet.path)).toEqual(['/healthz', '/healthz', '/readyz'])
+  })
+
+  it('have no port twice, nor one that daprd takes', () => {
+    const ports = [binding, application].flatMap((one) => one?.ports.map(({ containerPort }) => containerPort) ?? [])
+    const all = [...ports, 3500, 50001, 50002, 9090]
+    expect(new Set(all).size).toBe(all.length)
+    expect(template.metadata.annotations['dapr.io/app-port']).toBe(String(application?.ports[0]?.containerPort))
+  })
+
+  it.each([binding, application])(
+    'run as nobody in particular, without privileges and on a read-only filesystem',
+    (one) => {
+      expect(one?.securityContext).toMatchObject({
+        runAsUser: 65532,
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      })
+      expect(template.spec.securityContext).toMatchObject({ runAsNonRoot: true, fsGroup: 65532 })
+    },
+  )
+})
+
+describe('the Dockerfile', () => {
+  const lines = textOf('Dockerfile').split('\n')
+
+  it('copies files that exist, and starts the command that the package installs', () => {
+    const copied = lines.flatMap((line) => /^COPY (?!--from)(.+) \S+$/.exec(line)?.[1]?.split(' ') ?? [])
+    expect(copied.length).toBeGreaterThan(3)
+    expect(lines.findIndex((line) => line.includes('npm ci --omit=dev'))).toBeGreaterThan(
+      lines.indexOf('COPY package-lock.json .npmrc ./'),
+    )
+    expect(copied.filter((file) => !existsSync(resolve(root, file)))).toEqual([])
+    const { bin } = z.object({ bin: labels }).parse(JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')))
+    expect(lines.find((line) => line.startsWith('ENTRYPOINT'))).toContain(`"/app/${bin['eventgrid-binding']}"`)
+  })
+
+  it('runs as the user of the deployment, on a Node that the package allows', () => {
+    expect(lines).toContain('USER 65532:65532')
+    expect(lines.filter((line) => line.startsWith('FROM')).every((line) => line.includes('node:24-'))).toBe(true)
+  })
+})

@@ -1,0 +1,62 @@
+import { onTestFinished } from 'vitest'
+import { loadComponents } from '../../../src/metadata/folder/load-components.ts'
+import { type BindingsApiOptions, createBindingsApi } from '../../../src/sidecar/host/api/bindings-api.ts'
+import { createCallOutput } from '../../../src/sidecar/host/api/call-output.ts'
+import { createHost } from '../../../src/sidecar/host/host.ts'
+import { createMetrics } from '../../../src/sidecar/shared/metrics.ts'
+import { captureLog } from '../../support/captured-log.ts'
+import { startEmulator } from '../../support/start-emulator.ts'
+
+/** A custom topic as its publisher knows it. */
+interface Topic {
+  readonly httpEndpoint: string
+  readonly key: string
+}
+
+/** One that nothing is published to. */
+const nowhere: Topic = { httpEndpoint: 'http://127.0.0.1:1/api/events', key: 'a-key' }
+
+/** The API over a component `orders` that publishes only. */
+export async function openApi(options: Partial<BindingsApiOptions> = {}, topic = nowhere, log = captureLog()) {
+  const yaml = `
+apiVersion: dapr.io/v1alpha1
+kind: Component
+metadata: { name: orders }
+spec:
+  type: bindings.azure.eventgrid
+  metadata:
+    - { name: topicEndpoint, value: "${topic.httpEndpoint}" }
+    - { name: accessKey, value: "${topic.key}" }`
+  const loaded = loadComponents(new Map([['orders.yaml', yaml]]), {
+    appId: '',
+    env: {},
+    fill: (text) => text,
+    secrets: () => ({}),
+  })
+  const host = createHost({ channel: undefined, loggerOf: () => log, metrics: createMetrics() })
+  await host.start(loaded)
+  const api = createBindingsApi({
+    host,
+    callOutput: createCallOutput({ host, logger: log }),
+    appId: 'shop',
+    app: undefined,
+    version: '1.2.3',
+    listeningOn: '127.0.0.1',
+    extended: new Map(),
+    notReady: () => [],
+    onShutdown() {},
+    ...options,
+  })
+  onTestFinished(async () => {
+    await api.close()
+    await host.close()
+  })
+  return api
+}
+
+/** The same with a topic of the emulator's, and what that was sent. */
+export async function openPublishing(options: Partial<BindingsApiOptions> = {}) {
+  const emulator = await startEmulator({ topics: [{ name: 'orders' }] })
+  const api = await openApi(options, emulator.topic('orders'))
+  return { api, published: () => emulator.records.requests.all().flatMap(({ body }) => body) }
+}
