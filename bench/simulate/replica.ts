@@ -72,7 +72,7 @@ function prepare(version: Version): Prepared {
     replaceDestination: false,
     deliveryAuthentication: { kind: 'secret', sources },
     ...{ maxConcurrency: 256, maxRequestBytes: 4_194_304, handlerTimeoutMs: 25_000, subscriptionTimeoutMs: 120_000 },
-    expectedReplicas: version.expectedReplicas,
+    provisioning: 'manage',
   }
   const credentials = deriveDeliveryCredentials(sources, input)
   const fresh = { input, credential: credentials[0]?.value, check: createSharedTokenCheck(credentials) }
@@ -102,7 +102,7 @@ export function createReplica(version: Version, { time, random, figures, arm }: 
     })
   const keeper = createSubscriptionKeeper({
     ...{ logger, clock, random, upsert },
-    replicas: input.expectedReplicas,
+    replicas: version.expectedReplicas,
     timeoutMs: input.subscriptionTimeoutMs,
     handled: () => handled,
     addsCredential: credential !== undefined,

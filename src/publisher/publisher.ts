@@ -65,7 +65,7 @@ export interface PublisherOptions {
 export function createPublisher(options: PublisherOptions): Publisher {
   const { output, credential, endpoints, logger, clock = systemClock } = options
   const bounds = isNamespaceTopic(output.topicEndpoint) ? namespaceDefaults : publisherDefaults
-  const limits: PublisherLimits = { ...bounds, ...options.limits }
+  const limits: PublisherLimits = { ...bounds, publishTimeoutMs: output.publishTimeoutMs, ...options.limits }
   const url = publishUrl(output.topicEndpoint)
   const explain = (call: PublishCall, { answer, attempts }: FailedAnswer) =>
     explainRejection(answer, { output, attempts, sent: call.schema, ...idsOf(call) })

@@ -11,7 +11,7 @@ const clientSecret = 'the-new-client-secret'.padEnd(32, '-')
 it(`${replicas} processes of serve rotate clientSecret and deliveryToken: few writes, and no delivery without a known credential`, {
   timeout: 1_200_000,
 }, async () => {
-  const fleet = await openServeFleet(replicas)
+  const fleet = await openServeFleet()
   let servers = await fleet.startServers(replicas, {})
   await Promise.all(servers.map(({ ready }) => ready))
   const state = () => fleet.emulator.eventSubscription(fleet.topic.id, 'fleet')?.provisioningState

@@ -29,7 +29,7 @@ export interface ServeFleet extends Fleet {
 }
 
 /** An emulator and an ingress that spreads deliveries over the processes that are ready. The test's end stops all. */
-export async function openServeFleet(replicas: number): Promise<ServeFleet> {
+export async function openServeFleet(): Promise<ServeFleet> {
   const fleet = await openFleet({ operationDelayMs: 1_500 })
   const { emulator, fields } = fleet
   const routed: number[] = []
@@ -60,7 +60,7 @@ export async function openServeFleet(replicas: number): Promise<ServeFleet> {
     const daprd = connectHost(join(sockets, 'azure.eventgrid.sock'))
     onTestFinished(() => daprd.close())
     const port = await freePort()
-    const own = { handshakePort: String(port), expectedReplicas: String(replicas), ...changes }
+    const own = { handshakePort: String(port), ...changes }
     await daprd.init('input', 'orders', { ...fields, ...own })
     const reading = await daprd.read('orders')
     const handle = async (): Promise<never> => {

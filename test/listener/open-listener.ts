@@ -43,7 +43,7 @@ export const inputMetadata: InputMetadata = {
   maxRequestBytes: 4 * 1024 * 1024,
   handlerTimeoutMs: 25_000,
   subscriptionTimeoutMs: 120_000,
-  expectedReplicas: 1,
+  provisioning: 'manage',
 }
 
 export interface Opening extends Partial<Omit<ListenerOptions, 'input' | 'handler'>> {

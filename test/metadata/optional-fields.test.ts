@@ -17,7 +17,7 @@ describe('optional fields', () => {
       maxRequestBytes: 4 * 1024 * 1024,
       handlerTimeoutMs: 25_000,
       subscriptionTimeoutMs: 120_000,
-      expectedReplicas: 1,
+      provisioning: 'manage',
       listenAddress: undefined,
     })
   })

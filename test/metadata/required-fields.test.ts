@@ -115,7 +115,7 @@ describe('required fields', () => {
   it.each(kinds)('gives a credential of the kind %s without fields of its own', (azureCredential) => {
     const bare = without('tenantId', without('clientId', without('clientSecret')))
     const parsed = parseMetadata({ ...bare, azureCredential, deliveryAuthentication: 'none' })
-    expect(parsed.input?.credential.kind).toBe(azureCredential)
+    expect(parsed.input?.credential?.kind).toBe(azureCredential)
   })
 
   it("prefers the host's credential", () => {

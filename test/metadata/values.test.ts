@@ -29,13 +29,13 @@ describe('values', () => {
       handshakePort: new Secret('80'),
     })
     expect(input?.handshakePort).toBe(80)
-    expect(input?.credential.kind === 'clientSecret' && input.credential.clientSecret.reveal()).toBe('hidden')
+    expect(input?.credential?.kind === 'clientSecret' && input.credential.clientSecret.reveal()).toBe('hidden')
   })
 
   it('trims a value, but not a secret', () => {
     const parsed = input({ handshakePort: ' 9000\n', clientSecret: ' s ' })
     expect(parsed?.handshakePort).toBe(9000)
-    expect(parsed?.credential.kind === 'clientSecret' && parsed.credential.clientSecret.reveal()).toBe(' s ')
+    expect(parsed?.credential?.kind === 'clientSecret' && parsed.credential.clientSecret.reveal()).toBe(' s ')
   })
 
   it.each([

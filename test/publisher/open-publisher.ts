@@ -30,6 +30,7 @@ export function openPublisher(topicEndpoint: string, options: OpenOptions = {}) 
       authentication: { kind: 'accessKey', accessKey: new Secret(accessKey) },
       environment: azureEnvironments.AzurePublicCloud,
       topicSchema: options.topicSchema ?? 'auto',
+      publishTimeoutMs: 60_000,
       ...options.output,
     },
     endpoints: options.ca === undefined ? {} : { ca: options.ca },

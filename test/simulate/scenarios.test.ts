@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { scenarios } from '../../bench/simulate/scenarios.ts'
 import { judgeScenario, simulate } from '../../bench/simulate/simulate.ts'
 
-const small = { seed: 1, replicas: 40, minutes: 40, sampledPerSecond: 20 }
+const small = { seed: 1, replicas: 20, minutes: 40, sampledPerSecond: 20 }
 
 it.each(scenarios)('$title', async (scenario) => {
   const { faults, figures } = judgeScenario(scenario, await simulate(scenario, small))
@@ -47,5 +47,5 @@ it('no replica of many is throttled when all of them start again at once', async
     { ...small, replicas: 500, minutes: 9 },
   )
   expect(figures.total('throttled')).toBe(0)
-  expect(figures.total('reads', 300_000)).toBeGreaterThan(500)
+  expect(figures.total('reads', 300_000)).toBeGreaterThanOrEqual(500)
 })

@@ -41,7 +41,7 @@ export async function createInputSide(
   }
   const keeper = createSubscriptionKeeper({
     logger,
-    replicas: input.expectedReplicas,
+    replicas: 1,
     timeoutMs: input.subscriptionTimeoutMs,
     addsCredential: deliveryCredential !== undefined,
     handled: () => report()?.answered[200] ?? 0,

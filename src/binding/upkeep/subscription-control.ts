@@ -12,6 +12,7 @@ import {
   otherError,
   tracer,
 } from '../../core/telemetry/opentelemetry.ts'
+import { checked } from '../../metadata/fields/checked.ts'
 import type { InputMetadata } from '../../metadata/typed/metadata.ts'
 import { readFailure } from '../../provision/arm/arm-failure.ts'
 import { createSubscriptionApi } from '../../provision/arm/subscription-api.ts'
@@ -39,7 +40,10 @@ export function connectSubscription(
   options: SideOptions & { readonly input: InputMetadata; readonly deliveryCredential: Secret | undefined },
 ): SubscriptionControl {
   const { input, endpoints, logger, deliveryCredential } = options
-  const credential = createCredential(input.credential, { ...options, environment: input.environment })
+  const credential = createCredential(checked('credential', input.credential), {
+    ...options,
+    environment: input.environment,
+  })
   const api = createSubscriptionApi({ input, credential, endpoints })
   return {
     upsert: (how) =>

@@ -199,6 +199,12 @@ export const rows = {
     type: '`auto`, `CloudEventSchemaV1_0` or `EventGridSchema`',
     about: 'Schema that the topic takes. With `auto` whole events go as they are, and data becomes a CloudEvent.',
   },
+  publishTimeout: {
+    ...plainOutput,
+    default: '60s',
+    type: 'duration, 1s to 10m',
+    about: 'Longest that `create` tries to publish, with all attempts. Then it is refused as PUBLISH_UNAVAILABLE.',
+  },
   listenAddress: {
     ...plainInput,
     otherwise: '`::`, or `0.0.0.0` without IPv6',
@@ -224,13 +230,13 @@ export const rows = {
     type: 'duration, at most 24h',
     about: 'Longest that `init` waits for the event subscription.',
   },
-  expectedReplicas: {
+  provisioning: {
     ...plainInput,
-    default: '1',
-    type: 'integer, 1-10000',
+    default: 'manage',
+    type: '`manage`, `check` or `none`',
     about:
-      'Roughly how many replicas share the event subscription. Their calls to Azure Resource Manager are ' +
-      'spread over a quarter of a second each.',
+      'Whether the binding creates and updates the event subscription, only reads and compares it, or asks nobody about it. ' +
+      'With `none` `scope` and `eventSubscriptionName` are required, and the fields of the credential are not.',
   },
   deliveryMode: {
     ...plainInput,

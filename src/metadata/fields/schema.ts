@@ -129,6 +129,7 @@ const settingsShape = {
   ),
   maxConcurrency: parsedBy(integer(1, 10_000)),
   subscriptionTimeout: parsedBy(duration('1ms', '24h')),
+  provisioning: choice(['manage', 'check', 'none']),
 }
 
 const lockDuration = (text: string): number => {
@@ -141,7 +142,7 @@ const lockDuration = (text: string): number => {
 export const inputSchema = ({ allowAnyPort }: { readonly allowAnyPort: boolean }) =>
   z.object({
     ...credentialShape,
-    subscriptionId: id,
+    subscriptionId: id.optional(),
     subscriberEndpoint: parsedBy(parseSubscriberEndpoint),
     handshakePort: parsedBy((text) => (allowAnyPort && text === '0' ? 0 : parseInteger(text, 1, 65_535, 'port'))),
     scope: parsedBy(parseEventSource),
@@ -153,7 +154,6 @@ export const inputSchema = ({ allowAnyPort }: { readonly allowAnyPort: boolean }
     listenAddress: listenAddress.optional(),
     maxRequestBytes: parsedBy(integer(2_097_152, 67_108_864)),
     handlerTimeout: parsedBy(duration('1ms', '25s')),
-    expectedReplicas: parsedBy(integer(1, 10_000)),
   })
 
 /** The input side with `deliveryMode: pull`. */
@@ -176,6 +176,7 @@ export const outputSchema = z.object({
   topicEndpoint: parsedBy(parseTopicEndpoint),
   topicAuthentication: choice(['accessKey', 'entra']),
   topicSchema: choice(['auto', ...eventSchemas]),
+  publishTimeout: parsedBy(duration('1s', '10m')),
 })
 
 export type InputValues = z.output<ReturnType<typeof inputSchema>>

@@ -42,17 +42,20 @@ export function inputConflicts(values: Partly<InputValues>): readonly MetadataIs
   return issues
 }
 
+export interface InputMetadataOptions {
+  readonly componentName: string | undefined
+  readonly credentialGiven: boolean
+  /** Is there anything that a credential is made of? */
+  readonly hasCredential: boolean
+}
+
 /** The input side of values that have no fault, alone or between them. */
-export function inputMetadata(
-  values: InputValues,
-  options: { readonly componentName: string | undefined; readonly credentialGiven: boolean },
-): InputMetadata {
-  const { subscriptionId, subscriberEndpoint, handshakePort, listenAddress, scope } = values
-  const { maxRequestBytes, expectedReplicas } = values
+export function inputMetadata(values: InputValues, options: InputMetadataOptions): InputMetadata {
+  const { subscriberEndpoint, handshakePort, listenAddress, scope, maxRequestBytes } = values
   return {
-    ...eitherInput(values, deriveSubscriptionName(options.componentName, values)),
-    ...{ subscriptionId, subscriberEndpoint, handshakePort, listenAddress, scope, maxRequestBytes, expectedReplicas },
-    credential: credentialMetadata(values, options),
+    ...eitherInput(values, deriveSubscriptionName(options.componentName, values), options),
+    ...{ subscriberEndpoint, handshakePort, listenAddress, scope, maxRequestBytes },
+    subscriptionId: values.subscriptionId ?? scope.subscriptionId,
     deliveryAuthentication: deliveryAuthentication(values),
   }
 }
@@ -61,10 +64,11 @@ export function inputMetadata(
 type SharedValues = Omit<InputValues, Exclude<keyof InputValues, keyof PullValues> | 'scope'>
 
 /** @param defaultName of the event subscription */
-export function eitherInput(values: SharedValues, defaultName: string): EitherInput {
-  const { clientId, replaceDestination, maxConcurrency } = values
+export function eitherInput(values: SharedValues, defaultName: string, options: InputMetadataOptions): EitherInput {
+  const { clientId, replaceDestination, maxConcurrency, provisioning } = values
   return {
-    ...{ clientId, replaceDestination, maxConcurrency },
+    ...{ clientId, replaceDestination, maxConcurrency, provisioning },
+    credential: options.hasCredential ? credentialMetadata(values, options) : undefined,
     environment: values.azureEnvironment,
     eventSubscriptionName: values.eventSubscriptionName ?? defaultName,
     settings: subscriptionSettings(values),

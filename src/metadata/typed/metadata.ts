@@ -71,6 +71,16 @@ export interface SubscriptionSettings {
 
 /** What push and pull have in common. */
 export interface EitherInput {
+  /**
+   * What the binding does with the event subscription: creates and updates it, reads it, or nothing. With `none` its name was given,
+   * and for pull the namespace's endpoint too.
+   */
+  readonly provisioning: 'manage' | 'check' | 'none'
+  /**
+   * How the binding proves to Azure who it is. Absent: by pull where the namespace's key does all, and where `provisioning` is `none`
+   * and the fields do not describe one. Then Resource Manager is not asked.
+   */
+  readonly credential: CredentialMetadata | undefined
   readonly environment: AzureEnvironment
   /** The client named in remedies, where one is known. */
   readonly clientId: string | undefined
@@ -83,7 +93,6 @@ export interface EitherInput {
 }
 
 export interface InputMetadata extends EitherInput {
-  readonly credential: CredentialMetadata
   readonly subscriptionId: string
   /** Normalised https URL with path, query and all. Its query counts as secret: show it by `showUrl` of redact.ts. */
   readonly subscriberEndpoint: string
@@ -93,14 +102,10 @@ export interface InputMetadata extends EitherInput {
   readonly scope: Scope
   readonly deliveryAuthentication: DeliveryAuthentication
   readonly maxRequestBytes: number
-  /** Roughly how many replicas share the event subscription. Calls to ARM are spread by it. */
-  readonly expectedReplicas: number
 }
 
 /** The input side with `deliveryMode: pull`, validated. */
 export interface PullMetadata extends EitherInput {
-  /** Absent: the namespace's key does all, and ARM is not asked. */
-  readonly credential: CredentialMetadata | undefined
   readonly namespaceTopic: NamespaceTopicId
   /** Base URL without a trailing slash. Absent: ARM knows it. */
   readonly namespaceEndpoint: string | undefined
@@ -119,6 +124,8 @@ export interface OutputMetadata {
     | { readonly kind: 'entra'; readonly credential: CredentialMetadata }
   readonly environment: AzureEnvironment
   readonly topicSchema: 'auto' | EventSchema
+  /** The longest that a call of `create` lasts, with all attempts. */
+  readonly publishTimeoutMs: number
 }
 
 /** A component's metadata past the door: nobody checks it again. */

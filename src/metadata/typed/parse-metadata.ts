@@ -23,6 +23,8 @@ export interface ParseMetadataOptions {
   readonly credentialGiven?: boolean
   /** May `handshakePort` be `"0"`, which takes a free port? For the library only. @default false */
   readonly allowAnyPort?: boolean
+  /** Takes the place of the field: for `provision`, which writes for a component whose replicas have `none`. @default the field */
+  readonly provisioning?: 'manage'
 }
 
 /**
@@ -47,10 +49,10 @@ interface MetadataReading {
 
 /** Reads metadata fields as {@link parseMetadata} does, and throws nothing. */
 export function readMetadata(properties: MetadataProperties, options: ParseMetadataOptions = {}): MetadataReading {
-  const { componentName, credentialGiven = false, allowAnyPort = false } = options
+  const { componentName, credentialGiven = false, allowAnyPort = false, provisioning } = options
   const given = readProperties(properties)
   const { sides, issues } = readSides(given)
-  const texts = withDefaults(given)
+  const texts = { ...withDefaults(given), ...(provisioning && { provisioning }) }
   const by: RequiredBy = { has: (name) => given.fields.has(name), textOf: (name) => texts[name], credentialGiven }
 
   const read = (side: Side) => (sides.has(side) ? fieldsRead(side, texts.topicAuthentication) : [])
@@ -80,11 +82,10 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
     return { issues: [...inTableOrder(unique(found)), ...unknown] }
   }
   if (given.isIncomplete) return { issues: [] }
+  const inputOptions = { componentName, credentialGiven, hasCredential: hasCredential(by) }
   const metadata: Metadata = {
-    input: input && inputMetadata(checked('input', input.whole), { componentName, credentialGiven }),
-    pull:
-      pull &&
-      pullMetadata(checked('pull', pull.whole), { componentName, credentialGiven, hasCredential: hasCredential(by) }),
+    input: input && inputMetadata(checked('input', input.whole), inputOptions),
+    pull: pull && pullMetadata(checked('pull', pull.whole), inputOptions),
     output: output && outputMetadata(checked('output', output.whole), { credentialGiven }),
     warnings: warnings(given, sides, pulls ? 'pull' : 'push'),
   }
@@ -200,6 +201,7 @@ function outputMetadata(values: OutputValues, options: { readonly credentialGive
         : { kind: 'accessKey', accessKey: checked('accessKey', values.accessKey) },
     environment: values.azureEnvironment,
     topicSchema: isNamespaceTopic(values.topicEndpoint) ? 'CloudEventSchemaV1_0' : values.topicSchema,
+    publishTimeoutMs: values.publishTimeout,
   }
 }
 

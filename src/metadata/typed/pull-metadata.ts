@@ -3,8 +3,7 @@ import type { MetadataIssue } from '../../core/errors.ts'
 import type { FieldName } from '../fields/fields.ts'
 import type { Partly, PullValues } from '../fields/schema.ts'
 import { derivePullName } from '../fields/subscription-name.ts'
-import { credentialMetadata } from './credential-metadata.ts'
-import { eitherInput } from './input-metadata.ts'
+import { eitherInput, type InputMetadataOptions } from './input-metadata.ts'
 import type { PullMetadata } from './metadata.ts'
 import type { GivenFields } from './read-properties.ts'
 
@@ -17,7 +16,6 @@ const pushOnly: readonly FieldName[] = [
   'deliveryToken',
   'eventGridClientId',
   'maxRequestBytes',
-  'expectedReplicas',
 ]
 
 /** Fields of pull that a listener does not read. */
@@ -44,21 +42,12 @@ export function unusedFields({ fields }: GivenFields, mode: 'push' | 'pull'): re
 }
 
 /** The input side of values without a fault. */
-export function pullMetadata(
-  values: PullValues,
-  options: {
-    readonly componentName: string | undefined
-    readonly credentialGiven: boolean
-    /** Is there anything that a credential is made of? Without it the namespace's key does all. */
-    readonly hasCredential: boolean
-  },
-): PullMetadata {
+export function pullMetadata(values: PullValues, options: InputMetadataOptions): PullMetadata {
   const { namespaceTopic, namespaceEndpoint, namespaceKey, scope } = values
   const isTopicItself = scope?.id.toLowerCase() === namespaceTopic.id.toLowerCase()
   return {
-    ...eitherInput(values, derivePullName(options.componentName, namespaceTopic.id, scope)),
+    ...eitherInput(values, derivePullName(options.componentName, namespaceTopic.id, scope), options),
     ...{ namespaceTopic, namespaceEndpoint, namespaceKey },
-    credential: options.hasCredential ? credentialMetadata(values, options) : undefined,
     forwardedScope: isTopicItself ? undefined : scope,
     lockDurationSeconds: values.lockDuration === undefined ? undefined : values.lockDuration / 1000,
   }

@@ -37,6 +37,9 @@ type MissingField = MetadataIssue & { readonly field: FieldName }
 
 type Need = { readonly field: FieldName; readonly why: string }
 
+/** The binding asks nobody about the event subscription, so the fields that only say whom to ask are not needed. */
+const isUnmanaged = ({ textOf }: RequiredBy) => textOf('provisioning')?.toLowerCase() === 'none'
+
 export const isPull = (textOf: RequiredBy['textOf']) => textOf('deliveryMode')?.toLowerCase() === 'pull'
 
 /**
@@ -44,17 +47,24 @@ export const isPull = (textOf: RequiredBy['textOf']) => textOf('deliveryMode')?.
  * credential field all are needed.
  */
 function neededByPull(by: RequiredBy): readonly Need[] {
-  const topic: Need = { field: 'namespaceTopic', why: 'with deliveryMode pull' }
-  if (!credentialIsClientSecret(by)) return [topic]
+  const unmanaged = isUnmanaged(by) ? (['eventSubscriptionName', 'namespaceEndpoint'] as const) : []
+  const needs: Need[] = [
+    { field: 'namespaceTopic', why: 'with deliveryMode pull' },
+    ...unmanaged.map((field) => ({ field, why: 'with provisioning none' })),
+  ]
+  if (!credentialIsClientSecret(by)) return needs
   const isKeyAlone = by.has('namespaceKey') && by.has('namespaceEndpoint') && !credentialFields.some(by.has)
+  if (isKeyAlone || (isUnmanaged(by) && by.has('namespaceKey'))) return needs
   const why = `with deliveryMode pull and no ${by.has('namespaceKey') ? 'namespaceEndpoint' : 'namespaceKey'}`
-  return isKeyAlone ? [topic] : [topic, ...credentialFields.map((field) => ({ field, why }))]
+  return [...needs, ...credentialFields.map((field) => ({ field, why }))]
 }
 
 function neededByInput(by: RequiredBy): readonly Need[] {
   if (isPull(by.textOf)) return neededByPull(by)
-  const lifted = new Set<FieldName>(credentialIsClientSecret(by) ? [] : credentialFields)
+  const lifted = new Set<FieldName>(credentialIsClientSecret(by) && !isUnmanaged(by) ? [] : credentialFields)
+  if (isUnmanaged(by)) lifted.add('subscriptionId')
   const needs = requiredOf('input').filter(({ field }) => !lifted.has(field))
+  if (isUnmanaged(by)) needs.push({ field: 'eventSubscriptionName', why: 'with provisioning none' })
   if (by.textOf('deliveryAuthentication')?.toLowerCase() !== 'entra') return needs
   const why = 'with deliveryAuthentication entra'
   const others = (['tenantId', 'clientId'] as const).filter((field) => lifted.has(field))
@@ -69,7 +79,7 @@ function neededByOutput(by: RequiredBy): readonly Need[] {
 }
 
 /** The fields that a side needs unless another authentication replaces them. */
-export const requiredOf = (side: Side): readonly Need[] =>
+export const requiredOf = (side: Side): Need[] =>
   metadataFields
     .filter(({ sides, required }) => required && sides.includes(side))
     .map(({ name }) => ({ field: name, why: `on the ${side} side` }))
@@ -77,14 +87,23 @@ export const requiredOf = (side: Side): readonly Need[] =>
 const credentialIsClientSecret = ({ credentialGiven, textOf }: RequiredBy) =>
   !credentialGiven && textOf('azureCredential')?.toLowerCase() === 'clientsecret'
 
-/** Is there a credential, whatever it is made of? Pull delivery by a key works without one. */
-export const hasCredential = (by: RequiredBy) => !credentialIsClientSecret(by) || credentialFields.some(by.has)
+/**
+ * Do the fields describe a credential, or did the host give one? Pull delivery by a key works without one, and so does
+ * `provisioning: none`, where a `clientSecret` may stand for the deliveries alone.
+ */
+export const hasCredential = (by: RequiredBy) => !credentialIsClientSecret(by) || credentialFields.every(by.has)
 
 /** `secret` deliveries need something to derive their token from. */
 function missingDeliverySource(by: RequiredBy): readonly MissingField[] {
   const bySecret = by.textOf('deliveryAuthentication')?.toLowerCase() === 'secret'
   // Where the credential needs a clientSecret, its fault is reported already.
-  if (!bySecret || credentialIsClientSecret(by) || by.has('clientSecret') || by.has('deliveryToken')) return []
+  if (
+    !bySecret ||
+    (credentialIsClientSecret(by) && !isUnmanaged(by)) ||
+    by.has('clientSecret') ||
+    by.has('deliveryToken')
+  )
+    return []
   const fix = 'set deliveryToken, or set deliveryAuthentication to entra'
   return [{ field: 'deliveryToken', rule: 'is required with deliveryAuthentication secret and no clientSecret', fix }]
 }

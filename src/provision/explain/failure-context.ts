@@ -28,7 +28,7 @@ export function failureContext({ api, input, deliveryCredential }: FailureContex
     resourceManager: api.resourceManager,
     secrets: hidable([
       deliveryCredential?.reveal(),
-      credential.kind === 'clientSecret' ? credential.clientSecret.reveal() : undefined,
+      credential?.kind === 'clientSecret' ? credential.clientSecret.reveal() : undefined,
       ...(delivery.kind === 'secret' ? delivery.sources.map((source) => source.reveal()) : []),
       ...new URL(subscriberEndpoint).searchParams.values(),
     ]),

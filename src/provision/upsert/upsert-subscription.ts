@@ -49,7 +49,7 @@ export async function upsertSubscription(options: UpsertOptions): Promise<Upsert
     scopeId: input.scope.id,
     attemptOnce: createUpsertAttempt({ ...common, onRead }),
     context: () => context,
-    spreadMs: fleetSpreadMs(input.expectedReplicas),
+    spreadMs: fleetSpreadMs(1),
   })
 }
 
@@ -67,7 +67,8 @@ const maxWrites = 2
 /** Makes a function that runs one attempt of an upsert: reads, decides, writes if necessary, and reads again. */
 function createUpsertAttempt(options: UpsertAttemptOptions): (deadline: number) => Promise<UpsertOutcome> {
   const { api, input, signal, logger, clock, random, handled = () => 0, onRead, onLook } = options
-  const { eventSubscriptionName: name, expectedReplicas: replicas } = input
+  const { eventSubscriptionName: name } = input
+  const replicas = 1
   const desired = desiredSubscription(input, options.deliveryCredential)
   const reader = createReadAndDecide({ api, replicas, handled, clock, random })
   const writer = createWriter(options)

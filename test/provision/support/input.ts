@@ -27,7 +27,7 @@ export const inputMetadata = (changes: Partial<InputMetadata> = {}): InputMetada
   maxRequestBytes: 4_194_304,
   handlerTimeoutMs: 25_000,
   subscriptionTimeoutMs: 120_000,
-  expectedReplicas: 1,
+  provisioning: 'manage',
   ...changes,
 })
 

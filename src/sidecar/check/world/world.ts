@@ -5,6 +5,7 @@ import type { TokenCredential } from '@azure/core-auth'
 import { createCredential } from '../../../azure/credential.ts'
 import { deriveDeliveryCredentials } from '../../../core/delivery-credential.ts'
 import { type Endpoints, topicUrl } from '../../../core/endpoints.ts'
+import { checked } from '../../../metadata/fields/checked.ts'
 import type { InputMetadata, OutputMetadata } from '../../../metadata/typed/metadata.ts'
 import { resourceManagerOf } from '../../../provision/arm/arm-client.ts'
 import { createSubscriptionApi } from '../../../provision/arm/subscription-api.ts'
@@ -43,7 +44,7 @@ export function createInputWorld(input: InputMetadata, surroundings: Surrounding
     delivery.kind === 'secret' ? deriveDeliveryCredentials(delivery.sources, input)[0]?.value : undefined
   let held: ReturnType<typeof holdPort> | undefined
   const credential = once(() =>
-    createCredential(input.credential, { environment, endpoints, tokenTimeoutMs: readLimitMs }),
+    createCredential(checked('credential', input.credential), { environment, endpoints, tokenTimeoutMs: readLimitMs }),
   )
   const api = once(() =>
     createSubscriptionApi({ input, credential: credential(), endpoints, requestTimeoutMs: readLimitMs }),
