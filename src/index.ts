@@ -29,7 +29,14 @@ export {
   type SystemEventName,
 } from './binding/route-events.ts'
 export type { Endpoints } from './core/endpoints.ts'
-export { BindingError, type BindingErrorCode, bindingErrorCodes, type MetadataIssue } from './core/errors.ts'
+export {
+  BindingError,
+  type BindingErrorCode,
+  type BindingErrorDetails,
+  bindingErrorCodes,
+  isBindingError,
+  type MetadataIssue,
+} from './core/errors.ts'
 export { type CloudEvent, type EventHandler, type ReceivedEvent, RejectEvent } from './core/event.ts'
 export type { LogFields, Logger } from './core/logger.ts'
 export { Secret } from './core/secret.ts'

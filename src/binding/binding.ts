@@ -56,6 +56,11 @@ export interface InvokeOptions {
 
 /** The result of {@link Binding.invoke}. */
 export interface InvokeAnswer {
+  /** Ids of the published events, in the order given. */
+  readonly ids: readonly string[]
+  /** Event Grid's `x-ms-request-id`, for a support request; absent where it gave none. */
+  readonly requestId?: string
+  /** The same as strings, as Dapr's API has them. */
   readonly metadata: {
     /** Ids of the published events: a JSON array of strings, in the order given. */
     readonly ids: string
@@ -207,7 +212,7 @@ export class Binding {
    * Runs an output operation (specification, section 4.2). `create` publishes one event, or several, to the custom topic.
    *
    * @param payload what docs/publishing.md lists: an event, an array of events, or data of any JSON form
-   * @throws BindingError NOT_INITIALIZED, CLOSED, OPERATION_UNSUPPORTED, PAYLOAD_INVALID, PAYLOAD_TOO_LARGE,
+   * @throws BindingError NOT_INITIALIZED, CLOSED, OPERATION_UNSUPPORTED, SIDE_NOT_CONFIGURED, PAYLOAD_INVALID, PAYLOAD_TOO_LARGE,
    *   PUBLISH_REJECTED, PUBLISH_UNAVAILABLE, CREDENTIALS_REJECTED, PERMISSION_DENIED, OVERLOADED or ABORTED; a TypeError for an invalid
    *   option
    */
@@ -228,14 +233,15 @@ export class Binding {
       throw new BindingError('NOT_INITIALIZED', { what: 'the binding is not initialised', fix: 'await init first' })
     }
     if (!this.#output) {
-      throw new BindingError('OPERATION_UNSUPPORTED', {
+      throw new BindingError('SIDE_NOT_CONFIGURED', {
         what: 'operation "create" needs the output side, which this component does not configure',
         fix: 'set accessKey and topicEndpoint in its metadata',
       })
     }
     try {
       const { ids, count, requestId } = await this.#output.publish(payload, options)
-      return { metadata: { ids: JSON.stringify(ids), count: String(count), ...(requestId && { requestId }) } }
+      const known = requestId === undefined ? {} : { requestId }
+      return { ids, ...known, metadata: { ids: JSON.stringify(ids), count: String(count), ...known } }
     } catch (error) {
       throw locateError(error, this.#outputPlace)
     }

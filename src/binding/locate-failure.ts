@@ -1,5 +1,5 @@
 // File, line and column of the metadata field that an error code points to.
-import { BindingError, type BindingErrorCode, whatIsWrong } from '../core/errors.ts'
+import { BindingError, type BindingErrorCode } from '../core/errors.ts'
 import { type Logger, loggerBy } from '../core/logger.ts'
 import type { Side } from '../metadata/fields/field-table.ts'
 import { type FieldName, findField } from '../metadata/fields/fields.ts'
@@ -43,9 +43,8 @@ export function locateError(error: unknown, placeOf: PlaceOf): unknown {
   if (!(error instanceof BindingError)) return error
   const place = placeOf(error.code)
   if (place === undefined) return error
-  const { code, fix, cause, issues, details } = error
-  const what = `${whatIsWrong(error)} (${place})`
-  return new BindingError(code, { what, cause, issues, details, ...(fix !== undefined && { fix }) })
+  const { code, what, fix, cause, issues, details } = error
+  return new BindingError(code, { what, fix, place, cause, issues, details })
 }
 
 export function locatingLogger(logger: Logger, placeOf: PlaceOf): Logger {

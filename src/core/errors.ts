@@ -1,4 +1,4 @@
-// `BindingError`, the list of its codes, and how its message is built.
+// `BindingError`: its codes, the facts that each code brings, and the one place that puts them into words.
 
 /**
  * The stable codes of {@link BindingError}: a caller branches on these, never on the message.
@@ -10,6 +10,7 @@ export const bindingErrorCodes = [
   'ALREADY_INITIALIZED',
   'CLOSED',
   'OPERATION_UNSUPPORTED',
+  'SIDE_NOT_CONFIGURED',
   'PORT_UNAVAILABLE',
   'CREDENTIALS_REJECTED',
   'PERMISSION_DENIED',
@@ -44,40 +45,173 @@ export interface MetadataIssue {
   readonly at?: string
 }
 
-/** The parts of a {@link BindingError}. None may hold a secret: texts and details are not filtered again. */
-export interface BindingErrorParts extends Partial<Pick<BindingError, 'fix' | 'issues' | 'details'>> {
-  /** What was wrong, without a full stop. */
-  readonly what: string
-  /** The original error. It must be safe to print, so never an error of other code that may hold a secret. */
-  readonly cause?: unknown
+/** The facts of an answer of Azure Resource Manager or Entra, and of the handshake that it asked for. */
+export interface ProvisioningDetails {
+  /** HTTP status of the last answer; absent where there was none. */
+  readonly status?: number
+  /** Azure's own code for the failure. */
+  readonly azureCode?: string
+  /** Entra's code, `AADSTS` and a number. */
+  readonly entraCode?: string
+  /** Azure's id of the request, for a support request. */
+  readonly requestId?: string
+  /** How often it was tried. */
+  readonly attempts?: number
+  /** The endpoint that Event Grid could not validate, without its query. */
+  readonly endpoint?: string
+  /** What the endpoint answered to Event Grid: a status or a word for it. */
+  readonly answer?: string
 }
 
-/** Every failure that this package reports, except wrong use of its functions, which is a TypeError. Holds no secret. */
-export class BindingError extends Error {
+/** The facts of a `create` whose events were not all published. */
+export interface PublishDetails {
+  /** HTTP status of the last answer; absent where there was none. */
+  readonly status?: number
+  /** Event Grid's `x-ms-request-id`, for a support request. */
+  readonly requestId?: string
+  /** How often it was sent. */
+  readonly attempts?: number
+  /** Ids of the events that were not published, as far as is known. */
+  readonly ids?: readonly string[]
+  /** Ids of the events of the same call that were published. */
+  readonly published?: readonly string[]
+  /** Size of the one event that is too large, in bytes of UTF-8 JSON. */
+  readonly bytes?: number
+}
+
+/** What is wrong with a payload. */
+export interface PayloadDetails {
+  /** The metadata field that settles which schema is taken. */
+  readonly field?: string
+  /** Each fault of the events: a sentence that names event and attribute. */
+  readonly faults?: readonly string[]
+}
+
+/** Facts of a port that could not be opened. */
+export interface PortDetails {
+  readonly port?: number
+  readonly host?: string
+  /** The system's code, for instance EADDRINUSE. */
+  readonly reason?: string
+}
+
+type NoDetails = Readonly<Record<never, never>>
+
+/** The `details` of a {@link BindingError} by its code. */
+export interface BindingErrorDetails {
+  readonly METADATA_INVALID: NoDetails
+  readonly NOT_INITIALIZED: NoDetails
+  readonly ALREADY_INITIALIZED: NoDetails
+  readonly CLOSED: PublishDetails
+  readonly OPERATION_UNSUPPORTED: NoDetails
+  readonly SIDE_NOT_CONFIGURED: NoDetails
+  readonly PORT_UNAVAILABLE: PortDetails
+  readonly CREDENTIALS_REJECTED: ProvisioningDetails & PublishDetails
+  readonly PERMISSION_DENIED: ProvisioningDetails & PublishDetails
+  readonly PROVIDER_NOT_REGISTERED: ProvisioningDetails
+  readonly SCOPE_NOT_FOUND: ProvisioningDetails
+  readonly HANDSHAKE_FAILED: ProvisioningDetails
+  readonly SUBSCRIPTION_REJECTED: ProvisioningDetails
+  readonly PAYLOAD_INVALID: PayloadDetails
+  readonly PAYLOAD_TOO_LARGE: PublishDetails
+  readonly PUBLISH_REJECTED: PublishDetails
+  readonly PUBLISH_UNAVAILABLE: PublishDetails
+  readonly OVERLOADED: NoDetails
+  readonly TIMEOUT: ProvisioningDetails
+  readonly ABORTED: NoDetails
+  readonly PLUGIN_FAILED: NoDetails
+}
+
+/** The codes of a failure to set up the event subscription. */
+export type ProvisioningErrorCode =
+  | 'CREDENTIALS_REJECTED'
+  | 'PERMISSION_DENIED'
+  | 'PROVIDER_NOT_REGISTERED'
+  | 'SCOPE_NOT_FOUND'
+  | 'HANDSHAKE_FAILED'
+  | 'SUBSCRIPTION_REJECTED'
+  | 'TIMEOUT'
+
+/** The codes of a topic's refusal. */
+export type PublishErrorCode =
+  | 'CREDENTIALS_REJECTED'
+  | 'PERMISSION_DENIED'
+  | 'PAYLOAD_TOO_LARGE'
+  | 'PUBLISH_REJECTED'
+  | 'PUBLISH_UNAVAILABLE'
+
+/** What an error says. None may hold a secret: the texts are not cleaned again. */
+interface ErrorFacts {
+  /** What was wrong, without a full stop. */
+  readonly what: string
+  /** What to do about it; may hold commands to paste. */
+  readonly fix?: string | undefined
+  /** The field that it comes from, and where it stands: `scope at orders.yaml:24:14`. */
+  readonly place?: string | undefined
+}
+
+/** The parts of a {@link BindingError}: {@link ErrorFacts} and what belongs to its code. */
+export type BindingErrorParts<Code extends BindingErrorCode = BindingErrorCode> = ErrorFacts & {
+  readonly issues?: readonly MetadataIssue[] | undefined
+  /** The original error. It must be safe to print, so never an error of other code that may hold a secret. */
+  readonly cause?: unknown
+  readonly details?: BindingErrorDetails[Code] | undefined
+}
+
+/** Copies of this package in one process know each other's errors by it. */
+const mark = Symbol.for('eventgrid-binding.BindingError')
+
+/** A {@link BindingError} of one code. */
+class CodedError<Code extends BindingErrorCode> extends Error {
   override readonly name = 'BindingError'
   /** What a caller branches on. */
-  readonly code: BindingErrorCode
+  readonly code: Code
+  /** What was wrong. The message says it too. */
+  readonly what: string
   /** What to do about it; may hold commands to paste. The message says it too. */
   declare readonly fix?: string
+  /** The metadata field that it most probably comes from, and its place in the file. The message says it too. */
+  declare readonly place?: string
   /** With METADATA_INVALID: every fault; else empty. */
   readonly issues: readonly MetadataIssue[]
   /** Further facts by code, for instance `status` and `requestId` of an answer, or `ids` of the events that were not published. */
-  readonly details: Readonly<Record<string, unknown>>
+  readonly details: BindingErrorDetails[Code]
 
-  constructor(code: BindingErrorCode, parts: BindingErrorParts) {
-    const text = [`${code}: ${parts.what}`, parts.fix].filter(Boolean).join('; ')
-    super(text, parts.cause === undefined ? undefined : { cause: parts.cause })
+  constructor(code: Code, parts: BindingErrorParts<Code>) {
+    super(`${code}: ${inWords(parts)}`, parts.cause === undefined ? undefined : { cause: parts.cause })
     this.code = code
+    this.what = parts.what
     // Not set to undefined, which would be printed.
     if (parts.fix !== undefined) this.fix = parts.fix
+    if (parts.place !== undefined) this.place = parts.place
     this.issues = parts.issues ?? []
     this.details = parts.details ?? {}
   }
+
+  get [mark](): true {
+    return true
+  }
 }
 
-/** The message of an error without its code and its fix. */
-export const whatIsWrong = ({ code, message, fix }: BindingError): string =>
-  message.slice(`${code}: `.length, fix === undefined ? undefined : -`; ${fix}`.length)
+/**
+ * Every failure that this package reports, except wrong use of its functions, which is a TypeError. Holds no secret.
+ * `switch (error.code)` narrows `details`.
+ */
+export type BindingError<Code extends BindingErrorCode = BindingErrorCode> = {
+  [Each in BindingErrorCode]: CodedError<Each>
+}[Code]
 
-/** The message of an error without its code. */
-export const messageWithoutCode = ({ code, message }: BindingError): string => message.slice(`${code}: `.length)
+/** The class of {@link BindingError}. */
+export const BindingError: {
+  readonly prototype: BindingError
+  new <Code extends BindingErrorCode>(code: Code, parts: BindingErrorParts<Code>): CodedError<Code>
+} = CodedError
+
+/** Whether this is a {@link BindingError}, also one of another copy of this package in the process. */
+export function isBindingError(error: unknown): error is BindingError {
+  return error instanceof Error && mark in error
+}
+
+/** What an error says, without its code. */
+export const inWords = ({ what, place, fix }: ErrorFacts): string =>
+  [place === undefined ? what : `${what} (${place})`, fix].filter(Boolean).join('; ')

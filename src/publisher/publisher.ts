@@ -1,7 +1,7 @@
 // The publisher: accept a call, queue it, time-out, last failure, close with CLOSED.
 import { randomUUID } from 'node:crypto'
 import type { Endpoints } from '../core/endpoints.ts'
-import { BindingError } from '../core/errors.ts'
+import { BindingError, type PublishDetails } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import { isNamespaceTopic } from '../metadata/fields/parse-endpoint.ts'
 import type { OutputMetadata } from '../metadata/typed/metadata.ts'
@@ -173,9 +173,9 @@ export function createPublisher(options: PublisherOptions): Publisher {
   }
 }
 
-const closedError = (details?: Readonly<Record<string, unknown>>) =>
+const closedError = (details?: PublishDetails) =>
   new BindingError('CLOSED', {
     what: details ? 'the publisher closed before the events were published' : 'the publisher is closed',
     fix: 'publish through a new one',
-    ...(details && { details }),
+    details,
   })

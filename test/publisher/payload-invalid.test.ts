@@ -156,7 +156,9 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
   })
 
   it('every fault of an event at once', () => {
-    expect(refusal({ specversion: '1.0', id: '', time: 'x', Bad: 1 }).details.faults).toHaveLength(5)
+    expect(refusal({ specversion: '1.0', id: '', time: 'x', Bad: 1 })).toMatchObject({
+      details: { faults: Array.from({ length: 5 }, () => expect.any(String)) },
+    })
   })
 
   it('ten faults by name and the rest by number', () => {

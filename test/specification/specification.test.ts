@@ -117,7 +117,7 @@ it('works with the input side alone', async () => {
   const world = await openWorld()
   await world.init(without(...outputFields))
   expect(world.binding.health()).toMatchObject({ status: 'healthy', input: { status: 'healthy' } })
-  expect((await refusal(world.binding.invoke('create', {}))).code).toBe('OPERATION_UNSUPPORTED')
+  expect((await refusal(world.binding.invoke('create', {}))).code).toBe('SIDE_NOT_CONFIGURED')
 })
 
 it.each(inputFields)('requires %s for the input side', async (field) => {

@@ -1,5 +1,12 @@
 /** What compiles and what does not: compiled by front-door.test.ts, never run. */
-import { Binding, type EventHandler, parseComponents, routeEvents } from 'eventgrid-binding'
+import {
+  Binding,
+  type BindingError,
+  type EventHandler,
+  isBindingError,
+  parseComponents,
+  routeEvents,
+} from 'eventgrid-binding'
 import { parse } from 'yaml'
 import { z } from 'zod'
 
@@ -42,9 +49,27 @@ await binding.init('apiVersion: dapr.io/v1alpha1')
 
 const answer = await binding.invoke('create', 1)
 takesText(answer.metadata.ids)
+answer.ids.map(takesText)
 await binding.invoke(operation, 1)
 // @ts-expect-error: the operation is create
 await binding.invoke('crate', 1)
+
+const portOf = (error: BindingError) => (error.code === 'PORT_UNAVAILABLE' ? error.details.port : undefined)
+if (isBindingError(given)) {
+  portOf(given)
+  switch (given.code) {
+    case 'PUBLISH_UNAVAILABLE':
+      given.details.ids?.map(takesText)
+      break
+    case 'SCOPE_NOT_FOUND':
+      takesText(given.details.azureCode ?? '')
+      // @ts-expect-error: these are facts of a create
+      takesText(given.details.ids)
+      break
+    // @ts-expect-error: there is no such code
+    case 'SCOPE_MISSING':
+  }
+}
 
 const ofOrders: EventHandler<Order> = ({ cloudEvent }) => takesText(cloudEvent.data.order)
 binding.read(ofOrders)

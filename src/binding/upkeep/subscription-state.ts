@@ -1,6 +1,6 @@
 // Pending, provisioned or failed event subscription; at most 30 s not ready without our credential; log line "somebody
 // changed the event subscription".
-import { BindingError, messageWithoutCode } from '../../core/errors.ts'
+import { BindingError, inWords } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { SteadyClock } from '../../support/time/clock.ts'
 
@@ -71,5 +71,5 @@ export function createStateRecord({ logger, clock, addsCredential }: StateRecord
 /** The reason for a failure, for a state or a log line. TIMEOUT sums up all retryable attempts, not a single one. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof BindingError)) return 'an unexpected error'
-  return error.code === 'TIMEOUT' ? messageWithoutCode(error) : error.message
+  return error.code === 'TIMEOUT' ? inWords(error) : error.message
 }

@@ -1,7 +1,7 @@
 // Error code, message and fix for failed event subscriptions: roles, handshake, provider, scope, network.
 import { certificateRemedy } from '../../azure/certificate-fault.ts'
 import { emulatorFixes, fixFor, isEmulator, roleFix, silentEmulatorFix } from '../../azure/emulator-fix.ts'
-import type { BindingErrorCode, BindingErrorParts } from '../../core/errors.ts'
+import type { BindingErrorParts, ProvisioningErrorCode } from '../../core/errors.ts'
 import { scrub } from '../../core/scrub.ts'
 import { showUrl } from '../../metadata/fields/redact.ts'
 import type { InputMetadata } from '../../metadata/typed/metadata.ts'
@@ -25,8 +25,8 @@ export interface FailureContext extends Pick<InputMetadata, Named> {
 }
 
 /** The parts of the `BindingError` for a failure. Holds no secret. */
-export interface Explanation extends BindingErrorParts {
-  readonly code: BindingErrorCode
+export interface Explanation extends BindingErrorParts<ProvisioningErrorCode> {
+  readonly code: ProvisioningErrorCode
 }
 
 /** The smallest built-in role that may write event subscriptions. That of the extension path has no rights below a system topic. */

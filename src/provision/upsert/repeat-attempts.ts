@@ -1,6 +1,6 @@
 // Attempts until the subscription is provisioned or `subscriptionTimeout` is over: pauses (30 s, 30-60 s), TIMEOUT,
 // ABORTED.
-import { BindingError, messageWithoutCode } from '../../core/errors.ts'
+import { BindingError, inWords } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { EitherInput } from '../../metadata/typed/metadata.ts'
 import { backOff } from '../../support/time/back-off.ts'
@@ -175,7 +175,7 @@ function logAttempt(
 ): void {
   if (isLasting(verdict)) logger.error(error.message, fields)
   // TIMEOUT sums up all retryable attempts, not a single one.
-  else logger.warn(verdict === 'passing' ? messageWithoutCode(error) : error.message, fields)
+  else logger.warn(verdict === 'passing' ? inWords(error) : error.message, fields)
 }
 
 const aborted = (name: string) =>
@@ -187,7 +187,7 @@ function timedOut(
   { name, attempts, elapsedMs }: { readonly name: string; readonly attempts: number; readonly elapsedMs: number },
 ): BindingError {
   const tries = attempts === 1 ? 'one attempt' : `${attempts} attempts`
-  const summary = `gave up after ${tries} in ${Math.round(elapsedMs / 1_000)} s; ${messageWithoutCode(cause)}`
+  const summary = `gave up after ${tries} in ${Math.round(elapsedMs / 1_000)} s; ${inWords(cause)}`
   const details = { ...cause.details, attempts }
   if (cause.code === 'HANDSHAKE_FAILED') return new BindingError('HANDSHAKE_FAILED', { what: summary, details })
   const what = `the event subscription ${name} could not be set up: ${summary}`

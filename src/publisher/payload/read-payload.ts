@@ -1,6 +1,6 @@
 // Accepted payload values: text, bytes, JSON; refused ones (`Map`, `NaN`, nested bytes).
 import { types } from 'node:util'
-import { BindingError } from '../../core/errors.ts'
+import { BindingError, type PayloadDetails } from '../../core/errors.ts'
 import { parseJson } from './exact-json.ts'
 import { kindOf } from './json-kind.ts'
 
@@ -13,8 +13,8 @@ export type Payload =
   /** Bytes other than a JSON object or array. */
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
 
-export function invalidPayload(what: string, fix: string, details?: Readonly<Record<string, unknown>>): BindingError {
-  return new BindingError('PAYLOAD_INVALID', { what, fix, ...(details && { details }) })
+export function invalidPayload(what: string, fix: string, details?: PayloadDetails): BindingError {
+  return new BindingError('PAYLOAD_INVALID', { what, fix, details })
 }
 
 /**

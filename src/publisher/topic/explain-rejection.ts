@@ -1,6 +1,6 @@
 // Error code, message and `az` fix when the topic refuses, takes the other schema, or is unreachable.
 import { emulatorFixes, fixFor, roleFix } from '../../azure/emulator-fix.ts'
-import { BindingError, type BindingErrorCode } from '../../core/errors.ts'
+import { BindingError, type PublishErrorCode } from '../../core/errors.ts'
 import { isNamespaceTopic } from '../../metadata/fields/parse-endpoint.ts'
 import type { EventSchema, OutputMetadata } from '../../metadata/typed/metadata.ts'
 import { shellWord } from '../../support/text/text.ts'
@@ -19,7 +19,7 @@ export interface RejectionContext {
 }
 
 interface Explanation {
-  readonly code: BindingErrorCode
+  readonly code: PublishErrorCode
   readonly what: string
   readonly fix: string
 }
@@ -65,7 +65,7 @@ function explainStatus(answer: Extract<FailedRequest, { kind: 'answered' }>, con
   const { topicEndpoint, topicSchema, authentication } = context.output
   const { host } = new URL(topicEndpoint)
   const what = `the topic at ${host} answered ${status}${message === '' ? '' : `: ${message}`}`
-  const explained = (code: BindingErrorCode, fix: string): Explanation => ({ code, what, fix })
+  const explained = (code: PublishErrorCode, fix: string): Explanation => ({ code, what, fix })
   const remedies = remediesFor(topicEndpoint)
   const withKey = authentication.kind === 'accessKey'
   if (status === 401 && withKey) return explained('CREDENTIALS_REJECTED', remedies.accessKey())

@@ -11,7 +11,7 @@ import { NoTokenError } from '../../azure/no-token.ts'
 import { readRetryAfter } from '../../azure/retry-after.ts'
 import { secureContextOf, sendBy } from '../../azure/trust.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
-import { BindingError, whatIsWrong } from '../../core/errors.ts'
+import { BindingError } from '../../core/errors.ts'
 import { isNamespaceTopic } from '../../metadata/fields/parse-endpoint.ts'
 import type { EventSchema, OutputMetadata } from '../../metadata/typed/metadata.ts'
 import { isLoopback } from '../../support/net/loopback.ts'
@@ -253,7 +253,7 @@ function readTokenFailure(error: unknown): TopicAnswer | undefined {
     return { kind: 'no-token', reason: cleanText(reason), fix, permanent: fix !== undefined, retryAfterMs }
   }
   if (error instanceof BindingError) {
-    const reason = cleanText(whatIsWrong(error))
+    const reason = cleanText(error.what)
     return { kind: 'no-token', reason, fix: error.fix, permanent: true, retryAfterMs: undefined }
   }
   return undefined

@@ -137,7 +137,7 @@ function linkToCall({ context: own }: SentCall): Link[] {
 }
 
 function failedOf(error: unknown, count: number): number {
-  const ids = error instanceof BindingError ? error.details.ids : undefined
+  const ids = error instanceof BindingError && 'ids' in error.details ? error.details.ids : undefined
   return Math.min(count, Array.isArray(ids) ? ids.length : count)
 }
 

@@ -131,7 +131,7 @@ export function createInstance(options: InstanceOptions) {
       }
       const { binding } = output.current
       if (!binding) {
-        throw new BindingError('OPERATION_UNSUPPORTED', {
+        throw new BindingError('SIDE_NOT_CONFIGURED', {
           what: `component ${JSON.stringify(name)} has no output side`,
           fix: 'set accessKey and topicEndpoint in its metadata',
         })

@@ -186,6 +186,6 @@ it('says of a component without an output that it does not publish', async () =>
   const host = world.start()
   expect(await host.invoke('orders', { operation: 'create' })).toMatchObject({
     status: 500,
-    body: expect.stringContaining('OPERATION_UNSUPPORTED'),
+    body: expect.stringContaining('SIDE_NOT_CONFIGURED'),
   })
 })

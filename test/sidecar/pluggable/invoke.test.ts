@@ -109,7 +109,7 @@ it('refuses a call of an output side that is not configured, and says what it ta
   const { host, fields } = await openComponent()
   await host.init('output', 'orders', { ...fields, direction: 'input' })
   await expect(host.invoke('orders', { operation: 'create', data: json({}) })).rejects.toMatchObject({
-    code: status.UNIMPLEMENTED,
+    code: status.FAILED_PRECONDITION,
     message: expect.stringContaining('accessKey'),
   })
 })

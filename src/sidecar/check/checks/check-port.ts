@@ -1,5 +1,4 @@
 // Check `machine/port`: `handshakePort` free, ours or taken; handler missing warning.
-import { whatIsWrong } from '../../../core/errors.ts'
 import { oneLine } from '../../../support/text/text.ts'
 import { failed, ok, warning } from '../report/finding.ts'
 import type { Check } from '../run-checks.ts'
@@ -28,7 +27,7 @@ export function portCheck(world: InputWorld, taken: string | undefined): Check {
       }
       const { error, answer } = holder
       const who = answer ? `; its holder answers OPTIONS with ${answer.status}${serverOf(answer.headers.server)}` : ''
-      return failed(`${whatIsWrong(error)}${who}`, { remedy: error.fix })
+      return failed(`${error.what}${who}`, { remedy: error.fix })
     },
   }
 }

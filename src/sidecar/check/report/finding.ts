@@ -1,5 +1,5 @@
 // Check result ok, warning or failed; several joined to the worst one.
-import { type BindingError, whatIsWrong } from '../../../core/errors.ts'
+import type { BindingError } from '../../../core/errors.ts'
 import type { CheckId } from './check-ids.ts'
 
 /** What a check found out. Texts hold no secret; the runner cleans them once more. */
@@ -19,7 +19,7 @@ export const warning = (detail: string, more: More = {}): Finding => ({ status: 
 export const failed = (detail: string, more: More = {}): Finding => ({ status: 'failed', detail, ...more })
 
 /** The failure that an error of the binding describes. */
-export const failedBy = (error: BindingError): Finding => failed(whatIsWrong(error), { remedy: error.fix })
+export const failedBy = (error: BindingError): Finding => failed(error.what, { remedy: error.fix })
 
 /** Joins findings: the worst status, with all texts of that status. */
 export function joined(findings: readonly Finding[]): Finding {
