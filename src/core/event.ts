@@ -38,18 +38,22 @@ export interface ReceivedEvent<Data = unknown> {
   readonly contentType: string
   /** Lower-case names: `aeg-*`, trace context and the subscription's other delivery attributes; never a credential. */
   readonly metadata: Readonly<Record<string, string>>
-  /** Aborts when `handlerTimeout` is over. */
+  /** Aborts when `handlerTimeout` is over. However the handler ends after that, the event is not handled: it is delivered again. */
   readonly signal: AbortSignal
 }
 
 /**
  * Resolves when the event is handled, which acknowledges it. Throws to have it redelivered,
- * {@link RejectEvent} to have it dead-lettered.
+ * {@link RejectEvent} to have it dead-lettered. What has not run yet is no result: a function, generator, stream or
+ * observable, or an array of these or of promises, is an error, and the event is redelivered.
  */
 export type EventHandler<Data = unknown> = {
   // A method's parameter is compared both ways: a handler of one type of data fits where any handler is taken.
   handle(event: ReceivedEvent<Data>): unknown
 }['handle']
+
+/** Known to every copy of this package in the process. */
+const rejectMark: unique symbol = Symbol.for('eventgrid-binding.RejectEvent')
 
 /**
  * Thrown by a handler whose event can never succeed: it is not delivered again, and Event
@@ -57,4 +61,11 @@ export type EventHandler<Data = unknown> = {
  */
 export class RejectEvent extends Error {
   override readonly name = 'RejectEvent'
+
+  /** Tells it from other classes of that name, also where another copy of this package has made it. */
+  get [rejectMark](): true {
+    return true
+  }
 }
+
+export const isRejectEvent = (error: Error): boolean => rejectMark in error && error[rejectMark] === true

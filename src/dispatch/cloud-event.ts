@@ -25,19 +25,21 @@ function readCloudEvent(value: UnknownRecord): EventReading {
   if (typeof id !== 'string' || id === '') return { invalid: 'its id is missing or not a text' }
   if (typeof source !== 'string' || source === '') return { invalid: 'its source is missing or not a text' }
   if (typeof type !== 'string' || type === '') return { invalid: 'its type is missing or not a text' }
-  let nulls = false
   for (const name of optionalTexts) {
-    const attribute = value[name]
-    if (attribute === null) nulls = true
-    else if (attribute !== undefined && typeof attribute !== 'string') return { invalid: `its ${name} is not a text` }
+    const attribute = value[name] ?? undefined
+    if (attribute !== undefined && typeof attribute !== 'string') return { invalid: `its ${name} is not a text` }
   }
-  const event = nulls ? withoutNullAttributes(value) : value
+  const event = withoutNullAttributes(value)
   return isCloudEvent(event) ? { cloudEvent: event, contentType } : { invalid: 'it is not a CloudEvent' }
 }
 
-function withoutNullAttributes(value: UnknownRecord): Record<string, unknown> {
-  const unset = new Set<string>(optionalTexts.filter((name) => value[name] === null))
-  return Object.fromEntries(Object.entries(value).filter(([name]) => !unset.has(name)))
+/** `data` may be null; it is no attribute. */
+function withoutNullAttributes(value: UnknownRecord): UnknownRecord {
+  for (const name in value) {
+    if (value[name] !== null || name === 'data') continue
+    return Object.fromEntries(Object.entries(value).filter(([one, set]) => set !== null || one === 'data'))
+  }
+  return value
 }
 
 /** For the type checker: {@link readCloudEvent} has checked the rest. */

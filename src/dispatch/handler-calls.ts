@@ -1,10 +1,11 @@
 // One call of the application's handler; log lines for failures and rejections (120 characters of the id, 300 of the
-// error); generators refused.
-import type { EventHandler, ReceivedEvent } from '../core/event.ts'
+// error).
+import { type EventHandler, isRejectEvent, type ReceivedEvent } from '../core/event.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
 import { otherError } from '../core/telemetry/opentelemetry.ts'
 import { oneLine } from '../support/text/text.ts'
 import type { Processing } from './processing.ts'
+import { unfinishedWork } from './unfinished-work.ts'
 
 /** How a handler call ended. */
 export type CallOutcome = 'resolved' | 'rejected' | 'threw'
@@ -47,8 +48,8 @@ export function callHandler(
 /** `await` makes a failure of an object whose `then` throws when it is read. */
 async function settle(result: unknown, resolve: () => void, fail: (error: unknown) => void): Promise<void> {
   try {
-    // Nothing of a generator has run, so the event is not handled.
-    if (isGenerator(await result)) throw new TypeError('the handler returned a generator, which has not run')
+    const unfinished = unfinishedWork(await result)
+    if (unfinished) throw new TypeError(`the handler returned ${unfinished}; it must return when the event is handled`)
   } catch (error) {
     fail(error)
     return
@@ -56,18 +57,15 @@ async function settle(result: unknown, resolve: () => void, fail: (error: unknow
   resolve()
 }
 
-const isGenerator = (value: unknown) => value !== undefined && /Generator/.test(Object.prototype.toString.call(value))
-
 /**
  * Reads what a handler threw: whether it is a `RejectEvent`, its class for `error.type` of its span, and a text for the log. It may be
- * anything, even an object whose properties throw when they are read; reading it must not end the process. A `RejectEvent` is recognised
- * by its name, because a handler may have it from another copy of this package.
+ * anything, even an object whose properties throw when they are read; reading it must not end the process.
  */
 function readThrown(error: unknown) {
   try {
     if (!(error instanceof Error)) return { rejected: false, type: otherError, reason: typeof error }
     const name = String(error.name)
-    return { rejected: name === 'RejectEvent', type: name, reason: `${name}: ${String(error.message)}` }
+    return { rejected: isRejectEvent(error), type: name, reason: `${name}: ${String(error.message)}` }
   } catch {
     return { rejected: false, type: otherError, reason: 'an error that cannot be read' }
   }

@@ -173,11 +173,16 @@ function deliver(replies: Replies, { reply, body, arrivedAt }: ArrivedDelivery):
 }
 
 function refuse(replies: Replies, reply: FastifyReply, answer: Answer, logEvent: LogEvent): void {
-  const { 'webhook-request-origin': origin, 'aeg-subscription-name': name } = reply.request.headers
+  const { headers } = reply.request
+  const { 'webhook-request-origin': origin, 'aeg-subscription-name': name } = headers
   const sender = logEvent === 'otherSender' ? otherSender(String(name), replies.input.scope) : undefined
   const asked = logEvent === 'otherOrigin' && typeof origin === 'string' && { origin: oneLine(origin, 120) }
+  const media = answer.status === 415 && {
+    contentType: oneLine(headers['content-type'] ?? '', 120),
+    contentEncoding: oneLine(headers['content-encoding'] ?? '', 120),
+  }
   const { level, message } = logEvents[logEvent]
-  replies.log[level](message, { status: answer.status, ...asked, ...sender }, sender?.eventSubscription)
+  replies.log[level](message, { status: answer.status, ...asked, ...media, ...sender }, sender?.eventSubscription)
   if (logEvent === 'foreign') {
     replies.foreign = { count: (replies.foreign?.count ?? 0) + 1, lastAt: replies.now() }
     replies.onForeignDelivery?.()

@@ -102,6 +102,6 @@ export function createUnknownPaths(replies: Replies): FastifyPluginAsync {
 /** Names the path, but not the query, which may be secret. */
 export function answerUnknownPath(replies: Replies, reply: FastifyReply): void {
   const path = pathOf(reply.request.originalUrl).slice(0, 256)
-  const answer = problemAnswer(404, `There is nothing at ${JSON.stringify(path)}.`)
+  const answer = problemAnswer(404, `There is nothing at ${JSON.stringify(path)}.`, {}, { path })
   answerHead(replies, reply, { kind: 'answer', answer, logEvent: 'otherPath' })
 }

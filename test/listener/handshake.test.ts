@@ -20,6 +20,17 @@ describe('OPTIONS with an origin', () => {
     expect(answer.headers.get('webhook-allowed-origin')).toBe('EventGrid.Azure.net')
   })
 
+  it('grants an origin that a proxy has doubled, and gives it once', async () => {
+    const { raw } = await openListener()
+    const doubled = `webhook-request-origin: ${origin}\r\nwebhook-request-origin: EventGrid.azure.net`
+    const rate = 'webhook-request-rate: 120\r\nwebhook-request-rate: 120'
+    const answer = await raw(
+      `OPTIONS /api/events HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${doubled}\r\n${rate}\r\n\r\n`,
+    )
+    expect(answer).toContain(`webhook-allowed-origin: ${origin}\r\n`)
+    expect(answer).toContain('webhook-allowed-rate: 120\r\n')
+  })
+
   it.each([
     { requested: '120', granted: '120' },
     { requested: '*', granted: '*' },

@@ -1,3 +1,5 @@
+import { PassThrough, Readable, Writable } from 'node:stream'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { type EventHandler, RejectEvent } from '../../src/core/event.ts'
 import { cloudEventText, openListener } from './open-listener.ts'
@@ -31,6 +33,40 @@ it('shows 120 characters of the id of an event that failed', async () => {
   expect(line?.fields).toMatchObject({ id: `${'i'.repeat(120)}…` })
 })
 
+const secondCopy = new URL('../../src/core/event.ts', import.meta.url).href
+
+class OwnReject extends RejectEvent {}
+
+const ownClass = { RejectEvent: class RejectEvent extends Error {} }.RejectEvent
+
+describe('a handler that returns before its work has ended', () => {
+  it.each<{ name: string; result: () => unknown; said: string }>([
+    { name: 'a function', result: () => () => {}, said: 'a function' },
+    { name: 'an async function', result: () => async () => {}, said: 'a function' },
+    { name: 'a class', result: () => class {}, said: 'a function' },
+    { name: 'a generator', result: () => generate(), said: 'an iterator' },
+    { name: 'an async generator', result: () => generateLater(), said: 'an async iterable' },
+    { name: 'an async iterable', result: () => ({ [Symbol.asyncIterator]: () => generateLater() }), said: 'an async' },
+    { name: 'an iterator', result: () => ({ next: () => ({ done: true }) }), said: 'an iterator' },
+    { name: 'an iterator helper', result: () => runInNewContext('[1].values().map(String)'), said: 'an iterator' },
+    { name: 'a readable stream of Node', result: () => Readable.from([1]), said: 'an async iterable' },
+    { name: 'a stream that is piped', result: () => Readable.from(['1']).pipe(new PassThrough()), said: 'an async' },
+    { name: 'a writable stream', result: () => new Writable({ write: (_chunk, _, done) => done() }), said: 'a stream' },
+    { name: 'a web stream', result: () => new ReadableStream(), said: 'an async iterable' },
+    { name: 'an observable', result: () => ({ subscribe: () => ({}) }), said: 'an observable' },
+    { name: 'an old observable', result: () => ({ '@@observable': () => ({}) }), said: 'an observable' },
+    { name: 'an array of promises', result: () => [Promise.resolve()], said: 'an array of work' },
+    { name: 'an array of functions', result: () => [1, () => {}], said: 'an array of work' },
+  ])('with $name is not acknowledged, and the log says why', async ({ result, said }) => {
+    let wrap: (value: unknown) => unknown = (value) => value
+    const { deliver, log } = await openListener({ handler: () => wrap(result()) })
+    expect((await deliver(cloudEventText('1'))).status).toBe(500)
+    expect(log.text()).toContain(`TypeError: the handler returned ${said}`)
+    wrap = async (value) => value
+    expect((await deliver(cloudEventText('2'))).status).toBe(500)
+  })
+})
+
 describe('a handler', () => {
   it.each<{ name: string; handler: EventHandler; status: number }>([
     { name: 'returns nothing', handler: () => undefined, status: 200 },
@@ -40,8 +76,8 @@ describe('a handler', () => {
     { name: 'returns a thenable that throws', handler: () => thenable(() => raise('no')), status: 500 },
     { name: 'returns what throws when it is looked at', handler: () => hostile({}), status: 500 },
     { name: 'returns an object without prototype', handler: () => Object.create(null), status: 200 },
-    { name: 'returns a generator', handler: () => generate(), status: 500 },
-    { name: 'resolves with an async generator', handler: async () => generateLater(), status: 500 },
+    { name: 'resolves with an array of values', handler: async () => [1, {}, [Promise.resolve()]], status: 200 },
+    { name: 'resolves with a Response', handler: async () => new Response('fine'), status: 200 },
     { name: 'throws at once', handler: () => raise(new Error('no')), status: 500 },
     { name: 'throws undefined', handler: () => raise(undefined), status: 500 },
     { name: 'rejects with undefined', handler: () => Promise.reject(), status: 500 },
@@ -62,6 +98,22 @@ describe('a handler', () => {
       name: 'throws an object that only looks like a RejectEvent',
       handler: () => raise({ name: 'RejectEvent' }),
       status: 500,
+    },
+    {
+      name: 'throws an error of its own with the name of RejectEvent',
+      handler: () => raise(Object.assign(new Error('no'), { name: 'RejectEvent' })),
+      status: 500,
+    },
+    { name: 'throws a class of its own called RejectEvent', handler: () => raise(new ownClass()), status: 500 },
+    { name: 'throws a RejectEvent of its own kind', handler: () => raise(new OwnReject('no')), status: 400 },
+    {
+      name: 'throws the RejectEvent of a second copy of the package',
+      async handler() {
+        const copy = await import(`${secondCopy}?second`)
+        expect(copy.RejectEvent).not.toBe(RejectEvent)
+        throw new copy.RejectEvent('no')
+      },
+      status: 400,
     },
     {
       name: 'changes its event, and throws',

@@ -56,7 +56,7 @@ describe('the listener', () => {
       const answer = await deliver(cloudEventText('1'), {}, path)
       expect(answer.status).toBe(404)
       expect(answer.headers.get('content-type')).toBe('application/problem+json')
-      expect(await answer.json()).toMatchObject({ detail: `There is nothing at "${path}".` })
+      expect(await answer.json()).toMatchObject({ detail: `There is nothing at "${path}".`, path })
     },
   )
 

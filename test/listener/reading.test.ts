@@ -30,10 +30,18 @@ describe('readEvent', () => {
     expect(readEvent(event)).toEqual({ cloudEvent: event, contentType: 'application/cloudevents+json' })
   })
 
-  it('takes an optional attribute that is null as unset', () => {
-    const reading = readEvent({ ...cloudEvent, subject: null, time: null, data: null })
-    expect(reading).toMatchObject({ cloudEvent: { ...cloudEvent, data: null } })
-    expect(reading).not.toHaveProperty('cloudEvent.subject')
+  it.each([
+    { name: 'an optional attribute', nulls: { subject: null, time: null, data_base64: null } },
+    { name: 'an extension', nulls: { tenant: null, constructor: null } },
+    { name: 'an extension called __proto__', nulls: JSON.parse('{"__proto__":null}') },
+  ])('takes $name that is null as unset, but not data', ({ nulls }) => {
+    const reading = readEvent({ ...nulls, ...cloudEvent, kept: false, data: null })
+    expect(reading).toMatchObject({ cloudEvent: { ...cloudEvent, kept: false, data: null } })
+    expect(Object.keys('cloudEvent' in reading ? reading.cloudEvent : {})).toEqual([
+      ...Object.keys(cloudEvent),
+      'kept',
+      'data',
+    ])
   })
 
   it.each([

@@ -6,6 +6,7 @@ import type { LogEvent } from '../log-events.ts'
 import type { CheckCredential } from './check-credential.ts'
 import { type CredentialRefusal, type Evidence, refuseCredential } from './credential.ts'
 import { allowedMethods, answerOptions, maxValidationBytes, type OptionsContext } from './handshake.ts'
+import { soleValue } from './sole-value.ts'
 
 /** What the head decides: a final answer, or that the body is read, as what. */
 export type GateDecision =
@@ -129,14 +130,9 @@ function logEventOf({ status, foreign }: CredentialRefusal, evidence: Evidence, 
   return status === 401 && !namesNoOther ? 'otherSender' : 'unauthorized'
 }
 
-/**
- * Does a header have this value, and no other? Compares without case; `text` is in lower case. A proxy may send a header twice, and Node
- * joins the two values with a comma.
- */
+/** Does a header have this value, and no other? Compares without case; `text` is in lower case. */
 function hasValue(value: string | readonly string[] | undefined, text: string): boolean {
-  if (typeof value !== 'string') return false
-  if (value.length === text.length) return value.toLowerCase() === text
-  return value.includes(',') && value.split(',').every((one) => one.trim().toLowerCase() === text)
+  return soleValue(value)?.toLowerCase() === text
 }
 
 function refuseBody(headers: IncomingHttpHeaders, limit: number): Answer | undefined {

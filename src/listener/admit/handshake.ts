@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { isRecord } from '../../support/text/is-record.ts'
 import { readJson } from '../../support/text/json-text.ts'
 import { type Answer, jsonAnswer, problemAnswer } from '../http/answer.ts'
+import { soleValue } from './sole-value.ts'
 
 /** The methods that the listener's paths accept. */
 export const allowedMethods = 'POST, OPTIONS'
@@ -25,11 +26,12 @@ export interface OptionsContext {
  */
 export function answerOptions(headers: IncomingHttpHeaders, { allowedOrigin, draining, health }: OptionsContext) {
   const requested = headers['webhook-request-origin']
-  const origin = typeof requested === 'string' ? requested.trim() : ''
-  if (origin === '') return { answer: answerHealth(draining, health), isRefused: false }
-  const granted = origin.toLowerCase() === allowedOrigin.toLowerCase()
+  if (typeof requested !== 'string' || requested.trim() === '')
+    return { answer: answerHealth(draining, health), isRefused: false }
+  const origin = soleValue(requested)
+  const granted = origin?.toLowerCase() === allowedOrigin.toLowerCase()
   const consent = {
-    'webhook-allowed-origin': origin,
+    'webhook-allowed-origin': origin ?? '',
     'webhook-allowed-rate': allowedRate(headers['webhook-request-rate']),
   }
   const answer = { status: 200, headers: { allow: allowedMethods, ...(granted && consent) } }
@@ -38,7 +40,8 @@ export function answerOptions(headers: IncomingHttpHeaders, { allowedOrigin, dra
 
 /** Grants the requested rate; any rate where none was requested, or the value is not a number. */
 function allowedRate(requested: string | readonly string[] | undefined): string {
-  return typeof requested === 'string' && /^[1-9][0-9]{0,8}$/.test(requested) ? requested : '*'
+  const rate = soleValue(requested)
+  return rate !== undefined && /^[1-9][0-9]{0,8}$/.test(rate) ? rate : '*'
 }
 
 function answerHealth(draining: boolean, health: () => unknown): Answer {

@@ -24,15 +24,20 @@ const retryAfterSeconds = 30
 
 /**
  * An error answer as `application/problem+json` (RFC 9457). Strangers read `detail`: it is a fixed sentence, or names fields and positions,
- * never the text of an error. A 503 gets `Retry-After`.
+ * never the text of an error. Facts for programs are `members` beside it. A 503 gets `Retry-After`.
  */
-export function problemAnswer(status: number, detail: string, headers: Readonly<Record<string, string>> = {}): Answer {
+export function problemAnswer(
+  status: number,
+  detail: string,
+  headers: Readonly<Record<string, string>> = {},
+  members: Readonly<Record<string, string>> = {},
+): Answer {
   const all = {
     'content-type': 'application/problem+json',
     ...(status === 503 ? { 'retry-after': String(retryAfterSeconds) } : {}),
     ...headers,
   }
-  return jsonAnswer(status, all, { title: STATUS_CODES[status] ?? 'Error', status, detail })
+  return jsonAnswer(status, all, { title: STATUS_CODES[status] ?? 'Error', status, detail, ...members })
 }
 
 /** Bytes of an unread body. Below it, reading the rest is cheaper than a new connection. */

@@ -1,0 +1,29 @@
+// Which results of a handler are no end of its work: functions, generators, streams, observables, promises in an array.
+
+/**
+ * What a handler returned in place of the end of its work, in words; `undefined` where its work may be done. Nothing of a generator,
+ * function or observable has run, and of a stream or of promises in an array nobody knows the end.
+ */
+export function unfinishedWork(result: unknown): string | undefined {
+  if (!Array.isArray(result)) return unfinishedItem(result)
+  return result.some((item) => unfinishedItem(item) ?? isThenable(item))
+    ? 'an array of work that nobody awaits'
+    : undefined
+}
+
+function unfinishedItem(value: unknown): string | undefined {
+  if (typeof value === 'function') return 'a function, which nobody calls'
+  if (typeof value !== 'object' || value === null) return undefined
+  if (Symbol.asyncIterator in value) return 'an async iterable, which nobody reads'
+  if (has(value, 'next')) return 'an iterator, which nobody reads'
+  if (has(value, 'subscribe') || '@@observable' in value || observable in value)
+    return 'an observable, which nobody subscribes to'
+  return has(value, 'pipe') ? 'a stream, whose end nobody awaits' : undefined
+}
+
+const isThenable = (value: unknown) => typeof value === 'object' && value !== null && has(value, 'then')
+
+/** Libraries share it, or use the name `@@observable` where nobody has defined it. */
+const observable: symbol = Reflect.get(Symbol, 'observable') ?? Symbol.for('observable')
+
+const has = (value: object, method: string) => typeof Reflect.get(value, method) === 'function'
