@@ -6,6 +6,7 @@ import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import fastify from 'fastify'
 import { type ClosableServer, closable } from '../../support/net/closable-server.ts'
+import { takeRest } from './take-rest.ts'
 import { type CertificateAuthority, loopbackHosts } from './tls/certificates.ts'
 import { addConnectProxy, pathOfHost, topicOfHost } from './tls/connect-proxy.ts'
 import type { IngressFront } from './tls/ingress-front.ts'
@@ -25,7 +26,7 @@ const maxBodyBytes = 4 * 1024 * 1024
 
 /**
  * Makes the https server (all routes) and the http server (topics, page and the CONNECT proxy). Routes are added to
- * `app` before `listen`. A request for ARM or Entra over plain http is answered 403.
+ * `app` before `listen`. A request for ARM or Entra over plain http is answered 403, one for another path 404.
  */
 export function createEmulatorServer(
   authority: CertificateAuthority,
@@ -44,7 +45,7 @@ export function createEmulatorServer(
     routerOptions: { maxParamLength: 4096 },
     rewriteUrl: ({ headers, url = '/' }) => pathOfHost(headers.host, url) ?? url,
     // Fastify types this reply by the route that was not found, hence the raw answer.
-    frameworkErrors: (_error, _request, reply) => sendRefusal(reply.raw, 'badUrl'),
+    frameworkErrors: (_error, request, reply) => sendRefusal(request.raw, reply.raw, 'badUrl'),
     clientErrorHandler: answerClientError,
     serverFactory: (handler) => {
       const server = createHttpsServer(
@@ -69,6 +70,11 @@ export function createEmulatorServer(
   app.addHook('onRequest', async (request) => {
     request.outcome = {}
   })
+  // All routes of all scopes: 413, 401, 404, 415 and injected faults are decided before the body is read.
+  app.addHook('onSend', async (request, _reply, payload) => {
+    await takeRest(request.raw)
+    return payload
+  })
   app.setErrorHandler((_error, _request, reply) => {
     const { status, ...error } = refusals.internal
     return reply.code(status).send({ error })
@@ -87,10 +93,7 @@ export function createEmulatorServer(
       const http = createHttpServer(serverOptions(limits), (request, response) => {
         const path = request.url ?? '/'
         if (isPlainPath(path) || topicOfHost(request.headers.host)) app.routing(request, response)
-        else {
-          request.resume()
-          sendRefusal(response, 'httpsRequired')
-        }
+        else sendRefusal(request, response, isSecurePath(path) ? 'httpsRequired' : 'noPath')
       })
       guardServer(http, limits)
       http.on('clientError', answerClientError)
@@ -109,6 +112,10 @@ export function createEmulatorServer(
     },
   }
 }
+
+/** The paths of Resource Manager and Entra, which Azure refuses over plain http. All others do not exist. */
+const isSecurePath = (path: string) =>
+  /^\/(subscriptions|providers|metadata|tenants)\b|\/(oauth2|discovery|\.well-known)\//i.test(path)
 
 function portOf(address: AddressInfo | string | null): number {
   return typeof address === 'object' && address !== null ? address.port : 0

@@ -1,7 +1,8 @@
-// Connection limits (4096) and time-outs; answers 400, 403, 405, 408, 417, 500 outside routes.
+// Connection limits (4096) and time-outs; answers 400, 403, 404, 405, 408, 417, 500 outside routes.
 import { type Server as HttpServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
+import { takeRest } from './take-rest.ts'
 
 /** Limits of a port's connections. Times are real milliseconds. */
 export const connectionLimits = {
@@ -41,6 +42,13 @@ export const refusals = {
   longHeaders: { status: 400, code: 'BadRequest', message: 'The size of the request headers is too long.' },
   badUrl: { status: 400, code: 'BadRequest', message: 'The request URI is malformed.' },
   httpsRequired: { status: 403, code: 'HttpsRequired', message: 'The resource can only be reached over https.' },
+  noPath: {
+    status: 404,
+    code: 'NotFound',
+    message:
+      'The emulator has no such path over http. There are: POST /topics/{topic}/api/events; POST /namespaces/{namespace}/topics/' +
+      '{topic}:publish, and what follows /namespaces/ in pull delivery; GET / (the page). Resource Manager and Entra are on the https port.',
+  },
   noProxy: {
     status: 405,
     code: 'MethodNotAllowed',
@@ -78,9 +86,8 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex):
 export function guardServer(server: HttpServer | HttpsServer, limits: ConnectionLimits): void {
   server.maxConnections = limits.connections
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    request.resume()
     response.setHeader('connection', 'close')
-    sendRefusal(response, 'expectation')
+    sendRefusal(request, response, 'expectation')
   })
 }
 
@@ -91,10 +98,10 @@ export function refuseConnect(server: HttpServer | HttpsServer): void {
   })
 }
 
-/** Answers a request that no route handles, in Azure's form. */
-export function sendRefusal(response: ServerResponse, name: keyof typeof refusals): void {
+/** Answers a request that no route handles, in Azure's form, once its body was taken. */
+export function sendRefusal(request: IncomingMessage, response: ServerResponse, name: keyof typeof refusals): void {
   const body = bodyOf(refusals[name])
-  response.writeHead(refusals[name].status, headersOf(body)).end(body)
+  void takeRest(request).then(() => response.writeHead(refusals[name].status, headersOf(body)).end(body))
 }
 
 const bodyOf = ({ code, message }: Refusal) => JSON.stringify({ error: { code, message } })
