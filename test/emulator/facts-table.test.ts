@@ -40,10 +40,9 @@ function testsOf(source: string): Set<string> {
 }
 
 describe('the table of facts', () => {
-  it('has a row for each fact, and says how many there are and how many are not supported', () => {
+  it('has a row for each fact', () => {
     expect(rows.length).toBeGreaterThan(200)
     expect(new Set(rows.map(({ fact }) => fact)).size).toBe(rows.length)
-    expect(page).toContain(`one row a fact, ${rows.length} in all, ${unsupported.length} of them not supported`)
   })
 
   it('has at most ten facts that are not supported, each with its reason', () => {

@@ -7,7 +7,6 @@ import { createValidator, type ValidatorOptions } from './handshake/validation.t
 import { createPendingEvents, type PendingEventsOptions } from './pending-events.ts'
 import { firstChannel } from './send/channel.ts'
 import { createDeliver, type DeliverOptions } from './send/deliver.ts'
-import { createEventTexts } from './send/event-texts.ts'
 import { createStorageQueueChannels } from './send/storage-queues.ts'
 import { createWebhookChannels, type DeliveryTokenOptions } from './send/webhook-channel.ts'
 import { createWebhookClient, type WebhookClientOptions } from './send/webhook-client.ts'
@@ -18,7 +17,7 @@ export interface DeliveryEngineOptions
     DeliveryTokenOptions,
     ValidatorOptions,
     WebhookClientOptions,
-    Omit<PendingEventsOptions, 'work' | 'texts' | 'isDelivered' | 'deliver'> {
+    Omit<PendingEventsOptions, 'work' | 'isDelivered' | 'deliver'> {
   readonly records: Records
 }
 
@@ -28,7 +27,6 @@ export type DeliveryEngine = ReturnType<typeof createDeliveryEngine>
 export function createDeliveryEngine(options: DeliveryEngineOptions) {
   const { settings } = options
   const work = createWorkCounter()
-  const texts = createEventTexts()
   const client = createWebhookClient(options)
   const validator = createValidator(options, {
     send(request) {
@@ -37,12 +35,12 @@ export function createDeliveryEngine(options: DeliveryEngineOptions) {
     },
   })
   const channels = firstChannel(
-    createWebhookChannels(options, { client, texts }),
-    ...(settings.storageQueues ? [createStorageQueueChannels(settings.storageQueues, texts)] : []),
+    createWebhookChannels(options, client),
+    ...(settings.storageQueues ? [createStorageQueueChannels(settings.storageQueues)] : []),
   )
   const { sendSoon, close, ...pending } = createPendingEvents({
     ...options,
-    ...{ work, texts },
+    work,
     isDelivered: (subscription) => channels(subscription) !== undefined,
     deliver: createDeliver(options, { channels, work }),
   })

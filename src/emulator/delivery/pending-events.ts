@@ -1,5 +1,6 @@
 // Life of undelivered events: accepted, sent, given up, dead-lettered after the delay, dropped.
 import type { AcceptedEvent, SourcedEvents } from '../model/events/accepted-event.ts'
+import { deliveredText } from '../model/events/convert-schema.ts'
 import type { GiveUpReason } from '../model/events/delivery-outcome.ts'
 import type { EventSubscription } from '../model/resources/model.ts'
 import { createSettledWaiters } from '../model/time/settled-waiters.ts'
@@ -13,19 +14,17 @@ import { createSubscriptionQueue, type SubscriptionQueueOptions } from './queue/
 import { createSubscriptionQueues } from './queue/subscription-queues.ts'
 import type { Deliver } from './send/deliver.ts'
 import { deliverySchemaOf } from './send/delivery-request.ts'
-import type { EventTexts } from './send/event-texts.ts'
 
 export interface PendingEventsOptions
   extends Omit<IntakeOptions, 'queues' | 'sizeOf' | 'giveUp'>,
     Pick<SubscriptionQueueOptions, 'random' | 'settings' | 'work'> {
   readonly records: Pick<Records, 'deadLetters'>
-  readonly texts: EventTexts
   readonly deliver: Deliver
 }
 
 /** The events from their acceptance until they are delivered, dead-lettered or dropped. */
 export function createPendingEvents(options: PendingEventsOptions) {
-  const { clock, watcher, journal, settings, bound, work, texts, isDelivered, deliver } = options
+  const { clock, watcher, journal, settings, bound, work, isDelivered, deliver } = options
   let closed = false
   const count = () => deadLetters.size + queues.size
   const waiters = createSettledWaiters(() => closed || count() === 0)
@@ -50,7 +49,7 @@ export function createPendingEvents(options: PendingEventsOptions) {
   const intake = createIntake({ ...options, queues, sizeOf, giveUp })
 
   function sizeOf(event: AcceptedEvent, subscription: EventSubscription): number {
-    return Buffer.byteLength(texts.text(event, deliverySchemaOf(subscription)))
+    return Buffer.byteLength(deliveredText(event, deliverySchemaOf(subscription)))
   }
 
   function giveUp(subscription: EventSubscription, event: PendingEvent, reason: GiveUpReason): void {

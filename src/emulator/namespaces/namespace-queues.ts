@@ -1,7 +1,7 @@
 // Queues per Queue event subscription: defaults, time to live, retention, dead-letter fields.
 
+import { type EventText, textOf, withMembers } from '../model/events/event-text.ts'
 import { compileFilter } from '../model/events/filters.ts'
-import type { JsonObject } from '../model/events/json-object.ts'
 import type { NamespaceTopic, QueueSubscription } from '../model/resources/namespace.ts'
 import type { NamespaceStore } from '../model/resources/namespace-store.ts'
 import type { Clock } from '../model/time/clock.ts'
@@ -36,7 +36,7 @@ export interface NamespaceQueuesOptions {
 interface Entry {
   readonly queue: PullQueue
   subscription: QueueSubscription
-  wants: (event: JsonObject) => boolean
+  wants: (event: EventText) => boolean
 }
 
 /** The queues of all Queue event subscriptions. */
@@ -82,7 +82,7 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
      * Takes CloudEvents of a namespace topic for each event subscription that wants them.
      * Throws where a state file can't be written: then none is taken.
      */
-    publish(topic: NamespaceTopic, events: readonly JsonObject[]): void {
+    publish(topic: NamespaceTopic, events: readonly EventText[]): void {
       const takers = store.subscriptions.of(topic.id).flatMap(({ id }) => entries.get(id.toLowerCase()) ?? [])
       const acceptedAt = clock.now()
       const wanted = events.map((event) => ({ event, takers: takers.filter(({ wants }) => wants(event)) }))
@@ -146,7 +146,7 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
   }
 }
 
-const sizeOf = (event: JsonObject) => Buffer.byteLength(JSON.stringify(event))
+const sizeOf = (event: EventText) => Buffer.byteLength(textOf(event))
 
 function settingsOf({ properties, topicId }: QueueSubscription, store: NamespaceStore): QueueSettings {
   const { queue = {} } = properties.deliveryConfiguration
@@ -160,7 +160,7 @@ function settingsOf({ properties, topicId }: QueueSubscription, store: Namespace
   }
 }
 
-function filterOf({ properties: { filtersConfiguration } }: QueueSubscription): (event: JsonObject) => boolean {
+function filterOf({ properties: { filtersConfiguration } }: QueueSubscription): (event: EventText) => boolean {
   const { includedEventTypes, filters } = filtersConfiguration ?? {}
   const wants = compileFilter({
     ...(includedEventTypes && { includedEventTypes }),
@@ -169,9 +169,9 @@ function filterOf({ properties: { filtersConfiguration } }: QueueSubscription): 
   return (body) => wants({ schema: 'CloudEventSchemaV1_0', body })
 }
 
-function deadLetteredForm({ event, deliveryCount, acceptedAt }: QueuedEvent, reason: DeadLetterReason): JsonObject {
+function deadLetteredForm({ event, deliveryCount, acceptedAt }: QueuedEvent, reason: DeadLetterReason): EventText {
   const publishtime = new Date(acceptedAt).toISOString()
-  return { ...event, deadletterreason: reason, deliveryattempts: deliveryCount, publishtime }
+  return withMembers(event, { deadletterreason: reason, deliveryattempts: deliveryCount, publishtime })
 }
 
 const shape = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/

@@ -1,19 +1,22 @@
 // Pull delivery URLs: publish, receive; `maxEvents` 1-100, `maxWaitTime` 10-120, `x-ms-error-code`.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { codeOf } from '../../support/process/error-code.ts'
+import { textOf } from '../model/events/event-text.ts'
 import { statusName } from '../model/events/status-name.ts'
 import type { NamespaceTopic } from '../model/resources/namespace.ts'
 import { type NamespaceStore, namespaceNamed } from '../model/resources/namespace-store.ts'
 import { type RecordingOptions, recordRequests } from '../server/recording.ts'
 import { authorizeNamespaceCall, type DataAction, type NamespaceAccess } from './authorize-namespace-call.ts'
 import {
+  argumentInvalid,
   badRequest,
   internalError,
   methodNotAllowed,
   NamespaceError,
+  namespaceErrorBody,
   notFound,
+  sendNamespaceError,
   throttled,
-  topicNotFound,
 } from './namespace-error.ts'
 import type { NamespaceQueues } from './namespace-queues.ts'
 import { messageTooLarge, namespacePublishLimits, parseCloudEvents } from './parse-cloud-events.ts'
@@ -38,18 +41,14 @@ interface Params {
  * renewLock (Event Grid namespaces, data plane 2024-06-01). `app` is a Fastify scope of its own.
  */
 export function registerNamespaceRoutes(app: FastifyInstance, options: NamespaceRouteOptions): void {
-  const { queues, figures } = options
-  recordRequests(app, 'namespace', options, ({ status, code = statusName(status), message }) => ({
-    error: { code, message: message ?? `The request failed: ${code}.` },
-  }))
+  const { queues, figures, clock } = options
+  recordRequests(app, 'namespace', options, ({ status, code = statusName(status), message }, requestId) =>
+    namespaceErrorBody(code, message ?? `The request failed: ${code}.`, requestId, clock.now()),
+  )
   app.removeAllContentTypeParsers()
   const parser = { parseAs: 'buffer', bodyLimit: 2 * namespacePublishLimits.bodyBytes } as const
   app.addContentTypeParser('*', parser, (_request, body, done) => done(null, body))
-  app.setErrorHandler((error, request, reply) => {
-    const { status, code, message } = toNamespaceError(error)
-    request.outcome.code = code
-    return reply.code(status).header('x-ms-error-code', code).send({ error: { code, message } })
-  })
+  app.setErrorHandler((error, _request, reply) => sendNamespaceError(reply, toNamespaceError(error), clock.now()))
 
   app.all<{ Params: Params }>('/namespaces/:namespace/topics/:topic', async (request, reply) => {
     const [name, operation] = splitOperation(request.params.topic)
@@ -62,7 +61,7 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
     const events = parseCloudEvents(request.headers, bodyOf(request))
     queues.publish(topic, events)
     figures.add('published', events.length)
-    return reply.code(200).send({})
+    return sendPlainJson(reply, {})
   })
 
   app.all<{ Params: Params }>(
@@ -71,11 +70,11 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
       const [name, operation = ''] = splitOperation(request.params.subscription)
       const topic = await findTopic(options, request, request.params.topic, 'receive')
       const queue = queues.queue(`${topic.id}/eventSubscriptions/${name}`)
-      if (!queue) throw notFound(`The event subscription '${name}' was not found.`)
+      if (!queue) throw notFound(`Subscription '${name.slice(0, 50)}' is not found`)
       if (operation === 'receive') return receive(request, reply, queue)
       const settle = settleOperations.find((known) => known === operation)
       if (!settle) throw notFound('There is no such operation.')
-      return reply.code(200).send(settleLockTokens(queue, settle, queryOf(request), bodyOf(request)))
+      return sendPlainJson(reply, settleLockTokens(queue, settle, queryOf(request), bodyOf(request)))
     },
   )
 }
@@ -106,27 +105,34 @@ async function findTopic(
   if (!namespace) throw notFound('The namespace was not found.')
   const topic = store.topics.get(`${namespace.id}/topics/${topicName}`)
   await authorizeNamespaceCall(options, request, { namespace, topic, action })
-  if (topic) return topic
-  const missing = `The topic '${topicName.slice(0, 50)}' was not found.`
-  throw action === 'send' ? topicNotFound(missing) : notFound(missing)
+  if (!topic) throw notFound(`Topic '${topicName.slice(0, 50)}' is not found`)
+  return topic
 }
 
 async function receive(request: FastifyRequest, reply: FastifyReply, queue: PullQueue): Promise<FastifyReply> {
   const query = queryOf(request)
   const maxEvents = integerIn(query.get('maxEvents') ?? '1', 1, 100)
   const maxWaitSeconds = integerIn(query.get('maxWaitTime') ?? '60', 10, 120)
-  if (maxEvents === undefined) throw badRequest('maxEvents must be from 1 to 100.')
-  if (maxWaitSeconds === undefined) throw badRequest('maxWaitTime must be from 10 to 120.')
+  if (maxEvents === undefined) throw argumentInvalid('Invalid maxEvents parameter')
+  if (maxWaitSeconds === undefined) throw argumentInvalid('Invalid maxWaitTime parameter')
   const gone = new AbortController()
   reply.raw.once('close', () => gone.abort())
   const events = await queue.receive(maxEvents, maxWaitSeconds * 1000, gone.signal)
-  const value = events.map(({ event, lockToken, deliveryCount }) => ({
-    brokerProperties: { lockToken, deliveryCount },
-    event,
-  }))
+  const value = events.map(({ event, lockToken, deliveryCount }) => {
+    const brokerProperties = JSON.stringify({ lockToken, deliveryCount })
+    return `{"brokerProperties":${brokerProperties},"event":${textOf(event)}}`
+  })
   // The client went away between the lock and the answer: the events need not wait for the end of their locks.
   if (gone.signal.aborted) for (const { lockToken } of events) queue.release(lockToken, 0)
-  return reply.code(200).send({ value })
+  return reply
+    .code(200)
+    .type('application/json; charset=utf-8')
+    .send(`{"value":[${value.join(',')}]}`)
+}
+
+/** Without a charset, as recorded for publish and settlements. */
+function sendPlainJson(reply: FastifyReply, answer: object): FastifyReply {
+  return reply.code(200).header('content-type', 'application/json').send(JSON.stringify(answer))
 }
 
 /** `orders:publish` as name and operation. */

@@ -1,6 +1,6 @@
 // Event locks and lock tokens: expiry, release delay, reject, delivery count, `TimeToLiveExceeded`.
 import { randomBytes } from 'node:crypto'
-import type { JsonObject } from '../model/events/json-object.ts'
+import type { EventText } from '../model/events/event-text.ts'
 import type { CancelTimer, Clock } from '../model/time/clock.ts'
 import type { Hold } from '../model/time/pending-bound.ts'
 import { createReceiveWaits } from './receive-waits.ts'
@@ -17,7 +17,7 @@ export interface QueueSettings {
 export type DeadLetterReason = 'Rejected' | 'MaxDeliveryAttemptsExceeded' | 'TimeToLiveExceeded'
 
 export interface ReceivedEvent {
-  readonly event: JsonObject
+  readonly event: EventText
   readonly lockToken: string
   /** 1 at the first receive. */
   readonly deliveryCount: number
@@ -35,7 +35,7 @@ export interface QueueFigures {
 }
 
 export interface QueuedEvent {
-  readonly event: JsonObject
+  readonly event: EventText
   /** When it was published, in milliseconds since 1970. */
   readonly acceptedAt: number
   /** How often it was received. */

@@ -1,6 +1,7 @@
 // Events remembered for the page: 300 events, 10 attempts, 16 KiB body, their states.
 import { type AcceptedEvent, eventId, eventSubject, eventType } from '../model/events/accepted-event.ts'
 import type { GiveUpReason } from '../model/events/delivery-outcome.ts'
+import { textOf } from '../model/events/event-text.ts'
 import type { EventSubscription, InputSchema } from '../model/resources/model.ts'
 import type { EventWatcher } from '../records/event-watcher.ts'
 import type { DeliveryRecord } from '../records/record-types.ts'
@@ -77,7 +78,7 @@ function createTrailMemory(now: () => number, limit: number) {
   return {
     entries,
     add(source: string, event: AcceptedEvent): TrailedEvent {
-      const text = JSON.stringify(event.body)
+      const text = textOf(event.body)
       const bytes = Buffer.from(text)
       const truncated = bytes.length > trailedBodyLimit
       const entry: TrailedEvent = {

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { isRecord } from '../../support/text/is-record.ts'
 import { readJson } from '../../support/text/json-text.ts'
-import { type JsonObject, ownField } from '../model/events/json-object.ts'
+import { type EventText, eventSlices, eventText, textOf, withMembers } from '../model/events/event-text.ts'
+import { ownField } from '../model/events/json-object.ts'
 import type { InputSchema } from '../model/resources/model.ts'
 import type { Publishable } from '../model/resources/resource.ts'
 import { publishAudience } from '../topics/authorize-publish.ts'
@@ -37,25 +38,31 @@ export async function publishRequest(options: PageSources, form: unknown) {
   if (events === undefined) return refusal(400, 'The event is not valid JSON.')
   const schema = topic.inputSchema
   const time = new Date(options.clock.now()).toISOString()
-  const complete = (event: unknown) => (isRecord(event) ? stamped(event, schema, time) : event)
-  const completed = Array.isArray(events) ? events.map(complete) : complete(events)
+  const bytes = Buffer.from(String(text))
+  const isList = Array.isArray(events)
+  const slices = isList ? eventSlices(bytes, events.length) : [bytes]
+  const completed = slices.map((slice, index) => {
+    const value: unknown = isList ? events[index] : events
+    return isRecord(value) ? textOf(stamped(eventText(slice, value), schema, time)) : slice.toString()
+  })
   const isCloudEvents = schema === 'CloudEventSchemaV1_0'
-  const media = Array.isArray(events) ? 'cloudevents-batch' : 'cloudevents'
+  const media = isList ? 'cloudevents-batch' : 'cloudevents'
   const contentType = isCloudEvents ? `application/${media}+json; charset=utf-8` : 'application/json'
   return {
     request: {
       method: 'POST' as const,
       url: `/topics/${encodeURIComponent(topic.label)}/api/events?api-version=${publishApiVersion}`,
       headers: { 'content-type': contentType, ...(await credential(options, topic)) },
-      payload: JSON.stringify(isCloudEvents || Array.isArray(completed) ? completed : [completed]),
+      payload: isCloudEvents && !isList ? completed.join() : `[${completed.join(',')}]`,
     },
   }
 }
 
-function stamped(event: JsonObject, schema: InputSchema, time: string): JsonObject {
+function stamped(event: EventText, schema: InputSchema, time: string): EventText {
   if (schema === 'CustomEventSchema') return event
-  if (schema === 'EventGridSchema') return { id: randomUUID(), eventTime: time, ...event }
-  return { id: randomUUID(), time, ...event }
+  const timeName = schema === 'EventGridSchema' ? 'eventTime' : 'time'
+  const { id = randomUUID(), [timeName]: at = time } = event.value
+  return withMembers(event, { id, [timeName]: at })
 }
 
 /** The topic's key, or a token of the first client if the topic accepts no keys. */

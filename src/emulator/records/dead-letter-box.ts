@@ -1,6 +1,6 @@
 // Writing dead-letters: 5-minute delay and retry, dropped after 4 hours, blob path.
 import { randomUUID } from 'node:crypto'
-import type { JsonObject } from '../model/events/json-object.ts'
+import { type EventText, textOf } from '../model/events/event-text.ts'
 import type { DeadLetterDestination } from '../model/resources/model.ts'
 import type { CancelTimer, Clock } from '../model/time/clock.ts'
 import { DueQueue } from '../model/time/due-queue.ts'
@@ -29,7 +29,7 @@ export interface DeadLetter {
   /** Without a destination the event is dropped. */
   readonly destination: DeadLetterDestination | undefined
   /** The event, with the reason. */
-  readonly event: JsonObject
+  readonly event: EventText
   /** Called when the event is written, or dropped if there is no path. */
   readonly done: (blobPath: string | undefined) => void
 }
@@ -71,7 +71,7 @@ export function createDeadLetterBox({ clock, records, store, work, written }: De
     const at = clock.now()
     const { resourceId: storageAccountId, blobContainerName: container } = last.destination.properties
     const path = deadLetterPath(last.subscription.name, at)
-    const content = JSON.stringify(letters.map(({ event }) => event))
+    const content = `[${letters.map(({ event }) => textOf(event)).join(',')}]`
     try {
       await store.write({ storageAccountId, container, path, content })
     } catch {
@@ -98,7 +98,7 @@ export function createDeadLetterBox({ clock, records, store, work, written }: De
       subscriptionId: first.subscription.id,
       subscriptionName: first.subscription.name,
       ...(blobPath !== undefined && { blobPath }),
-      events: letters.map(({ event }) => event),
+      events: letters.map(({ event }) => event.value),
     })
     for (const { done } of letters) done(blobPath)
   }

@@ -1,5 +1,7 @@
 // Undelivered events saved in the state file; attempt results written after 50 ms.
+import { memberTexts } from '../../support/text/json-text.ts'
 import type { AcceptedEvent } from '../model/events/accepted-event.ts'
+import { type EventText, eventText, textOf } from '../model/events/event-text.ts'
 import type { Journal, TryState } from './journal.ts'
 import type { StateFile } from './state-file.ts'
 
@@ -88,7 +90,7 @@ export function createFileJournal({ database, run }: StateFile): Journal & { clo
       return inTransaction(() =>
         events.map(({ event, subscriptionIds }) => {
           if (subscriptionIds.length === 0) return undefined
-          const row = Number(addEvent.run(acceptedAt, JSON.stringify(event)).lastInsertRowid)
+          const row = Number(addEvent.run(acceptedAt, writtenEvent(event)).lastInsertRowid)
           for (const id of subscriptionIds) addWaiting.run(row, id.toLowerCase())
           return row
         }),
@@ -108,7 +110,7 @@ export function createFileJournal({ database, run }: StateFile): Journal & { clo
       for (const { id, accepted_at, body, subscription, state } of all.iterate()) {
         const row = Number(id)
         // One object for all subscriptions of an event, as when it was accepted.
-        if (last?.row !== row) last = { row, event: JSON.parse(String(body)) }
+        if (last?.row !== row) last = { row, event: readEvent(String(body)) }
         const tries: TryState = state === null ? { attempts: 0 } : JSON.parse(String(state))
         yield { ...last, subscriptionId: String(subscription), acceptedAt: Number(accepted_at), state: tries }
       }
@@ -119,4 +121,21 @@ export function createFileJournal({ database, run }: StateFile): Journal & { clo
       closed = true
     },
   }
+}
+
+function writtenEvent(event: AcceptedEvent): string {
+  const mapped = event.schema === 'CustomEventSchema' ? `,"mapped":${textOf(event.mapped)}` : ''
+  return `{"schema":"${event.schema}","body":${textOf(event.body)}${mapped}}`
+}
+
+function readEvent(written: string): AcceptedEvent {
+  const parts = memberTexts(written)
+  const part = (name: string): EventText => {
+    const text = parts.get(name) ?? '{}'
+    return eventText(text, JSON.parse(text))
+  }
+  const schema: AcceptedEvent['schema'] = JSON.parse(parts.get('schema') ?? '')
+  return schema === 'CustomEventSchema'
+    ? { schema, body: part('body'), mapped: part('mapped') }
+    : { schema, body: part('body') }
 }

@@ -1,7 +1,6 @@
 // Custom schema event to Event Grid event: `inputSchemaMapping`, default values, missing id or time.
-import type { EventGridEvent } from '../model/events/accepted-event.ts'
 import { preciseTime } from '../model/events/event-grid-time.ts'
-import { fieldAt, type JsonObject } from '../model/events/json-object.ts'
+import { type EventText, eventOf, plainTextAt, textOf, withText } from '../model/events/event-text.ts'
 import type { MappedField } from '../model/resources/model.ts'
 import type { Publishable } from '../model/resources/resource.ts'
 
@@ -11,16 +10,13 @@ import type { Publishable } from '../model/resources/resource.ts'
  * dataVersion is empty. The data is the whole original event (Event Grid: input-mappings).
  */
 export function mapCustomEvent(
-  event: JsonObject,
+  event: EventText,
   target: Publishable,
   made: { readonly now: number; readonly id: string },
-): EventGridEvent | { readonly missing: string } {
+): EventText | { readonly missing: string } {
   const mapping = target.inputSchemaMapping?.properties ?? {}
   const field = (name: string, mapped: MappedField | undefined): string | undefined => {
-    const value = fieldAt(event, (mapped?.sourceField ?? name).split('.'))
-    if (typeof value === 'string' && value !== '') return value
-    if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-    return mapped?.defaultValue
+    return plainTextAt(event, (mapped?.sourceField ?? name).split('.')) || mapped?.defaultValue
   }
   const subject = field('subject', mapping.subject)
   const eventType = field('eventType', mapping.eventType)
@@ -29,7 +25,7 @@ export function mapCustomEvent(
   // An event of a domain must name its domain topic.
   const topic = field('topic', mapping.topic) ?? (target.type === 'topics' ? target.id : undefined)
   if (topic === undefined) return { missing: mapping.topic?.sourceField ?? 'topic' }
-  return {
+  const mapped = eventOf({
     id: field('id', mapping.id) ?? made.id,
     topic,
     subject,
@@ -37,6 +33,6 @@ export function mapCustomEvent(
     eventTime: field('eventTime', mapping.eventTime) ?? preciseTime(made.now),
     dataVersion: field('dataVersion', mapping.dataVersion) ?? '',
     metadataVersion: '1',
-    data: event,
-  }
+  })
+  return withText(mapped, 'data', textOf(event))
 }

@@ -1,7 +1,8 @@
 // Publish limits: 1,049,600 bytes per event, 1,536,000 per request, 5,000 events; content types.
 import type { IncomingHttpHeaders } from 'node:http'
+import { isRecord } from '../../support/text/is-record.ts'
 import { type AcceptedEvent, schemaNames } from '../model/events/accepted-event.ts'
-import type { JsonObject } from '../model/events/json-object.ts'
+import { type EventText, eventOf, eventSlices, eventText, textOf, withText } from '../model/events/event-text.ts'
 import { binaryAttributes, nestsTooDeeply } from '../model/events/published-cloud-event.ts'
 import type { Publishable } from '../model/resources/resource.ts'
 import { invalidInput, tooLarge, tooManyEvents, unsupportedMediaType } from './publish-fault.ts'
@@ -18,37 +19,39 @@ type Form = 'single' | 'batch' | 'binary'
 /** Reads and checks a request's body in the input schema of a topic or domain. Throws a PublishFault. */
 export function parsePublished(
   headers: IncomingHttpHeaders,
-  body: Buffer,
+  sent: Buffer,
   target: Publishable,
   now: number,
 ): AcceptedEvent[] {
+  const body = withoutMark(sent)
   if (body.length > publishLimits.requestBytes) throw tooLarge(publishLimits.requestBytes)
   const form = formOf(headers, target)
   if (!form) throw unsupportedMediaType()
-  const parsed = parseJson(body)
-  if (!parsed && form === 'binary' && body.length === 0) return checked([binaryEvent(headers, undefined)])
-  if (!parsed) throw invalidInput(unreadable(target))
-  const { json } = parsed
+  if (form === 'binary' && body.length === 0) return [checked(binaryEvent(headers))]
+  const json = parseJson(body)
+  if (json === undefined) throw invalidInput(unreadable(target))
   if (nestsTooDeeply(body)) throw invalidInput('The JSON received is nested too deeply.')
-  if (form === 'binary') return checked([binaryEvent(headers, json)])
+  if (form === 'binary') return [checked(binaryEvent(headers, body))]
   if (form === 'single') {
     if (Array.isArray(json)) throw notConforming(target.inputSchema, 'StartObject', 'StartArray')
-    return checked([json])
+    return [checked(asEvent(body, json))]
   }
   if (!Array.isArray(json)) throw notConforming(target.inputSchema, 'StartArray', tokenOf(json))
   if (json.length === 0) throw invalidInput(unreadable(target))
   if (json.length > publishLimits.events) throw tooManyEvents(publishLimits.events)
-  return checked(json)
+  return eventSlices(body, json.length).map((slice, index) => checked(asEvent(slice, json[index])))
 
-  function checked(events: readonly unknown[]): AcceptedEvent[] {
-    return events.map((event) => {
-      // An event is not larger than its request, so most events need not be measured.
-      const isMeasured = body.length > publishLimits.eventBytes
-      if (isMeasured && Buffer.byteLength(JSON.stringify(event)) > publishLimits.eventBytes) {
-        throw tooLarge(publishLimits.eventBytes)
-      }
-      return checkPublishedEvent(event, target, now)
-    })
+  function asEvent(bytes: Buffer, value: unknown): EventText {
+    if (!isRecord(value)) throw notConforming(target.inputSchema, 'StartObject', tokenOf(value))
+    return eventText(bytes, value)
+  }
+
+  function checked(event: EventText): AcceptedEvent {
+    // An event is not larger than its request, so most events need not be measured.
+    const isMeasured = body.length > publishLimits.eventBytes
+    if (isMeasured && Buffer.byteLength(textOf(event)) > publishLimits.eventBytes)
+      throw tooLarge(publishLimits.eventBytes)
+    return checkPublishedEvent(event, target, now)
   }
 }
 
@@ -70,12 +73,18 @@ function formOf(headers: IncomingHttpHeaders, target: Publishable): Form | undef
   return binary ? 'binary' : 'single'
 }
 
-function parseJson(body: Buffer): { readonly json: unknown } | undefined {
+/** Undefined for what is not JSON in UTF-8. */
+function parseJson(body: Buffer): unknown {
   try {
-    return { json: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) }
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body))
   } catch {
     return undefined
   }
+}
+
+/** A body without the byte order mark that some programs begin a text with. */
+function withoutMark(body: Buffer): Buffer {
+  return body.subarray(body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0)
 }
 
 function unreadable(target: Publishable): string {
@@ -85,10 +94,8 @@ function unreadable(target: Publishable): string {
   )
 }
 
-/** A CloudEvent of headers and data (CloudEvents: HTTP binding, binary content mode). */
-function binaryEvent(headers: IncomingHttpHeaders, data: unknown): JsonObject {
-  return {
-    ...binaryAttributes(headers, headers['content-type'] ?? 'application/json'),
-    ...(data !== undefined && { data }),
-  }
+/** A CloudEvent of headers and data, which is JSON (CloudEvents: HTTP binding, binary content mode). */
+function binaryEvent(headers: IncomingHttpHeaders, data?: Buffer): EventText {
+  const attributes = eventOf(binaryAttributes(headers, headers['content-type'] ?? 'application/json'))
+  return data === undefined ? attributes : withText(attributes, 'data', data.toString().trim())
 }

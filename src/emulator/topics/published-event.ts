@@ -1,8 +1,8 @@
 // Check of each published event: required fields, unexpected property, topic, domain topic, time.
 import { randomUUID } from 'node:crypto'
-import { isRecord } from '../../support/text/is-record.ts'
 import { type AcceptedEvent, schemaNames } from '../model/events/accepted-event.ts'
 import { isEventGridEvent } from '../model/events/convert-schema.ts'
+import { type EventText, withMembers } from '../model/events/event-text.ts'
 import type { JsonObject } from '../model/events/json-object.ts'
 import type { InputSchema } from '../model/resources/model.ts'
 import type { Publishable } from '../model/resources/resource.ts'
@@ -22,14 +22,14 @@ const eventGridFields: ReadonlySet<string> = new Set([
 ])
 
 /** Checks a published event and adds the fields that Event Grid adds. Throws a PublishFault. */
-export function checkPublishedEvent(event: unknown, target: Publishable, now: number): AcceptedEvent {
-  if (!isRecord(event)) throw notConforming(target.inputSchema, 'StartObject', tokenOf(event))
+export function checkPublishedEvent(event: EventText, target: Publishable, now: number): AcceptedEvent {
   if (target.inputSchema === 'CloudEventSchemaV1_0') return checkCloudEvent(event, target)
   if (target.inputSchema === 'EventGridSchema') return checkEventGridEvent(event, target)
   return checkCustomEvent(event, target, now)
 }
 
-function checkCloudEvent(event: JsonObject, target: Publishable): AcceptedEvent {
+function checkCloudEvent(body: EventText, target: Publishable): AcceptedEvent {
+  const { value: event } = body
   const schema = 'CloudEventSchemaV1_0'
   for (const name of ['id', 'source', 'type', 'specversion']) requireText(event, name, schema)
   if (event.specversion !== '1.0') throw badValue(schema, 'specversion')
@@ -39,10 +39,11 @@ function checkCloudEvent(event: JsonObject, target: Publishable): AcceptedEvent 
   if (!isAbsent(event.time) && !isTime(event.time)) throw badValue(schema, 'time')
   if (!isAbsent(event.data) && !isAbsent(event.data_base64)) throw badValue(schema, 'data_base64')
   if (target.type === 'domains') namedTopic(event.source, target, schema)
-  return { schema, body: event }
+  return { schema, body }
 }
 
-function checkEventGridEvent(event: JsonObject, target: Publishable): AcceptedEvent {
+function checkEventGridEvent(given: EventText, target: Publishable): AcceptedEvent {
+  const { value: event } = given
   const schema = 'EventGridSchema'
   const unknown = Object.keys(event).find((name) => !eventGridFields.has(name))
   if (unknown !== undefined) throw unexpectedField(unknown)
@@ -52,17 +53,17 @@ function checkEventGridEvent(event: JsonObject, target: Publishable): AcceptedEv
   if (!isAbsent(dataVersion) && typeof dataVersion !== 'string') throw badValue(schema, 'dataVersion')
   if (!isAbsent(metadataVersion) && metadataVersion !== '1') throw badValue(schema, 'metadataVersion')
   const topic = namedTopic(event.topic, target, schema)
-  const body = { ...event, topic, dataVersion: dataVersion ?? '', metadataVersion: '1' }
+  const body = withMembers(given, { topic, dataVersion: dataVersion ?? '', metadataVersion: '1' })
   if (!isEventGridEvent(body)) throw badValue(schema, 'id')
   return { schema, body }
 }
 
-function checkCustomEvent(event: JsonObject, target: Publishable, now: number): AcceptedEvent {
+function checkCustomEvent(body: EventText, target: Publishable, now: number): AcceptedEvent {
   const schema = 'CustomEventSchema'
-  const mapped = mapCustomEvent(event, target, { now, id: randomUUID() })
+  const mapped = mapCustomEvent(body, target, { now, id: randomUUID() })
   if ('missing' in mapped) throw requires(schema, mapped.missing)
-  if (target.type === 'topics') return { schema, body: event, mapped }
-  return { schema, body: event, mapped: { ...mapped, topic: namedTopic(mapped.topic, target, schema) } }
+  if (target.type === 'topics') return { schema, body, mapped }
+  return { schema, body, mapped: withMembers(mapped, { topic: namedTopic(mapped.value.topic, target, schema) }) }
 }
 
 /** The id of the custom topic, or of the domain topic that an event of a domain must name. Throws a PublishFault. */

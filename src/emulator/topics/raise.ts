@@ -5,6 +5,7 @@ import { didYouMean } from '../../support/text/nearest-name.ts'
 import type { SourcedEvents } from '../model/events/accepted-event.ts'
 import { asAcceptedEvent } from '../model/events/convert-schema.ts'
 import { preciseTime } from '../model/events/event-grid-time.ts'
+import { eventOf } from '../model/events/event-text.ts'
 import type { JsonObject } from '../model/events/json-object.ts'
 import { isPublishable } from '../model/resources/resource.ts'
 import { publisherOf, type Store, sourceOf } from '../model/resources/store.ts'
@@ -23,7 +24,7 @@ export function raisedEvents(store: Store, scope: string, events: readonly unkno
   if (isPublishable(target)) {
     const accepted = events.map((event, index) => {
       try {
-        return checkPublishedEvent(event, target, now)
+        return checkPublishedEvent(eventOf(objectOf(event)), target, now)
       } catch (error) {
         if (!(error instanceof PublishFault)) throw error
         throw new TypeError(`event ${index}: ${error.message}`)
@@ -33,14 +34,18 @@ export function raisedEvents(store: Store, scope: string, events: readonly unkno
   }
   const sourceId = sourceOf(store, scope)
   return events.flatMap((event) => {
-    if (!isRecord(event)) throw new TypeError('a raised event must be an object')
-    const above = typeOf(event).startsWith('Microsoft.Resources.') ? ancestors(sourceId) : []
+    const above = typeOf(objectOf(event)).startsWith('Microsoft.Resources.') ? ancestors(sourceId) : []
     return [sourceId, ...above].map((source): SourcedEvents => {
-      const accepted = asAcceptedEvent(stamped(event, source, now))
+      const accepted = asAcceptedEvent(eventOf(stamped(objectOf(event), source, now)))
       if (!accepted) throw new TypeError('a raised event needs eventType and subject, or specversion, type and source')
       return { sources: [source, ...occursAt(store, source)], events: [accepted] }
     })
   })
+}
+
+function objectOf(event: unknown): JsonObject {
+  if (isRecord(event)) return event
+  throw new TypeError('a raised event must be an object')
 }
 
 /** The other resources whose event subscriptions get the events of a source: its domain, or its system topic. */

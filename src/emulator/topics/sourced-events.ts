@@ -1,5 +1,5 @@
 // Which domain topic an event belongs to: name or id, by source or topic.
-import type { AcceptedEvent, SourcedEvents } from '../model/events/accepted-event.ts'
+import { type AcceptedEvent, mappedEvent, type SourcedEvents } from '../model/events/accepted-event.ts'
 import type { Domain, Publishable } from '../model/resources/resource.ts'
 
 /**
@@ -25,6 +25,5 @@ export function sourcedEvents(target: Publishable, events: readonly AcceptedEven
 
 /** A CloudEvent has no topic: its source names the domain topic (MicrosoftDocs/azure-docs issue 112147). */
 function topicOf(event: AcceptedEvent): string {
-  if (event.schema === 'CloudEventSchemaV1_0') return String(event.body.source)
-  return event.schema === 'CustomEventSchema' ? event.mapped.topic : event.body.topic
+  return String(event.schema === 'CloudEventSchemaV1_0' ? event.body.value.source : mappedEvent(event).value.topic)
 }

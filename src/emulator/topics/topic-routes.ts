@@ -5,6 +5,7 @@ import { readJson } from '../../support/text/json-text.ts'
 import type { Directory } from '../entra/directory.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
 import type { AcceptedEvent, SourcedEvents } from '../model/events/accepted-event.ts'
+import { textOf } from '../model/events/event-text.ts'
 import { statusName } from '../model/events/status-name.ts'
 import { admitsAddress } from '../model/resources/network-rules.ts'
 import { publishedAt, type Store } from '../model/resources/store.ts'
@@ -154,7 +155,7 @@ function toFault(error: unknown): PublishFault {
 function sizesOf(events: readonly AcceptedEvent[], bodyBytes: number): number[] {
   const share = bodyBytes / events.length
   if (bodyBytes <= topicRate.step) return events.map(() => share)
-  return events.map(({ body }) => Buffer.byteLength(JSON.stringify(body)))
+  return events.map(({ body }) => Buffer.byteLength(textOf(body)))
 }
 
 function fullUrl(request: FastifyRequest): string {

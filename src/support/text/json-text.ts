@@ -48,6 +48,19 @@ export function sliceMemberOfItems(bytes: Uint8Array, list: string, member: stri
   return end === undefined ? undefined : found
 }
 
+/** The text of each member of the object that a JSON text is. The last of two with one name counts. Empty for any other text. */
+export function memberTexts(json: Buffer | string): ReadonlyMap<string, string> {
+  const bytes = Buffer.from(json)
+  const members = new Map<string, string>()
+  walkMembers(bytes, 0, (key, start) => {
+    const end = endOfValue(bytes, start)
+    const name: string = JSON.parse(bytes.toString('utf8', key.start, key.end))
+    members.set(name, bytes.toString('utf8', start, skipSpaceBack(bytes, start, end)))
+    return end
+  })
+  return members
+}
+
 function sliceItems(bytes: Uint8Array, open: number, member: string): { slices: Slice[]; end: number } | undefined {
   if (bytes[open] !== openBracket) return undefined
   const slices: Slice[] = []

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { canConvert, deliveredForm } from '../../../src/emulator/model/events/convert-schema.ts'
+import { eventOf } from '../../../src/emulator/model/events/event-text.ts'
 import type { DeliverySchema, InputSchema } from '../../../src/emulator/model/resources/model.ts'
 
 const grid = 'EventGridSchema'
@@ -31,7 +32,7 @@ const event = {
 
 it('an Event Grid event becomes a CloudEvent with exactly these attributes, its time unchanged', () => {
   const body = { ...event, data: { a: [1, null] } }
-  expect(deliveredForm({ schema: grid, body }, cloud)).toEqual({
+  expect(deliveredForm({ schema: grid, body: eventOf(body) }, cloud).value).toEqual({
     specversion: '1.0',
     id: '1',
     source: '/subscriptions/1',
@@ -43,14 +44,14 @@ it('an Event Grid event becomes a CloudEvent with exactly these attributes, its 
 })
 
 it.each([{ data: null }, { data: 0 }, { data: '' }, { data: false }])('data of $data is kept', ({ data }) => {
-  expect(deliveredForm({ schema: grid, body: { ...event, data } }, cloud)).toHaveProperty('data', data)
+  expect(deliveredForm({ schema: grid, body: eventOf({ ...event, data }) }, cloud).value).toHaveProperty('data', data)
 })
 
 it('an event without data has none afterwards', () => {
-  expect(deliveredForm({ schema: grid, body: event }, cloud)).not.toHaveProperty('data')
+  expect(deliveredForm({ schema: grid, body: eventOf(event) }, cloud).value).not.toHaveProperty('data')
 })
 
 it('a CloudEvent goes out as it came in, extensions and all', () => {
   const body = { specversion: '1.0', id: '1', source: '/s', type: 't', ext: 'x', data_base64: 'AA==' }
-  expect(deliveredForm({ schema: cloud, body }, cloud)).toEqual(body)
+  expect(deliveredForm({ schema: cloud, body: eventOf(body) }, cloud).value).toEqual(body)
 })

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { AcceptedEvent } from '../../../src/emulator/model/events/accepted-event.ts'
+import { eventOf } from '../../../src/emulator/model/events/event-text.ts'
 import { compileFilter } from '../../../src/emulator/model/events/filters.ts'
 import type { AdvancedFilter, SubscriptionFilter } from '../../../src/emulator/model/resources/model.ts'
 
 const eventGridEvent: AcceptedEvent = {
   schema: 'EventGridSchema',
-  body: {
+  body: eventOf({
     id: '1',
     topic: '/subscriptions/1',
     subject: '/Blobs/a.TXT',
@@ -24,11 +25,11 @@ const eventGridEvent: AcceptedEvent = {
       empty: [],
       'a.b': 1,
     },
-  },
+  }),
 }
 const cloudEvent: AcceptedEvent = {
   schema: 'CloudEventSchemaV1_0',
-  body: { specversion: '1.0', id: '1', source: '/src', type: 'Created', ext: 'V', num: 5, data: { n: 5 } },
+  body: eventOf({ specversion: '1.0', id: '1', source: '/src', type: 'Created', ext: 'V', num: 5, data: { n: 5 } }),
 }
 
 const wants = (filter: SubscriptionFilter, event: AcceptedEvent = eventGridEvent) => compileFilter(filter)(event)
@@ -184,8 +185,8 @@ describe('keys of other schemas', () => {
   it('a custom schema is filtered by its own fields and by the mapped ones', () => {
     const event: AcceptedEvent = {
       schema: 'CustomEventSchema',
-      body: { kind: 'Created', amount: 7 },
-      mapped: {
+      body: eventOf({ kind: 'Created', amount: 7 }),
+      mapped: eventOf({
         id: '1',
         topic: '/t',
         subject: 'Order/1',
@@ -194,7 +195,7 @@ describe('keys of other schemas', () => {
         dataVersion: '',
         metadataVersion: '1',
         data: { kind: 'Created', amount: 7 },
-      },
+      }),
     }
     expect(wants({ includedEventTypes: ['Created'], subjectBeginsWith: 'order/' }, event)).toBe(true)
     expect(wants({ advancedFilters: [{ operatorType: 'NumberIn', key: 'amount', values: [7] }] }, event)).toBe(true)

@@ -291,7 +291,7 @@ it.each([
     fault: 'an event without data',
     body: { ...order, data: undefined },
     status: 400,
-    says: "The 'data' attribute is required.",
+    says: "'data' attribute is required",
   },
   {
     fault: 'another media type',
@@ -319,7 +319,7 @@ it.each([
   expect(refused.answer).toMatchObject({ error: { message: expect.stringContaining(says) } })
 })
 
-it('answers 410 for an unknown topic, 404 for an unknown event subscription, 401 for a wrong key', async () => {
+it('answers 404 for an unknown topic or event subscription, 401 for a wrong key', async () => {
   const { emulator, call } = await openQueue()
   expect((await call('/eventsubscriptions/nobody:receive')).status).toBe(404)
   expect(
@@ -330,7 +330,60 @@ it('answers 410 for an unknown topic, 404 for an unknown event subscription, 401
     method: 'POST',
     headers: { authorization },
   })
-  expect(gone.status).toBe(410)
+  expect(gone.status).toBe(404)
+  const trackingId = expect.stringMatching(/^[\da-f-]{36}$/)
+  const error = { code: 'NotFound', message: "Topic 'nothing' is not found", tracking_id: trackingId }
+  expect(await gone.json()).toEqual({ error: { ...error, timestamp_utc: expect.stringMatching(/^\d{4}-.*Z$/) } })
+  expect(gone.headers.get('broker-errorcode')).toBe('NotFound')
+})
+
+it.each(['maxWaitTime=9', 'maxWaitTime=121', 'maxEvents=0', 'maxEvents=101'])(
+  'refuses a receive with %s',
+  async (query) => {
+    const { call } = await openQueue()
+    const [parameter = ''] = query.split('=')
+    expect(await call(`/eventsubscriptions/app:receive?${query}`)).toMatchObject({
+      status: 400,
+      answer: { error: { code: 'ArgumentInvalid', message: `Invalid ${parameter} parameter` } },
+    })
+  },
+)
+
+it('refuses binary mode without a content type', async () => {
+  const { topic, emulator } = await openQueue()
+  const headers = { 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/s', 'ce-type': 't' }
+  const answer = await fetch(`${emulator.proxy}/namespaces/shop/topics/orders:publish?api-version=2024-06-01`, {
+    method: 'POST',
+    headers: { authorization: `SharedAccessKey ${topic.key}`, ...headers },
+    body: new Uint8Array([1]),
+  })
+  expect(answer.status).toBe(400)
+  expect(await answer.json()).toMatchObject({ error: { code: 'BadRequest', message: 'CONTENT-TYPE is not provided' } })
+})
+
+it('takes the body as the event where ce- headers stand beside a structured one', async () => {
+  const { call, receive } = await openQueue()
+  const headers = { 'ce-specversion': '1.0', 'ce-id': 'other', 'ce-source': '/other', 'ce-type': 'other' }
+  const type = { 'content-type': 'application/cloudevents+json' }
+  expect((await call(':publish', order, { ...type, ...headers })).status).toBe(200)
+  expect(await receive()).toMatchObject([{ event: order }])
+})
+
+it.each([
+  ['2023-11-05T10:12:46.2525140-07:00', '2023-11-05T17:12:46.252514Z'],
+  ['2023-11-05T16:14:55.000Z', '2023-11-05T16:14:55Z'],
+  ['2023-11-05 16:14:55.846604+00:00', '2023-11-05T16:14:55.846604Z'],
+  ['2023-12-31T23:59:59.9999999-00:30', '2024-01-01T00:29:59.9999999Z'],
+  ['2023-11-05t16:14:55z', '2023-11-05T16:14:55Z'],
+])('hands out the time %s as %s', async (time, expected) => {
+  const { publish, receive } = await openQueue()
+  expect((await publish({ ...order, time })).status).toBe(200)
+  expect(await receive()).toMatchObject([{ event: { time: expected } }])
+})
+
+it.each(['yesterday', '2023-13-01T00:00:00Z', 5])('refuses the time %j', async (time) => {
+  const { publish } = await openQueue()
+  expect((await publish({ ...order, time })).status).toBe(400)
 })
 
 it.each([

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { AcceptedEvent } from '../../../src/emulator/model/events/accepted-event.ts'
+import { eventOf } from '../../../src/emulator/model/events/event-text.ts'
 import type { EventSubscription } from '../../../src/emulator/model/resources/model.ts'
 import { createEventTrail, fateLimit } from '../../../src/emulator/page/event-trail.ts'
 import { createFigures, percentile, secondsRemembered } from '../../../src/emulator/page/figures.ts'
@@ -11,7 +12,7 @@ const source = '/subscriptions/1/resourceGroups/rg/providers/Microsoft.EventGrid
 
 const event = (id: string, more: object = {}): AcceptedEvent => ({
   schema: 'CloudEventSchemaV1_0',
-  body: { specversion: '1.0', id, source: '/shop', type: 'Shop.OrderPlaced', ...more },
+  body: eventOf({ specversion: '1.0', id, source: '/shop', type: 'Shop.OrderPlaced', ...more }),
 })
 
 const subscription = (name: string): EventSubscription => ({

@@ -367,7 +367,7 @@ describe('a state file', () => {
     state.close()
     const later = await openState(file)
     onTestFinished(later.close)
-    const ids = [...later.journal.entries()].map(({ event }) => event.body.id)
+    const ids = [...later.journal.entries()].map(({ event }) => event.body.value.id)
     expect(ids).toEqual(statuses.slice(0, -1).map((_, index) => String(index)))
   })
 

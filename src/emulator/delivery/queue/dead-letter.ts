@@ -1,8 +1,9 @@
 // Fields of a dead-lettered event: `deadLetterReason`, `deliveryAttempts`, `lastDeliveryOutcome`, `publishTime`.
+import { mappedEvent } from '../../model/events/accepted-event.ts'
 import { deliveredForm } from '../../model/events/convert-schema.ts'
 import type { GiveUpReason } from '../../model/events/delivery-outcome.ts'
 import { preciseTime } from '../../model/events/event-grid-time.ts'
-import type { JsonObject } from '../../model/events/json-object.ts'
+import { type EventText, withMembers } from '../../model/events/event-text.ts'
 import type { DeadLetterDestination, DeliverySchema, EventSubscription } from '../../model/resources/model.ts'
 import type { PendingEvent } from '../pending-event.ts'
 
@@ -15,7 +16,7 @@ export function deadLetterDestinationOf(subscription: EventSubscription): DeadLe
  * The event in its delivery schema, with the reasons for dead-lettering added. An event of a custom schema becomes the
  * data of an Event Grid event.
  */
-export function deadLetteredForm(given: PendingEvent, reason: GiveUpReason, schema: DeliverySchema): JsonObject {
+export function deadLetteredForm(given: PendingEvent, reason: GiveUpReason, schema: DeliverySchema): EventText {
   const { event } = given
   const added = {
     deadLetterReason: reason,
@@ -25,10 +26,8 @@ export function deadLetteredForm(given: PendingEvent, reason: GiveUpReason, sche
     publishTime: preciseTime(given.acceptedAt),
     ...(given.lastAttemptAt !== undefined && { lastDeliveryAttemptTime: preciseTime(given.lastAttemptAt) }),
   }
-  if (schema !== 'CloudEventSchemaV1_0') {
-    return { ...(event.schema === 'CustomEventSchema' ? event.mapped : event.body), ...added }
-  }
+  if (schema !== 'CloudEventSchemaV1_0') return withMembers(mappedEvent(event), added)
   // Attributes of a CloudEvent have names in lower case.
   const attributes = Object.entries(added).map(([name, value]) => [name.toLowerCase(), value])
-  return { ...deliveredForm(event, schema), ...Object.fromEntries(attributes) }
+  return withMembers(deliveredForm(event, schema), Object.fromEntries(attributes))
 }

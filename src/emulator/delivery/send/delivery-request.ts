@@ -1,6 +1,7 @@
 // Headers of a delivery (`aeg-event-type`, `aeg-delivery-count`), content type, delivery attributes, batch body.
 import { type AcceptedEvent, eventDataVersion } from '../../model/events/accepted-event.ts'
-import { filteredField } from '../../model/events/filters.ts'
+import { plainTextAt } from '../../model/events/event-text.ts'
+import { filteredPlace } from '../../model/events/filters.ts'
 import { fieldAt } from '../../model/events/json-object.ts'
 import {
   type DeliveryAttributeMapping,
@@ -77,16 +78,15 @@ export function deliveryHeaders(delivery: {
  * header can hold.
  */
 function attributeValue(mapping: DeliveryAttributeMapping, event: AcceptedEvent): string | undefined {
-  const value =
-    mapping.type === 'Static' ? mapping.properties.value : sourceField(event, mapping.properties.sourceField)
-  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return undefined
-  const text = String(value)
+  const text = mapping.type === 'Static' ? mapping.properties.value : sourceField(event, mapping.properties.sourceField)
+  if (text === undefined) return undefined
   return Buffer.byteLength(text) <= attributeLimitBytes && /^[\t\x20-\x7e\x80-\xff]*$/.test(text) ? text : undefined
 }
 
-function sourceField(event: AcceptedEvent, field: string): unknown {
+function sourceField(event: AcceptedEvent, field: string): string | undefined {
   const path = field.split('.')
-  return fieldAt(event.body, path) ?? filteredField(event, path)
+  const place = fieldAt(event.body.value, path) === undefined ? filteredPlace(event, path) : { event: event.body, path }
+  return place && plainTextAt(place.event, place.path)
 }
 
 /** Names of a webhook's headers, in lower case, whose values are redacted in records. */

@@ -2,10 +2,10 @@
 // base64, message time to live.
 import type { QueueServiceClient } from '@azure/storage-queue'
 import { messageOf } from '../../../support/process/error-code.ts'
+import { deliveredText } from '../../model/events/convert-schema.ts'
 import { destinationOf, type EventSubscription } from '../../model/resources/model.ts'
 import type { Channels } from './channel.ts'
 import { deliverySchemaOf } from './delivery-request.ts'
-import type { EventTexts } from './event-texts.ts'
 import { requirePackage } from './require-package.ts'
 import type { WebhookResult } from './webhook-client.ts'
 
@@ -80,7 +80,7 @@ function failureOf(error: unknown): 'TimedOut' | 'SocketError' {
  * Delivers to storage queues: each event is one message, its JSON in base64 and no array in either schema
  * (MicrosoftDocs/azure-docs issue 102923; a message that dapr/components-contrib issue 232 shows).
  */
-export function createStorageQueueChannels(queues: StorageQueues, texts: EventTexts): Channels {
+export function createStorageQueueChannels(queues: StorageQueues): Channels {
   return (subscription) => {
     const queue = storageQueueOf(subscription)
     if (!queue) return undefined
@@ -91,7 +91,7 @@ export function createStorageQueueChannels(queues: StorageQueues, texts: EventTe
       shownUrl: `${queue.storageAccountId}/queueServices/default/queues/${queue.name}`,
       secretHeaders: new Set(),
       async prepare([{ event }]) {
-        const body = texts.text(event, schema)
+        const body = deliveredText(event, schema)
         return {
           headers: {},
           body,

@@ -1,6 +1,7 @@
 // Delivery to a webhook: 30 s time-out, late answer within three minutes; Entra bearer token of secured deliveries,
 // reused for 60 seconds.
 import type { TokenIssuer } from '../../entra/token-issuer.ts'
+import { deliveredText } from '../../model/events/convert-schema.ts'
 import type { WebHookProperties } from '../../model/resources/model.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import type { Channels } from './channel.ts'
@@ -13,7 +14,6 @@ import {
   shownUrl,
   webhookOf,
 } from './delivery-request.ts'
-import type { EventTexts } from './event-texts.ts'
 import type { WebhookClient } from './webhook-client.ts'
 
 /** A subscriber must answer within this time of the emulator's clock (Event Grid: delivery-and-retry). */
@@ -32,10 +32,7 @@ export interface DeliveryTokenOptions {
   readonly deliveryTokenVersion: '1.0' | '2.0'
 }
 
-export function createWebhookChannels(
-  options: DeliveryTokenOptions,
-  { client, texts }: { readonly client: WebhookClient; readonly texts: EventTexts },
-): Channels {
+export function createWebhookChannels(options: DeliveryTokenOptions, client: WebhookClient): Channels {
   const bearerToken = createDeliveryTokens(options)
   return (subscription) => {
     const webhook = webhookOf(subscription)
@@ -49,7 +46,7 @@ export function createWebhookChannels(
         const [{ event, attempts: deliveryCount }] = batch
         const token = await bearerToken(webhook)
         const headers = deliveryHeaders({ subscription, form, event, deliveryCount, bearerToken: token })
-        const events = batch.map((pending) => texts.text(pending.event, schema))
+        const events = batch.map((pending) => deliveredText(pending.event, schema))
         const body = bodyOf(schema, form, events)
         return {
           ...{ headers, body },

@@ -1,8 +1,7 @@
 // Which input schema may become which delivery schema; Event Grid event to CloudEvent.
-import { isRecord } from '../../../support/text/is-record.ts'
 import type { DeliverySchema, InputSchema } from '../resources/model.ts'
-import type { AcceptedEvent, EventGridEvent } from './accepted-event.ts'
-import type { JsonObject } from './json-object.ts'
+import { type AcceptedEvent, mappedEvent } from './accepted-event.ts'
+import { type EventText, renamed, textOf, withMembers } from './event-text.ts'
 
 const allowed: Readonly<Record<InputSchema, readonly DeliverySchema[]>> = {
   EventGridSchema: ['EventGridSchema', 'CloudEventSchemaV1_0'],
@@ -19,36 +18,39 @@ export function canConvert(from: InputSchema, to: DeliverySchema): boolean {
 }
 
 /** The event in a delivery schema that it {@link canConvert} to. */
-export function deliveredForm(event: AcceptedEvent, schema: DeliverySchema): JsonObject {
+export function deliveredForm(event: AcceptedEvent, schema: DeliverySchema): EventText {
   if (event.schema === 'CloudEventSchemaV1_0' || schema === 'CustomInputSchema') return event.body
-  const eventGridEvent = event.schema === 'CustomEventSchema' ? event.mapped : event.body
-  return schema === 'CloudEventSchemaV1_0' ? toCloudEvent(eventGridEvent) : { ...eventGridEvent }
+  return schema === 'CloudEventSchemaV1_0' ? toCloudEvent(mappedEvent(event)) : mappedEvent(event)
 }
+
+/** The same as JSON. */
+export const deliveredText = (event: AcceptedEvent, schema: DeliverySchema): string =>
+  textOf(deliveredForm(event, schema))
 
 /**
  * `dataVersion` and `metadataVersion` vanish, times stay the text they were (Event Grid:
  * the service's own sample pairs).
  */
-function toCloudEvent(event: EventGridEvent): JsonObject {
-  return {
-    id: event.id,
-    source: event.topic,
-    specversion: '1.0',
-    type: event.eventType,
-    subject: event.subject,
-    time: event.eventTime,
-    ...(Object.hasOwn(event, 'data') && { data: event.data }),
-  }
+function toCloudEvent(event: EventText): EventText {
+  return renamed(withMembers(event, { specversion: '1.0' }), {
+    id: 'id',
+    source: 'topic',
+    specversion: 'specversion',
+    type: 'eventType',
+    subject: 'subject',
+    time: 'eventTime',
+    data: 'data',
+  })
 }
 
 /** Reads an event of another source than a custom topic; Azure's services raise both schemas. */
-export function asAcceptedEvent(event: JsonObject): AcceptedEvent | undefined {
-  if (event.specversion !== undefined) return { schema: 'CloudEventSchemaV1_0', body: event }
-  return isEventGridEvent(event) ? { schema: 'EventGridSchema', body: event } : undefined
+export function asAcceptedEvent(body: EventText): AcceptedEvent | undefined {
+  if (body.value.specversion !== undefined) return { schema: 'CloudEventSchemaV1_0', body }
+  return isEventGridEvent(body) ? { schema: 'EventGridSchema', body } : undefined
 }
 
 /** Whether all fields of the Event Grid schema but the data are there. */
-export function isEventGridEvent(event: unknown): event is JsonObject & EventGridEvent {
+export function isEventGridEvent({ value }: EventText): boolean {
   const fields = ['id', 'topic', 'subject', 'eventType', 'eventTime', 'dataVersion', 'metadataVersion']
-  return isRecord(event) && fields.every((field) => typeof event[field] === 'string')
+  return fields.every((field) => typeof value[field] === 'string')
 }

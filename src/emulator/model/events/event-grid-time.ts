@@ -8,6 +8,19 @@ export function preciseTime(at: number): string {
   return new Date(at).toISOString().replace('Z', '0000Z')
 }
 
+/**
+ * A time of RFC 3339, also with a space in it, as a namespace writes it: in UTC and without zeros at the end of its fraction
+ * (recorded tests of Azure's SDKs). Undefined for any other value.
+ */
+export function utcTime(value: unknown): string | undefined {
+  const shape = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d+))?([Zz]|[+-]\d\d:\d\d)$/
+  const [, date, time, fraction = '', zone] = (typeof value === 'string' && shape.exec(value)) || []
+  const at = Date.parse(`${date}T${time}${zone?.toUpperCase()}`)
+  if (Number.isNaN(at)) return undefined
+  const digits = fraction.replace(/0+$/, '')
+  return new Date(at).toISOString().replace('.000Z', digits === '' ? 'Z' : `.${digits}Z`)
+}
+
 /** A time as Event Grid writes it into messages: `1/5/2026 2:07:09 PM`, in UTC. */
 export function dotNetTime(at: number): string {
   // Not by Intl: its spaces depend on the version of ICU.

@@ -1,7 +1,8 @@
 // Whether an event matches a filter: subject, `includedEventTypes`, advanced operators, arrays, letter case.
 
 import type { AdvancedFilter, StringOperator, SubscriptionFilter } from '../resources/model.ts'
-import { type AcceptedEvent, eventSubject, eventType } from './accepted-event.ts'
+import { type AcceptedEvent, eventSubject, eventType, mappedEvent } from './accepted-event.ts'
+import type { EventText } from './event-text.ts'
 import { fieldAt } from './json-object.ts'
 
 /** Judges a value; undefined for a missing value, also null, and for a type that the operator does not support. */
@@ -37,7 +38,8 @@ function compileAdvanced(filter: AdvancedFilter, arrays: boolean): (event: Accep
   // The elements of an array are judged if the subscription enables it. The two tests for null judge the array itself.
   const elementwise = arrays && !operatorType.startsWith('Is')
   return (event) => {
-    const value = filteredField(event, path)
+    const place = filteredPlace(event, path)
+    const value = place && fieldAt(place.event.value, place.path)
     if (Array.isArray(value) && elementwise) return value.some((element) => judge(element) === true) !== negated
     const verdict = judge(value)
     return verdict === undefined ? matchMissing.has(operatorType) : verdict !== negated
@@ -102,11 +104,17 @@ const eventGridKeys: Readonly<Record<string, string>> = {
   data: 'data',
 }
 
-/** The field that a filter's key names, in the schema the event was published in. */
-export function filteredField(event: AcceptedEvent, path: readonly string[]): unknown {
-  if (event.schema === 'CloudEventSchemaV1_0') return fieldAt(event.body, path)
+/** Where the field is that a filter's key names, in the schema the event was published in. */
+export function filteredPlace(event: AcceptedEvent, path: readonly string[]): Place | undefined {
+  if (event.schema === 'CloudEventSchemaV1_0') return { event: event.body, path }
   const [head = '', ...rest] = path
   const known = eventGridKeys[head.toLowerCase()]
-  if (event.schema === 'EventGridSchema') return known && fieldAt(event.body, [known, ...rest])
-  return fieldAt(event.body, path) ?? (known && fieldAt(event.mapped, [known, ...rest]))
+  const mapped = known === undefined ? undefined : { event: mappedEvent(event), path: [known, ...rest] }
+  if (event.schema === 'EventGridSchema') return mapped
+  return fieldAt(event.body.value, path) === undefined ? mapped : { event: event.body, path }
+}
+
+interface Place {
+  readonly event: EventText
+  readonly path: readonly string[]
 }
