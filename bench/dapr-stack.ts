@@ -131,7 +131,7 @@ export async function openBareDoor(world: DaprWorld, like: LoadTarget): Promise<
   const folder = await makeFolder(stack)
   const setup: BareSetup = {
     socket: join(folder, 'nothing.sock'),
-    proto: packageFile('./pluggable/proto/bindings.proto'),
+    proto: packageFile('./sidecar/pluggable/grpc/proto/bindings.proto'),
   }
   const child = stack.use(
     await startChild<{ ports: readonly number[] }>({

@@ -57,7 +57,7 @@ async function startShipped(
   await writeFile(trusted, `${ca}\n${topic.ca}`)
   return stack.use(
     await startDaemon({
-      command: packageFile('./cli/main.js'),
+      command: packageFile('./sidecar/cli/main.js'),
       args,
       env: {
         // This very Node, whatever else is on the path.

@@ -82,7 +82,7 @@ async function openServe(bench: Bench, world: CommandWorld, stack: AsyncDisposab
   const { daemon, socket } = await startServe(world, stack)
   const setup: SidecarSetup = {
     socket,
-    proto: packageFile('./pluggable/proto/bindings.proto'),
+    proto: packageFile('./sidecar/pluggable/grpc/proto/bindings.proto'),
     metadata: { ...inputMetadata(bench.azure, 'serve', port), ...outputMetadata(world.topic) },
     payload: JSON.stringify(payload),
   }

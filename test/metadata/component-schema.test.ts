@@ -11,7 +11,7 @@ const validate = new Ajv({ strict: true, strictRequired: false, strictTypes: fal
 const faultsOf = (document: unknown) => (validate(document) ? [] : validate.errors)
 
 /** The components of the examples and of the files that `init` writes. */
-const components = globSync('{examples,src/sidecar/cli/starter}/**/*.yaml', { cwd: root }).flatMap((file) =>
+const components = globSync('examples/**/*.yaml', { cwd: root }).flatMap((file) =>
   parseAllDocuments(readFileSync(resolve(root, file), 'utf8'))
     .map((document) => document.toJS())
     .filter((document) => /^bindings\./.test(document?.spec?.type))

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { resolve } from 'node:path'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { onTestFinished } from 'vitest'
 
@@ -20,9 +22,18 @@ export interface Command {
 }
 
 const root = resolve(import.meta.dirname, '../..')
-const main = resolve(root, 'src/sidecar/cli/main.ts')
+/** The program under test: the source, or with EVENTGRID_BINDING_PROGRAM=bundle a copy of the bundle, far from any `node_modules`. */
+const main =
+  process.env.EVENTGRID_BINDING_PROGRAM === 'bundle' ? copyOfBundle() : resolve(root, 'src/sidecar/cli/main.ts')
 /** Halves the time that a start takes. */
 const compileCache = resolve(root, '.cache/compile')
+
+function copyOfBundle(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'eventgrid-binding-bundle-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  cpSync(resolve(root, 'bundle'), folder, { recursive: true })
+  return join(folder, 'eventgrid-binding.js')
+}
 
 /** Starts `eventgrid-binding` with arguments; the test's end kills what is left of it. */
 export function startCommand(args: readonly string[], env: Readonly<Record<string, string>> = {}): Command {

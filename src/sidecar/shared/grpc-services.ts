@@ -1,10 +1,13 @@
-// Loading services from a `.proto` file; status text cut at 4,000 characters.
-import { loadSync, type PackageDefinition, type ServiceDefinition } from '@grpc/proto-loader'
+// Services of a `.proto` file that was compiled to JSON; status text cut at 4,000 characters.
+import { fromJSON, type PackageDefinition, type ServiceDefinition } from '@grpc/proto-loader'
 import { cut } from '../../support/text/text.ts'
 
-/** The definitions of a `.proto` file. Every field of a message that was read has a value, its default where it was not sent. */
-export function loadDefinitions(file: string): PackageDefinition {
-  return loadSync(file, { defaults: true })
+/**
+ * The definitions of a `.proto` file, from its JSON form (`npm run definitions` writes it). Every field of a message that was
+ * read has a value, its default where it was not sent.
+ */
+export function loadDefinitions(compiled: object): PackageDefinition {
+  return fromJSON(Object(compiled), { defaults: true })
 }
 
 /** @param name its full name, with the package */

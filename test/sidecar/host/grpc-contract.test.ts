@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { expect, it } from 'vitest'
+import { compileDefinitions } from '../../../build/compile-definitions.ts'
+import compiled from '../../../src/sidecar/host/api/proto/runtime.json' with { type: 'json' }
 import { loadRuntimeContract } from '../../../src/sidecar/host/api/runtime-contract.ts'
 import { unsupportedMethods } from '../../../src/sidecar/host/api/unsupported-methods.ts'
 import { loadDefinitions } from '../../../src/sidecar/shared/grpc-services.ts'
@@ -20,7 +22,7 @@ function fieldsOf(definition: object | undefined): readonly Field[] {
   return fields.map(({ name, number, type, label }) => ({ name, number, type, label }))
 }
 
-const messages = Object.entries(loadDefinitions(file)).filter(
+const messages = Object.entries(loadDefinitions(compiled)).filter(
   ([name, definition]) => 'format' in definition && !name.endsWith('.Empty'),
 )
 
@@ -34,6 +36,14 @@ it.each(Object.entries(loadRuntimeContract()))('has the methods of %s at the pat
   const pathsOf = (methods: object) => Object.values(methods).map(({ path }) => path)
   expect(pathsOf(daprService(name))).toEqual(expect.arrayContaining(pathsOf(service)))
 })
+
+it.each([file, resolve(import.meta.dirname, '../../../src/sidecar/pluggable/grpc/proto/bindings.proto')])(
+  'has the compiled form of %s beside it (npm run definitions)',
+  (proto) => {
+    const beside: unknown = JSON.parse(readFileSync(proto.replace(/proto$/, 'json'), 'utf8'))
+    expect(beside).toEqual(JSON.parse(compileDefinitions(proto)))
+  },
+)
 
 it('knows every method of Dapr', () => {
   const known = [...Object.keys(loadRuntimeContract().Dapr), ...unsupportedMethods]

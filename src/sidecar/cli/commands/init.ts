@@ -1,19 +1,19 @@
 // `init` command: starter files it writes, the "Next" commands it prints.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { packageFolder } from '../../../core/package-version.ts'
 import { parseOptions } from '../options/parse-options.ts'
 
-/** `from`: what is copied, relative to this file. `schema`: what an editor checks it by, a file of the package's `dist`. */
+/** `from`: what is copied, in the folder of the package. `schema`: what an editor checks it by, a file of the package's `dist`. */
 const files = [
   {
     name: 'components/orders.yaml',
-    from: '../starter/components/orders.yaml',
+    from: 'examples/starter/components/orders.yaml',
     schema: 'component.schema.json',
   },
-  { name: 'emulator.yaml', from: '../starter/emulator.yaml', schema: 'emulator.schema.json' },
-  { name: 'secrets.json', from: '../starter/secrets.json', mode: 0o600 },
-  { name: 'app.mjs', from: '../../../../examples/local/app.mjs' },
+  { name: 'emulator.yaml', from: 'examples/starter/emulator.yaml', schema: 'emulator.schema.json' },
+  { name: 'secrets.json', from: 'examples/starter/secrets.json', mode: 0o600 },
+  { name: 'app.mjs', from: 'examples/local/app.mjs' },
 ]
 const names = files.map(({ name }) => name)
 
@@ -49,7 +49,7 @@ export async function run(args: readonly string[]): Promise<number> {
   }
   for (const { name, from, schema, mode = 0o666 } of files) {
     mkdirSync(dirname(name), { recursive: true })
-    const text = readFileSync(new URL(from, import.meta.url), 'utf8')
+    const text = readFileSync(join(packageFolder(), from), 'utf8')
     const schemaLine = schema ? `# yaml-language-server: $schema=${schemaPath(schema, dirname(name))}\n` : ''
     // wx: a file that somebody has written meanwhile stays as it is.
     writeFileSync(name, schemaLine + text, { flag: 'wx', mode })
@@ -61,7 +61,7 @@ export async function run(args: readonly string[]): Promise<number> {
 
 /** The path of a schema, relative to a folder: in the nearest `node_modules` that has this package, else beside this program. */
 function schemaPath(schema: string, folder: string): string {
-  const own = fileURLToPath(new URL(`../../../${schema}`, import.meta.url))
+  const own = join(packageFolder(), 'dist', schema)
   const installed = ancestors(resolve(folder)).map((at) => join(at, 'node_modules/eventgrid-binding/dist', schema))
   const path = relative(folder, installed.find(existsSync) ?? own).replaceAll(sep, '/')
   return path.startsWith('.') ? path : `./${path}`

@@ -1,6 +1,6 @@
-// Dapr's gRPC services loaded from `runtime.proto`.
-import { fileURLToPath } from 'node:url'
+// Dapr's gRPC services from `proto/runtime.proto`.
 import { loadDefinitions, serviceOf } from '../../shared/grpc-services.ts'
+import runtime from './proto/runtime.json' with { type: 'json' }
 
 export interface InvokeBindingRequest {
   readonly name: string
@@ -9,9 +9,9 @@ export interface InvokeBindingRequest {
   readonly operation: string
 }
 
-/** Reads the services of `proto/runtime.proto`; takes a few milliseconds. */
+/** The services of Dapr's gRPC API, as `proto/runtime.proto` declares them. */
 export function loadRuntimeContract() {
-  const definitions = loadDefinitions(fileURLToPath(new URL('./proto/runtime.proto', import.meta.url)))
+  const definitions = loadDefinitions(runtime)
   const service = (name: string) => serviceOf(definitions, `dapr.proto.runtime.v1.${name}`)
   return {
     Dapr: service('Dapr'),

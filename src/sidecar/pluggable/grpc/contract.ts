@@ -1,6 +1,6 @@
-// GRPC message types and services of Dapr's pluggable bindings, loaded from `bindings.proto`.
-import { fileURLToPath } from 'node:url'
+// GRPC message types and services of Dapr's pluggable bindings, from `proto/bindings.proto`.
 import { loadDefinitions, serviceOf } from '../../shared/grpc-services.ts'
+import bindings from './proto/bindings.json' with { type: 'json' }
 
 export type Texts = Readonly<Record<string, string>>
 
@@ -34,9 +34,9 @@ export interface InvokeResponse {
   readonly contentType: string
 }
 
-/** The services of a pluggable binding, read from `proto/bindings.proto`; takes a few milliseconds. */
+/** The services of a pluggable binding, as `proto/bindings.proto` declares them. */
 export function loadContract() {
-  const all = loadDefinitions(fileURLToPath(new URL('./proto/bindings.proto', import.meta.url)))
+  const all = loadDefinitions(bindings)
   const service = (name: string) => serviceOf(all, `dapr.proto.components.v1.${name}`)
   return { all, input: service('InputBinding'), output: service('OutputBinding') }
 }

@@ -1,0 +1,75 @@
+/**
+ * Writes `bundle/`: the command as one program without `node_modules`, for an image. Needs a build, for the schemas.
+ * Source maps go to `bundle-maps/`, beside it: `node --enable-source-maps` reads them where both are in one folder.
+ */
+import { cpSync, globSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { rolldown } from 'rolldown'
+import { licenceTexts } from './licence-texts.ts'
+
+/** Most that the bundle may weigh, in bytes. */
+const limit = 6_000_000
+
+const root = resolve(import.meta.dirname, '..')
+const target = join(root, 'bundle')
+const maps = join(root, 'bundle-maps')
+const manifest: { version: string } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+
+for (const folder of [target, maps]) {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder)
+}
+
+const bundler = await rolldown({
+  input: { 'eventgrid-binding': join(root, 'src/sidecar/cli/main.ts') },
+  platform: 'node',
+  plugins: [
+    {
+      name: 'optional packages are inside',
+      load: (id) => (basename(id) === 'require-package.ts' ? 'export function requirePackage() {}' : undefined),
+    },
+  ],
+})
+const { output } = await bundler.write({
+  dir: target,
+  format: 'esm',
+  // Names of functions stay, for stack traces.
+  minify: { mangle: false, compress: true, codegen: { removeWhitespace: true } },
+  sourcemap: 'hidden',
+  entryFileNames: '[name].js',
+  chunkFileNames: 'lib/[name]-[hash].js',
+  // @grpc/reflection reads its own definitions two folders above the folder of its file.
+  banner: ({ moduleIds }) =>
+    moduleIds.some((id) => id.includes('/@grpc/reflection/')) ? 'const __dirname = import.meta.dirname + "/a/b";' : '',
+})
+await bundler.close()
+
+for (const file of globSync('**/*.map', { cwd: target })) renameSync(join(target, file), join(maps, basename(file)))
+
+/** What the program reads while it runs: where it stands in the source, and in the bundle. */
+const assets = {
+  'src/emulator/page/assets': 'lib/assets',
+  'node_modules/@grpc/reflection/build/proto/grpc': 'lib/proto/grpc',
+  'src/sidecar/pluggable/grpc/proto/bindings.proto': 'proto/bindings.proto',
+  'src/sidecar/host/api/proto/runtime.proto': 'proto/runtime.proto',
+  'examples/starter': 'examples/starter',
+  'examples/local/app.mjs': 'examples/local/app.mjs',
+  'dist/component.schema.json': 'dist/component.schema.json',
+  'dist/emulator.schema.json': 'dist/emulator.schema.json',
+  'dist/check.schema.json': 'dist/check.schema.json',
+  LICENSE: 'LICENSE',
+}
+for (const [from, to] of Object.entries(assets)) cpSync(join(root, from), join(target, to), { recursive: true })
+
+const { version } = manifest
+const own = { name: 'eventgrid-binding', version, type: 'module', license: 'Apache-2.0' }
+writeFileSync(join(target, 'package.json'), `${JSON.stringify(own, undefined, 2)}\n`)
+const modules = output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []))
+writeFileSync(join(target, 'LICENSES.txt'), licenceTexts(modules))
+
+const bytes = globSync('**', { cwd: target }).reduce((sum, file) => {
+  const entry = lstatSync(join(target, file))
+  return sum + (entry.isFile() ? entry.size : 0)
+}, 0)
+console.log(`bundle: ${(bytes / 1e6).toFixed(2)} MB`)
+if (bytes > limit) throw new Error(`the bundle weighs over ${limit / 1e6} MB`)
