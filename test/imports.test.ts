@@ -24,11 +24,13 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'sidecar/pluggable': ['sidecar/shared', 'binding', ...sides],
   'sidecar/host': ['sidecar/shared', 'binding', ...sides],
   'sidecar/check': ['sidecar/shared', 'binding', ...sides],
+  'sidecar/replay': ['binding', ...sides],
   'sidecar/cli': [
     'sidecar/shared',
     'sidecar/pluggable',
     'sidecar/host',
     'sidecar/check',
+    'sidecar/replay',
     'emulator',
     'binding',
     ...sides,

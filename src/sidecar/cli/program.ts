@@ -35,6 +35,10 @@ const commands: Readonly<Record<string, Entry>> = {
     about: 'what is wrong with components, endpoints and Azure, and what to do',
     load: () => import('./commands/check.ts'),
   },
+  replay: {
+    about: 'publishes dead letters again, each once',
+    load: () => import('./commands/replay.ts'),
+  },
   init: {
     about: 'writes a component, the emulator configuration and secrets to start from',
     load: () => import('./commands/init.ts'),

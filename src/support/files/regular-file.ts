@@ -1,21 +1,26 @@
-// Reading a file's text, at most 16 MiB; pipes, sockets and devices refused.
+// Reading a regular file, by default at most 16 MiB; pipes, sockets and devices refused.
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
 import { open } from 'node:fs/promises'
 
 /** Without blocking: opening a named pipe waits for a writer otherwise. Windows has no such flag, and no such files. */
 const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
-const maxBytes = 16 * 1024 * 1024
+const maxTextBytes = 16 * 1024 * 1024
 
 /**
  * The text of a regular file of at most 16 MiB. Rejects as Node does for a folder (EISDIR) or where it can't be
  * opened, and with an Error for a pipe, a socket or a device: reading one could wait for ever.
  */
 export async function readRegularFile(file: string): Promise<string> {
+  return (await readRegularBytes(file, maxTextBytes)).toString('utf8')
+}
+
+/** The same, but its bytes, of at most so many. */
+export async function readRegularBytes(file: string, maxBytes: number): Promise<Buffer> {
   const handle = await open(file, flags)
   try {
-    check(await handle.stat())
-    return await handle.readFile('utf8')
+    check(await handle.stat(), maxBytes)
+    return await handle.readFile()
   } finally {
     await handle.close()
   }
@@ -25,14 +30,14 @@ export async function readRegularFile(file: string): Promise<string> {
 export function readRegularFileSync(file: string): string {
   const descriptor = openSync(file, flags)
   try {
-    check(fstatSync(descriptor))
+    check(fstatSync(descriptor), maxTextBytes)
     return readFileSync(descriptor, 'utf8')
   } finally {
     closeSync(descriptor)
   }
 }
 
-function check(stats: Stats): void {
+function check(stats: Stats, maxBytes: number): void {
   // Reading a folder fails by itself, with EISDIR.
   if (!stats.isFile() && !stats.isDirectory()) throw new Error('it is a pipe, a socket or a device, not a regular file')
   if (stats.size > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`)

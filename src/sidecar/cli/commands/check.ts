@@ -1,18 +1,13 @@
 // `check` command: help text, reading components and sample events, spinner, exit codes.
-import { stat } from 'node:fs/promises'
 import { endpointsFromEnvironment } from '../../../core/endpoints.ts'
-import { type FolderTexts, readFolder } from '../../../metadata/folder/component-folder.ts'
-import { createPlaceholders } from '../../../metadata/folder/placeholders.ts'
-import { readSecretsFile } from '../../../metadata/folder/secret-stores.ts'
 import { messageOf } from '../../../support/process/error-code.ts'
 import { type CheckObserver, checkComponents } from '../../check/check-components.ts'
 import type { SampleEvent } from '../../check/checks/check-event.ts'
 import { isEvent } from '../../check/judge/filter-event.ts'
-import { type CheckedComponent, loadChecked } from '../../check/load-checked.ts'
 import { countLine, outcomeLines } from '../../check/report/report-lines.ts'
-import { readText, textOrError } from '../files/read-text.ts'
-import { unreadableComponents } from '../files/unreadable-components.ts'
-import { type CheckOptions, defaultComponents, readCheckOptions } from '../options/check-options.ts'
+import { asked, componentReader, componentsHelp, noneFound } from '../files/checked-components.ts'
+import { readText } from '../files/read-text.ts'
+import { readCheckOptions } from '../options/check-options.ts'
 import { emulatorEndpoints, emulatorHelp } from '../options/emulator-option.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { UsageError } from '../usage-error.ts'
@@ -23,9 +18,7 @@ Finds out what is wrong with components, their public endpoints, Azure and their
 Azure, and nothing is published but by --round-trip.
 
 Options:
-  --components DIR|FILE  component YAML; repeatable (default: ${defaultComponents})
-  --component NAME       this one only
-  --secrets FILE         JSON file for secretKeyRef, beside the local secret stores of the folder
+${componentsHelp(22)}
 ${emulatorHelp(22)}
   --offline              check the files and the port only: no network
   --only ID,...          these checks and no others, such as endpoint or azure/permission
@@ -46,9 +39,9 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   const { emulator, offline, json } = options
   const samples = options.events.flatMap(readSamples)
   const endpoints = emulator && !offline ? await emulatorEndpoints(emulator) : endpointsFromEnvironment(process.env)
-  const loadAll = loader(options)
+  const loadAll = componentReader(options)
   const all = await loadAll()
-  const first = asked(all, options)
+  const first = asked(all, options.component)
   // A type or kind that is probably misspelt is a warning beside components, and the whole truth without any.
   const hasComponents = first.some(({ name, files }) => name !== null || files.yaml.status !== 'warning')
   if (!hasComponents) {
@@ -61,7 +54,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     const report = await checkComponents({
       ...options,
       components: first,
-      reload: async () => asked(await loadAll(), options),
+      reload: async () => asked(await loadAll(), options.component),
       surroundings: { endpoints, emulator: emulator && endpoints.resourceManager, offline },
       samples,
       observer: view?.observer,
@@ -79,48 +72,6 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     view?.stop()
     stopping.abort()
   }
-}
-
-function loader(options: CheckOptions): () => Promise<readonly CheckedComponent[]> {
-  const { env } = process
-  const { secrets } = options
-  const fill = createPlaceholders({ appId: env.APP_ID ?? '', env })
-  return async () =>
-    loadChecked(await textsOf(options), {
-      ...{ env, fill },
-      secrets: () => (secrets === undefined ? {} : readSecretsFile(secrets)),
-      excerptWidth: process.stdout.columns || 120,
-    })
-}
-
-/** The components that `--component` asks for; without it all. */
-function asked(all: readonly CheckedComponent[], { component }: CheckOptions): readonly CheckedComponent[] {
-  if (component === undefined) return all
-  const named = all.filter(({ name }) => name === component)
-  // It may stand in a file that can't be read.
-  return named.length > 0 ? named : all.filter(({ name }) => name === null)
-}
-
-async function textsOf({ components }: CheckOptions): Promise<FolderTexts> {
-  const texts = new Map<string, string | Error>()
-  for (const path of components) {
-    try {
-      if ((await stat(path)).isDirectory()) for (const [file, text] of await readFolder(path)) texts.set(file, text)
-      else texts.set(path, textOrError(path))
-    } catch (error) {
-      throw unreadableComponents(path, error)
-    }
-  }
-  return texts
-}
-
-function noneFound({ components, component }: CheckOptions, all: readonly CheckedComponent[]): string {
-  const where = components.join(', ')
-  const names = all.flatMap(({ name }) => name ?? [])
-  const others = names.length > 0 ? `; there is ${names.join(', ')}` : ''
-  return component === undefined
-    ? `${where} holds no component of type bindings.azure.eventgrid or bindings.cloud.eventrouter`
-    : `${where} holds no component ${JSON.stringify(component)} of ours${others}`
 }
 
 function readSamples(file: string): readonly SampleEvent[] {

@@ -4,19 +4,16 @@ import { BrokenRule } from '../../../metadata/fields/broken-rule.ts'
 import { parseDuration } from '../../../metadata/fields/plain-values.ts'
 import { didYouMean } from '../../../support/text/nearest-name.ts'
 import { type CheckId, checkIds, idsNamed } from '../../check/report/check-ids.ts'
+import { componentOptions, readComponentOptions } from '../files/checked-components.ts'
 import { wrongOption } from '../usage-error.ts'
 import { emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
 import { flag, parseOptions, text } from './parse-options.ts'
-
-export const defaultComponents = './components'
 
 export type CheckOptions = ReturnType<typeof readCheckOptions>
 
 const texts = { ...text, multiple: true } as const
 const known = {
-  components: texts,
-  component: text,
-  secrets: text,
+  ...componentOptions,
   ...emulatorOptions,
   offline: flag,
   only: texts,
@@ -30,7 +27,7 @@ const known = {
 /** Reads the options of `check`. Throws a UsageError. */
 export function readCheckOptions(args: readonly string[]) {
   const values = parseOptions(withEmulatorUrl(args), known)
-  const { component, secrets, offline = false, 'round-trip': roundTrip = false, event: events = [] } = values
+  const { offline = false, 'round-trip': roundTrip = false, event: events = [] } = values
   if (offline && roundTrip) throw wrongOption('--round-trip publishes an event, which --offline rules out')
   const only = idsOf('only', values.only)
   const skip = idsOf('skip', values.skip)
@@ -44,8 +41,7 @@ export function readCheckOptions(args: readonly string[]) {
   }
 
   return {
-    ...{ component, secrets, roundTrip, events, offline },
-    components: values.components ?? [defaultComponents],
+    ...{ ...readComponentOptions(values), roundTrip, events, offline },
     emulator: readEmulatorOptions(values),
     selected: new Set(checkIds.filter((id) => isSelected(id) && !skip.includes(id))),
     waitMs: waitOf(values.wait),

@@ -9,12 +9,28 @@ import { UsageError, wrongOption } from '../usage-error.ts'
  * for an unknown one the option that was probably meant; and where one has an empty value, as of a variable that is not set.
  */
 export function parseOptions<const Known extends ParseArgsOptionsConfig>(args: readonly string[], known: Known) {
+  return parsed(args, known, { allowPositionals: false }).values
+}
+
+/** The same for a command that takes paths beside options: the `positionals`. */
+export function parseOptionsAndPaths<const Known extends ParseArgsOptionsConfig>(
+  args: readonly string[],
+  known: Known,
+) {
+  return parsed(args, known, { allowPositionals: true })
+}
+
+function parsed<const Known extends ParseArgsOptionsConfig>(
+  args: readonly string[],
+  known: Known,
+  { allowPositionals }: { readonly allowPositionals: boolean },
+) {
   try {
-    const { values } = parseArgs({ args: [...args], options: known })
+    const { values, positionals } = parseArgs({ args: [...args], options: known, allowPositionals })
     for (const [name, value] of Object.entries(values)) {
       if ([value].flat().includes('')) throw new TypeError(`Option '--${name}' has an empty value`)
     }
-    return values
+    return { values, positionals }
   } catch (error) {
     const message = messageOf(error)
     const [, unknown] = /^Unknown option '--([^']+)'/.exec(message) ?? []
@@ -52,8 +68,23 @@ export function readNumber(option: string, text: string, [from, to]: readonly [f
 export const readPort = (option: string, text: string | undefined) =>
   text === undefined ? undefined : readNumber(option, text, [0, 65_535])
 
-/** The lines of options in a command's help. `width`: of the column with the options. */
+/** The columns that help is written for. */
+const helpColumns = 80
+
+/** The lines of options in a command's help, wrapped at 80 columns. `width`: of the column with the options. */
 export const helpLines = (width: number, options: Readonly<Record<string, string>>): string =>
   Object.entries(options)
-    .map(([option, about]) => `  ${option.padEnd(width)} ${about}`)
+    .flatMap(([option, about]) =>
+      wrapped(about, helpColumns - width - 3).map((line, at) => `  ${(at === 0 ? option : '').padEnd(width)} ${line}`),
+    )
     .join('\n')
+
+function wrapped(text: string, columns: number): readonly string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + 1 + word.length <= columns) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
+  }
+  return lines
+}

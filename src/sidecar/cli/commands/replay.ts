@@ -1,0 +1,135 @@
+// `replay` command: help text, the component that publishes, progress, the list of what can't be published, exit codes.
+import { createOutputSide } from '../../../binding/sides/output-side.ts'
+import { endpointsFromEnvironment } from '../../../core/endpoints.ts'
+import { silentLogger } from '../../../core/logger.ts'
+import { isNamespaceTopic } from '../../../metadata/fields/parse-endpoint.ts'
+import type { OutputMetadata } from '../../../metadata/typed/metadata.ts'
+import { codeOf, messageOf } from '../../../support/process/error-code.ts'
+import { findDeadLetterFiles } from '../../replay/dead-letter-files.ts'
+import { openLedger } from '../../replay/ledger.ts'
+import { type ReplayCounts, type ReplayReport, replay, type Unpublishable } from '../../replay/replay.ts'
+import { componentsHelp, usableComponents } from '../files/checked-components.ts'
+import { emulatorEndpoints, emulatorHelp } from '../options/emulator-option.ts'
+import { helpLines } from '../options/parse-options.ts'
+import { type ReplayCommandOptions, readReplayOptions } from '../options/replay-options.ts'
+import type { Terminal } from '../output/terminal.ts'
+import { awaitEnd } from '../process/signals.ts'
+import { UsageError } from '../usage-error.ts'
+
+export const help = `Usage: eventgrid-binding replay --component NAME [options] PATH...
+
+Publishes dead letters again, each event once. PATH is a file, or a folder with
+.json files in it, as Event Grid writes them to a container:
+
+  az storage blob download-batch --source CONTAINER --destination dead-letters
+
+A ledger beside the files (eventgrid-replay.ledger) keeps what was published:
+started again, replay goes on where it was. It changes no other file.
+
+Options:
+${componentsHelp(22)}
+${emulatorHelp(22)}
+${helpLines(22, {
+  '--since TIME': 'only what became a dead letter since then, such as 2026-01-31T12:00:00Z or 48h (ago)',
+  '--type TYPE,...': 'only events of these types; repeatable',
+  '--dry-run': 'publish nothing, and say what would be published',
+  '-h, --help': 'this text',
+})}
+
+A first SIGINT or SIGTERM takes no more events and waits for those under way; a
+second one ends at once.
+
+Exit codes: 0 all is published, or a signal ended it; 1 something can't be
+published, or the topic takes nothing; 2 wrong usage or configuration.
+`
+
+/** Resolves with the exit code. Throws a UsageError for wrong options, and for paths or a component that can't be read. */
+export async function run(
+  args: readonly string[],
+  terminal: Terminal,
+  asked: Promise<unknown> = awaitEnd().asked,
+): Promise<number> {
+  const options = readReplayOptions(args)
+  const [component] = await usableComponents(options)
+  const output = component?.metadata.output
+  if (!output) {
+    const fields = 'topicEndpoint and accessKey (or topicAuthentication: entra)'
+    throw new UsageError(`component ${JSON.stringify(options.component)} does not publish: it lacks ${fields}`)
+  }
+  const files = await filesOf(options)
+  const ledger = ledgerOf(
+    files.map(({ folder }) => folder),
+    options,
+  )
+  const stopping = new AbortController()
+  void asked.then(() => stopping.abort())
+  const side = options.dryRun ? undefined : await openOutput(output, options)
+  try {
+    const report = await replay({
+      ...{ files, output: side, ledger, signal: stopping.signal },
+      ...targetOf(output),
+      isWanted: ({ type, time }) =>
+        (options.types.size === 0 || options.types.has(type)) &&
+        (options.since === undefined || (time !== undefined && time >= options.since)),
+      onProgress: (counts) => terminal.update(progressOf(counts, files.length)),
+    })
+    terminal.finish()
+    for (const one of report.unpublishable) terminal.line(placeOf(one))
+    terminal.line(summaryOf(report, options))
+    if (report.ended !== undefined) throw report.ended
+    return report.unpublishable.length > 0 ? 1 : 0
+  } finally {
+    terminal.finish()
+    await side?.close()
+  }
+}
+
+async function filesOf({ paths }: ReplayCommandOptions) {
+  try {
+    return await findDeadLetterFiles(paths)
+  } catch (error) {
+    throw new UsageError(`the dead letters can't be read: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+function ledgerOf(folders: readonly string[], { dryRun }: ReplayCommandOptions) {
+  try {
+    return openLedger(folders, { readOnly: dryRun })
+  } catch (error) {
+    const fix = codeOf(error) === undefined ? '' : '; replay needs to write its ledger beside the files'
+    throw new Error(`the ledger can't be opened: ${messageOf(error)}${fix}`, { cause: error })
+  }
+}
+
+async function openOutput(output: OutputMetadata, { emulator }: ReplayCommandOptions) {
+  const endpoints = emulator ? await emulatorEndpoints(emulator) : endpointsFromEnvironment(process.env)
+  return createOutputSide(output, { endpoints, hostCredential: undefined, logger: silentLogger })
+}
+
+/** What is known of the topic without asking it. */
+function targetOf({ topicEndpoint, topicSchema }: OutputMetadata) {
+  const { origin, pathname } = new URL(topicEndpoint)
+  const isNamespace = topicSchema === 'auto' && isNamespaceTopic(topicEndpoint)
+  return {
+    topicSchema: isNamespace ? ('CloudEventSchemaV1_0' as const) : topicSchema,
+    defaultSource: `${origin}${pathname}`,
+  }
+}
+
+const progressOf = ({ published, files }: ReplayCounts, all: number) =>
+  `${events(published)} published, file ${files} of ${all}`
+
+const placeOf = ({ path, index, id, why }: Unpublishable) =>
+  `not published: ${path}${index === undefined ? '' : ` [${index}]`}${id === undefined ? '' : ` (id ${JSON.stringify(id)})`}: ${why}`
+
+function summaryOf({ counts, unpublishable, ended }: ReplayReport, { dryRun }: ReplayCommandOptions): string {
+  const { published, converted, known, leftOut } = counts
+  const parts = [`${events(published)} ${dryRun ? 'would be published' : 'published'}`]
+  if (converted > 0) parts.push(`${converted} of them in the topic's own schema`)
+  if (known > 0) parts.push(`${known} published before`)
+  if (leftOut > 0) parts.push(`${leftOut} left out by --since or --type`)
+  if (unpublishable.length > 0) parts.push(`${unpublishable.length} not published`)
+  return `${parts.join(', ')}${ended === undefined ? '' : '; the rest was not tried'}`
+}
+
+const events = (count: number) => (count === 1 ? '1 event' : `${count} events`)

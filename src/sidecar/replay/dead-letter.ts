@@ -1,0 +1,63 @@
+// One dead letter as Azure writes it: its event without the dead-letter fields, its time, and the key that makes it the same event.
+import { hash } from 'node:crypto'
+import type { EventSchema } from '../../metadata/typed/metadata.ts'
+import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
+
+export interface DeadLetter {
+  readonly schema: EventSchema
+  /** The event as it was published. */
+  readonly event: UnknownRecord
+  readonly id: string
+  readonly type: string
+  /** When it became a dead letter, as far as it tells, in ms; `undefined` where it has no time. */
+  readonly time: number | undefined
+  /** When it was published, as the dead letter has it; `undefined` where it does not say. */
+  readonly publishTime: unknown
+  /** Equal for two dead letters of one event. An event that was published twice has two keys, by the times of publishing. */
+  readonly key: string
+}
+
+/** What a publisher may write. Event Grid stamps `topic`, and refuses that of another topic. */
+const eventGridFields = ['id', 'subject', 'eventType', 'eventTime', 'data', 'dataVersion', 'metadataVersion'] as const
+
+/** What Event Grid adds to a CloudEvent (dead-letter schema; the last is in Microsoft's samples only). */
+const addedAttributes: ReadonlySet<string> = new Set([
+  'deadletterreason',
+  'deliveryattempts',
+  'lastdeliveryoutcome',
+  'publishtime',
+  'lastdeliveryattempttime',
+  'lasthttpstatuscode',
+])
+
+/** Reads one entry of a dead-letter file (pure). A text says why it is no event. */
+export function readDeadLetter(value: unknown): DeadLetter | string {
+  if (!isRecord(value)) return 'it is not a JSON object'
+  const isCloudEvent = Object.hasOwn(value, 'specversion')
+  if (!isCloudEvent && !Object.hasOwn(value, 'eventType')) return 'it has neither specversion nor eventType'
+  const { id } = value
+  const type = isCloudEvent ? value.type : value.eventType
+  if (typeof id !== 'string' || typeof type !== 'string') return 'its id or its type is not a text'
+  const event = isCloudEvent ? withoutAdded(value) : eventGridEvent(value)
+  const added = isCloudEvent && Object.hasOwn(value, 'deadletterreason')
+  const publishTime = isCloudEvent ? (added ? value.publishtime : undefined) : value.publishTime
+  const died = isCloudEvent ? (added ? value.lastdeliveryattempttime : undefined) : value.lastDeliveryAttemptTime
+  const times = [died, publishTime, isCloudEvent ? value.time : value.eventTime]
+  return {
+    schema: isCloudEvent ? 'CloudEventSchemaV1_0' : 'EventGridSchema',
+    event,
+    id,
+    type,
+    publishTime,
+    time: times.map((text) => Date.parse(String(text))).find((ms) => !Number.isNaN(ms)),
+    key: hash('sha256', JSON.stringify([publishTime, event]), 'base64url'),
+  }
+}
+
+function withoutAdded(value: UnknownRecord): UnknownRecord {
+  if (!Object.hasOwn(value, 'deadletterreason')) return value
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !addedAttributes.has(name)))
+}
+
+const eventGridEvent = (value: UnknownRecord): UnknownRecord =>
+  Object.fromEntries(eventGridFields.flatMap((name) => (Object.hasOwn(value, name) ? [[name, value[name]]] : [])))
