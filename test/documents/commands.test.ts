@@ -72,7 +72,8 @@ it.each(named('npm', 'install'))('$place: $line', ({ words }) => {
 const optionsInSentences = pages.flatMap((page) => {
   const found: { place: string; command: string | undefined; flag: string }[] = []
   visit(page.tree, 'inlineCode', (node) => {
-    const [, command, flag] = /^(?:(serve|run|emulate|check|init|schema) )?(--[a-z][a-z-]+)/.exec(node.value) ?? []
+    const [, command, flag] =
+      /^(?:(serve|run|emulate|check|replay|init|schema) )?(--[a-z][a-z-]+)/.exec(node.value) ?? []
     if (flag !== undefined) found.push({ place: placeOf(page, node), command, flag })
   })
   return found

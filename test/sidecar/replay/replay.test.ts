@@ -1,0 +1,250 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { expect, it, onTestFinished } from 'vitest'
+import { startCommand } from '../../support/command.ts'
+import { eventGridLetter, letter, openReplay } from './open-replay.ts'
+
+/** A server that keeps the bodies that it is sent, and takes part in handshakes. */
+async function receive(status = () => 200) {
+  const bodies: string[] = []
+  const server = createServer(async (request, response) => {
+    if (request.method === 'POST') bodies.push(await text(request))
+    response.writeHead(request.method === 'POST' ? status() : 200, { 'webhook-allowed-origin': '*' }).end()
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  onTestFinished(() => void server.close())
+  const address = server.address()
+  return { bodies, url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/` }
+}
+
+it('publishes what Event Grid has dead-lettered, as it was published first', async () => {
+  const blobs: { readonly path: string; readonly content: string }[] = []
+  let status = 400
+  const receiver = await receive(() => status)
+  const resourceId = '/subscriptions/s/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/shop'
+  const deadLetterDestination = { endpointType: 'StorageBlob', properties: { resourceId, blobContainerName: 'dead' } }
+  const world = await openReplay({
+    ingress: [{ from: 'https://orders.example.com/', to: receiver.url }],
+    eventSubscriptions: [
+      {
+        ...{ name: 'orders', endpoint: 'https://orders.example.com/api/events' },
+        properties: { eventDeliverySchema: 'CloudEventSchemaV1_0', deadLetterDestination },
+      },
+    ],
+    deadLetterDelay: 0,
+    deadLetterStore: { write: async (blob) => void blobs.push(blob) },
+  })
+  const { emulator } = world
+  await emulator.idle()
+  const { key, httpEndpoint } = emulator.topic('orders')
+  const event = {
+    specversion: '1.0',
+    id: '1',
+    source: '/shop',
+    type: 'order.placed',
+    myext: 'kept',
+    data: { order: 1 },
+  }
+  await fetch(httpEndpoint, {
+    method: 'POST',
+    headers: { 'aeg-sas-key': key, 'content-type': 'application/cloudevents+json' },
+    body: JSON.stringify(event),
+  })
+  await expect.poll(() => blobs).toHaveLength(1)
+  status = 200
+  for (const { path, content } of blobs) world.write(path, content)
+  expect(await world.replay(world.dead)).toEqual({ code: 0, text: '1 event published\n' })
+  await emulator.idle()
+  expect(JSON.parse(receiver.bodies.at(-1) ?? '')).toEqual(event)
+})
+
+it('publishes each event once, by a ledger that a file and its folder share', async () => {
+  const { write, replay, published, dead, at } = await openReplay()
+  const first = write('ORDERS/2026/1/5/10/a.json', [letter('1'), letter('2'), letter('1')])
+  write('ORDERS/2026/1/5/9/b.json', letter('3'))
+  write('BILLING/2026/1/5/10/c.json', [letter('2')])
+  expect((await replay(first)).text).toBe('2 events published, 1 published before\n')
+  expect((await replay(dead)).text).toBe('1 event published, 4 published before\n')
+  // As a shell makes it of a star: with the ledger.
+  const names = readdirSync(at('ORDERS/2026/1/5/10')).map((name) => at(`ORDERS/2026/1/5/10/${name}`))
+  expect((await replay(...names, first)).text).toBe('0 events published, 3 published before\n')
+  expect(published().map(({ id }) => id)).toEqual(['1', '2', '3'])
+  expect(published()[0]).not.toHaveProperty('deadletterreason')
+})
+
+it('publishes an event again that was dead-lettered again after a replay, and another one of the same id', async () => {
+  const { write, replay, dead, published } = await openReplay()
+  write('1.json', letter('1'))
+  await replay(dead)
+  write('2.json', [letter('1', { publishtime: '2026-01-06T10:00:00Z' }), letter('1', { data: { order: 2 } })])
+  await replay(dead)
+  expect(published()).toHaveLength(3)
+})
+
+it('keeps every digit of a number', async () => {
+  const { write, replay, dead, component } = await openReplay()
+  const { url, bodies } = await receive()
+  component({ topicEndpoint: `${url}api/events` })
+  write('1.json', JSON.stringify([letter('1', { data: 'N' })]).replace('"N"', '12345678901234567890'))
+  expect((await replay(dead)).code).toBe(0)
+  expect(bodies.join('')).toContain('"data":12345678901234567890')
+})
+
+it.each([
+  { name: 'a type', args: ['--type', 'order.paid,order.sent'], ids: ['2'] },
+  { name: 'a time', args: ['--since', '2026-01-05T10:05:00Z'], ids: ['1', '2', '4'] },
+  { name: 'a time without a zone, in UTC', args: ['--since', '2026-02-01T00:00'], ids: ['4'] },
+  { name: 'a duration', args: ['--since', '48h'], ids: ['4'] },
+])('takes by $name what is asked for', async ({ args, ids }) => {
+  const { write, replay, dead, published } = await openReplay()
+  write('1.json', [
+    letter('1'),
+    letter('2', { type: 'order.paid' }),
+    letter('3', { lastdeliveryattempttime: '2026-01-05T10:04:00Z' }),
+    letter('4', { lastdeliveryattempttime: new Date().toISOString() }),
+  ])
+  const { code, text } = await replay(...args, dead)
+  expect(text).toContain(`${4 - ids.length} left out by --since or --type`)
+  expect(code).toBe(0)
+  expect(published().map(({ id }) => id)).toEqual(ids)
+})
+
+it('publishes nothing with --dry-run, and asks nobody', async () => {
+  const { write, replay, dead, emulator } = await openReplay()
+  write('1.json', [letter('1'), 7])
+  expect(await replay('--dry-run', dead)).toEqual({
+    code: 1,
+    text: expect.stringMatching(
+      /1\.json \[1\]: it is not a JSON object\n1 event would be published, 1 not published\n$/,
+    ),
+  })
+  expect(readdirSync(dead)).toEqual(['1.json'])
+  expect(emulator.records.requests.all()).toEqual([])
+})
+
+it('lists at the end what can not be published, and leaves it', async () => {
+  const { write, replay, dead, published } = await openReplay()
+  const files = {
+    'broken.json': '[{"specversion": "1.0", "id"',
+    'empty.json': '',
+    'latin.json': Buffer.from([0x22, 0xe4, 0x22]),
+    'mixed.json': [null, { hello: 'world' }, { specversion: '1.0', id: 7, type: 't' }, letter('good')],
+    'refused.json': [letter('no-source', { source: undefined })],
+    'large.json': [letter('large', { data: 'x'.repeat(1_100_000) })],
+  }
+  for (const [name, content] of Object.entries(files)) write(name, content)
+  const before = Object.keys(files).map((name) => readFileSync(`${dead}/${name}`, 'utf8'))
+  const { code, text } = await replay(dead)
+  expect(code).toBe(1)
+  for (const says of [
+    /broken\.json: it is not valid JSON; was it downloaded to its end\?/,
+    /empty\.json: it is not valid JSON/,
+    /latin\.json: it is not UTF-8/,
+    /mixed\.json \[0\]: it is not a JSON object/,
+    /mixed\.json \[1\]: it has neither specversion nor eventType/,
+    /mixed\.json \[2\]: its id or its type is not a text/,
+    /refused\.json \[0\] \(id "no-source"\): .*source is missing/,
+    /large\.json \[0\] \(id "large"\): .*1048576/,
+    /\n1 event published, 8 not published\n$/,
+  ]) {
+    expect(text).toMatch(says)
+  }
+  expect(published().map(({ id }) => id)).toEqual(['good'])
+  expect(Object.keys(files).map((name) => readFileSync(`${dead}/${name}`, 'utf8'))).toEqual(before)
+})
+
+it.each([
+  { inputSchema: 'EventGridSchema', topicSchema: 'EventGridSchema', given: letter },
+  { inputSchema: 'EventGridSchema', topicSchema: undefined, given: letter },
+  { inputSchema: 'CloudEventSchemaV1_0', topicSchema: 'CloudEventSchemaV1_0', given: eventGridLetter },
+  { inputSchema: 'CloudEventSchemaV1_0', topicSchema: undefined, given: eventGridLetter },
+] as const)('converts what does not fit a topic of $inputSchema, with topicSchema $topicSchema', async (one) => {
+  const { inputSchema, topicSchema, given } = one
+  const world = await openReplay({ topics: [{ name: 'orders', inputSchema }] })
+  world.component({ topicSchema })
+  world.write(
+    '1.json',
+    Array.from({ length: 30 }, (_, at) => given(String(at))),
+  )
+  expect(await world.replay(world.dead)).toEqual({
+    code: 0,
+    text: "30 events published, 30 of them in the topic's own schema\n",
+  })
+  expect(world.published()).toHaveLength(30)
+  expect(world.published()[0]).toMatchObject({ id: '0', subject: 'orders/1', data: { order: 1 } })
+  // One refusal was enough.
+  const refused = world.emulator.records.requests.all().filter(({ status }) => status === 400)
+  expect(refused).toHaveLength(topicSchema === undefined ? 1 : 0)
+})
+
+it('ends at once where the topic takes nothing, and goes on when it does', async () => {
+  const { write, replay, dead, component, published } = await openReplay()
+  write(
+    '1.json',
+    Array.from({ length: 100 }, (_, at) => letter(String(at))),
+  )
+  component({ accessKey: 'bm90IHRoZSBrZXkgb2YgdGhpcyB0b3BpYw==' })
+  await expect(replay(dead)).rejects.toMatchObject({ code: 'CREDENTIALS_REJECTED' })
+  component()
+  expect((await replay(dead)).text).toBe('100 events published\n')
+  expect(published()).toHaveLength(100)
+})
+
+it.each([
+  { name: 'no path', args: [], says: 'a file or folder with dead letters is missing' },
+  { name: 'a path that is not there', args: ['/no/such/folder'], says: "the dead letters can't be read: ENOENT" },
+  { name: 'a time that is none', args: ['--since', 'yesterday', '.'], says: '--since takes a time or a duration' },
+  { name: 'a number without a unit', args: ['--since', '48', '.'], says: '--since takes a time or a duration' },
+  {
+    name: 'a component that is not there',
+    args: ['--component', 'ordres', '.'],
+    says: 'no component "ordres" of ours; there is orders',
+  },
+])('is wrong usage: $name', async ({ args, says }) => {
+  const { replay } = await openReplay()
+  await expect(replay(...args)).rejects.toMatchObject({ name: 'UsageError', message: expect.stringContaining(says) })
+})
+
+it('is wrong usage with a component that does not publish, or is not valid', async () => {
+  const { component, replay } = await openReplay()
+  component({ topicEndpoint: undefined, accessKey: undefined })
+  const says = 'component "orders" does not publish: it lacks topicEndpoint and accessKey'
+  await expect(replay('.')).rejects.toMatchObject({ name: 'UsageError', message: expect.stringContaining(says) })
+  component({ topicEndpoint: 'no url' })
+  const fault = expect.stringMatching(/orders\.yaml:\d+:\d+: topicEndpoint must/)
+  await expect(replay('.')).rejects.toMatchObject({ name: 'UsageError', message: fault })
+})
+
+it('drains at SIGINT, and loses nothing when it is killed: each event is published in the end', async () => {
+  const { write, given, dead, published, emulator } = await openReplay()
+  const all = 3_000
+  for (let file = 0; file < 30; file++) {
+    write(
+      `${file}.json`,
+      Array.from({ length: all / 30 }, (_, at) => letter(`${file}-${at}`)),
+    )
+  }
+  const start = () => startCommand(['replay', ...given, dead])
+  for (const killed of [1, 2, 3]) {
+    const command = start()
+    const enough = published().length + 300
+    await expect.poll(() => published().length, { interval: 5 }).toBeGreaterThan(enough)
+    command.process.kill('SIGKILL')
+    expect(await command.ended).toBe('SIGKILL')
+    expect(published().length).toBeLessThan(all * (0.25 * killed + 0.25))
+  }
+  const doubled = published().length - new Set(published().map(({ id }) => id)).size
+  const drained = start()
+  const before = published().length
+  await expect.poll(() => published().length, { interval: 5 }).toBeGreaterThan(before + 100)
+  drained.process.kill('SIGINT')
+  expect(await drained.ended).toBe(0)
+  const last = start()
+  expect(await last.ended).toBe(0)
+  expect(new Set(published().map(({ id }) => id)).size).toBe(all)
+  // Twenty at most were under way at each kill, and none after a drain.
+  expect(published().length - all).toBeLessThanOrEqual(60)
+  expect(published().length - all).toBeGreaterThanOrEqual(doubled)
+  expect(emulator.figures().published).toBe(published().length)
+})
