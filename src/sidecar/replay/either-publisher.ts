@@ -1,6 +1,6 @@
 // Publishing an event in the schema that the topic takes: as it is, or converted; which one, the topic's first answers show.
 import type { OutputSide } from '../../binding/sides/output-side.ts'
-import { BindingError, whatIsWrong } from '../../core/errors.ts'
+import { BindingError } from '../../core/errors.ts'
 import type { EventSchema, OutputMetadata } from '../../metadata/typed/metadata.ts'
 import { convertEvent } from './convert-event.ts'
 import type { DeadLetter } from './dead-letter.ts'
@@ -25,7 +25,7 @@ export function createEitherPublisher(output: Pick<OutputSide, 'publish'>, topic
       await output.publish(JSON.stringify(event))
       return { converted }
     } catch (error) {
-      if (error instanceof BindingError && isAboutEvent(error)) return whatIsWrong(error)
+      if (error instanceof BindingError && isAboutEvent(error)) return error.what
       throw error
     }
   }
@@ -53,7 +53,8 @@ export function judgeUnpublished(letter: DeadLetter, { topicSchema, defaultSourc
   return typeof event === 'string' ? event : { converted }
 }
 
-const isAboutEvent = ({ code, details }: BindingError) =>
-  code === 'PAYLOAD_INVALID' ||
-  code === 'PAYLOAD_TOO_LARGE' ||
-  (code === 'PUBLISH_REJECTED' && 'status' in details && details.status === 400)
+/** Or about all events that this topic is sent. */
+const isAboutEvent = (error: BindingError) =>
+  error.code === 'PAYLOAD_INVALID' ||
+  error.code === 'PAYLOAD_TOO_LARGE' ||
+  (error.code === 'PUBLISH_REJECTED' && error.details.status === 400)
