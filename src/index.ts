@@ -5,8 +5,6 @@ export {
   type BindingOptions,
   type GivenOperation,
   type InitOptions,
-  type InvokeAnswer,
-  type InvokeOptions,
   type ListenAddress,
 } from './binding/binding.ts'
 export { type ComponentDescriptor, component } from './binding/component.ts'
@@ -28,6 +26,7 @@ export {
   type StandardSchema,
   type SystemEventName,
 } from './binding/route-events.ts'
+export type { InvokeAnswer, InvokeOptions } from './binding/sides/component-sides.ts'
 export type { Endpoints } from './core/endpoints.ts'
 export {
   BindingError,

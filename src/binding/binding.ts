@@ -1,7 +1,6 @@
 // The public `Binding` class: init, read, invoke, health, close; texts of its state errors.
 import type { TokenCredential } from '@azure/core-auth'
-import { refuseBrokenProxy } from '../azure/refuse-broken-proxy.ts'
-import { type Endpoints, emulatorRemedy, endpointsFromEnvironment, strayEmulatorId } from '../core/endpoints.ts'
+import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import type { EventHandler } from '../core/event.ts'
 import { type Logger, silentLogger, unfailing, withTrace } from '../core/logger.ts'
@@ -9,11 +8,16 @@ import type { FastifyHook } from '../listener/http/host-plugins.ts'
 import { readDefinition } from '../metadata/component/component-definition.ts'
 import { parseMetadata } from '../metadata/typed/parse-metadata.ts'
 import type { GivenMetadata } from './given-metadata.ts'
-import { type Health, judge } from './health.ts'
-import { locateError, locatingLogger, type PlaceOf, placesOf } from './locate-failure.ts'
+import type { Health } from './health.ts'
 import { checkHandler, checkInitOptions, checkInvokeOptions, checkOptions } from './refuse-wrong-options.ts'
-import type { InputSide } from './sides/input-side.ts'
-import type { OutputSide } from './sides/output-side.ts'
+import {
+  type ComponentSides,
+  checkOperation,
+  createComponentSides,
+  type InvokeAnswer,
+  type InvokeOptions,
+  operations,
+} from './sides/component-sides.ts'
 
 /** Options of a {@link Binding}. Each may be left out. */
 export interface BindingOptions {
@@ -46,31 +50,6 @@ export interface InitOptions {
   readonly subscription?: 'wait' | 'background'
 }
 
-/** Options of {@link Binding.invoke}. */
-export interface InvokeOptions {
-  /** With plain data: `type`, `source`, `subject`, `id`, `time` and `dataschema` of the event it becomes. */
-  readonly metadata?: Readonly<Record<string, string>>
-  /** Cancels a call that waits. Once its request is sent, it only ends the wait. Rejects with ABORTED. */
-  readonly signal?: AbortSignal
-}
-
-/** The result of {@link Binding.invoke}. */
-export interface InvokeAnswer {
-  /** Ids of the published events, in the order given. */
-  readonly ids: readonly string[]
-  /** Event Grid's `x-ms-request-id`, for a support request; absent where it gave none. */
-  readonly requestId?: string
-  /** The same as strings, as Dapr's API has them. */
-  readonly metadata: {
-    /** Ids of the published events: a JSON array of strings, in the order given. */
-    readonly ids: string
-    /** Number of the published events. */
-    readonly count: string
-    /** Event Grid's `x-ms-request-id`, for a support request; absent where it gave none. */
-    readonly requestId?: string
-  }
-}
-
 /** Where a binding listens. */
 export interface ListenAddress {
   /** The IP address that was bound: `::` for all. */
@@ -90,13 +69,10 @@ type State = 'new' | 'initializing' | 'ready' | 'closed'
  * The life of one: `init`, any number of deliveries and `invoke`s, `close`. A failed `init` may be tried again.
  */
 export class Binding {
-  readonly #options: BindingOptions
+  readonly #credentialGiven: boolean
   readonly #logger: Logger
+  readonly #sides: ComponentSides
   #state: State = 'new'
-  #handler: EventHandler | undefined
-  #input: InputSide | undefined
-  #output: OutputSide | undefined
-  #outputPlace: PlaceOf = () => undefined
   #closing = new AbortController()
   #initializing: Promise<void> | undefined
   #closed: Promise<void> | undefined
@@ -104,9 +80,11 @@ export class Binding {
   /** @throws TypeError for an unknown option or an invalid value */
   constructor(options: BindingOptions = {}) {
     checkOptions(options)
-    this.#options = options
+    const { onEvent, credential } = options
+    this.#credentialGiven = credential !== undefined
     this.#logger = withTrace(unfailing(options.logger ?? silentLogger))
-    this.#handler = options.onEvent
+    this.#sides = createComponentSides({ ...options, logger: this.#logger })
+    this.#sides.read(onEvent)
   }
 
   /**
@@ -146,48 +124,23 @@ export class Binding {
     }
   }
 
-  async #open(metadata: unknown, { signal, subscription = 'wait' }: InitOptions): Promise<void> {
+  async #open(source: unknown, { signal, subscription = 'wait' }: InitOptions): Promise<void> {
     const either = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal
-    const { name, properties } = readDefinition(metadata)
-    const placeOf = placesOf(metadata, 'input')
-    this.#outputPlace = placesOf(metadata, 'output')
-    const { credential, fastify } = this.#options
-    const parsed = parseMetadata(properties, {
+    const { name, properties } = readDefinition(source)
+    const metadata = parseMetadata(properties, {
       ...(name !== undefined && { componentName: name }),
-      credentialGiven: credential !== undefined,
+      credentialGiven: this.#credentialGiven,
       allowAnyPort: true,
     })
-    refuseBrokenProxy(process.env)
-    for (const warning of parsed.warnings) this.#logger.warn(warning)
-    const endpoints = this.#options.endpoints ?? endpointsFromEnvironment(process.env)
-    const strayId = strayEmulatorId({ ...parsed.input, ...parsed.input?.credential }, endpoints)
-    if (strayId !== undefined) {
-      const component = name === undefined ? 'this component' : `component ${JSON.stringify(name)}`
-      this.#logger.warn(`${component} has the ${strayId} of an emulator, and Azure does not know it: ${emulatorRemedy}`)
-    }
-    const common = { endpoints, hostCredential: credential, logger: locatingLogger(this.#logger, placeOf) }
+    for (const warning of metadata.warnings) this.#logger.warn(warning)
+    const component = { name, metadata, source }
     try {
       either.throwIfAborted()
-      // Each side comes with libraries of its own, which take time and memory: only those of the configured sides are loaded.
-      if (parsed.output) {
-        const { createOutputSide } = await import('./sides/output-side.ts')
-        this.#output = createOutputSide(parsed.output, common)
-      }
-      const handler = () => this.#handler
-      if (parsed.input) {
-        const { createInputSide } = await import('./sides/input-side.ts')
-        this.#input = await createInputSide(parsed.input, { ...common, fastify, handler })
-      }
-      if (parsed.pull) {
-        const { createPullSide } = await import('./sides/pull-side.ts')
-        this.#input = await createPullSide(parsed.pull, { ...common, handler })
-      }
-      either.throwIfAborted()
-      await this.#input?.start(subscription, either)
-      either.throwIfAborted()
+      await this.#sides.openOutput(component)
+      await this.#sides.openInput(component, { subscription, signal: either })
     } catch (error) {
       await this.#closeSides()
-      throw locateError(error, placeOf)
+      throw error
     }
   }
 
@@ -199,13 +152,12 @@ export class Binding {
    */
   read(handler: EventHandler | undefined): void {
     checkHandler('the handler', handler)
-    this.#handler = handler
-    this.#input?.handlerChanged()
+    this.#sides.read(handler)
   }
 
   /** Where the input side listens; `undefined` before the listener is up, after `close`, and without an input side. */
   address(): ListenAddress | undefined {
-    return this.#input?.address()
+    return this.#sides.address()
   }
 
   /**
@@ -223,38 +175,21 @@ export class Binding {
   ): Promise<InvokeAnswer> {
     checkInvokeOptions(options)
     if (this.#state === 'closed') throw closedError()
-    if (!this.operations().includes(operation)) {
-      throw new BindingError('OPERATION_UNSUPPORTED', {
-        what: `operation ${JSON.stringify(String(operation).slice(0, 64))} is not one of ours`,
-        fix: `use ${this.operations().join(', ')}, in lower case`,
-      })
-    }
+    checkOperation(operation)
     if (this.#state !== 'ready') {
       throw new BindingError('NOT_INITIALIZED', { what: 'the binding is not initialised', fix: 'await init first' })
     }
-    if (!this.#output) {
-      throw new BindingError('SIDE_NOT_CONFIGURED', {
-        what: 'operation "create" needs the output side, which this component does not configure',
-        fix: 'set accessKey and topicEndpoint in its metadata',
-      })
-    }
-    try {
-      const { ids, count, requestId } = await this.#output.publish(payload, options)
-      const known = requestId === undefined ? {} : { requestId }
-      return { ids, ...known, metadata: { ids: JSON.stringify(ids), count: String(count), ...known } }
-    } catch (error) {
-      throw locateError(error, this.#outputPlace)
-    }
+    return this.#sides.invoke(operation, payload, options)
   }
 
   /** The output operations: `create` is the only one (specification, section 1). */
   operations(): readonly string[] {
-    return ['create']
+    return operations
   }
 
   /** The health of each side, with reasons. Answers at once, without a request. */
   health(): Health {
-    return judge({ input: this.#input?.health(), output: this.#output?.health() })
+    return this.#sides.health()
   }
 
   /**
@@ -276,12 +211,7 @@ export class Binding {
   }
 
   async #closeSides(): Promise<void> {
-    try {
-      await Promise.all([this.#input?.close(), this.#output?.close()])
-    } finally {
-      this.#input = undefined
-      this.#output = undefined
-    }
+    await Promise.all([this.#sides.closeInput(), this.#sides.closeOutput()])
   }
 
   /** {@link Binding.close}, for `await using`. */

@@ -15,7 +15,7 @@ export interface InputSide {
   /** Where the listener listens; `undefined` for pull delivery. */
   address(): { readonly address: string; readonly port: number } | undefined
   /** Creates or updates the event subscription: `wait` until it is provisioned, or in the `background`. */
-  start(subscription: 'wait' | 'background', signal: AbortSignal): Promise<void>
+  start(subscription: 'wait' | 'background', signal: AbortSignal | undefined): Promise<void>
   handlerChanged(): void
   health(): InputHealth
   close(): Promise<void>

@@ -5,7 +5,8 @@ import type { Logger } from '../../core/logger.ts'
 import { Secret } from '../../core/secret.ts'
 import type { Loaded, LoadedComponent } from '../../metadata/folder/load-components.ts'
 import { oneLine } from '../../support/text/text.ts'
-import { type OpenOptions, openComponent, type RunningComponent, untakenEvents } from './running-component.ts'
+import { createTurns } from '../../support/work/in-turn.ts'
+import { createComponent, type OpenOptions, type RunningComponent, untakenEvents } from './running-component.ts'
 
 export interface HostOptions extends Omit<OpenOptions, 'logger'> {
   readonly loggerOf: (component: string) => Logger
@@ -18,12 +19,14 @@ export function createHost({ channel, loggerOf, metrics, endpoints: first }: Hos
   const running = new Map<string, RunningComponent>()
   let appUp = false
   let closing = false
-  let changing = Promise.resolve()
+  const inTurn = createTurns()
 
+  /** Opens a component that does not run, or anew one that does. */
   async function open(loaded: LoadedComponent): Promise<void> {
     const { name, type, version } = loaded.component
     const logger = loggerOf(name)
-    const component = await openComponent(loaded, { channel, logger, metrics, endpoints })
+    const component = running.get(name) ?? createComponent(loaded, { channel, logger, metrics, endpoints })
+    await component.open(loaded)
     running.set(name, component)
     const { input: push, pull, output } = loaded.metadata
     const input = push ?? pull
@@ -35,9 +38,7 @@ export function createHost({ channel, loggerOf, metrics, endpoints: first }: Hos
   /** Names the component that already listens on the port, whatever the order of the files. */
   function neighbour({ metadata: { input } }: LoadedComponent, error: unknown): string {
     if (!(error instanceof BindingError) || error.code !== 'PORT_UNAVAILABLE') return ''
-    const other = [...running.values()].find(
-      ({ loaded }) => loaded.metadata.input?.handshakePort === input?.handshakePort,
-    )
+    const other = [...running.values()].find((component) => component.port() === input?.handshakePort)
     return other ? `; component ${JSON.stringify(other.loaded.component.name)} has its handshakePort already` : ''
   }
 
@@ -46,24 +47,33 @@ export function createHost({ channel, loggerOf, metrics, endpoints: first }: Hos
     await Promise.all(components.map((component) => component.drain()))
   }
 
-  async function closeDrained(components: readonly RunningComponent[]): Promise<void> {
-    for (const { loaded } of components) running.delete(loaded.component.name)
-    await Promise.all(components.map((component) => component.close()))
+  async function close(component: RunningComponent): Promise<void> {
+    running.delete(component.loaded.component.name)
+    await component.close()
   }
 
-  async function openOrGoBack(loaded: LoadedComponent, before: LoadedComponent | undefined): Promise<void> {
+  async function openOrGoBack(loaded: LoadedComponent): Promise<void> {
     const { name } = loaded.component
+    const logger = loggerOf(name)
+    const logFailure = (one: LoadedComponent, error: unknown) =>
+      logger.error(`${messageOf(error)}${neighbour(one, error)}`)
+    const before = running.get(name)
     try {
-      await open(loaded)
+      return await open(loaded)
     } catch (error) {
-      loggerOf(name).error(`${messageOf(error)}${neighbour(loaded, error)}`)
-      if (!before) return loggerOf(name).warn('it is left out until its file changes')
-      loggerOf(name).warn('the previous version runs again, until its file changes')
-      await openOrGoBack(before, undefined)
+      logFailure(loaded, error)
     }
+    if (before) {
+      try {
+        logger.warn('the previous version runs again, until its file changes')
+        return await open(before.loaded)
+      } catch (error) {
+        logFailure(before.loaded, error)
+      }
+      await close(before)
+    }
+    logger.warn('it is left out until its file changes')
   }
-
-  const loadedNow = () => new Map([...running].map(([name, { loaded }]) => [name, loaded]))
 
   async function changeTo(components: Loaded['components']): Promise<void> {
     const stale = [...running.values()].filter(
@@ -77,20 +87,20 @@ export function createHost({ channel, loggerOf, metrics, endpoints: first }: Hos
   }
 
   async function replace(stale: readonly RunningComponent[], components: Loaded['components']): Promise<void> {
-    const before = loadedNow()
+    // All inputs are closed before any is opened, so that one can take over the port of another.
     await drain(stale)
     if (closing) return
-    // All are closed before any is opened, so that one can take over the port of another.
-    await closeDrained(stale)
-    for (const { loaded } of stale) {
-      const { name } = loaded.component
+    for (const component of stale) {
+      const { name } = component.loaded.component
       if (components.has(name)) continue
+      await close(component)
       loggerOf(name).info('removed')
       metrics.forget(name)
     }
     for (const [name, loaded] of components) {
       if (closing) return
-      if (!running.has(name)) await openOrGoBack(loaded, before.get(name))
+      const component = running.get(name)
+      if (!component || stale.includes(component)) await openOrGoBack(loaded)
     }
   }
 
@@ -112,18 +122,15 @@ export function createHost({ channel, loggerOf, metrics, endpoints: first }: Hos
      * Opens, closes and replaces components until the loaded ones run. Where one can't be opened, that is logged and its
      * previous version is opened again. One change at a time.
      */
-    change({ components }: Loaded) {
-      changing = changing.then(() => changeTo(components))
-      return changing
-    },
+    change: ({ components }: Loaded) => inTurn(() => changeTo(components)),
     /** Starts all components anew, at other endpoints. */
-    moveTo(next: Endpoints) {
-      changing = changing.then(() => {
+    moveTo: (next: Endpoints) =>
+      inTurn(() => {
         endpoints = next
-        return replace([...running.values()], loadedNow())
-      })
-      return changing
-    },
+        const all = [...running.values()]
+        for (const component of all) component.moveTo(next)
+        return replace(all, new Map(all.map(({ loaded }) => [loaded.component.name, loaded])))
+      }),
     appIsUp(up: boolean) {
       appUp = up
       for (const component of running.values()) component.appIsUp(up)
@@ -133,10 +140,10 @@ export function createHost({ channel, loggerOf, metrics, endpoints: first }: Hos
       closing = true
       await drain([...running.values()])
       // A change under way opens at most one more component.
-      await Promise.allSettled([changing])
+      await inTurn(async () => {})
       const all = [...running.values()]
       await drain(all)
-      await closeDrained(all)
+      await Promise.all(all.map(close))
     },
   }
 }

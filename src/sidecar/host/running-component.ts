@@ -1,23 +1,26 @@
 // One component of `run`: asks the application to subscribe, delivers, counts, logs failures.
-import { Binding, type InvokeAnswer } from '../../binding/binding.ts'
-import { judge } from '../../binding/health.ts'
+import {
+  type ComponentSides,
+  createComponentSides,
+  type InvokeAnswer,
+  operations,
+} from '../../binding/sides/component-sides.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
 import type { ReceivedEvent } from '../../core/event.ts'
-import { type Logger, withoutWarnings } from '../../core/logger.ts'
+import { type Logger, withTrace } from '../../core/logger.ts'
 import { createQuietLog } from '../../core/quiet-log.ts'
 import { Secret } from '../../core/secret.ts'
 import { forwardedMetadata } from '../../dispatch/processing.ts'
-import type { Side } from '../../metadata/fields/field-table.ts'
 import type { LoadedComponent } from '../../metadata/folder/load-components.ts'
-import { oneSide, parseDirection } from '../../metadata/typed/configured-sides.ts'
+import { parseDirection } from '../../metadata/typed/configured-sides.ts'
 import { oneLine } from '../../support/text/text.ts'
 import { pause, systemClock } from '../../support/time/clock.ts'
 import { type ComponentCounters, type EventResult, figuresOf, type Metrics } from '../shared/metrics.ts'
 import type { AppChannel, PostedEvent } from './app/app-channel.ts'
 
-/** A component whose binding is up. */
-export type RunningComponent = Awaited<ReturnType<typeof openComponent>>
+/** A component that is up, and stays the same while its metadata change. */
+export type RunningComponent = ReturnType<typeof createComponent>
 
 export interface OpenOptions {
   readonly channel: AppChannel | undefined
@@ -38,51 +41,63 @@ export function untakenEvents({ metadata: { pull } }: Pick<LoadedComponent, 'met
     : 'deliveries get 503, and Event Grid sends them again'
 }
 
-/**
- * Opens a component's binding; its event subscription is brought up in the background.
- * Rejects as `Binding.init` does; then nothing is left running.
- */
-export async function openComponent(loaded: LoadedComponent, options: OpenOptions) {
+/** Makes a component without a side: `open` opens them. */
+export function createComponent(first: LoadedComponent, options: OpenOptions) {
   const { channel, logger, metrics, endpoints } = options
-  const { component, metadata } = loaded
-  // Each side would repeat them.
-  for (const warning of metadata.warnings) logger.warn(warning)
-  const open = async (side: Side) => {
-    const binding = new Binding({ logger: withoutWarnings(logger, metadata.warnings), ...(endpoints && { endpoints }) })
-    const properties = oneSide(component.properties, side)
-    await binding.init({ ...component, properties }, { subscription: 'background' })
-    return binding
+  const { name } = first.component
+  const sides = createComponentSides({ logger: withTrace(logger), endpoints })
+  const counters = metrics.component(name)
+  let loaded = first
+  let attachment: ReturnType<typeof attach> | undefined
+
+  async function drain(): Promise<void> {
+    attachment?.end()
+    await sides.closeInput()
   }
-  // A binding for each side, since the input ends before the output: an application may publish while it handles an event.
-  const output = metadata.output && (await open('output'))
-  const input =
-    (metadata.input || metadata.pull) &&
-    (await open('input').catch(async (error: unknown) => {
-      await output?.close()
-      throw error
-    }))
-  const eitherSide = output ?? input
-  // The metadata was checked for it.
-  if (!eitherSide) throw new Error('the component has no side')
-  const counters = metrics.component(component.name)
-  const attachment = channel && input ? attach(loaded, input, channel, { logger, counters }) : undefined
-  const health = () => judge({ input: input?.health().input, output: output?.health().output })
+
   return {
-    loaded,
-    operations: () => eitherSide.operations(),
+    get loaded() {
+      return loaded
+    },
+    /** The port of its listener; `undefined` without one. */
+    port: () => sides.address()?.port,
+    operations: () => operations,
     /** Runs an operation as `Binding.invoke` does; logs a failure, the same one at most twice a minute. */
-    invoke: countedInvoke(eitherSide, { logger, counters }),
-    health,
-    figures: () => figuresOf(component.name, health(), { inFlight: attachment?.inFlight() ?? 0 }),
+    invoke: countedInvoke(sides, { logger, counters }),
+    health: sides.health,
+    figures: () => figuresOf(name, sides.health(), { inFlight: attachment?.inFlight() ?? 0 }),
     /** Whether the application takes events. While it does not, deliveries get 503, and pull delivery receives nothing. */
     appIsUp: (up: boolean) => attachment?.appIsUp(up),
-    /** Accepts no more events, and waits for those that the application handles. `create` still works. */
-    async drain() {
-      attachment?.end()
-      await input?.close()
+    /** Sides that are opened later find Azure here. */
+    moveTo: sides.moveTo,
+    /**
+     * Opens the sides that the metadata configure; the event subscription is brought up in the background. The former input side is
+     * closed before, the former output side when the new one is ready.
+     *
+     * @throws BindingError of the sides; then there is no input side, and the output side is the former one
+     */
+    async open(next: LoadedComponent): Promise<void> {
+      const { component, metadata } = next
+      for (const warning of metadata.warnings) logger.warn(warning)
+      await drain()
+      sides.read(undefined)
+      const parsed = { name, metadata, source: component }
+      await sides.openInput(parsed)
+      try {
+        await sides.openOutput(parsed)
+      } catch (error) {
+        await sides.closeInput()
+        throw error
+      }
+      loaded = next
+      const isInput = metadata.input || metadata.pull
+      attachment = channel && isInput ? attach(next, sides, channel, { logger, counters }) : undefined
     },
-    async close() {
-      await Promise.all([input?.close(), output?.close()])
+    /** Accepts no more events, and waits for those that the application handles. `create` still works. */
+    drain,
+    async close(): Promise<void> {
+      await drain()
+      await sides.closeOutput()
     },
   }
 }
@@ -93,7 +108,7 @@ interface Reports {
   readonly counters: ComponentCounters
 }
 
-function countedInvoke(binding: Binding, { logger, counters }: Reports) {
+function countedInvoke(sides: ComponentSides, { logger, counters }: Reports) {
   const failures = createQuietLog({ logger, now: () => performance.now() })
   return async (
     operation: string,
@@ -103,7 +118,7 @@ function countedInvoke(binding: Binding, { logger, counters }: Reports) {
     const since = performance.now()
     const count = (code: string) => counters.invoke(code, performance.now() - since)
     try {
-      const answer = await binding.invoke(operation, data, { metadata })
+      const answer = await sides.invoke(operation, data, { metadata })
       count('OK')
       return answer
     } catch (error) {
@@ -116,8 +131,8 @@ function countedInvoke(binding: Binding, { logger, counters }: Reports) {
   }
 }
 
-/** Hands the binding's events to the application once it asks for them. */
-function attach(loaded: LoadedComponent, binding: Binding, channel: AppChannel, { logger, counters }: Reports) {
+/** Hands the component's events to the application once it asks for them. */
+function attach(loaded: LoadedComponent, sides: ComponentSides, channel: AppChannel, { logger, counters }: Reports) {
   const { name, properties } = loaded.component
   function textOf(field: string): string | undefined {
     const [, value] = Object.entries(properties).findLast(([key]) => key.toLowerCase() === field) ?? []
@@ -163,7 +178,7 @@ function attach(loaded: LoadedComponent, binding: Binding, channel: AppChannel, 
       await pause(systemClock, waitMs, signal)
       if (signal.aborted) return
     }
-    binding.read(handle)
+    sides.read(handle)
     logger.info(`events go to the application at ${address}`)
   }
 
@@ -176,7 +191,7 @@ function attach(loaded: LoadedComponent, binding: Binding, channel: AppChannel, 
     inFlight: () => inFlight,
     appIsUp(up: boolean): void {
       stop()
-      binding.read(undefined)
+      sides.read(undefined)
       if (!up || isEnded) return
       current = new AbortController()
       void subscribe(current.signal)

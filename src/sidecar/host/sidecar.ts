@@ -83,7 +83,11 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
       },
       health: () => Object.fromEntries(host.components().map((one) => [one.loaded.component.name, one.health()])),
     },
-    moveTo: host.moveTo,
+    /** Starts the components anew, at other endpoints. */
+    moveTo: (next: Endpoints) =>
+      host.moveTo(next).catch((error: unknown) => {
+        logger.error(`the components could not be started anew: ${messageOf(error)}`)
+      }),
     /** Serves the API; resolves with its base URL. Rejects as `listen` does. */
     listen: () => api.listen({ host: http.host, port: http.port }),
     /** Serves the gRPC API where it is on; resolves with its port. Rejects as `listen` does. */

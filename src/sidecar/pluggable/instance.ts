@@ -1,13 +1,15 @@
 // One component of daprd; warnings when daprd does not read or did not initialise.
-import type { Binding, InvokeAnswer } from '../../binding/binding.ts'
+import { createComponentSides, type InvokeAnswer } from '../../binding/sides/component-sides.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
 import type { ReceivedEvent } from '../../core/event.ts'
-import type { Logger } from '../../core/logger.ts'
+import { type Logger, withTrace } from '../../core/logger.ts'
 import { forwardedMetadata } from '../../dispatch/processing.ts'
+import type { Side } from '../../metadata/fields/field-table.ts'
 import { invokePayload } from '../shared/invoke-payload.ts'
 import type { Metrics } from '../shared/metrics.ts'
 import type { InvokeRequest } from './grpc/contract.ts'
+import { createInitReader, type InitMetadata } from './init-metadata.ts'
 import { createReaders, type Reader, type ReadStream } from './readers.ts'
 import { createSide } from './side.ts'
 
@@ -28,16 +30,9 @@ export type Instance = ReturnType<typeof createInstance>
 export function createInstance(options: InstanceOptions) {
   const { name, logger, metrics, endpoints, readWarningMs = 60_000, freePort } = options
   const counters = metrics.component(name)
+  const sides = createComponentSides({ logger: withTrace(logger), endpoints })
+  const read = createInitReader({ name, logger })
   let readWarning: NodeJS.Timeout | undefined
-  /** The binding of the input side, set before its listener is up. */
-  let listening: Binding | undefined
-  const warned = new Set<string>()
-
-  /** Both sides get the same metadata and give the same warnings. */
-  function warnOnce(warnings: readonly string[]): void {
-    for (const warning of warnings) if (!warned.has(warning)) logger.warn(warning)
-    for (const warning of warnings) warned.add(warning)
-  }
 
   const readers = createReaders({
     handlerTimeoutMs() {
@@ -52,29 +47,40 @@ export function createInstance(options: InstanceOptions) {
     return readers.deliver({ data, contentType, metadata: forwardedMetadata(event) })
   }
 
-  const common = { component: name, logger, endpoints }
+  async function openInput({ metadata }: InitMetadata): Promise<void> {
+    const component = { name: name || undefined, metadata }
+    try {
+      await sides.openInput(component)
+    } catch (error) {
+      const isBusy = error instanceof BindingError && error.code === 'PORT_UNAVAILABLE'
+      if (!isBusy || !metadata.input || !(await freePort(metadata.input.handshakePort, name))) throw error
+      await sides.openInput(component)
+    }
+    if (readers.count === 0 && (metadata.input || metadata.pull)) warnWithoutRead()
+  }
+
+  const onRestart = (side: Side) => () => logger.info(`the metadata of the ${side} side changed: it restarts`)
   const input = createSide({
-    ...common,
-    side: 'input',
-    onRestart: () => readers.abandon('the component restarts'),
-    onOpen(binding, { warnings }) {
-      warnOnce(warnings)
-      binding.read(readers.count > 0 ? deliver : undefined)
-      listening = binding
-      if (readers.count === 0) warnWithoutRead()
+    read,
+    open: openInput,
+    close: sides.closeInput,
+    onRestart: onRestart('input'),
+    async release() {
+      readers.abandon('the component restarts')
+      await sides.closeInput()
     },
-    makeRoom: async ({ input }) => input !== undefined && freePort(input.handshakePort, name),
   })
   const output = createSide({
-    ...common,
-    side: 'output',
-    onOpen: (_binding, { warnings }) => warnOnce(warnings),
+    read,
+    open: ({ metadata }) => sides.openOutput({ name: name || undefined, metadata }),
+    close: sides.closeOutput,
+    onRestart: onRestart('output'),
   })
 
   function warnWithoutRead(): void {
     clearTimeout(readWarning)
     readWarning = setTimeout(() => {
-      if (readers.count > 0 || !input.current?.binding) return
+      if (readers.count > 0 || !input.current) return
       logger.warn(
         'daprd does not read the events of this component: none is acknowledged, and Event Grid keeps them for a later try. daprd reads ' +
           'when the application listens on its --app-port and answers OPTIONS of the route with 2xx or 405, or the component says ' +
@@ -90,6 +96,7 @@ export function createInstance(options: InstanceOptions) {
     output,
     readers,
     counters,
+    health: sides.health,
     get initialized() {
       return input.current !== undefined || output.current !== undefined
     },
@@ -101,7 +108,7 @@ export function createInstance(options: InstanceOptions) {
       clearTimeout(readWarning)
       logger.info(readers.count === 0 ? 'the host reads events' : 'the host opened another Read')
       const reader = readers.open(stream)
-      listening?.read(deliver)
+      sides.read(deliver)
       let ended = false
       return {
         ...reader,
@@ -110,7 +117,7 @@ export function createInstance(options: InstanceOptions) {
           ended = true
           reader.end()
           if (readers.count > 0) return
-          listening?.read(undefined)
+          sides.read(undefined)
           logger.info('the host stopped reading events: deliveries are answered 503, and Event Grid redelivers them')
         },
       }
@@ -129,14 +136,7 @@ export function createInstance(options: InstanceOptions) {
           fix,
         })
       }
-      const { binding } = output.current
-      if (!binding) {
-        throw new BindingError('SIDE_NOT_CONFIGURED', {
-          what: `component ${JSON.stringify(name)} has no output side`,
-          fix: 'set accessKey and topicEndpoint in its metadata',
-        })
-      }
-      return binding.invoke(operation, invokePayload(data), { metadata, signal })
+      return sides.invoke(operation, invokePayload(data), { metadata, signal })
     },
     /** Stops its timers and ends its streams. */
     stop() {

@@ -2,7 +2,6 @@
 import { resolve } from 'node:path'
 import { Server } from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
-import { type Health, judge } from '../../binding/health.ts'
 import { createPeers, serverOptions } from '../shared/grpc-peers.ts'
 import { createMetrics, figuresOf } from '../shared/metrics.ts'
 import { loadContract } from './grpc/contract.ts'
@@ -43,7 +42,7 @@ export async function createPluggable(options: PluggableOptions) {
   metrics.watch(() =>
     [...instances.all()].map((instance) => {
       const { inFlight, waiting, count } = instance.readers
-      return figuresOf(instance.name, healthOf(instance), { inFlight, waiting, readers: count })
+      return figuresOf(instance.name, instance.health(), { inFlight, waiting, readers: count })
     }),
   )
 
@@ -92,10 +91,10 @@ export async function createPluggable(options: PluggableOptions) {
     /** It does not drain, and the runtime has initialised a component. A runtime that started before this process never does. */
     get ready() {
       const initialized = [...instances.all()].filter((instance) => instance.initialized)
-      const mayBeRouted = (instance: Instance) => healthOf(instance).input?.ready !== false
+      const mayBeRouted = (instance: Instance) => instance.health().input?.ready !== false
       return closed === undefined && initialized.length > 0 && initialized.every(mayBeRouted)
     },
-    health: () => Object.fromEntries([...instances.all()].map((instance) => [instance.name, healthOf(instance)])),
+    health: () => Object.fromEntries([...instances.all()].map((instance) => [instance.name, instance.health()])),
     metrics,
     /** Removes the sockets at once, for a process that can't await `close`. */
     removeSockets: files.remove,
@@ -105,8 +104,4 @@ export async function createPluggable(options: PluggableOptions) {
       return closed
     },
   }
-}
-
-function healthOf({ input, output }: Instance): Health {
-  return judge({ input: input.current?.binding?.health().input, output: output.current?.binding?.health().output })
 }

@@ -1,107 +1,48 @@
-// Start and restart of one side at `Init`, when its metadata changed; `direction` set.
-import { createHash } from 'node:crypto'
-import { Binding } from '../../binding/binding.ts'
-import type { Endpoints } from '../../core/endpoints.ts'
+// `Init` of one side: one at a time, and nothing to do where its metadata are those that it has.
 import { BindingError } from '../../core/errors.ts'
-import { type Logger, withoutWarnings } from '../../core/logger.ts'
-import type { Side as SideName } from '../../metadata/fields/field-table.ts'
-import { oneSide } from '../../metadata/typed/configured-sides.ts'
-import type { Metadata } from '../../metadata/typed/metadata.ts'
-import { parseMetadata } from '../../metadata/typed/parse-metadata.ts'
+import { createTurns } from '../../support/work/in-turn.ts'
 import type { Texts } from './grpc/contract.ts'
+import type { InitMetadata } from './init-metadata.ts'
 
 export interface SideOptions {
-  readonly side: SideName
-  /** The component's name; empty where the host gives none. */
-  readonly component: string
-  readonly logger: Logger
-  readonly endpoints?: Endpoints | undefined
-  /** Called before a running side is closed: releases what keeps it open. */
-  readonly onRestart?: () => void
-  /** Called with a binding before it is initialised. The caller logs the warnings. */
-  readonly onOpen: (binding: Binding, metadata: Metadata) => void
-  /** Called when the port is in use. True: try again, it may be free now. */
-  readonly makeRoom?: (metadata: Metadata) => Promise<boolean>
+  readonly read: (properties: Texts) => InitMetadata
+  /** Closes the running side before another is opened. Without it the running one goes on until then. */
+  readonly release?: () => Promise<void>
+  readonly open: (next: InitMetadata) => Promise<void>
+  readonly close: () => Promise<void>
+  readonly onRestart: () => void
 }
 
-export interface CurrentSide {
-  readonly fingerprint: string
-  /** `undefined` where the metadata does not configure the side. */
-  readonly binding: Binding | undefined
-  readonly metadata: Metadata
-}
-
-/** One side of a component. Each side has its own binding, since they are initialised and closed separately. */
-export function createSide(options: SideOptions) {
-  const { side, component, logger, endpoints, onRestart, onOpen, makeRoom } = options
-  let current: CurrentSide | undefined
-  let closed = false
-  /** Replaced bindings that still publish their queues. */
-  const leaving = new Set<Promise<void>>()
-  let turn: Promise<unknown> = Promise.resolve()
+/** One side of a component, as the calls of `Init` left it. */
+export function createSide({ read, release, open, close, onRestart }: SideOptions) {
+  let current: InitMetadata | undefined
+  let isClosed = false
+  const inTurn = createTurns()
   let runningInits = 0
 
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = turn.then(work)
-    turn = result.catch(() => {})
-    return result
-  }
-
   async function init(properties: Texts): Promise<void> {
-    const fingerprint = fingerprintOf(properties)
-    if (fingerprint === current?.fingerprint) return
-    const metadata = parseMetadata(properties, { componentName: component })
-    if (current) logger.info(`the metadata of the ${side} side changed: it restarts`)
-    // The old input side must release its port first. The old output side goes on until the new one is ready.
-    if (side === 'input') await releaseNow()
-    const isConfigured = side === 'input' ? metadata.input || metadata.pull : metadata.output
-    const binding = isConfigured && (await open(properties, metadata))
-    if (current) leave(current)
-    current = { fingerprint, binding, metadata }
-    if (!binding) logger.debug(`the metadata configure no ${side} side`)
-  }
-
-  async function open(properties: Texts, metadata: Metadata): Promise<Binding> {
-    const binding = new Binding({ logger: withoutWarnings(logger, metadata.warnings), ...(endpoints && { endpoints }) })
-    onOpen(binding, metadata)
-    const definition = { name: component || undefined, properties: oneSide(properties, side) }
-    const tryInit = () => binding.init(definition, { subscription: 'background' })
-    try {
-      await tryInit()
-    } catch (error) {
-      const busy = error instanceof BindingError && error.code === 'PORT_UNAVAILABLE'
-      if (!busy || !(await makeRoom?.(metadata))) throw error
-      await tryInit()
-    }
-    return binding
-  }
-
-  function leave({ binding }: CurrentSide): void {
-    if (!binding) return
-    const closing = binding.close()
-    leaving.add(closing)
-    closing.then(
-      () => leaving.delete(closing),
-      () => logger.error(`the ${side} side that was replaced could not be closed`),
-    )
+    const next = read(properties)
+    if (next.fingerprint === current?.fingerprint) return
+    if (current) onRestart()
+    await releaseNow()
+    await open(next)
+    current = next
   }
 
   async function releaseNow(): Promise<void> {
-    if (!current) return
-    const { binding } = current
+    if (!current || !release) return
     current = undefined
-    onRestart?.()
-    await binding?.close()
+    await release()
   }
 
   return {
     /**
-     * Initialises the side; restarts it when its metadata has changed. Does nothing for a side that the metadata do not configure.
+     * Initialises the side; restarts it when its metadata have changed. Does nothing for a side that the metadata do not configure.
      *
-     * @throws BindingError of `Binding.init`; after invalid metadata a running side goes on unchanged
+     * @throws BindingError METADATA_INVALID, and then a running side goes on unchanged; CLOSED; and what opening the side throws
      */
     async init(properties: Texts): Promise<void> {
-      if (closed)
+      if (isClosed)
         throw new BindingError('CLOSED', { what: 'the component is closing', fix: 'call it once it runs again' })
       runningInits++
       try {
@@ -110,7 +51,7 @@ export function createSide(options: SideOptions) {
         runningInits--
       }
     },
-    /** `undefined` before `init`. */
+    /** The metadata that it was initialised with; `undefined` before `init`. */
     get current() {
       return current
     },
@@ -121,17 +62,11 @@ export function createSide(options: SideOptions) {
     release: () => inTurn(releaseNow),
     /** Drains and closes the side for good. */
     close() {
-      closed = true
+      isClosed = true
       return inTurn(async () => {
-        await Promise.all([current?.binding?.close(), ...leaving])
+        await close()
         current = undefined
       })
     },
   }
-}
-
-/** A digest: secrets are not stored. */
-function fingerprintOf(properties: Texts): string {
-  const sorted = Object.entries(properties).toSorted(([one], [other]) => (one < other ? -1 : 1))
-  return createHash('sha256').update(JSON.stringify(sorted)).digest('hex')
 }

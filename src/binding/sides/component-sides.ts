@@ -1,0 +1,221 @@
+// The sides of one component, for every door: opened from parsed metadata, replaced and closed each by itself.
+import type { TokenCredential } from '@azure/core-auth'
+import { refuseBrokenProxy } from '../../azure/refuse-broken-proxy.ts'
+import { type Endpoints, emulatorRemedy, endpointsFromEnvironment, strayEmulatorId } from '../../core/endpoints.ts'
+import { BindingError } from '../../core/errors.ts'
+import type { EventHandler } from '../../core/event.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { FastifyHook } from '../../listener/http/host-plugins.ts'
+import type { Metadata } from '../../metadata/typed/metadata.ts'
+import { type Health, judge } from '../health.ts'
+import { locateError, locatingLogger, type PlaceOf, placesOf } from '../locate-failure.ts'
+import type { InputSide } from './input-side.ts'
+import type { OutputSide } from './output-side.ts'
+
+export interface ComponentSidesOptions {
+  readonly logger: Logger
+  /** @default those of the environment of the process */
+  readonly endpoints?: Endpoints | undefined
+  readonly credential?: TokenCredential | undefined
+  readonly fastify?: FastifyHook | undefined
+}
+
+/** A component whose metadata has been parsed. */
+export interface ParsedComponent {
+  readonly name: string | undefined
+  readonly metadata: Metadata
+  /** What the metadata came from: a component of `parseComponents` tells the places of its values. */
+  readonly source?: unknown
+}
+
+/** How the event subscription is brought up. */
+export interface InputStart {
+  /** @default 'background' */
+  readonly subscription?: 'wait' | 'background'
+  /** Ends the start. */
+  readonly signal?: AbortSignal
+}
+
+/** Options of {@link Binding.invoke}. */
+export interface InvokeOptions {
+  /** With plain data: `type`, `source`, `subject`, `id`, `time` and `dataschema` of the event it becomes. */
+  readonly metadata?: Readonly<Record<string, string>>
+  /** Cancels a call that waits. Once its request is sent, it only ends the wait. Rejects with ABORTED. */
+  readonly signal?: AbortSignal
+}
+
+/** The result of {@link Binding.invoke}. */
+export interface InvokeAnswer {
+  /** Ids of the published events, in the order given. */
+  readonly ids: readonly string[]
+  /** Event Grid's `x-ms-request-id`, for a support request; absent where it gave none. */
+  readonly requestId?: string
+  /** The same as strings, as Dapr's API has them. */
+  readonly metadata: {
+    /** Ids of the published events: a JSON array of strings, in the order given. */
+    readonly ids: string
+    /** Number of the published events. */
+    readonly count: string
+    /** Event Grid's `x-ms-request-id`, for a support request; absent where it gave none. */
+    readonly requestId?: string
+  }
+}
+
+interface OpenOutput {
+  readonly side: OutputSide
+  readonly placeOf: PlaceOf
+  /** Calls that are not settled. */
+  readonly calls: Set<Promise<unknown>>
+}
+
+export type ComponentSides = ReturnType<typeof createComponentSides>
+
+/** The output operations (specification, section 1). */
+export const operations: readonly string[] = ['create']
+
+export function createComponentSides(options: ComponentSidesOptions) {
+  const { logger, credential: hostCredential, fastify } = options
+  let given = options.endpoints
+  let handler: EventHandler | undefined
+  let input: InputSide | undefined
+  let output: OpenOutput | undefined
+  /** Replaced output sides whose calls are not settled. */
+  const leaving = new Set<OpenOutput>()
+
+  const endpoints = () => given ?? endpointsFromEnvironment(process.env)
+
+  function sideOptions(placeOf: PlaceOf) {
+    refuseBrokenProxy(process.env)
+    return { endpoints: endpoints(), hostCredential, logger: locatingLogger(logger, placeOf) }
+  }
+
+  function warnOfStrayId({ name, metadata: { input: push } }: ParsedComponent): void {
+    const id = strayEmulatorId({ ...push, ...push?.credential }, endpoints())
+    if (id === undefined) return
+    const component = name === undefined ? 'this component' : `component ${JSON.stringify(name)}`
+    logger.warn(`${component} has the ${id} of an emulator, and Azure does not know it: ${emulatorRemedy}`)
+  }
+
+  // Each side comes with libraries of its own, which take time and memory: only those of the configured sides are loaded.
+  async function createInput({ metadata }: ParsedComponent, placeOf: PlaceOf): Promise<InputSide | undefined> {
+    const common = { ...sideOptions(placeOf), handler: () => handler }
+    if (metadata.input) {
+      const { createInputSide } = await import('./input-side.ts')
+      return createInputSide(metadata.input, { ...common, fastify })
+    }
+    if (!metadata.pull) return undefined
+    const { createPullSide } = await import('./pull-side.ts')
+    return createPullSide(metadata.pull, common)
+  }
+
+  async function closeInput(): Promise<void> {
+    const before = input
+    input = undefined
+    await before?.close()
+  }
+
+  /** Closes a replaced output side once its calls are settled: each has a time limit of its own. */
+  async function leave(before: OpenOutput): Promise<void> {
+    leaving.add(before)
+    await Promise.allSettled(before.calls)
+    await before.side.close()
+    leaving.delete(before)
+  }
+
+  async function closeOutput(): Promise<void> {
+    const all = [output, ...leaving]
+    output = undefined
+    await Promise.all(all.map((one) => one?.side.close()))
+  }
+
+  return {
+    /**
+     * Opens the input side, where the metadata configure one. The former one is closed first, because it has the port.
+     *
+     * @throws BindingError of the side's start; then there is no input side
+     */
+    async openInput(
+      component: ParsedComponent,
+      { subscription = 'background', signal }: InputStart = {},
+    ): Promise<void> {
+      await closeInput()
+      const placeOf = placesOf(component.source, 'input')
+      warnOfStrayId(component)
+      try {
+        signal?.throwIfAborted()
+        input = await createInput(component, placeOf)
+        signal?.throwIfAborted()
+        await input?.start(subscription, signal)
+        signal?.throwIfAborted()
+      } catch (error) {
+        await closeInput()
+        throw locateError(error, placeOf)
+      }
+    },
+    /**
+     * Opens the output side, where the metadata configure one. Calls go to the former one until the new one is ready, and those that it
+     * has are settled before it is closed.
+     *
+     * @throws BindingError where credential or proxy can't be used; then the former side goes on
+     */
+    async openOutput({ metadata, source }: ParsedComponent): Promise<void> {
+      const placeOf = placesOf(source, 'output')
+      const before = output
+      try {
+        const { createOutputSide } = metadata.output ? await import('./output-side.ts') : {}
+        const side = metadata.output && createOutputSide?.(metadata.output, sideOptions(placeOf))
+        output = side && { side, placeOf, calls: new Set() }
+      } catch (error) {
+        throw locateError(error, placeOf)
+      }
+      if (before) leave(before).catch(() => logger.error('the output side that was replaced could not be closed'))
+    },
+    /** Later opened sides find Azure here. */
+    moveTo(next: Endpoints): void {
+      given = next
+    },
+    read(next: EventHandler | undefined): void {
+      handler = next
+      input?.handlerChanged()
+    },
+    address: () => input?.address(),
+    /**
+     * Runs an output operation.
+     *
+     * @throws BindingError of `Binding.invoke`
+     */
+    async invoke(operation: string, payload: unknown, call: InvokeOptions): Promise<InvokeAnswer> {
+      checkOperation(operation)
+      if (!output) {
+        throw new BindingError('SIDE_NOT_CONFIGURED', {
+          what: 'operation "create" needs the output side, which this component does not configure',
+          fix: 'set accessKey and topicEndpoint in its metadata',
+        })
+      }
+      const { side, placeOf, calls } = output
+      const publishing = side.publish(payload, call)
+      calls.add(publishing)
+      try {
+        const { ids, count, requestId } = await publishing
+        const known = requestId === undefined ? {} : { requestId }
+        return { ids, ...known, metadata: { ids: JSON.stringify(ids), count: String(count), ...known } }
+      } catch (error) {
+        throw locateError(error, placeOf)
+      } finally {
+        calls.delete(publishing)
+      }
+    },
+    health: (): Health => judge({ input: input?.health(), output: output?.side.health() }),
+    closeInput,
+    closeOutput,
+  }
+}
+
+/** @throws BindingError OPERATION_UNSUPPORTED */
+export function checkOperation(operation: string): void {
+  if (operations.includes(operation)) return
+  throw new BindingError('OPERATION_UNSUPPORTED', {
+    what: `operation ${JSON.stringify(String(operation).slice(0, 64))} is not one of ours`,
+    fix: `use ${operations.join(', ')}, in lower case`,
+  })
+}
