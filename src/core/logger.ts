@@ -46,10 +46,5 @@ export function withTrace(logger: Logger): Logger {
   })
 }
 
-/** A logger that leaves out warnings that are logged elsewhere. */
-export function withoutWarnings(logger: Logger, known: readonly string[]): Logger {
-  return { ...logger, warn: (message, fields) => known.includes(message) || logger.warn(message, fields) }
-}
-
 /** Writes nothing. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} }

@@ -45,12 +45,6 @@ export function parseDirection(text: string): ReadonlySet<Side> | undefined {
   }
 }
 
-/** Metadata fields of both sides as those of one side alone, selected by `direction`: for a host that opens each side by itself. */
-export function oneSide<Value>(properties: Readonly<Record<string, Value>>, side: Side): Record<string, Value | Side> {
-  const others = Object.entries(properties).filter(([name]) => name.toLowerCase() !== 'direction')
-  return { ...Object.fromEntries(others), direction: side }
-}
-
 /** The fields that a side reads: its own, and for an output with Entra tokens those of the credential. */
 export function fieldsRead(side: Side, topicAuthentication: string | undefined): readonly FieldName[] {
   const lent = side === 'output' && isEntra(topicAuthentication)

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { startHeldTopic } from '../../publisher/scripted-topic.ts'
 import { openDaprApp } from '../../support/dapr-app.ts'
 import { eventually } from '../../support/eventually.ts'
 import { healthChecked, openHostWorld } from './open-host.ts'
@@ -121,6 +122,26 @@ it('takes no more events at SIGTERM, though a component that changes waits for w
   answer(200)
   expect([status, await host.ended]).toEqual([200, 0])
   expect(host.lines.filter((line) => / listening .*component=orders/.test(line))).toHaveLength(1)
+})
+
+it('answers every create while a component changes, and those that wait for the topic it had', async () => {
+  const world = await openHostWorld()
+  const { topic, open } = await startHeldTopic()
+  world.write('orders.yaml', { fields: { topicEndpoint: topic.endpoint } })
+  const host = world.start()
+  const create = () => host.invoke('orders', { operation: 'create', data: 'sent' })
+  const calls = [create()]
+  await topic.arrived(1)
+  world.write('orders.yaml', { fields: { topicEndpoint: world.emulator.topic('orders').endpoint } })
+  await eventually(() => {
+    calls.push(create())
+    expect(host.lines.filter((line) => / v1: input and output component=orders$/.test(line))).toHaveLength(2)
+  })
+  expect((await create()).status).toBe(200)
+  open()
+  const answers = await Promise.all(calls)
+  expect(answers.filter(({ status }) => status !== 200)).toEqual([])
+  expect(world.emulator.figures().published).toBeGreaterThan(0)
 })
 
 it('goes back to what a component was when its new port is taken, and leaves out what cannot', async () => {
