@@ -147,7 +147,7 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
 
   const secrets = authentication.kind === 'key' ? [authentication.key.reveal()] : []
   /** A text from outside: a proxy may answer with the headers that it got. */
-  const shown = (text: string) => oneLine(scrub(text, secrets), 300)
+  const shown = (text: string) => scrub(text, secrets)
 
   async function post<Answer>(
     operation: SettleOperation | 'receive',

@@ -1,5 +1,6 @@
-// Names shown and secrets hidden (4 characters or more) in subscription failure messages.
+// Names shown and secrets hidden in the messages about a failure of the event subscription.
 import { splitDeliveryCredentials } from '../../core/delivery-credential.ts'
+import { querySecrets } from '../../core/scrub.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { InputMetadata } from '../../metadata/typed/metadata.ts'
 import type { SubscriptionApi } from '../arm/subscription-api.ts'
@@ -26,12 +27,12 @@ export function failureContext({ api, input, deliveryCredential }: FailureContex
     subscriberEndpoint,
     handshakePort: input.handshakePort,
     resourceManager: api.resourceManager,
-    secrets: hidable([
+    secrets: [
       deliveryCredential?.reveal(),
       credential?.kind === 'clientSecret' ? credential.clientSecret.reveal() : undefined,
       ...(delivery.kind === 'secret' ? delivery.sources.map((source) => source.reveal()) : []),
-      ...new URL(subscriberEndpoint).searchParams.values(),
-    ]),
+      ...querySecrets(subscriberEndpoint),
+    ].filter((text) => text !== undefined),
   }
 }
 
@@ -42,11 +43,5 @@ export function withSecretsOf(context: FailureContext, existing: ExistingSubscri
   const values = (destination.deliveryAttributeMappings ?? [])
     .filter(isStatic)
     .flatMap(({ isSecret, value }) => (isSecret && value ? [value, ...splitDeliveryCredentials(value)] : []))
-  return { ...context, secrets: [...context.secrets, ...hidable(values)] }
+  return { ...context, secrets: [...context.secrets, ...values] }
 }
-
-/** Hiding a shorter text would blot out parts of ordinary words. */
-const minSecretLength = 4
-
-const hidable = (texts: readonly (string | undefined)[]): string[] =>
-  texts.filter((text) => text !== undefined).filter((text) => text.length >= minSecretLength)

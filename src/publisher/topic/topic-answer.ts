@@ -1,5 +1,4 @@
 // Which answers of the topic are retried, split or given up, by HTTP status.
-import { oneLine } from '../../support/text/text.ts'
 
 /** How one request to the topic ended. Its texts hold no query, no key and no control characters. */
 export type TopicAnswer =
@@ -39,9 +38,4 @@ export function judgeAnswer(answer: FailedRequest): 'retry' | 'split' | 'give up
   if (answer.kind !== 'answered') return answer.permanent ? 'give up' : 'retry'
   if (answer.status === 400 || answer.status === 413) return 'split'
   return answer.status === 408 || answer.status === 429 || answer.status >= 500 ? 'retry' : 'give up'
-}
-
-/** A text from outside as a message may hold it: one line, 400 characters, no query of any URL. */
-export function cleanText(text: string): string {
-  return oneLine(text.replace(/\?[^\s'"<>]*/g, ''), 400)
 }

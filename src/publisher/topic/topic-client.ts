@@ -12,12 +12,14 @@ import { readRetryAfter } from '../../azure/retry-after.ts'
 import { secureContextOf, sendBy } from '../../azure/trust.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
+import { querySecrets, scrub } from '../../core/scrub.ts'
 import { isNamespaceTopic } from '../../metadata/fields/parse-endpoint.ts'
 import type { EventSchema, OutputMetadata } from '../../metadata/typed/metadata.ts'
 import { isLoopback } from '../../support/net/loopback.ts'
+import { cut } from '../../support/text/text.ts'
 import type { SteadyClock } from '../../support/time/clock.ts'
 import type { WireEvent } from '../payload/to-events.ts'
-import { cleanText, type TopicAnswer } from './topic-answer.ts'
+import type { TopicAnswer } from './topic-answer.ts'
 
 /** A client of one topic, on the Event Grid SDK. */
 export interface TopicClient {
@@ -96,12 +98,10 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
     CloudEventSchemaV1_0: clientOf('CloudEventSchemaV1_0'),
     EventGridSchema: clientOf('EventGridSchema'),
   }
-  const withoutKey = (text: string) => {
-    const { authentication } = output
-    return cleanText(
-      authentication.kind === 'accessKey' ? text.replaceAll(authentication.accessKey.reveal(), '(redacted)') : text,
-    )
-  }
+  const { authentication } = output
+  const key = authentication.kind === 'accessKey' ? [authentication.accessKey.reveal()] : []
+  const secrets = [...key, ...querySecrets(output.topicEndpoint)]
+  const clean = (text: string) => scrub(text, secrets)
   let renewals = 0
   let renewedAt = Number.NEGATIVE_INFINITY
   /** Renews a token that the topic rejected: it may have expired by the topic's clock. True if there is a newer one. */
@@ -126,8 +126,7 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
         else signal.addEventListener('abort', give, { once: true })
       })
       // The SDK reports an abort only after upload and answer have ended.
-      const sendWhole = () =>
-        Promise.race([sendOnce(clients[schema], sending.signal, { clock, clean: withoutKey }), aborted])
+      const sendWhole = () => Promise.race([sendOnce(clients[schema], sending.signal, { clock, clean }), aborted])
       const renewalsBefore = renewals
       try {
         const answer = await sendWhole()
@@ -157,7 +156,8 @@ async function sendOnce(
       abortSignal: signal,
       onResponse: (response) => {
         status = response.status
-        requestId = response.headers.get('x-ms-request-id')?.slice(0, 200)
+        const given = response.headers.get('x-ms-request-id')
+        requestId = given === undefined ? undefined : cut(clean(given), 200)
         retryAfterMs = readRetryAfter((name) => response.headers.get(name), clock.now())
       },
     })
@@ -250,11 +250,10 @@ function credentialOf({ output, credential }: TopicClientOptions): AzureKeyCrede
 function readTokenFailure(error: unknown): TopicAnswer | undefined {
   if (error instanceof NoTokenError) {
     const { message: reason, fix, retryAfterMs } = error
-    return { kind: 'no-token', reason: cleanText(reason), fix, permanent: fix !== undefined, retryAfterMs }
+    return { kind: 'no-token', reason, fix, permanent: fix !== undefined, retryAfterMs }
   }
   if (error instanceof BindingError) {
-    const reason = cleanText(error.what)
-    return { kind: 'no-token', reason, fix: error.fix, permanent: true, retryAfterMs: undefined }
+    return { kind: 'no-token', reason: error.what, fix: error.fix, permanent: true, retryAfterMs: undefined }
   }
   return undefined
 }
