@@ -97,7 +97,8 @@ const complete =
   scale.rounds >= fullScale.rounds &&
   scale.steadyMemoryMs >= fullScale.steadyMemoryMs
 const folder = complete ? import.meta.dirname : cache
-writeReport(folder, findings, {
+const plots = complete ? join(import.meta.dirname, '../docs/plots') : join(cache, 'plots')
+writeReport({ folder, plots }, findings, {
   machine,
   command: ['npm run bench', ...(process.argv.length > 2 ? ['--'] : []), ...process.argv.slice(2)].join(' '),
   rounds: scale.rounds,

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { drawBars, drawCurves } from './plot.ts'
 import type { Result } from './results.ts'
 import type { Findings } from './suite.ts'
@@ -32,15 +32,21 @@ export function summary(all: readonly Findings[]): string {
   return `${aims.filter(({ met }) => met).length} of ${aims.length} aims are met`
 }
 
-/** Writes RESULTS.md and its pictures into a folder; takes over what `where-time-goes.md` beside this file says. */
-export function writeReport(folder: string, all: readonly Findings[], circumstances: Circumstances): void {
-  mkdirSync(join(folder, 'plots'), { recursive: true })
+/**
+ * Writes RESULTS.md into a folder and its pictures into another; takes over what `where-time-goes.md` beside this file says.
+ */
+export function writeReport(
+  { folder, plots }: { readonly folder: string; readonly plots: string },
+  all: readonly Findings[],
+  circumstances: Circumstances,
+): void {
+  for (const made of [folder, plots]) mkdirSync(made, { recursive: true })
   const { machine, command, rounds, runMs, finished } = circumstances
   const sections = all.flatMap(({ title, how, results, bars, curves }) => {
     const pictures: string[] = []
     const draw = (name: string, svg: string) => {
-      writeFileSync(join(folder, 'plots', `${name}.svg`), svg)
-      pictures.push(`\n![${title}](plots/${name}.svg)\n`)
+      writeFileSync(join(plots, `${name}.svg`), svg)
+      pictures.push(`\n![${title}](${relative(folder, plots)}/${name}.svg)\n`)
     }
     if (bars) draw(title === 'create' ? 'create' : 'throughput', drawBars(bars))
     if (curves) draw('latency', drawCurves(title, curves))
