@@ -121,7 +121,7 @@ function createParts(
   const shared = {
     clock,
     store,
-    directory: createDirectory(options),
+    directory: createDirectory(options, store.groups),
     tokens: createTokenIssuer(clock, persisted),
     records: {
       requests: new RecordRing(),
@@ -160,7 +160,7 @@ function createParts(
     engine.accept(accepted)
     forward(accepted)
   }
-  const provisioning = createProvisioning({ ...shared, delivery: engine, operations })
+  const provisioning = createProvisioning({ ...shared, namespaces, delivery: engine, operations })
   /** Number of events accepted and neither delivered, dead-lettered nor dropped yet. */
   const pending = () => engine.pending() + queues.pending()
   return { ...shared, figures, pending, engine, accept, namespaces, queues, operations, provisioning }
@@ -186,10 +186,10 @@ function registerRoutes(
 
 /** Continues with the topics, subscriptions and events of an earlier run. */
 function resume({ store, directory, namespaces, queues, engine, provisioning }: Parts): void {
-  for (const type of ['topics', 'domains', 'systemTopics'] as const) {
-    for (const { subscriptionId, resourceGroup } of store.resources(type)) {
-      directory.azureSubscription(subscriptionId)?.resourceGroups.set(resourceGroup.toLowerCase(), resourceGroup)
-    }
+  // State files that are older than resource groups in them.
+  const types = ['topics', 'domains', 'systemTopics'] as const
+  for (const one of [...types.flatMap((type) => store.resources(type)), ...namespaces.namespaces.all()]) {
+    directory.addResourceGroup(one.subscriptionId, one.resourceGroup)
   }
   namespaces.subscriptions.all().forEach(queues.subscriptionChanged)
   for (const subscription of store.subscriptions.all()) engine.subscriptionChanged(subscription)

@@ -77,10 +77,11 @@ export async function openEventGrid(options: EventGridOptions = {}): Promise<Eve
     warnings: new RecordRing(),
   }
   const tokens = lateTokenIssuer(clock)
+  const store = createStore()
   const shared = {
     clock,
-    store: createStore(),
-    directory: createDirectory(resolveOptions({})),
+    store,
+    directory: createDirectory(resolveOptions({}), store.groups),
     tokens,
     records,
     faults: createFaults(),

@@ -63,9 +63,9 @@ export function declaredGroup(directory: Directory, declared: Place) {
   const wanted = declared.subscriptionId ?? directory.azureSubscriptions()[0]?.id ?? ''
   const azure = directory.azureSubscription(wanted)
   if (!azure) throw new RangeError(`there is no Azure subscription ${wanted}`)
-  const groups = azure.resourceGroups
-  const resourceGroup = declared.resourceGroup ?? [...groups.values()][0] ?? emulatorDefaults.resourceGroup
-  groups.set(resourceGroup.toLowerCase(), resourceGroup)
+  const resourceGroup =
+    declared.resourceGroup ?? directory.groups.of(azure.id)[0]?.name ?? emulatorDefaults.resourceGroup
+  directory.addResourceGroup(azure.id, resourceGroup)
   return { subscriptionId: azure.id, resourceGroup }
 }
 

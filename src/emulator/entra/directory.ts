@@ -1,7 +1,9 @@
-// Clients, tenants, Azure subscriptions, role assignments in memory; effect of reconfiguring.
+// Clients, tenants, Azure subscriptions with their resource groups, role assignments in memory; effect of reconfiguring.
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Client, DeclaredSubscription } from '../model/resources/client.ts'
+import { type ResourceGroup, resourceGroupId } from '../model/resources/resource-group.ts'
+import type { Store } from '../model/resources/store.ts'
 import { type ActionRequest, allows, findRole, type RoleAssignment } from './roles.ts'
 
 export type RegistrationState = 'NotRegistered' | 'Unregistered' | 'Registering' | 'Registered' | 'Unregistering'
@@ -10,8 +12,6 @@ export interface AzureSubscription {
   readonly id: string
   readonly tenantId: string
   registration: RegistrationState
-  /** Names as given, by lower-case name. */
-  readonly resourceGroups: Map<string, string>
 }
 
 export interface DeclaredDirectory {
@@ -29,28 +29,31 @@ export interface RoleRequest {
 
 export type Directory = ReturnType<typeof createDirectory>
 
-/** Tenants, applications, Azure subscriptions and role assignments. */
-export function createDirectory(options: DeclaredDirectory) {
+/** Tenants, applications, Azure subscriptions with their resource groups, and role assignments. */
+export function createDirectory(options: DeclaredDirectory, groups: Store['groups']) {
   const subscriptions = new Map<string, AzureSubscription>()
   let declared: DeclaredDirectory = { clients: [], subscriptions: [] }
   let assignments: RoleAssignment[] = []
 
   function declareSubscriptions(wanted: readonly DeclaredSubscription[]): void {
     for (const { id } of declared.subscriptions) {
-      if (!wanted.some((one) => same(one.id, id))) subscriptions.delete(id.toLowerCase())
+      if (wanted.some((one) => same(one.id, id))) continue
+      subscriptions.delete(id.toLowerCase())
+      for (const group of groups.of(id)) groups.delete(group)
     }
     for (const { id, tenantId, registered, resourceGroups } of wanted) {
       const former = declared.subscriptions.find((one) => same(one.id, id))
       const existing = subscriptions.get(id.toLowerCase())
-      const groups = [...(existing?.resourceGroups.values() ?? []), ...resourceGroups]
       const registration = registered ? 'Registered' : 'NotRegistered'
       subscriptions.set(id.toLowerCase(), {
         id,
         tenantId,
         registration: former?.registered === registered ? (existing?.registration ?? registration) : registration,
-        resourceGroups: new Map(groups.map((name) => [name.toLowerCase(), name])),
       })
+      for (const name of resourceGroups) directory.addResourceGroup(id, name)
     }
+    // The first group is the default of what names none.
+    groups.lead(wanted.flatMap(({ id, resourceGroups }) => resourceGroups.map((name) => resourceGroupId(id, name))))
   }
 
   function declareRoles(wanted: readonly Client[]): void {
@@ -79,6 +82,14 @@ export function createDirectory(options: DeclaredDirectory) {
       declared.clients.find((client) => same(client.tenantId, tenantId) && same(client.clientId, clientId)),
     azureSubscription: (id: string): AzureSubscription | undefined => subscriptions.get(id.toLowerCase()),
     azureSubscriptions: (): readonly AzureSubscription[] => [...subscriptions.values()],
+    groups,
+    /** Makes a resource group, unless it is there. */
+    addResourceGroup(subscriptionId: string, name: string): ResourceGroup {
+      const id = resourceGroupId(subscriptionId, name)
+      const group = groups.get(id) ?? { id, subscriptionId, name }
+      groups.put(group)
+      return group
+    },
     roleAssignments: (): readonly RoleAssignment[] => assignments,
     /** Assigns a role, unless it is assigned already. Throws a RangeError for an unknown role. */
     assignRole({ principalId, role, scope, id }: RoleRequest): RoleAssignment {

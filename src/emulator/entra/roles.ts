@@ -1,7 +1,7 @@
 // Built-in roles and what they allow: EventGrid Data Sender, Contributor, Reader, Owner.
 
 /** A role: its names and the actions that it allows, as Azure's list of built-in roles has them. */
-interface Role {
+export interface Role {
   readonly id: string
   readonly name: string
   readonly actions: readonly string[]

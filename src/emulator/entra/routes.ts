@@ -18,6 +18,10 @@ interface TenantParams {
   Params: { tenant: string }
 }
 
+interface InstanceRoute {
+  Querystring: { readonly authorization_endpoint?: string }
+}
+
 interface TokenRoute extends TenantParams {
   /** The fields of the form; undefined without a body. */
   Body: Readonly<Record<string, string>> | undefined
@@ -87,20 +91,23 @@ export function registerEntraRoutes(app: FastifyInstance, options: EntraRouteOpt
 
   const discover = (version: '1.0' | '2.0') => async (request: FastifyRequest<TenantParams>, reply: FastifyReply) => {
     const { tenant } = request.params
-    if (!directory.hasTenant(tenant)) return refuse(request, reply, entraFailures.unknownDiscoveryTenant(tenant))
+    if (!commonTenants.has(tenant) && !directory.hasTenant(tenant)) {
+      return refuse(request, reply, entraFailures.unknownDiscoveryTenant(tenant))
+    }
     return reply.send(discoveryDocument(request.host, tenant, version))
   }
   app.get<TenantParams>('/:tenant/v2.0/.well-known/openid-configuration', discover('2.0'))
   app.get<TenantParams>('/:tenant/.well-known/openid-configuration', discover('1.0'))
 
   app.get<TenantParams>('/:tenant/discovery/v2.0/keys', (request) =>
-    tokens.keySet(issuerTemplate(request.params.tenant)),
+    tokens.keySet(issuerOf(issuerTenant(request.params.tenant), '2.0')),
   )
   app.get<TenantParams>('/:tenant/discovery/keys', () => tokens.keySet())
-  app.get('/common/discovery/instance', (request, reply) => {
-    const tenantEndpoint = `https://${request.host}/common/v2.0/.well-known/openid-configuration`
+  app.get<InstanceRoute>('/common/discovery/instance', (request, reply) => {
+    // The endpoint that the client means to use names the tenant, and so does its document.
+    const tenant = /^https:\/\/[^/]+\/([\w.-]+)\//i.exec(request.query.authorization_endpoint ?? '')?.[1] ?? 'common'
     return reply.send({
-      tenant_discovery_endpoint: tenantEndpoint,
+      tenant_discovery_endpoint: `https://${request.host}/${tenant}/v2.0/.well-known/openid-configuration`,
       'api-version': '1.1',
       metadata: [
         {
@@ -114,10 +121,11 @@ export function registerEntraRoutes(app: FastifyInstance, options: EntraRouteOpt
   })
 }
 
-/** The multi-tenant key endpoint shows a placeholder where a tenant's shows the tenant. */
-function issuerTemplate(tenant: string): string {
-  return issuerOf(['common', 'organizations', 'consumers'].includes(tenant) ? '{tenantid}' : tenant, '2.0')
-}
+/** Names that stand for any tenant. */
+const commonTenants: ReadonlySet<string> = new Set(['common', 'organizations', 'consumers'])
+
+/** What names the tenant in an issuer: the multi-tenant documents have a placeholder there. */
+const issuerTenant = (tenant: string) => (commonTenants.has(tenant) ? '{tenantid}' : tenant)
 
 function discoveryDocument(host: string, tenant: string, version: '1.0' | '2.0') {
   const base = `https://${host}/${tenant}`
@@ -126,7 +134,7 @@ function discoveryDocument(host: string, tenant: string, version: '1.0' | '2.0')
     token_endpoint: `${oauth2}/token`,
     authorization_endpoint: `${oauth2}/authorize`,
     jwks_uri: version === '1.0' ? `https://${host}/common/discovery/keys` : `${base}/discovery/v2.0/keys`,
-    issuer: issuerOf(tenant, version),
+    issuer: issuerOf(issuerTenant(tenant), version),
     ...(version === '2.0' && { kerberos_endpoint: `${base}/kerberos` }),
     token_endpoint_auth_methods_supported: ['client_secret_post', 'private_key_jwt', 'client_secret_basic'],
     response_modes_supported: ['query', 'fragment', 'form_post'],

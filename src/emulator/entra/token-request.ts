@@ -23,6 +23,7 @@ export const knownResources: readonly string[] = [
   'https://eventgrid.azure.us',
   'https://eventgrid.azure.cn',
   'https://storage.azure.com',
+  'https://graph.microsoft.com',
 ]
 
 /**

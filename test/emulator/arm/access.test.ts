@@ -166,13 +166,13 @@ describe('what is not there', () => {
       name: 'an unknown domain',
       path: '{}/resourceGroups/rg/providers/Microsoft.EventGrid/domains/none/topics/lamps',
       status: 404,
-      code: 'ResourceNotFound',
+      code: 'ParentResourceNotFound',
     },
     {
       name: 'an unknown system topic',
       path: '{}/resourceGroups/rg/providers/Microsoft.EventGrid/systemTopics/none',
-      status: 404,
-      code: 'ResourceNotFound',
+      status: 400,
+      code: 'InvalidRequest',
     },
     {
       name: 'a system topic by this path',
@@ -269,8 +269,8 @@ describe('a request', () => {
     {
       name: 'to an unknown provider',
       path: () => '/subscriptions/{}/providers/Microsoft.Nothing/things',
-      status: 404,
-      code: 'InvalidResourceType',
+      status: 400,
+      code: 'NotSupportedByEmulator',
     },
     {
       name: 'for a partner topic',

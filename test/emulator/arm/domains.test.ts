@@ -162,7 +162,11 @@ describe('a domain topic', () => {
   it('is 404 below a domain that does not exist', async () => {
     const emulator = await startEmulator(owner)
     const { domainTopics, domainEventSubscriptions } = managementOf(emulator)
-    const missing = { statusCode: 404, code: 'ResourceNotFound', message: expect.stringContaining('domains/shop') }
+    const missing = {
+      statusCode: 404,
+      code: 'ParentResourceNotFound',
+      message: expect.stringContaining('domains/shop'),
+    }
     await expect(domainTopics.beginCreateOrUpdate('rg', 'shop', 'lamps')).rejects.toMatchObject(missing)
     await expect(listed(domainTopics.listByDomain('rg', 'shop'))).rejects.toMatchObject(missing)
     await expect(listed(domainEventSubscriptions.list('rg', 'shop'))).rejects.toMatchObject(missing)

@@ -76,6 +76,11 @@ describe('a path', () => {
       expected: { kind: 'provider', scope: '/subscriptions/1', namespace: 'Microsoft.EventGrid', action: 'register' },
     },
     { path: group, expected: { kind: 'container', scope: group } },
+    { path: '/subscriptions/1/providers', expected: { kind: 'providers', scope: '/subscriptions/1' } },
+    {
+      path: '/subscriptions/1/operationresults/o',
+      expected: { kind: 'operation', scope: '/subscriptions/1', form: 'operationResults', id: 'o' },
+    },
     {
       path: `${group}/providers/Microsoft.Authorization/roleAssignments/a`,
       expected: { kind: 'roleAssignment', scope: group, name: 'a' },
@@ -92,7 +97,6 @@ describe('a path', () => {
     `${topic}/${provider}/eventSubscriptions/s/getFullUrl/more`,
     `${topic}/listKeys/more`,
     `/subscriptions/1/${provider}/locations/west/operationsStatus/o/more`,
-    `${group}/providers/Microsoft.Compute/virtualMachines/vm`,
     `/subscriptions/%e0%a4%a`,
   ])('%s is none that is known', (path) => {
     expect(parseArmPath(path)).toBeUndefined()

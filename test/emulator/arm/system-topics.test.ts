@@ -20,7 +20,7 @@ describe('a system topic', () => {
       type: 'Microsoft.EventGrid/systemTopics',
       provisioningState: 'Succeeded',
       source: account,
-      topicType: 'microsoft.storage.storageaccounts',
+      topicType: 'Microsoft.Storage.StorageAccounts',
       metricResourceId: expect.stringMatching(/^[\da-f-]{36}$/),
     })
     const changed = await systemTopics.beginUpdateAndWait('rg', 'uploads', { tags: { for: 'test' } })

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createOperations } from '../../../src/emulator/arm/subscriptions/operations.ts'
 import { createProvisioning } from '../../../src/emulator/arm/subscriptions/provisioning.ts'
+import { createNamespaceStore } from '../../../src/emulator/model/resources/namespace-store.ts'
 import { cloudEvent, openEventGrid, publish } from '../event-grid.ts'
 
 const counts = (grid: Awaited<ReturnType<typeof openEventGrid>>) =>
@@ -177,6 +178,7 @@ describe('a subscription', () => {
     const { id } = grid.subscribe({ expirationTimeUtc })
     const provisioning = createProvisioning({
       ...grid,
+      namespaces: createNamespaceStore(),
       delivery: grid.engine,
       operations: createOperations(grid.clock, 0),
     })

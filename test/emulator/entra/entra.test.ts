@@ -27,6 +27,13 @@ describe('the real ClientSecretCredential', () => {
     expect(expiresOnTimestamp).toBeGreaterThan(Date.now() + 3_000_000)
   })
 
+  it('gets a token for Microsoft Graph with the object id of the client, as Terraform does at its start', async () => {
+    const emulator = await startEmulator()
+    const { token } = await credentialOf(emulator).getToken('https://graph.microsoft.com/.default')
+    const oid = expect.stringMatching(/^[\da-f-]{36}$/)
+    expect(decodeJwt(token)).toMatchObject({ aud: 'https://graph.microsoft.com', oid })
+  })
+
   it('asks nothing but the discovery document and the token of its tenant', async () => {
     const emulator = await startEmulator()
     await credentialOf(emulator).getToken(scope)
@@ -261,4 +268,21 @@ describe('the token of an Entra-secured delivery', () => {
       expect(protectedHeader).toMatchObject({ alg: 'RS256', kid: expect.any(String), x5t: protectedHeader.kid })
     },
   )
+})
+
+describe('instance discovery', () => {
+  it.each([
+    { asks: 'for a tenant', query: (tenant: string) => `https://x.example/${tenant}/oauth2/v2.0/authorize` },
+    { asks: 'without one', query: () => '' },
+  ])('that asks $asks leads to a document that is served', async ({ query }) => {
+    const emulator = await startEmulator()
+    const asked = query(emulator.tenantId)
+    const tenant = asked === '' ? 'common' : emulator.tenantId
+    const path = `/common/discovery/instance?api-version=1.1&authorization_endpoint=${encodeURIComponent(asked)}`
+    const { body } = await send(emulator, path)
+    const { pathname } = new URL(Object(body).tenant_discovery_endpoint)
+    expect(pathname).toBe(`/${tenant}/v2.0/.well-known/openid-configuration`)
+    const issuer = `https://login.microsoftonline.com/${asked === '' ? '{tenantid}' : tenant}/v2.0`
+    expect(await send(emulator, pathname)).toMatchObject({ status: 200, body: { issuer } })
+  })
 })

@@ -1,11 +1,12 @@
-// ARM's `Microsoft.Authorization`: what the caller may do at a scope; role assignments: create, list by principal,
-// delete.
+// ARM's `Microsoft.Authorization`: what the caller may do at a scope; role definitions by name and id; role assignments:
+// create, list by principal, delete.
 import { z } from 'zod'
 import type { AzureSubscription } from '../../entra/directory.ts'
-import { findRole, type RoleAssignment, rolesAt } from '../../entra/roles.ts'
+import { builtInRoles, findRole, type Role, type RoleAssignment, rolesAt } from '../../entra/roles.ts'
 import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, requireAccess } from './call.ts'
 import { armErrors } from './errors.ts'
 import type { TargetOf } from './path.ts'
+import { writeStatus } from './write-statuses.ts'
 
 const assignmentBody = z.object({
   properties: z.object({ roleDefinitionId: z.string().min(1), principalId: z.string().min(1) }),
@@ -26,6 +27,42 @@ export function answerPermissions(
     ...{ actions, notActions, dataActions, notDataActions: [] },
   }))
   return { status: 200, body: { value } }
+}
+
+/** The built-in roles: all, the one of `$filter=roleName eq '...'`, or the one with an id. */
+export function answerRoleDefinitions(
+  resources: ArmResources,
+  call: ArmCall,
+  { scope, name }: TargetOf<'roleDefinitions'>,
+): ArmAnswer {
+  // Built-in roles belong to no scope, so everybody may read them there.
+  if (scope !== '/') requireAccess(resources, call, 'Microsoft.Authorization/roleDefinitions/read', scope)
+  if (call.method === 'PUT' || call.method === 'DELETE') throw armErrors.notSupported('role definitions of your own')
+  if (call.method !== 'GET') throw armErrors.methodNotAllowed(call.method, 'GET')
+  if (name !== undefined) {
+    const role = builtInRoles.find(({ id }) => id === name.toLowerCase())
+    if (!role) throw armErrors.roleDefinitionNotFound(name)
+    return { status: 200, body: viewRole(role, scope) }
+  }
+  const wanted = /roleName\s+eq\s+'([^']*)'/i.exec(call.query.get('$filter') ?? '')?.[1]?.toLowerCase()
+  const found = builtInRoles.filter((role) => wanted === undefined || role.name.toLowerCase() === wanted)
+  return { status: 200, body: { value: found.map((role) => viewRole(role, scope)) } }
+}
+
+function viewRole({ id, name, actions, notActions = [], dataActions = [] }: Role, scope: string) {
+  const subscription = /^\/subscriptions\/[^/]+/i.exec(scope)?.[0] ?? ''
+  return {
+    properties: {
+      roleName: name,
+      type: 'BuiltInRole',
+      description: '',
+      assignableScopes: ['/'],
+      permissions: [{ actions, notActions, dataActions, notDataActions: [] }],
+    },
+    id: `${subscription}/providers/Microsoft.Authorization/roleDefinitions/${id}`,
+    type: 'Microsoft.Authorization/roleDefinitions',
+    name: id,
+  }
 }
 
 /** Reads, makes and removes role assignments. */
@@ -54,7 +91,9 @@ export function answerRoleAssignments(
   const existing = directory.roleAssignments().find((one) => one.id.toLowerCase() === id.toLowerCase())
   if (call.method === 'DELETE') {
     const removed = directory.removeAssignment(id)
-    return removed ? { status: 200, body: viewAssignment(removed, azure) } : { status: 204 }
+    return removed
+      ? { status: writeStatus('roleAssignments', 'DELETE', true), body: viewAssignment(removed, azure) }
+      : { status: 204 }
   }
   if (call.method === 'GET') {
     if (!existing) throw armErrors.roleAssignmentNotFound(target.name)
@@ -67,7 +106,8 @@ export function answerRoleAssignments(
   if (!role) throw armErrors.roleDefinitionNotFound(roleDefinitionId)
   const made = directory.assignRole({ principalId, role: role.id, scope: target.scope, id })
   if (made.id.toLowerCase() !== id.toLowerCase()) throw armErrors.roleAssignmentExists()
-  return { status: 201, body: viewAssignment(made, azure) }
+  const status = writeStatus('roleAssignments', 'PUT', existing !== undefined)
+  return { status, body: viewAssignment(made, azure) }
 }
 
 function viewAssignment({ id, principalId, roleId, scope }: RoleAssignment, azure: AzureSubscription) {

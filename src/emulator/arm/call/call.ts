@@ -3,6 +3,7 @@ import { readJson } from '../../../support/text/json-text.ts'
 import type { AzureSubscription, Directory } from '../../entra/directory.ts'
 import type { VerifiedToken } from '../../entra/token-issuer.ts'
 import { resourceId } from '../../model/resources/resource.ts'
+import { resourceGroupId } from '../../model/resources/resource-group.ts'
 import type { Store } from '../../model/resources/store.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import { type ArmError, armErrors } from './errors.ts'
@@ -23,7 +24,7 @@ export interface ArmCall {
   /** The body's text; undefined without a body. */
   readonly content: string | undefined
   readonly caller: VerifiedToken
-  /** `https://{host}:{port}` as in the caller's request, always with the port. */
+  /** `https://{host}` as in the caller's request, with the port unless it is 443. */
   readonly baseUrl: string
 }
 
@@ -101,19 +102,31 @@ function forbidden(call: ArmCall, action: string, scope: string): ArmError {
   return armErrors.forbidden(call.caller.clientId, call.caller.objectId, action, scope)
 }
 
-/** Checks that the resource group and the topic or domain of a scope exist. Throws an ArmError. */
-export function requireExistence({ store }: ArmResources, { azure, parts }: ResolvedScope): void {
+/**
+ * Checks that the resource group and the topic, domain or system topic of a scope exist. Throws an ArmError.
+ * @param nestedType the type of what the call is about, where that is a part of the resource
+ */
+export function requireExistence(
+  { store, directory }: ArmResources,
+  { azure, parts }: ResolvedScope,
+  nestedType?: string,
+): void {
   const { resourceGroup, resource } = parts
   if (resourceGroup === undefined) return
-  if (!azure.resourceGroups.has(resourceGroup.toLowerCase())) throw armErrors.resourceGroupNotFound(resourceGroup)
+  if (!directory.groups.get(resourceGroupId(azure.id, resourceGroup))) {
+    throw armErrors.resourceGroupNotFound(resourceGroup)
+  }
   const [type = ''] = resource?.types ?? []
   const [name] = resource?.names ?? []
   const known = knownTypes.find((one) => one.toLowerCase() === type.toLowerCase())
   // The emulator does not know other providers' resources, nor partner topics, and takes them as existing.
   if (resource?.namespace.toLowerCase() !== 'microsoft.eventgrid' || !known || !name) return
-  if (!store.resource(resourceId(known, { subscriptionId: azure.id, resourceGroup, name }))) {
-    throw armErrors.resourceNotFound(`Microsoft.EventGrid/${known}`, name, resourceGroup)
-  }
+  const id = resourceId(known, { subscriptionId: azure.id, resourceGroup, name })
+  if (store.resource(id)) return
+  const below = nestedType ?? (resource.types.length > 1 ? [known, ...resource.types.slice(1)].join('/') : undefined)
+  throw below === undefined
+    ? armErrors.resourceNotFound(`Microsoft.EventGrid/${known}`, name, resourceGroup)
+    : armErrors.parentNotFound(`Microsoft.EventGrid/${below}`, id)
 }
 
 const knownTypes = ['topics', 'domains', 'systemTopics'] as const

@@ -109,10 +109,14 @@ export const armErrors = {
       `The Resource '${type}/${name}' under resource group '${group}' was not found. For more details ` +
         `please go to https://aka.ms/ARMResourceNotFoundFix`,
     ),
+  /** For what is a part of a resource that does not exist. @param id the id of that resource */
+  parentNotFound: (type: string, id: string) =>
+    notFound(
+      'ParentResourceNotFound',
+      `Failed to perform the operation on resource(s) of type '${type}', because the parent resource '${id}' could not be found.`,
+    ),
   topicTypeNotFound: (name: string) =>
     notFound('ResourceNotFound', `The topic type '${name.slice(0, 100)}' could not be found.`),
-  invalidNamespace: (namespace: string) =>
-    notFound('InvalidResourceNamespace', `The resource namespace '${namespace}' is invalid.`),
   roleAssignmentNotFound: (name: string) =>
     notFound('RoleAssignmentNotFound', `The role assignment '${name}' is not found.`),
   roleDefinitionNotFound: (id: string) =>
@@ -120,8 +124,8 @@ export const armErrors = {
   roleAssignmentExists: () => conflict('RoleAssignmentExists', 'The role assignment already exists.'),
   operationNotFound: (id: string) => notFound('NotFound', `The operation '${id}' could not be found.`),
   eventSubscriptionNotFound: () => notFound('ResourceNotFound', "Event subscription doesn't exist."),
-  notSupported: (type: string) =>
-    badRequest('NotSupportedByEmulator', `The emulator does not support Microsoft.EventGrid/${type}. Azure does.`),
+  /** @param what what it does not support: a type, or a setting */
+  notSupported: (what: string) => badRequest('NotSupportedByEmulator', `The emulator does not support ${what}.`),
   pathNotFound: (method: string, path: string) =>
     notFound(
       'InvalidResourceType',
@@ -144,6 +148,11 @@ export const armErrors = {
       `The resource '${name}' already exists in location '${location}' in resource group '${group}'. ` +
         `A resource with the same name cannot be created in location '${wanted.slice(0, 100)}'. ` +
         'Please select a new resource name.',
+    ),
+  groupLocationFixed: (location: string, wanted: string) =>
+    conflict(
+      'InvalidResourceGroupLocation',
+      `Invalid resource group location '${wanted.slice(0, 100)}'. The Resource group already exists in location '${location}'.`,
     ),
   quotaReached: () => conflict('QuotaExceeded', 'Quota limit reached.'),
   conflict: (message: string) => conflict('Conflict', message),

@@ -22,6 +22,9 @@ const firstVersions: Readonly<Record<string, string>> = {
   autoCreateTopicWithFirstSubscription: '2021-06-01-preview',
   autoDeleteTopicWithLastSubscription: '2021-06-01-preview',
   minimumTlsVersionAllowed: '2025-02-15',
+  eventTypeInfo: '2025-02-15',
+  dataResidencyBoundary: '2022-06-15',
+  systemData: '2020-10-15-preview',
 }
 
 /** The previews of 2018 and 2019 had these, the stable versions since 2020-06-01. */

@@ -1,4 +1,4 @@
-// ARM URLs: which paths and scopes exist, unsupported types such as partner topics.
+// ARM URLs: which paths and scopes exist, which types are not supported.
 import type { Resource } from '../../model/resources/resource.ts'
 
 /** A parsed path of Azure Resource Manager. Ids keep the caller's letter case; keywords match in any case. */
@@ -20,13 +20,16 @@ type ScopedTarget =
   /** A namespace, its topic, or the topic's event subscription. */
   | ({ readonly kind: 'namespaces' } & Levels)
   | { readonly kind: 'provider'; readonly namespace: string; readonly action?: string }
+  | { readonly kind: 'providers' }
+  /** Roles that may be assigned at the scope; with a name the one with that id. */
+  | { readonly kind: 'roleDefinitions'; readonly name?: string }
   | { readonly kind: 'roleAssignment'; readonly name: string }
   | { readonly kind: 'roleAssignments' }
   | { readonly kind: 'permissions' }
   | { readonly kind: 'container' }
   /** The event types of a source. */
   | { readonly kind: 'eventTypes' }
-  /** A type that Event Grid has and the emulator does not support. */
+  /** A type that the emulator does not support, with its provider. */
   | { readonly kind: 'unsupported'; readonly type: string }
 
 /** A path of one kind. */
@@ -51,7 +54,7 @@ export interface ArmScope {
   }
 }
 
-/** Types of Microsoft.EventGrid that the emulator does not support. */
+/** Types of Microsoft.EventGrid that the emulator does not support; the last five are parts of a namespace. */
 const unsupportedTypes: readonly string[] = [
   'partnerTopics',
   'partnerNamespaces',
@@ -63,6 +66,11 @@ const unsupportedTypes: readonly string[] = [
   'operations',
   'privateEndpointConnections',
   'privateLinkResources',
+  'caCertificates',
+  'clientGroups',
+  'clients',
+  'permissionBindings',
+  'topicSpaces',
 ]
 
 const same = (one: string | undefined, other: string) => one?.toLowerCase() === other.toLowerCase()
@@ -75,21 +83,34 @@ export function parseArmPath(path: string): ArmTarget | undefined {
   const segments = decodeSegments(path)
   if (!segments) return undefined
   const at = segments.findLastIndex((segment) => same(segment, 'providers'))
-  if (at < 0) return { kind: 'container', scope: join(segments) }
+  if (at < 0) return parseContainer(segments)
   const scope = join(segments.slice(0, at))
-  const [namespace = '', ...rest] = segments.slice(at + 1)
-  if (same(namespace, 'Microsoft.Authorization') && same(rest[0], 'permissions') && rest.length === 1) {
-    return { kind: 'permissions', scope }
-  }
-  if (same(namespace, 'Microsoft.Authorization') && same(rest[0], 'roleAssignments')) {
-    if (rest.length > 2) return undefined
-    return rest[1] === undefined ? { kind: 'roleAssignments', scope } : { kind: 'roleAssignment', scope, name: rest[1] }
-  }
+  const [namespace, ...rest] = segments.slice(at + 1)
+  if (namespace === undefined) return { kind: 'providers', scope }
   if (rest.length === 0 && namespace) return { kind: 'provider', scope, namespace }
   if (rest.length === 1 && (same(rest[0], 'register') || same(rest[0], 'unregister'))) {
     return { kind: 'provider', scope, namespace, action: rest[0]?.toLowerCase() ?? '' }
   }
-  return same(namespace, 'Microsoft.EventGrid') ? parseEventGrid(segments, at, scope, rest) : undefined
+  if (same(namespace, 'Microsoft.EventGrid')) return parseEventGrid(segments, at, scope, rest)
+  const [type, name, ...more] = rest
+  if (same(namespace, 'Microsoft.Authorization') && more.length === 0) {
+    if (same(type, 'permissions') && name === undefined) return { kind: 'permissions', scope }
+    if (same(type, 'roleDefinitions')) return { kind: 'roleDefinitions', scope, ...(name !== undefined && { name }) }
+    if (same(type, 'roleAssignments')) {
+      return name === undefined ? { kind: 'roleAssignments', scope } : { kind: 'roleAssignment', scope, name }
+    }
+  }
+  const types = rest.filter((_, index) => index % 2 === 0)
+  return type ? { kind: 'unsupported', scope, type: [namespace, ...types].join('/') } : undefined
+}
+
+/** A subscription, a group, or a list in one; or the result of a group's deletion. */
+function parseContainer(segments: readonly string[]): ArmTarget {
+  const [, , results, id, ...more] = segments
+  if (same(results, 'operationresults') && id && more.length === 0) {
+    return { kind: 'operation', scope: join(segments.slice(0, 2)), form: 'operationResults', id }
+  }
+  return { kind: 'container', scope: join(segments) }
 }
 
 function parseEventGrid(
@@ -102,7 +123,9 @@ function parseEventGrid(
   if (same(type, 'locations')) return parseLocation(scope, rest)
   if (same(type, 'topicTypes')) return parseTopicType(scope, rest)
   if (same(type, 'eventTypes')) return rest.length === 1 ? { kind: 'eventTypes', scope } : undefined
+  const unsupported = findUnsupported(type, third)
   if (same(type, 'namespaces')) {
+    if (unsupported !== undefined) return { kind: 'unsupported', scope, type: unsupported }
     const levels = parseLevels(['namespaces', 'topics', 'eventSubscriptions'], rest)
     return levels && { kind: 'namespaces', scope, ...levels }
   }
@@ -113,14 +136,19 @@ function parseEventGrid(
     const source = nested ? join(segments.slice(0, at + 2 + nest)) : scope
     return parseEventSubscription(source, nested, rest.slice(nest + 1))
   }
-  const parent = same(type, 'topics') || same(type, 'domains') ? third : undefined
-  const unsupported = unsupportedTypes.find((one) => same(type, one) || same(parent, one))
   if (unsupported !== undefined) return { kind: 'unsupported', scope, type: unsupported }
   const types = resourceTypes.find(([first]) => same(type, first))
   const levels = types && parseLevels(types, rest)
   if (!levels) return undefined
   const depth = levels.names.length + (levels.isList ? 1 : 0)
   return { kind: 'resource', scope, type: depth > 1 ? 'domains/topics' : types[0], ...levels }
+}
+
+/** The type of Event Grid that is not supported: that of the path's resource, or of what that contains. */
+function findUnsupported(type: string | undefined, child: string | undefined): string | undefined {
+  const known = ['topics', 'domains', 'namespaces'].find((one) => same(type, one))
+  const found = unsupportedTypes.find((one) => same(known === undefined ? type : child, one))
+  return found && ['Microsoft.EventGrid', ...(known === undefined ? [] : [known]), found].join('/')
 }
 
 /** `locations/{location}/...`: an operation, or a list of event subscriptions. */

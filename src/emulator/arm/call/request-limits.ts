@@ -51,5 +51,7 @@ export function createArmRequestLimits(clock: Clock, { refuse }: { readonly refu
 function counterOf({ method, path }: CountedCall): Counter {
   if (method === 'GET' || method === 'HEAD') return 'reads'
   if (method === 'DELETE') return 'deletes'
+  // Writes of a domain itself have the counter of all providers (recorded answers).
+  if (/\/microsoft\.eventgrid\/domains\/[^/]+$/i.test(path)) return 'writes'
   return /\/providers\/microsoft\.eventgrid\/\w+\//i.test(path) ? 'resource-requests' : 'writes'
 }

@@ -10,7 +10,7 @@ import { recordedBodyLimit } from '../../records/records.ts'
 import { type RecordingOptions, recordRequests } from '../../server/recording.ts'
 import { answerContainer } from '../resources/containers.ts'
 import { answerNamespaces, type NamespaceOptions } from '../resources/namespaces.ts'
-import { answerProvider } from '../resources/provider.ts'
+import { answerProvider, answerProviders } from '../resources/provider.ts'
 import { domainKind, domainTopicKind, topicKind } from '../resources/published-resources.ts'
 import { answerResources, type ResourceOptions } from '../resources/resources.ts'
 import { systemTopicKind } from '../resources/system-topics.ts'
@@ -18,9 +18,10 @@ import { answerEventTypes, answerTopicTypes } from '../resources/topic-types.ts'
 import { answerEventSubscription, type EventSubscriptionOptions } from '../subscriptions/event-subscriptions.ts'
 import { listEventSubscriptions } from '../subscriptions/lists.ts'
 import { answerOperation, type OperationStatusOptions } from '../subscriptions/operations.ts'
-import { answerPermissions, answerRoleAssignments } from './authorization.ts'
+import { answerPermissions, answerRoleAssignments, answerRoleDefinitions } from './authorization.ts'
 import type { ArmAnswer, ArmCall } from './call.ts'
 import { ArmError, armErrors, usualArmCode } from './errors.ts'
+import { answerMetadata } from './metadata-endpoints.ts'
 import { type ArmTarget, parseArmPath, type TargetOf } from './path.ts'
 import { createArmRequestLimits } from './request-limits.ts'
 
@@ -83,6 +84,9 @@ export function registerArmRoutes(app: FastifyInstance, options: ArmRouteOptions
     })
   })
 
+  // Clients read it before they sign in.
+  app.get('/metadata/endpoints', async ({ host, query }) => answerMetadata(host, query))
+
   app.all('/*', async (request: FastifyRequest, reply: FastifyReply) => {
     const [path = '', search = ''] = request.url.split(/\?(.*)/s)
     const query = new URLSearchParams(search)
@@ -101,7 +105,7 @@ export function registerArmRoutes(app: FastifyInstance, options: ArmRouteOptions
       url: request.url,
       content: typeof request.body === 'string' ? request.body : undefined,
       caller,
-      baseUrl: `https://${/:\d+$/.test(host) ? host : `${host}:443`}`,
+      baseUrl: `https://${host.replace(/:443$/, '')}`,
     }
     request.outcome.body = parsed(call.content)
     reply.headers(limits.count(caller.objectId, { method: request.method, path }))
@@ -143,6 +147,10 @@ function createDispatch(options: ArmRouteOptions) {
         return answerOperation(options, call, target)
       case 'provider':
         return answerProvider(options, call, target)
+      case 'providers':
+        return answerProviders(options, call, target)
+      case 'roleDefinitions':
+        return answerRoleDefinitions(options, call, target)
       case 'roleAssignment':
       case 'roleAssignments':
         return answerRoleAssignments(options, call, target)

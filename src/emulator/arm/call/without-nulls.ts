@@ -1,4 +1,4 @@
-// Null members left out of ARM bodies; nesting depth of at most 64.
+// What counts as left out of ARM bodies: null members, an empty `expirationTimeUtc`; nesting depth of at most 64.
 import { isRecord } from '../../../support/text/is-record.ts'
 import { armErrors } from './errors.ts'
 
@@ -14,4 +14,10 @@ export function withoutNulls(value: unknown, depth = 0): unknown {
       .filter(([, member]) => member !== null)
       .map(([name, member]) => [name, withoutNulls(member, depth + 1)]),
   )
+}
+
+/** The settings of an event subscription without an expiration time that is empty: Terraform sends that for none. */
+export function withoutEmptyExpiry(settings: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { expirationTimeUtc, ...others } = settings
+  return expirationTimeUtc === '' ? others : settings
 }

@@ -1,41 +1,57 @@
-// Azure subscriptions and resource groups in ARM: lists, creation, group name rule.
+// Azure subscriptions in ARM, and lists of the resources in them.
 import type { AzureSubscription } from '../../entra/directory.ts'
-import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, requireAccess } from '../call/call.ts'
+import { type ArmAnswer, type ArmCall, requireAccess } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
 import type { TargetOf } from '../call/path.ts'
+import { namespaceTypes } from './namespace-contents.ts'
+import { answerList, isBelow } from './resource.ts'
+import { answerResourceGroup, answerResourceGroups, type GroupOptions } from './resource-groups.ts'
 
-/** Azure subscriptions and resource groups: reads both, and creates groups. */
-export function answerContainer(resources: ArmResources, call: ArmCall, target: TargetOf<'container'>): ArmAnswer {
-  const [subscriptions, id, groups, name, ...more] = target.scope.slice(1).split('/')
-  if (subscriptions?.toLowerCase() !== 'subscriptions' || more.length > 0)
-    throw armErrors.pathNotFound(call.method, call.url)
-  if (id === undefined) {
-    if (call.method !== 'GET') throw armErrors.methodNotAllowed(call.method, 'GET')
-    const own = resources.directory.azureSubscriptions().filter(({ tenantId }) => tenantId === call.caller.tenantId)
-    return { status: 200, body: { value: own.map(viewSubscription), count: { type: 'Total', value: own.length } } }
+/** Azure subscriptions, resource groups, and the resources in both. */
+export function answerContainer(options: GroupOptions, call: ArmCall, target: TargetOf<'container'>): ArmAnswer {
+  const [subscriptions, id, ...rest] = target.scope.slice(1).split('/')
+  if (!isWord(subscriptions, 'subscriptions')) throw armErrors.pathNotFound(call.method, call.url)
+  if (id === undefined) return answerSubscriptions(options, call)
+  const [first, name, third, ...more] = rest
+  if (first === undefined) return answerSubscription(options, call, target.scope)
+  if (isWord(first, 'resources') && name === undefined) return answerContents(options, call, `/subscriptions/${id}`)
+  if (!isWord(first, 'resourceGroups')) throw armErrors.notSupported(`subscriptions/${rest.join('/')}`)
+  if (name === undefined) return answerResourceGroups(options, call, `/subscriptions/${id}`)
+  if (third === undefined) return answerResourceGroup(options, call, target.scope)
+  if (isWord(third, 'resources') && more.length === 0) {
+    return answerContents(options, call, target.scope.replace(/\/[^/]+$/, ''))
   }
-  const scope = name === undefined ? `/subscriptions/${id}` : target.scope
-  const type = groups === undefined ? 'subscriptions' : 'subscriptions/resourceGroups'
-  if (groups !== undefined && groups.toLowerCase() !== 'resourcegroups')
-    throw armErrors.pathNotFound(call.method, call.url)
-  const action = `Microsoft.Resources/${type}/${call.method === 'PUT' ? 'write' : 'read'}`
-  const { azure } = requireAccess(resources, call, action, scope)
-  if (call.method === 'GET' && groups === undefined) return { status: 200, body: viewSubscription(azure) }
-  if (call.method === 'GET' && name === undefined) {
-    return { status: 200, body: { value: [...azure.resourceGroups.values()].map((group) => viewGroup(azure, group)) } }
-  }
-  if (name === undefined) throw armErrors.methodNotAllowed(call.method, 'GET')
-  const existing = azure.resourceGroups.get(name.toLowerCase())
-  if (call.method === 'PUT') {
-    if (!/^[-\w.()]{1,90}$/.test(name))
-      throw armErrors.invalidRequest(`Resource group name '${name.slice(0, 100)}' is invalid.`)
-    jsonContent(call)
-    azure.resourceGroups.set(name.toLowerCase(), existing ?? name)
-    return { status: existing ? 200 : 201, body: viewGroup(azure, existing ?? name) }
-  }
-  if (call.method !== 'GET' && call.method !== 'HEAD') throw armErrors.methodNotAllowed(call.method, 'GET, HEAD, PUT')
-  if (existing === undefined) throw armErrors.resourceGroupNotFound(name)
-  return call.method === 'HEAD' ? { status: 204 } : { status: 200, body: viewGroup(azure, existing) }
+  throw armErrors.notSupported(`resourceGroups/${[third, ...more].join('/')}`)
+}
+
+const isWord = (given: string | undefined, word: string) => given?.toLowerCase() === word.toLowerCase()
+
+function answerSubscriptions({ directory }: GroupOptions, call: ArmCall): ArmAnswer {
+  if (call.method !== 'GET') throw armErrors.methodNotAllowed(call.method, 'GET')
+  const own = directory.azureSubscriptions().filter(({ tenantId }) => tenantId === call.caller.tenantId)
+  return { status: 200, body: { value: own.map(viewSubscription), count: { type: 'Total', value: own.length } } }
+}
+
+function answerSubscription(options: GroupOptions, call: ArmCall, scope: string): ArmAnswer {
+  const { azure } = requireAccess(options, call, 'Microsoft.Resources/subscriptions/read', scope)
+  if (call.method !== 'GET') throw armErrors.methodNotAllowed(call.method, 'GET')
+  return { status: 200, body: viewSubscription(azure) }
+}
+
+/** The resources that have a region: all of the emulator that are in a subscription or a group. */
+function answerContents(options: GroupOptions, call: ArmCall, scope: string): ArmAnswer {
+  requireAccess(options, call, 'Microsoft.Resources/subscriptions/resources/read', scope)
+  const { store, namespaces } = options
+  const tracked = (['topics', 'domains', 'systemTopics'] as const).flatMap((type) => store.resources(type))
+  const all = [
+    ...tracked.map((one) => ({ ...one, type: `Microsoft.EventGrid/${one.type}` })),
+    ...namespaces.namespaces.all().map((one) => ({ ...one, type: `Microsoft.EventGrid/${namespaceTypes[0]}` })),
+  ]
+  return answerList(
+    call,
+    all.filter((one) => isBelow(scope, one.id)),
+    ({ id, name, type, location, tags }) => ({ id, name, type, location, ...(tags && { tags }) }),
+  )
 }
 
 const viewSubscription = ({ id, tenantId }: AzureSubscription) => ({
@@ -44,12 +60,4 @@ const viewSubscription = ({ id, tenantId }: AzureSubscription) => ({
   tenantId,
   displayName: 'Event Grid emulator',
   state: 'Enabled',
-})
-
-const viewGroup = ({ id }: AzureSubscription, name: string) => ({
-  id: `/subscriptions/${id}/resourceGroups/${name}`,
-  name,
-  type: 'Microsoft.Resources/resourceGroups',
-  location: 'westeurope',
-  properties: { provisioningState: 'Succeeded' },
 })

@@ -12,9 +12,5 @@ export interface NamespaceContents {
   }
 }
 
-/** The types of a namespace, its topics and their event subscriptions. */
-export const namespaceTypes = [
-  'Microsoft.EventGrid/namespaces',
-  'Microsoft.EventGrid/namespaces/topics',
-  'Microsoft.EventGrid/namespaces/topics/eventSubscriptions',
-] as const
+/** The types of a namespace, its topics and their event subscriptions, without the provider. */
+export const namespaceTypes = ['namespaces', 'namespaces/topics', 'namespaces/topics/eventSubscriptions'] as const

@@ -2,7 +2,7 @@
 import { randomKey } from '../../model/resources/model.ts'
 import type { NamespaceTopic } from '../../model/resources/namespace.ts'
 import { deleteQueueSubscription } from '../subscriptions/queue-subscriptions.ts'
-import { type NamespaceContents, namespaceTypes } from './namespace-contents.ts'
+import type { NamespaceContents } from './namespace-contents.ts'
 
 /** Stores a topic. An existing one keeps its keys. @param eventRetentionInDays @default 1 */
 export function storeNamespaceTopic(
@@ -23,7 +23,7 @@ export function deleteNamespaceTopic(contents: NamespaceContents, topic: Namespa
   topics.delete(topic)
 }
 
-export function viewNamespaceTopic({ id, name, eventRetentionInDays }: NamespaceTopic): object {
-  const fixed = { publisherType: 'Custom', inputSchema: 'CloudEventSchemaV1_0', provisioningState: 'Succeeded' }
-  return { id, name, type: namespaceTypes[1], systemData: null, properties: { ...fixed, eventRetentionInDays } }
+/** A topic's properties in ARM's shape. */
+export function viewNamespaceTopic({ eventRetentionInDays }: NamespaceTopic): object {
+  return { properties: { publisherType: 'Custom', inputSchema: 'CloudEventSchemaV1_0', eventRetentionInDays } }
 }

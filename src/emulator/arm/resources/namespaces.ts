@@ -1,6 +1,7 @@
 // ARM calls for namespaces, their topics and event subscriptions: names (3-50), `sku`, location, unique name,
-// `eventRetentionInDays` 1 to 7, `listKeys`, `hostname`, deletion.
+// `eventRetentionInDays` 1 to 7, `listKeys`, deletion.
 import { z } from 'zod'
+import { isRecord } from '../../../support/text/is-record.ts'
 import { randomKey } from '../../model/resources/model.ts'
 import type { Namespace, NamespaceTopic, QueueSubscription } from '../../model/resources/namespace.ts'
 import { namespaceNamed } from '../../model/resources/namespace-store.ts'
@@ -14,6 +15,7 @@ import {
   storeQueueSubscription,
   viewQueueSubscription,
 } from '../subscriptions/queue-subscriptions.ts'
+import { viewIdentity } from './identity.ts'
 import { type NamespaceContents, namespaceTypes } from './namespace-contents.ts'
 import { deleteNamespaceTopic, storeNamespaceTopic, viewNamespaceTopic } from './namespace-topics.ts'
 import {
@@ -25,14 +27,15 @@ import {
   parseBody,
   resourceAction,
   simpleChanges,
+  type ViewedState,
 } from './resource.ts'
 
 const record = z.record(z.string(), z.unknown())
 const namespaceBody = z.object({
   location: z.string().min(1).optional(),
   tags: z.record(z.string(), z.string()).nullish(),
-  sku: z.unknown().optional(),
-  identity: z.unknown().optional(),
+  sku: record.nullish(),
+  identity: record.nullish(),
   properties: record.nullish(),
 })
 
@@ -56,7 +59,7 @@ export interface NamespaceOptions extends ArmResources, NamespaceContents {
 interface NamespacePlace {
   readonly call: ArmCall
   readonly resolved: ResolvedScope
-  readonly type: string
+  readonly type: (typeof namespaceTypes)[number]
   readonly id: string
   readonly name: string
 }
@@ -71,8 +74,8 @@ export function answerNamespaces(options: NamespaceOptions, call: ArmCall, targe
   const [namespaceId = '', topicId = ''] = ids
   const resolved = authorizeCall(options, call, {
     scope,
-    type: type.slice('Microsoft.EventGrid/'.length),
-    action: resourceAction(type, call.method, action),
+    type,
+    action: resourceAction(`Microsoft.EventGrid/${type}`, call.method, action),
     at: ids.at(-1) ?? scope,
   })
   const place: NamespacePlace = { call, resolved, type, id: ids.at(-1) ?? '', name: names.at(-1) ?? '' }
@@ -80,27 +83,50 @@ export function answerNamespaces(options: NamespaceOptions, call: ArmCall, targe
   if (depth === 1) {
     if (isList) {
       const listed = namespaces.namespaces.all().filter(({ id }) => isBelow(scope, id))
-      return answerList(call, listed, (namespace) => viewNamespace(options, namespace))
+      return answerNamespaceList(options, place, listed, namespaceView(options, place))
     }
     if (action === undefined) return answerNamespaceResource(options, place, namespaceLevel(options, place))
   }
   const namespace = namespaces.namespaces.get(namespaceId)
-  if (!namespace) throw namespaceResourceNotFound(namespaceTypes[0], namespaceId)
+  if (!namespace)
+    throw depth === 1
+      ? notFound(type, namespaceId)
+      : armErrors.parentNotFound(`Microsoft.EventGrid/${type}`, namespaceId)
   if (depth === 1) {
     return answerKeys(call, action ?? '', namespace.keys, (keys) => namespaces.namespaces.put({ ...namespace, keys }))
   }
   if (depth === 2) {
-    if (isList) return answerList(call, namespaces.topics.of(namespaceId), viewNamespaceTopic)
-    if (action === undefined)
+    if (isList) return answerNamespaceList(options, place, namespaces.topics.of(namespaceId), viewNamespaceTopic)
+    if (action === undefined) {
       return answerNamespaceResource(options, place, namespaceTopicLevel(options, place, namespace))
+    }
   }
   const topic = namespaces.topics.get(topicId)
-  if (!topic) throw namespaceResourceNotFound(namespaceTypes[1], topicId)
-  if (depth === 2)
+  if (!topic)
+    throw depth === 2 ? notFound(type, topicId) : armErrors.parentNotFound(`Microsoft.EventGrid/${type}`, topicId)
+  if (depth === 2) {
     return answerKeys(call, action ?? '', topic.keys, (keys) => namespaces.topics.put({ ...topic, keys }))
-  if (isList) return answerList(call, namespaces.subscriptions.of(topicId), viewQueueSubscription)
-  if (action !== undefined) throw armErrors.pathNotFound(call.method, call.url)
-  return answerNamespaceResource(options, place, queueSubscriptionLevel(options, place, { namespace, topic }))
+  }
+  if (isList) {
+    return answerNamespaceList(options, place, namespaces.subscriptions.of(topicId), viewQueueSubscription)
+  }
+  const level = queueSubscriptionLevel(options, place, { namespace, topic })
+  return action === undefined
+    ? answerNamespaceResource(options, place, level)
+    : answerQueueAction(place, action, level.existing)
+}
+
+/** A Queue event subscription has neither a URL nor delivery attributes. */
+function answerQueueAction(
+  { call, type, id }: NamespacePlace,
+  action: string,
+  existing: QueueSubscription | undefined,
+): ArmAnswer {
+  const body = { getdeliveryattributes: { value: [] }, getfullurl: { endpointUrl: null } }[action.toLowerCase()]
+  if (body === undefined) throw armErrors.pathNotFound(call.method, call.url)
+  if (call.method !== 'POST') throw armErrors.methodNotAllowed(call.method, 'POST')
+  if (existing === undefined) throw notFound(type, id)
+  return { status: 200, body }
 }
 
 /** The ids of a namespace, its topic and that topic's event subscription, as far as there are names. */
@@ -119,47 +145,76 @@ interface NamespaceLevel<Resource> {
   /** Stores the resource as the body of the call wants it. Throws an ArmError. */
   readonly put: (existing: Resource | undefined) => Resource
   readonly remove: (existing: Resource) => void
-  readonly view: (resource: Resource) => object
+  readonly view: NamespaceView<Resource>
   /** The region of the namespace. */
   readonly locationOf: (resource: Resource) => string
 }
 
+/** What ARM shows of a resource, without what all have: id, name, type and provisioning state. */
+type NamespaceView<Resource> = (resource: Resource, state: ViewedState) => { readonly properties?: object }
+
+interface NamedResource {
+  readonly id: string
+  readonly name: string
+}
+
+function answerNamespaceList<Resource extends NamedResource>(
+  { operations }: NamespaceOptions,
+  { call, resolved, type }: NamespacePlace,
+  listed: readonly Resource[],
+  view: NamespaceView<Resource>,
+): ArmAnswer {
+  const { stateOf } = simpleChanges(operations, call, resolved)
+  return answerList(call, listed, (one) => shown(one, type, stateOf(one.id), view))
+}
+
+function shown<Resource extends NamedResource>(
+  resource: Resource,
+  type: string,
+  provisioningState: ViewedState,
+  view: NamespaceView<Resource>,
+) {
+  const { id, name } = resource
+  const { properties, ...rest } = view(resource, provisioningState)
+  const what = { id, name, type: `Microsoft.EventGrid/${type}`, systemData: null }
+  return { ...what, ...rest, properties: { ...properties, provisioningState } }
+}
+
 /** Answers GET, PUT, PATCH and DELETE of a namespace, a topic or an event subscription. Throws an ArmError. */
-function answerNamespaceResource<Resource>(
+function answerNamespaceResource<Resource extends NamedResource>(
   { operations }: NamespaceOptions,
   { call, resolved, type, id, name }: NamespacePlace,
   { what, existing, put, remove, view, locationOf }: NamespaceLevel<Resource>,
 ): ArmAnswer {
-  const { written, removed } = simpleChanges(operations, call, resolved)
+  const { stateOf, written, removed } = simpleChanges(operations, call, resolved)
+  const change = { type, id, existing }
   return answerResource(call, {
     existing,
-    notFound: () => namespaceResourceNotFound(type, id),
-    view,
+    notFound: () => notFound(type, id),
+    view: (resource) => shown(resource, type, stateOf(id), view),
     write(former) {
       if (!/^[A-Za-z0-9-]{3,50}$/.test(name)) throw armErrors.invalidRequest(`Invalid ${what} name.`)
       const stored = put(former)
-      return written(locationOf(stored), view(stored))
+      return written({ ...change, location: locationOf(stored) }, (state) => shown(stored, type, state, view))
     },
-    remove: (former) => removed(locationOf(former), () => remove(former)),
+    remove: (former) => removed({ ...change, location: locationOf(former) }, () => remove(former)),
   })
 }
 
 /** The error for a resource that does not exist. Its names are those of the id: `namespace/topic`. */
-function namespaceResourceNotFound(type: string, id: string): ArmError {
+function notFound(type: string, id: string): ArmError {
   const segments = id.split('/')
   const names = segments.filter((_, index) => index >= 8 && index % 2 === 0)
-  return armErrors.resourceNotFound(type, names.join('/') || id, segments[4] ?? '')
+  return armErrors.resourceNotFound(`Microsoft.EventGrid/${type}`, names.join('/') || id, segments[4] ?? '')
 }
 
-function namespaceLevel(
-  options: NamespaceOptions,
-  { call, resolved, id, name }: NamespacePlace,
-): NamespaceLevel<Namespace> {
-  const { namespaces } = options
+function namespaceLevel(options: NamespaceOptions, place: NamespacePlace): NamespaceLevel<Namespace> {
+  const { namespaces, clock } = options
+  const { call, resolved, id, name } = place
   return {
     what: 'namespace',
     existing: namespaces.namespaces.get(id),
-    view: (existing) => viewNamespace(options, existing),
+    view: namespaceView(options, place),
     locationOf: ({ location }) => location,
     put(existing) {
       const body = parseBody(namespaceBody, call, 'namespace')
@@ -170,7 +225,9 @@ function namespaceLevel(
       if (!existing && namespaceNamed(namespaces, name)) {
         throw armErrors.conflict(`Namespace name '${name}' is taken already.`)
       }
+      refuseMqtt(body.properties?.topicSpacesConfiguration)
       const base = call.method === 'PATCH' ? existing?.shown : undefined
+      const sku = call.method === 'PATCH' && isRecord(base?.sku) ? { ...base.sku, ...body.sku } : body.sku
       const tags = body.tags ?? existing?.tags
       const namespace: Namespace = {
         id: existing?.id ?? id,
@@ -181,10 +238,11 @@ function namespaceLevel(
         keys: existing?.keys ?? [randomKey(), randomKey()],
         ...(tags && { tags }),
         shown: {
-          sku: body.sku ?? base?.sku,
+          sku: sku ?? base?.sku,
           identity: body.identity ?? base?.identity,
           properties: { ...base?.properties, ...body.properties },
         },
+        systemData: existing?.systemData ?? systemDataOf(call.caller.clientId, clock.now()),
       }
       namespaces.namespaces.put(namespace)
       return namespace
@@ -240,18 +298,47 @@ export function deleteNamespace(contents: NamespaceContents, namespace: Namespac
   namespaces.delete(namespace)
 }
 
-function viewNamespace({ hostnameOf }: NamespaceOptions, namespace: Namespace): object {
-  const { id, name, location, tags, shown } = namespace
-  return {
-    ...{ id, name, type: namespaceTypes[0], location, tags: tags ?? null, systemData: null },
-    sku: shown.sku ?? { name: 'Standard', capacity: 1 },
-    ...(shown.identity !== undefined && { identity: shown.identity }),
-    properties: {
-      publicNetworkAccess: 'Enabled',
-      isZoneRedundant: true,
-      ...shown.properties,
-      topicsConfiguration: { hostname: hostnameOf(namespace) },
-      provisioningState: 'Succeeded',
-    },
+/** Without MQTT the setting says so, or is absent. Throws an ArmError. */
+function refuseMqtt(configuration: unknown): void {
+  if (!isRecord(configuration) || configuration.state === 'Disabled') return
+  throw armErrors.notSupported('the topicSpacesConfiguration (MQTT) of a namespace')
+}
+
+function systemDataOf(clientId: string, now: number): Readonly<Record<string, string>> {
+  const at = new Date(now).toISOString()
+  const created = { createdBy: clientId, createdByType: 'Application', createdAt: at }
+  return { ...created, lastModifiedBy: clientId, lastModifiedByType: 'Application', lastModifiedAt: at }
+}
+
+/** A namespace's own part in ARM's shape. What is being made has no host name yet (recorded answers). */
+function namespaceView({ hostnameOf }: NamespaceOptions, { resolved }: NamespacePlace): NamespaceView<Namespace> {
+  const { tenantId } = resolved.azure
+  return (namespace, state) => {
+    const { id, location, tags, shown: given, systemData } = namespace
+    const { topicsConfiguration, ...properties } = given.properties ?? {}
+    const isMade = state !== 'Creating'
+    return {
+      ...{ location, tags: tags ?? null },
+      sku: given.sku ?? { name: 'Standard', capacity: 1 },
+      ...((isMade || given.identity !== undefined) && {
+        identity: viewIdentity(given.identity ?? { type: 'None' }, { id, tenantId }),
+      }),
+      ...(isMade && systemData && { systemData }),
+      properties: {
+        ...{
+          publicNetworkAccess: 'Enabled',
+          isZoneRedundant: true,
+          inboundIpRules: null,
+          minimumTlsVersionAllowed: '1.2',
+        },
+        ...properties,
+        ...(isMade && {
+          topicsConfiguration: {
+            ...(isRecord(topicsConfiguration) && topicsConfiguration),
+            hostname: hostnameOf(namespace),
+          },
+        }),
+      },
+    }
   }
 }

@@ -11,8 +11,8 @@ import type { ArmCall } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
 import { visibleIn } from '../call/field-versions.ts'
 import { domainTopic } from './automatic-domain-topics.ts'
-import { parseBody } from './resource.ts'
-import { keepLocation, type ResourceKind, type ResourceWrite, type ViewedState } from './resources.ts'
+import { parseBody, type ViewedState } from './resource.ts'
+import { keepLocation, type ResourceKind, type ResourceWrite } from './resources.ts'
 
 const record = z.record(z.string(), z.unknown())
 const networkAccesses = ['Enabled', 'Disabled', 'SecuredByPerimeter'] as const
@@ -38,6 +38,9 @@ const changeBody = z.object({
         .nullish(),
       autoCreateTopicWithFirstSubscription: z.boolean().nullish(),
       autoDeleteTopicWithLastSubscription: z.boolean().nullish(),
+      minimumTlsVersionAllowed: z.enum(['1.0', '1.1', '1.2']).nullish(),
+      dataResidencyBoundary: z.enum(['WithinGeopair', 'WithinRegion']).nullish(),
+      eventTypeInfo: record.nullish(),
     })
     .nullish(),
 })
@@ -127,18 +130,28 @@ function published(
 /** What a PATCH changes. */
 function changed(existing: Publishable, body: Change) {
   const settings = settingsOf(body)
-  return { ...settings, shown: { ...existing.shown, ...settings.shown } }
+  return {
+    ...settings,
+    shown: { ...existing.shown, ...settings.shown },
+    shownProperties: { ...existing.shownProperties, ...settings.shownProperties },
+  }
 }
 
 /** The settings that PUT and PATCH have in common. */
 function settingsOf({ tags, sku, kind, identity, properties }: Change) {
   const { disableLocalAuth, publicNetworkAccess, inboundIpRules } = properties ?? {}
+  const { minimumTlsVersionAllowed, dataResidencyBoundary, eventTypeInfo } = properties ?? {}
   return {
     ...(tags && { tags }),
     ...(typeof disableLocalAuth === 'boolean' && { disableLocalAuth }),
     ...(publicNetworkAccess && { publicNetworkAccess }),
     ...(inboundIpRules && { inboundIpRules }),
     shown: { ...(sku && { sku }), ...(kind && { kind }), ...(identity && { identity }) },
+    shownProperties: {
+      ...(minimumTlsVersionAllowed && { minimumTlsVersionAllowed }),
+      ...(dataResidencyBoundary && { dataResidencyBoundary }),
+      ...(eventTypeInfo && { eventTypeInfo }),
+    },
   }
 }
 
@@ -150,9 +163,14 @@ function domainSettings({ properties }: Change) {
   }
 }
 
-/** The answer that makes a resource has none of the properties that come with provisioning (recorded answers). */
-function view(resource: Publishable, endpoint: string, { apiVersion, content = '' }: ArmCall, state: ViewedState) {
+/**
+ * The answer to a PUT, and what is being made, have none of the properties that come with provisioning. Over an existing
+ * resource the answer has not even what was asked for (recorded answers).
+ */
+function view(resource: Publishable, endpoint: string, call: ArmCall, state: ViewedState) {
+  const { apiVersion, method, content = '' } = call
   const { inputSchema, inputSchemaMapping, publicNetworkAccess, inboundIpRules, disableLocalAuth } = resource
+  const isSparse = method === 'PUT' || state === 'Creating'
   const provisioned = {
     inputSchema,
     metricResourceId: stableGuid(`metrics of ${resource.id}`),
@@ -164,16 +182,20 @@ function view(resource: Publishable, endpoint: string, { apiVersion, content = '
     ...(publicNetworkAccess && { publicNetworkAccess }),
     ...(content.includes('"disableLocalAuth"') && { disableLocalAuth }),
   }
-  const properties = {
-    ...(state === 'Creating' ? asked : provisioned),
+  const settings = {
     ...(inputSchemaMapping && { inputSchemaMapping }),
     ...(inboundIpRules && { inboundIpRules }),
+    ...resource.shownProperties,
+  }
+  const properties = {
+    minimumTlsVersionAllowed: '1.0',
+    ...(isSparse ? state === 'Creating' && { ...asked, ...settings } : { ...provisioned, ...settings }),
   }
   return {
     ...resource.shown,
     properties: {
       provisioningState: state,
-      endpoint: state === 'Creating' ? null : endpoint,
+      endpoint: isSparse ? null : endpoint,
       ...visibleIn(apiVersion, properties),
     },
     location: resource.location,

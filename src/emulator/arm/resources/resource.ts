@@ -1,4 +1,4 @@
-// ARM paging (`$top`, 100 per page, `nextLink`), `listKeys`, `regenerateKey`, `azure-asyncoperation`, 201 and 202.
+// ARM paging (`$top`, 100 per page, `nextLink`), `listKeys`, `regenerateKey`, `azure-asyncoperation`, changes under way.
 import { z } from 'zod'
 import { randomKey } from '../../model/resources/model.ts'
 import { regionName } from '../../model/resources/resource.ts'
@@ -15,7 +15,8 @@ import {
   resolveScope,
 } from '../call/call.ts'
 import { type ArmError, armErrors } from '../call/errors.ts'
-import type { Operation, Operations } from '../subscriptions/operations.ts'
+import { type WrittenType, writeStatus } from '../call/write-statuses.ts'
+import type { Change, Operation, Operations } from '../subscriptions/operations.ts'
 
 /** What a call of Event Grid does, and where. */
 export interface ResourceAccess {
@@ -27,6 +28,8 @@ export interface ResourceAccess {
   readonly action: string
   /** Where the caller needs it. */
   readonly at: string
+  /** The type of what the call is about, where that is a part of the scope's resource. */
+  readonly nestedType?: string
 }
 
 /** Checks that Event Grid answers this call of this caller. Throws an ArmError. */
@@ -34,7 +37,7 @@ export function authorizeCall(resources: ArmResources, call: ArmCall, access: Re
   const resolved = resolveScope(resources, call, access.scope, access.action)
   requireEventGridVersion(call, access.type)
   requireAction(resources, call, access.action, access.at)
-  requireExistence(resources, resolved)
+  requireExistence(resources, resolved, access.nestedType)
   requireRegistration(resolved)
   return resolved
 }
@@ -67,40 +70,69 @@ export function answerResource<Resource>(call: ArmCall, handler: ResourceHandler
   return call.method === 'GET' ? { status: 200, body: handler.view(existing) } : handler.write(existing)
 }
 
-/**
- * The URLs of a long-running operation (Event Grid: recorded answers): the status URL has a port, the result URL none.
- */
+/** The URLs of a long-running operation. */
 function operationHeaders(call: ArmCall, operation: Operation, location: string) {
   const path = (form: string) =>
     `/subscriptions/${operation.subscriptionId}/providers/Microsoft.EventGrid/locations/${regionName(location)}/${form}` +
     `/${operation.id}?api-version=${call.apiVersion}`
   return {
     status: { 'azure-asyncoperation': `${call.baseUrl}${path('operationsStatus')}` },
-    result: { location: `${call.baseUrl.replace(/:443$/, '')}${path('operationResults')}` },
+    result: { location: `${call.baseUrl}${path('operationResults')}` },
   }
 }
 
-/** 201: the resource is stored, and an operation completes the change. */
-export function writtenAnswer(call: ArmCall, operation: Operation, location: string, body: unknown): ArmAnswer {
-  return { status: 201, headers: operationHeaders(call, operation, location).status, body }
+/** A write whose operation has begun. */
+export interface BegunWrite {
+  readonly type: WrittenType
+  /** Whether the resource was there before. */
+  readonly existed: boolean
+  readonly operation: Operation
+  readonly location: string
+  readonly body?: unknown
 }
 
-/** 202: an operation deletes the resource. */
-export function removedAnswer(call: ArmCall, operation: Operation, location: string): ArmAnswer {
-  const { status, result } = operationHeaders(call, operation, location)
-  return { status: 202, headers: { ...status, ...result } }
+/** The answer to a write: 201 with the URL of the operation's status, or 202 with that of its result too. */
+export function writeAnswer(call: ArmCall, { type, existed, operation, location, body }: BegunWrite): ArmAnswer {
+  const { status: statusUrl, result } = operationHeaders(call, operation, location)
+  const status = writeStatus(type, call.method, existed)
+  return { status, headers: { ...statusUrl, ...(status === 202 && result) }, body }
 }
 
-/** Answers of changes that cannot fail any more: the operation of a write has nothing to do, that of a deletion deletes. */
+/** The states of a resource whose changes can't fail. */
+export type ViewedState = 'Succeeded' | Change['state']
+
+/** A change that can't fail any more. */
+export interface SimpleChange<Resource> extends Pick<BegunWrite, 'type' | 'location'> {
+  readonly id: string
+  /** As it was before. */
+  readonly existing: Resource | undefined
+}
+
+/** Answers of changes that can't fail any more: the operation of a write has nothing to do, that of a deletion deletes. */
 export function simpleChanges(operations: Operations, call: ArmCall, { azure }: ResolvedScope) {
-  const start = (run?: () => void) =>
-    operations.start(azure.id, async () => {
-      run?.()
-      return { status: 'Succeeded' }
-    })
+  const start = (change: Change, run?: () => void) =>
+    operations.start(
+      azure.id,
+      async () => {
+        run?.()
+        return { status: 'Succeeded' }
+      },
+      change,
+    )
   return {
-    written: (location: string, body: unknown) => writtenAnswer(call, start(), location, body),
-    removed: (location: string, remove: () => void) => removedAnswer(call, start(remove), location),
+    /** The state of a resource now. */
+    stateOf: (id: string): ViewedState => operations.stateOf(id) ?? 'Succeeded',
+    written<Resource>(change: SimpleChange<Resource>, view: (state: ViewedState) => unknown): ArmAnswer {
+      const existed = change.existing !== undefined
+      // What is still being made stays so until its last operation ends.
+      const state = existed && operations.stateOf(change.id) !== 'Creating' ? 'Updating' : 'Creating'
+      const operation = start({ id: change.id, state })
+      return writeAnswer(call, { ...change, existed, operation, body: view(state) })
+    },
+    removed<Resource>(change: SimpleChange<Resource>, remove: () => void): ArmAnswer {
+      const operation = start({ id: change.id, state: 'Deleting' }, remove)
+      return writeAnswer(call, { ...change, existed: true, operation })
+    },
   }
 }
 

@@ -1,11 +1,13 @@
 // GET, PUT, PATCH, DELETE and lists of topics, domains, system topics; cascading deletion, fixed location.
 import { isOfType, parentId, type Resource, type ResourceOf, regionName } from '../../model/resources/resource.ts'
 import { locationOf } from '../../model/resources/store.ts'
-import type { ArmAnswer, ArmCall, ArmResources, ResolvedScope } from '../call/call.ts'
+import type { ArmAnswer, ArmCall, ArmResources } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
+import { visibleIn } from '../call/field-versions.ts'
 import type { TargetOf } from '../call/path.ts'
 import type { Operations } from '../subscriptions/operations.ts'
 import type { Provisioning } from '../subscriptions/provisioning.ts'
+import { viewIdentity } from './identity.ts'
 import {
   answerKeys,
   answerList,
@@ -14,6 +16,7 @@ import {
   isBelow,
   resourceAction,
   simpleChanges,
+  type ViewedState,
 } from './resource.ts'
 
 /** What the answers for custom topics, domains and system topics need. */
@@ -40,12 +43,9 @@ export interface ResourceKind<T extends Resource['type']> {
   put(write: ResourceWrite, existing: ResourceOf<T> | undefined): ResourceOf<T>
   /** The resource as the body of a PATCH changes it. Throws an ArmError. */
   patch(write: ResourceWrite, existing: ResourceOf<T>): ResourceOf<T>
-  /** In ARM's shape. `creating`: as in the answer that makes it. */
+  /** In ARM's shape. The answer to a PUT, and what is being made, lack what comes with provisioning. */
   view(options: ResourceOptions, call: ArmCall, resource: ResourceOf<T>, state: ViewedState): object
 }
-
-/** How far a resource is, for the provisioning state and the properties that are not known yet. */
-export type ViewedState = 'Creating' | 'Updating' | 'Succeeded'
 
 /** Answers for the resources of one type (ARM 2025-02-15). */
 export function answerResources<T extends Resource['type']>(
@@ -65,17 +65,24 @@ export function answerResources<T extends Resource['type']>(
     at: isList && names.length === 0 ? scope : id,
   })
   const { parts } = resolved
-  const shown = (resource: ResourceOf<T>, state: ViewedState) => ({
+  const { stateOf, written, removed } = simpleChanges(options.operations, call, resolved)
+  const shown = (resource: ResourceOf<T>, state = stateOf(resource.id)) => ({
     ...kind.view(options, call, resource, state),
-    ...{ id: resource.id, name: resource.name, type, systemData: null },
+    ...('shown' in resource &&
+      resource.shown?.identity !== undefined && {
+        identity: viewIdentity(resource.shown.identity, { id: resource.id, tenantId: resolved.azure.tenantId }),
+      }),
+    ...{ id: resource.id, name: resource.name, type },
+    ...visibleIn(call.apiVersion, { systemData: null }),
   })
-  if (names.length > (isList ? 0 : 1)) requireParent(options, resolved, isList ? id : parentId(id))
+  const parent = isList ? id : parentId(id)
+  if (names.length > (isList ? 0 : 1) && !store.resource(parent)) throw armErrors.parentNotFound(type, parent)
   if (isList) {
     const within = names.length === 0 ? scope : id
     return answerList(
       call,
       store.resources(kind.type).filter((one) => isBelow(within, one.id)),
-      (one) => shown(one, 'Succeeded'),
+      (one) => shown(one),
     )
   }
   if (parts.resource || !parts.resourceGroup) throw armErrors.pathNotFound(call.method, call.url)
@@ -88,11 +95,11 @@ export function answerResources<T extends Resource['type']>(
     return answerKeys(call, action, existing.keys, (keys) => store.putResource({ ...existing, keys }))
   }
   const { azure } = resolved
-  const { written, removed } = simpleChanges(options.operations, call, resolved)
+  const change = { type: kind.type, id, existing }
   return answerResource(call, {
     existing,
     notFound,
-    view: (resource) => shown(resource, 'Succeeded'),
+    view: (resource) => shown(resource),
     write(resource) {
       const write: ResourceWrite = {
         ...options,
@@ -100,9 +107,10 @@ export function answerResources<T extends Resource['type']>(
       }
       const changed = call.method === 'PATCH' && resource ? kind.patch(write, resource) : kind.put(write, resource)
       store.putResource(changed)
-      return written(locationOf(store, id) ?? 'global', shown(changed, resource ? 'Updating' : 'Creating'))
+      return written({ ...change, location: locationOf(store, id) ?? 'global' }, (state) => shown(changed, state))
     },
-    remove: (resource) => removed(locationOf(store, id) ?? 'global', () => removeResource(options, resource)),
+    remove: (resource) =>
+      removed({ ...change, location: locationOf(store, id) ?? 'global' }, () => removeResource(options, resource)),
   })
 }
 
@@ -128,11 +136,6 @@ export function keepLocation(
 ): void {
   if (!existing || regionName(existing.location) === regionName(location)) return
   throw armErrors.locationFixed(existing.name, existing.location, existing.resourceGroup, location)
-}
-
-function requireParent({ store }: ResourceOptions, { parts }: ResolvedScope, id: string): void {
-  if (store.resource(id)) return
-  throw armErrors.resourceNotFound('Microsoft.EventGrid/domains', id.split('/').at(-1) ?? '', parts.resourceGroup ?? '')
 }
 
 /** The id of a resource, or of what contains the resources of a list. */

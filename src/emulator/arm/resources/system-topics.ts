@@ -1,4 +1,4 @@
-// System topics in ARM: name 3-128, one per source, source unchangeable.
+// System topics in ARM: name 3-128, one per source, source and topic type unchangeable.
 import { z } from 'zod'
 import type { SystemTopic } from '../../model/resources/resource.ts'
 import { stableGuid } from '../../model/resources/stable-guid.ts'
@@ -36,7 +36,7 @@ export const systemTopicKind: ResourceKind<'systemTopics'> = {
       ...{ id: existing?.id ?? id, name: existing?.name ?? name, subscriptionId, resourceGroup },
       location: existing?.location ?? location,
       source: existing?.source ?? source.replace(/\/$/, ''),
-      topicType: topicType.toLowerCase(),
+      topicType: existing?.topicType ?? topicType,
       ...settingsOf(body),
     }
   },

@@ -5,7 +5,7 @@ import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent } from '..
 import { armErrors } from '../call/errors.ts'
 import { parseArmScope, type TargetOf } from '../call/path.ts'
 import { defaultEventTypesOf, unknownEventType } from '../resources/event-types.ts'
-import { answerResource, authorizeCall, removedAnswer, resourceAction, writtenAnswer } from '../resources/resource.ts'
+import { answerResource, authorizeCall, resourceAction, writeAnswer } from '../resources/resource.ts'
 import type { Provisioning } from './provisioning.ts'
 import { parseEventSubscription } from './validation.ts'
 import { type ViewOptions, viewDeliveryAttributes, viewEventSubscription } from './view.ts'
@@ -38,17 +38,20 @@ export function answerEventSubscription(
   if (action !== undefined && !knownActions.includes(action.toLowerCase())) {
     throw armErrors.pathNotFound(method, call.url)
   }
-  const resolved = authorizeCall(options, call, {
-    scope,
-    type: 'eventSubscriptions',
-    action: resourceAction(eventSubscriptionType(target), method, action),
-    at: method === 'GET' ? scope : id,
-  })
-  if (!target.nested && resolved.parts.resource?.types[0]?.toLowerCase() === 'systemtopics') {
+  // Azure says so whether or not the system topic exists (recorded answers).
+  if (!target.nested && parseArmScope(scope)?.resource?.types[0]?.toLowerCase() === 'systemtopics') {
     throw armErrors.invalidRequest(
       'This event subscription operation is not supported using this API call. Please use the proper API and try again.',
     )
   }
+  const type = eventSubscriptionType(target)
+  const resolved = authorizeCall(options, call, {
+    scope,
+    type: 'eventSubscriptions',
+    action: resourceAction(type, method, action),
+    at: method === 'GET' ? scope : id,
+    ...(target.nested && { nestedType: type.slice('Microsoft.EventGrid/'.length) }),
+  })
   const existing = store.subscriptions.get(id)
   if (action !== undefined) {
     if (method !== 'POST') throw armErrors.methodNotAllowed(method, 'POST')
@@ -61,16 +64,23 @@ export function answerEventSubscription(
     view: (found) => viewAt(options, call, target, found, { detail: 'filled', secrets: 'hidden' }),
     write(found) {
       const subscription = wantedSubscription(options, call, target, found)
+      const begun = { type: 'eventSubscriptions', existed: found !== undefined } as const
       const operation = provisioning.write(subscription, resolved.azure.id)
       // The settings as requested, without the default schema.
       const asked = echoOf(subscription, call)
       const secrets = found ? 'hidden' : 'shown'
       const body = viewAt(options, call, target, asked, { detail: 'sparse', secrets })
-      return writtenAnswer(call, operation, regionAt(store, scope), body)
+      return writeAnswer(call, { ...begun, operation, location: regionAt(store, scope), body })
     },
     remove(found) {
       refuseWhileBusy(options, found)
-      return removedAnswer(call, provisioning.remove(found, resolved.azure.id), regionAt(store, scope))
+      const operation = provisioning.remove(found, resolved.azure.id)
+      return writeAnswer(call, {
+        type: 'eventSubscriptions',
+        existed: true,
+        operation,
+        location: regionAt(store, scope),
+      })
     },
   })
 }
@@ -97,7 +107,9 @@ function wantedSubscription(
   const max = nestedType(scope).toLowerCase() === 'microsoft.eventgrid/domains' ? maxPerDomain : maxPerSource
   if (!existing && store.subscriptions.of(scope).length >= max) throw armErrors.quotaReached()
   const kept = existing ?? { id: eventSubscriptionId(scope, name), scope, name, createdAt: clock.now() }
-  return { ...kept, properties, provisioningState: existing ? 'Updating' : 'Creating' }
+  // Over a failed one Azure begins anew (recorded, 2026).
+  const isNew = existing === undefined || (existing.provisioningState === 'Failed' && call.method === 'PUT')
+  return { ...kept, properties, provisioningState: isNew ? 'Creating' : 'Updating' }
 }
 
 function refuseWhileBusy({ conflicts }: EventSubscriptionOptions, existing: EventSubscription | undefined): void {

@@ -15,7 +15,11 @@ export function listEventSubscriptions(resources: ArmResources, call: ArmCall, t
   const type = eventSubscriptionType(target)
   const action = actionOf(target, type)
   const { scope } = target
-  const resolved = authorizeCall(resources, call, { scope, type: 'eventSubscriptions', action, at: scope })
+  const nestedType = target.nested ? type.slice('Microsoft.EventGrid/'.length) : undefined
+  const resolved = authorizeCall(resources, call, {
+    ...{ scope, type: 'eventSubscriptions', action, at: scope },
+    ...(nestedType !== undefined && { nestedType }),
+  })
   const found = resolved.parts.resource
     ? resources.store.subscriptions.of(scope)
     : resources.store.subscriptions.all().filter((subscription) => isListed(resources, subscription, target))

@@ -1,5 +1,5 @@
-// Long-running operations: delay, last 10,000 remembered, text of internal failure; answer to polling:
-// `operationsStatus`, `operationResults`, `InProgress`.
+// Long-running operations: delay, last 10,000 remembered, state of the resource meanwhile, text of internal failure;
+// answer to polling: `operationsStatus`, `operationResults`, `Active`, `InProgress`.
 import { randomUUID } from 'node:crypto'
 import { pause, systemClock, within } from '../../../support/time/clock.ts'
 import { dotNetTime } from '../../model/events/event-grid-time.ts'
@@ -20,6 +20,8 @@ export interface Operation {
   readonly result: OperationResult | undefined
   /** Whether it waits for a call of the validation URL. */
   readonly awaitsManualAction: boolean
+  /** Whether its status was asked for while it ran. */
+  readonly wasPolled: boolean
   /** Resolves when it has ended. */
   readonly ended: Promise<void>
 }
@@ -32,16 +34,29 @@ export const internalMessage = (now: number): string =>
 
 const maxOperations = 10_000
 
+/** A change of a resource, for the time of its operation. */
+export interface Change {
+  /** The resource's id. */
+  readonly id: string
+  /** What its provisioning state is meanwhile. */
+  readonly state: 'Creating' | 'Updating' | 'Deleting'
+}
+
 export type Operations = ReturnType<typeof createOperations>
 
 /** The operations under way and the last ones that ended. `delayMs`: how long each takes at least, by the clock. */
 export function createOperations(clock: Clock, delayMs: number) {
   const operations = new Map<string, { -readonly [K in keyof Operation]: Operation[K] }>()
   const running = new Map<string, PromiseWithResolvers<void>>()
+  /** The latest change of each resource that is under way, with its operation. */
+  const changes = new Map<string, Change & { readonly operationId: string }>()
   const begin = (id: string) => void running.set(id, Promise.withResolvers())
   const end = (id: string) => {
     running.get(id)?.resolve()
     running.delete(id)
+  }
+  const endChange = (resourceId: string, operationId: string) => {
+    if (changes.get(resourceId)?.operationId === operationId) changes.delete(resourceId)
   }
   const closing = new AbortController()
 
@@ -51,8 +66,10 @@ export function createOperations(clock: Clock, delayMs: number) {
 
   return {
     /** Starts one. `run` begins when the operation delay is over; its signal aborts on close. */
-    start(subscriptionId: string, run: (signal: AbortSignal) => Promise<OperationResult>): Operation {
+    start(subscriptionId: string, run: (signal: AbortSignal) => Promise<OperationResult>, change?: Change): Operation {
       const id = randomUUID().toUpperCase()
+      const resourceId = change?.id.toLowerCase() ?? ''
+      if (change) changes.set(resourceId, { ...change, operationId: id })
       const work = async () => {
         await delay()
         if (closing.signal.aborted) return
@@ -69,9 +86,13 @@ export function createOperations(clock: Clock, delayMs: number) {
         subscriptionId,
         result: undefined,
         awaitsManualAction: false,
+        wasPolled: false,
         ended: Promise.resolve(),
       }
-      operation.ended = work().finally(() => end(id))
+      operation.ended = work().finally(() => {
+        endChange(resourceId, id)
+        end(id)
+      })
       if (delayMs <= 0) begin(id)
       operations.set(id, operation)
       if (operations.size > maxOperations) {
@@ -81,6 +102,15 @@ export function createOperations(clock: Clock, delayMs: number) {
       return operation
     },
     find: (id: string): Operation | undefined => operations.get(id.toUpperCase()),
+    /** The state of a resource that is being changed; undefined for one at rest. */
+    stateOf: (resourceId: string) => changes.get(resourceId.toLowerCase())?.state,
+    /** The status of a running operation: `Active` where it is asked for the first time. */
+    poll(id: string): 'Active' | 'InProgress' {
+      const operation = operations.get(id)
+      const status = operation?.wasPolled ? 'InProgress' : 'Active'
+      if (operation) operation.wasPolled = true
+      return status
+    },
     /** The number of running operations, without those marked by `park`. */
     running: () => running.size,
     /** Marks an operation as waiting for a manual action. */
@@ -128,9 +158,11 @@ export async function answerOperation(
   return {
     status: 200,
     body: {
-      id: `${call.baseUrl.replace(/:443$/, '')}${call.url}`,
+      id: `${call.baseUrl}${call.url}`,
       name: operation.id.toLowerCase(),
-      ...(result ?? { status: operation.awaitsManualAction ? 'AwaitingManualAction' : 'InProgress' }),
+      ...(result ?? {
+        status: operation.awaitsManualAction ? 'AwaitingManualAction' : options.operations.poll(operation.id),
+      }),
     },
   }
 }

@@ -8,6 +8,7 @@ import type { Records } from '../../records/record-types.ts'
 import type { Faults } from '../../server/faults.ts'
 import { parseArmScope } from '../call/path.ts'
 import { createDomainTopic, deleteUnusedDomainTopic } from '../resources/automatic-domain-topics.ts'
+import { destinationNotFound, type KnownResources, missingDestination } from './missing-destination.ts'
 import { internalMessage, type Operation, type OperationResult, type Operations } from './operations.ts'
 
 /** States with an operation under way. A validation URL ends with the process that made it. */
@@ -25,7 +26,7 @@ export interface SubscriptionDelivery {
   subscriptionDeleted(subscription: EventSubscription): void
 }
 
-export interface ProvisioningOptions {
+export interface ProvisioningOptions extends KnownResources {
   readonly clock: Clock
   readonly store: Store
   readonly faults: Faults
@@ -110,6 +111,11 @@ export function createProvisioning(options: ProvisioningOptions) {
         move(subscription, 'Failed')
         const { code = 'Internal error', message = internalMessage(clock.now()), details } = fault
         return { status: 'Failed', error: { code, message, ...(details && { details }) } }
+      }
+      const missing = missingDestination(options, subscription.properties)
+      if (missing !== undefined) {
+        move(subscription, 'Failed')
+        return { status: 'Failed', error: destinationNotFound(missing, clock.now()) }
       }
       return settle(subscription, await delivery.validate(subscription, signal), () => operation.id)
     })

@@ -1,10 +1,11 @@
 // Settings of Queue event subscriptions in ARM: lock 60-300 s, `maxDeliveryCount` 1-10, 25 filters.
 import { z } from 'zod'
+import { isRecord } from '../../../support/text/is-record.ts'
 import type { QueueSubscription, QueueSubscriptionProperties } from '../../model/resources/namespace.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import { armErrors } from '../call/errors.ts'
-import { withoutNulls } from '../call/without-nulls.ts'
-import { type NamespaceContents, namespaceTypes } from '../resources/namespace-contents.ts'
+import { withoutEmptyExpiry, withoutNulls } from '../call/without-nulls.ts'
+import type { NamespaceContents } from '../resources/namespace-contents.ts'
 import { advancedFilterSchema } from './advanced-filter.ts'
 
 const text = z.string()
@@ -46,11 +47,15 @@ export function parseQueueSubscription(
   existing: QueueSubscriptionProperties | undefined,
 ): QueueSubscriptionProperties {
   const given = z.object({ properties: z.record(text, z.unknown()).default({}) }).safeParse(withoutNulls(body))
-  const parsed = properties.safeParse({ ...existing, ...(given.success ? given.data.properties : {}) })
+  const wanted = given.success ? given.data.properties : {}
+  const delivery = isRecord(wanted.deliveryConfiguration) && {
+    deliveryConfiguration: { ...existing?.deliveryConfiguration, ...wanted.deliveryConfiguration },
+  }
+  const parsed = properties.safeParse({ ...existing, ...withoutEmptyExpiry(wanted), ...delivery })
   if (given.success && parsed.success) return parsed.data
   const path = parsed.error?.issues[0]?.path.join('.') ?? 'properties'
   if (path === 'deliveryConfiguration.deliveryMode') {
-    throw armErrors.invalidRequest('The emulator supports event subscriptions of the delivery mode Queue only.')
+    throw armErrors.notSupported('event subscriptions of a namespace that are not of the delivery mode Queue')
   }
   throw armErrors.invalidEventSubscription(`property '${path}' is invalid.`)
 }
@@ -61,7 +66,7 @@ export function storeQueueSubscription(
   given: Pick<QueueSubscription, 'id' | 'name' | 'topicId' | 'properties'>,
 ): QueueSubscription {
   const { id, name, createdAt } = namespaces.subscriptions.get(given.id) ?? { ...given, createdAt: clock.now() }
-  const subscription: QueueSubscription = { ...given, id, name, createdAt, provisioningState: 'Succeeded' }
+  const subscription: QueueSubscription = { ...given, id, name, createdAt }
   namespaces.subscriptions.put(subscription)
   queues.subscriptionChanged(subscription)
   return subscription
@@ -76,10 +81,10 @@ export function deleteQueueSubscription(
   namespaces.subscriptions.delete(subscription)
 }
 
-export function viewQueueSubscription({ id, name, properties, provisioningState }: QueueSubscription): object {
+/** An event subscription's properties in ARM's shape. */
+export function viewQueueSubscription({ properties }: QueueSubscription): object {
   const { deliveryConfiguration, ...rest } = properties
   return {
-    ...{ id, name, type: namespaceTypes[2], systemData: null },
     properties: {
       eventDeliverySchema: 'CloudEventSchemaV1_0',
       ...rest,
@@ -87,7 +92,6 @@ export function viewQueueSubscription({ id, name, properties, provisioningState 
         deliveryMode: 'Queue',
         queue: { receiveLockDurationInSeconds: 60, maxDeliveryCount: 10, ...deliveryConfiguration.queue },
       },
-      provisioningState,
     },
   }
 }

@@ -11,7 +11,7 @@ import {
   type InputSchema,
 } from '../../model/resources/model.ts'
 import { armErrors } from '../call/errors.ts'
-import { withoutNulls } from '../call/without-nulls.ts'
+import { withoutEmptyExpiry, withoutNulls } from '../call/without-nulls.ts'
 import { advancedFilterSchema } from './advanced-filter.ts'
 
 /** The maximum of advanced filters of a subscription, and of values in all of them (Event Grid: event-filtering). */
@@ -204,7 +204,8 @@ function parseSettings(
     )
   }
   if (!isRecord(wrapped)) throw armErrors.invalidEventSubscription('properties cannot be null.')
-  const parsed = settings.safeParse(method === 'PATCH' ? withStoredUrl(wrapped, existing) : wrapped)
+  const wanted = withoutEmptyExpiry(wrapped)
+  const parsed = settings.safeParse(method === 'PATCH' ? withStoredUrl(wanted, existing) : wanted)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   throw armErrors.invalidEventSubscription(

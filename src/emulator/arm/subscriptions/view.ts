@@ -25,7 +25,8 @@ export function viewEventSubscription(
   { id, type }: { readonly id: string; readonly type: string },
 ) {
   const { name, properties, provisioningState, scope } = subscription
-  const filled = options.detail === 'filled'
+  // Without a filter the first answer too has the defaults of filter and retry policy (recorded, 2026; not in 2018).
+  const filled = options.detail === 'filled' || (properties.filter === undefined && options.apiVersion >= '2019')
   const delivery = properties.deliveryWithResourceIdentity
   const retryPolicy = filled
     ? { maxDeliveryAttempts: 30, eventTimeToLiveInMinutes: 1440, ...properties.retryPolicy }
@@ -40,7 +41,7 @@ export function viewEventSubscription(
         ...delivery,
         destination: viewDestination(delivery.destination, options),
       },
-      filter: viewFilter(properties, options),
+      filter: viewFilter(properties, options, filled),
       eventDeliverySchema: properties.eventDeliverySchema,
       retryPolicy,
       expirationTimeUtc: properties.expirationTimeUtc,
@@ -50,7 +51,7 @@ export function viewEventSubscription(
     id,
     name,
     type,
-    systemData: null,
+    ...visibleIn(options.apiVersion, { systemData: null }),
   }
 }
 
@@ -66,12 +67,14 @@ function viewDestination(destination: Destination, options: ViewOptions) {
   const attributes = Array.isArray(mappings) && {
     deliveryAttributeMappings: mappings.map((mapping: unknown) => withSecretFlag(mapping, options.secrets)),
   }
+  const isBatched = endpointType === 'WebHook' || endpointType === 'AzureFunction'
+  const batch = isBatched && options.detail === 'filled' && { maxEventsPerBatch: 1, preferredBatchSizeInKilobytes: 64 }
   if (endpointType !== 'WebHook') {
-    return { endpointType, properties: visibleIn(options.apiVersion, { ...properties, ...attributes }) }
+    return { endpointType, properties: visibleIn(options.apiVersion, { ...batch, ...properties, ...attributes }) }
   }
   const { endpointUrl, ...rest } = properties
   const shown = {
-    ...(options.detail === 'filled' && { maxEventsPerBatch: 1, preferredBatchSizeInKilobytes: 64 }),
+    ...batch,
     ...rest,
     endpointUrl: null,
     endpointBaseUrl: withoutQuery(endpointUrl),
@@ -80,12 +83,16 @@ function viewDestination(destination: Destination, options: ViewOptions) {
   return { endpointType, properties: visibleIn(options.apiVersion, shown) }
 }
 
-function viewFilter(properties: EventSubscriptionProperties, { apiVersion, detail, defaultEventTypes }: ViewOptions) {
+function viewFilter(
+  properties: EventSubscriptionProperties,
+  { apiVersion, detail, defaultEventTypes }: ViewOptions,
+  filled: boolean,
+) {
   const { isSubjectCaseSensitive, ...filter } = properties.filter ?? {}
   // In the versions of 2018 the answer of a write has only the types that were sent.
   const filledIn = detail === 'filled' || apiVersion >= '2019'
   return visibleIn(apiVersion, {
-    ...(detail === 'filled' && { subjectBeginsWith: '', subjectEndsWith: '' }),
+    ...(filled && { subjectBeginsWith: '', subjectEndsWith: '' }),
     ...filter,
     includedEventTypes: filter.includedEventTypes ?? (filledIn ? defaultEventTypes : undefined),
     // False is never echoed.
@@ -101,12 +108,7 @@ function withSecretFlag(mapping: unknown, secrets: 'shown' | 'hidden'): unknown 
   return { ...mapping, properties: { ...properties, isSecret, ...hidden } }
 }
 
-/** `properties.topic`: the source's id with provider and type in lower case. */
-function sourceId(scope: string): string {
-  return scope.replace(/\/providers\/([^/]+)\/(.*)$/i, (_all, namespace: string, rest: string) => {
-    const parts = rest.split('/').map((part, index) => (index % 2 === 0 ? part.toLowerCase() : part))
-    return `/providers/${namespace.toLowerCase()}/${parts.join('/')}`
-  })
-}
+/** `properties.topic`: the source's id with provider, types and names in lower case. */
+const sourceId = (scope: string) => scope.replace(/\/providers\/.*$/i, (resource) => resource.toLowerCase())
 
 const withoutQuery = (url: string) => url.replace(/[?#].*$/s, '')

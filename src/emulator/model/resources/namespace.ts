@@ -12,6 +12,8 @@ export interface Namespace extends Omit<TrackedResource, 'shown'> {
     readonly identity?: unknown
     readonly properties?: Readonly<Record<string, unknown>>
   }
+  /** Who made it and when, in ARM's shape; absent where it is declared. */
+  readonly systemData?: Readonly<Record<string, string>>
 }
 
 /** A namespace topic. It takes CloudEvents only. */
@@ -56,7 +58,6 @@ export interface QueueSubscription {
   readonly name: string
   readonly topicId: string
   readonly properties: QueueSubscriptionProperties
-  readonly provisioningState: 'Creating' | 'Updating' | 'Succeeded' | 'Deleting'
   /** Milliseconds since 1970. */
   readonly createdAt: number
 }

@@ -28,6 +28,8 @@ export interface PublishedResource extends TrackedResource {
   readonly publicNetworkAccess?: 'Enabled' | 'Disabled' | 'SecuredByPerimeter'
   /** Where it has entries, only these addresses may publish. In ARM's shape. */
   readonly inboundIpRules?: readonly { readonly ipMask: string; readonly action: 'Allow' }[]
+  /** `minimumTlsVersionAllowed`, `dataResidencyBoundary` and `eventTypeInfo` in ARM's shape: shown, without effect. */
+  readonly shownProperties?: Readonly<Record<string, unknown>>
 }
 
 /** A custom topic. */
@@ -58,7 +60,7 @@ export interface SystemTopic extends TrackedResource {
   readonly type: 'systemTopics'
   /** The resource id of the source. */
   readonly source: string
-  /** `Microsoft.Storage.StorageAccounts` and so on, in lower case as Azure stores it. */
+  /** `Microsoft.Storage.StorageAccounts` and so on, in the letter case that it was given in. */
   readonly topicType: string
 }
 

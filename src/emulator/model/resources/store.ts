@@ -1,4 +1,4 @@
-// Storage of topics, domains, event subscriptions; URL label where two regions share a name.
+// Storage of topics, domains, event subscriptions, resource groups; URL label where two regions share a name.
 import { createCollection, noShelves, type Shelf, type Shelves } from './collection.ts'
 import type { EventSubscription } from './model.ts'
 import {
@@ -11,6 +11,7 @@ import {
   regionName,
   type Topic,
 } from './resource.ts'
+import type { ResourceGroup } from './resource-group.ts'
 
 export type Store = ReturnType<typeof createStore>
 
@@ -45,6 +46,8 @@ export function createStore(shelves: Shelves = noShelves) {
       if (isPublishable(resource)) labels.delete(resource.label.toLowerCase())
     },
     leadResources: resources.lead,
+    /** Grouped by the ids of their Azure subscriptions. */
+    groups: createCollection(shelves<ResourceGroup>('resource group'), ({ subscriptionId }) => subscriptionId),
     /** Grouped by their scopes. */
     subscriptions: createCollection(shelves<EventSubscription>('event subscription'), ({ scope }) => scope),
   }

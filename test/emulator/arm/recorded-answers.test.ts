@@ -1,0 +1,202 @@
+/** Answers of Resource Manager as recordings of Azure have them, and what Terraform's providers rely on. */
+import { expect, it } from 'vitest'
+import { type EventGridEmulator, type EventGridEmulatorOptions, ManualClock } from '../../../src/emulator/index.ts'
+import { sendArm } from '../../support/azure-clients.ts'
+import { startEmulator } from '../../support/start-emulator.ts'
+import { openWebhook } from '../../support/webhook.ts'
+
+const eventGrid = '/resourceGroups/rg/providers/Microsoft.EventGrid'
+const onTopic = `${eventGrid}/topics/orders/providers/Microsoft.EventGrid/eventSubscriptions/shop`
+const onQueue = `${eventGrid}/namespaces/pull/topics/orders/eventSubscriptions/app`
+const owner: EventGridEmulatorOptions = { clients: [{ roles: [{ role: 'Owner' }] }] }
+
+/** An emulator, and calls below its Azure subscription; `{id}` in a body is the id of that. */
+async function open(options: EventGridEmulatorOptions = {}) {
+  const emulator = await startEmulator({ ...owner, ...options })
+  const send = (method: string, path: string, body?: object, version = '2025-02-15') => {
+    const at = `/subscriptions/${emulator.subscriptionId}`
+    const text = JSON.stringify(body)?.replaceAll('{id}', at)
+    const url = `${at}${path}${path.includes('?') ? '&' : '?'}api-version=${version}`
+    return sendArm(emulator, url, { method, ...(text !== undefined && { body: text }) })
+  }
+  return { emulator, send }
+}
+
+const webhookAt = (endpointUrl: string) => ({ endpointType: 'WebHook', properties: { endpointUrl } })
+
+async function endOf(emulator: EventGridEmulator, { headers }: Awaited<ReturnType<typeof sendArm>>) {
+  await emulator.idle()
+  const { pathname, search } = new URL(String(headers['azure-asyncoperation']))
+  return (await sendArm(emulator, `${pathname}${search}`)).body
+}
+
+it('an event subscription without a filter has the defaults of filter and retry policy in its first answer', async () => {
+  const { emulator, send } = await open()
+  const { url } = await openWebhook(emulator)
+  const { body } = await send('PUT', onTopic, { properties: { destination: webhookAt(url) } })
+  expect(body).toMatchObject({
+    properties: {
+      filter: { subjectBeginsWith: '', subjectEndsWith: '' },
+      retryPolicy: { maxDeliveryAttempts: 30, eventTimeToLiveInMinutes: 1440 },
+    },
+  })
+})
+
+it('a PUT over a Failed event subscription is Creating again, a PATCH is Updating', async () => {
+  const { emulator, send } = await open()
+  const silent = await openWebhook(emulator, () => ({ status: 404, consents: false }))
+  const wanted = {
+    properties: { destination: webhookAt(silent.url), eventDeliverySchema: 'CloudEventSchemaV1_0' },
+  }
+  const put = async () => Object((await send('PUT', onTopic, wanted)).body).properties.provisioningState
+  expect(await put()).toBe('Creating')
+  await emulator.idle()
+  expect((await send('PATCH', onTopic, { labels: ['a'] })).body).toMatchObject({
+    properties: { provisioningState: 'Updating' },
+  })
+  await emulator.idle()
+  expect(await put()).toBe('Creating')
+})
+
+it('properties.topic is in lower case behind the group, the name of the source too', async () => {
+  const { emulator, send } = await open({ topics: [{ name: 'Orders' }] })
+  const { url } = await openWebhook(emulator)
+  const { body } = await send('PUT', onTopic, { properties: { destination: webhookAt(url) } })
+  expect(Object(body).properties.topic).toMatch(
+    /\/resourceGroups\/rg\/providers\/microsoft\.eventgrid\/topics\/orders$/,
+  )
+})
+
+it.each([
+  { path: `${eventGrid}/topics/orders`, version: '2020-06-01', shown: false },
+  { path: `${eventGrid}/domains/shop`, version: '2018-09-15-preview', shown: false },
+  { path: `${eventGrid}/topics/orders`, version: '2021-12-01', shown: true },
+])('systemData of $path in $version: $shown', async ({ path, version, shown }) => {
+  const { send } = await open({ domains: [{ name: 'shop' }] })
+  const { body } = await send('GET', path, undefined, version)
+  expect('systemData' in Object(body)).toBe(shown)
+})
+
+it('writes of domains count with those of all providers', async () => {
+  const { send } = await open()
+  const { headers } = await send('PUT', `${eventGrid}/domains/shop`, { location: 'westeurope' })
+  expect(headers).toHaveProperty('x-ms-ratelimit-remaining-subscription-writes', '1199')
+})
+
+it('an Azure Function has its batch defaults where it is read', async () => {
+  const { emulator, send } = await open()
+  const destination = { endpointType: 'AzureFunction', properties: { resourceId: '/elsewhere' } }
+  await send('PUT', onTopic, { properties: { destination } })
+  await emulator.idle()
+  expect((await send('GET', onTopic)).body).toMatchObject({
+    properties: { destination: { properties: { maxEventsPerBatch: 1, preferredBatchSizeInKilobytes: 64 } } },
+  })
+})
+
+it.each([
+  { name: 'of a topic', path: onTopic, settings: { destination: { endpointType: 'EventHub', properties: {} } } },
+  { name: 'of a namespace', path: onQueue, settings: { deliveryConfiguration: { deliveryMode: 'Queue' } } },
+])('an empty expirationTimeUtc of an event subscription $name is none', async ({ path, settings }) => {
+  const { send } = await open({ namespaces: [{ name: 'pull', topics: [{ name: 'orders' }] }] })
+  const { status, body } = await send('PUT', path, { properties: { ...settings, expirationTimeUtc: '' } })
+  expect(status).toBe(201)
+  expect(Object(body).properties.expirationTimeUtc).toBeUndefined()
+})
+
+it.each(['topics', 'domains'])('%s keep what has no effect here, and show it', async (type) => {
+  const { emulator, send } = await open()
+  const path = `${eventGrid}/${type}/kept`
+  const eventTypeInfo = { kind: 'Inline', inlineEventTypes: { 'a.b': { description: 'text' } } }
+  const properties = { minimumTlsVersionAllowed: '1.2', dataResidencyBoundary: 'WithinRegion', eventTypeInfo }
+  expect((await send('PUT', path, { location: 'westeurope', properties })).body).toMatchObject({ properties })
+  await emulator.idle()
+  await send('PATCH', path, { properties: { dataResidencyBoundary: 'WithinGeopair' } })
+  await emulator.idle()
+  expect((await send('GET', path)).body).toMatchObject({
+    properties: { ...properties, dataResidencyBoundary: 'WithinGeopair' },
+  })
+})
+
+it.each([
+  { type: 'topics', more: {} },
+  { type: 'systemTopics', more: { source: '/subscriptions/1/x', topicType: 'Microsoft.Storage.StorageAccounts' } },
+  { type: 'namespaces', more: {} },
+])('a system-assigned identity of $type has a principal, which a role is assigned to', async ({ type, more }) => {
+  const { emulator, send } = await open()
+  const path = `${eventGrid}/${type}/known`
+  const assigned = `{id}/resourceGroups/rg/providers/Microsoft.ManagedIdentity/userAssignedIdentities/me`
+  const identity = { type: 'SystemAssigned, UserAssigned', userAssignedIdentities: { [assigned]: {} } }
+  await send('PUT', path, { location: 'westeurope', identity, properties: more })
+  await emulator.idle()
+  const shown = Object((await send('GET', path)).body).identity
+  const guid = expect.stringMatching(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/)
+  expect(shown).toEqual({
+    type: identity.type,
+    principalId: guid,
+    tenantId: emulator.tenantId,
+    userAssignedIdentities: {
+      [assigned.replace('{id}', `/subscriptions/${emulator.subscriptionId}`)]: { principalId: guid, clientId: guid },
+    },
+  })
+  const id = '88888888-8888-4888-8888-888888888888'
+  const role = { principalId: shown.principalId, roleDefinitionId: 'acdd72a7-3385-48ef-bd42-f606fba81ae7' }
+  const at = `/resourceGroups/rg/providers/Microsoft.Authorization/roleAssignments/${id}`
+  expect(await send('PUT', at, { properties: role })).toMatchObject({ status: 201 })
+  expect((await send('GET', at)).body).toMatchObject({ properties: { principalId: shown.principalId } })
+})
+
+const elsewhere = '{id}/resourceGroups/none/providers/Microsoft.Storage/storageAccounts/photos'
+it.each([
+  {
+    what: 'a storage account in a group that is not there',
+    destination: { endpointType: 'StorageQueue', properties: { resourceId: elsewhere, queueName: 'orders' } },
+  },
+  {
+    what: 'a function in a group that is not there',
+    destination: { endpointType: 'AzureFunction', properties: { resourceId: elsewhere.replace('photos', 'f') } },
+  },
+  {
+    what: 'a namespace topic that is not there',
+    destination: {
+      endpointType: 'NamespaceTopic',
+      properties: { resourceId: `{id}${eventGrid}/namespaces/pull/topics/none` },
+    },
+  },
+])('an event subscription to $what fails by its operation, in Azure’s words', async ({ destination }) => {
+  const { emulator, send } = await open({ namespaces: [{ name: 'pull', topics: [{ name: 'orders' }] }] })
+  const made = await send('PUT', onTopic, {
+    properties: { destination, eventDeliverySchema: 'CloudEventSchemaV1_0' },
+  })
+  expect(made.status).toBe(201)
+  expect(await endOf(emulator, made)).toMatchObject({
+    status: 'Failed',
+    error: {
+      code: 'Endpoint validation',
+      message: expect.stringMatching(/^Destination endpoint not found\..* Resource should pre-exist before attempting/),
+    },
+  })
+  expect(Object((await send('GET', onTopic)).body).properties.provisioningState).toBe('Failed')
+})
+
+it('an event subscription of a namespace answers getDeliveryAttributes and getFullUrl', async () => {
+  const { send } = await open({
+    namespaces: [{ name: 'pull', topics: [{ name: 'orders', eventSubscriptions: [{ name: 'app' }] }] }],
+  })
+  expect(await send('POST', `${onQueue}/getDeliveryAttributes`)).toMatchObject({ status: 200, body: { value: [] } })
+  expect(await send('POST', `${onQueue}/getFullUrl`)).toMatchObject({ status: 200, body: { endpointUrl: null } })
+  expect((await send('POST', `${onQueue}x/getFullUrl`)).status).toBe(404)
+})
+
+it('a PATCH of an event subscription of a namespace keeps the delivery mode that it does not name', async () => {
+  const clock = new ManualClock()
+  const { send } = await open({ clock, namespaces: [{ name: 'pull', topics: [{ name: 'orders' }] }] })
+  const deliveryConfiguration = { deliveryMode: 'Queue', queue: { maxDeliveryCount: 3 } }
+  await send('PUT', onQueue, { properties: { deliveryConfiguration } })
+  const { status } = await send('PATCH', onQueue, {
+    properties: { deliveryConfiguration: { queue: { maxDeliveryCount: 4 } } },
+  })
+  expect(status).toBe(202)
+  expect((await send('GET', onQueue)).body).toMatchObject({
+    properties: { deliveryConfiguration: { deliveryMode: 'Queue', queue: { maxDeliveryCount: 4 } } },
+  })
+})
