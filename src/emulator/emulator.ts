@@ -32,12 +32,20 @@ import { registerTopicRoutes } from './topics/topic-routes.ts'
 /** The parts of an emulator that serves. */
 export type RunningEmulator = Awaited<ReturnType<typeof runEmulator>>
 
+/** Without trailing slashes. */
+interface Addresses {
+  https: string
+  http: string
+  /** The addresses of the ports of topics' own, by their names in lower case. */
+  topicPorts: Readonly<Record<string, string>>
+}
+
 export async function runEmulator(options: ResolvedOptions, state: State) {
   const { clock } = options
   const { persisted } = state
   const made = persistedOr(persisted, 'identity', 'certificate authority', makeAuthority)
   const authority = createCertificateAuthority(made)
-  const addresses = { https: '', http: '' }
+  const addresses: Addresses = { https: '', http: '', topicPorts: {} }
   let { ingress } = options
   const parts = createParts(options, state, { ingress: (url) => ingress(url), baseUrl: () => addresses.https })
   const { engine, queues, operations, provisioning } = parts
@@ -48,13 +56,16 @@ export async function runEmulator(options: ResolvedOptions, state: State) {
     createIngressFront({ ingress: (url) => ingress(url), ownAddress: () => addresses.https }),
   )
   registerRoutes(server.app, parts, { ...options, addresses, ca: authority.certificate })
-  const bound = await server.listen(options.host, options.port, options.httpPort).catch(async (error: unknown) => {
+  const bound = await server.listen(options.host, options).catch(async (error: unknown) => {
     await Promise.all([server.close(), engine.close()])
     throw error
   })
   const host = options.host.includes(':') ? `[${options.host}]` : options.host
   addresses.https = `https://${host}:${bound.port}`
   addresses.http = `http://${host}:${bound.httpPort}`
+  addresses.topicPorts = Object.fromEntries(
+    Object.entries(bound.topicPorts).map(([name, port]) => [name.toLowerCase(), `https://${host}:${port}`]),
+  )
 
   const quiet = async () => {
     while ((await engine.quiet()) === 'idle' && operations.running() > 0) {
@@ -85,7 +96,6 @@ export async function runEmulator(options: ResolvedOptions, state: State) {
     persisted,
     /** The certificate of the authority, PEM. */
     ca: authority.certificate,
-    /** Without a trailing slash. */
     addresses,
     setIngress: (wanted: Ingress) => {
       ingress = wanted

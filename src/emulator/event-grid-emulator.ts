@@ -1,10 +1,10 @@
 // Public class `EventGridEmulator`: `start`, `reconfigure`, `addTopic`, `raise`, `failNext`, `assignRole`, `connect`,
 // `close`.
 import { checkNames } from '../support/process/option-checks.ts'
+import type { TopicOptions } from './config/config-schema.ts'
 import { createDeclarations, type Declarations } from './config/declarations.ts'
 import { putPublished, removeNamed } from './config/declared-resources.ts'
-import { checkTopicNames } from './config/option-names.ts'
-import { type EventGridEmulatorOptions, resolveOptions, type TopicOptions } from './config/options.ts'
+import { checkTopicNames, type EventGridEmulatorOptions, resolveOptions } from './config/options.ts'
 import { type Connectable, type ConnectOptions, connectBinding } from './connect.ts'
 import { type Ingress, type IngressRule, ingressOf } from './delivery/send/ingress.ts'
 import { describePending } from './describe-pending.ts'

@@ -1,20 +1,18 @@
 // What the package exports for the emulator: public names and types.
 import '../support/process/require-node.ts'
 
-export {
-  type AzureSubscriptionOptions,
-  type ClientOptions,
-  type EventGridEmulatorOptions,
-  type EventSubscriptionOptions,
-  emulatorDefaults,
-  type NamespaceOptions,
-  type NamespaceTopicOptions,
-  type QueueSubscriptionOptions,
-  type SystemTopicOptions,
-  type TopicOptions,
-} from './config/options.ts'
+export type {
+  AzureSubscriptionOptions,
+  ClientOptions,
+  EventSubscriptionOptions,
+  NamespaceOptions,
+  NamespaceTopicOptions,
+  QueueSubscriptionOptions,
+  SystemTopicOptions,
+  TopicOptions,
+} from './config/config-schema.ts'
+export { type EventGridEmulatorOptions, emulatorDefaults } from './config/options.ts'
 export type { Connectable, ConnectOptions } from './connect.ts'
-export type { DeliveryOptions } from './delivery/delivery-options.ts'
 export type { ProbationOptions } from './delivery/queue/probation.ts'
 export { createBlobDeadLetterStore } from './delivery/send/blob-dead-letter-store.ts'
 export type { Ingress, IngressRule } from './delivery/send/ingress.ts'

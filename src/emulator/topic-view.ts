@@ -13,6 +13,8 @@ export interface TopicView {
   readonly endpoint: string
   /** The same over http. */
   readonly httpEndpoint: string
+  /** The same at a port of its own, over https or http, where the option `topicPorts` gives it one. */
+  readonly ownEndpoint?: string
   /** The first key. */
   readonly key: string
   readonly keys: readonly [string, string]
@@ -59,9 +61,12 @@ export function viewAllPublished({ store, addresses }: Sources, type: Publishabl
   return store.resources(type).map((one) => viewPublished(addresses, one))
 }
 
-function viewPublished({ https, http }: Sources['addresses'], { name, id, label, keys }: Publishable): TopicView {
+function viewPublished(addresses: Sources['addresses'], { name, id, label, keys }: Publishable): TopicView {
+  const { https, http, topicPorts } = addresses
   const path = `/topics/${label}/api/events`
-  return { name, id, endpoint: `${https}${path}`, httpEndpoint: `${http}${path}`, key: keys[0], keys }
+  const own = topicPorts[name.toLowerCase()]
+  const endpoints = { endpoint: `${https}${path}`, httpEndpoint: `${http}${path}` }
+  return { name, id, ...endpoints, ...(own !== undefined && { ownEndpoint: `${own}/api/events` }), key: keys[0], keys }
 }
 
 /** A namespace topic: by default the first of the first namespace. Throws a RangeError for an unknown name. */

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { resolveOptions } from '../../src/emulator/config/options.ts'
 import { createDeliveryEngine, type DeliveryEngine } from '../../src/emulator/delivery/delivery-engine.ts'
-import { type DeliveryOptions, deliverySettings } from '../../src/emulator/delivery/delivery-options.ts'
+import { type DeliverySettings, deliverySettings } from '../../src/emulator/delivery/delivery-options.ts'
 import type { Ingress } from '../../src/emulator/delivery/send/ingress.ts'
 import { createDirectory, type Directory } from '../../src/emulator/entra/directory.ts'
 import { createTokenIssuer, type TokenIssuer } from '../../src/emulator/entra/token-issuer.ts'
@@ -56,7 +56,7 @@ export interface EventGrid {
 /** What may differ from test to test. */
 export interface EventGridOptions {
   readonly topic?: Partial<Topic>
-  readonly delivery?: DeliveryOptions
+  readonly delivery?: Partial<DeliverySettings>
   readonly journal?: Journal
   readonly random?: () => number
   readonly ingress?: Ingress

@@ -51,7 +51,9 @@ export function* referenceFaults(config: unknown, now: number): Generator<Refere
   }
 
   const given = topics.flatMap(([, { name }]) => text(name) ?? [])
-  const names = ownField(config, 'topics') === undefined ? [emulatorDefaults.topic] : given
+  const delivered = Object.keys(recordOf(ownField(config, 'deliver')))
+  const isDefault = ownField(config, 'topics') === undefined && delivered.length === 0
+  const names = isDefault ? [emulatorDefaults.topic] : [...given, ...delivered]
   for (const [index, one] of eventSubscriptions) {
     const path = ['eventSubscriptions', index]
     yield* unknownName([...path, 'topic'], one.topic, names, 'topics')
@@ -163,6 +165,7 @@ function entries(config: unknown, name: string): (readonly [number, JsonObject])
   return list.flatMap((entry: unknown, index) => (isRecord(entry) ? [[index, entry] as const] : []))
 }
 
+const recordOf = (value: unknown) => (isRecord(value) ? value : {})
 const isHttpsUrl = (value: unknown): value is string =>
   typeof value === 'string' && /^https:/i.test(value) && URL.canParse(value)
 const text = (value: unknown) => (typeof value === 'string' ? value : undefined)

@@ -11,9 +11,10 @@ import { named } from '../model/resources/resource.ts'
 import { publisherOf } from '../model/resources/store.ts'
 import type { CancelTimer } from '../model/time/clock.ts'
 import type { PersistedValues } from '../state/persisted-values.ts'
+import type { EventSubscriptionOptions } from './config-schema.ts'
 import { type DeclaredNamespace, type NamespaceTargets, putNamespace } from './declared-namespaces.ts'
 import { putPublished, putSystemTopic, type ResourceTargets, removeNamed } from './declared-resources.ts'
-import type { EventSubscriptionOptions, ResolvedOptions } from './options.ts'
+import type { ResolvedOptions } from './options.ts'
 
 /**
  * Pause before another handshake of a declared event subscription, in milliseconds of the emulator's clock: its

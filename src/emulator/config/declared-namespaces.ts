@@ -9,8 +9,9 @@ import type { Namespace } from '../model/resources/namespace.ts'
 import { namespaceNamed } from '../model/resources/namespace-store.ts'
 import { resourceId } from '../model/resources/resource.ts'
 import type { Clock } from '../model/time/clock.ts'
+import type { NamespaceOptions, NamespaceTopicOptions } from './config-schema.ts'
 import { declaredGroup } from './declared-resources.ts'
-import { emulatorDefaults, type NamespaceOptions, type NamespaceTopicOptions } from './options.ts'
+import { emulatorDefaults } from './options.ts'
 
 export interface NamespaceTargets extends NamespaceContents {
   readonly directory: Directory

@@ -7,7 +7,8 @@ import type { Directory } from '../entra/directory.ts'
 import { randomKey } from '../model/resources/model.ts'
 import { named, type Publishable, resourceId } from '../model/resources/resource.ts'
 import { newLabel, type Store } from '../model/resources/store.ts'
-import { emulatorDefaults, type Place, type SystemTopicOptions, type TopicOptions } from './options.ts'
+import type { Place, SystemTopicOptions, TopicOptions } from './config-schema.ts'
+import { emulatorDefaults } from './options.ts'
 
 /** What declared resources change. */
 export interface ResourceTargets {
@@ -34,7 +35,8 @@ export function putPublished(targets: ResourceTargets, type: Publishable['type']
     ...place,
     label,
     inputSchema: options.inputSchema ?? 'CloudEventSchemaV1_0',
-    ...(options.inputSchemaMapping ? { inputSchemaMapping: options.inputSchemaMapping } : {}),
+    ...(options.inputSchemaMapping && { inputSchemaMapping: options.inputSchemaMapping }),
+    ...(options.bothSchemas && { bothSchemas: true }),
     keys: options.keys ?? existing?.keys ?? [randomKey(), randomKey()],
     disableLocalAuth: options.disableLocalAuth ?? false,
   })

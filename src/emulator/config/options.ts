@@ -1,196 +1,48 @@
-// Options of `EventGridEmulator.start` and their defaults: ids, ports, roles, `orders`, token lifetime.
+// Options of `EventGridEmulator.start`: those of the configuration file and those that are code; defaults of ids, roles and `orders`.
 import { randomBytes } from 'node:crypto'
-import type { DeliveryOptions } from '../delivery/delivery-options.ts'
+import { checkNames } from '../../support/process/option-checks.ts'
+import type { ProbationOptions } from '../delivery/queue/probation.ts'
 import { type Ingress, type IngressRule, ingressOf } from '../delivery/send/ingress.ts'
+import type { StorageQueues } from '../delivery/send/storage-queues.ts'
 import type { Client, DeclaredSubscription, RoleGrant } from '../model/resources/client.ts'
-import type { InputSchema, InputSchemaMapping } from '../model/resources/model.ts'
 import { stableGuid } from '../model/resources/stable-guid.ts'
 import { type Clock, realClock } from '../model/time/clock.ts'
+import type { DeadLetterStore } from '../records/dead-letter-box.ts'
 import { type PersistedValues, persistedOr, valuesInMemory } from '../state/persisted-values.ts'
-import type { Config } from './config-schema.ts'
-import { checkOptionNames } from './option-names.ts'
+import {
+  type AzureSubscriptionOptions,
+  type ClientOptions,
+  type ConfigOptions,
+  type NamespaceOptions,
+  namesAt,
+} from './config-schema.ts'
+import { deliverTo } from './deliver.ts'
 
-/** An application that may sign in. */
-export interface ClientOptions {
-  /** @default {@link emulatorDefaults.tenantId} */
-  readonly tenantId?: string
-  /** @default {@link emulatorDefaults.clientId} */
-  readonly clientId?: string
-  /** @default random */
-  readonly clientSecret?: string
-  /** The object id of its service principal. @default derived from the client id */
-  readonly objectId?: string
-  /**
-   * @default `EventGrid EventSubscription Contributor`, `EventGrid Data Sender` and `EventGrid Data Receiver`, everywhere, and
-   * `EventGrid Contributor` at the namespaces of the options
-   */
-  readonly roles?: readonly RoleGrant[]
-}
-
-/** An Azure subscription. */
-export interface AzureSubscriptionOptions {
-  /** @default {@link emulatorDefaults.subscriptionId} */
-  readonly id?: string
-  /** @default that of the first client */
-  readonly tenantId?: string
-  /** Whether the provider Microsoft.EventGrid is registered. @default true */
-  readonly registered?: boolean
-  /** Names; a topic's group is added by itself. @default `['rg']` */
-  readonly resourceGroups?: readonly string[]
-}
-
-/** Where a resource is. */
-export interface Place {
-  /** @default the first Azure subscription */
-  readonly subscriptionId?: string
-  /** @default the first resource group of the subscription */
-  readonly resourceGroup?: string
-  /** @default `westeurope` */
-  readonly location?: string
-}
-
-/** A custom topic or a domain that exists from the start. */
-export interface TopicOptions extends Place {
-  /** 3-50 letters, digits and `-`. */
-  readonly name: string
-  /** @default `CloudEventSchemaV1_0` (a topic made through ARM has Azure's default, `EventGridSchema`) */
-  readonly inputSchema?: InputSchema
-  /**
-   * Where the Event Grid fields are in events of `CustomEventSchema`, in ARM's shape.
-   * @default under Event Grid's own names
-   */
-  readonly inputSchemaMapping?: InputSchemaMapping
-  /** Two keys, base64. @default random */
-  readonly keys?: readonly [string, string]
-  /** Refuse keys and SAS tokens. @default false */
-  readonly disableLocalAuth?: boolean
-}
-
-/** A system topic that exists from the start: the events of another resource of Azure. */
-export interface SystemTopicOptions extends Place {
-  /** 3-128 letters, digits and `-`. */
-  readonly name: string
-  /** Resource id of the source, a storage account for instance. */
-  readonly source: string
-}
-
-/**
- * An event subscription with a webhook that exists from the start, as soon as its endpoint passes the handshake.
- */
-export interface EventSubscriptionOptions {
-  /** 3-64 letters, digits and `-`. */
-  readonly name: string
-  /** The custom topic whose events it gets. @default the first */
-  readonly topic?: string
-  /** Resource id of another source, in place of `topic`: a domain, a domain topic, a system topic, a storage account ... */
-  readonly scope?: string
-  /**
-   * The webhook's public https URL; `ingress` may send it to a local port. @default the one in `properties.destination`
-   */
-  readonly endpoint?: string
-  /**
-   * Anything else, in ARM's shape: `filter`, `retryPolicy`, `eventDeliverySchema`, `destination` ...
-   * @default Event Grid's defaults
-   */
-  readonly properties?: Readonly<Record<string, unknown>>
-}
-
-/** A Queue event subscription of a namespace topic. */
-export interface QueueSubscriptionOptions {
-  /** 3-50 letters, digits and `-`. */
-  readonly name: string
-  /**
-   * Its settings, in ARM's shape: `deliveryConfiguration`, `filtersConfiguration` ...
-   * @default a queue with Event Grid's defaults
-   */
-  readonly properties?: Readonly<Record<string, unknown>>
-}
-
-/** A topic of a namespace. It takes CloudEvents. */
-export interface NamespaceTopicOptions {
-  /** 3-50 letters, digits and `-`. */
-  readonly name: string
-  /** Days that an event is stored, 1 to 7. @default 1 */
-  readonly eventRetentionInDays?: number
-  /** @default none */
-  readonly eventSubscriptions?: readonly QueueSubscriptionOptions[]
-}
-
-/** An Event Grid namespace, for pull delivery. */
-export interface NamespaceOptions extends Place {
-  /** 3-50 letters, digits and `-`; unique in the emulator. */
-  readonly name: string
-  /** Two keys, base64. @default random */
-  readonly keys?: readonly [string, string]
-  /** @default none */
-  readonly topics?: readonly NamespaceTopicOptions[]
-}
-
-/** The options of an emulator. Each has a default: `EventGridEmulator.start()` alone gives a working emulator. */
-export interface EventGridEmulatorOptions extends DeliveryOptions {
-  /** Port of ARM, Entra and the topics, https. @default 0, a free one */
-  readonly port?: number
-  /** Port of the topics over http, which is a CONNECT proxy for Azure's host names too. @default 0, a free one */
-  readonly httpPort?: number
-  /** Address to listen on. @default `127.0.0.1` */
-  readonly host?: string
-  /** Tenant of the clients and Azure subscriptions that name none. @default {@link emulatorDefaults.tenantId} */
-  readonly tenantId?: string
-  /** The Azure subscription, where `subscriptions` is not given. @default {@link emulatorDefaults.subscriptionId} */
-  readonly subscriptionId?: string
-  /** Its resource group, where `subscriptions` is not given. @default `rg` */
-  readonly resourceGroup?: string
-  /** Who may sign in. @default one client */
-  readonly clients?: readonly ClientOptions[]
-  /** @default one, registered */
-  readonly subscriptions?: readonly AzureSubscriptionOptions[]
-  /** @default one, `orders` */
-  readonly topics?: readonly TopicOptions[]
-  /** Domains. Events name their domain topic; its first event subscription creates it. @default none */
-  readonly domains?: readonly TopicOptions[]
-  /** System topics. @default none */
-  readonly systemTopics?: readonly SystemTopicOptions[]
-  /** Namespaces, for pull delivery. @default none */
-  readonly namespaces?: readonly NamespaceOptions[]
-  /** A handshake that fails is tried again every 5 seconds. @default none */
-  readonly eventSubscriptions?: readonly EventSubscriptionOptions[]
+/** The options that are code, or that a file has in another form. */
+export interface CodeOptions {
   /** The real addresses of public URLs: rules, tried in order, or a function that is called for each request. @default none */
   readonly ingress?: readonly IngressRule[] | Ingress
-  /** PEM certificates to trust at subscribers' https endpoints beside Node's own. @default none */
+  /** PEM certificates (their text) to trust at subscribers' https endpoints beside Node's own. @default none */
   readonly trustedCertificates?: readonly string[]
   /** @default the machine's */
   readonly clock?: Clock
   /** From 0 to just under 1, for jitter. @default `Math.random` */
   readonly random?: () => number
-  /** How long a long-running operation takes at least, by the clock. @default 0 */
-  readonly operationDelayMs?: number
-  /**
-   * `Retry-After` of Resource Manager's answers 201 and 202 to a long-running operation, in seconds. Azure sends 10
-   * (recorded). Clients wait that long before they ask again.
-   * @default none sent, so that no client waits for it
-   */
-  readonly operationRetryAfter?: number
-  /** Answer 409 Conflict to a change of an event subscription while another one runs. @default false */
-  readonly conflicts?: boolean
-  /**
-   * Answer 429 beyond Azure's rates: of a principal's calls to Resource Manager in an hour, and of a
-   * topic's events and bytes in a second.
-   * @default false, as tests do in a second what takes a day in Azure
-   */
-  readonly throttling?: boolean
-  /**
-   * Version of the Entra tokens of deliveries: what the webhook's application asks for in its manifest. @default `1.0`
-   */
-  readonly deliveryTokenVersion?: '1.0' | '2.0'
-  /** Life of the tokens given to clients, in seconds. @default 3599, as Entra's */
-  readonly tokenLifetimeSeconds?: number
-  /**
-   * File in which topics, event subscriptions, keys, generated secrets and undelivered events survive the
-   * emulator, even if it is killed. Created if missing. It is not encrypted, so only its owner can
-   * read it. @default none: memory
-   */
-  readonly state?: string
+  /** Where dead-lettered events are written, in addition to the emulator's records. @default nowhere */
+  readonly deadLetterStore?: DeadLetterStore
+  /** Where events for storage queues are sent. @default nowhere: event subscriptions of storage queues get a warning */
+  readonly storageQueues?: StorageQueues
+  /** Delayed delivery to endpoints that keep failing; `false` turns it off. @default on, unless `retrySchedule` is given */
+  readonly probation?: ProbationOptions | false
 }
+
+type FileOnly = 'deadLetterConnectionString' | 'storageQueueConnectionString'
+
+/**
+ * The options of an emulator. Each has a default: `EventGridEmulator.start()` alone gives a working emulator. The fields of the
+ * configuration file have the same names, meanings and units here (docs/emulator-facts.md), but for the ports, which are free ones.
+ */
+export type EventGridEmulatorOptions = Omit<ConfigOptions, FileOnly | keyof CodeOptions> & CodeOptions
 
 /** The ids that are used where none are given; the same at every start. */
 export const emulatorDefaults = {
@@ -203,13 +55,19 @@ export const emulatorDefaults = {
   tokenLifetimeSeconds: 3599,
 } as const
 
-/** Options that are not data. The compiler finds a missing one. */
-const codeOnly: Readonly<Record<Exclude<keyof EventGridEmulatorOptions, keyof Config>, true>> = {
+/** The compiler finds a missing one. */
+const codeNames: Readonly<Record<keyof CodeOptions, true>> = {
+  ingress: true,
+  trustedCertificates: true,
   clock: true,
   random: true,
   deadLetterStore: true,
   storageQueues: true,
   probation: true,
+}
+const fileOnly: Readonly<Record<FileOnly, true>> = {
+  deadLetterConnectionString: true,
+  storageQueueConnectionString: true,
 }
 
 /** {@link EventGridEmulatorOptions} with every default filled in. */
@@ -219,12 +77,12 @@ export type ResolvedOptions = ReturnType<typeof resolveOptions>
  * Fills in the defaults. Throws a TypeError for an unknown option.
  * @param persisted the store of generated secrets. @default memory
  */
-export function resolveOptions(options: EventGridEmulatorOptions, persisted: PersistedValues = valuesInMemory()) {
-  checkOptionNames(options, Object.keys(codeOnly))
+export function resolveOptions(given: EventGridEmulatorOptions, persisted: PersistedValues = valuesInMemory()) {
+  checkOptionNames(given)
+  const options = deliverTo(given)
   const tenantId = options.tenantId ?? emulatorDefaults.tenantId
   const [first = {}, ...more] = options.clients ?? []
-  const declared: readonly AzureSubscriptionOptions[] = options.subscriptions ?? [{}]
-  const subscriptions = declared.map((subscription) => ({
+  const subscriptions = (options.subscriptions ?? [{}]).map((subscription: AzureSubscriptionOptions) => ({
     id: subscription.id ?? options.subscriptionId ?? emulatorDefaults.subscriptionId,
     tenantId: subscription.tenantId ?? first.tenantId ?? tenantId,
     registered: subscription.registered ?? true,
@@ -236,6 +94,7 @@ export function resolveOptions(options: EventGridEmulatorOptions, persisted: Per
   return {
     port: options.port ?? 0,
     httpPort: options.httpPort ?? 0,
+    topicPorts: options.topicPorts ?? {},
     host: options.host ?? '127.0.0.1',
     clients,
     subscriptions,
@@ -296,4 +155,29 @@ function defaultRoles(
 /** A secret of the form that Entra makes. */
 function randomSecret(): string {
   return `${randomBytes(3).toString('hex').slice(0, 3)}8Q~${randomBytes(26).toString('base64url').slice(0, 34)}`
+}
+
+/** Throws a TypeError for an unknown option, also in an entry of a list: without types a typo would have no effect. */
+function checkOptionNames(options: unknown): void {
+  const known = new Set([...namesAt([]), ...Object.keys(codeNames)])
+  for (const name of Object.keys(fileOnly)) known.delete(name)
+  for (const [name, value] of checkNames('the options', options, [...known])) checkList(name, value, [name])
+}
+
+/** The same for one topic. */
+export function checkTopicNames(options: unknown): void {
+  checkNames('the topic', options, namesAt(['topics', 0]))
+}
+
+/** Checks a list of mappings, and the lists in them. Other values have no names to check. */
+function checkList(what: string, value: unknown, path: readonly PropertyKey[]): void {
+  const names = namesAt([...path, 0])
+  if (names.length === 0 || value === undefined || typeof value === 'function') return
+  if (!Array.isArray(value)) throw new TypeError(`${what} must be a list`)
+  for (const [index, entry] of value.entries()) {
+    const where = `${what}[${index}]`
+    for (const [name, inner] of checkNames(where, entry, names)) {
+      checkList(`${where}.${name}`, inner, [...path, 0, name])
+    }
+  }
 }

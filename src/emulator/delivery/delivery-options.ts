@@ -4,42 +4,25 @@ import { type DeadLetterStore, deadLetterTimes, memoryDeadLetterStore } from '..
 import type { ProbationOptions } from './queue/probation.ts'
 import type { StorageQueues } from './send/storage-queues.ts'
 
-/**
- * Options of delivery that may differ from Event Grid. Without them the emulator delivers as Event Grid does.
- */
-export interface DeliveryOptions {
-  /**
-   * Pauses before the second, third, ... attempt, in milliseconds; the last is repeated. They replace Event Grid's
-   * schedule and its longer pauses after some statuses, so that a demo on the real clock sees a redelivery soon. @default 10 s,
-   * 30 s, 1, 5, 10, 30 min, 1, 3, 6, 12 h
-   */
-  readonly retrySchedule?: readonly number[]
-  /** Pause between the last attempt and dead-lettering, in milliseconds. @default 300_000 */
-  readonly deadLetterDelay?: number
-  /** Where dead-lettered events are written, in addition to the emulator's records. @default nowhere */
-  readonly deadLetterStore?: DeadLetterStore
-  /** Where events for storage queues are sent. @default nowhere: event subscriptions of storage queues get a warning */
-  readonly storageQueues?: StorageQueues
-  /**
-   * Delayed delivery to endpoints that keep failing; `false` turns it off. @default on, unless `retrySchedule` is given
-   */
-  readonly probation?: ProbationOptions | false
-  /** The maximum number of concurrent requests for one subscription. @default 64 */
-  readonly concurrency?: number
-  /** The maximum number of pending events; publishing more is answered 429 until some are delivered. @default 1_000_000 */
-  readonly maxPending?: number
-  /** The same in bytes of the events as they are delivered, each counted once. @default 268_435_456 (256 MiB) */
-  readonly maxPendingBytes?: number
-}
-
-/** {@link DeliveryOptions} with all defaults. Without `retrySchedule` Event Grid's schedule applies. */
-export type DeliverySettings = Required<Omit<DeliveryOptions, 'retrySchedule' | 'storageQueues'>> & {
+/** How the emulator delivers. Without these options it delivers as Event Grid does. */
+export interface DeliverySettings {
+  /** Pauses before the second, third, ... attempt, in milliseconds, in place of Event Grid's schedule. */
   readonly retrySchedule: readonly number[] | undefined
+  /** Pause between the last attempt and dead-lettering, in milliseconds. */
+  readonly deadLetterDelay: number
+  readonly deadLetterStore: DeadLetterStore
   readonly storageQueues: StorageQueues | undefined
+  /** Delayed delivery to endpoints that keep failing. */
+  readonly probation: ProbationOptions | false
+  /** The most requests under way for one subscription. */
+  readonly concurrency: number
+  /** The most pending events, and their most bytes, as they are delivered and each counted once. */
+  readonly maxPending: number
+  readonly maxPendingBytes: number
 }
 
 /** Fills in the defaults. Throws `RangeError` for an empty schedule or an invalid number. */
-export function deliverySettings(options: DeliveryOptions = {}): DeliverySettings {
+export function deliverySettings(options: Partial<DeliverySettings> = {}): DeliverySettings {
   const { retrySchedule } = options
   if (retrySchedule !== undefined && !isSchedule(retrySchedule)) {
     throw new RangeError('retrySchedule must be a list of at least one pause, in milliseconds')

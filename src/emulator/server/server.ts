@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import fastify from 'fastify'
 import { type ClosableServer, closable } from '../../support/net/closable-server.ts'
 import { takeRest } from './take-rest.ts'
 import { type CertificateAuthority, loopbackHosts } from './tls/certificates.ts'
 import { addConnectProxy, pathOfHost, topicOfHost } from './tls/connect-proxy.ts'
 import type { IngressFront } from './tls/ingress-front.ts'
+import { createTopicPorts, portOf } from './topic-ports.ts'
 import {
   answerClientError,
   type ConnectionLimits,
@@ -24,6 +24,13 @@ import {
 /** The largest body of any route; each scope sets its own, lower limit. */
 const maxBodyBytes = 4 * 1024 * 1024
 
+interface Ports {
+  readonly port: number
+  readonly httpPort: number
+  /** By the names of their topics. */
+  readonly topicPorts: Readonly<Record<string, number>>
+}
+
 /**
  * Makes the https server (all routes) and the http server (topics, page and the CONNECT proxy). Routes are added to
  * `app` before `listen`. A request for ARM or Entra over plain http is answered 403, one for another path 404.
@@ -37,13 +44,15 @@ export function createEmulatorServer(
   const leaf = authority.issue(loopbackHosts)
   // One for each address of a name. They count connections that come through the proxy as well.
   const secure: ClosableServer[] = []
+  const topicPorts = createTopicPorts()
   const app = fastify({
     logger: false,
     bodyLimit: maxBodyBytes,
     genReqId: () => randomUUID(),
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 4096 },
-    rewriteUrl: ({ headers, url = '/' }) => pathOfHost(headers.host, url) ?? url,
+    rewriteUrl: ({ headers, socket, url = '/' }) =>
+      pathOfHost(headers.host, url) ?? topicPorts.pathOf({ socket, url }) ?? url,
     // Fastify types this reply by the route that was not found, hence the raw answer.
     frameworkErrors: (_error, request, reply) => sendRefusal(request.raw, reply.raw, 'badUrl'),
     clientErrorHandler: answerClientError,
@@ -88,11 +97,12 @@ export function createEmulatorServer(
   return {
     app,
     /** Binds both ports; resolves with their numbers. */
-    async listen(host: string, port: number, httpPort: number) {
+    async listen(host: string, ports: Ports) {
       await app.ready()
       const http = createHttpServer(serverOptions(limits), (request, response) => {
         const path = request.url ?? '/'
-        if (isPlainPath(path) || topicOfHost(request.headers.host)) app.routing(request, response)
+        const isPlain = isPlainPath(path) || topicOfHost(request.headers.host) || topicPorts.pathOf(request)
+        if (isPlain) app.routing(request, response)
         else sendRefusal(request, response, isSecurePath(path) ? 'httpsRequired' : 'noPath')
       })
       guardServer(http, limits)
@@ -101,14 +111,15 @@ export function createEmulatorServer(
       const own = { https: 0 }
       const { server } = app
       addConnectProxy(http, server, () => loopbackHosts.map((name) => `${name}:${own.https}`))
-      await app.listen({ host, port })
-      own.https = portOf(server.address())
-      http.listen(httpPort, host)
+      await app.listen({ host, port: ports.port })
+      own.https = portOf(server)
+      http.listen(ports.httpPort, host)
       await once(http, 'listening')
-      return { port: own.https, httpPort: portOf(http.address()) }
+      const topics = await topicPorts.listen(host, ports.topicPorts, server, http)
+      return { port: own.https, httpPort: portOf(http), topicPorts: topics }
     },
     async close(): Promise<void> {
-      await Promise.all([app.close(), plain?.close(0)])
+      await Promise.all([app.close(), plain?.close(0), topicPorts.close()])
     },
   }
 }
@@ -116,7 +127,3 @@ export function createEmulatorServer(
 /** The paths of Resource Manager and Entra, which Azure refuses over plain http. All others do not exist. */
 const isSecurePath = (path: string) =>
   /^\/(subscriptions|providers|metadata|tenants)\b|\/(oauth2|discovery|\.well-known)\//i.test(path)
-
-function portOf(address: AddressInfo | string | null): number {
-  return typeof address === 'object' && address !== null ? address.port : 0
-}

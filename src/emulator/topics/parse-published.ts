@@ -4,6 +4,7 @@ import { isRecord } from '../../support/text/is-record.ts'
 import { type AcceptedEvent, schemaNames } from '../model/events/accepted-event.ts'
 import { type EventText, eventOf, eventSlices, eventText, textOf, withText } from '../model/events/event-text.ts'
 import { binaryAttributes, nestsTooDeeply } from '../model/events/published-cloud-event.ts'
+import type { InputSchema } from '../model/resources/model.ts'
 import type { Publishable } from '../model/resources/resource.ts'
 import { invalidInput, tooLarge, tooManyEvents, unsupportedMediaType } from './publish-fault.ts'
 import { checkPublishedEvent, notConforming, tokenOf } from './published-event.ts'
@@ -20,10 +21,11 @@ type Form = 'single' | 'batch' | 'binary'
 export function parsePublished(
   headers: IncomingHttpHeaders,
   sent: Buffer,
-  target: Publishable,
+  published: Publishable,
   now: number,
 ): AcceptedEvent[] {
   const body = withoutMark(sent)
+  const target = { ...published, inputSchema: schemaOf(headers, published) }
   if (body.length > publishLimits.requestBytes) throw tooLarge(publishLimits.requestBytes)
   const form = formOf(headers, target)
   if (!form) throw unsupportedMediaType()
@@ -55,6 +57,16 @@ export function parsePublished(
   }
 }
 
+/** A topic of both schemas takes as CloudEvents what the media type or the headers of binary mode say to be such. */
+function schemaOf(headers: IncomingHttpHeaders, { inputSchema, bothSchemas }: Publishable): InputSchema {
+  if (!bothSchemas) return inputSchema
+  const isCloudEvents = /^application\/cloudevents/i.test(headers['content-type'] ?? '') || isBinary(headers)
+  return isCloudEvents ? 'CloudEventSchemaV1_0' : 'EventGridSchema'
+}
+
+const isBinary = (headers: IncomingHttpHeaders) =>
+  ['ce-id', 'ce-source', 'ce-type', 'ce-specversion'].some((name) => headers[name] !== undefined)
+
 /**
  * The other schemas are accepted with any media type: Microsoft's quickstart posts them with `curl -d`, as a form.
  */
@@ -69,8 +81,7 @@ function formOf(headers: IncomingHttpHeaders, target: Publishable): Form | undef
   if (media === 'application/cloudevents+json') return 'single'
   // Binary mode supports JSON data only; JSON without `ce-` headers is read as a structured event.
   if (media !== 'application/json') return undefined
-  const binary = ['ce-id', 'ce-source', 'ce-type', 'ce-specversion'].some((name) => headers[name] !== undefined)
-  return binary ? 'binary' : 'single'
+  return isBinary(headers) ? 'binary' : 'single'
 }
 
 /** Undefined for what is not JSON in UTF-8. */

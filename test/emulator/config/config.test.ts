@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { EmulatorConfigError, type ParsedConfig, parseConfig } from '../../../src/emulator/config/config.ts'
-import { configSchema } from '../../../src/emulator/config/config-schema.ts'
-import { type EventGridEmulatorOptions, emulatorDefaults } from '../../../src/emulator/index.ts'
+import { emulatorDefaults } from '../../../src/emulator/index.ts'
 import { createCertificateAuthority } from '../../../src/emulator/server/tls/certificates.ts'
 
 const { certificate } = createCertificateAuthority()
@@ -262,43 +261,6 @@ it.each([
   expect(said).toHaveLength(1)
   if (typeof fault === 'string') expect(said[0]).toBe(fault)
   else expect(said[0]).toMatch(fault)
-})
-
-/** Functions and other things that no file can hold; a connection string stands for the store. */
-type InCodeOnly = 'clock' | 'random' | 'deadLetterStore' | 'storageQueues' | 'probation'
-
-it('knows every option of the emulator that is data', () => {
-  // A new option makes this a type error until it is listed, and then a failure until the configuration has it.
-  const options: Record<Exclude<keyof EventGridEmulatorOptions, InCodeOnly>, true> = {
-    port: true,
-    httpPort: true,
-    host: true,
-    state: true,
-    tenantId: true,
-    subscriptionId: true,
-    resourceGroup: true,
-    clients: true,
-    subscriptions: true,
-    topics: true,
-    domains: true,
-    systemTopics: true,
-    namespaces: true,
-    eventSubscriptions: true,
-    ingress: true,
-    trustedCertificates: true,
-    retrySchedule: true,
-    deadLetterDelay: true,
-    concurrency: true,
-    maxPending: true,
-    maxPendingBytes: true,
-    operationDelayMs: true,
-    operationRetryAfter: true,
-    conflicts: true,
-    throttling: true,
-    deliveryTokenVersion: true,
-    tokenLifetimeSeconds: true,
-  }
-  expect(Object.keys(configSchema.shape)).toEqual(expect.arrayContaining(Object.keys(options)))
 })
 
 it('takes any delivery schema of Azure for the events of another resource, whatever the topics take', () => {

@@ -8,7 +8,10 @@ const untyped = (json: string) => JSON.parse(json)
 describe('start() refuses', () => {
   it.each([
     { options: '{"topcs": []}', says: 'the options: there is no "topcs"; did you mean topics?' },
-    { options: '{"colour": "red"}', says: 'the options: there is no "colour"; there are port, httpPort, host,' },
+    {
+      options: '{"colour": "red"}',
+      says: 'the options: there is no "colour"; there are port, httpPort, topicPorts, host,',
+    },
     { options: '{"topics": "orders"}', says: 'topics must be a list' },
     { options: '{"topics": ["orders"]}', says: 'topics[0] must be an object with name, subscriptionId,' },
     { options: '{"topics": [{"nmae": "orders"}]}', says: 'topics[0]: there is no "nmae"; did you mean name?' },

@@ -46,6 +46,7 @@ const reloaded: ReadonlySet<string> = new Set<keyof ParsedConfig['config']>([
   'resourceGroup',
   'clients',
   'subscriptions',
+  'deliver',
   'topics',
   'domains',
   'systemTopics',

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { Ajv } from 'ajv'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { configJsonSchema } from '../../../src/emulator/config/config-json-schema.ts'
+import { configJsonSchema } from '../../../src/emulator/config/config-schema.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
 const validate = new Ajv({ strict: true, strictTypes: false }).compile(configJsonSchema())
