@@ -2,7 +2,8 @@
 import { type Ingress, type IngressRule, ingressOf, isIngressUrl } from '../delivery/send/ingress.ts'
 import type { ConfigOptions, EventSubscriptionOptions, TopicOptions } from './config-schema.ts'
 
-interface Deliverable extends Pick<ConfigOptions, 'deliver' | 'topics' | 'eventSubscriptions'> {
+/** The options that `deliver` adds to. */
+export interface Deliverable extends Pick<ConfigOptions, 'deliver' | 'topics' | 'eventSubscriptions'> {
   readonly ingress?: readonly IngressRule[] | Ingress
 }
 
