@@ -23,6 +23,7 @@ import { inbound } from './suites/inbound.ts'
 import { latency } from './suites/latency.ts'
 import { memoryUse } from './suites/memory.ts'
 import { pull } from './suites/pull.ts'
+import { shipped } from './suites/shipped.ts'
 import { start } from './suites/start.ts'
 import { steady } from './suites/steady.ts'
 import { telemetry } from './suites/telemetry.ts'
@@ -39,7 +40,7 @@ const { values: options } = parseArgs({
 })
 const suites: readonly Suite[] = [
   ...[inbound, latency, bodies, create, pull],
-  ...[start, memoryUse, steady, growth, telemetry, dapr],
+  ...[start, shipped, memoryUse, steady, growth, telemetry, dapr],
 ]
 const only = options.only?.split(',')
 const unknown = only?.filter((name) => !suites.some((suite) => suite.name === name)) ?? []

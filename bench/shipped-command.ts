@@ -18,7 +18,9 @@ export interface Topic {
 export interface CommandWorld {
   readonly azure: Azure
   readonly topic: Topic
-  /** Flags of Node beside those of the command itself. */
+  /** What is started. @default the file that npm links */
+  readonly program?: readonly [string, ...string[]]
+  /** Flags of Node. */
   readonly nodeFlags: readonly string[]
   /** @default no limit */
   readonly memoryLimit?: MemoryLimit
@@ -45,20 +47,21 @@ export async function makeFolder(stack: AsyncDisposableStack): Promise<string> {
   return folder
 }
 
-/** Starts the file that npm links, as users start it: its first line names Node and the flags. */
+/** Starts the program as users start it. */
 async function startShipped(
-  { azure, topic, nodeFlags, memoryLimit }: CommandWorld,
+  { azure, topic, nodeFlags, memoryLimit, program = [packageFile('./sidecar/cli/main.js')] }: CommandWorld,
   args: readonly string[],
   ready: () => boolean | Promise<boolean>,
   stack: AsyncDisposableStack,
 ): Promise<Daemon> {
   const { resourceManager, authorityHost, ca } = azure.ready.endpoints
+  const [command, ...programArgs] = program
   const trusted = join(await makeFolder(stack), 'ca.pem')
   await writeFile(trusted, `${ca}\n${topic.ca}`)
   return stack.use(
     await startDaemon({
-      command: packageFile('./sidecar/cli/main.js'),
-      args,
+      command,
+      args: [...programArgs, ...args],
       env: {
         // This very Node, whatever else is on the path.
         PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`,

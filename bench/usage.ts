@@ -35,6 +35,16 @@ export function usageOfAll(pids: readonly number[]): Usage | undefined {
   return sum
 }
 
+/** Megabytes (2^20 bytes) of a process that no other process shares; `undefined` where there is no /proc. */
+export function privateMemoryOf(pid: number): number | undefined {
+  try {
+    const pages = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8').matchAll(/^Private_\w+:\s+(\d+) kB$/gm)
+    return [...pages].reduce((sum, [, kilobytes]) => sum + Number(kilobytes), 0) / 1024
+  } catch {
+    return undefined
+  }
+}
+
 /** Megabytes (2^20 bytes) that a process has in memory now, and had at most; `undefined` where there is no /proc. */
 export function memoryOf(pid: number): { readonly now: number; readonly peak: number } | undefined {
   try {
