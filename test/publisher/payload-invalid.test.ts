@@ -1,6 +1,8 @@
+import { Readable } from 'node:stream'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { toEvents } from '../../src/publisher/payload/to-events.ts'
-import { bytes, cloud, context, grid, refusal } from './sample-events.ts'
+import { bodies, bytes, cloud, context, grid, refusal } from './sample-events.ts'
 
 const circular: Record<string, unknown> = {}
 circular.self = circular
@@ -36,20 +38,26 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
     { name: 'a circular object', payload: circular, says: 'circular' },
     { name: 'a BigInt', payload: { a: 1n }, says: 'BigInt' },
     { name: 'a function', payload: () => 1, says: 'function' },
+    { name: 'a function within data', payload: { deep: [{ f: () => 1 }] }, says: 'a function at "deep[0].f"' },
+    { name: 'a symbol within data', payload: { s: Symbol('s') }, says: 'a symbol at "s"' },
     { name: 'a symbol', payload: Symbol('s'), says: 'symbol' },
     { name: 'a Map, which JSON would empty', payload: { m: new Map([[1, 2]]) }, says: '"m"' },
     { name: 'a Set', payload: new Set([1]), says: 'Set' },
-    { name: 'bytes within data', payload: { deep: { b: new Uint8Array(1) } }, says: '"b"' },
-    { name: 'a Buffer within data', payload: { deep: { b: Buffer.from('x') } }, says: '"b"' },
+    { name: 'bytes within data', payload: { deep: { b: new Uint8Array(1) } }, says: '"deep.b"' },
+    { name: 'a Buffer within data', payload: { deep: { b: Buffer.from('x') } }, says: '"deep.b"' },
     { name: 'a Buffer within an array', payload: { list: [Buffer.from('x')] }, says: 'bytes' },
     { name: 'NaN, which JSON would make null', payload: { n: Number.NaN }, says: '"n"' },
     { name: 'a promise, which JSON would empty', payload: Promise.resolve({ order: 1 }), says: 'a promise, which' },
-    { name: 'a promise within data', payload: { deep: { p: Promise.resolve(1) } }, says: 'a promise at "p"' },
+    { name: 'a promise within data', payload: { deep: { p: Promise.resolve(1) } }, says: 'a promise at "deep.p"' },
     { name: 'a promise as data of an event', payload: { ...cloud, data: Promise.resolve(1) }, says: '"data"' },
     { name: 'an async toJSON', payload: { toJSON: async () => ({ id: 1 }) }, says: 'a promise' },
     { name: 'an invalid Date, which JSON would make null', payload: new Date('x'), says: 'an invalid Date, which' },
     { name: 'an invalid Date within data', payload: { at: new Date(Number.NaN) }, says: 'an invalid Date at "at"' },
-    { name: 'an invalid Date within an array', payload: [{ at: [new Date('x')] }], says: 'an invalid Date at "0"' },
+    {
+      name: 'an invalid Date within an array',
+      payload: [{ at: [new Date('x')] }],
+      says: 'an invalid Date at "[0].at[0]"',
+    },
     { name: 'too deep an object', payload: bytes('['.repeat(1_001) + ']'.repeat(1_001)), says: 'nested' },
     {
       name: 'a toJSON that throws',
@@ -73,29 +81,6 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
     { name: 'an empty id', payload: { ...cloud, id: '' }, says: 'id must not be empty' },
     { name: 'a number as type', payload: { ...cloud, type: 5 }, says: 'type must be a string, not a number' },
     { name: 'null as source', payload: { ...cloud, source: null }, says: 'source must be a string, not null' },
-    { name: 'a source with a space', payload: { ...cloud, source: 'a b' }, says: 'source must be a URI reference' },
-    { name: 'an empty subject', payload: { ...cloud, subject: '' }, says: 'subject must not be empty' },
-    { name: 'a date without time', payload: { ...cloud, time: '2026-03-11' }, says: 'time must be' },
-    { name: 'a time without a zone', payload: { ...cloud, time: '2026-03-11T08:00:00' }, says: 'time must be' },
-    { name: 'the 30th of February', payload: { ...cloud, time: '2024-02-30T08:00:00Z' }, says: 'time must be' },
-    { name: 'an object as extension', payload: { ...cloud, ext: {} }, says: 'ext must be' },
-    { name: 'a fraction as extension', payload: { ...cloud, ext: 1.5 }, says: 'ext must be' },
-    { name: 'an integer beyond 32 bits as extension', payload: { ...cloud, ext: 2 ** 31 }, says: 'ext must be' },
-    {
-      name: 'an upper-case extension name',
-      payload: { ...cloud, partitionKey: 'a' },
-      says: '"partitionKey" is not an attribute name',
-    },
-    { name: 'data and data_base64', payload: { ...cloud, data: 1, data_base64: 'AA==' }, says: 'must not both' },
-    { name: 'data_base64 that is none', payload: { ...cloud, data_base64: 'A' }, says: 'data_base64 must be base64' },
-    { name: 'data_base64 as a number', payload: { ...cloud, data_base64: 1 }, says: 'data_base64 must be a string' },
-    { name: 'a control character', payload: { ...cloud, subject: 'a\u0000b' }, says: 'control characters' },
-    { name: 'half a surrogate pair in an attribute', payload: { ...cloud, ext: '\udc00' }, says: 'surrogate' },
-    {
-      name: 'a datacontenttype that is none',
-      payload: { ...cloud, datacontenttype: 'json' },
-      says: 'datacontenttype must be',
-    },
     { name: 'an Event Grid event without subject', payload: without(grid, 'subject'), says: 'subject is missing' },
     { name: 'one without eventTime', payload: without(grid, 'eventTime'), says: 'eventTime is missing' },
     { name: 'one without id', payload: without(grid, 'id'), says: 'id is missing' },
@@ -104,20 +89,95 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
       payload: { ...grid, eventType: 1 },
       says: 'eventType must be a string',
     },
-    { name: 'one whose eventTime is no time', payload: { ...grid, eventTime: 'now' }, says: 'eventTime must be' },
-    { name: 'one with a field Event Grid refuses', payload: { ...grid, sas_url: 'x' }, says: 'sas_url is not a field' },
-    {
-      name: 'metadataVersion other than 1',
-      payload: { ...grid, metadataVersion: '2' },
-      says: 'metadataVersion must be "1"',
-    },
-    { name: 'dataVersion as a number', payload: { ...grid, dataVersion: 1 }, says: 'dataVersion must be a string' },
   ])('$name', ({ payload, says }) => {
     const error = refusal(payload)
     expect(error.code).toBe('PAYLOAD_INVALID')
     expect(error.message).toContain(says)
     expect(error.message).not.toContain('SECRET')
     expect(error.fix).toBeTruthy()
+  })
+
+  // Made within the test, since the report of a row looks at its values.
+  it.each([
+    { name: 'a Blob', make: () => new Blob(['x']), says: 'Blob', fix: 'arrayBuffer' },
+    { name: 'a File', make: () => new File(['x'], 'a'), says: 'File', fix: 'arrayBuffer' },
+    { name: 'a Response', make: () => new Response('x'), says: 'Response', fix: 'arrayBuffer' },
+    { name: 'a Request', make: () => new Request('http://a/'), says: 'Request', fix: 'arrayBuffer' },
+    { name: 'Headers', make: () => new Headers({ a: 'b' }), says: 'Headers' },
+    { name: 'FormData', make: () => new FormData(), says: 'FormData' },
+    { name: 'URLSearchParams', make: () => new URLSearchParams('a=b'), says: 'URLSearchParams' },
+    { name: 'a web stream', make: () => new Blob(['x']).stream(), says: 'a stream' },
+    { name: 'a stream of Node', make: () => Readable.from(['x']), says: 'a stream' },
+    { name: 'an async generator', make: () => (async function* () {})(), says: 'a stream' },
+    { name: 'a generator', make: () => (function* () {})(), says: 'Generator' },
+    { name: 'an iterator', make: () => [1][Symbol.iterator](), says: 'Iterator' },
+    { name: 'an iterator helper', make: () => runInNewContext('[1].values().map(String)'), says: 'Iterator Helper' },
+    { name: 'an Error', make: () => new Error('SECRET'), says: 'an Error' },
+    { name: 'an Error with a code', make: () => Object.assign(new TypeError('x'), { code: 'E' }), says: 'an Error' },
+    { name: 'a DOMException', make: () => new DOMException('x'), says: '' },
+    { name: 'a RegExp', make: () => /x/, says: 'RegExp' },
+    { name: 'a WeakMap', make: () => new WeakMap(), says: 'WeakMap' },
+    { name: 'a WeakRef', make: () => new WeakRef({}), says: 'WeakRef' },
+    { name: 'an AbortSignal', make: () => AbortSignal.abort(), says: 'AbortSignal' },
+    { name: 'a thenable', make: () => Object.fromEntries([['then', () => {}]]), says: 'a promise' },
+    { name: 'a boxed NaN', make: () => Object(Number.NaN), says: 'NaN' },
+    { name: 'a boxed symbol', make: () => Object(Symbol('s')), says: 'Symbol' },
+    {
+      name: 'a class with private fields only',
+      make: () =>
+        new (class {
+          #a = 1
+          a() {
+            return this.#a
+          }
+        })(),
+      says: 'of a class',
+    },
+    { name: 'a class without fields', make: () => new (class Empty {})(), says: 'of a class' },
+    { name: 'a proxy of a Map', make: () => new Proxy(new Map(), {}), says: 'Map' },
+    { name: 'a toJSON that gives nothing', make: () => ({ toJSON: () => undefined }), says: 'toJSON gives nothing' },
+  ])('$name, with its place, at any depth', ({ make, says, fix = '' }) => {
+    const rows = [
+      { payload: { list: [{ 'a b': make() }] }, place: '"list[0].a b"' },
+      { payload: [cloud, { ...cloud, data: { deep: make() } }], place: '"[1].data.deep"' },
+      { payload: { toJSON: () => ({ inner: make() }) }, place: '"inner"' },
+    ]
+    for (const { payload, place } of rows) {
+      const error = refusal(payload)
+      expect(error.code).toBe('PAYLOAD_INVALID')
+      expect(error.message).toContain(says)
+      expect(error.message).toContain(`at ${place}`)
+      expect(error.message).not.toContain('SECRET')
+      expect(error.fix).toContain(fix)
+    }
+    expect(refusal(make()).code).toBe('PAYLOAD_INVALID')
+  })
+
+  it.each([
+    { name: 'undefined, which everybody leaves out', payload: { a: undefined, b: 1 }, data: { b: 1 } },
+    { name: 'an empty object', payload: { a: {} }, data: { a: {} } },
+    { name: 'an object without prototype', payload: { a: Object.create(null) }, data: { a: {} } },
+    { name: 'an object of another realm', payload: runInNewContext('({ a: { } })'), data: { a: {} } },
+    {
+      name: 'a class with fields',
+      payload: new (class {
+        a = 1
+      })(),
+      data: { a: 1 },
+    },
+    {
+      name: 'boxed values',
+      payload: { n: Object(1), s: Object('s'), b: Object(false) },
+      data: { n: 1, s: 's', b: false },
+    },
+    {
+      name: 'what has a toJSON',
+      payload: { at: new Date(0), to: new URL('http://a/') },
+      data: { at: '1970-01-01T00:00:00.000Z', to: 'http://a/' },
+    },
+    { name: 'undefined in an array', payload: { a: [undefined, 1] }, data: { a: [null, 1] } },
+  ])('but not $name', ({ payload, data }) => {
+    expect(bodies(payload)[0]?.data).toEqual(data)
   })
 
   it.each([
@@ -149,6 +209,12 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
 
   it.each([
     { name: 'time', metadata: { time: 'yesterday' }, says: 'metadata time must be' },
+    {
+      name: 'more names than a thousand',
+      metadata: Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`n${n}`, ''])),
+      says: '1001 names',
+    },
+    { name: 'a subject with a control character', metadata: { subject: 'a\u0000' }, says: 'metadata subject must' },
     { name: 'a name given twice', metadata: { type: 'a', Type: 'b' }, says: 'type is given twice' },
     { name: 'a source with a space', metadata: { source: 'a b' }, says: 'metadata source must be' },
   ])('metadata: $name', ({ metadata, says }) => {
@@ -157,7 +223,7 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
 
   it('every fault of an event at once', () => {
     expect(refusal({ specversion: '1.0', id: '', time: 'x', Bad: 1 })).toMatchObject({
-      details: { faults: Array.from({ length: 5 }, () => expect.any(String)) },
+      details: { faults: Array.from({ length: 3 }, () => expect.any(String)) },
     })
   })
 

@@ -57,17 +57,55 @@ describe('a payload that is whole events goes as it stands', () => {
     expect(bodies(payload, { type: 'ignored', id: 'ignored' })).toEqual(expected)
   })
 
+  // Only what Event Grid requires is judged: what was delivered or dead-lettered once can be published again.
   it.each([
-    { where: 'alone', of: (text: string) => text },
-    { where: 'in an array', of: (text: string) => `[${text}]` },
-  ])('$where with a number that JavaScript would round', ({ of }) => {
-    const text = JSON.stringify({ ...cloud, data: { n: 0 } }).replace('0}}', '12345678901234567890}}')
-    expect(toEvents(of(text), {}, context).events.map(({ json }) => json)).toEqual([text])
+    '{ "specversion": "1.0", "id": "1", "source": "/s", "type": "t", "subject": "", "data": 1 }',
+    '{"specversion":"1.0","id":"2","source":"a b","type":"t","time":"2023-09-26","correlationId":{"a":[1.10,1E400]}}',
+    '{"specversion":"1.0","id":"3","source":"/s","type":"t","data_base64":null,"data":{"a":9007199254740993}}',
+    '{"specversion":"1.0","id":"4","source":"/s","type":"t","sequence":4294967296,"e":1.50e2,"e":"\\u0041\\/"}',
+    '{"id":"5","subject":"","eventType":"t","eventTime":"now","data":12345678901234567890,"sas_url":1,"metadataVersion":"2"}',
+  ])('to the byte: %s', (text) => {
+    const wire = (payload: unknown) => toEvents(payload, {}, context).events.map(({ json }) => json)
+    expect(wire(text)).toEqual([text])
+    expect(wire(`\uFEFF ${text}\n`)).toEqual([` ${text}\n`])
+    expect(wire(bytes(`\uFEFF[ ${text} ,${text}]`))).toEqual([text, text])
   })
 
-  it('without its spaces where it would be too large with them', () => {
-    const padded = `${JSON.stringify(cloud)}${' '.repeat(context.maxEventBytes)}`
-    expect(toEvents(padded, {}, context).events.map(({ json }) => json)).toEqual([JSON.stringify(cloud)])
+  it('with half of a surrogate pair written as an escape, which UTF-8 has no form for', () => {
+    expect(
+      toEvents(`{"specversion":"1.0","id":"1","source":"/s","type":"t","data":"\ud800"}`, {}, context).events[0]?.json,
+    ).toContain('"\\ud800"')
+  })
+
+  it.each([
+    {
+      schema: 'CloudEvents',
+      event: cloud,
+      added: {
+        deadletterreason: 'MaxDeliveryAttemptsExceeded',
+        deliveryattempts: 3,
+        lastdeliveryoutcome: 'NotFound',
+        publishtime: 'x',
+        lastdeliveryattempttime: 'x',
+        lasthttpstatuscode: 404,
+      },
+    },
+    {
+      schema: 'Event Grid',
+      event: { ...grid, topic: '/t', metadataVersion: '1' },
+      added: {
+        deadLetterReason: 'MaxDeliveryAttemptsExceeded',
+        deliveryAttempts: 3,
+        lastDeliveryOutcome: 'NotFound',
+        lastHttpStatusCode: 404,
+        publishTime: 'x',
+        lastDeliveryAttemptTime: 'x',
+      },
+    },
+  ])('without the dead-letter fields, where it is a dead letter of the $schema schema', ({ event, added }) => {
+    expect(bodies([{ ...event, ...added }])).toEqual([event])
+    const { deadletterreason: _, deadLetterReason: __, ...others }: Record<string, unknown> = added
+    expect(bodies({ ...event, ...others })).toEqual([{ ...event, ...others }])
   })
 })
 
@@ -85,6 +123,7 @@ describe('a payload that is data becomes a CloudEvent', () => {
     { name: 'bytes that parse to an array', payload: bytes('[1,2]'), expected: json([1, 2]) },
     { name: 'other text', payload: 'hello', expected: { datacontenttype: 'text/plain', data: 'hello' } },
     { name: 'text that parses to a number', payload: '5', expected: { datacontenttype: 'text/plain', data: '5' } },
+    { name: 'text with a byte order mark before JSON', payload: '\uFEFF{"a":1}', expected: json({ a: 1 }) },
     { name: 'empty text', payload: '', expected: { datacontenttype: 'text/plain', data: '' } },
     { name: 'broken JSON', payload: '{"a":', expected: { datacontenttype: 'text/plain', data: '{"a":' } },
     { name: 'half a surrogate pair', payload: '\ud800', expected: { datacontenttype: 'text/plain', data: '\ud800' } },
@@ -135,6 +174,15 @@ describe('a payload that is data becomes a CloudEvent', () => {
       },
     ])
   })
+
+  it.each(['{ "price": 1.10, "huge": 1E400, "id": 9007199254740993 }', '[ 1.0 ]'])(
+    'with JSON to the byte: %s',
+    (text) => {
+      for (const payload of [text, bytes(text), bytes(`\uFEFF${text} `)]) {
+        expect(toEvents(payload, {}, context).events[0]?.json).toContain(`"data":${text}`)
+      }
+    },
+  )
 
   it('with an empty metadata value counting as absent', () => {
     expect(bodies(1, { type: '', subject: '' })).toEqual([{ ...made, datacontenttype: 'application/json', data: 1 }])

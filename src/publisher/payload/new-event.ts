@@ -4,9 +4,10 @@ import type { EventSchema } from '../../metadata/typed/metadata.ts'
 import { nearestName } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
 import { traceOfMetadata } from '../trace/event-trace.ts'
-import { exactJson } from './exact-json.ts'
+import { faultsOfMetadata } from './event-faults.ts'
+import { invalidPayload } from './invalid-payload.ts'
 import { kindOf } from './json-kind.ts'
-import { invalidPayload, type Payload } from './read-payload.ts'
+import type { Payload } from './read-payload.ts'
 
 /** Invoke metadata that goes into an event made from data; names match without regard to case. */
 const metadataNames = ['type', 'source', 'subject', 'id', 'time', 'dataschema', 'traceparent', 'tracestate']
@@ -29,32 +30,40 @@ export interface NewEventContext {
   readonly onUnknownName?: (name: string) => void
 }
 
+/** An event as JSON, and its attributes without the data. */
+export interface NewEvent {
+  readonly attributes: Readonly<Record<string, string>>
+  readonly json: string
+}
+
 /**
  * The event that data becomes (pure). Without metadata a CloudEvent has `type` {@link defaultEventType}, the topic
  * endpoint as `source`, a random UUID as `id`, the present as `time`, and no `subject`. A `traceparent` in the
  * metadata, and `tracestate` with it, become extension attributes of those names; an invalid one is left out. Other metadata
- * does not go into the event.
+ * does not go into the event. Data that is JSON already stays as it is, to the byte.
  *
  * In the Event Grid schema `source` is the `topic` and is absent by default; `dataVersion` is "1.0"; `dataschema` and
  * binary data have no place there.
  *
- * The caller checks the event: metadata may hold invalid attributes.
  * @throws BindingError PAYLOAD_INVALID
  */
 export function newEvent(
   payload: Payload,
   metadata: Readonly<Record<string, string>>,
   context: NewEventContext,
-): Record<string, unknown> {
+): NewEvent {
+  const { schema } = context
   const given = readAttributes(metadata, context.onUnknownName)
+  const faults = faultsOfMetadata(given, schema)
+  if (faults.length > 0) throw invalidPayload(faults.join(', '), 'correct the metadata of the call', { faults })
   const id = given.get('id') ?? context.newId()
   const time = given.get('time') ?? new Date(context.now()).toISOString()
   const type = given.get('type') ?? defaultEventType
   const subject = given.get('subject')
   const source = given.get('source')
   const dataschema = given.get('dataschema')
-  if (context.schema === 'CloudEventSchemaV1_0') {
-    return {
+  if (schema === 'CloudEventSchemaV1_0') {
+    const attributes = {
       specversion: '1.0',
       id,
       source: source ?? context.defaultSource,
@@ -63,8 +72,9 @@ export function newEvent(
       time,
       ...(dataschema !== undefined && { dataschema }),
       ...traceOfMetadata(metadata),
-      ...cloudEventData(payload),
+      datacontenttype: mediaTypes[payload.kind],
     }
+    return withData(attributes, payload)
   }
   if (dataschema !== undefined) {
     throw invalidPayload('dataschema has no place in the Event Grid schema', 'leave it out of the invoke metadata')
@@ -75,27 +85,33 @@ export function newEvent(
       'give JSON or text, or publish to a topic of the CloudEvents schema',
     )
   }
-  return {
+  const attributes = {
     id,
     ...(source !== undefined && { topic: source }),
     subject: subject ?? defaultSubject,
     eventType: type,
     eventTime: time,
-    data: payload.kind === 'text' ? payload.text : exactJson(payload.text, payload.value),
     dataVersion: '1.0',
   }
+  return withData(attributes, payload)
 }
 
-function cloudEventData(payload: Payload): Record<string, unknown> {
-  switch (payload.kind) {
-    case 'json':
-      return { datacontenttype: 'application/json', data: exactJson(payload.text, payload.value) }
-    case 'text':
-      return { datacontenttype: 'text/plain', data: payload.text }
-    case 'bytes':
-      return { datacontenttype: 'application/octet-stream', data_base64: payload.bytes.toString('base64') }
-  }
+const mediaTypes: Readonly<Record<Payload['kind'], string>> = {
+  json: 'application/json',
+  text: 'text/plain',
+  bytes: 'application/octet-stream',
 }
+
+function withData(attributes: Readonly<Record<string, string>>, payload: Payload): NewEvent {
+  const data =
+    payload.kind === 'bytes'
+      ? `"data_base64":"${payload.bytes.toString('base64')}"`
+      : `"data":${payload.kind === 'json' ? payload.text : JSON.stringify(payload.text)}`
+  return { attributes, json: `${JSON.stringify(attributes).slice(0, -1)},${data}}` }
+}
+
+/** Each name costs time: a caller must not stop everybody else. */
+const maxGivenNames = 1_000
 
 /** The known metadata by lower-case name. An empty value counts as absent. */
 function readAttributes(
@@ -103,6 +119,10 @@ function readAttributes(
   onUnknownName?: (name: string) => void,
 ): ReadonlyMap<string, string> {
   const given = new Map<string, string>()
+  const names = Object.keys(metadata).length
+  if (names > maxGivenNames) {
+    throw invalidPayload(`the metadata of the call has ${names} names`, `give at most ${maxGivenNames}`)
+  }
   for (const [key, value] of Object.entries(metadata)) {
     const name = key.toLowerCase()
     if (!known.has(name)) {

@@ -3,12 +3,14 @@ import { BindingError } from '../../core/errors.ts'
 import type { TraceContext } from '../../core/telemetry/trace-context.ts'
 import type { EventSchema, OutputMetadata } from '../../metadata/typed/metadata.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
+import { memberTexts, sliceTopLevel } from '../../support/text/json-text.ts'
 import { type EventTrace, traceOfEvent, traceOfMetadata } from '../trace/event-trace.ts'
+import { deadLetterFields, isDeadLetter } from './dead-letter-fields.ts'
 import { faultsOfEvent } from './event-faults.ts'
-import { exactJson } from './exact-json.ts'
+import { invalidPayload } from './invalid-payload.ts'
 import { kindOf } from './json-kind.ts'
 import { type NewEventContext, newEvent } from './new-event.ts'
-import { invalidPayload, readPayload } from './read-payload.ts'
+import { readPayload } from './read-payload.ts'
 
 export interface WireEvent extends EventTrace {
   readonly id: string
@@ -44,14 +46,13 @@ export function toEvents(
   context: ToEventsContext,
 ): CallEvents {
   const payload = readPayload(given)
-  const whole = payload.kind === 'json' ? recognise(payload.value) : undefined
   const { topicSchema: wanted, maxEventBytes } = context
   const wire = { trace: traceOfMetadata(metadata), maxEventBytes }
-  if (payload.kind !== 'json' || !whole) {
+  const whole = payload.kind === 'json' ? recognise(payload.text, payload.value) : undefined
+  if (!whole) {
     const schema = wanted === 'auto' ? 'CloudEventSchemaV1_0' : wanted
-    const event = newEvent(payload, metadata, { ...context, schema })
-    checkWhole(schema, [event], () => 'metadata ')
-    return wireEvents({ schema, events: [event] }, () => JSON.stringify(event), wire)
+    const { attributes, json } = newEvent(payload, metadata, { ...context, schema })
+    return wireEvents(schema, [{ event: attributes, json }], wire)
   }
   const { schema, isArray, events } = whole
   if (wanted !== 'auto' && schema !== wanted) {
@@ -61,12 +62,15 @@ export function toEvents(
       { field: 'topicSchema' },
     )
   }
-  checkWhole(schema, events, (index) => (isArray ? `[${index}].` : ''))
-  const { text } = payload
-  if (!isArray && Buffer.byteLength(text) <= maxEventBytes) return wireEvents(whole, () => text, wire)
-  const exact = exactJson(text, payload.value)
-  const values: readonly unknown[] = Array.isArray(exact) ? exact : [exact]
-  return wireEvents(whole, (index) => JSON.stringify(values[index]), wire)
+  const faults = events.flatMap(({ event }, index) =>
+    faultsOfEvent(schema, event).map((fault) => `${isArray ? `[${index}].` : ''}${fault}`),
+  )
+  if (faults.length > 0) {
+    throw invalidPayload(`${nameOf[schema]} is not valid: ${list(faults)}`, 'correct the event', {
+      faults: faults.slice(0, 100),
+    })
+  }
+  return wireEvents(schema, events.map(withoutDeadLetter), wire)
 }
 
 const nameOf: Readonly<Record<EventSchema, string>> = {
@@ -80,17 +84,25 @@ function schemaOf(value: unknown): EventSchema | undefined {
   return Object.hasOwn(value, 'eventType') ? 'EventGridSchema' : undefined
 }
 
+/** An event that is there already, with its own text. */
+interface WholeEvent {
+  readonly event: UnknownRecord
+  readonly json: string
+}
+
 interface WholeEvents {
   readonly schema: EventSchema
   readonly isArray: boolean
-  readonly events: readonly UnknownRecord[]
+  readonly events: readonly WholeEvent[]
 }
 
-/** The events in a JSON value; `undefined` where it is data. */
-function recognise(value: unknown): WholeEvents | undefined {
+/** The events in a JSON text; `undefined` where it is data. */
+function recognise(text: string, value: unknown): WholeEvents | undefined {
   if (!Array.isArray(value)) {
     const schema = schemaOf(value)
-    return schema !== undefined && isRecord(value) ? { schema, isArray: false, events: [value] } : undefined
+    return schema !== undefined && isRecord(value)
+      ? { schema, isArray: false, events: [{ event: value, json: text }] }
+      : undefined
   }
   if (value.length === 0) throw invalidPayload('the payload is an empty array', 'give at least one event')
   const schema = schemaOf(value[0])
@@ -107,26 +119,31 @@ function recognise(value: unknown): WholeEvents | undefined {
       'an array of events must hold events of one schema only',
     )
   }
-  return { schema, isArray: true, events: value.filter(isRecord) }
+  const texts = itemTexts(text)
+  const events = value.filter(isRecord).map((event, index) => ({ event, json: texts[index] ?? '' }))
+  return { schema, isArray: true, events }
 }
 
-/** Throws PAYLOAD_INVALID with the faults of all events. */
-function checkWhole(schema: EventSchema, events: readonly UnknownRecord[], at: (index: number) => string): void {
-  const faults = events.flatMap((event, index) => faultsOfEvent[schema](event).map((fault) => `${at(index)}${fault}`))
-  if (faults.length === 0) return
-  throw invalidPayload(`${nameOf[schema]} is not valid: ${list(faults)}`, 'correct the event', {
-    faults: faults.slice(0, 100),
-  })
+/** The text of each item of an array, as it stands there. */
+function itemTexts(text: string): readonly string[] {
+  const bytes = Buffer.from(text)
+  const found = sliceTopLevel(bytes, Number.POSITIVE_INFINITY)
+  return found.kind === 'array' ? found.slices.map(({ start, end }) => bytes.toString('utf8', start, end)) : []
 }
 
-/** @param jsonOf the JSON of the event at a place */
+/** Event Grid refuses what it has added itself to a dead letter. */
+function withoutDeadLetter({ event, json }: WholeEvent): WholeEvent {
+  if (!isDeadLetter(event)) return { event, json }
+  const members = [...memberTexts(json)].filter(([name]) => !deadLetterFields.has(name.toLowerCase()))
+  return { event, json: `{${members.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}` }
+}
+
 function wireEvents(
-  { schema, events }: Pick<WholeEvents, 'schema' | 'events'>,
-  jsonOf: (index: number) => string,
+  schema: EventSchema,
+  events: readonly WholeEvent[],
   { trace, maxEventBytes }: { readonly trace: TraceContext | undefined; readonly maxEventBytes: number },
 ): CallEvents {
-  const wireEvent = (event: UnknownRecord, index: number): WireEvent => {
-    const json = jsonOf(index)
+  const wireEvent = ({ event, json }: WholeEvent, index: number): WireEvent => {
     const id = String(event.id)
     const bytes = Buffer.byteLength(json)
     if (bytes > maxEventBytes) {

@@ -1,6 +1,7 @@
 // One dead letter as Azure writes it: its event without the dead-letter fields, its time, and the key that makes it the same event.
 import { hash } from 'node:crypto'
 import type { EventSchema } from '../../metadata/typed/metadata.ts'
+import { deadLetterFields } from '../../publisher/payload/dead-letter-fields.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
 
 export interface DeadLetter {
@@ -19,16 +20,6 @@ export interface DeadLetter {
 
 /** What a publisher may write. Event Grid stamps `topic`, and refuses that of another topic. */
 const eventGridFields = ['id', 'subject', 'eventType', 'eventTime', 'data', 'dataVersion', 'metadataVersion'] as const
-
-/** What Event Grid adds to a CloudEvent (dead-letter schema; the last is in Microsoft's samples only). */
-const addedAttributes: ReadonlySet<string> = new Set([
-  'deadletterreason',
-  'deliveryattempts',
-  'lastdeliveryoutcome',
-  'publishtime',
-  'lastdeliveryattempttime',
-  'lasthttpstatuscode',
-])
 
 /** Reads one entry of a dead-letter file (pure). A text says why it is no event. */
 export function readDeadLetter(value: unknown): DeadLetter | string {
@@ -56,7 +47,7 @@ export function readDeadLetter(value: unknown): DeadLetter | string {
 
 function withoutAdded(value: UnknownRecord): UnknownRecord {
   if (!Object.hasOwn(value, 'deadletterreason')) return value
-  return Object.fromEntries(Object.entries(value).filter(([name]) => !addedAttributes.has(name)))
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !deadLetterFields.has(name)))
 }
 
 const eventGridEvent = (value: UnknownRecord): UnknownRecord =>

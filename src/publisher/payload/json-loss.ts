@@ -1,0 +1,129 @@
+// What JSON would silently lose of a value: refused, with its place. What JSON keeps is written as it writes it.
+import { types } from 'node:util'
+import type { BindingError } from '../../core/errors.ts'
+import { asBytes } from './as-bytes.ts'
+import { invalidPayload } from './invalid-payload.ts'
+import { kindOf } from './json-kind.ts'
+
+/** What is lost, and what to do about it. */
+interface Loss {
+  readonly what: string
+  readonly fix: string
+}
+
+const plainData = 'give plain JSON data'
+
+/**
+ * The JSON text of a value, by the rules of `JSON.stringify`, `toJSON` included.
+ *
+ * @throws BindingError PAYLOAD_INVALID where JSON would leave something out or make `{}` or null of it, with its place; and where
+ *   JSON has no form for the value
+ */
+export function jsonOf(payload: unknown): string {
+  let loss: Loss | undefined
+  let key = ''
+  const refuse = (holder: unknown, name: string, value: unknown): void => {
+    const found = lossOf(value) ?? lossBefore(value, holder, name)
+    if (found === undefined) return
+    loss = found
+    key = name
+    throw new TypeError('lost')
+  }
+  let text: string | undefined
+  try {
+    text = JSON.stringify(payload, function (this: unknown, name, value: unknown) {
+      refuse(this, name, value)
+      return value
+    })
+  } catch (error) {
+    if (loss !== undefined) throw lost(loss, placeOf(payload, refuse) ?? key)
+    throw invalidPayload(`the payload can't be turned into JSON: ${reasonOf(error)}`, plainData)
+  }
+  if (text === undefined) throw invalidPayload(`JSON has no form for the payload, ${kindOf(payload)}`, plainData)
+  return text
+}
+
+/** Where it was: the value is walked once more, now with the place of each object, which costs too much for every payload. */
+function placeOf(
+  payload: unknown,
+  refuse: (holder: unknown, name: string, value: unknown) => void,
+): string | undefined {
+  const places = new Map<unknown, string>()
+  let at: string | undefined
+  try {
+    JSON.stringify(payload, function (this: unknown, name, value: unknown) {
+      const parent = places.get(this)
+      const step = Array.isArray(this) ? `[${name}]` : parent === '' ? name : `.${name}`
+      at = parent === undefined ? '' : parent + step
+      if (typeof value === 'object' && value !== null) places.set(value, at)
+      refuse(this, name, value)
+      return value
+    })
+    return undefined
+  } catch {
+    return at
+  }
+}
+
+/** Why JSON.stringify threw. Its own messages name keys only. Errors of a getter or `toJSON` may hold secrets, so they are left out. */
+function reasonOf(error: unknown): string {
+  const own = 'a getter or toJSON of it failed'
+  // Native errors only: reading another object may run code of the caller.
+  if (!types.isNativeError(error)) return own
+  if (error instanceof RangeError) return 'it is nested too deeply or too large'
+  if (!(error instanceof TypeError)) return own
+  if (/circular/i.test(error.message)) return 'it is circular, it contains itself'
+  return /BigInt/i.test(error.message) ? 'it holds a BigInt' : own
+}
+
+function lossOf(value: unknown): Loss | undefined {
+  if (typeof value === 'number' && !Number.isFinite(value)) return { what: 'NaN or an infinity', fix: plainData }
+  if (typeof value === 'function' || typeof value === 'symbol') return { what: kindOf(value), fix: plainData }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  if (types.isNumberObject(value)) return lossOf(Number(value))
+  if (types.isStringObject(value) || types.isBooleanObject(value)) return undefined
+  if (asBytes(value) !== undefined) {
+    return { what: 'bytes', fix: 'write them as base64 text, or give them as the payload' }
+  }
+  if (types.isPromise(value) || ('then' in value && typeof value.then === 'function')) {
+    return { what: 'a promise', fix: 'await the promise, and give the value that it resolves to' }
+  }
+  if (types.isNativeError(value)) return { what: 'an Error', fix: 'give its message, or what else of it matters' }
+  if (Symbol.asyncIterator in value) return { what: 'a stream', fix: 'read it to its end, and give what it brought' }
+  return isPlain(value) || Object.keys(value).length > 0 ? undefined : emptied(value)
+}
+
+/** An object that keeps what it holds where JSON does not look: a Blob, a Response, a Map, an iterator, a class with private fields. */
+function emptied(value: object): Loss {
+  const kind = Object.prototype.toString.call(value).slice('[object '.length, -1)
+  const what = kind === 'Object' ? 'an object of a class, without fields' : `an object of the kind ${kind}`
+  const hasBytes = 'arrayBuffer' in value && typeof value.arrayBuffer === 'function'
+  return { what, fix: hasBytes ? 'give its bytes: new Uint8Array(await it.arrayBuffer())' : plainData }
+}
+
+/** A literal, also one of another realm. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null
+}
+
+/** What `toJSON` has hidden: that of a Buffer makes an object of it, that of an invalid Date makes null, and one may give nothing. */
+function lossBefore(value: unknown, holder: unknown, key: string): Loss | undefined {
+  if (typeof holder !== 'object' || holder === null) return undefined
+  if (value === null) {
+    const given: unknown = Reflect.get(holder, key)
+    const isInvalid = types.isDate(given) && Number.isNaN(Date.prototype.getTime.call(given))
+    return isInvalid ? { what: 'an invalid Date', fix: 'give a valid Date, or null' } : undefined
+  }
+  if (value === undefined && key !== '') {
+    const isLost = Reflect.get(holder, key) !== undefined
+    return isLost ? { what: 'a value whose toJSON gives nothing', fix: plainData } : undefined
+  }
+  if (typeof value !== 'object' || !('type' in value) || value.type !== 'Buffer') return undefined
+  return Buffer.isBuffer(Reflect.get(holder, key)) ? lossOf(Reflect.get(holder, key)) : undefined
+}
+
+function lost({ what, fix }: Loss, place: string): BindingError {
+  const at = place === '' ? '' : ` at ${JSON.stringify(place.slice(0, 200))}`
+  return invalidPayload(`the payload holds ${what}${at}, which JSON has no form for`, fix)
+}
