@@ -9,7 +9,7 @@ import { existsSync, globSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, 
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 
-/** Most that an installation may bring: packages, and mebibytes on the disk. CONTRIBUTING.md says what each dependency weighs. */
+/** Most that an installation may bring: packages, and mebibytes on the disk.  */
 const limits = { packages: 146, mebibytes: 112 } as const
 const oldestNode = '22.18.0'
 

@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import GithubSlugger from 'github-slugger'
 import type { Definition, Image, Link } from 'mdast'
@@ -6,7 +6,7 @@ import { toString as textOf } from 'mdast-util-to-string'
 import { visit } from 'unist-util-visit'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { codeIn, type Page, pages, placeOf, readPage, root, rowsOf, section, tables } from './page.ts'
+import { type Page, pages, placeOf, readPage, root } from './page.ts'
 
 /** The anchors of a page's headings, as GitHub makes them. */
 function anchorsOf(page: Page): Set<string> {
@@ -46,15 +46,4 @@ const files = pages.flatMap((page) => {
 
 it.each(files)('$path names a file that exists: $file', ({ file }) => {
   expect(existsSync(join(root, file))).toBe(true)
-})
-
-it('CONTRIBUTING.md names files of src that exist', () => {
-  const sources = new Set(globSync('src/**/*.ts', { cwd: root }))
-  const page = readPage('CONTRIBUTING.md')
-  const named = tables(section(page, 'Where a change belongs'))
-    .flatMap((table) => rowsOf(page, table))
-    .flatMap((row) => row.flatMap(codeIn))
-    .filter((code) => /^[a-z][a-z/-]*\.ts$/.test(code))
-  expect(named.length).toBeGreaterThan(40)
-  expect(named.filter((file) => ![...sources].some((one) => one.endsWith(`/${file}`)))).toEqual([])
 })
