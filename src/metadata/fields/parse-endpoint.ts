@@ -34,10 +34,17 @@ export function parseNamespaceEndpoint(text: string): string {
 /**
  * The address of a custom topic, as it was given.
  *
- * @throws BrokenRule where it is not https (or http on loopback), or has user info or a fragment
+ * @throws BrokenRule where it is not https (or http on loopback), has user info or a fragment, or leads to a namespace topic
+ *   but not to publish
  */
 export function parseTopicEndpoint(text: string): string {
   const url = parseUrl(text)
+  if (/^\/topics\/[^/:]+\/?$/i.test(url.pathname)) {
+    throw new BrokenRule(
+      'must end in :publish where it is that of a namespace topic',
+      'write it like https://<hostname>/topics/<topic>:publish',
+    )
+  }
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))) return text
   throw new BrokenRule(
     'must be an https URL',

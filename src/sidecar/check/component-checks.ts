@@ -17,8 +17,8 @@ import { scopeCheck } from './checks/check-scope.ts'
 import { subscriptionCheck } from './checks/check-subscription.ts'
 import { topicCredentialCheck } from './checks/check-topic.ts'
 import type { CheckedComponent } from './load-checked.ts'
-import { checkIds } from './report/check-ids.ts'
-import { failed } from './report/finding.ts'
+import { type CheckId, checkIds } from './report/check-ids.ts'
+import { failed, skipped } from './report/finding.ts'
 import type { Check } from './run-checks.ts'
 import { createPullWorld, type PullWorld } from './world/pull-world.ts'
 import {
@@ -46,16 +46,17 @@ export function componentChecks(options: ComponentChecksOptions) {
   const pullWorld = pull && createPullWorld(pull, surroundings, signal)
   const outputWorld = output && createOutputWorld(output, surroundings)
   const worlds = [inputWorld, pullWorld, outputWorld].filter((world) => world !== undefined)
-  const [first] = worlds
+  const clockSource = worlds.map((world) => world.clockSource).find((source) => source !== undefined)
+  const isUnmanaged = (input ?? pull)?.provisioning === 'none'
   const wanted = worlds.flatMap(({ wantedTokens }) => wantedTokens)
   const checks: Check[] = [
     ...fileChecks(component),
     ...(inputWorld ? inputChecks(inputWorld, options) : []),
     ...(pullWorld ? pullChecks(pullWorld) : []),
     ...(outputWorld ? outputChecks(outputWorld) : []),
-    ...(first ? [clockCheck(first.clockSource, surroundings.endpoints)] : []),
+    ...(clockSource ? [clockCheck(clockSource, surroundings.endpoints)] : []),
     ...(component.metadata ? [] : outOfReach(component)),
-    ...(wanted.length > 0 ? [credentialCheck(wanted)] : []),
+    ...(wanted.length > 0 ? [credentialCheck(wanted)] : isUnmanaged ? [unasked('azure/credential')] : []),
     ...(inputWorld && outputWorld && options.roundTrip ? [roundTripCheck(inputWorld, outputWorld)] : []),
   ]
   return {
@@ -90,18 +91,16 @@ function inputChecks(
 ): readonly Check[] {
   const { route } = world
   const url = new URL(world.input.subscriberEndpoint)
-  const { ca } = surroundings.endpoints
+  const place = { url, ...placeOf(surroundings), route }
+  const atAzure = [providerCheck(world), scopeCheck([world]), permissionCheck([world]), subscriptionCheck(world)]
   return [
     portCheck(world, portTakenBy),
-    dnsCheck({ id: 'endpoint/dns', field: 'subscriberEndpoint', url, emulator: unusedEmulator(surroundings), route }),
+    dnsCheck({ id: 'endpoint/dns', field: 'subscriberEndpoint', ...place, unused: unusedEmulator(surroundings) }),
     connectCheck(world),
-    certificateCheck({ id: 'endpoint/certificate', needs: ['endpoint/connect'], url, ca, route }),
+    certificateCheck({ id: 'endpoint/certificate', needs: ['endpoint/connect'], ...place }),
     handshakeCheck(world),
     pathCheck(world),
-    providerCheck(world),
-    scopeCheck([world]),
-    permissionCheck([world]),
-    subscriptionCheck(world),
+    ...(world.input.provisioning === 'none' ? atAzure.map(({ id }) => unasked(id)) : atAzure),
     ...(samples.length > 0 ? [eventCheck(world, samples)] : []),
   ]
 }
@@ -112,22 +111,35 @@ function unusedEmulator({ emulator, endpoints: { resourceManager = '' } }: Surro
   return emulator === undefined && isLoopback(host) ? resourceManager : undefined
 }
 
+const placeIds = ['azure/provider', 'azure/scope', 'azure/permission', 'azure/subscription'] as const
+
+/** Reported in place of a check that `provisioning: none` rules out. */
+const unasked = (id: CheckId): Check => ({
+  id,
+  needs: [],
+  run: () => skipped('provisioning is none: Resource Manager is not asked'),
+})
+
+/** What the checks of a host name need to know of the place where it is asked for. */
+const placeOf = ({ emulator, endpoints: { ca } }: Surroundings) => ({ ca, byEmulator: emulator !== undefined })
+
 function pullChecks(world: PullWorld): readonly Check[] {
   const { places } = world
   const [first] = places
+  const unmanaged = world.pull.provisioning === 'none' ? placeIds.map(unasked) : []
   const atAzure = first
     ? [providerCheck(first), scopeCheck(places), permissionCheck(places), pullSubscriptionCheck(places)]
-    : []
+    : unmanaged
   return [...atAzure, pullReceiveCheck(world), pullSettleCheck(world)]
 }
 
 function outputChecks(world: OutputWorld): readonly Check[] {
   const { route, output, surroundings } = world
   const url = new URL(output.topicEndpoint)
-  const { ca } = surroundings.endpoints
+  const place = { url, ...placeOf(surroundings), route }
   return [
-    dnsCheck({ id: 'topic/dns', field: 'topicEndpoint', url, route }),
-    certificateCheck({ id: 'topic/certificate', needs: ['topic/dns'], url, ca, route }),
+    dnsCheck({ id: 'topic/dns', field: 'topicEndpoint', ...place }),
+    certificateCheck({ id: 'topic/certificate', needs: ['topic/dns'], ...place }),
     topicCredentialCheck(world),
   ]
 }

@@ -67,9 +67,9 @@ export function loadChecked(texts: FolderTexts, options: LoadCheckedOptions): re
     for (const one of ours) {
       const { name, properties } = one.component
       const { metadata, findings } = examine(one, faulty, diagnostics.faults)
-      const names = namesFinding(one, earlier)
+      const names = joined([namesFinding(one, earlier), ...sharedSubscriptions(metadata, earlier)])
       found.push({ name, file, properties, sides: sidesOf(one), metadata, files: { yaml, ...findings, names } })
-      earlier.push({ ...one, file })
+      earlier.push({ ...one, file, metadata })
     }
   }
   const heard = found.map(({ files: { secrets } }) => secrets?.detail ?? '')
@@ -138,6 +138,7 @@ function validSides(metadata: Metadata | undefined): string {
 /** A component that was read before. */
 interface Earlier extends ResolvedComponent {
   readonly file: string
+  readonly metadata: Metadata | undefined
 }
 
 function namesFinding(
@@ -151,6 +152,26 @@ function namesFinding(
   if (!other) return ok(`no other component is called ${quote(name)}`)
   const remedy = 'give this one another metadata.name'
   return failed(`another component in ${other.file} is called ${quote(name)} too, and that one counts`, { remedy })
+}
+
+/** A component before that has the same event subscription: Azure compares scope and name without letter case. */
+function sharedSubscriptions(metadata: Metadata | undefined, earlier: readonly Earlier[]): readonly Finding[] {
+  const own = subscriptionOf(metadata)
+  const other = own && earlier.find((one) => subscriptionOf(one.metadata)?.id === own.id)
+  if (!own || !other) return []
+  const what = `component ${quote(other.component.name)} in ${other.file} has the event subscription ${own.shown} too`
+  const remedy = 'give one of them another eventSubscriptionName'
+  if (subscriptionOf(other.metadata)?.endpoint === own.endpoint)
+    return [warning(`${what}: they share its events`, { remedy })]
+  return [failed(`${what}, with another subscriberEndpoint: each would move it to its own`, { remedy })]
+}
+
+function subscriptionOf({ input, pull }: Partial<Metadata> = {}) {
+  const source = input?.scope.id ?? pull?.namespaceTopic.id
+  const name = (input ?? pull)?.eventSubscriptionName
+  if (source === undefined || name === undefined) return undefined
+  const id = `${source}/${name}`.toLowerCase()
+  return { id, shown: `${quote(name)} of ${source}`, endpoint: input?.subscriberEndpoint }
 }
 
 /** Faults with the lines that they stand on. */

@@ -137,11 +137,17 @@ it('warns of an authority that this machine alone knows, and still sees what els
     status: 'warning',
     detail: expect.stringContaining('"Own root"'),
   })
-  const expired = await serve([await issue({ name: 'leaf', issuer: own, host: hostname, days: -1 })])
-  expect(await judgeCertificate({ ...options, target: expired })).toMatchObject({
-    status: 'failed',
-    detail: expect.stringContaining('expired'),
-  })
+  const odd = await serve([await issue({ name: 'leaf', issuer: own, host: 'shop.example.com', days: 5.5 })])
+  const all = await judgeCertificate({ ...options, target: odd })
+  expect(all).toMatchObject({ status: 'failed' })
+  expect(all?.detail).toMatch(
+    /is for DNS:shop\.example\.com[\s\S]*"Own root", is known on this machine[\s\S]*expires in 5 days/,
+  )
+  const soon = await serve([await issue({ name: 'leaf', issuer: own, host: hostname, days: 5.5 })])
+  // Known to nobody here.
+  const unknown = await judgeCertificate({ ...options, ca: root.pem, target: soon })
+  expect(unknown).toMatchObject({ status: 'failed' })
+  expect(unknown?.detail).toMatch(/no certificate of "Own root"[\s\S]*expires in 5 days/)
 })
 
 it('takes no TLS before 1.2', async () => {

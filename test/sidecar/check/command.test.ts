@@ -168,6 +168,20 @@ const hostile: readonly { readonly name: string; readonly answer: RequestListene
     says: /a redirect that Event Grid does not follow, to https:\/\/evil\.example\.com\/\?\(redacted\)/,
   },
   {
+    name: 'that sends somebody to a login, with what it was asked',
+    answer: ({ url = '' }, response) =>
+      response.writeHead(302, { location: `/login/${encodeURIComponent(url)}?rd=${encodeURIComponent(url)}` }).end(),
+    says: /a redirect that Event Grid does not follow, to \/login\//,
+  },
+  {
+    name: 'that shows what it was asked in a page and a header',
+    answer: ({ url = '' }, response) =>
+      response
+        .writeHead(403, { 'content-type': 'text/html', server: `at ${url}` })
+        .end(`<html><title>No way to ${url} (${decodeURIComponent(url.replace(/.*code=/, ''))})</title>`),
+    says: /server: at \/api\/events.*page: "No way to/,
+  },
+  {
     name: 'that switches to another protocol',
     answer: (_request, response) => response.writeHead(101, { connection: 'upgrade', upgrade: 'x' }).end(),
     says: /OPTIONS was answered (101|502)/,
@@ -193,7 +207,8 @@ const hostile: readonly { readonly name: string; readonly answer: RequestListene
 ]
 
 it.each(hostile)('is harmed by no answer: one $name', async ({ answer, says }) => {
-  const { check, emulator } = await openCheck()
+  const { check, emulator, write } = await openCheck()
+  write({ subscriberEndpoint: 'https://orders.example.com/api/events?code=hidden%2Bcode%3D' })
   const server = createServer(answer)
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   onTestFinished(() => {
@@ -208,6 +223,7 @@ it.each(hostile)('is harmed by no answer: one $name', async ({ answer, says }) =
   const { said, text, idsThat } = await check('--only', 'endpoint')
   expect(idsThat('failed')).toEqual(['endpoint/handshake'])
   expect(said('endpoint/handshake')).toMatch(says)
+  expect(text).not.toMatch(/hidden|%2Bcode/)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there.
   expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
 })
@@ -255,6 +271,6 @@ it('writes a line for each check, remedies below, and counts at the end; without
   expect(code).toBe(1)
   expect(text).toMatch(/^orders {2}\S+orders\.yaml\n {2}✓ files\/yaml/)
   expect(text).toMatch(/\n {2}✗ topic\/credential {6}.*answered 401.*\n {6}→ on the emulator: set accessKey/)
-  expect(text).toMatch(/\n✗ 14 ok, 4 warnings, 1 failed in \d+\.\d s\n$/)
+  expect(text).toMatch(/\n✗ 18 ok, 1 failed in \d+\.\d s\n {2}on the emulator: public names[^\n]*\n$/)
   expect(text).not.toContain('\u001b')
 })

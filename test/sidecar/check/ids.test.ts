@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { CheckId } from '../../../src/sidecar/check/report/check-ids.ts'
+import { componentYaml } from '../../support/component-folder.ts'
 import { freePort } from '../../support/free-port.ts'
 import { answering, selfSigned } from '../../support/servers.ts'
 import { type CheckWorld, openCheck, runCheck, subscribe } from './open-check.ts'
@@ -21,6 +22,9 @@ interface Fault {
   /** What somebody needs to mend it. */
   readonly says: RegExp
 }
+
+/** Leaves the output side out. */
+const noOutput = { topicEndpoint: undefined, accessKey: undefined }
 
 const faults: readonly Fault[] = [
   {
@@ -43,6 +47,31 @@ const faults: readonly Fault[] = [
     breakIt: ({ emulator, folder }) => folder.write('zz-copy.yaml', folderCopy(emulator.topic('orders').endpoint)),
     skipped: ['machine/clock', 'topic/dns', 'topic/certificate', 'topic/credential'],
     says: /orders\.yaml is called "orders" too/,
+  },
+  {
+    id: 'files/names',
+    how: 'two components that would move one event subscription to and fro',
+    breakIt: ({ emulator, folder }) => {
+      const { id } = emulator.topic('orders')
+      const fields = {
+        scope: id.toUpperCase(),
+        subscriberEndpoint: 'https://other.example.com/',
+        clientSecret: 'a-secret',
+      }
+      const parts = { name: 'ORDERS', topic: 'orders', handshakePort: '1', fields: { ...fields, ...noOutput } }
+      folder.write('zz-other.yaml', componentYaml(emulator, parts))
+    },
+    args: ['--only', 'files'],
+    skipped: [],
+    says: /component "orders" in .*orders\.yaml has the event subscription "ORDERS" of \S+ too, with another/,
+  },
+  {
+    id: 'files/metadata',
+    how: 'a namespace topic that is not published to',
+    breakIt: ({ write }) => write({ topicEndpoint: 'https://shop.westeurope-1.eventgrid.azure.net/topics/orders' }),
+    args: ['--offline'],
+    skipped: ['machine/port'],
+    says: /topicEndpoint must end in :publish/,
   },
   {
     id: 'machine/port',
@@ -173,22 +202,24 @@ const strangers: readonly Pick<Fault, 'id' | 'skipped'>[] = [
   { id: 'topic/dns', skipped: ['topic/certificate', 'topic/credential'] },
 ]
 
-it('finds nothing wrong where nothing is, and warns only of what an emulator is', async () => {
+it('finds nothing wrong where nothing is', async () => {
   const world = await openCheck()
   const { code, idsThat } = await world.check()
   expect(code).toBe(0)
   expect(idsThat('failed')).toEqual([])
   expect(idsThat('skipped')).toEqual([])
-  expect(idsThat('warning')).toEqual(['endpoint/dns', 'endpoint/certificate', 'topic/dns', 'topic/certificate'])
+  expect(idsThat('warning')).toEqual([])
   expect(idsThat('ok')).toEqual([
     ...(['files/yaml', 'files/metadata', 'files/secrets', 'files/names', 'machine/port', 'machine/clock'] as const),
-    ...(['endpoint/connect', 'endpoint/handshake', 'endpoint/path'] as const),
+    ...(['endpoint/dns', 'endpoint/connect', 'endpoint/certificate', 'endpoint/handshake', 'endpoint/path'] as const),
     ...([
       'azure/credential',
       'azure/provider',
       'azure/scope',
       'azure/permission',
       'azure/subscription',
+      'topic/dns',
+      'topic/certificate',
       'topic/credential',
     ] as const),
   ])

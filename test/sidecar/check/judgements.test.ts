@@ -2,7 +2,9 @@ import { expect, it } from 'vitest'
 import { topicUrl } from '../../../src/core/endpoints.ts'
 import { addressKind } from '../../../src/sidecar/check/checks/check-dns.ts'
 import { refusals } from '../../../src/sidecar/check/judge/filter-event.ts'
-import { isAllowed, readAllPermissions, readPermissions } from '../../../src/sidecar/check/judge/permissions.ts'
+import { isAllowed, readPermissions } from '../../../src/sidecar/check/judge/permissions.ts'
+import { type Finding, failed, joined, ok, warning } from '../../../src/sidecar/check/report/finding.ts'
+import { readPages } from '../../../src/sidecar/check/world/azure-place.ts'
 
 it.each([
   ['127.0.0.1', 'loopback'],
@@ -42,7 +44,7 @@ it.each([
   { name: 'actions on data', value: [{ dataActions: [write] }], is: false },
   { name: 'nonsense', value: [null, 7, { actions: 'x' }], is: false },
 ])('counts as permission to write or not: $name', ({ value, is }) => {
-  expect(isAllowed(readPermissions({ value }), write)).toBe(is)
+  expect(isAllowed(readPermissions(value), write)).toBe(is)
 })
 
 const cloudEvent = {
@@ -165,18 +167,20 @@ it('knows where a topic of Azure is at an emulator', () => {
   )
 })
 
-it('reads all pages of a list of permissions, and a bounded number of them', async () => {
+it('reads all pages of a list, and a bounded number of them', async () => {
   const asked: string[] = []
-  const pages = [
-    { value: [{ actions: ['*/read'] }], nextLink: 'https://management.azure.com/next?api-version=1&page=2' },
-    { value: [{ actions: [write] }] },
-  ]
-  const permissions = await readAllPermissions(async (path) => pages[asked.push(path) - 1], '/scope')
+  const pages = [{ value: [1], nextLink: 'https://management.azure.com/next?api-version=1&page=2' }, { value: [2] }]
+  expect(await readPages(async (path) => pages[asked.push(path) - 1], '/scope')).toEqual([1, 2])
   expect(asked).toEqual(['/scope', '/next?api-version=1&page=2'])
-  expect(isAllowed(permissions, write)).toBe(true)
-  const endless = await readAllPermissions(
-    async () => ({ value: [{}], nextLink: 'https://management.azure.com/same' }),
-    '/scope',
-  )
-  expect(endless).toHaveLength(20)
+  const endless = async () => ({ value: [{}], nextLink: 'https://management.azure.com/same' })
+  expect(await readPages(endless, '/scope')).toHaveLength(20)
 })
+
+it.each<{ readonly name: string; readonly given: readonly Finding[]; readonly is: object }>([
+  { name: 'all that is well', given: [ok('a'), ok('b')], is: { status: 'ok', detail: 'a\nb' } },
+  {
+    name: 'what failed, and what is a warning beside it',
+    given: [warning('w', { remedy: 'r' }), ok('a'), failed('f', { remedy: 'r', belongsTo: 'azure/scope' })],
+    is: { status: 'failed', detail: 'f\nw', remedy: 'r', belongsTo: 'azure/scope' },
+  },
+])('joins findings: $name', ({ given, is }) => expect(joined(given)).toMatchObject(is))

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { readFolder } from '../../../src/metadata/folder/component-folder.ts'
 import { componentChecks } from '../../../src/sidecar/check/component-checks.ts'
 import { loadChecked } from '../../../src/sidecar/check/load-checked.ts'
+import { checkIds } from '../../../src/sidecar/check/report/check-ids.ts'
 import { runChecks } from '../../../src/sidecar/check/run-checks.ts'
 import { openCheck, subscribe } from './open-check.ts'
 
@@ -16,7 +17,10 @@ it('fails where the topic takes no event in time, and leaves no promise that rej
   const { signal } = new AbortController()
   const { checks, close } = componentChecks({
     ...{ component, signal, portTakenBy: undefined, samples: [], roundTrip: true },
-    surroundings: { endpoints: emulator.endpoints, emulator: emulator.endpoints.resourceManager, offline: false },
+    surroundings: {
+      ...{ endpoints: emulator.endpoints, emulator: emulator.endpoints.resourceManager, offline: false },
+      selected: new Set(checkIds),
+    },
   })
   const asked = checks.filter(({ id }) => id === 'round-trip/event').map((check) => ({ ...check, limitMs: 1_000 }))
   const outcomes = await runChecks(asked, { signal, clean: (text) => text })

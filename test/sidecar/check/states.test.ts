@@ -95,6 +95,75 @@ it.each([
   expect(said('azure/subscription')).toMatch(says)
 })
 
+it('warns of an event subscription that delivers here while no binding runs, by its port too', async () => {
+  const world = await openCheck()
+  await subscribe(world, {})
+  const { code, said, idsThat } = await world.check()
+  expect(code).toBe(0)
+  expect(idsThat('warning')).toEqual(['machine/port', 'azure/subscription'])
+  for (const id of ['machine/port', 'azure/subscription'] as const) {
+    expect(said(id)).toMatch(
+      /the event subscription orders delivers here, and no binding runs[\s\S]*az eventgrid event-subscription delete/,
+    )
+  }
+  // What is not asked for is not asked.
+  const before = world.emulator.records.requests.all().length
+  expect((await world.check('--only', 'machine/port')).idsThat('ok')).toEqual(['machine/port'])
+  expect(world.emulator.records.requests.all()).toHaveLength(before)
+})
+
+it('warns of an event subscription of a former name that delivers to the same endpoint', async () => {
+  const world = await openCheck()
+  await subscribe(world, { eventSubscriptionName: 'former' })
+  const { code, said } = await world.check('--only', 'azure/subscription')
+  expect(code).toBe(0)
+  expect(said('azure/subscription')).toMatch(/event subscription former delivers to \S+ too[\s\S]*delete --name former/)
+})
+
+it('asks neither Resource Manager nor Entra with provisioning none', async () => {
+  const world = await openCheck()
+  const gone = { tenantId: undefined, subscriptionId: undefined, clientId: undefined, clientSecret: undefined }
+  world.write({
+    ...gone,
+    provisioning: 'none',
+    deliveryToken: 'a-token-that-is-long-enough',
+    eventSubscriptionName: 'made',
+  })
+  const { code, idsThat, said } = await world.check()
+  expect(code).toBe(0)
+  expect(idsThat('skipped')).toEqual([
+    ...(['azure/credential', 'azure/provider', 'azure/scope', 'azure/permission', 'azure/subscription'] as const),
+  ])
+  expect(said('azure/subscription')).toContain('provisioning is none')
+  const faces = world.emulator.records.requests.all().map(({ face }) => face)
+  expect(faces.filter((face) => face === 'arm' || face === 'entra')).toEqual([])
+})
+
+it('takes a difference for a warning with provisioning check, asks for rights to read alone, and names who mends it', async () => {
+  const world = await openCheck()
+  const { emulator } = world
+  world.write({ provisioning: 'check' })
+  const missing = await world.check()
+  expect(missing.idsThat('failed')).toEqual([])
+  expect(missing.said('azure/subscription')).toMatch(/does not exist[\s\S]*eventgrid-binding provision/)
+  world.write({ provisioning: 'check', subscriberEndpoint: 'https://orders.example.com/api/events?code=hidden' })
+  await subscribe(world, { subscriberEndpoint: 'https://orders.example.com/api/events?code=hidden' })
+  emulator.removeRoles(emulator.clientId)
+  emulator.assignRole(emulator.clientId, 'EventGrid EventSubscription Reader')
+  emulator.assignRole(emulator.clientId, 'Reader')
+  const same = await world.check('--only', 'azure')
+  expect(same.idsThat('failed')).toEqual([])
+  expect(same.said('azure/subscription')).not.toContain('differs')
+  world.write({
+    provisioning: 'check',
+    subscriberEndpoint: 'https://shop.example.com/api/events',
+    subjectEndsWith: 'x',
+  })
+  const { idsThat, said } = await world.check('--only', 'azure')
+  expect(idsThat('failed')).toEqual([])
+  expect(said('azure/subscription')).toMatch(/delivers to https:\/\/orders[\s\S]*run eventgrid-binding provision/)
+})
+
 it('fails for a client without any role, in the words of init', async () => {
   const world = await openCheck()
   world.emulator.removeRoles(world.emulator.clientId)
@@ -126,6 +195,5 @@ it('shows on a terminal what is under way, and leaves nothing of it behind', asy
   )
   expect(written.some((text) => text.startsWith('\r\x1b[K') && text.includes('azure/credential'))).toBe(true)
   expect(written.some((text) => text.includes('\x1b[32m✓\x1b[0m azure/scope'))).toBe(true)
-  const last = written.at(-1) ?? ''
-  expect(last).toMatch(/\d+ ok in \d\.\d s\n$/)
+  expect(written.at(-2)).toMatch(/\d+ ok in \d\.\d s\n$/)
 })

@@ -8,10 +8,11 @@ import type { Route } from '../world/world.ts'
 export interface CertificateCheckOptions extends Pick<Check, 'id' | 'needs'> {
   readonly url: URL
   readonly ca: string | undefined
+  readonly byEmulator: boolean
   route(): Promise<Route>
 }
 
-export function certificateCheck({ id, needs, url, ca, route }: CertificateCheckOptions): Check {
+export function certificateCheck({ id, needs, url, ca, byEmulator, route }: CertificateCheckOptions): Check {
   return {
     id,
     needs,
@@ -20,7 +21,7 @@ export function certificateCheck({ id, needs, url, ca, route }: CertificateCheck
       const { targets } = await route()
       const judged = await Promise.all(
         targets.map(async (target) => {
-          const finding = await judgeCertificate({ hostname: url.hostname, target, ca, signal })
+          const finding = await judgeCertificate({ hostname: url.hostname, target, ca, byEmulator, signal })
           if (!finding || targets.length === 1) return finding
           return { ...finding, detail: `${target.address}: ${finding.detail}` }
         }),

@@ -9,12 +9,14 @@ import type { Route } from '../world/world.ts'
 export interface DnsOptions extends Pick<Check, 'id'> {
   readonly field: 'subscriberEndpoint' | 'topicEndpoint'
   readonly url: URL
-  /** The https URL of an emulator used in place of Azure. Names are not looked up then. */
-  readonly emulator?: string | undefined
+  /** An emulator answers in the place of Azure. */
+  readonly byEmulator: boolean
+  /** The https URL of an emulator that the environment names, and `--emulator` does not. */
+  readonly unused?: string | undefined
   route(): Promise<Route>
 }
 
-export function dnsCheck({ id, field, url, emulator, route }: DnsOptions): Check {
+export function dnsCheck({ id, field, url, byEmulator, unused, route }: DnsOptions): Check {
   const host = url.hostname
   const isEndpoint = field === 'subscriberEndpoint'
   return {
@@ -26,16 +28,16 @@ export function dnsCheck({ id, field, url, emulator, route }: DnsOptions): Check
         found = await route()
       } catch (error) {
         return failed(`${host} does not resolve (${codeOf(error) ?? 'no answer'})`, {
-          remedy: emulator
-            ? `run check with --emulator ${emulator}: the emulator answers for public names`
+          remedy: unused
+            ? `run check with --emulator ${unused}: the emulator answers for public names`
             : `check the name in ${field}, or make its DNS record:\ndig +short ${host}`,
         })
       }
       const addresses = found.targets.map(({ address }) => address)
       const shown = addresses.join(', ') === bareHost(url) ? host : `${host} (${addresses.join(', ')})`
-      if (found.byEmulator) return warning(`the emulator answers for ${host}: Azure would ask the public name`)
+      if (found.byEmulator) return ok(`the emulator answers for ${host}`)
       const kinds = new Set(addresses.map(addressKind))
-      if (kinds.has('loopback'))
+      if (kinds.has('loopback') && !byEmulator)
         return warning(`${shown} is on this machine${isEndpoint ? ', which Azure does not reach' : ''}`)
       if (kinds.has('private') && isEndpoint) {
         const remedy = `${field} needs a public address; if ${host} has another one outside of this network, all is well`

@@ -1,10 +1,10 @@
 // Check `azure/permission`: role actions that the client lacks at the scope.
 import { ArmFailureError } from '../../../provision/arm/arm-failure.ts'
 import { armFinding, isForbidden, readFinding } from '../judge/arm-finding.ts'
-import { isAllowed, readAllPermissions } from '../judge/permissions.ts'
+import { isAllowed, readPermissions } from '../judge/permissions.ts'
 import { type Finding, joined, ok, warning } from '../report/finding.ts'
 import type { Check } from '../run-checks.ts'
-import type { AzurePlace } from '../world/azure-place.ts'
+import { type AzurePlace, readPages } from '../world/azure-place.ts'
 
 /** The version of Microsoft.Authorization that is asked (Azure: permissions, list for resource). */
 const apiVersion = '2022-04-01'
@@ -21,9 +21,10 @@ async function judgeRoles(place: AzurePlace, signal: AbortSignal): Promise<Findi
   const { scope, actions } = place
   try {
     const path = `${scope.id}/providers/Microsoft.Authorization/permissions`
-    const permissions = await readAllPermissions((page) => place.readArm(page, apiVersion, signal), path)
+    const permissions = readPermissions(await readPages((page) => place.readArm(page, apiVersion, signal), path))
     const lacking = actions.filter((action) => !isAllowed(permissions, action))
-    if (lacking.length === 0) return ok(`the client may read and write event subscriptions at ${scope.id}`)
+    if (lacking.length === 0)
+      return ok(`the client may ${place.writes ? 'read and write' : 'read'} event subscriptions at ${scope.id}`)
     const message = `its roles do not allow ${lacking.join(', ')}`
     const code = 'AuthorizationFailed'
     return lackingFinding(place, new ArmFailureError({ kind: 'answer', status: 403, code, message }))

@@ -1,8 +1,11 @@
 // Check `machine/port`: `handshakePort` free, ours or taken; handler missing warning.
+
 import { oneLine } from '../../../support/text/text.ts'
+import { citer } from '../judge/judge-endpoint.ts'
 import { failed, ok, warning } from '../report/finding.ts'
 import type { Check } from '../run-checks.ts'
 import type { InputWorld } from '../world/world.ts'
+import { idleSubscription } from './idle-subscription.ts'
 
 /** Checks that `handshakePort` is free or held by a listener of ours. `taken`: the component before that uses it too. */
 export function portCheck(world: InputWorld, taken: string | undefined): Check {
@@ -16,7 +19,7 @@ export function portCheck(world: InputWorld, taken: string | undefined): Check {
         return failed(`component ${JSON.stringify(taken)} has handshakePort ${handshakePort} too`, { remedy })
       }
       const holder = await world.portHolder()
-      if (holder.kind === 'check') return ok(`${handshakePort} is free`)
+      if (holder.kind === 'check') return (await idleSubscription(world)) ?? ok(`${handshakePort} is free`)
       if (holder.kind === 'ours') {
         const held = `${handshakePort} is held by a listener of this binding`
         const state = oneLine(String(holder.health.eventSubscription), 20)
@@ -26,7 +29,9 @@ export function portCheck(world: InputWorld, taken: string | undefined): Check {
           : ok(`${held} (event subscription ${state}, handler ${handler})`)
       }
       const { error, answer } = holder
-      const who = answer ? `; its holder answers OPTIONS with ${answer.status}${serverOf(answer.headers.server)}` : ''
+      const server = answer?.headers.server
+      const by = server === undefined ? '' : ` (server: ${citer(world.input)(server, 60)})`
+      const who = answer ? `; its holder answers OPTIONS with ${answer.status}${by}` : ''
       return failed(`${error.what}${who}`, { remedy: error.fix })
     },
   }
@@ -35,5 +40,3 @@ export function portCheck(world: InputWorld, taken: string | undefined): Check {
 const noApplication =
   'with run: start the application on --app-port; it must answer OPTIONS at the path of the component with 2xx or 405, ' +
   'and the log of run says what is missing. With serve: start daprd and the application. In a program: attach a handler'
-
-const serverOf = (server: string | undefined) => (server === undefined ? '' : ` (server: ${oneLine(server, 60)})`)

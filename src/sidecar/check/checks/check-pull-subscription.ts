@@ -4,7 +4,7 @@ import { readFinding } from '../judge/arm-finding.ts'
 import { type Finding, failed, joined, ok } from '../report/finding.ts'
 import type { Check } from '../run-checks.ts'
 import type { PullPlace } from '../world/pull-world.ts'
-import { changing, differing, missing, withoutDeadLetter } from './check-subscription.ts'
+import { changing, different, differing, mend, missing, withoutDeadLetter } from './check-subscription.ts'
 
 export function pullSubscriptionCheck(places: readonly PullPlace[]): Check {
   return {
@@ -18,7 +18,7 @@ async function judgePlace(place: PullPlace): Promise<Finding> {
   const name = `${place.eventSubscriptionName} of ${place.scope.id}`
   try {
     const existing = await place.existing()
-    return existing ? judgeExisting(name, existing, place) : missing(name)
+    return existing ? judgeExisting(name, existing, place) : missing(name, place)
   } catch (error) {
     return readFinding(error, place.explainedBy(), `the event subscription ${name}`)
   }
@@ -26,14 +26,14 @@ async function judgePlace(place: PullPlace): Promise<Finding> {
 
 function judgeExisting(name: string, existing: UnknownRecord, place: PullPlace): Finding {
   const decision = place.decide(existing)
-  if (decision.action === 'refuse') return failed(`${name}: ${decision.because}`, { remedy: decision.fix })
+  if (decision.action === 'refuse') return different(place)(`${name}: ${decision.because}`, { remedy: decision.fix })
   if (decision.action === 'wait') return changing(name, decision.state)
   const { provisioningState: state } = existing
   if (state !== 'Succeeded') {
-    const remedy = `start the binding again: init writes ${name} anew`
+    const remedy = `${mend(place)}: that writes ${name} anew`
     return failed(`${name} is ${String(state)}: Event Grid does not try again by itself`, { remedy })
   }
-  if (decision.action === 'put') return differing(name, decision.because)
+  if (decision.action === 'put') return differing(name, decision.because, place)
   return hasDeadLetter(existing)
     ? ok(`${name} is as the metadata wants it`)
     : withoutDeadLetter(name, 'an event that is rejected, or delivered too often, is lost')

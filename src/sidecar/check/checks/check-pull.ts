@@ -77,7 +77,7 @@ const about = (status: number | undefined): CheckId | undefined =>
 function refusal(pull: PullMetadata, endpoint: string, failure: RequestFailure): Finding {
   const { status, reason, fix, noToken } = failure
   const { host } = new URL(endpoint)
-  if (pull.credential && status === 404 && /event ?subscription/i.test(reason)) {
+  if (pull.credential && status === 404 && /subscription/i.test(reason)) {
     return warning(`there is no event subscription ${pull.eventSubscriptionName} yet: init creates it`)
   }
   const isSilent = status === undefined

@@ -7,6 +7,7 @@ import { armFinding } from '../judge/arm-finding.ts'
 import { refusals } from '../judge/filter-event.ts'
 import { type Finding, ok, warning } from '../report/finding.ts'
 import type { Check } from '../run-checks.ts'
+import { eventGridVersion } from '../world/azure-place.ts'
 import type { PortHolder } from '../world/own-listener.ts'
 import type { InputWorld, OutputWorld } from '../world/world.ts'
 
@@ -38,7 +39,7 @@ async function whyNot(world: InputWorld, { output }: OutputWorld, signal: AbortS
   const otherTopic = warning(`not tried: ${scope.id} is not the topic of topicEndpoint`)
   if (scope.kind !== 'topic') return otherTopic
   try {
-    const topic = await world.readArm(scope.id, '2022-06-15', signal)
+    const topic = await world.readArm(scope.id, eventGridVersion, signal)
     const properties = isRecord(topic) && isRecord(topic.properties) ? topic.properties : {}
     if (!isSameEndpoint(properties.endpoint, source)) return otherTopic
     const existing = await world.existing()

@@ -4,7 +4,7 @@ import tls, { type PeerCertificate, type SecureContext } from 'node:tls'
 import { secureContextOf } from '../../../azure/trust.ts'
 import { codeOf } from '../../../support/process/error-code.ts'
 import { cut, oneLine } from '../../../support/text/text.ts'
-import { type Finding, failed, ok, warning } from '../report/finding.ts'
+import { type Finding, failed, joined, ok, warning } from '../report/finding.ts'
 import { once } from '../world/once.ts'
 import type { Target } from '../world/probe.ts'
 
@@ -13,6 +13,8 @@ export interface CertificateOptions {
   readonly target: Target
   /** PEM of certificates that are trusted beside Node's own. */
   readonly ca: string | undefined
+  /** An emulator answers in the place of Azure: its authority is as it should be. @default false */
+  readonly byEmulator?: boolean
   readonly signal: AbortSignal
   /** PEM of the roots that Azure trusts. @default those that Node brings */
   readonly publicRoots?: readonly string[]
@@ -28,7 +30,7 @@ const publicRoots = once(() => contextOf(tls.rootCertificates))
 const ownRoots = once(() => contextOf(tls.getCACertificates('default')))
 
 interface Seen {
-  /** Node's code for what is wrong; `undefined` where nothing is. */
+  /** Node's code for what is wrong with the chain; `undefined` where nothing is. */
   readonly fault: string | undefined
   readonly certificate: PeerCertificate
   readonly protocol: string | null
@@ -46,27 +48,47 @@ export async function judgeCertificate(options: CertificateOptions): Promise<Fin
   } catch (error) {
     return isUnreachable(error) ? undefined : noTls(hostname, error)
   }
-  const { certificate, fault, protocol } = seen
-  if (fault === undefined) {
-    const days = Math.floor((Date.parse(certificate.valid_to) - Date.now()) / dayMs)
-    const shown = `${oneLine(protocol ?? 'TLS', 20)}, valid until ${dayOf(certificate.valid_to)}`
-    if (days >= soonDays) return ok(shown)
-    const remedy = 'renew it now, and see why that did not happen by itself'
-    return warning(`${shown}: it expires in ${Math.max(days, 0)} days`, { remedy })
-  }
-  if (!isTrustFault(fault)) return explainFault(fault, hostname, certificate)
-  const known = await look(options, ownContext(options.ca))
-  if (known.fault === undefined) {
-    return warning(`its authority, ${issuerOf(certificate)}, is known on this machine only: Azure would not trust it`)
-  }
-  return explainFault(isTrustFault(known.fault) ? fault : known.fault, hostname, certificate)
+  const trust = seen.fault !== undefined && isTrustFault(seen.fault) ? await judgeTrust(seen, options) : undefined
+  const others = ownFaults(seen.certificate, hostname)
+  // Of an intermediate certificate, say.
+  const unknown = seen.fault !== undefined && !trust && others.every(({ status }) => status !== 'failed')
+  const all = [trust, ...others, ...(unknown ? [explainFault(seen.fault ?? '', hostname, seen.certificate)] : [])]
+  const found = all.filter((one) => one !== undefined)
+  if (found.length > 0) return joined(found)
+  return ok(`${oneLine(seen.protocol ?? 'TLS', 20)}, valid until ${dayOf(seen.certificate.valid_to)}`)
 }
+
+/** Does this machine know the authority, which the public roots do not? */
+async function judgeTrust({ fault = '', certificate }: Seen, options: CertificateOptions): Promise<Finding> {
+  const known = await look(options, ownContext(options.ca))
+  if (known.fault !== undefined && isTrustFault(known.fault)) return explainFault(fault, options.hostname, certificate)
+  const authority = issuerOf(certificate)
+  if (options.byEmulator) return ok(`its authority, ${authority}, is the emulator's`)
+  return warning(`its authority, ${authority}, is known on this machine only: Azure would not trust it`)
+}
+
+/** What is wrong with the certificate itself, whoever issued it. */
+function ownFaults(certificate: PeerCertificate, hostname: string): readonly Finding[] {
+  const [from, to, now] = [Date.parse(certificate.valid_from), Date.parse(certificate.valid_to), Date.now()]
+  const days = Math.floor((to - now) / dayMs)
+  const name = codeOf(tls.checkServerIdentity(serverNameOf(hostname), certificate))
+  const fault = to < now ? 'CERT_HAS_EXPIRED' : from > now ? 'CERT_NOT_YET_VALID' : undefined
+  const remedy = 'renew it now, and see why that did not happen by itself'
+  return [
+    ...[name, fault].flatMap((code) => (code === undefined ? [] : [explainFault(code, hostname, certificate)])),
+    ...(fault === undefined && days < soonDays
+      ? [warning(`it is valid until ${dayOf(certificate.valid_to)}: it expires in ${days} days`, { remedy })]
+      : []),
+  ]
+}
+
+const serverNameOf = (hostname: string) => hostname.replace(/^\[|\]$/g, '')
 
 const ownContext = (ca: string | undefined) => (ca === undefined ? ownRoots() : (secureContextOf({ ca }) ?? ownRoots()))
 
 function look({ hostname, target, signal }: CertificateOptions, secureContext: SecureContext): Promise<Seen> {
   return new Promise((resolve, reject) => {
-    const name = hostname.replace(/^\[|\]$/g, '')
+    const name = serverNameOf(hostname)
     const over = AbortSignal.timeout(limitMs)
     const either = AbortSignal.any([signal, over])
     const socket = tls.connect({
@@ -83,8 +105,7 @@ function look({ hostname, target, signal }: CertificateOptions, secureContext: S
     socket.on('secureConnect', () => {
       const certificate = socket.getPeerCertificate()
       const { authorizationError: untrusted } = socket
-      const chain = untrusted ? String(codeOf(untrusted) ?? untrusted) : undefined
-      const fault = chain ?? codeOf(tls.checkServerIdentity(name, certificate))
+      const fault = untrusted ? String(codeOf(untrusted) ?? untrusted) : undefined
       resolve({ certificate, protocol: socket.getProtocol(), fault })
       socket.destroy()
     })

@@ -1,10 +1,12 @@
 // Verdict on handshake answers: `WebHook-Allowed-Origin`, validation code, path rewritten by an ingress.
+import { querySecrets, scrub } from '../../../core/scrub.ts'
+import { showUrl } from '../../../metadata/fields/redact.ts'
 import type { InputMetadata } from '../../../metadata/typed/metadata.ts'
 import { ArmFailureError } from '../../../provision/arm/arm-failure.ts'
 import { explainFailure, type FailureContext } from '../../../provision/explain/explain-failure.ts'
 import { isRecord } from '../../../support/text/is-record.ts'
 import { readJson } from '../../../support/text/json-text.ts'
-import { oneLine } from '../../../support/text/text.ts'
+import { cut } from '../../../support/text/text.ts'
 import { type Finding, failed, ok } from '../report/finding.ts'
 import { healthOf, type PortHolder } from '../world/own-listener.ts'
 import type { ProbeAnswer } from '../world/probe.ts'
@@ -20,9 +22,10 @@ export interface JudgeEndpointOptions {
 /** Judges the handshake: consent to OPTIONS, and an answer to the validation event. */
 export function judgeHandshake({ input, answers, holder, context }: JudgeEndpointOptions): Finding {
   const { options, validation, code } = answers
+  const cite = citer(input)
   const arrived = strayPath(answers)
   if (arrived !== undefined) {
-    const what = `the handshake reached a listener of this binding at ${arrived}, which it does not serve`
+    const what = `the handshake reached a listener of this binding at ${cite(arrived, 256)}, which it does not serve`
     return failed(what, { belongsTo: 'endpoint/path' })
   }
   if (options.headers['x-ms-routing-request-id'] !== undefined) {
@@ -30,31 +33,32 @@ export function judgeHandshake({ input, answers, holder, context }: JudgeEndpoin
     return failed(`the emulator has no ingress for ${hostname}`, { remedy: explain('OPTIONS', 'Unknown', context).fix })
   }
   const origin = input.environment.eventGridOrigin
-  if (options.status < 200 || options.status > 299) return refused('OPTIONS', options, context)
+  if (options.status < 200 || options.status > 299) return refused('OPTIONS', options, context, cite)
   const consent = options.headers['webhook-allowed-origin']?.trim().toLowerCase()
   if (consent !== '*' && consent !== origin.toLowerCase()) {
     const said =
-      consent === undefined ? 'without WebHook-Allowed-Origin' : `with WebHook-Allowed-Origin: ${oneLine(consent, 80)}`
-    const what = `OPTIONS with WebHook-Request-Origin: ${origin} was answered ${options.status} ${said}${who(options)}`
+      consent === undefined ? 'without WebHook-Allowed-Origin' : `with WebHook-Allowed-Origin: ${cite(consent, 80)}`
+    const what = `OPTIONS with WebHook-Request-Origin: ${origin} was answered ${options.status} ${said}${who(options, cite)}`
     return failed(what, { remedy: explain('OPTIONS', String(options.status), context).fix })
   }
-  if (validation.status !== 200) return refused('POST', validation, context)
+  if (validation.status !== 200) return refused('POST', validation, context, cite)
   if (responseOf(validation.body) !== code) {
-    const what = `POST of the validation event was answered 200 without its code${who(validation)}`
+    const what = `POST of the validation event was answered 200 without its code${who(validation, cite)}`
     return failed(what, { remedy: explain('POST', '200', context).fix })
   }
   return ok(`OPTIONS and POST reach ${reached(answers, holder)}`)
 }
 
 export function judgePath({ input, answers, holder }: JudgeEndpointOptions): Finding {
+  const cite = citer(input)
   const arrived = strayPath(answers)
   const asked = new URL(input.subscriberEndpoint).pathname
   if (arrived !== undefined) {
     const remedy = `let the ingress or gateway keep the path ${asked}, or rewrite it to /api/events`
-    return failed(`${asked} arrives at the listener as ${arrived}, which it does not serve`, { remedy })
+    return failed(`${asked} arrives at the listener as ${cite(arrived, 256)}, which it does not serve`, { remedy })
   }
   if (!healthOf(answers.health)) {
-    const what = `which path arrives is not known: another server answers${who(answers.health)}`
+    const what = `which path arrives is not known: another server answers${who(answers.health, cite)}`
     return failed(what, { belongsTo: 'endpoint/handshake' })
   }
   return ok(`${asked} arrives at ${reached(answers, holder)} and is served`)
@@ -75,19 +79,17 @@ function strayPath({ health, options }: EndpointAnswers): string | undefined {
   for (const { status, headers, body } of [health, options]) {
     if (status !== 404 || headers['content-type'] !== 'application/problem+json') continue
     const problem = readJson(body)
-    const detail = isRecord(problem) ? problem.detail : undefined
-    const path = /^There is nothing at (".*")\.$/.exec(typeof detail === 'string' ? detail : '')?.[1]
-    if (path !== undefined) return oneLine(String(readJson(path) ?? path), 256)
+    if (isRecord(problem) && typeof problem.path === 'string') return problem.path
   }
   return undefined
 }
 
-function refused(method: 'OPTIONS' | 'POST', answer: ProbeAnswer, context: FailureContext): Finding {
+function refused(method: 'OPTIONS' | 'POST', answer: ProbeAnswer, context: FailureContext, cite: Cite): Finding {
   const { what, fix } = explain(method, String(answer.status), context)
   const { location } = answer.headers
   const aside =
-    location === undefined ? '' : `, a redirect that Event Grid does not follow, to ${oneLine(location, 200)}`
-  return failed(`${what}${aside}${who(answer)}`, { remedy: [fix, ...hints(answer)].join('\n') })
+    location === undefined ? '' : `, a redirect that Event Grid does not follow, to ${cite(showUrl(location), 200)}`
+  return failed(`${what}${aside}${who(answer, cite)}`, { remedy: [fix, ...hints(answer)].join('\n') })
 }
 
 /** The text of `init` for the same answer. */
@@ -98,12 +100,21 @@ function explain(method: string, answer: string, context: FailureContext) {
   return { what, fix }
 }
 
+/** A text of a server as it may be shown: one line, cut, and without what is secret. */
+type Cite = (text: string, maxLength: number) => string
+
+/** A server may echo what it was sent: the query of `subscriberEndpoint`, or parts of it. */
+export function citer({ subscriberEndpoint }: Pick<InputMetadata, 'subscriberEndpoint'>): Cite {
+  const secrets = querySecrets(subscriberEndpoint)
+  return (text, maxLength) => cut(scrub(text, secrets), maxLength)
+}
+
 /** What identifies the server: its `server` header and the title of its page. */
-function who({ headers, body }: ProbeAnswer): string {
+function who({ headers, body }: ProbeAnswer, cite: Cite): string {
   const title = /<title[^>]{0,200}>([^<]{1,300})/i.exec(body)?.[1]
   const facts = [
-    ...(headers.server === undefined ? [] : [`server: ${oneLine(headers.server, 60)}`]),
-    ...(title === undefined ? [] : [`page: ${JSON.stringify(oneLine(title, 80))}`]),
+    ...(headers.server === undefined ? [] : [`server: ${cite(headers.server, 60)}`]),
+    ...(title === undefined ? [] : [`page: ${JSON.stringify(cite(title, 80))}`]),
   ]
   return facts.length === 0 ? '' : ` (${facts.join(', ')})`
 }

@@ -1,4 +1,4 @@
-// Azure RBAC permission list: paging, `*` wildcards, `notActions`.
+// Azure RBAC permission list: `*` wildcards, `notActions`.
 import { isRecord } from '../../../support/text/is-record.ts'
 
 /** What one role allows at a scope (Azure RBAC: Microsoft.Authorization/permissions). */
@@ -7,29 +7,9 @@ export interface Permission {
   readonly notActions: readonly string[]
 }
 
-const maxPages = 20
-
-/** Reads all pages of ARM's answer. `get` asks for a path; pages of another host are not asked for. */
-export async function readAllPermissions(
-  get: (path: string) => Promise<unknown>,
-  path: string,
-): Promise<readonly Permission[]> {
-  const all: Permission[] = []
-  let next: string | undefined = path
-  for (let page = 0; next !== undefined && page < maxPages; page++) {
-    const answer: unknown = await get(next)
-    all.push(...readPermissions(answer))
-    const link = isRecord(answer) && typeof answer.nextLink === 'string' ? URL.parse(answer.nextLink) : null
-    next = link === null ? undefined : `${link.pathname}${link.search}`
-  }
-  return all
-}
-
-/** Reads ARM's answer. Invalid entries are left out. */
-export function readPermissions(answer: unknown): readonly Permission[] {
-  const list = isRecord(answer) && Array.isArray(answer.value) ? answer.value : []
-  return list.filter(isRecord).map((one) => ({ actions: texts(one.actions), notActions: texts(one.notActions) }))
-}
+/** Reads the entries of ARM's list. Invalid ones are left out. */
+export const readPermissions = (list: readonly unknown[]): readonly Permission[] =>
+  list.filter(isRecord).map((one) => ({ actions: texts(one.actions), notActions: texts(one.notActions) }))
 
 /** Whether a role allows an action. `*` matches any text; letter case does not matter. */
 export function isAllowed(permissions: readonly Permission[], action: string): boolean {

@@ -1,10 +1,11 @@
-// Check result ok, warning or failed; several joined to the worst one.
+// What a check found out: ok, warning, failed or skipped; several joined, so that one check tells all that it found.
 import type { BindingError } from '../../../core/errors.ts'
 import type { CheckId } from './check-ids.ts'
 
 /** What a check found out. Texts hold no secret; the runner cleans them once more. */
 export interface Finding {
-  readonly status: 'ok' | 'warning' | 'failed'
+  /** `skipped`: the component does not want what the check looks at. */
+  readonly status: 'ok' | 'warning' | 'failed' | 'skipped'
   readonly detail: string
   /** What to do about it; may hold lines to paste. */
   readonly remedy?: string | undefined
@@ -16,20 +17,24 @@ type More = Pick<Finding, 'remedy' | 'belongsTo'>
 
 export const ok = (detail: string): Finding => ({ status: 'ok', detail })
 export const warning = (detail: string, more: More = {}): Finding => ({ status: 'warning', detail, ...more })
+export const skipped = (detail: string): Finding => ({ status: 'skipped', detail })
 export const failed = (detail: string, more: More = {}): Finding => ({ status: 'failed', detail, ...more })
 
 /** The failure that an error of the binding describes. */
 export const failedBy = (error: BindingError): Finding => failed(error.what, { remedy: error.fix })
 
-/** Joins findings: the worst status, with all texts of that status. */
+const byWorst = ['failed', 'warning', 'ok', 'skipped'] as const
+
+/** Joins findings: the worst status, with all texts of what is not well, the worst first; where all is well, with all texts. */
 export function joined(findings: readonly Finding[]): Finding {
-  const status = (['failed', 'warning'] as const).find((bad) => findings.some((one) => one.status === bad)) ?? 'ok'
-  const same = findings.filter((one) => one.status === status)
-  const remedies = new Set(same.flatMap(({ remedy }) => remedy ?? []))
+  const sorted = byWorst.flatMap((status) => findings.filter((one) => one.status === status))
+  const status = sorted[0]?.status ?? 'ok'
+  const told = sorted.filter((one) => one.status === status || one.status === 'failed' || one.status === 'warning')
+  const remedies = new Set(told.flatMap(({ remedy }) => remedy ?? []))
   return {
     status,
-    detail: same.map(({ detail }) => detail).join('\n'),
+    detail: told.map(({ detail }) => detail).join('\n'),
     remedy: remedies.size > 0 ? [...remedies].join('\n') : undefined,
-    belongsTo: same.find((one) => one.belongsTo !== undefined)?.belongsTo,
+    belongsTo: told.find((one) => one.status === status && one.belongsTo !== undefined)?.belongsTo,
   }
 }

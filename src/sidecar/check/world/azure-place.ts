@@ -1,7 +1,8 @@
-// RBAC action names on event subscriptions; an Azure resource under check, 9 s read limit.
+// An Azure resource under check: RBAC action names on event subscriptions, 9 s read limit, lists page by page.
 import type { Scope } from '../../../metadata/fields/scope.ts'
 import { type ArmClientOptions, createArmCaller } from '../../../provision/arm/arm-client.ts'
 import type { FailureContext } from '../../../provision/explain/explain-failure.ts'
+import { isRecord } from '../../../support/text/is-record.ts'
 import { once } from './once.ts'
 
 /** A resource at which the binding keeps an event subscription, as the checks of Azure see it. */
@@ -9,6 +10,8 @@ export interface AzurePlace {
   readonly scope: Scope
   /** The actions that the client needs there (Azure RBAC). */
   readonly actions: readonly string[]
+  /** Whether the binding writes it: `provisioning` is `manage`. */
+  readonly writes: boolean
   /** True: the binding receives without these actions too. */
   readonly worksWithout: boolean
   /** The JSON of a resource. Rejects as the SDK's own calls do. */
@@ -17,6 +20,24 @@ export interface AzurePlace {
   explainedBy(): FailureContext
   /** The existing event subscription; `undefined` if it does not exist. Rejects as the SDK does. */
   existing(): Promise<object | undefined>
+}
+
+/** The API version for resources of Microsoft.EventGrid, namespaces aside. */
+export const eventGridVersion = '2022-06-15'
+
+const maxPages = 20
+
+/** The entries of all pages of ARM's list. `get` asks for a path; pages of another host are not asked for. */
+export async function readPages(get: (path: string) => Promise<unknown>, path: string): Promise<readonly unknown[]> {
+  const all: unknown[] = []
+  let next: string | undefined = path
+  for (let page = 0; next !== undefined && page < maxPages; page++) {
+    const answer: unknown = await get(next)
+    if (isRecord(answer) && Array.isArray(answer.value)) all.push(...answer.value)
+    const link = isRecord(answer) && typeof answer.nextLink === 'string' ? URL.parse(answer.nextLink) : null
+    next = link === null ? undefined : `${link.pathname}${link.search}`
+  }
+  return all
 }
 
 /** How long one read of Azure may take, in ms: less than a check may take. */

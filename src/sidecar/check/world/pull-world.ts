@@ -34,8 +34,6 @@ export interface PullPlace extends AzurePlace {
 /** What the checks of pull delivery share. */
 export type PullWorld = ReturnType<typeof createPullWorld>
 
-const verbs = ['read', 'write'] as const
-
 export function createPullWorld(pull: PullMetadata, { endpoints }: Surroundings, signal: AbortSignal) {
   const { environment, namespaceTopic, namespaceKey: key, eventSubscriptionName, namespaceEndpoint: given } = pull
   const credential = once(() => {
@@ -43,6 +41,8 @@ export function createPullWorld(pull: PullMetadata, { endpoints }: Surroundings,
     return createCredential(pull.credential, { environment, endpoints, tokenTimeoutMs: readLimitMs })
   })
   const { subscriptionId } = namespaceTopic
+  const writes = pull.provisioning === 'manage'
+  const asksArm = pull.credential !== undefined && pull.provisioning !== 'none'
   const connection = () => ({ environment, subscriptionId, credential: credential(), endpoints })
   const arm = once(() => createNamespaceArm({ ...connection(), clock: systemClock }))
   const limits = () => ({ signal, deadline: systemClock.elapsed() + readLimitMs })
@@ -68,7 +68,8 @@ export function createPullWorld(pull: PullMetadata, { endpoints }: Surroundings,
     pullSubscriptions(pull).map((subscription) => ({
       ...{ eventSubscriptionName, readArm, decide: subscription.decide },
       scope: parseScope(subscription.sourceId),
-      actions: actionsOn(subscription.pathKind, verbs),
+      actions: actionsOn(subscription.pathKind, writes ? ['read', 'write'] : ['read']),
+      writes,
       // Where namespaceEndpoint is given, what there is can be received.
       worksWithout: given !== undefined,
       explainedBy: () => queueFailureContext(pull, resourceManagerOf(endpoints, environment), subscription.sourceId),
@@ -83,14 +84,14 @@ export function createPullWorld(pull: PullMetadata, { endpoints }: Surroundings,
   }
   return {
     ...{ pull, clockSource },
-    wantedTokens: pull.credential ? [forArm, ...(key ? [] : [forData])] : [],
+    wantedTokens: pull.credential ? [...(asksArm ? [forArm] : []), ...(key ? [] : [forData])] : [],
     /** Asks Resource Manager for the host where no `namespaceEndpoint` is given. Rejects as the SDK does. */
     namespace() {
       reached ??= reach()
       return reached
     },
     /** What Azure Resource Manager keeps; empty where the namespace's key does all. */
-    places: pull.credential ? places() : [],
+    places: asksArm ? places() : [],
     async close() {
       const namespace = await reached?.catch(() => undefined)
       namespace?.client.close()

@@ -5,14 +5,19 @@ import type { TokenCredential } from '@azure/core-auth'
 import { createCredential } from '../../../azure/credential.ts'
 import { deriveDeliveryCredentials } from '../../../core/delivery-credential.ts'
 import { type Endpoints, topicUrl } from '../../../core/endpoints.ts'
+import type { Secret } from '../../../core/secret.ts'
 import { checked } from '../../../metadata/fields/checked.ts'
 import type { InputMetadata, OutputMetadata } from '../../../metadata/typed/metadata.ts'
 import { resourceManagerOf } from '../../../provision/arm/arm-client.ts'
-import { createSubscriptionApi } from '../../../provision/arm/subscription-api.ts'
+import { createSubscriptionApi, type SubscriptionApi } from '../../../provision/arm/subscription-api.ts'
 import { chooseSubscriptionPath } from '../../../provision/arm/subscription-path.ts'
+import type { ExistingSubscription } from '../../../provision/decide/decide-upsert.ts'
 import { failureContext } from '../../../provision/explain/failure-context.ts'
 import { isLoopback } from '../../../support/net/loopback.ts'
 import type { ClockSource } from '../checks/check-clock.ts'
+import { isForbidden } from '../judge/arm-finding.ts'
+import { withHidden } from '../judge/with-hidden.ts'
+import type { CheckId } from '../report/check-ids.ts'
 import { actionsOn, createReadArm, readLimitMs } from './azure-place.ts'
 import { once } from './once.ts'
 import { holdPort } from './own-listener.ts'
@@ -24,6 +29,8 @@ export interface Surroundings {
   /** The https URL of an emulator, which also answers for public names. */
   readonly emulator: string | undefined
   readonly offline: boolean
+  /** The checks that run: what none of them asks is not asked. */
+  readonly selected: ReadonlySet<CheckId>
 }
 
 export interface Route {
@@ -39,7 +46,7 @@ const verbs = ['read', 'write', 'getFullUrl/action', 'getDeliveryAttributes/acti
 /** Each part is made once, at its first use. */
 export function createInputWorld(input: InputMetadata, surroundings: Surroundings, signal: AbortSignal) {
   const { endpoints } = surroundings
-  const { environment, subscriptionId, scope, deliveryAuthentication: delivery } = input
+  const { environment, subscriptionId, scope, deliveryAuthentication: delivery, provisioning } = input
   const deliveryCredential =
     delivery.kind === 'secret' ? deriveDeliveryCredentials(delivery.sources, input)[0]?.value : undefined
   let held: ReturnType<typeof holdPort> | undefined
@@ -54,13 +61,19 @@ export function createInputWorld(input: InputMetadata, surroundings: Surrounding
     url: () => resourceManagerOf(endpoints, environment),
     reachedBy: 'azure/provider',
   }
+  const forArm = { audience: 'Azure Resource Manager', scope: environment.resourceManagerScope, credential }
+  const asksArm = provisioning !== 'none'
+  const writes = provisioning === 'manage'
   return {
-    ...{ input, surroundings, deliveryCredential, scope, clockSource },
+    ...{ input, surroundings, deliveryCredential, scope, writes },
+    clockSource: asksArm ? clockSource : undefined,
+    /** Whether a check runs that asks for this as well. */
+    mayAsk: (id: CheckId) => surroundings.selected.has(id) && (asksArm || !id.startsWith('azure/')),
     /** Where `subscriberEndpoint` is. Rejects as Node's look-up does. */
     route,
-    actions: actionsOn(chooseSubscriptionPath(scope).kind, verbs),
+    actions: actionsOn(chooseSubscriptionPath(scope).kind, writes ? verbs : ['read']),
     worksWithout: false,
-    wantedTokens: [{ audience: 'Azure Resource Manager', scope: environment.resourceManagerScope, credential }],
+    wantedTokens: asksArm ? [forArm] : [],
     async portHolder() {
       held ??= holdPort(input, endpoints, signal)
       return (await held).holder
@@ -72,11 +85,27 @@ export function createInputWorld(input: InputMetadata, surroundings: Surrounding
       const api = { resourceManager: resourceManagerOf(endpoints, environment) }
       return failureContext({ api, input, ...(deliveryCredential && { deliveryCredential }) })
     }),
-    existing: once(() => api().read({ signal, deadline: performance.now() + readLimitMs })),
+    existing: once(() => readExisting(api(), input, { signal, deliveryCredential })),
     async close() {
       const port = await held?.catch(() => undefined)
       await port?.close()
     },
+  }
+}
+
+/** Where the client may read it alone, what Azure hides counts as what the metadata says. */
+async function readExisting(
+  api: SubscriptionApi,
+  { provisioning, subscriberEndpoint }: InputMetadata,
+  { signal, deliveryCredential }: { readonly signal: AbortSignal; readonly deliveryCredential: Secret | undefined },
+): Promise<ExistingSubscription | undefined> {
+  const limits = { signal, deadline: performance.now() + readLimitMs }
+  try {
+    return await api.read(limits)
+  } catch (error) {
+    if (provisioning === 'manage' || !isForbidden(error)) throw error
+    const existing = await api.read(limits, 'plain')
+    return existing && withHidden(existing, subscriberEndpoint, deliveryCredential)
   }
 }
 

@@ -55,7 +55,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
       ...options,
       components: first,
       reload: async () => asked(await loadAll(), options.component),
-      surroundings: { endpoints, emulator: emulator && endpoints.resourceManager, offline },
+      surroundings: { endpoints, emulator: emulator && endpoints.resourceManager, offline, selected: options.selected },
       samples,
       observer: view?.observer,
       signal: stopping.signal,
@@ -66,6 +66,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
       terminal.line('')
       const outcomes = report.components.flatMap(({ checks }) => checks)
       terminal.parts(countLine(outcomes, performance.now() - started))
+      if (emulator && !offline) terminal.parts([{ text: `  ${emulated}`, tone: 'faint' }])
     }
     return report.ok ? 0 : 1
   } finally {
@@ -86,6 +87,8 @@ function readSamples(file: string): readonly SampleEvent[] {
     throw new UsageError(`--event ${file}: it must hold an event, or a list of events, with type or eventType`)
   })
 }
+
+const emulated = 'on the emulator: public names and certificates are not judged as Azure judges them'
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] as const
 const frameMs = 100

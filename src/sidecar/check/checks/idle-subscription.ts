@@ -1,0 +1,36 @@
+// Whether the event subscription delivers here while no binding runs that would take its events.
+import { isActive } from '../../../provision/decide/decide-upsert.ts'
+import { inspectSubscription } from '../../../provision/decide/inspect-subscription.ts'
+import { shellWord } from '../../../support/text/text.ts'
+import { type Finding, warning } from '../report/finding.ts'
+import { healthOf } from '../world/own-listener.ts'
+import type { InputWorld } from '../world/world.ts'
+
+/** A warning; `undefined` where a binding runs, where nothing is delivered here, and where that is not known. Never rejects. */
+export async function idleSubscription(world: InputWorld): Promise<Finding | undefined> {
+  const { input, mayAsk } = world
+  if (!mayAsk('azure/subscription')) return undefined
+  try {
+    const [holder, existing] = await Promise.all([world.portHolder(), world.existing()])
+    if (holder.kind !== 'check' || !existing || !isActive(existing.subscription)) return undefined
+    if (inspectSubscription(existing, input.subscriberEndpoint).kind !== 'intact') return undefined
+    const answers = mayAsk('endpoint/handshake') ? await world.endpointAnswers().catch(() => undefined) : undefined
+    const health = answers && healthOf(answers.health)
+    // It runs on another machine.
+    if (health && health.check !== holder.mark) return undefined
+  } catch {
+    // Other checks report why.
+    return undefined
+  }
+  const { eventSubscriptionName: name, scope, handshakePort } = input
+  const remedy = [
+    'start the binding, whose events wait for eventTimeToLive at most; or delete what is not used any more:',
+    `az eventgrid event-subscription delete --name ${shellWord(name)} --source-resource-id ${shellWord(scope.id)}`,
+  ].join('\n')
+  return warning(
+    `the event subscription ${name} delivers here, and no binding runs: nothing listens on ${handshakePort}`,
+    {
+      remedy,
+    },
+  )
+}

@@ -1,0 +1,34 @@
+// Event subscriptions of another name at the same scope that deliver to the same endpoint, such as one from before a renaming.
+import { showUrl } from '../../../metadata/fields/redact.ts'
+import { chooseSubscriptionPath } from '../../../provision/arm/subscription-path.ts'
+import { isRecord } from '../../../support/text/is-record.ts'
+import { oneLine, shellWord } from '../../../support/text/text.ts'
+import { type Finding, warning } from '../report/finding.ts'
+import { eventGridVersion, readPages } from '../world/azure-place.ts'
+import type { InputWorld } from '../world/world.ts'
+
+/** A warning for each. Where the list can't be read there are none: the event subscription itself may be readable all the same. */
+export async function leftOvers({ input, readArm }: InputWorld, signal: AbortSignal): Promise<readonly Finding[]> {
+  const { scope, eventSubscriptionName, subscriberEndpoint } = input
+  const folder = chooseSubscriptionPath(scope).kind === 'extension' ? '/providers/Microsoft.EventGrid' : ''
+  const path = `${scope.id}${folder}/eventSubscriptions`
+  const list = await readPages((page) => readArm(page, eventGridVersion, signal), path).catch(() => [])
+  const endpoint = showUrl(subscriberEndpoint.replace(/\?.*$/s, ''))
+  return list.flatMap((entry) => {
+    const { name, properties } = isRecord(entry) ? entry : {}
+    if (typeof name !== 'string' || name.toLowerCase() === eventSubscriptionName.toLowerCase()) return []
+    const destination =
+      isRecord(properties) && isRecord(properties.destination) ? properties.destination.properties : {}
+    if (!isRecord(destination) || destination.endpointBaseUrl !== endpoint) return []
+    const shown = oneLine(name, 64)
+    const remedy = [
+      `set eventSubscriptionName to ${shown} if it is this binding's; or delete it:`,
+      `az eventgrid event-subscription delete --name ${shellWord(shown)} --source-resource-id ${shellWord(scope.id)}`,
+    ].join('\n')
+    return [
+      warning(`the event subscription ${shown} delivers to ${endpoint} too: the binding refuses its events`, {
+        remedy,
+      }),
+    ]
+  })
+}
