@@ -59,23 +59,17 @@ console.log('delivered on Node', process.version)
 const served = `
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
 
 const serving = spawn('node_modules/.bin/eventgrid-binding', ['serve', '--sockets-folder', 'sockets'], {
   stdio: ['ignore', 'inherit', 'pipe'],
 })
 const ended = once(serving, 'exit')
-let commandLine = ''
 for await (const lines of serving.stderr) {
   if (!/ ready /.test(lines)) continue
-  const file = \`/proc/\${serving.pid}/cmdline\`
-  if (existsSync(file)) commandLine = readFileSync(file, 'utf8')
   serving.kill('SIGTERM')
 }
 const [code] = await ended
 if (code !== 0) throw new Error(\`serve ended with \${code}\`)
-if (process.platform === 'linux' && !commandLine.includes('--max-semi-space-size=4'))
-  throw new Error('serve runs without its flag: ' + commandLine)
 console.log('served on Node', process.version)
 `
 

@@ -155,6 +155,11 @@ export class Binding {
     this.#sides.read(handler)
   }
 
+  /** Where it looks for Azure: the option, or else the environment. What is absent here is the cloud's own. */
+  get endpoints(): Endpoints {
+    return this.#sides.endpoints()
+  }
+
   /** Where the input side listens; `undefined` before the listener is up, after `close`, and without an input side. */
   address(): ListenAddress | undefined {
     return this.#sides.address()

@@ -8,6 +8,8 @@ import type { TopicView } from './topic-view.ts'
 export interface Connectable {
   /** Where the binding listens, once it does. */
   address(): { readonly port: number } | undefined
+  /** Where it looks for Azure. A binding without it is not asked. */
+  readonly endpoints?: { readonly resourceManager?: string }
   init(component: { readonly name: string; readonly properties: Readonly<Record<string, string>> }): Promise<void>
 }
 
@@ -36,6 +38,9 @@ export async function connectBinding(
   checkNames('the options of connect', options, ['topic', 'name', 'metadata'])
   const { tenantId, subscriptionId, clientId, clientSecret } = emulator
   const topic = emulator.topic(options.topic)
+  if (binding.endpoints && binding.endpoints.resourceManager === undefined && !isProxied(process.env)) {
+    throw new TypeError('the binding would look for Azure: make it with new Binding({ endpoints: emulator.endpoints })')
+  }
   const { name = topic.name, metadata } = options
   const host = `${name.toLowerCase()}.example.com`
   addIngress(({ hostname, pathname, search }) => {
@@ -54,3 +59,7 @@ export async function connectBinding(
   await binding.init({ name, properties })
   return topic
 }
+
+/** The emulator's own proxy answers for Azure's host names. */
+const isProxied = ({ HTTPS_PROXY, https_proxy, ALL_PROXY, all_proxy }: NodeJS.ProcessEnv): boolean =>
+  Boolean(HTTPS_PROXY || https_proxy || ALL_PROXY || all_proxy)

@@ -85,6 +85,27 @@ it.each([
   await expect(refused).rejects.toBeInstanceOf(TypeError)
 })
 
+it.each([{ operation: 'create', data: {} }, undefined, 17, ['create']])(
+  'invoke shows the right call where it is given %j for an operation',
+  async (operation) => {
+    const binding = new Binding()
+    const refused = Reflect.apply(binding.invoke, binding, [operation])
+    await expect(refused).rejects.toThrow("write invoke('create', payload, { metadata })")
+    await expect(refused).rejects.toBeInstanceOf(TypeError)
+  },
+)
+
+it.each([{ endpoints: {} }, undefined])(
+  'connect of an emulator refuses a binding that would ask Azure: %j',
+  async (options) => {
+    const emulator = await startEmulator()
+    const binding = new Binding(options)
+    onTestFinished(() => binding.close())
+    await expect(emulator.connect(binding)).rejects.toThrow('new Binding({ endpoints: emulator.endpoints })')
+    expect(binding.address()).toBeUndefined()
+  },
+)
+
 it.each([
   { proxy: 'HTTPS_PROXY', value: '10.0.0.1:8080' },
   { proxy: 'HTTPS_PROXY', value: 'user:marked-password@proxy.example.com:8080' },

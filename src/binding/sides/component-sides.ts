@@ -178,6 +178,7 @@ export function createComponentSides(options: ComponentSidesOptions) {
       handler = next
       input?.handlerChanged()
     },
+    endpoints,
     address: () => input?.address(),
     /**
      * Runs an output operation.
@@ -211,11 +212,14 @@ export function createComponentSides(options: ComponentSidesOptions) {
   }
 }
 
-/** @throws BindingError OPERATION_UNSUPPORTED */
-export function checkOperation(operation: string): void {
+/** @throws BindingError OPERATION_UNSUPPORTED; TypeError for what is no text */
+export function checkOperation(operation: unknown): asserts operation is string {
+  if (typeof operation !== 'string') {
+    throw new TypeError("the operation must be a text: write invoke('create', payload, { metadata })")
+  }
   if (operations.includes(operation)) return
   throw new BindingError('OPERATION_UNSUPPORTED', {
-    what: `operation ${JSON.stringify(String(operation).slice(0, 64))} is not one of ours`,
+    what: `operation ${JSON.stringify(operation.slice(0, 64))} is not one of ours`,
     fix: `use ${operations.join(', ')}, in lower case`,
   })
 }

@@ -1,5 +1,5 @@
-#!/usr/bin/env -S MALLOC_ARENA_MAX=1 node --max-semi-space-size=4
-// Program start: Node version complaint, Node flags in the first line.
+#!/usr/bin/env node
+// Program start: Node version complaint.
 import { complaintAboutNode } from '../../support/process/node-version.ts'
 
 // All else is imported after this: a Node that is too old ends over an import it does not

@@ -1,4 +1,5 @@
 // One component of `run`: asks the application to subscribe, delivers, counts, logs failures.
+import { isDeepStrictEqual } from 'node:util'
 import {
   type ComponentSides,
   createComponentSides,
@@ -17,7 +18,7 @@ import { parseDirection } from '../../metadata/typed/configured-sides.ts'
 import { oneLine } from '../../support/text/text.ts'
 import { pause, systemClock } from '../../support/time/clock.ts'
 import { type ComponentCounters, type EventResult, figuresOf, type Metrics } from '../shared/metrics.ts'
-import type { AppChannel, PostedEvent } from './app/app-channel.ts'
+import { type AppChannel, type PostedEvent, type Probed, probeTimeoutMs } from './app/app-channel.ts'
 
 /** A component that is up, and stays the same while its metadata change. */
 export type RunningComponent = ReturnType<typeof createComponent>
@@ -165,16 +166,25 @@ function attach(loaded: LoadedComponent, sides: ComponentSides, channel: AppChan
   const handle = ({ data, signal, ...event }: ReceivedEvent) =>
     deliver({ data, metadata: forwardedMetadata(event), signal })
 
+  function whyNot(probed: Exclude<Probed, { kind: 'subscribed' }>): string {
+    switch (probed.kind) {
+      case 'refused':
+        return channel.refusal(address, probed.status)
+      case 'silent':
+        return `the application does not answer in ${probeTimeoutMs / 1_000} s whether it takes events at ${address}`
+      case 'unreachable':
+        return `the application can't be reached at ${address}`
+    }
+  }
+
   async function subscribe(signal: AbortSignal): Promise<void> {
-    let logged: string | undefined
+    let logged: Probed | undefined
     for (let waitMs = minProbeDelayMs; ; waitMs = Math.min(waitMs * 2, maxProbeDelayMs)) {
-      const { subscribed, status } = isInput ? { subscribed: true } : await channel.probe(address)
+      const probed: Probed = isInput ? { kind: 'subscribed' } : await channel.probe(address)
       if (signal.aborted) return
-      if (subscribed) break
-      const why =
-        status === undefined ? `the application can't be reached at ${address}` : channel.refusal(address, status)
-      if (why !== logged) logger.warn(`${why}. Until then ${untakenEvents(loaded)}`)
-      logged = why
+      if (probed.kind === 'subscribed') break
+      if (!isDeepStrictEqual(probed, logged)) logger.warn(`${whyNot(probed)}. Until then ${untakenEvents(loaded)}`)
+      logged = probed
       await pause(systemClock, waitMs, signal)
       if (signal.aborted) return
     }

@@ -1,8 +1,9 @@
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import * as emulate from '../../../src/sidecar/cli/commands/emulate.ts'
 import { createTerminal } from '../../../src/sidecar/cli/output/terminal.ts'
-import { startCommand } from '../../support/command.ts'
+import { startCommand, startProcess } from '../../support/command.ts'
 
 const { version }: { version: string } = JSON.parse(
   readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
@@ -19,6 +20,20 @@ it('lists the commands and the exit codes by --help', async () => {
 
 it('can be executed after each build, since npx links it once and for all', () => {
   expect(statSync(new URL('../../../dist/sidecar/cli/main.js', import.meta.url)).mode & 0o111).toBe(0o111)
+})
+
+const bin = fileURLToPath(new URL('../../../dist/sidecar/cli/main.js', import.meta.url))
+
+it('starts with a line that every env understands', () => {
+  expect(readFileSync(bin, 'utf8').split('\n')[0]).toBe('#!/usr/bin/env node')
+})
+
+const busybox = ['/bin/busybox', '/usr/bin/busybox'].find((path) => existsSync(path))
+it.skipIf(busybox === undefined)('starts by the env of BusyBox, as on Alpine', async () => {
+  const [, ...words] = readFileSync(bin, 'utf8').split('\n', 1)[0]?.split(' ') ?? []
+  const command = startProcess(busybox ?? '', ['env', ...words, bin, '--version'])
+  expect(await command.ended).toBe(0)
+  expect(command.lines).toEqual([version])
 })
 
 it('prints the version by -v', async () => {

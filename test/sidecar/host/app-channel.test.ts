@@ -48,13 +48,13 @@ it.each([
 })
 
 it.each([
-  { status: 200, subscribed: true },
-  { status: 405, subscribed: true },
-  { status: 404, subscribed: false },
-  { status: 500, subscribed: false },
-])('reads $status to OPTIONS as subscribed: $subscribed', async ({ status, subscribed }) => {
+  { status: 200, kind: 'subscribed' },
+  { status: 405, kind: 'subscribed' },
+  { status: 404, kind: 'refused' },
+  { status: 500, kind: 'refused' },
+])('reads $status to OPTIONS as $kind', async ({ status, kind }) => {
   const channel = await open(createServer((_request, response) => response.writeHead(status).end()))
-  expect(await channel.probe('orders')).toEqual({ subscribed, status })
+  expect(await channel.probe('orders')).toMatchObject({ kind })
 })
 
 it('hands on what tells of the event and of its trace, and nothing else', async () => {
@@ -136,7 +136,7 @@ it('does not wait for the end of a long answer', async () => {
 it('takes an application that leaves its questions unanswered for unwell, and for one that does not subscribe', async () => {
   const channel = await open(createServer(() => {}))
   const answers = await Promise.all([channel.healthy('/'), channel.probe('orders')])
-  expect(answers).toEqual([false, { subscribed: false, status: undefined }])
+  expect(answers).toEqual([false, { kind: 'silent' }])
 })
 
 it('leaves no connection open that only showed that somebody listens', async () => {
@@ -219,7 +219,7 @@ it('asks the application while it has as many events as it takes at once', async
   await arrived.promise
   const answers = Promise.all([channel.healthy('/'), channel.probe('orders')])
   // Neither question waits for the event to end.
-  expect(await Promise.race([answers, delivery])).toEqual([true, { subscribed: true, status: 200 }])
+  expect(await Promise.race([answers, delivery])).toEqual([true, { kind: 'subscribed' }])
   giveUp.abort()
   await expect(delivery).rejects.toThrow('did not answer in time')
 })

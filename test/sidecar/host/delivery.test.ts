@@ -7,6 +7,19 @@ import { healthChecked, openHostWorld } from './open-host.ts'
 const dataOf = (calls: readonly AppCall[]) => calls.map(({ body }) => JSON.parse(body).data)
 const create = (data: unknown, metadata = {}) => ({ operation: 'create', data, metadata })
 
+it('says that an application is slow to say whether it takes events, not that it cannot be reached', async () => {
+  const world = await openHostWorld()
+  const { promise: asked, resolve: answer } = Promise.withResolvers<boolean>()
+  const app = await openDaprApp({ subscribed: () => asked })
+  const host = world.start(['--app-port', String(app.port)])
+  await host.line(
+    / warn {2}the application does not answer in 3 s whether it takes events at \/orders\. .*component=orders/,
+  )
+  answer(true)
+  await host.takesEvents('orders')
+  expect(host.lines.join('\n')).not.toContain('be reached')
+})
+
 it('posts an event to the path of the component, as Dapr does, and none of the credential', async () => {
   const world = await openHostWorld()
   // As good as none.

@@ -45,6 +45,16 @@ it('serves the folder that daprd is told of, and ends with 0 and no sockets on S
   expect(readdirSync(folder)).toEqual([])
 })
 
+it.each(['win32', 'aix', 'sunos'])(
+  'says at once on %s that it needs Linux or macOS, and what works there',
+  async (platform) => {
+    const started = serve.run([], undefined, platform)
+    await expect(started).rejects.toThrow(
+      `serve needs Linux or macOS, and this is ${platform}; use "eventgrid-binding run"`,
+    )
+  },
+)
+
 it('replaces the sockets of a process that was killed', async () => {
   const folder = makeSocketFolder()
   const killed = await start(folder)

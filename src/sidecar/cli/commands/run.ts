@@ -17,7 +17,6 @@ import { type EmulatorAddress, emulatorEndpoints, emulatorHelp, followEmulator }
 import { createLoggers, logHelp } from '../options/log-options.ts'
 import { metricsHelp, serveMetrics } from '../options/metrics-options.ts'
 import { type RunOptions, readRunOptions, runDefaults } from '../options/run-options.ts'
-import { tuneGarbageCollection } from '../process/garbage-collection.ts'
 import { listening } from '../process/listening.ts'
 import { awaitEnd } from '../process/signals.ts'
 import { UsageError } from '../usage-error.ts'
@@ -60,7 +59,6 @@ const maxNamed = 10
 /** Runs until a signal, or a request to shut down. Throws a UsageError for wrong options or components. */
 export async function run(args: readonly string[]): Promise<number> {
   const options = readRunOptions(args)
-  tuneGarbageCollection()
   const loggerOf = createLoggers(options.log)
   const logger = loggerOf()
   const ending = awaitEnd()

@@ -11,7 +11,6 @@ import {
 import { createLoggers, logHelp, logOptions, readLogOptions } from '../options/log-options.ts'
 import { metricsHelp, metricsOptions, readMetricsOptions, serveMetrics } from '../options/metrics-options.ts'
 import { parseOptions, text } from '../options/parse-options.ts'
-import { tuneGarbageCollection } from '../process/garbage-collection.ts'
 import { awaitEnd } from '../process/signals.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -43,10 +42,25 @@ const known = {
 
 type ServeOptions = ReturnType<typeof readOptions>
 
-/** Runs until a signal. Throws a UsageError for wrong options. */
-export async function run(args: readonly string[]): Promise<number> {
+/** daprd and this command meet in Unix domain sockets, whose files and permissions other systems do not have. */
+const supported: readonly string[] = ['linux', 'darwin']
+
+/**
+ * Runs until a signal. Throws a UsageError for wrong options.
+ *
+ * @param platform @default that of the process
+ */
+export async function run(
+  args: readonly string[],
+  _terminal?: unknown,
+  platform: string = process.platform,
+): Promise<number> {
+  if (!supported.includes(platform)) {
+    throw new Error(
+      `serve needs Linux or macOS, and this is ${platform}; use "eventgrid-binding run" here, which needs no daprd`,
+    )
+  }
   const options = readOptions(args)
-  tuneGarbageCollection()
   const loggerOf = createLoggers(options.log)
   const logger = loggerOf()
 

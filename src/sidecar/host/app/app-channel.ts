@@ -22,17 +22,22 @@ export interface AppChannelOptions {
 /** What is posted of an event, and what ends it. */
 export type PostedEvent = Pick<ReceivedEvent, 'data' | 'metadata' | 'signal'>
 
+/** The answer to the question whether the application takes events at an address. */
+export type Probed =
+  | { readonly kind: 'subscribed' }
+  | { readonly kind: 'refused'; readonly status: number }
+  /** It did not answer in {@link probeTimeoutMs}. */
+  | { readonly kind: 'silent' }
+  | { readonly kind: 'unreachable' }
+
 /** Calls to the application over HTTP, on persistent connections. */
 export interface AppChannel {
   /** The address of a component's events in the application, for `probe` and `deliver`. */
   addressOf(component: { readonly name: string; readonly route: string | undefined }): string
   /** Says why the application takes no events at an address, by the status of `probe`, and what to do. */
   refusal(address: string, status: number): string
-  /**
-   * Asks with OPTIONS whether the application takes events at a route: 2xx and 405 mean yes, as for Dapr. `status` is that
-   * of the answer; `undefined` where the application can't be reached.
-   */
-  probe(route: string): Promise<{ readonly subscribed: boolean; readonly status: number | undefined }>
+  /** Asks with OPTIONS whether the application takes events at a route: 2xx and 405 mean yes, as for Dapr. */
+  probe(route: string): Promise<Probed>
   /** Posts an event to a route. Rejects unless the answer is 2xx, and when `event.signal` aborts. */
   deliver(route: string, event: PostedEvent): Promise<void>
   reachable(): Promise<boolean>
@@ -80,12 +85,12 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
       `the application answers OPTIONS ${address} with ${status}, so it takes no events there: ` +
       'answer 2xx or 405, or write direction: input into the component',
     async probe(route) {
+      const signal = AbortSignal.timeout(probeTimeoutMs)
       try {
-        const signal = AbortSignal.timeout(probeTimeoutMs)
         const status = await send({ method: 'OPTIONS', path: pathOf(route), headers: json, signal })
-        return { subscribed: isSuccess(status) || status === 405, status }
+        return isSuccess(status) || status === 405 ? { kind: 'subscribed' } : { kind: 'refused', status }
       } catch {
-        return { subscribed: false, status: undefined }
+        return { kind: signal.aborted ? 'silent' : 'unreachable' }
       }
     },
     async deliver(route, { data: body, metadata, signal }) {

@@ -10,9 +10,6 @@ import { type AppChannel, type AppChannelOptions, healthTimeoutMs, isReachable, 
 /** The application is asked again and again, so it must be found soon after it starts. */
 const maxReconnectDelayMs = 1_000
 
-/** Statuses that grpc-js gives where the application has not answered. */
-const unanswered: ReadonlySet<unknown> = new Set([status.UNAVAILABLE, status.CANCELLED, status.DEADLINE_EXCEEDED])
-
 /** Calls to an application over gRPC: the service `AppCallback` of Dapr. Opens no connection before the first call. */
 export function createGrpcAppChannel(options: AppChannelOptions): AppChannel {
   const { address, port, token, maxConcurrency, onGone = () => {} } = options
@@ -63,13 +60,16 @@ export function createGrpcAppChannel(options: AppChannelOptions): AppChannel {
       `the application does not name ${name} in its answer to ListInputBindings (${status[code]}), so it takes no events of it. ` +
       'Name it there, or write direction: input into the component',
     async probe(name) {
+      const signal = AbortSignal.timeout(probeTimeoutMs)
       try {
-        const answer = await call(AppCallback.ListInputBindings, {}, AbortSignal.timeout(probeTimeoutMs))
+        const answer = await call(AppCallback.ListInputBindings, {}, signal)
         const bindings: unknown = 'bindings' in answer && answer.bindings
-        return { subscribed: Array.isArray(bindings) && bindings.includes(name), status: status.OK }
+        if (Array.isArray(bindings) && bindings.includes(name)) return { kind: 'subscribed' }
+        return { kind: 'refused', status: status.OK }
       } catch (error) {
         const code = statusOf(error)
-        return { subscribed: false, status: unanswered.has(code) ? undefined : code }
+        if (signal.aborted) return { kind: 'silent' }
+        return code === status.UNAVAILABLE ? { kind: 'unreachable' } : { kind: 'refused', status: code }
       }
     },
     async deliver(name, { data, metadata, signal }) {
