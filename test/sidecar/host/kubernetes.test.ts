@@ -1,12 +1,17 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { validate as gateway } from '@kubernetes-models/gateway-api/_schemas/IoK8sSigsGatewayApiApisV1Gateway'
+import { validate as httpRoute } from '@kubernetes-models/gateway-api/_schemas/IoK8sSigsGatewayApiApisV1HTTPRoute'
+import { PodMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1'
 import { validate as deployment } from 'kubernetes-models/_schemas/IoK8sApiAppsV1Deployment'
 import { validate as autoscaler } from 'kubernetes-models/_schemas/IoK8sApiAutoscalingV2HorizontalPodAutoscaler'
+import { validate as cronJob } from 'kubernetes-models/_schemas/IoK8sApiBatchV1CronJob'
+import { validate as job } from 'kubernetes-models/_schemas/IoK8sApiBatchV1Job'
 import { validate as namespace } from 'kubernetes-models/_schemas/IoK8sApiCoreV1Namespace'
 import { validate as secret } from 'kubernetes-models/_schemas/IoK8sApiCoreV1Secret'
 import { validate as service } from 'kubernetes-models/_schemas/IoK8sApiCoreV1Service'
-import { validate as ingress } from 'kubernetes-models/_schemas/IoK8sApiNetworkingV1Ingress'
+import { validate as serviceAccount } from 'kubernetes-models/_schemas/IoK8sApiCoreV1ServiceAccount'
 import { validate as networkPolicy } from 'kubernetes-models/_schemas/IoK8sApiNetworkingV1NetworkPolicy'
 import { validate as disruptionBudget } from 'kubernetes-models/_schemas/IoK8sApiPolicyV1PodDisruptionBudget'
 import { describe, expect, it } from 'vitest'
@@ -28,10 +33,22 @@ const kinds = {
   'namespace.yaml': { validate: namespace, type: 'v1/Namespace' },
   'secret.yaml': { validate: secret, type: 'v1/Secret' },
   'service.yaml': { validate: service, type: 'v1/Service' },
-  'ingress.yaml': { validate: ingress, type: 'networking.k8s.io/v1/Ingress' },
+  'service-account.yaml': { validate: serviceAccount, type: 'v1/ServiceAccount' },
   'network-policy.yaml': { validate: networkPolicy, type: 'networking.k8s.io/v1/NetworkPolicy' },
   'disruption-budget.yaml': { validate: disruptionBudget, type: 'policy/v1/PodDisruptionBudget' },
+  'provision-job.yaml': { validate: job, type: 'batch/v1/Job' },
+  'check-cronjob.yaml': { validate: cronJob, type: 'batch/v1/CronJob' },
+  'without-dapr.yaml': { validate: deployment, type: 'apps/v1/Deployment' },
 } as const
+
+/** Kinds of custom resources: their schemas refuse fields that they do not know. */
+const customKinds = {
+  'gateway.yaml': { validate: gateway },
+  'http-route.yaml': { validate: httpRoute },
+} as const
+
+/** Applied by hand, not by kubectl apply -k. */
+const byHand = ['provision-job.yaml', 'check-cronjob.yaml', 'without-dapr.yaml']
 
 const labels = z.record(z.string(), z.string())
 const probe = z.object({ httpGet: z.object({ path: z.string(), port: z.string() }) })
@@ -82,13 +99,21 @@ function at(file: string, ...path: readonly (string | number)[]): unknown {
 
 describe('the manifests', () => {
   it('are all listed for kubectl apply -k, and all checked here', () => {
-    expect(at('kustomization.yaml', 'resources')).toEqual(expect.arrayContaining(files))
-    expect(files.toSorted()).toEqual([...Object.keys(kinds), 'component.yaml'].toSorted())
+    const listed = z.array(z.string()).parse(at('kustomization.yaml', 'resources'))
+    expect([...listed, ...byHand].toSorted()).toEqual(files.toSorted())
+    expect(files.toSorted()).toEqual(
+      [...Object.keys({ ...kinds, ...customKinds }), 'component.yaml', 'pod-monitor.yaml'].toSorted(),
+    )
   })
 
-  it.each(Object.entries(kinds))('%s keeps to the schema', (file, { validate }) => {
+  it.each(Object.entries({ ...kinds, ...customKinds }))('%s keeps to the schema', (file, { validate }) => {
     const valid = validate(parse(textOf(file)))
     expect(valid ? [] : Reflect.get(validate, 'errors')).toEqual([])
+  })
+
+  it('pod-monitor.yaml keeps to the schema, and names a port of the pods', () => {
+    expect(() => new PodMonitor(parse(textOf('pod-monitor.yaml'))).validate()).not.toThrow()
+    expect(portNamed(at('pod-monitor.yaml', 'spec', 'podMetricsEndpoints', 0, 'port'))).toBeDefined()
   })
 
   it('have no field that Kubernetes does not know', () => {
@@ -136,17 +161,18 @@ describe('the component', () => {
     expect(at('component.yaml', 'scopes')).toEqual([template.metadata.annotations['dapr.io/app-id']])
   })
 
-  it('listens where the ingress ends up: ingress, service, container, handshakePort', () => {
-    const rule = ['spec', 'rules', 0]
-    const path = [...rule, 'http', 'paths', 0]
-    expect(`https://${at('ingress.yaml', ...rule, 'host')}${at('ingress.yaml', ...path, 'path')}`).toBe(
+  it('listens where the gateway ends up: gateway, route, service, container, handshakePort', () => {
+    const host = at('http-route.yaml', 'spec', 'hostnames', 0)
+    const rule = ['spec', 'rules', 0] as const
+    expect(`https://${host}${at('http-route.yaml', ...rule, 'matches', 0, 'path', 'value')}`).toBe(
       input?.subscriberEndpoint,
     )
-    expect(at('ingress.yaml', 'spec', 'tls', 0, 'hosts')).toContain(at('ingress.yaml', ...rule, 'host'))
-    expect(at('ingress.yaml', ...path, 'backend', 'service', 'name')).toBe(at('service.yaml', 'metadata', 'name'))
-    expect(at('ingress.yaml', ...path, 'backend', 'service', 'port', 'name')).toBe(
-      at('service.yaml', 'spec', 'ports', 0, 'name'),
-    )
+    expect(at('gateway.yaml', 'spec', 'listeners', 0, 'hostname')).toBe(host)
+    expect(at('http-route.yaml', 'spec', 'parentRefs', 0, 'name')).toBe(at('gateway.yaml', 'metadata', 'name'))
+    expect(at('http-route.yaml', ...rule, 'backendRefs', 0)).toEqual({
+      name: at('service.yaml', 'metadata', 'name'),
+      port: at('service.yaml', 'spec', 'ports', 0, 'port'),
+    })
     expect(portNamed('events')).toBe(input?.handshakePort)
   })
 
