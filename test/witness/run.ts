@@ -5,10 +5,20 @@ import { azureCli } from './azure-cli.ts'
 import { daprGoSdk, daprPythonSdk } from './dapr-sdks.ts'
 import { goAzure, goNamespaces } from './go-azure.ts'
 import { goBinding } from './go-binding.ts'
+import { goHashicorp } from './go-hashicorp.ts'
 import { pythonSdks } from './python-sdks.ts'
 import type { Step, Witness } from './witness.ts'
 
-const witnesses: readonly Witness[] = [pythonSdks, azureCli, goAzure, goNamespaces, goBinding, daprPythonSdk, daprGoSdk]
+const witnesses: readonly Witness[] = [
+  pythonSdks,
+  azureCli,
+  goAzure,
+  goNamespaces,
+  goHashicorp,
+  goBinding,
+  daprPythonSdk,
+  daprGoSdk,
+]
 const inCi = process.env.CI !== undefined && process.env.CI !== '' && process.env.CI !== 'false'
 const wanted = process.argv[2]
 
