@@ -1,0 +1,133 @@
+// Terraform, or OpenTofu, on the emulator: applies, changes and destroys the examples, and finds no difference in between.
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { EventGridEmulator } from '../../src/emulator/index.ts'
+import { openConsentingWebhook } from './consenting-webhook.ts'
+import { cacheOf, caFile } from './places.ts'
+import { runProgram } from './program.ts'
+import { lastLine } from './python-environment.ts'
+import { type Step, takeStep, type Witness } from './witness.ts'
+
+interface Provider {
+  readonly name: 'azapi' | 'azurerm'
+  /** As in `required_providers`. */
+  readonly source: string
+  /** Its Go module and version. Absent: it takes too long, so it is used where somebody has built it into the cache. */
+  readonly module?: string
+}
+
+const providers = join(cacheOf('terraform'), 'providers')
+const binaryOf = ({ name }: Provider) => join(providers, `terraform-provider-${name}`)
+
+function witnessOf(provider: Provider): Witness {
+  return {
+    name: `Terraform with ${provider.name}`,
+    prepare: () => prepare(provider),
+    run: () => wholeLife(provider),
+  }
+}
+
+/** Azure's provider of what Resource Manager has. It builds in a minute. */
+export const terraformAzapi = witnessOf({
+  name: 'azapi',
+  source: 'azure/azapi',
+  module: 'github.com/Azure/terraform-provider-azapi@v1.15.0',
+})
+
+/** HashiCorp's provider. It builds in a quarter of an hour, with 4 GB. */
+export const terraformAzurerm = witnessOf({ name: 'azurerm', source: 'hashicorp/azurerm' })
+
+/** The command that is on this machine. */
+async function findCommand(): Promise<string | undefined> {
+  for (const command of ['terraform', 'tofu']) {
+    if ((await runProgram(command, ['version'])).code === 0) return command
+  }
+  return undefined
+}
+
+async function prepare(provider: Provider): Promise<{ missing?: string }> {
+  if ((await findCommand()) === undefined) return { missing: 'there is neither terraform nor tofu' }
+  if (existsSync(binaryOf(provider))) return {}
+  if (provider.module === undefined) return { missing: `${binaryOf(provider)} is not there` }
+  await mkdir(providers, { recursive: true })
+  const built = await runProgram('go', ['install', provider.module], { env: { GOBIN: providers, CGO_ENABLED: '0' } })
+  return built.code === 0 ? {} : { missing: `${provider.module} can't be built: ${lastLine(built)}` }
+}
+
+async function wholeLife(provider: Provider): Promise<readonly Step[]> {
+  const command = await findCommand()
+  assert.ok(command)
+  await using webhook = await openConsentingWebhook()
+  await using emulator = await EventGridEmulator.start({
+    ingress: [{ from: 'https://orders.example.com/', to: webhook.to }],
+    clients: [{ roles: [{ role: 'Owner' }] }],
+    operationRetryAfter: 1,
+  })
+  const folder = await mkdtemp(join(tmpdir(), 'terraform-'))
+  try {
+    await copyFile(
+      join(import.meta.dirname, '../../examples/terraform', provider.name, 'main.tf'),
+      join(folder, 'main.tf'),
+    )
+    const settings = `provider_installation {\n  dev_overrides {\n    "${provider.source}" = "${providers}"\n  }\n  direct {}\n}\n`
+    await writeFile(join(folder, 'cli.tfrc'), settings)
+    const env = await environmentOf(provider, emulator, folder)
+    const run = async (action: string, ...args: readonly string[]) => {
+      const { code, stdout, stderr } = await runProgram(command, [action, '-no-color', '-input=false', ...args], {
+        cwd: folder,
+        env,
+      })
+      assert.equal(code, 0, `${stderr}\n${stdout.slice(-2000)}`)
+    }
+    const changed = ['-var', 'event_types=["order.placed"]']
+    const types = () => emulator.eventSubscriptions().map(({ properties }) => properties.filter?.includedEventTypes)
+    return [
+      await takeStep('it applies the example', async () => {
+        await run('apply', '-auto-approve')
+        assert.deepEqual(types(), [['order.placed', 'order.paid']])
+      }),
+      await takeStep('its plan finds no difference', () => run('plan', '-detailed-exitcode')),
+      await takeStep('it applies a change', async () => {
+        await run('apply', '-auto-approve', ...changed)
+        assert.deepEqual(types(), [['order.placed']])
+      }),
+      await takeStep('its plan finds no difference after it', () => run('plan', '-detailed-exitcode', ...changed)),
+      await takeStep('it destroys all', async () => {
+        await run('destroy', '-auto-approve')
+        assert.deepEqual(types(), [])
+      }),
+    ]
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+/** azurerm finds the cloud by its metadata; azapi knows Azure's host names only, which the proxy answers for. */
+async function environmentOf(provider: Provider, emulator: EventGridEmulator, folder: string) {
+  const { tenantId, clientId, clientSecret, subscriptionId, endpoints, proxy } = emulator
+  const account = `/subscriptions/${subscriptionId}/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/orders`
+  const [client] = emulator.clients()
+  return {
+    TF_CLI_CONFIG_FILE: join(folder, 'cli.tfrc'),
+    CHECKPOINT_DISABLE: '1',
+    SSL_CERT_FILE: await caFile('terraform', emulator.ca),
+    ARM_TENANT_ID: tenantId,
+    ARM_CLIENT_ID: clientId,
+    ARM_CLIENT_SECRET: clientSecret,
+    ARM_SUBSCRIPTION_ID: subscriptionId,
+    TF_VAR_principal_id: client?.objectId ?? '',
+    TF_VAR_dead_letter_account_id: account,
+    ...(provider.name === 'azapi'
+      ? {
+          ...{ HTTPS_PROXY: proxy, NO_PROXY: '' },
+          ...{ TF_VAR_subscription_id: subscriptionId, TF_VAR_tenant_id: tenantId, TF_VAR_client_id: clientId },
+        }
+      : {
+          ...{ ARM_METADATA_HOSTNAME: new URL(endpoints.resourceManager).host, NO_PROXY: '*' },
+          TF_VAR_delivery_token: 'key-id.token',
+        }),
+  }
+}
