@@ -34,10 +34,14 @@ const untraced: Processing = { run: (work, argument) => work(argument), end() {}
 
 const operation = 'process'
 
-/** Begins the span `process {event subscription}`, which is active while `run` runs. Does nothing without an SDK in the process. */
-export function beginProcessing(event: ReceivedEvent, source: DeliverySource, caller: Context): Processing {
+/**
+ * Begins the span `process {event subscription}`, which is active while `run` runs. To be called in the context of the delivery. Does
+ * nothing without an SDK in the process.
+ */
+export function beginProcessing(event: ReceivedEvent, source: DeliverySource): Processing {
   const [traces, meters] = [tracer(), instruments()]
   if (!traces && !meters) return untraced
+  const caller = callerContext()
   const common = commonAttributes(source)
   const origin = creationContext(event)
   const span = traces?.startSpan(
@@ -72,8 +76,7 @@ export function beginProcessing(event: ReceivedEvent, source: DeliverySource, ca
  * The context that an event is handled in: the active one if its span is that of the request, else the root. A span
  * that was active when the listener was opened would otherwise be the parent of every event.
  */
-export function callerContext(): Context {
-  if (!tracer()) return ROOT_CONTEXT
+function callerContext(): Context {
   const active = context.active()
   const span = trace.getSpan(active)
   return span && 'kind' in span && span.kind === SpanKind.SERVER ? active : ROOT_CONTEXT

@@ -1,5 +1,5 @@
 // One HTTP status for a whole body from event outcomes: 200, 400, 500, 503.
-import type { EventOutcome } from '../dispatch/open-delivery.ts'
+import type { EventOutcome } from '../dispatch/delivery.ts'
 
 /** The answer to a whole body. */
 export interface Acknowledgement {

@@ -1,20 +1,37 @@
 // Which request headers reach the application as event metadata, and which are withheld.
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** Headers of the transport, of proxies and of the handshake, and credentials: not an event's metadata. */
-const withheld = new Set([
-  'accept',
+/** Credentials: never an event's metadata, though the event subscription declares an attribute of that name. */
+const credentials = new Set([
   'aeg-sas-key',
   'aeg-sas-token',
   'api-key',
   'authorization',
   'authentication',
+  'cookie',
+  'cookie2',
+  'ocp-apim-subscription-key',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'set-cookie',
+  'x-access-token',
+  'x-api-key',
+  'x-auth-token',
+  'x-csrf-token',
+  'x-eventgrid-binding-token',
+  'x-functions-key',
+  'x-xsrf-token',
+])
+
+const credentialPrefixes = ['x-forwarded-access-', 'x-ms-client-principal', 'x-ms-token-']
+
+/** Headers of the transport, of proxies and of the handshake: metadata only where the event subscription declares them. */
+const transport = new Set([
+  'accept',
   'cache-control',
   'cdn-loop',
   'client-ip',
   'connection',
-  'cookie',
-  'cookie2',
   'date',
   'disguised-host',
   'dnt',
@@ -25,12 +42,10 @@ const withheld = new Set([
   'http2-settings',
   'keep-alive',
   'max-forwards',
-  'ocp-apim-subscription-key',
   'origin',
   'pragma',
   'range',
   'referer',
-  'set-cookie',
   'te',
   'trailer',
   'transfer-encoding',
@@ -40,24 +55,17 @@ const withheld = new Set([
   'via',
   'warning',
   'www-authenticate',
-  'x-access-token',
-  'x-api-key',
-  'x-auth-token',
   'x-client-ip',
   'x-client-port',
   'x-correlation-id',
-  'x-csrf-token',
-  'x-eventgrid-binding-token',
-  'x-functions-key',
   'x-host',
   'x-real-ip',
   'x-request-id',
   'x-scheme',
   'x-waws-unencoded-url',
-  'x-xsrf-token',
 ])
 
-const withheldPrefixes = [
+const transportPrefixes = [
   'accept-',
   'access-control-',
   'cf-',
@@ -79,24 +87,34 @@ const withheldPrefixes = [
   'x-fd-',
   'x-forwarded-',
   'x-goog-',
-  'x-ms-client-principal',
-  'x-ms-token-',
   'x-original-',
   'x-site-deployment-',
 ]
 
-const withheldBeginning = new RegExp(`^(?:${withheldPrefixes.join('|')})`)
+const beginsAs = (prefixes: readonly string[]) => new RegExp(`^(?:${prefixes.join('|')})`)
+const credentialBeginning = beginsAs(credentialPrefixes)
+const transportBeginning = beginsAs(transportPrefixes)
+
+const isCredential = (name: string) => credentials.has(name) || credentialBeginning.test(name)
+const isTransport = (name: string) => transport.has(name) || transportBeginning.test(name)
 
 /**
  * An event's metadata from the headers of its delivery: `aeg-*`, trace context and the subscription's delivery attributes. Attributes may
- * have any name, so this leaves out what belongs to transport and proxies, and credentials, and keeps the rest.
+ * have any name, and which are declared is not always known. So this keeps what is declared, leaves out of the others what belongs to
+ * transport and proxies, and never has a credential.
+ *
+ * @param declared lower-case names of the delivery attributes that the event subscription declares
  */
-export function eventMetadata(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+export function eventMetadata(
+  headers: IncomingHttpHeaders,
+  declared: ReadonlySet<string>,
+): Readonly<Record<string, string>> {
   const metadata: Record<string, string> = {}
   for (const name in headers) {
     const value = headers[name]
+    if (typeof value !== 'string' || isCredential(name) || (isTransport(name) && !declared.has(name))) continue
     // An assignment loses a header named __proto__, which no attribute uses.
-    if (typeof value === 'string' && !withheld.has(name) && !withheldBeginning.test(name)) metadata[name] = value
+    metadata[name] = value
   }
   return metadata
 }

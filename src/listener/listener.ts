@@ -2,24 +2,27 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { EventHandler } from '../core/event.ts'
 import { createQuietLog } from '../core/quiet-log.ts'
-import { createDispatcher, loadOf, stopDispatcher, whenIdle } from '../dispatch/dispatch.ts'
+import { createDispatcher } from '../dispatch/dispatcher.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
 import { type Clock, systemClock, within } from '../support/time/clock.ts'
 import { type CheckCredentialOptions, createCredentialCheck } from './admit/check-credential.ts'
 import { createGate, type GateOptions } from './admit/gate.ts'
+import { type AnswerFigures, type AnswersOptions, createAnswers } from './answers.ts'
+import { createBodies } from './bodies.ts'
 import { type FastifyHook, loadPlugins } from './http/host-plugins.ts'
 import { listen } from './http/listen.ts'
 import { createServer, type ServerLimits, serverDefaults } from './http/server.ts'
 import { createPathCheck } from './paths.ts'
-import { createReplies, figuresOf, type RepliesOptions, type ReplyFigures } from './replies.ts'
 import { answerUnknownPath, createRoutes, createUnknownPaths } from './routes.ts'
 
 export interface ListenerOptions
   extends Pick<CheckCredentialOptions, 'input' | 'authentication' | 'endpoints' | 'keySetTimeoutMs'>,
     Pick<GateOptions, 'health' | 'subscriptionWrittenAt'>,
-    Pick<RepliesOptions, 'logger' | 'onForeignDelivery'> {
+    Pick<AnswersOptions, 'logger' | 'onForeignDelivery'> {
   /** The current handler; without one deliveries are answered 503. */
   readonly handler: () => EventHandler | undefined
+  /** Lower-case names of the delivery attributes that the event subscription declares. @default none is known */
+  readonly declaredAttributes?: () => ReadonlySet<string>
   /** The host's plugins, hooks and routes. @default none */
   readonly fastify?: FastifyHook | undefined
   /** Epoch milliseconds. @default Date.now, and a monotonic clock for durations */
@@ -31,7 +34,7 @@ export interface ListenerOptions
 }
 
 /** State and figures of a listener. */
-export interface ListenerStatus extends ReplyFigures {
+export interface ListenerStatus extends AnswerFigures {
   readonly draining: boolean
   /** Handler calls that have not ended. */
   readonly running: number
@@ -69,39 +72,45 @@ export async function createListener(options: ListenerOptions) {
     checkCredential: await createCredentialCheck({ ...options, log, closing: closing.signal, now, elapsed }),
   })
   const limits = limitsFor(options)
-  const replies = createReplies({ input, logger, log, source, onForeignDelivery, now, dispatcher })
   const server = createServer({
     ...{ limits, log, clock },
     isOurPath: createPathCheck(input.subscriberEndpoint),
-    onBadPath: (reply) => answerUnknownPath(replies, reply),
+    onBadPath: (reply) => answerUnknownPath(answers, reply),
   })
+  const { isCrowded } = server
+  const answers = createAnswers({ scope: input.scope, logger, log, source, onForeignDelivery, now, isCrowded })
+  const { declaredAttributes = () => noAttributes } = options
+  const { maxRequestBytes } = input
   const routes = createRoutes({
-    ...{ gate, replies, elapsed },
+    ...{ gate, answers, elapsed },
+    bodies: createBodies({ dispatcher, answers, log, source, maxRequestBytes, declaredAttributes }),
     deliveryBudget: { maxBytes: limits.maxUnfinishedBytes, held: 0 },
     validationBudget: { maxBytes: limits.maxUnprovenBytes, held: 0 },
   })
-  const listening = await openServer(server, options, [routes, createUnknownPaths(replies)])
+  const listening = await openServer(server, options, [routes, createUnknownPaths(answers)])
 
   return {
     address: listening.address,
-    status: (): ListenerStatus => ({ draining: gate.draining, ...loadOf(dispatcher), ...figuresOf(replies) }),
+    status: (): ListenerStatus => ({ draining: gate.draining, ...dispatcher.load(), ...answers.figures() }),
     /** Answers new deliveries 503 and waits for running handlers, for `handlerTimeout` at most. */
     async drain(): Promise<void> {
       gate.draining = true
-      stopDispatcher(dispatcher)
+      dispatcher.stop()
       listening.closeIdleConnections()
-      await within(clock, input.handlerTimeoutMs, whenIdle(dispatcher))
+      await within(clock, input.handlerTimeoutMs, dispatcher.idle())
     },
     /** Frees the port, whatever still runs. */
     async close(): Promise<void> {
       gate.draining = true
-      stopDispatcher(dispatcher)
+      dispatcher.stop()
       closing.abort()
       await listening.close()
       handlerLog.close()
     },
   }
 }
+
+const noAttributes: ReadonlySet<string> = new Set()
 
 /** The name of the topic or resource that a scope ends with. */
 function resourceOf(scope: Scope): string | undefined {

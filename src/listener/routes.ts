@@ -2,14 +2,16 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { admit, admittedOf, type Gate, type GateDecision, judge } from './admit/gate.ts'
 import { maxValidationBytes } from './admit/handshake.ts'
+import type { Answers } from './answers.ts'
+import type { Bodies } from './bodies.ts'
 import { problemAnswer } from './http/answer.ts'
 import { type BodyBudget, readBody } from './http/read-body.ts'
 import { defaultPath, pathOf } from './paths.ts'
-import { answerBody, answerError, answerHead, type Replies } from './replies.ts'
 
 export interface RoutesOptions {
   readonly gate: Gate
-  readonly replies: Replies
+  readonly answers: Answers
+  readonly bodies: Bodies
   /** For bodies of deliveries with proof. */
   readonly deliveryBudget: BodyBudget
   /** For bodies of validation requests, which need no proof. */
@@ -22,25 +24,25 @@ export interface RoutesOptions {
  * touch nothing of the host.
  */
 export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
-  const { gate, replies, deliveryBudget, validationBudget, elapsed } = options
+  const { gate, answers, bodies, deliveryBudget, validationBudget, elapsed } = options
   function decide(request: FastifyRequest, reply: FastifyReply, proceed: () => void): void {
     const arrivedAt = elapsed()
     // A hook of the host may have replaced the headers.
     const { raw, headers } = request
     const follow = (decision: GateDecision) => {
-      if (decision.kind === 'answer') return answerHead(replies, reply, decision)
+      if (decision.kind === 'answer') return answers.refuse(reply, decision)
       // Invites the body only now that the head was accepted. HTTP/1.0 has no such answer.
       if (headers.expect !== undefined && raw.httpVersion !== '1.0') reply.raw.writeContinue()
       admit(raw, { as: decision.as, arrivedAt })
       proceed()
     }
     const decision = judge(gate, raw.method ?? '', headers)
-    if (decision instanceof Promise) decision.then(follow).catch((error: unknown) => answerError(replies, reply, error))
+    if (decision instanceof Promise) decision.then(follow).catch((error: unknown) => answers.fail(reply, error))
     else follow(decision)
   }
 
   return async (server) => {
-    server.setErrorHandler((error, _request, reply) => answerError(replies, reply, error))
+    server.setErrorHandler((error, _request, reply) => answers.fail(reply, error))
     server.removeAllContentTypeParsers()
     // Types that Fastify knows by name are found in its cache; a type under `*` is parsed anew for each request.
     for (const type of contentTypes) {
@@ -56,8 +58,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
         })
       })
     }
-    const handler = (request: FastifyRequest, reply: FastifyReply) =>
-      answerBody(replies, request, reply, admittedOf(request.raw))
+    const handler = (request: FastifyRequest, reply: FastifyReply) => bodies.take(reply, admittedOf(request.raw))
     // A hook onRoute of the host may have wrapped them. An async wrapper answers 200 at once, before the event is handled.
     server.addHook('onRoute', (route) => void Object.assign(route, { handler, errorHandler: undefined }))
     server.route({
@@ -86,8 +87,8 @@ const contentTypes = [
  * read: Fastify's parsers answer 400 or 413, which would end an event that an ingress sends to the wrong path. Encapsulated, so that the
  * hook runs for these paths alone.
  */
-export function createUnknownPaths(replies: Replies): FastifyPluginAsync {
-  const answer = (_request: FastifyRequest, reply: FastifyReply) => answerUnknownPath(replies, reply)
+export function createUnknownPaths(answers: Answers): FastifyPluginAsync {
+  const answer = (_request: FastifyRequest, reply: FastifyReply) => answerUnknownPath(answers, reply)
   return async (server) => {
     try {
       server.setNotFoundHandler(answer)
@@ -100,8 +101,8 @@ export function createUnknownPaths(replies: Replies): FastifyPluginAsync {
 }
 
 /** Names the path, but not the query, which may be secret. */
-export function answerUnknownPath(replies: Replies, reply: FastifyReply): void {
+export function answerUnknownPath(answers: Answers, reply: FastifyReply): void {
   const path = pathOf(reply.request.originalUrl).slice(0, 256)
   const answer = problemAnswer(404, `There is nothing at ${JSON.stringify(path)}.`, {}, { path })
-  answerHead(replies, reply, { kind: 'answer', answer, logEvent: 'otherPath' })
+  answers.refuse(reply, { answer, logEvent: 'otherPath', unproven: true })
 }

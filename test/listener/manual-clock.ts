@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 import type { Clock } from '../../src/support/time/clock.ts'
 
 /** A clock that a test advances. */
@@ -7,7 +8,8 @@ export function createManualClock(start = Date.UTC(2026, 10, 21)) {
   const clock: Clock = {
     now: () => time,
     setTimer(milliseconds, callback) {
-      const timer = { at: time + milliseconds, run: callback }
+      // As Node's timers do.
+      const timer = { at: time + milliseconds, run: AsyncResource.bind(callback) }
       due.add(timer)
       return () => void due.delete(timer)
     },

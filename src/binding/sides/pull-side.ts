@@ -2,7 +2,7 @@
 import { namespaceUrl } from '../../core/endpoints.ts'
 import type { EventHandler } from '../../core/event.ts'
 import { createQuietLog, type QuietLog } from '../../core/quiet-log.ts'
-import { createDispatcher, dispatch, loadOf, stopDispatcher, whenIdle } from '../../dispatch/dispatch.ts'
+import { createDispatcher } from '../../dispatch/dispatcher.ts'
 import { readParsedEvent } from '../../dispatch/read-delivery.ts'
 import type { PullMetadata } from '../../metadata/typed/metadata.ts'
 import { createNamespaceClient } from '../../receiver/namespace-client.ts'
@@ -113,7 +113,7 @@ function createEventDispatch(
   return {
     dispatch(events) {
       for (const { bytes, value, metadata, redelivered, settle } of events) {
-        dispatch(dispatcher, {
+        dispatcher.dispatch({
           members: [readParsedEvent(bytes, value)],
           metadata,
           bytes: bytes.length,
@@ -124,10 +124,10 @@ function createEventDispatch(
         })
       }
     },
-    stop: () => stopDispatcher(dispatcher),
-    idle: () => whenIdle(dispatcher),
+    stop: dispatcher.stop,
+    idle: dispatcher.idle,
     get running() {
-      return loadOf(dispatcher).running
+      return dispatcher.load().running
     },
   }
 }

@@ -8,9 +8,17 @@ import { type CredentialRefusal, type Evidence, refuseCredential } from './crede
 import { allowedMethods, answerOptions, maxValidationBytes, type OptionsContext } from './handshake.ts'
 import { soleValue } from './sole-value.ts'
 
+/** A final answer, and what the operator should learn of it. */
+export interface Refusal {
+  readonly answer: Answer
+  readonly logEvent?: LogEvent | undefined
+  /** The request has not proven that it comes from our event subscription. */
+  readonly unproven?: boolean
+}
+
 /** What the head decides: a final answer, or that the body is read, as what. */
 export type GateDecision =
-  | { readonly kind: 'answer'; readonly answer: Answer; readonly logEvent?: LogEvent }
+  | ({ readonly kind: 'answer' } & Refusal)
   | { readonly kind: 'read'; readonly as: 'validation' | 'delivery' }
 
 /** What is known of a request whose body is read. */
@@ -91,11 +99,11 @@ function judgeDelivery(gate: Gate, headers: IncomingHttpHeaders, evidence: Evide
   }
   // Not an event of the source but a notice about the event subscription: acknowledged, and not handed to the application.
   if (hasValue(headers['aeg-event-type'], 'subscriptiondeletion'))
-    return answer({ status: 200, headers: {} }, 'subscriptionDeleted')
+    return answerProven({ status: 200, headers: {} }, 'subscriptionDeleted')
   const refusal = refuseBody(headers, gate.maxRequestBytes)
-  if (refusal) return answer(refusal, 'unreadable')
+  if (refusal) return answerProven(refusal, 'unreadable')
   if (gate.handler() === undefined)
-    return answer(problemAnswer(503, 'No application takes events at the moment.'), 'noHandler')
+    return answerProven(problemAnswer(503, 'No application takes events at the moment.'), 'noHandler')
   return readDelivery
 }
 
@@ -121,7 +129,11 @@ function isValidation(headers: IncomingHttpHeaders): boolean {
 }
 
 function answer(answered: Answer, logEvent?: LogEvent): GateDecision {
-  return logEvent === undefined ? { kind: 'answer', answer: answered } : { kind: 'answer', answer: answered, logEvent }
+  return { kind: 'answer', answer: answered, logEvent, unproven: true }
+}
+
+function answerProven(answered: Answer, logEvent: LogEvent): GateDecision {
+  return { kind: 'answer', answer: answered, logEvent }
 }
 
 function logEventOf({ status, foreign }: CredentialRefusal, evidence: Evidence, namesNoOther: boolean): LogEvent {

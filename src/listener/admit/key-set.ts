@@ -2,8 +2,6 @@
 import { compactVerify, createRemoteJWKSet, customFetch, errors } from 'jose'
 import { trustPolicies } from '../../azure/trust.ts'
 import { isRecord } from '../../support/text/is-record.ts'
-import { systemClock } from '../../support/time/clock.ts'
-import { createRequestLimits } from '../../support/work/request-limits.ts'
 
 /** `unavailable`: the key is not in the set that we have, and the set cannot be fetched now. */
 export type SignatureCheck = 'valid' | 'invalid' | 'unknownKey' | 'unavailable'
@@ -36,7 +34,6 @@ const maxAgeMs = 12 * 60 * 60_000
 /** Fetches the keys with jose, which asks again for unknown key ids, and checks signatures with them. */
 export function createKeySet(options: KeySetOptions) {
   const { url, timeoutMs = 5_000, closing, elapsed, onFailure } = options
-  const limits = createRequestLimits(systemClock)
   let connecting: ReturnType<typeof connect> | undefined
   let fetched = 0
   let failedAt = Number.NEGATIVE_INFINITY
@@ -44,11 +41,10 @@ export function createKeySet(options: KeySetOptions) {
   async function fetchKeys(): Promise<Response> {
     // jose knows no cooldown after a failure.
     if (elapsed() - failedAt < cooldownMs) throw new Error('the last fetch failed less than 30 s ago')
-    const limit = limits.begin(closing, timeoutMs)
     try {
       connecting ??= connect(options)
       const send = await connecting
-      const { status, bodyAsText } = await send(limit.signal)
+      const { status, bodyAsText } = await send(AbortSignal.any([closing, AbortSignal.timeout(timeoutMs)]))
       if (status !== 200) throw new Error(`the key set was answered with ${status}`)
       const text = bodyAsText ?? ''
       if (!holdsKey(text)) throw new Error('the key set holds no usable key')
@@ -58,8 +54,6 @@ export function createKeySet(options: KeySetOptions) {
       failedAt = elapsed()
       onFailure(error)
       throw error
-    } finally {
-      limit.end()
     }
   }
 

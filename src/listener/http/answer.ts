@@ -43,14 +43,13 @@ export function problemAnswer(
 /** Bytes of an unread body. Below it, reading the rest is cheaper than a new connection. */
 const cheapBodyBytes = 65_536
 
-/** Sends an answer. `unread`: the body of the request was not read to its end. */
-export function sendAnswer(reply: FastifyReply, { status, headers, body }: Answer, rest?: 'unread'): void {
-  const { raw } = reply
-  const asked = raw.req.headers
+/** Sends an answer. `closes`: the connection ends with it. */
+export function sendAnswer(reply: FastifyReply, { status, headers, body }: Answer, closes = false): void {
+  const { req } = reply.raw
   // Otherwise Node reads the rest of the body, to be ready for the next request.
-  const isLeft = rest === 'unread' && (declaredLength(asked) ?? Number.POSITIVE_INFINITY) > cheapBodyBytes
+  const isLeft = !req.complete && (declaredLength(req.headers) ?? Number.POSITIVE_INFINITY) > cheapBodyBytes
   // Node loses what was sent at once behind a request for an upgrade.
-  if (isLeft || asked.upgrade !== undefined) reply.header('connection', 'close')
+  if (closes || isLeft || req.headers.upgrade !== undefined) reply.header('connection', 'close')
   // Also where it is the status already: a redirect by a hook of the host would otherwise make it 302.
   reply.code(status)
   for (const name in headers) reply.header(name, headers[name])

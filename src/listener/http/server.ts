@@ -79,6 +79,7 @@ export function createServer({ limits, isOurPath, log, clock, onBadPath }: Serve
     // The router takes `:` and `*` for patterns, and subscriberEndpoint may hold them.
     rewriteUrl: ({ url = '' }) => (url === defaultPath || !isOurPath(url) ? url : defaultPath),
   })
+  const guarded: ClosableServer[] = []
   const appServer = guard(app.server)
   let isAppUsed = false
 
@@ -96,9 +97,11 @@ export function createServer({ limits, isOurPath, log, clock, onBadPath }: Serve
       app.routing(request, response)
     })
     server.on('checkExpectation', (request, response) => app.routing(request, response))
-    return closable(server, {
+    const closing = closable(server, {
       onRefused: (error) => log.warn('could not accept a connection', { code: codeOf(error) ?? '' }),
     })
+    guarded.push(closing)
+    return closing
   }
 
   function createSibling(): Bindable {
@@ -125,6 +128,8 @@ export function createServer({ limits, isOurPath, log, clock, onBadPath }: Serve
   return {
     app,
     close,
+    /** Whether more than half of the connections are taken that a server may have. */
+    isCrowded: () => guarded.some(({ connections }) => connections() > limits.maxConnections / 2),
     /** The server of the app at first. Then servers with the same bounds and routes: a name may have several addresses. */
     createBindable(): Bindable {
       if (isAppUsed) return createSibling()

@@ -13,6 +13,8 @@ export interface ClosableServer {
   close(graceMs?: number): Promise<void>
   /** Ends the connections in the same way, for a framework that closes the server itself at the same time. */
   endConnections(graceMs?: number): void
+  /** Number of open connections. */
+  connections(): number
 }
 
 export interface ClosableOptions {
@@ -74,6 +76,7 @@ export function closable(
 
   return {
     endConnections,
+    connections: () => sockets.size,
     async close(graceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       endConnections(graceMs)

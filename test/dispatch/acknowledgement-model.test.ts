@@ -1,17 +1,18 @@
 /** Whatever deliveries, handlers, connections and time do, and in whatever order, the promises of the listener hold. */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { type EventHandler, RejectEvent } from '../../src/core/event.ts'
 import { createQuietLog } from '../../src/core/quiet-log.ts'
-import { createDispatcher, dispatch, loadOf, stopDispatcher, whenIdle } from '../../src/dispatch/dispatch.ts'
-import { readDelivery } from '../../src/dispatch/read-delivery.ts'
-import { createRedelivery, findEarlier, type RunningEvent, remember } from '../../src/dispatch/redelivery.ts'
+import type { Delivery } from '../../src/dispatch/delivery.ts'
+import { createDispatcher } from '../../src/dispatch/dispatcher.ts'
+import { createKnownOutcomes, type FinalOutcome } from '../../src/dispatch/known-outcomes.ts'
+import { type DeliveryMember, readDelivery } from '../../src/dispatch/read-delivery.ts'
 import { decideAcknowledgement } from '../../src/listener/acknowledgement.ts'
-import { place, unplace } from '../../src/support/work/placed-list.ts'
+import { createManualClock } from '../listener/manual-clock.ts'
+import { cloudEventText, eventGridText } from '../listener/open-listener.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { type Body, createLedger, type End, invalidText, type Run } from './acknowledgement-ledger.ts'
-import { createManualClock } from './manual-clock.ts'
-import { cloudEventText, eventGridText } from './open-listener.ts'
 
 const handlerTimeoutMs = 25_000
 
@@ -54,7 +55,7 @@ const step = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       kind: fc.constant('replaceHandler'),
-      by: fc.oneof(end, fc.constantFrom('takes time', 'none')),
+      by: fc.oneof(end, fc.constantFrom('takes time', 'obeys its signal', 'none')),
     }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('hangUp'), body: fc.nat() }) },
@@ -72,25 +73,30 @@ function open(maxConcurrency: number) {
   const held: { readonly run: Run; settle(how: End): void }[] = []
   /** Each body by the number in the metadata of its events. */
   const origin = new Map<string, Body>()
-  let behaviour: End | 'takes time' | 'none' = 'takes time'
+  let behaviour: End | 'takes time' | 'obeys its signal' | 'none' = 'takes time'
+  /** The asynchronous context of each body. */
+  const context = new AsyncLocalStorage<Body>()
 
-  const handler: EventHandler = ({ data, metadata }) => {
+  const handler: EventHandler = ({ data, metadata, signal }) => {
     const body = origin.get(metadata.body ?? '')
     const index = body?.texts.findIndex((text, at) => text === data.toString() && !body.runs.has(at)) ?? -1
     if (!body || index === -1) throw new Error('an event that no body held')
+    if (context.getStore() !== body) ledger.faults.push('an event is handled in the context of another')
     const run = ledger.begin(body, index)
     // The handler may do what it likes with its bytes.
     data.fill(0)
-    if (behaviour === 'takes time' || behaviour === 'none') {
+    if (behaviour === 'takes time' || behaviour === 'obeys its signal' || behaviour === 'none') {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       const settle = (how: End) => {
-        run.end = how
+        if (run.end) return
+        ledger.endRun(run, how)
         return how === 'resolved' ? resolve() : reject(failures[how])
       }
       held.push({ run, settle })
+      if (behaviour === 'obeys its signal') signal.addEventListener('abort', () => settle('resolved'))
       return promise
     }
-    run.end = behaviour
+    ledger.endRun(run, behaviour)
     if (behaviour !== 'resolved') throw failures[behaviour]
     return undefined
   }
@@ -127,7 +133,7 @@ function open(maxConcurrency: number) {
     ledger.deliver(body)
     const metadata = { body: String(origin.size) }
     origin.set(metadata.body, body)
-    dispatch(dispatcher, {
+    const delivery: Delivery = {
       members: reading.members,
       metadata,
       bytes,
@@ -135,14 +141,16 @@ function open(maxConcurrency: number) {
       redelivered,
       settle(outcomes, onKnown) {
         const { status } = decideAcknowledgement(outcomes)
+        if (context.getStore() !== body) ledger.faults.push('a body is answered in the context of another')
         onKnown(ledger.answer(body, status) && status === 200)
       },
-    })
+    }
+    context.run(body, () => dispatcher.dispatch(delivery))
   }
 
   async function turn(): Promise<void> {
     await new Promise((done) => setImmediate(done))
-    const { running, waiting } = loadOf(dispatcher)
+    const { running, waiting } = dispatcher.load()
     ledger.rest(running, waiting)
   }
 
@@ -187,10 +195,10 @@ it('acknowledges what was handled and nothing else, each body once, and ends wit
     fc.asyncProperty(script, async ({ maxConcurrency, steps, draining, handlersHang }) => {
       const { clock, ledger, dispatcher, held, turn, take } = open(maxConcurrency)
       for (const next of steps) await take(next)
-      stopDispatcher(dispatcher)
+      dispatcher.stop()
       ledger.drain()
       let idle = false
-      const done = whenIdle(dispatcher).then(() => (idle = true))
+      const done = dispatcher.idle().then(() => (idle = true))
       for (const next of draining) await take(next)
       await turn()
       if (ledger.open().length > 0) expect(idle).toBe(false)
@@ -203,50 +211,42 @@ it('acknowledges what was handled and nothing else, each body once, and ends wit
       ledger.end()
       expect(ledger.faults).toEqual([])
       await done
-      expect({ ...loadOf(dispatcher), timers: clock.pending() }).toEqual({
+      expect({ ...dispatcher.load(), timers: clock.pending() }).toEqual({
         running: 0,
         waiting: 0,
         timers: 0,
       })
     }),
-    { numRuns: 600 },
+    { numRuns: Number(process.env.MODEL_RUNS ?? 600) },
   )
 })
 
-it('remembers as many settled events as it may, the latest, and forgets no event that runs', () => {
-  const digests = Array.from({ length: 8 }, (_, index) => `digest ${index}`)
+it('remembers as many outcomes as it may, the latest', () => {
+  const events = Array.from({ length: 8 }, (_, index) => readEvents(cloudEventText(String(index))))
   const change = fc.record({
-    kind: fc.constantFrom('begin', 'end', 'resolved', 'rejected'),
-    digest: fc.constantFrom(...digests),
+    event: fc.nat({ max: 7 }),
+    outcome: fc.constantFrom<FinalOutcome>('resolved', 'rejected'),
   })
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 4 }),
       fc.array(change, { maxLength: 60, size: 'max' }),
       (capacity, changes) => {
-        const redelivery = createRedelivery(capacity)
-        const running = new Map<string, RunningEvent>()
-        let settled: { readonly digest: string; readonly outcome: 'resolved' | 'rejected' }[] = []
-        for (const { kind, digest } of changes) {
-          const run = running.get(digest)
-          if (kind === 'begin' && !run) {
-            const begun: RunningEvent = { event: { digest }, arrivedAt: 0, place: -1 }
-            running.set(digest, begun)
-            place(redelivery.running, begun)
-          } else if (kind === 'end' && run) {
-            running.delete(digest)
-            unplace(redelivery.running, run)
-          } else if (kind === 'resolved' || kind === 'rejected') {
-            settled = [...settled.filter((known) => known.digest !== digest), { digest, outcome: kind }].slice(
-              -capacity,
-            )
-            remember(redelivery, digest, kind)
-          }
-          expect(digests.map((one) => findEarlier(redelivery, one, -1))).toEqual(
-            digests.map((one) => running.get(one) ?? settled.find((known) => known.digest === one)?.outcome),
+        const known = createKnownOutcomes(capacity)
+        let expected: typeof changes = []
+        for (const next of changes) {
+          expected = [...expected.filter(({ event }) => event !== next.event), next].slice(-capacity)
+          known.settled(events[next.event] ?? [], [next.outcome])(false)
+          expect(events.flatMap((one) => one.map((event) => 'digest' in event && known.find(event.digest)))).toEqual(
+            events.map((_, index) => expected.find(({ event }) => event === index)?.outcome),
           )
         }
       },
     ),
   )
 })
+
+function readEvents(text: string): readonly DeliveryMember[] {
+  const reading = readDelivery(Buffer.from(text))
+  return 'members' in reading ? reading.members : []
+}

@@ -3,14 +3,14 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { type EventHandler, type ReceivedEvent, RejectEvent } from '../../src/core/event.ts'
 import { createQuietLog } from '../../src/core/quiet-log.ts'
-import { createDispatcher, dispatch, loadOf, stopDispatcher, whenIdle } from '../../src/dispatch/dispatch.ts'
-import type { EventOutcome } from '../../src/dispatch/open-delivery.ts'
+import type { EventOutcome } from '../../src/dispatch/delivery.ts'
+import { createDispatcher } from '../../src/dispatch/dispatcher.ts'
 import { readDelivery } from '../../src/dispatch/read-delivery.ts'
 import { type Acknowledgement, decideAcknowledgement } from '../../src/listener/acknowledgement.ts'
+import { createManualClock } from '../listener/manual-clock.ts'
+import { cloudEventText } from '../listener/open-listener.ts'
 import { bracketEvent } from '../support/bracket-event.ts'
 import { captureLog } from '../support/captured-log.ts'
-import { createManualClock } from './manual-clock.ts'
-import { cloudEventText } from './open-listener.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
@@ -64,7 +64,7 @@ function openDispatcher(
     const reading = readDelivery(body)
     if ('problem' in reading) throw new Error(reading.problem)
     const answers: Acknowledgement['status'][] = []
-    dispatch(dispatcher, {
+    dispatcher.dispatch({
       members: reading.members,
       metadata: {},
       bytes: body.length,
@@ -154,7 +154,6 @@ describe('handlerTimeout', () => {
     clock.advance(10_000)
     const slowToArrive = deliver(['2'], { arrivedAt: clock.now() - 12_000 })
     const third = deliver(['3'])
-    expect(clock.pending()).toBe(1)
     clock.advance(13_000)
     expect([first, slowToArrive, third]).toEqual([[], [503], []])
     clock.advance(2_000)
@@ -163,10 +162,28 @@ describe('handlerTimeout', () => {
     expect(third).toEqual([200])
   })
 
+  it('is over for a handler that returns because its signal aborted: the redelivery is handled anew', async () => {
+    const seen: string[] = []
+    const { clock, deliver } = openDispatcher({
+      handler:
+        () =>
+        async ({ cloudEvent: { id }, signal }) => {
+          seen.push(id)
+          if (seen.length === 1) await new Promise<void>((done) => signal.addEventListener('abort', () => done()))
+        },
+    })
+    const first = deliver(['1'])
+    clock.advance(25_000)
+    await new Promise((turn) => setImmediate(turn))
+    const second = deliver(['1'], { redelivered: true })
+    await new Promise((turn) => setImmediate(turn))
+    expect([first, second, seen]).toEqual([[503], [200], ['1', '1']])
+  })
+
   it('leaves no timer behind once stopped and done', async () => {
     const { clock, calls, deliver, dispatcher } = openDispatcher()
     deliver(['1'])
-    stopDispatcher(dispatcher)
+    dispatcher.stop()
     await calls[0]?.resolve()
     expect(clock.pending()).toBe(0)
   })
@@ -291,7 +308,7 @@ describe('maxConcurrency', () => {
     const { deliver, dispatcher } = openDispatcher({ maxConcurrency: 1 })
     deliver(['running'])
     for (let index = 0; index < 1_000; index++) deliver([`${index}`])
-    expect(loadOf(dispatcher).waiting).toBe(1_000)
+    expect(dispatcher.load().waiting).toBe(1_000)
     expect(deliver(['too many'])).toEqual([503])
   })
 
@@ -301,7 +318,7 @@ describe('maxConcurrency', () => {
     const large = 'x'.repeat(20 * 1024 * 1024)
     deliver([large])
     expect(deliver([`${large}2`])).toEqual([503])
-    expect(loadOf(dispatcher).waiting).toBe(1)
+    expect(dispatcher.load().waiting).toBe(1)
   })
 
   it('counts what tiny events take beside their bytes', () => {
@@ -310,8 +327,8 @@ describe('maxConcurrency', () => {
     const ids = Array.from({ length: 5_000 }, (_, index) => String(index))
     while (deliver(ids).length === 0);
     // 64 MiB at 300 bytes for each event, and about 100 of its own.
-    expect(loadOf(dispatcher).waiting).toBeGreaterThan(28)
-    expect(loadOf(dispatcher).waiting).toBeLessThan(40)
+    expect(dispatcher.load().waiting).toBeGreaterThan(28)
+    expect(dispatcher.load().waiting).toBeLessThan(40)
   })
 
   it('hands over each event of a batch as it came, though a handler overwrites the memory of its own', async () => {
@@ -329,7 +346,7 @@ describe('maxConcurrency', () => {
     const { clock, calls, deliver, dispatcher } = openDispatcher({ maxConcurrency: 1 })
     deliver(['1'])
     clock.advance(25_000)
-    expect(loadOf(dispatcher).running).toBe(1)
+    expect(dispatcher.load().running).toBe(1)
     const answers = deliver(['2'])
     expect(calls).toHaveLength(1)
     await calls[0]?.resolve()
@@ -357,22 +374,59 @@ describe('a redelivery', () => {
   it('joins the handling that still runs', async () => {
     const { clock, calls, deliver } = openDispatcher()
     const first = deliver(['1'])
-    clock.advance(25_000)
+    clock.advance(10_000)
     const second = deliver(['1'], again)
     await calls[0]?.resolve()
-    expect([first, second]).toEqual([[503], [200]])
+    expect([first, second]).toEqual([[200], [200]])
     expect(calls).toHaveLength(1)
   })
 
-  it('that joined gets 500 when the handling throws, and the next one runs it again', async () => {
+  it.each([
+    { name: 'resolves', end: (call: Call | undefined) => call?.resolve() },
+    { name: 'rejects', end: (call: Call | undefined) => call?.reject(new RejectEvent('never')) },
+    { name: 'throws', end: (call: Call | undefined) => call?.reject(new Error('no')) },
+  ])('is handled anew, joined or not, where the first handling $name after its signal aborted', async ({ end }) => {
     const { clock, calls, deliver } = openDispatcher()
-    deliver(['1'])
+    const first = deliver(['1'])
     clock.advance(25_000)
+    const joined = [deliver(['1'], again), deliver(['1'], again)]
+    await end(calls[0])
+    expect([first, ...joined]).toEqual([[503], [], []])
+    expect(calls).toHaveLength(2)
+    expect(calls[1]?.event.data.toString()).toBe(cloudEventText('1'))
+    await calls[1]?.resolve()
+    expect(joined).toEqual([[200], [200]])
+    deliver(['2'])
+    clock.advance(25_000)
+    await end(calls[2])
+    const later = deliver(['2'], again)
+    expect(calls).toHaveLength(4)
+    await calls[3]?.resolve()
+    expect(later).toEqual([200])
+  })
+
+  it('that joined gets 500 when the handling throws in time, and the next one runs it again', async () => {
+    const { calls, deliver } = openDispatcher()
+    deliver(['1'])
     const joined = deliver(['1'], again)
     await calls[0]?.reject(new Error('no'))
     expect(joined).toEqual([500])
     deliver(['1'], again)
     expect(calls).toHaveLength(2)
+  })
+
+  it('that is handled anew waits for a free call like any other', async () => {
+    const { clock, calls, deliver, handled } = openDispatcher({ maxConcurrency: 1 })
+    deliver(['1'])
+    clock.advance(25_000)
+    const joined = deliver(['1'], again)
+    const other = deliver(['2'])
+    await calls[0]?.resolve()
+    expect(handled()).toEqual(['1', '2'])
+    await calls[1]?.resolve()
+    await calls[2]?.resolve()
+    expect([joined, other]).toEqual([[200], [200]])
+    expect(handled()).toEqual(['1', '2', '1'])
   })
 
   it('that joined gets 503 when its own time is over too', () => {
@@ -398,7 +452,7 @@ describe('a redelivery', () => {
     await new Promise((turn) => setImmediate(turn))
     collectGarbage()
     expect(bodies.map((body) => body.deref())).toEqual([undefined, undefined, undefined])
-    expect(loadOf(dispatcher).running).toBe(1)
+    expect(dispatcher.load().running).toBe(1)
   })
 
   it('runs anew once the handling has run for four times handlerTimeout, in case it hangs', async () => {
@@ -425,24 +479,20 @@ describe('a redelivery', () => {
     expect([second, third]).toEqual([[200], [200]])
   })
 
-  it.each([
-    { name: 'resolved late', end: (call: Call | undefined) => call?.resolve(), status: 200, runs: 1 },
-    { name: 'still runs', end: () => undefined, status: undefined, runs: 1 },
-  ])('is recognised though the handler overwrote the bytes of an event that $name', async ({ end, status, runs }) => {
-    const { clock, calls, deliver } = openDispatcher()
-    deliver(['1'])
+  it('is recognised though the handler overwrote the bytes of its event', async () => {
+    const { calls, deliver } = openDispatcher()
+    deliver(['1'], { gone: true })
     calls[0]?.event.data.fill(0)
-    clock.advance(25_000)
-    await end(calls[0])
-    expect(deliver(['1'], again)[0]).toBe(status)
-    expect(calls).toHaveLength(runs)
+    const joined = deliver(['1'], { ...again, gone: true })
+    await calls[0]?.resolve()
+    expect([joined, deliver(['1'], again)]).toEqual([[200], [200]])
+    expect(calls).toHaveLength(1)
   })
 
   it('of another event is not taken for one whose bytes were overwritten by those of the other', async () => {
-    const { clock, calls, deliver } = openDispatcher()
-    deliver(['1'])
+    const { calls, deliver } = openDispatcher()
+    deliver(['1'], { gone: true })
     calls[0]?.event.data.write(cloudEventText('2'))
-    clock.advance(25_000)
     await calls[0]?.resolve()
     deliver(['2'], again)
     expect(calls).toHaveLength(2)
@@ -478,32 +528,10 @@ describe('a redelivery', () => {
   it('takes no place of its own while it joins', async () => {
     const { clock, calls, deliver } = openDispatcher({ maxConcurrency: 1 })
     deliver(['1'])
-    clock.advance(25_000)
     const joined = deliver(['1'], again)
     clock.advance(4_000)
     await calls[0]?.resolve()
     expect(joined).toEqual([200])
-  })
-
-  it.each([
-    { name: 'resolved late', end: (call: Call | undefined) => call?.resolve(), status: 200 },
-    { name: 'was rejected late', end: (call: Call | undefined) => call?.reject(new RejectEvent('never')), status: 400 },
-  ])('of an event that $name is answered $status without running it', async ({ end, status }) => {
-    const { clock, calls, deliver } = openDispatcher()
-    deliver(['1'])
-    clock.advance(25_000)
-    await end(calls[0])
-    expect(deliver(['1'], again)).toEqual([status])
-    expect(calls).toHaveLength(1)
-  })
-
-  it('of an event that threw late runs it again', async () => {
-    const { clock, calls, deliver } = openDispatcher()
-    deliver(['1'])
-    clock.advance(25_000)
-    await calls[0]?.reject(new Error('no'))
-    deliver(['1'], again)
-    expect(calls).toHaveLength(2)
   })
 
   it('of a batch runs only the events that did not settle', async () => {
@@ -561,10 +589,10 @@ describe('stop', () => {
     const { calls, deliver, dispatcher } = openDispatcher({ maxConcurrency: 1 })
     const batch = deliver(['1', '2'])
     const waiting = deliver(['3'])
-    stopDispatcher(dispatcher)
+    dispatcher.stop()
     expect(waiting).toEqual([503])
     let idle = false
-    const done = whenIdle(dispatcher).then(() => {
+    const done = dispatcher.idle().then(() => {
       idle = true
     })
     expect(idle).toBe(false)

@@ -2,7 +2,7 @@ import { PassThrough, Readable, Writable } from 'node:stream'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { type EventHandler, RejectEvent } from '../../src/core/event.ts'
-import { cloudEventText, openListener } from './open-listener.ts'
+import { cloudEventText, openListener } from '../listener/open-listener.ts'
 
 const hostile = <T extends object>(target: T): T =>
   new Proxy(target, {

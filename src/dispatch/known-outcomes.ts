@@ -1,0 +1,58 @@
+// Outcomes of events that may be delivered again: 10,000 remembered, and those whose sender is still to be heard.
+import type { EventOutcome } from './delivery.ts'
+import type { DeliveryMember } from './read-delivery.ts'
+
+/** How an event ended that needs no second handling. An event whose handler threw is handled again, so it is not remembered. */
+export type FinalOutcome = 'resolved' | 'rejected'
+
+/** A settled delivery whose sender may not know its outcomes. */
+interface Unsure {
+  readonly members: readonly DeliveryMember[]
+  readonly outcomes: readonly EventOutcome[]
+  /** By digest; made when an event is delivered again, since a digest costs a tenth of all the work. */
+  final: ReadonlyMap<string, FinalOutcome> | undefined
+}
+
+/** @param capacity outcomes that are remembered; beyond it the oldest is forgotten */
+export function createKnownOutcomes(capacity = 10_000) {
+  const remembered = new Map<string, FinalOutcome>()
+  const unsure = new Set<Unsure>()
+
+  function remember(digest: string, outcome: FinalOutcome): void {
+    remembered.delete(digest)
+    remembered.set(digest, outcome)
+    const oldest = remembered.size > capacity ? remembered.keys().next().value : undefined
+    if (oldest !== undefined) remembered.delete(oldest)
+  }
+
+  return {
+    /** Keeps the outcomes of a delivery until its sender is heard: call back with whether it took them. */
+    settled(members: readonly DeliveryMember[], outcomes: readonly EventOutcome[]): (isTaken: boolean) => void {
+      const one: Unsure = { members, outcomes, final: undefined }
+      unsure.add(one)
+      return (isTaken) => {
+        unsure.delete(one)
+        if (!isTaken) for (const [digest, outcome] of finalOutcomes(one)) remember(digest, outcome)
+      }
+    },
+    /** The outcome of an event that was handled before and that its sender does not know; undefined for any other. */
+    find(digest: string): FinalOutcome | undefined {
+      for (const one of unsure) {
+        const outcome = finalOutcomes(one).get(digest)
+        if (outcome) return outcome
+      }
+      return remembered.get(digest)
+    },
+  }
+}
+
+function finalOutcomes(one: Unsure): ReadonlyMap<string, FinalOutcome> {
+  one.final ??= new Map(
+    one.members.flatMap((event, index) => {
+      const outcome = one.outcomes[index]
+      const isFinal = !('invalid' in event) && (outcome === 'resolved' || outcome === 'rejected')
+      return isFinal ? [[event.digest, outcome]] : []
+    }),
+  )
+  return one.final
+}

@@ -1,0 +1,108 @@
+// What becomes of a body: a delivery is handed to the dispatcher and acknowledged by its outcomes; a validation is answered.
+import type { FastifyReply } from 'fastify'
+import type { QuietLog } from '../core/quiet-log.ts'
+import type { EventOutcome } from '../dispatch/delivery.ts'
+import type { Dispatcher } from '../dispatch/dispatcher.ts'
+import { countRefused, type DeliverySource } from '../dispatch/processing.ts'
+import { readDelivery } from '../dispatch/read-delivery.ts'
+import { decideAcknowledgement } from './acknowledgement.ts'
+import { type Admitted, tooLarge } from './admit/gate.ts'
+import { answerValidation, maxValidationBytes } from './admit/handshake.ts'
+import type { Answers } from './answers.ts'
+import { eventMetadata } from './event-metadata.ts'
+import { type Answer, problemAnswer } from './http/answer.ts'
+import { bytesOf, noRoom, overLimit } from './http/read-body.ts'
+
+export interface BodiesOptions {
+  readonly dispatcher: Dispatcher
+  readonly answers: Answers
+  readonly log: QuietLog
+  /** As traces and metrics name it. */
+  readonly source: DeliverySource
+  readonly maxRequestBytes: number
+  /** Lower-case names of the delivery attributes that the event subscription declares, as far as they are known. */
+  readonly declaredAttributes: () => ReadonlySet<string>
+}
+
+/** Takes the bodies that the gate has let in. */
+export type Bodies = ReturnType<typeof createBodies>
+
+export function createBodies(options: BodiesOptions) {
+  const { dispatcher, answers, log, source, maxRequestBytes, declaredAttributes } = options
+
+  function deliver(reply: FastifyReply, body: Buffer, arrivedAt: number): void {
+    const { headers } = reply.request
+    const reading = readDelivery(body)
+    if ('problem' in reading) {
+      log.warn('could not read a delivery', { reason: reading.problem })
+      answers.refuse(reply, { answer: problemAnswer(400, reading.problem) })
+      return
+    }
+    dispatcher.dispatch({
+      members: reading.members,
+      metadata: eventMetadata(headers, declaredAttributes()),
+      bytes: body.length,
+      arrivedAt,
+      redelivered: Number.parseInt(String(headers['aeg-delivery-count']), 10) > 0,
+      settle: (outcomes, onKnown) => acknowledge(reply, outcomes, onKnown),
+    })
+  }
+
+  function acknowledge(
+    reply: FastifyReply,
+    outcomes: readonly EventOutcome[],
+    onKnown: (isTaken: boolean) => void,
+  ): void {
+    const { status, detail } = decideAcknowledgement(outcomes)
+    if (status !== 200) countUnhandled(source, outcomes)
+    try {
+      if (status === 503) log.warn(`put off a delivery: ${detail}`)
+      answers.answerDelivery(reply, status === 200 ? acknowledgement : problemAnswer(status, detail), onKnown)
+    } catch (error) {
+      // A hook of the host may have replaced a method of the reply. The free call must be given back all the same.
+      fail(reply, error)
+      onKnown(false)
+    }
+  }
+
+  return {
+    /** Takes the body of a request that the gate has let in. A hook of the host may have replaced it. */
+    take(reply: FastifyReply, { as, arrivedAt }: Admitted): void {
+      const { body } = reply.request
+      const isDelivery = as === 'delivery'
+      const bytes = bytesOf(body)
+      const refuse = (answer: Answer, logEvent: 'unreadable' | 'noRoom' | 'replaced') =>
+        answers.refuse(reply, { answer, logEvent, unproven: !isDelivery })
+      if (bytes !== undefined && isDelivery) deliver(reply, bytes, arrivedAt)
+      else if (bytes !== undefined) {
+        const answer = answerValidation(bytes)
+        answers.refuse(reply, { answer, unproven: true, ...(answer.status === 400 && { logEvent: 'unreadable' }) })
+      } else if (body === overLimit) refuse(tooLarge(isDelivery ? maxRequestBytes : maxValidationBytes), 'unreadable')
+      else if (body === noRoom) refuse(problemAnswer(503, 'Too many bodies are arriving at once.'), 'noRoom')
+      else refuse(problemAnswer(500, 'The request failed.'), 'replaced')
+    },
+  }
+}
+
+const acknowledgement: Answer = { status: 200, headers: {} }
+
+/**
+ * Answers 500 through Fastify, with the host's hooks for errors. Never throws: it may run outside of Fastify's handler, where an error would
+ * end the process.
+ */
+function fail(reply: FastifyReply, error: unknown): void {
+  try {
+    void reply.send(error instanceof Error ? error : new Error('a delivery failed', { cause: error }))
+  } catch {
+    // The host has broken `send` itself. Event Grid delivers again when the connection closes without an answer.
+    reply.raw.destroy()
+  }
+}
+
+/** Counts the events of a body that never reached the handler. */
+function countUnhandled(source: DeliverySource, outcomes: readonly EventOutcome[]): void {
+  for (const outcome of outcomes) {
+    if (outcome === 'invalid') countRefused(source, 400)
+    else if (outcome === 'notTried') countRefused(source, 503)
+  }
+}
