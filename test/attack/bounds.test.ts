@@ -68,8 +68,8 @@ it('connections beyond the bound are closed as they open, and one that ends make
   const { listener, log } = await openListener({ limits: { maxConnections: 2 } })
   const [first, second] = [await open(listener.address.port), await open(listener.address.port)]
   for (const one of [first, second]) {
-    const answered = new Promise((resolve) => one.once('data', resolve))
-    one.write(request('OPTIONS /api/events HTTP/1.1', []))
+    const answered = firstData(one)
+    one.write(request('POST /api/events HTTP/1.1', sender, cloudEventText('1')))
     await answered
   }
   expect(await (await open(listener.address.port)).ended).toBe('')
@@ -82,6 +82,46 @@ it('connections beyond the bound are closed as they open, and one that ends make
     next.write(request('OPTIONS /api/events HTTP/1.1', ['connection: close']))
     expect(statuses(await next.ended)).toEqual([200])
   })
+})
+
+it.each([
+  { name: 'a health check', asks: request('OPTIONS /api/events HTTP/1.1', []) },
+  {
+    name: 'a handshake',
+    asks: request('OPTIONS /api/events HTTP/1.1', ['webhook-request-origin: eventgrid.azure.net']),
+  },
+  { name: 'a validation', asks: request('POST /api/events HTTP/1.1', validation, '{"data":{"validationCode":"x"}}') },
+  {
+    name: 'a delivery without proof',
+    asks: request('POST /api/events HTTP/1.1', ['content-type: application/json'], '{}'),
+  },
+  { name: 'another method', asks: request('GET /api/events HTTP/1.1', []) },
+  { name: 'another path', asks: request('GET /other HTTP/1.1', []) },
+])('strangers hold half of the connections at most: $name', async ({ asks }) => {
+  const { listener, deliver } = await openListener({ limits: { maxConnections: 20 } })
+  let held: Awaited<ReturnType<typeof open>>[] = []
+  // He opens all that he can get, twice, and asks on each of them again and again.
+  for (let round = 0; round < 2; round++) {
+    held.push(...(await Promise.all(Array.from({ length: 20 }, () => open(listener.address.port)))))
+    const isKept = await Promise.all(held.map((stranger) => keeps(stranger, asks)))
+    held = held.filter((_, index) => isKept[index])
+    expect(held.length).toBeLessThanOrEqual(10)
+    if (round === 0) expect(held.length).toBeGreaterThan(0)
+    const genuine = await Promise.all(['1', '2', '3'].map((id) => deliver(cloudEventText(id))))
+    expect(genuine.map(({ status }) => status)).toEqual([200, 200, 200])
+  }
+})
+
+it('a connection that has proven itself stays open, however many there are', async () => {
+  const { listener } = await openListener({ limits: { maxConnections: 3 } })
+  const senders = await Promise.all([1, 2, 3].map(() => open(listener.address.port)))
+  for (let round = 0; round < 2; round++) {
+    for (const one of senders) {
+      const answered = firstData(one)
+      one.write(request('POST /api/events HTTP/1.1', sender, cloudEventText('1')))
+      expect(await answered).toMatch(/^HTTP\/1\.1 200 /)
+    }
+  }
 })
 
 it('unfinished validation bodies have a small room of their own, and leave that of deliveries alone', async () => {
@@ -135,6 +175,16 @@ it('verified tokens are remembered up to a number, the oldest forgotten first', 
   expect(check(`Bearer ${tokens[2]}`)).toEqual({ kind: 'proven' })
   expect(check(`Bearer ${tokens[0]}`)).toBeInstanceOf(Promise)
 })
+
+/** Asks, and tells whether the connection stays open after the answer. */
+async function keeps(stranger: Awaited<ReturnType<typeof open>>, asks: string): Promise<boolean> {
+  const answered = firstData(stranger)
+  stranger.write(asks)
+  const answer = await Promise.race([stranger.ended, answered])
+  const isKept = answer !== '' && !/\r\nconnection: close\r\n/i.test(answer)
+  if (!isKept) await stranger.ended
+  return isKept
+}
 
 const firstData = (socket: Socket) =>
   new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data))))

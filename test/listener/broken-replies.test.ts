@@ -53,6 +53,7 @@ it.each([
 
 it('counts the answer of a hook that answers in place of the listener', async () => {
   const { deliver, events, listener } = await openListener({
+    handler: async () => {},
     fastify: (server) =>
       server.addHook('preHandler', ({ headers }, reply, done) => {
         done()

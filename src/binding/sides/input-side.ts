@@ -32,10 +32,16 @@ export async function createInputSide(
   const authentication: ListenerAuthentication = delivery.kind === 'secret' ? { kind: 'secret', credentials } : delivery
   const deliveryCredential = credentials[0]?.value
 
+  let attributes: ReadonlySet<string> = new Set()
   let connecting: Promise<SubscriptionControl> | undefined
   const connect = () => {
     connecting ??= import('../upkeep/subscription-control.ts').then(({ connectSubscription }) =>
-      connectSubscription({ ...options, input, deliveryCredential }),
+      connectSubscription({
+        ...{ ...options, input, deliveryCredential },
+        onAttributes(names) {
+          attributes = names
+        },
+      }),
     )
     return connecting
   }
@@ -63,6 +69,7 @@ export async function createInputSide(
   const listener = await createListener({
     ...{ input, authentication, endpoints, logger, handler, fastify },
     health: () => summarise(facts()),
+    declaredAttributes: () => attributes,
     onForeignDelivery: () => keeper.repair(),
     subscriptionWrittenAt() {
       const state = keeper.state()

@@ -15,7 +15,8 @@ import {
 import { checked } from '../../metadata/fields/checked.ts'
 import type { InputMetadata } from '../../metadata/typed/metadata.ts'
 import { readFailure } from '../../provision/arm/arm-failure.ts'
-import { createSubscriptionApi } from '../../provision/arm/subscription-api.ts'
+import { createSubscriptionApi, type SubscriptionApi } from '../../provision/arm/subscription-api.ts'
+import { declaredAttributes } from '../../provision/decide/declared-attributes.ts'
 import { type Finding, inspectSubscription } from '../../provision/decide/inspect-subscription.ts'
 import { judgeFailure } from '../../provision/explain/judge-failure.ts'
 import type { UpsertOutcome } from '../../provision/upsert/repeat-attempts.ts'
@@ -37,14 +38,27 @@ export interface SubscriptionControl {
  * @throws BindingError where endpoint or credential can't be used
  */
 export function connectSubscription(
-  options: SideOptions & { readonly input: InputMetadata; readonly deliveryCredential: Secret | undefined },
+  options: SideOptions & {
+    readonly input: InputMetadata
+    readonly deliveryCredential: Secret | undefined
+    /** Called at each read with the lower-case names of the delivery attributes that the event subscription declares. */
+    readonly onAttributes?: (names: ReadonlySet<string>) => void
+  },
 ): SubscriptionControl {
-  const { input, endpoints, logger, deliveryCredential } = options
+  const { input, endpoints, logger, deliveryCredential, onAttributes } = options
   const credential = createCredential(checked('credential', input.credential), {
     ...options,
     environment: input.environment,
   })
-  const api = createSubscriptionApi({ input, credential, endpoints })
+  const calls = createSubscriptionApi({ input, credential, endpoints })
+  const api: SubscriptionApi = {
+    ...calls,
+    async read(...how) {
+      const existing = await calls.read(...how)
+      onAttributes?.(declaredAttributes(existing))
+      return existing
+    },
+  }
   return {
     upsert: (how) =>
       traceUpsert(input, how, (traced) =>
