@@ -6,6 +6,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   emulate: () => import('../../src/sidecar/cli/commands/emulate.ts'),
   run: () => import('../../src/sidecar/cli/commands/run.ts'),
   check: () => import('../../src/sidecar/cli/commands/check.ts'),
+  provision: () => import('../../src/sidecar/cli/commands/provision.ts'),
   replay: () => import('../../src/sidecar/cli/commands/replay.ts'),
   init: () => import('../../src/sidecar/cli/commands/init.ts'),
   schema: () => import('../../src/sidecar/cli/commands/schema.ts'),

@@ -73,7 +73,7 @@ const optionsInSentences = pages.flatMap((page) => {
   const found: { place: string; command: string | undefined; flag: string }[] = []
   visit(page.tree, 'inlineCode', (node) => {
     const [, command, flag] =
-      /^(?:(serve|run|emulate|check|replay|init|schema) )?(--[a-z][a-z-]+)/.exec(node.value) ?? []
+      /^(?:(serve|run|emulate|check|provision|replay|init|schema) )?(--[a-z][a-z-]+)/.exec(node.value) ?? []
     if (flag !== undefined) found.push({ place: placeOf(page, node), command, flag })
   })
   return found

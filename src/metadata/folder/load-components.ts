@@ -14,7 +14,7 @@ import {
 } from '../component/parse-components.ts'
 import type { Metadata } from '../typed/metadata.ts'
 import { byPlace, describeIssues } from '../typed/metadata-invalid.ts'
-import { readMetadata } from '../typed/parse-metadata.ts'
+import { type ParseMetadataOptions, readMetadata } from '../typed/parse-metadata.ts'
 import type { FolderTexts } from './component-folder.ts'
 import { findHolders, type Holders } from './holders.ts'
 import {
@@ -107,7 +107,7 @@ function loadFile(
   })
   if (isRunning) faults.push(...typos)
   else notes.push(...typos)
-  const judged = taken.filter(({ component }) => isOurType(component.type)).map(judge)
+  const judged = taken.filter(({ component }) => isOurType(component.type)).map((one) => judge(one))
   // The faults of a component that is left out do not matter.
   const others = new Set(components.filter((one) => !taken.includes(one)).flatMap((one) => one.issues))
   const own = [...issues.filter((issue) => !others.has(issue)), ...judged.flatMap((one) => one.issues)]
@@ -130,12 +130,15 @@ export function typoInType({ component: { name, type }, draft }: ResolvedCompone
 }
 
 /** A component with its metadata, or with its issues; with neither where a secret could not be read. */
-export function judge({ component, entries, draft }: ResolvedComponent): {
+export function judge(
+  { component, entries, draft }: ResolvedComponent,
+  options: Pick<ParseMetadataOptions, 'provisioning'> = {},
+): {
   readonly loaded?: LoadedComponent
   readonly issues: readonly MetadataIssue[]
 } {
   const { name, type, version, properties } = component
-  const reading = readMetadata(entries, { componentName: name })
+  const reading = readMetadata(entries, { ...options, componentName: name })
   const issues = reading.issues.map((issue) => ({ at: draft.places.metadata, ...issue }))
   checkVersion('version', version, issues, draft.places.version)
   if (issues.length > 0 || !reading.metadata) return { issues }

@@ -38,6 +38,8 @@ export interface FileFindings {
 
 export interface LoadCheckedOptions extends Pick<SecretOptions, 'env' | 'fill' | 'secrets'> {
   readonly excerptWidth: number
+  /** In place of the field of this name. @default the field */
+  readonly provisioning?: 'manage' | undefined
 }
 
 /** Reads components as a host does, and keeps the faults of each apart. Components of other types are left out. */
@@ -66,7 +68,7 @@ export function loadChecked(texts: FolderTexts, options: LoadCheckedOptions): re
     else if (ours.length === 0 && notes.length > 0) found.push(alone(file, yaml))
     for (const one of ours) {
       const { name, properties } = one.component
-      const { metadata, findings } = examine(one, faulty, diagnostics.faults)
+      const { metadata, findings } = examine(one, faulty, diagnostics.faults, options)
       const names = joined([namesFinding(one, earlier), ...sharedSubscriptions(metadata, earlier)])
       found.push({ name, file, properties, sides: sidesOf(one), metadata, files: { yaml, ...findings, names } })
       earlier.push({ ...one, file, metadata })
@@ -91,10 +93,11 @@ function examine(
   one: ResolvedComponent,
   faulty: (issues: readonly MetadataIssue[]) => Finding,
   storeFaults: readonly string[],
+  { provisioning }: Pick<LoadCheckedOptions, 'provisioning'>,
 ) {
   const unresolved = one.issues.filter((issue) => isReference(issue, one))
   const own = one.issues.filter((issue) => !unresolved.includes(issue) && !isNameTwice(issue, one))
-  const { issues, loaded } = judge(one)
+  const { issues, loaded } = judge(one, provisioning && { provisioning })
   const faults = [...own, ...issues]
   const metadata = loaded?.metadata
   // A reference into a store that can't be read has no issue of its own.

@@ -35,6 +35,10 @@ const commands: Readonly<Record<string, Entry>> = {
     about: 'what is wrong with components, endpoints and Azure, and what to do',
     load: () => import('./commands/check.ts'),
   },
+  provision: {
+    about: 'creates or updates event subscriptions once, and ends',
+    load: () => import('./commands/provision.ts'),
+  },
   replay: {
     about: 'publishes dead letters again, each once',
     load: () => import('./commands/replay.ts'),

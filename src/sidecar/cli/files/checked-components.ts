@@ -4,7 +4,7 @@ import { type FolderTexts, readFolder } from '../../../metadata/folder/component
 import { createPlaceholders } from '../../../metadata/folder/placeholders.ts'
 import { readSecretsFile } from '../../../metadata/folder/secret-stores.ts'
 import type { Metadata } from '../../../metadata/typed/metadata.ts'
-import { type CheckedComponent, loadChecked } from '../../check/load-checked.ts'
+import { type CheckedComponent, type LoadCheckedOptions, loadChecked } from '../../check/load-checked.ts'
 import { helpLines, text } from '../options/parse-options.ts'
 import { UsageError } from '../usage-error.ts'
 import { textOrError } from './read-text.ts'
@@ -40,12 +40,15 @@ export function readComponentOptions(values: {
 }
 
 /** Makes a function that reads all components. It throws a UsageError for a path that can't be read. */
-export function componentReader({ components, secrets }: ComponentPaths): () => Promise<readonly CheckedComponent[]> {
+export function componentReader(
+  { components, secrets }: ComponentPaths,
+  options: Pick<LoadCheckedOptions, 'provisioning'> = {},
+): () => Promise<readonly CheckedComponent[]> {
   const { env } = process
   const fill = createPlaceholders({ appId: env.APP_ID ?? '', env })
   return async () =>
     loadChecked(await textsOf(components), {
-      ...{ env, fill },
+      ...{ env, fill, ...options },
       secrets: () => (secrets === undefined ? {} : readSecretsFile(secrets)),
       excerptWidth: process.stdout.columns || 120,
     })
@@ -67,8 +70,11 @@ export type UsableComponent = CheckedComponent & { readonly name: string; readon
  *
  * @throws UsageError where there is none, and with all faults where one of them, or a file, is not valid
  */
-export async function usableComponents(paths: ComponentPaths): Promise<readonly UsableComponent[]> {
-  const all = await componentReader(paths)()
+export async function usableComponents(
+  paths: ComponentPaths,
+  options: Pick<LoadCheckedOptions, 'provisioning'> = {},
+): Promise<readonly UsableComponent[]> {
+  const all = await componentReader(paths, options)()
   const wanted = asked(all, paths.component)
   const faults = wanted.flatMap(({ files }) => Object.values(files).filter((one) => one?.status === 'failed'))
   if (faults.length > 0) {

@@ -1,11 +1,10 @@
 // Options of `check` parsed: `--only`, `--skip`, `--wait`, `--offline`; which checks they select.
 
-import { BrokenRule } from '../../../metadata/fields/broken-rule.ts'
-import { parseDuration } from '../../../metadata/fields/plain-values.ts'
 import { didYouMean } from '../../../support/text/nearest-name.ts'
 import { type CheckId, checkIds, idsNamed } from '../../check/report/check-ids.ts'
 import { componentOptions, readComponentOptions } from '../files/checked-components.ts'
 import { wrongOption } from '../usage-error.ts'
+import { readDuration } from './duration-option.ts'
 import { emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
 import { flag, parseOptions, text } from './parse-options.ts'
 
@@ -44,7 +43,7 @@ export function readCheckOptions(args: readonly string[]) {
     ...{ ...readComponentOptions(values), roundTrip, events, offline },
     emulator: readEmulatorOptions(values),
     selected: new Set(checkIds.filter((id) => isSelected(id) && !skip.includes(id))),
-    waitMs: waitOf(values.wait),
+    waitMs: readDuration('wait', values.wait) ?? 0,
     json: values.json ?? false,
   }
 }
@@ -58,14 +57,4 @@ function idsOf(option: string, given: readonly string[] = []): readonly CheckId[
     const hint = didYouMean(word, [...checkIds, ...groups]) ?? `there are ${checkIds.join(', ')}`
     throw wrongOption(`--${option}: there is no check ${JSON.stringify(word)}; ${hint}`)
   })
-}
-
-function waitOf(value: string | undefined): number {
-  if (value === undefined) return 0
-  try {
-    return parseDuration(value, { atLeast: '1s', atMost: '24h' })
-  } catch (error) {
-    if (!(error instanceof BrokenRule)) throw error
-    throw wrongOption(`--wait ${error.rule}, like 2m, not ${JSON.stringify(value)}`)
-  }
 }

@@ -1,0 +1,158 @@
+// `provision` command: help text, the plan as lines of fields, the delivery token, exit codes 0, 1, 2 and 3.
+import {
+  deliveryTokenAttribute,
+  type FieldChange,
+  type PlannedSubscription,
+} from '../../../binding/upkeep/provision-once.ts'
+import { endpointsFromEnvironment } from '../../../core/endpoints.ts'
+import { inWords } from '../../../core/errors.ts'
+import { type ProvisionOutcome, provisionComponents } from '../../provision/provision-components.ts'
+import { componentsHelp, type UsableComponent, usableComponents } from '../files/checked-components.ts'
+import { emulatorEndpoints, emulatorHelp } from '../options/emulator-option.ts'
+import { helpLines } from '../options/parse-options.ts'
+import { type ProvisionCommandOptions, readProvisionOptions } from '../options/provision-options.ts'
+import { durationWords } from '../output/log-writer.ts'
+import type { Terminal } from '../output/terminal.ts'
+import { awaitEnd } from '../process/signals.ts'
+import { UsageError } from '../usage-error.ts'
+
+export const help = `Usage: eventgrid-binding provision [options]
+
+Creates or updates the event subscriptions of components once, as init does, and
+ends: for a pipeline or a Job, so that what runs needs no rights to write. The
+public endpoint must answer the handshake meanwhile. A component with
+provisioning: none is written too, by its credential fields; one that only
+publishes is passed over.
+
+Options:
+${componentsHelp(22)}
+${emulatorHelp(22)}
+${helpLines(22, {
+  '--dry-run': 'write nothing, and show field by field what would be written, secrets masked',
+  '--wait DURATION': 'try for so long, such as 10m (default: subscriptionTimeout of the component)',
+  '--show-token':
+    'print the name and the value of the delivery attribute that the event subscription of --component NAME must carry, and ask nobody. The value is a secret',
+  '--json': 'the result as JSON',
+  '-h, --help': 'this text',
+})}
+
+Exit codes: 0 all stands (with --dry-run: nothing would be written), 1 a failure,
+2 wrong usage or configuration, 3 with --dry-run: something would be written.
+Environment: AZURE_RESOURCE_MANAGER_URL, AZURE_AUTHORITY_HOST and
+NODE_EXTRA_CA_CERTS, as for run and serve.
+`
+
+/** Resolves with the exit code. Throws a UsageError for wrong options and for a component that is not valid. */
+export async function run(
+  args: readonly string[],
+  terminal: Terminal,
+  asked: Promise<unknown> = awaitEnd().asked,
+): Promise<number> {
+  const options = readProvisionOptions(args)
+  const { emulator, dryRun, json, waitMs } = options
+  if (options.showToken) return showToken(await usableComponents(options), options, terminal)
+  const components = await usableComponents(options, { provisioning: 'manage' })
+  const endpoints = emulator ? await emulatorEndpoints(emulator) : endpointsFromEnvironment(process.env)
+  const stopping = new AbortController()
+  void asked.then(() => stopping.abort())
+  try {
+    const outcomes = await provisionComponents({
+      ...{ components, dryRun, waitMs, endpoints, signal: stopping.signal },
+      onStart: ({ name }) => terminal.update(`${name} …`),
+      onAttempt({ error, retryInMs }) {
+        if (json || retryInMs === undefined) return
+        terminal.line(`  ${inWords(error)}`)
+        terminal.line(`  the next try is in ${durationWords(retryInMs)}`)
+      },
+      onEnd: (outcome) => json || showOutcome(outcome, terminal),
+    })
+    terminal.finish()
+    const code = exitCode(outcomes)
+    if (json) terminal.line(JSON.stringify({ version: 1, ok: code === 0, components: outcomes }))
+    return code
+  } finally {
+    terminal.finish()
+  }
+}
+
+function exitCode(outcomes: readonly ProvisionOutcome[]): 0 | 1 | 2 | 3 {
+  const actions = outcomes.flatMap(({ subscriptions = [] }) => subscriptions.map(({ action }) => action))
+  if (outcomes.some(({ error }) => error?.code === 'METADATA_INVALID')) return 2
+  const hasFailed = outcomes.some(({ error, action }) => error !== undefined || action === 'notPermitted')
+  if (hasFailed || actions.includes('refuse') || actions.includes('wait')) return 1
+  return actions.every((action) => action === 'keep') ? 0 : 3
+}
+
+function showToken([one]: readonly UsableComponent[], { json }: ProvisionCommandOptions, terminal: Terminal): number {
+  const attribute = one?.metadata.input && deliveryTokenAttribute(one.metadata.input)
+  if (!attribute) {
+    const why = 'a component has one where events are pushed to it and deliveryAuthentication is secret'
+    throw new UsageError(`component ${JSON.stringify(one?.name)} has no delivery token: ${why}`)
+  }
+  const { name } = attribute
+  const value = attribute.value.reveal()
+  for (const line of json ? [JSON.stringify({ name, value })] : [name, value]) terminal.line(line)
+  return 0
+}
+
+const actionWords: Readonly<Record<NonNullable<ProvisionOutcome['action']>, string>> = {
+  created: 'the event subscription is created',
+  patched: 'the event subscription is updated',
+  replaced: 'the event subscription is replaced',
+  kept: 'the event subscription is as it should be',
+  notPermitted: 'the event subscription may not be read or written by this client',
+  passedOver: 'passed over: it only publishes',
+}
+
+function showOutcome({ name, file, subscriptions, action, error }: ProvisionOutcome, terminal: Terminal): void {
+  terminal.parts([
+    { text: name, tone: 'plain' },
+    { text: `  ${file}`, tone: 'faint' },
+  ])
+  if (error) {
+    terminal.parts([
+      { text: '  ✗ ', tone: 'bad' },
+      { text: `${error.code}: ${error.what}`, tone: 'plain' },
+    ])
+    for (const line of error.fix?.split('\n') ?? []) terminal.line(`    ${line}`)
+  }
+  if (action) {
+    const isBad = action === 'notPermitted'
+    terminal.parts([
+      { text: isBad ? '  ✗ ' : '  ✓ ', tone: isBad ? 'bad' : 'good' },
+      { text: actionWords[action], tone: 'plain' },
+    ])
+  }
+  for (const planned of subscriptions ?? []) showPlan(planned, terminal)
+  if (subscriptions?.length === 0) terminal.line(`  ${actionWords.passedOver}`)
+}
+
+const planWords: Readonly<Record<PlannedSubscription['action'], string>> = {
+  create: 'would be created',
+  keep: 'is as it should be',
+  patch: 'would be updated',
+  replace: 'would be replaced',
+  wait: 'is being changed by somebody: run it again',
+  refuse: 'must not be written',
+}
+
+function showPlan({ id, action, because, fix, changes, warnings }: PlannedSubscription, terminal: Terminal): void {
+  const isBad = action === 'refuse' || action === 'wait'
+  terminal.parts([
+    {
+      text: `  ${action === 'keep' ? '✓' : isBad ? '✗' : '~'} `,
+      tone: action === 'keep' ? 'good' : isBad ? 'bad' : 'warning',
+    },
+    { text: `${id} ${planWords[action]}${because === undefined ? '' : `: ${because}`}`, tone: 'plain' },
+  ])
+  for (const change of changes) terminal.parts(changeParts(change))
+  for (const text of warnings) terminal.parts([{ text: `    ! ${text}`, tone: 'warning' }])
+  if (fix !== undefined) for (const line of fix.split('\n')) terminal.line(`    ${line}`)
+}
+
+function changeParts({ field, before, after }: FieldChange) {
+  const [was, is] = [before, after].map((value) => (value === undefined ? undefined : JSON.stringify(value)))
+  if (was === undefined) return [{ text: `    + ${field}: ${is}`, tone: 'good' as const }]
+  if (is === undefined) return [{ text: `    - ${field}: ${was}`, tone: 'bad' as const }]
+  return [{ text: `    ~ ${field}: ${was} → ${is}`, tone: 'warning' as const }]
+}
