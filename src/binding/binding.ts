@@ -98,7 +98,7 @@ export class Binding {
    *   PROVIDER_NOT_REGISTERED, SCOPE_NOT_FOUND, HANDSHAKE_FAILED, SUBSCRIPTION_REJECTED or TIMEOUT; a TypeError for an
    *   invalid option. After any of these but ALREADY_INITIALIZED nothing is left running.
    */
-  async init<Given>(metadata: GivenMetadata<Given>, options: InitOptions = {}): Promise<void> {
+  async init<const Given>(metadata: GivenMetadata<Given>, options: InitOptions = {}): Promise<void> {
     checkInitOptions(options)
     if (this.#state === 'closed') throw closedError()
     if (this.#state !== 'new') {

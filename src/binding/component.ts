@@ -1,6 +1,6 @@
 // Plugin descriptor for a host runtime: component types, version `v1`, list of metadata fields.
 import { componentTypes, componentVersion } from '../metadata/component/component-definition.ts'
-import type { MetadataField } from '../metadata/fields/field-table.ts'
+import type { MetadataField } from '../metadata/fields/fields.ts'
 import { metadataFields } from '../metadata/fields/fields.ts'
 import { Binding, type BindingOptions } from './binding.ts'
 

@@ -1,21 +1,31 @@
 // TypeScript types of what `init` accepts: fields, named metadata, component document.
 import type { Secret } from '../core/secret.ts'
-import type { FieldAlias, FieldName } from '../metadata/fields/fields.ts'
+import type { FieldAlias, FieldName, FieldOf, WrittenFor } from '../metadata/fields/fields.ts'
 
 /**
  * Metadata fields by name. Each value is a string, as in component YAML; `undefined` and `''` count as absent.
- * The compiler wants the documented spelling; `init` itself also takes names in another letter case.
+ * The compiler wants the documented spelling of names, and of the words of a field that takes a few; `init` itself also takes them
+ * in another letter case.
  */
-export type MetadataFields = { readonly [Name in FieldName | FieldAlias]?: string | Secret | undefined }
+export type MetadataFields<Given = unknown> = {
+  readonly [Name in FieldName | FieldAlias]?: TextFor<Name, Given> | '' | Secret | undefined
+}
+
+/** A text that the compiler knows has to be one of the field's words; any other is judged as `init` runs. */
+type TextFor<Name extends FieldName | FieldAlias, Given> = Given extends { readonly [Key in Name]?: infer Text }
+  ? string extends Text
+    ? string
+    : WrittenFor<FieldOf<Name>>
+  : WrittenFor<FieldOf<Name>>
 
 /** Metadata fields with the component's name, from which the event subscription takes its default name. */
-export interface NamedMetadata {
+export interface NamedMetadata<Given = unknown> {
   readonly name?: string | undefined
   /** `bindings.azure.eventgrid` or `bindings.cloud.eventrouter`. */
   readonly type?: string | undefined
   /** `v1`. */
   readonly version?: string | undefined
-  readonly properties: MetadataFields | readonly { readonly name: string; readonly value?: string | Secret }[]
+  readonly properties: MetadataFields<Given> | readonly { readonly name: string; readonly value?: string | Secret }[]
 }
 
 /** A component document (specification, section 2.1), as a YAML parser gives it. */
@@ -31,7 +41,12 @@ export interface ComponentDocument {
 }
 
 /** What `init` takes where the compiler knows its shape. */
-export type Metadata = (MetadataFields | NamedMetadata | ComponentDocument) & object
+export type Metadata<Given = unknown> = (
+  | MetadataFields<Given>
+  | NamedMetadata<Given extends { readonly properties: infer Properties } ? Properties : unknown>
+  | ComponentDocument
+) &
+  object
 
 /**
  * The type of `init`'s first parameter. Given `unknown`, `any` or a record of any strings (parsed YAML, a component of
@@ -43,8 +58,8 @@ export type GivenMetadata<Given> =
     : NonNullable<Given> extends { readonly properties: infer Properties }
       ? IsOpen<Properties> extends true
         ? Given
-        : Metadata
-      : Metadata
+        : Metadata<Given>
+      : Metadata<Given>
 
 /** Does the compiler not know the keys? */
 type IsOpen<Value> = unknown extends Value ? true : string extends keyof NonNullable<Value> ? true : false

@@ -1,7 +1,7 @@
 // File, line and column of the metadata field that an error code points to.
 import { BindingError, type BindingErrorCode } from '../core/errors.ts'
 import { type Logger, loggerBy } from '../core/logger.ts'
-import type { Side } from '../metadata/fields/field-table.ts'
+import type { Side } from '../metadata/fields/field.ts'
 import { type FieldName, findField } from '../metadata/fields/fields.ts'
 import { isRecord } from '../support/text/is-record.ts'
 

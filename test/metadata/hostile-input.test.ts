@@ -14,7 +14,6 @@ import { parseChoice, parseDuration, parseInteger, parseList } from '../../src/m
 import { isPrintable, showUrl, showValue } from '../../src/metadata/fields/redact.ts'
 import { parseScope } from '../../src/metadata/fields/scope.ts'
 import { deriveSubscriptionName, parseSubscriptionName } from '../../src/metadata/fields/subscription-name.ts'
-import { parseDirection } from '../../src/metadata/typed/configured-sides.ts'
 import { parseMetadata } from '../../src/metadata/typed/parse-metadata.ts'
 import { nearestName } from '../../src/support/text/nearest-name.ts'
 import { quote } from '../../src/support/text/text.ts'
@@ -67,7 +66,6 @@ const parsers: readonly { readonly name: string; readonly parse: (text: string) 
   { name: 'parseAzureEnvironment', parse: parseAzureEnvironment },
   { name: 'parseChoice', parse: (text) => parseChoice(text, ['one', 'two']) },
   { name: 'parseComponents', parse: parseComponents },
-  { name: 'parseDirection', parse: parseDirection },
   { name: 'parseDuration', parse: (text) => parseDuration(text, anyDuration) },
   { name: 'parseSubscriberEndpoint', parse: parseSubscriberEndpoint },
   { name: 'parseTopicEndpoint', parse: parseTopicEndpoint },

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { resetToDefault } from '../../src/metadata/typed/metadata.ts'
+import { resetToDefault } from '../../src/metadata/fields/setting.ts'
 import { carriedSettings, carryOver, findUnknownSettings } from '../../src/provision/arm/carry-over.ts'
 import { desiredSubscription } from '../../src/provision/decide/desired-subscription.ts'
 import { header, inputMetadata } from './support/input.ts'

@@ -1,6 +1,7 @@
 import type { EventSubscription } from '@azure/arm-eventgrid'
 import { describe, expect, it } from 'vitest'
-import { resetToDefault, type SubscriptionSettings } from '../../src/metadata/typed/metadata.ts'
+import { resetToDefault } from '../../src/metadata/fields/setting.ts'
+import type { SubscriptionSettings } from '../../src/metadata/typed/metadata.ts'
 import { decideUpsert } from '../../src/provision/decide/decide-upsert.ts'
 import { desire, ours, settings, standing, theirs, webHook } from './support/standing.ts'
 

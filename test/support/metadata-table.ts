@@ -1,5 +1,4 @@
-import type { MetadataField } from '../../src/metadata/fields/field-table.ts'
-import { metadataFields } from '../../src/metadata/fields/fields.ts'
+import { type MetadataField, metadataFields } from '../../src/metadata/fields/fields.ts'
 
 /** The table of metadata fields as Markdown, for docs/metadata.md; a test compares the two. */
 export function renderMetadataTable(fields: readonly MetadataField[] = metadataFields): string {
@@ -10,6 +9,8 @@ export function renderMetadataTable(fields: readonly MetadataField[] = metadataF
 function renderRow(field: MetadataField): string {
   const names = [field.name, ...field.aliases].map((name) => `\`${name}\``).join(', ')
   const fallback = field.default === undefined ? (field.otherwise ?? '') : `\`${field.default}\``
-  const cells = [names, field.required ? 'yes' : 'no', field.sides.join(', '), field.type, fallback, field.about]
+  const [only, another] = field.readers
+  const sides = another === undefined && only !== 'output' ? `input (${only})` : field.sides.join(', ')
+  const cells = [names, field.required ? 'yes' : 'no', sides, field.type, fallback, field.about]
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }

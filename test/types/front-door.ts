@@ -36,6 +36,21 @@ await binding.init({
   metadata: { name: 'orders' },
   spec: { type: 'bindings.azure.eventgrid', version: 'v1', metadata: [{ name: 'accessKey', value: 'k' }] },
 })
+await binding.init({
+  deliveryMode: 'pull',
+  azureCredential: 'managedIdentity',
+  azureCloud: 'AzureChina',
+  labels: 'default',
+})
+await binding.init({ name: 'orders', properties: { eventDeliverySchema: 'default', replaceDestination: 'true' } })
+const widened = { deliveryMode: 'pull', namespaceKey: 'k' }
+await binding.init(widened)
+// @ts-expect-error: deliveryMode is push or pull
+await binding.init({ deliveryMode: 'pul' })
+// @ts-expect-error: azureCloud is a name of azureEnvironment
+await binding.init({ azureCloud: 'AzureGermany' })
+// @ts-expect-error: provisioning is manage, check or none
+await binding.init({ name: 'orders', properties: { provisioning: 'off' } })
 // @ts-expect-error: the field is tenantId
 await binding.init({ tenantID: 'x' })
 // @ts-expect-error: the field is handshakePort

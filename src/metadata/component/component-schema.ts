@@ -1,6 +1,6 @@
 // JSON Schema of a component's YAML for editor completion, made from the field table.
 
-import type { MetadataField } from '../fields/field-table.ts'
+import type { MetadataField } from '../fields/fields.ts'
 import { metadataFields } from '../fields/fields.ts'
 import { componentTypes, componentVersion } from './component-definition.ts'
 
@@ -81,12 +81,21 @@ function entrySchema() {
 }
 
 /** What the value of a field looks like. */
-function ruleOfField({ name, aliases, type, default: value, otherwise, about }: MetadataField) {
+function ruleOfField({ name, aliases, type, choices, default: value, otherwise, about }: MetadataField) {
   const fallback = value ?? otherwise
   const description = `${about} Format: ${type}.${fallback === undefined ? '' : ` Default: ${fallback}.`}`
   return {
     if: { required: ['name'], properties: { name: { enum: [name, ...aliases] } } },
     // biome-ignore lint/suspicious/noThenProperty: JSON Schema's own word.
-    then: { properties: { value: { description, ...(value !== undefined && { default: value }) } } },
+    then: {
+      properties: {
+        value: {
+          description,
+          // Examples and no enum: `init` takes a word in any letter case.
+          ...(choices.length > 0 && { examples: choices }),
+          ...(value !== undefined && { default: value }),
+        },
+      },
+    },
   }
 }

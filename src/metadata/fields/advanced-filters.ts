@@ -3,8 +3,15 @@ import { z } from 'zod'
 import { isRecord } from '../../support/text/is-record.ts'
 import { readJson } from '../../support/text/json-text.ts'
 import { didYouMean } from '../../support/text/nearest-name.ts'
-import type { AdvancedFilter } from '../typed/metadata.ts'
 import { BrokenRule } from './broken-rule.ts'
+
+/** One advanced filter, in ARM's own spelling (Event Grid: event-filtering). */
+export interface AdvancedFilter {
+  readonly operatorType: string
+  readonly key: string
+  readonly value?: number | boolean
+  readonly values?: readonly (string | number | readonly [number, number])[]
+}
 
 /** Event Grid's limits of one event subscription (Event Grid: event-filtering, limitations). */
 const maxFilters = 25

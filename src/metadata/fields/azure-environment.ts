@@ -2,7 +2,12 @@
 // names.
 import { parseChoice } from './plain-values.ts'
 
-export type AzureEnvironmentName = 'AzurePublicCloud' | 'AzureChinaCloud' | 'AzureUSGovernmentCloud'
+export const azureEnvironmentNames = ['AzurePublicCloud', 'AzureChinaCloud', 'AzureUSGovernmentCloud'] as const
+
+export type AzureEnvironmentName = (typeof azureEnvironmentNames)[number]
+
+/** Dapr's short names, and the Azure CLI's. */
+export const otherEnvironmentNames = ['AzurePublic', 'AzureCloud', 'AzureChina', 'AzureUSGovernment'] as const
 
 export interface AzureEnvironment {
   readonly name: AzureEnvironmentName
@@ -59,19 +64,12 @@ export const azureEnvironments: Readonly<Record<AzureEnvironmentName, AzureEnvir
 }
 
 /**
- * The cloud that goes by a name, in any letter case: the names above, Dapr's short ones (`AzurePublic`, `AzureChina`,
- * `AzureUSGovernment`) and the Azure CLI's `AzureCloud`.
+ * The cloud that goes by a name, in any letter case: one of {@link azureEnvironmentNames} or {@link otherEnvironmentNames}.
  *
  * @throws BrokenRule
  */
 export function parseAzureEnvironment(text: string): AzureEnvironment {
-  const name = otherSpellings.get(text.toLowerCase())
-  return azureEnvironments[name ?? parseChoice(text, ['AzurePublicCloud', 'AzureChinaCloud', 'AzureUSGovernmentCloud'])]
+  const known = otherEnvironmentNames.some((name) => name.toLowerCase() === text.toLowerCase())
+  const name = known ? text.replace(/^AzureCloud$/i, 'AzurePublic').concat('Cloud') : text
+  return azureEnvironments[parseChoice(name, azureEnvironmentNames)]
 }
-
-const otherSpellings: ReadonlyMap<string, AzureEnvironmentName> = new Map([
-  ['azurepublic', 'AzurePublicCloud'],
-  ['azurecloud', 'AzurePublicCloud'],
-  ['azurechina', 'AzureChinaCloud'],
-  ['azureusgovernment', 'AzureUSGovernmentCloud'],
-])

@@ -1,34 +1,121 @@
-// Metadata field found by name or alias in any case; entry to write.
-import { type MetadataField, rows } from './field-table.ts'
+// Metadata field found by name or alias in any case; the schema of all values; entry to write.
+import { z } from 'zod'
+import type { Facts, Side } from './field.ts'
+import { fields } from './field-table.ts'
+import type { Circumstances, Need, Reader } from './needs.ts'
+
+type Fields = typeof fields
 
 /** The name of a metadata field, as the table spells it. */
-export type FieldName = keyof typeof rows
+export type FieldName = keyof Fields
 
 /** Another name of a metadata field, as the table spells it. */
-export type FieldAlias = {
-  [Name in FieldName]: (typeof rows)[Name] extends { readonly aliases: readonly (infer Alias)[] } ? Alias : never
+export type FieldAlias = { [Name in FieldName]: AliasOf<Name> }[FieldName]
+
+type AliasOf<Name extends FieldName> = Fields[Name]['facts'] extends { readonly aliases: readonly (infer Alias)[] }
+  ? Alias
+  : never
+
+/** What may be written for a field: one of its words, or any text. */
+export type WrittenFor<Name extends FieldName> = Fields[Name]['facts'] extends {
+  readonly choices: readonly (infer Word)[]
+}
+  ? Word | (Fields[Name]['facts'] extends { readonly otherChoices: readonly (infer Other)[] } ? Other : never)
+  : string
+
+/** The name of the field that goes by a name or an alias. */
+export type FieldOf<Spelled extends FieldName | FieldAlias> = {
+  [Name in FieldName]: Spelled extends Name | AliasOf<Name> ? Name : never
 }[FieldName]
 
-type KnownField = MetadataField & { readonly name: FieldName }
+/** One metadata field. Parser, schema, docs/metadata.md, descriptor and redaction all read this table. */
+export interface MetadataField {
+  /** As it is documented; it matches in any letter case. */
+  readonly name: string
+  /** Other names of the same field, which match in the same way. */
+  readonly aliases: readonly string[]
+  /** The sides that read it. A field of one side alone configures that side. */
+  readonly sides: readonly Side[]
+  /** What reads it, the ways of delivery apart: `push` and `pull` are the input side. */
+  readonly readers: readonly Reader[]
+  /** Must a configured side have it? Another credential can replace it: docs/metadata.md, "Credentials". */
+  readonly required: boolean
+  /** The value of a field that is left out, as a user would write it. */
+  readonly default: string | undefined
+  /** The behaviour without it, where there is no fixed default. */
+  readonly otherwise: string | undefined
+  /** Whether its value is never printed, and a component holds it as a `Secret`. */
+  readonly secret: boolean
+  /** How its value may be printed. */
+  readonly shown: 'plain' | 'url' | 'redacted'
+  /** Whether the value `default` resets the setting of the event subscription to Event Grid's own default. */
+  readonly resettable: boolean
+  /** Whether other fields are required or not by its value. */
+  readonly decides: boolean
+  /** The words that it takes, in any letter case; empty: any text that fits its format. */
+  readonly choices: readonly string[]
+  /** Its format, in words. */
+  readonly type: string
+  /** A value to start from, for a field that a user may have to add. */
+  readonly example: string | undefined
+  /** What it is for. */
+  readonly about: string
+}
 
-const isFieldName = (name: string): name is FieldName => Object.hasOwn(rows, name)
+/** A field with what only the parser has to know of it. */
+interface KnownField extends MetadataField {
+  readonly name: FieldName
+  readonly needed: Need
+  readonly stricter: { readonly [Way in 'push' | 'pull']?: (text: string) => unknown }
+}
 
-/** What a row does not say. */
-const unsaid = {
-  aliases: [],
-  required: false,
-  default: undefined,
-  otherwise: undefined,
-  secret: false,
-  shown: 'redacted',
-  resettable: false,
-  example: undefined,
-} as const
+/** The texts of fields to their values. A field that is left out is `undefined`, or has its default. */
+export const valuesSchema = z.object(fields)
+
+/** The values of fields. Past the parser a value is right, so nobody checks it again. */
+export type Values = Readonly<z.output<typeof valuesSchema>>
+
+/** A component without any field: what it requires then, the table shows. */
+const bare: Circumstances = {
+  azureCredential: 'clientSecret',
+  deliveryAuthentication: 'secret',
+  provisioning: 'manage',
+  topicAuthentication: 'accessKey',
+  credentialGiven: false,
+  has: () => false,
+}
+
+const isFieldName = (name: string): name is FieldName => Object.hasOwn(fields, name)
+
+const oneOf = (words: readonly string[]) =>
+  words
+    .map((word) => `\`${word}\``)
+    .join(', ')
+    .replace(/, (?=[^,]*$)/, ' or ')
+
+function knownField(name: FieldName): KnownField {
+  const { facts }: { facts: Facts } = fields[name]
+  const { readers, needed = () => undefined, choices = [] } = facts
+  return {
+    aliases: [],
+    default: undefined,
+    otherwise: undefined,
+    secret: false,
+    shown: 'redacted',
+    resettable: false,
+    decides: false,
+    stricter: {},
+    example: undefined,
+    type: oneOf(choices),
+    ...facts,
+    ...{ name, needed, choices },
+    sides: [...new Set(readers.map((reader) => (reader === 'output' ? 'output' : 'input')))],
+    required: readers.some((reader) => reader !== 'pull' && needed(bare, reader) !== undefined),
+  }
+}
 
 /** The table of metadata fields, in the order in which they are documented. */
-export const metadataFields: readonly KnownField[] = Object.keys(rows)
-  .filter(isFieldName)
-  .map((name) => ({ ...unsaid, ...rows[name], name }))
+export const metadataFields: readonly KnownField[] = Object.keys(fields).filter(isFieldName).map(knownField)
 
 const byAnyName = new Map(
   metadataFields.flatMap((field) => [field.name, ...field.aliases].map((name) => [name.toLowerCase(), field] as const)),
@@ -44,7 +131,7 @@ export const everyFieldName: readonly string[] = metadataFields.flatMap(({ name,
 
 /** What to write for a field that is missing, as an entry of a component's metadata. */
 export function entryToWrite(name: FieldName): string {
-  const { secret = false, example } = findField(name) ?? {}
+  const { secret = false, example, choices = [] } = findField(name) ?? {}
   if (secret) return `{ name: ${name}, secretKeyRef: { name: event-grid, key: ${name} } }`
-  return `{ name: ${name}, value: "${example ?? '…'}" }`
+  return `{ name: ${name}, value: "${example ?? choices[0] ?? '…'}" }`
 }

@@ -1,11 +1,7 @@
-// Which sides (input, output) are on: `direction`, or the fields that are present; fields of one side alone.
-import { BrokenRule } from '../fields/broken-rule.ts'
-import type { Side } from '../fields/field-table.ts'
+// Which sides (input, output) are on: `direction`, or the fields that are present; which fields a reader reads.
+import type { Side } from '../fields/field.ts'
 import { type FieldName, findField, metadataFields } from '../fields/fields.ts'
-import { parseChoice, parseList } from '../fields/plain-values.ts'
-
-/** The fields of a credential. The output side uses them too with `topicAuthentication: entra`. */
-export const credentialFields = ['tenantId', 'clientId', 'clientSecret'] as const satisfies readonly FieldName[]
+import { credentialFields, type Reader } from '../fields/needs.ts'
 
 const isCredentialField = (name: string) => credentialFields.some((field) => field === name)
 const isEntra = (topicAuthentication: string | undefined) => topicAuthentication?.toLowerCase() === 'entra'
@@ -35,20 +31,14 @@ export function ownFields(
   })
 }
 
-/** The sides that `direction` names: `input`, `output`, or both; `undefined` for any other text. */
-export function parseDirection(text: string): ReadonlySet<Side> | undefined {
-  try {
-    return new Set(parseList(text).map((word) => parseChoice(word, ['input', 'output'])))
-  } catch (error) {
-    if (error instanceof BrokenRule) return undefined
-    throw error
-  }
-}
-
-/** The fields that a side reads: its own, and for an output with Entra tokens those of the credential. */
-export function fieldsRead(side: Side, topicAuthentication: string | undefined): readonly FieldName[] {
-  const lent = side === 'output' && isEntra(topicAuthentication)
-  return metadataFields
-    .filter(({ name, sides }) => sides.includes(side) || (lent && isCredentialField(name)))
-    .map(({ name }) => name)
+/** The fields that these read: their own, and for an output with Entra tokens those of the credential. */
+export function fieldsRead(
+  configured: readonly Reader[],
+  topicAuthentication: string | undefined,
+): ReadonlySet<FieldName> {
+  const lent = configured.includes('output') && isEntra(topicAuthentication)
+  const read = metadataFields.filter(
+    ({ name, readers }) => readers.some((reader) => configured.includes(reader)) || (lent && isCredentialField(name)),
+  )
+  return new Set(['direction', ...read.map(({ name }) => name)])
 }

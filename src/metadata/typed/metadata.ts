@@ -1,13 +1,10 @@
 // Types of the parsed metadata: input, pull, output, credential, subscription settings, `default`.
 import type { Secret } from '../../core/secret.ts'
 import type { AzureEnvironment } from '../fields/azure-environment.ts'
+import type { Side } from '../fields/field.ts'
+import type { Values } from '../fields/fields.ts'
 import type { NamespaceTopicId, Scope } from '../fields/scope.ts'
-
-/** The metadata value `default`: the setting goes back to what Event Grid itself uses (docs/metadata.md). */
-export const resetToDefault: unique symbol = Symbol('default')
-
-/** A setting of the event subscription: a value, or back to the default. Absent: the setting in Azure is kept. */
-export type Setting<T> = T | typeof resetToDefault
+import type { Setting } from '../fields/setting.ts'
 
 /** How the binding proves to Azure who it is. */
 export type CredentialMetadata =
@@ -41,32 +38,24 @@ export type DeliveryAuthentication =
   | { readonly kind: 'none' }
 
 /** The schemas of event that Event Grid delivers to the binding. */
-export type EventSchema = 'CloudEventSchemaV1_0' | 'EventGridSchema'
+export type EventSchema = Values['eventDeliverySchema']
 
-/** One advanced filter, in ARM's own spelling (Event Grid: event-filtering). */
-export interface AdvancedFilter {
-  readonly operatorType: string
-  readonly key: string
-  readonly value?: number | boolean
-  readonly values?: readonly (string | number | readonly [number, number])[]
-}
-
-export interface SubscriptionSettings {
-  readonly eventDeliverySchema: EventSchema
-  readonly includedEventTypes?: Setting<readonly string[]> | undefined
-  readonly subjectBeginsWith?: Setting<string> | undefined
-  readonly subjectEndsWith?: Setting<string> | undefined
-  readonly advancedFilters?: Setting<readonly AdvancedFilter[]> | undefined
-  /** 1 to 30. */
-  readonly maxDeliveryAttempts?: Setting<number> | undefined
+/** Settings of the event subscription: those that were given, and its schema, which counts as set even by default. */
+export type SubscriptionSettings = Pick<
+  Values,
+  | 'eventDeliverySchema'
+  | 'includedEventTypes'
+  | 'subjectBeginsWith'
+  | 'subjectEndsWith'
+  | 'advancedFilters'
+  | 'maxDeliveryAttempts'
+  | 'maxEventsPerBatch'
+  | 'preferredBatchSizeInKilobytes'
+  | 'labels'
+> & {
   /** 1 to 1,440. */
   readonly eventTimeToLiveMinutes?: Setting<number> | undefined
-  /** 1 to 5,000. */
-  readonly maxEventsPerBatch?: Setting<number> | undefined
-  /** 1 to 1,024. */
-  readonly preferredBatchSizeInKilobytes?: Setting<number> | undefined
   readonly deadLetter?: Setting<{ readonly storageAccountId: string; readonly container: string }> | undefined
-  readonly labels?: Setting<readonly string[]> | undefined
 }
 
 /** What push and pull have in common. */
@@ -75,7 +64,7 @@ export interface EitherInput {
    * What the binding does with the event subscription: creates and updates it, reads it, or nothing. With `none` its name was given,
    * and for pull the namespace's endpoint too.
    */
-  readonly provisioning: 'manage' | 'check' | 'none'
+  readonly provisioning: Values['provisioning']
   /**
    * How the binding proves to Azure who it is. Absent: by pull where the namespace's key does all, and where `provisioning` is `none`
    * and the fields do not describe one. Then Resource Manager is not asked.
@@ -123,7 +112,7 @@ export interface OutputMetadata {
     | { readonly kind: 'accessKey'; readonly accessKey: Secret }
     | { readonly kind: 'entra'; readonly credential: CredentialMetadata }
   readonly environment: AzureEnvironment
-  readonly topicSchema: 'auto' | EventSchema
+  readonly topicSchema: Values['topicSchema']
   /** The longest that a call of `create` lasts, with all attempts. */
   readonly publishTimeoutMs: number
 }
@@ -134,6 +123,8 @@ export interface Metadata {
   /** The input side by pull; never together with `input`. */
   readonly pull: PullMetadata | undefined
   readonly output: OutputMetadata | undefined
+  /** What the field `direction` says; `undefined` where it is not given. */
+  readonly direction: ReadonlySet<Side> | undefined
   /** One sentence each, safe to print. */
   readonly warnings: readonly string[]
 }

@@ -21,7 +21,7 @@ export interface PropertyEntry {
 /** The properties of a component: a record, or a list. Values are texts, or secret texts. */
 export type MetadataProperties = Readonly<Record<string, unknown>> | readonly unknown[]
 
-interface GivenField {
+export interface GivenField {
   readonly spelled: string
   /** Trimmed, unless the field is secret; `undefined` for a value other than text, which is reported already. */
   readonly text: string | undefined
@@ -33,6 +33,8 @@ export interface GivenFields {
   readonly fields: ReadonlyMap<FieldName, GivenField>
   /** Unknown names, with the field that was probably meant. */
   readonly unknown: readonly { readonly issue: MetadataIssue; readonly meant: FieldName | undefined }[]
+  /** Fields whose value is empty, and which therefore count as absent. */
+  readonly empty: ReadonlySet<FieldName>
   readonly isIncomplete: boolean
   readonly issues: readonly MetadataIssue[]
 }
@@ -62,12 +64,16 @@ export function readProperties(properties: MetadataProperties): GivenFields {
   const issues: MetadataIssue[] = []
   const unknown: { issue: MetadataIssue; meant: FieldName | undefined }[] = []
   const fields = new Map<FieldName, GivenField>()
+  const empty = new Set<FieldName>()
   const seen = new Set<string>()
   const entries = readEntries(properties, issues)
   for (const entry of entries) {
-    if (isEmpty(entry.value)) continue
     const { name, at } = entry
     const field = findField(name)
+    if (isEmpty(entry.value)) {
+      if (field) empty.add(field.name)
+      continue
+    }
     if (!field) {
       // The sidecar itself reads `route`.
       if (name.toLowerCase() !== 'route') unknown.push(unknownName(entry))
@@ -84,7 +90,7 @@ export function readProperties(properties: MetadataProperties): GivenFields {
     seen.add(name.toLowerCase())
     if (!earlier) fields.set(field.name, given)
   }
-  return { fields, unknown, issues, isIncomplete: entries.some(({ value }) => value instanceof UnknownValue) }
+  return { fields, unknown, empty, issues, isIncomplete: entries.some(({ value }) => value instanceof UnknownValue) }
 }
 
 function readEntries(properties: MetadataProperties, issues: MetadataIssue[]): readonly PropertyEntry[] {

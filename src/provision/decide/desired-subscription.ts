@@ -1,6 +1,7 @@
 // What the webhook event subscription shall be, from the input metadata; without `default` resets.
 import type { Secret } from '../../core/secret.ts'
-import { type InputMetadata, resetToDefault, type SubscriptionSettings } from '../../metadata/typed/metadata.ts'
+import { resetToDefault } from '../../metadata/fields/setting.ts'
+import type { InputMetadata, SubscriptionSettings } from '../../metadata/typed/metadata.ts'
 
 type AskedOf = Pick<InputMetadata, 'subscriberEndpoint' | 'deliveryAuthentication' | 'settings' | 'replaceDestination'>
 

@@ -8,7 +8,8 @@ import type {
   WebHookEventSubscriptionDestination,
 } from '@azure/arm-eventgrid'
 import { deliveryTokenHeader, splitDeliveryCredentials } from '../../core/delivery-credential.ts'
-import { type AdvancedFilter, resetToDefault, type Setting } from '../../metadata/typed/metadata.ts'
+import type { AdvancedFilter } from '../../metadata/fields/advanced-filters.ts'
+import { resetToDefault, type Setting } from '../../metadata/fields/setting.ts'
 import { areAllEventTypes, isNothing, isStatic, isWebHook } from './canonical-subscription.ts'
 import type { DesiredSubscription } from './desired-subscription.ts'
 

@@ -1,5 +1,7 @@
 // Pull's event subscriptions, Queue and forwarding: ARM paths, lock duration, delivery count, filters, dead letter.
-import { type AdvancedFilter, type PullMetadata, resetToDefault, type Setting } from '../../metadata/typed/metadata.ts'
+import type { AdvancedFilter } from '../../metadata/fields/advanced-filters.ts'
+import { resetToDefault, type Setting } from '../../metadata/fields/setting.ts'
+import type { PullMetadata } from '../../metadata/typed/metadata.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
 import type { SubscriptionPlace } from '../arm/namespace-arm.ts'
 import { chooseSubscriptionPath } from '../arm/subscription-path.ts'

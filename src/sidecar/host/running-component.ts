@@ -14,7 +14,6 @@ import { createQuietLog } from '../../core/quiet-log.ts'
 import { Secret } from '../../core/secret.ts'
 import { forwardedMetadata } from '../../dispatch/processing.ts'
 import type { LoadedComponent } from '../../metadata/folder/load-components.ts'
-import { parseDirection } from '../../metadata/typed/configured-sides.ts'
 import { oneLine } from '../../support/text/text.ts'
 import { pause, systemClock } from '../../support/time/clock.ts'
 import { type ComponentCounters, type EventResult, figuresOf, type Metrics } from '../shared/metrics.ts'
@@ -141,7 +140,7 @@ function attach(loaded: LoadedComponent, sides: ComponentSides, channel: AppChan
   }
   const address = channel.addressOf({ name, route: textOf('route') })
   // Dapr asks the application only where the component does not have this.
-  const isInput = parseDirection(textOf('direction')?.trim() ?? '')?.has('input') ?? false
+  const isInput = loaded.metadata.direction?.has('input') ?? false
   let current: AbortController | undefined
   let isEnded = false
   let inFlight = 0

@@ -18,7 +18,7 @@ export function createInitReader({ name, logger }: { readonly name: string; read
   return (properties: Texts): InitMetadata => {
     const fingerprint = fingerprintOf(properties)
     if (last?.fingerprint === fingerprint) return last
-    const metadata = parseMetadata(properties, { componentName: name })
+    const metadata = parseMetadata(properties, { componentName: name, resolvedBy: 'sidecar' })
     for (const warning of metadata.warnings) logger.warn(warning)
     last = { metadata, fingerprint }
     return last

@@ -3,7 +3,7 @@
 import type { ServerDuplexStream } from '@grpc/grpc-js'
 import { BindingError } from '../../../core/errors.ts'
 import type { Logger } from '../../../core/logger.ts'
-import type { Side } from '../../../metadata/fields/field-table.ts'
+import type { Side } from '../../../metadata/fields/field.ts'
 import type { Instance } from '../instance.ts'
 import type { Instances } from '../instances.ts'
 import type { AckMessage, EventMessage, InitRequest, InvokeRequest, InvokeResponse } from './contract.ts'

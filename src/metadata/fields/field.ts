@@ -1,0 +1,88 @@
+// What a metadata field is: its facts, and how they and the rule of its value become one entry of the table.
+import { z } from 'zod'
+import { BrokenRule } from './broken-rule.ts'
+import type { Need, Reader } from './needs.ts'
+import { parseChoice } from './plain-values.ts'
+import { resetToDefault, type Setting } from './setting.ts'
+
+/** The two sides of the binding (specification, section 1). */
+export type Side = 'input' | 'output'
+
+/** What is known of a field besides the rule of its value. */
+export interface Facts {
+  /** Other names of the same field, which match in the same way. */
+  readonly aliases?: readonly string[]
+  /** A field of one side alone configures that side. */
+  readonly readers: readonly Reader[]
+  /** Why it has to be there, if so. @default never */
+  readonly needed?: Need
+  /** The value of a field that is left out, as a user would write it. */
+  readonly default?: string
+  /** The behaviour without it, where there is no fixed default. */
+  readonly otherwise?: string
+  /** Whether its value is never printed, and a component holds it as a `Secret`. @default false */
+  readonly secret?: boolean
+  /** How its value may be printed. @default 'redacted' */
+  readonly shown?: 'plain' | 'url' | 'redacted'
+  /** Whether the value `default` resets the setting of the event subscription to Event Grid's own default. @default false */
+  readonly resettable?: boolean
+  /** Whether other fields are required or not by its value. @default false */
+  readonly decides?: boolean
+  /** Its few words, as they are documented. */
+  readonly choices?: readonly string[]
+  /** Other spellings of these words. */
+  readonly otherChoices?: readonly string[]
+  /** Its format, in words. @default the choices */
+  readonly type?: string
+  /** A value to start from, for a field that a user may have to add. */
+  readonly example?: string
+  /** A stricter rule of one way of delivery: throws BrokenRule. */
+  readonly stricter?: { readonly [Way in 'push' | 'pull']?: (text: string) => unknown }
+  /** What it is for. */
+  readonly about: string
+}
+
+/** A rule whose fault is an issue, with `params.fix` for what to write instead. */
+function ruleBy<T>(parse: (text: string) => T) {
+  return z.string().transform((text, context): T => {
+    try {
+      return parse(text)
+    } catch (error) {
+      if (!(error instanceof BrokenRule)) throw error
+      context.addIssue({ code: 'custom', message: error.rule, params: { fix: error.fix } })
+      return z.NEVER
+    }
+  })
+}
+
+/** A field that may be left out. `parse` throws BrokenRule for a text that breaks its rule. */
+export function field<T, const F extends Facts>(facts: F, parse: (text: string) => T) {
+  return Object.assign(ruleBy(parse).optional(), { facts })
+}
+
+/** A field with a default. */
+export function withDefault<T, const F extends Facts>(text: string, facts: F, parse: (text: string) => T) {
+  return Object.assign(ruleBy(parse).prefault(text), { facts: { ...facts, default: text } })
+}
+
+/** A field that takes one of a few words; the first is the default. */
+export function choice<const Words extends readonly [string, ...string[]], const F extends Facts>(
+  words: Words,
+  facts: F,
+) {
+  const parse = (text: string): Words[number] => parseChoice(text, words)
+  return withDefault(words[0], { ...facts, choices: words }, parse)
+}
+
+/** A setting of the event subscription: without it the existing setting in Azure is kept. */
+export function setting<T, const F extends Omit<Facts, 'readers'>>(facts: F, parse: (text: string) => T) {
+  const parseOrReset = (text: string): Setting<T> => (text.toLowerCase() === 'default' ? resetToDefault : parse(text))
+  return field({ ...ofSubscription, ...facts }, parseOrReset)
+}
+
+const ofSubscription = {
+  readers: ['push', 'pull'],
+  shown: 'plain',
+  resettable: true,
+  otherwise: 'the setting in Azure',
+} as const

@@ -1,0 +1,95 @@
+// When a field is required, by the words of the fields that decide it.
+
+/** What reads a field: the input side by push or by pull, or the output side. */
+export type Reader = 'push' | 'pull' | 'output'
+
+export const credentialKinds = ['clientSecret', 'managedIdentity', 'workloadIdentity', 'cli', 'default'] as const
+export const deliveryAuthentications = ['secret', 'entra', 'none'] as const
+export const deliveryModes = ['push', 'pull'] as const
+export const provisionings = ['manage', 'check', 'none'] as const
+export const topicAuthentications = ['accessKey', 'entra'] as const
+
+/** What decides which fields are required. */
+export interface Circumstances {
+  readonly azureCredential: (typeof credentialKinds)[number]
+  readonly deliveryAuthentication: (typeof deliveryAuthentications)[number]
+  readonly provisioning: (typeof provisionings)[number]
+  readonly topicAuthentication: (typeof topicAuthentications)[number]
+  /** Did the host pass a credential? Then no credential field is needed. */
+  readonly credentialGiven: boolean
+  readonly has: (name: string) => boolean
+}
+
+/**
+ * Why this reader requires a field, as the rule ends: `is required on the input side`; `undefined` where it does not.
+ * `or` is what may be done in place of writing the field.
+ */
+export type Need = (by: Circumstances, reader: Reader) => { readonly why: string; readonly or?: string } | undefined
+
+/** The fields that a service principal is made of. The output side uses them too with `topicAuthentication: entra`. */
+export const credentialFields = ['tenantId', 'clientId', 'clientSecret'] as const
+
+/** Is the credential made of the three fields? */
+const isOfFields = ({ credentialGiven, azureCredential }: Circumstances) =>
+  !credentialGiven && azureCredential === 'clientSecret'
+
+/** Is there a credential, whatever it is made of? Pull delivery by a key works without one, and so does `provisioning: none`. */
+export const hasCredential = (by: Circumstances): boolean => !isOfFields(by) || credentialFields.every(by.has)
+
+const onTheInputSide = { why: 'on the input side' }
+const withoutProvisioning = { why: 'with provisioning none' }
+
+/** Required unless another credential takes its place, or nobody has to be asked. */
+export const ofCredential: Need = (by, reader) => {
+  if (!isOfFields(by)) return undefined
+  if (reader === 'output') {
+    return by.topicAuthentication === 'entra' ? { why: 'with topicAuthentication entra' } : undefined
+  }
+  if (reader === 'push') return by.provisioning === 'none' ? undefined : onTheInputSide
+  if (!by.has('namespaceKey')) return { why: 'with deliveryMode pull and no namespaceKey' }
+  if (by.provisioning === 'none') return undefined
+  if (!by.has('namespaceEndpoint')) return { why: 'with deliveryMode pull and no namespaceEndpoint' }
+  const given = credentialFields.find(by.has)
+  return given && { why: `with ${given}` }
+}
+
+/** Entra's tokens of deliveries name tenant and client, whatever signs in. */
+export const ofTokens: Need = (by, reader) =>
+  ofCredential(by, reader) ??
+  (reader === 'push' && by.deliveryAuthentication === 'entra'
+    ? { why: 'with deliveryAuthentication entra' }
+    : undefined)
+
+/** A client id alone is how a managed identity is written for other components. */
+export const ofSecret: Need = (by, reader) => {
+  const need = ofCredential(by, reader)
+  if (!need || !by.has('clientId')) return need
+  const isDeliverySource = reader === 'push' && by.deliveryAuthentication === 'secret' && !by.has('deliveryToken')
+  const also = isDeliverySource ? ' and a deliveryToken' : ''
+  return { ...need, or: `for a managed identity set azureCredential: managedIdentity${also}` }
+}
+
+/** Deliveries by `secret` need something to derive their credential from. */
+export const ofDeliveries: Need = (by, reader) => {
+  if (reader !== 'push' || by.deliveryAuthentication !== 'secret' || by.has('clientSecret')) return undefined
+  // Where the credential needs a clientSecret, its fault says it.
+  if (ofCredential(by, reader)) return undefined
+  return { why: 'with deliveryAuthentication secret and no clientSecret', or: 'set deliveryAuthentication to entra' }
+}
+
+export const byPush: Need = (_, reader) => (reader === 'push' ? onTheInputSide : undefined)
+export const byPushThatAsks: Need = (by, reader) => (by.provisioning === 'none' ? undefined : byPush(by, reader))
+export const byPull: Need = (_, reader) => (reader === 'pull' ? { why: 'with deliveryMode pull' } : undefined)
+export const byPullThatDoesNotAsk: Need = (by, reader) =>
+  reader === 'pull' && by.provisioning === 'none' ? withoutProvisioning : undefined
+export const byInputThatDoesNotAsk: Need = (by, reader) =>
+  reader !== 'output' && by.provisioning === 'none' ? withoutProvisioning : undefined
+export const byOutput: Need = (_, reader) => (reader === 'output' ? { why: 'on the output side' } : undefined)
+export const byOutputWithKey: Need = (by, reader) =>
+  by.topicAuthentication === 'accessKey' ? byOutput(by, reader) : undefined
+
+/** One of two fields that are given together. */
+export const beside =
+  (other: string): Need =>
+  (by, reader) =>
+    reader !== 'output' && by.has(other) ? { why: `with ${other}` } : undefined

@@ -1,0 +1,108 @@
+// Rules of values that need more than a pattern or a range: secrets, tokens, storage accounts, whole minutes and seconds.
+import { isIP } from 'node:net'
+import { Secret } from '../../core/secret.ts'
+import { BrokenRule } from './broken-rule.ts'
+import type { Side } from './field.ts'
+import { parseChoice, parseDuration, parseInteger, parseList } from './plain-values.ts'
+import { parseScope, resourceType } from './scope.ts'
+
+export const integer = (atLeast: number, atMost: number) => (text: string) => parseInteger(text, atLeast, atMost)
+export const duration = (atLeast: string, atMost: string) => (text: string) => parseDuration(text, { atLeast, atMost })
+export const asIs = (text: string) => text
+
+/** A parser of texts that match a pattern, which gives them unchanged. */
+const matching = (pattern: RegExp, rule: string) => (text: string) => {
+  if (pattern.test(text)) return text
+  throw new BrokenRule(rule)
+}
+
+/** Only what a tenant's id or domain name is made of: it becomes part of a URL. */
+export const parseTenantId = matching(
+  /^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$/,
+  'must be an id or a domain name: letters, digits, dots and hyphens',
+)
+
+export const parseId = matching(/^[^\s/?#\p{C}]{1,256}$/u, 'must be an id, without spaces or slashes')
+
+/** Azure Storage: naming-and-referencing-containers. */
+export const parseContainerName = matching(
+  /^(?!.*--)[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/,
+  'must be 3 to 63 lower-case letters, digits and single hyphens',
+)
+
+/**
+ * A secret goes into an HTTP header or form, so a control character or a byte order mark can only be an accident: the
+ * last line break of a file, mostly.
+ */
+export function parseSecret(text: string): Secret {
+  if (!/[\p{Cc}\uFEFF]/u.test(text)) return new Secret(text)
+  const fix = 'the end or the beginning of a file it was read from?'
+  throw new BrokenRule('must not hold a line break, a byte order mark or another control character', fix)
+}
+
+export function parseDeliveryTokens(text: string): readonly Secret[] {
+  const tokens = parseList(text)
+  // HKDF stretches nothing: a source that can be guessed gives a token that can be guessed.
+  if (tokens.some((token) => token.length < 16 || token.length > 1024)) {
+    throw new BrokenRule('must hold tokens of 16 to 1024 characters', 'make one with: openssl rand -base64 32')
+  }
+  if (tokens.length > 10) throw new BrokenRule('must hold at most 10 tokens')
+  return tokens.map((token) => new Secret(token))
+}
+
+/** 0 takes a free port: for the library alone. */
+export const parsePort = (text: string): number => (text === '0' ? 0 : parseInteger(text, 1, 65_535, 'port'))
+
+export function parseListenAddress(text: string): string {
+  if (isIP(text) || /^[A-Za-z0-9.-]{1,253}$/.test(text)) return text
+  throw new BrokenRule('must be an IP address or a host name', 'write it without port and brackets, like 0.0.0.0 or ::')
+}
+
+export function parseStorageAccount(text: string): string {
+  const scope = parseScope(text)
+  if (resourceType(scope) === 'microsoft.storage/storageaccounts') return scope.id
+  const fix = 'it ends with /providers/Microsoft.Storage/storageAccounts/{name}'
+  throw new BrokenRule('must be the resource id of a storage account', fix)
+}
+
+/** In minutes, as Azure's own field counts: eventTimeToLiveInMinutes. */
+export function parseTimeToLive(text: string): number {
+  const minutes = parseDuration(text, { atLeast: '1m', atMost: '24h', unit: 'm' }) / 60_000
+  if (!Number.isInteger(minutes)) throw new BrokenRule('must be whole minutes')
+  return minutes
+}
+
+/** In seconds. */
+export function parseLockDuration(text: string): number {
+  const seconds = parseDuration(text, { atLeast: '60s', atMost: '300s' }) / 1000
+  if (!Number.isInteger(seconds)) throw new BrokenRule('must be whole seconds')
+  return seconds
+}
+
+const toPush = 'take it out, or set deliveryMode to push'
+
+/** A setting that a Queue event subscription does not have (Event Grid namespaces: event subscriptions). */
+export function refusedByPull(): never {
+  throw new BrokenRule('is not a setting of pull delivery', toPush)
+}
+
+/** Event Grid namespaces take and give CloudEvents alone. */
+export function onlyCloudEvents(text: string): void {
+  if (text.toLowerCase() === 'eventgridschema') {
+    throw new BrokenRule('must be CloudEventSchemaV1_0 with deliveryMode pull', toPush)
+  }
+}
+
+/** The rule of a setting that `default` takes back. */
+export const unlessDefault = (parse: (text: string) => unknown) => (text: string) =>
+  text.toLowerCase() === 'default' || parse(text)
+
+/** The sides that Dapr's `direction` names: a list, in any order. */
+export function parseDirection(text: string): ReadonlySet<Side> {
+  const words = text.split(',').map((word) => word.trim())
+  try {
+    return new Set(words.map((word) => parseChoice(word, ['input', 'output'])))
+  } catch {
+    throw new BrokenRule('must be "input", "output" or "input, output"')
+  }
+}

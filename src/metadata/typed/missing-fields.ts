@@ -1,0 +1,80 @@
+// Required fields that are missing: "is required …", and what to write, or to set in place of them.
+import type { MetadataIssue } from '../../core/errors.ts'
+import type { Side } from '../fields/field.ts'
+import { entryToWrite, type FieldName, metadataFields } from '../fields/fields.ts'
+import type { Circumstances, Reader } from '../fields/needs.ts'
+import { ownFields } from './configured-sides.ts'
+import type { GivenFields } from './read-properties.ts'
+
+interface MissingOptions {
+  readonly resolvedBy?: 'us' | 'sidecar'
+  /** Has the output side no other fault? */
+  readonly isOutputSound: boolean
+}
+
+/** A fault for each required field that is not there. */
+export function missingFields(
+  configured: readonly Reader[],
+  by: Circumstances,
+  given: GivenFields,
+  { resolvedBy, isOutputSound }: MissingOptions,
+): readonly MetadataIssue[] {
+  const missing = configured.map((reader) => ({ reader, issues: missingFor(reader, by, given, resolvedBy) }))
+  const issues = missing.flatMap((one) => one.issues)
+  const [input, output] = missing
+  const isOutputAlone = isOutputSound && !given.fields.has('direction') && output?.issues.length === 0
+  return isOutputAlone && input && input.issues.length > 0 ? [...issues, onlyToPublish] : issues
+}
+
+function missingFor(reader: Reader, by: Circumstances, given: GivenFields, resolvedBy: MissingOptions['resolvedBy']) {
+  const { fields, unknown, empty } = given
+  const because = reasonOf(reader === 'output' ? 'output' : 'input', given)
+  const issues = metadataFields.flatMap(({ name, needed }): MetadataIssue[] => {
+    const need = by.has(name) ? undefined : needed(by, reader)
+    if (!need) return []
+    const slip = unknown.find(({ meant }) => meant === name)
+    const write = need.or === undefined ? `write ${entryToWrite(name)}` : `write ${entryToWrite(name)}, or ${need.or}`
+    let fix = `${write}${because}`
+    if (slip) fix = `is ${slip.issue.field} meant for it?`
+    else if (empty.has(name)) fix = `${resolvedBy === 'sidecar' ? fromSidecar : 'its value is empty'}: ${write}`
+    return [{ field: name, rule: `is required ${need.why}`, fix }]
+  })
+  // Pull was meant, because push does not have all its fields. Faults about these would hide the one that matters.
+  const isPullMeant = reader === 'push' && fields.has('namespaceTopic') && !fields.has('deliveryMode')
+  return isPullMeant && issues.length > 0 ? [pullNotChosen, ...issues.filter(isOfDeadLetters)] : issues
+}
+
+const fromSidecar = "its value came empty; if it is a secretKeyRef, the sidecar's secret store gave nothing for it"
+
+const pullNotChosen = {
+  field: 'deliveryMode',
+  rule: 'must be pull where namespaceTopic is given',
+  fix: 'write { name: deliveryMode, value: pull }',
+} satisfies MetadataIssue
+
+const isOfDeadLetters = ({ field }: MetadataIssue) => field?.startsWith('deadLetter')
+
+const onlyToPublish = {
+  field: 'direction',
+  rule: 'is not given, so the input side has to be whole too',
+  fix: 'to publish only, set direction: output, as { name: direction, value: output }',
+} satisfies MetadataIssue
+
+/** Why a side counts as configured, where a single field of it says so: it may stand there by mistake. */
+function reasonOf(side: Side, { fields }: GivenFields): string {
+  if (fields.has('direction')) return ''
+  const [only, another] = ownFields(side, [...fields.keys()], fields.get('topicAuthentication')?.text)
+  if (only === undefined || another !== undefined) return ''
+  return ` (the ${side} side is configured because ${fields.get(only)?.spelled} is set)`
+}
+
+const namesOf = (side: Side) =>
+  metadataFields
+    .filter(({ required, sides }) => required && sides.includes(side))
+    .map(({ name }): FieldName => name)
+    .join(', ')
+
+export const neitherSide: MetadataIssue = {
+  rule: 'configures neither the input nor the output side',
+  fix: `set ${namesOf('input')} for the input side, ${namesOf('output')} for the output side, or both`,
+}
