@@ -19,8 +19,7 @@ import { createEventTrail } from './page/event-trail.ts'
 import { createFigures } from './page/figures.ts'
 import type { PageSources } from './page/page-model.ts'
 import { isPagePath, registerPageRoutes } from './page/page-routes.ts'
-import type { Records } from './records/record-types.ts'
-import { RecordRing } from './records/records.ts'
+import { createRecords } from './records/create-records.ts'
 import { createFaults } from './server/faults.ts'
 import { createEmulatorServer } from './server/server.ts'
 import { createCertificateAuthority, makeAuthority } from './server/tls/certificates.ts'
@@ -133,13 +132,7 @@ function createParts(
     store,
     directory: createDirectory(options, store.groups),
     tokens: createTokenIssuer(clock, persisted),
-    records: {
-      requests: new RecordRing(),
-      deliveries: new RecordRing(),
-      handshakes: new RecordRing(),
-      deadLetters: new RecordRing(),
-      warnings: new RecordRing(),
-    } satisfies Records,
+    records: createRecords(),
     faults: createFaults(),
     watcher,
     baseUrl,
@@ -165,10 +158,10 @@ function createParts(
     restoreElsewhere: queues.restore,
   })
   const forward = createForwarding(store, namespaces, queues)
-  /** Takes events for the webhooks and for the namespace topics that want them. */
+  /** Takes events for the webhooks and for the namespace topics that want them. Returns those that any wants. */
   const accept: DeliveryEngine['accept'] = (accepted) => {
-    engine.accept(accepted)
-    forward(accepted)
+    const pushed = engine.accept(accepted)
+    return new Set([...pushed, ...forward(accepted)])
   }
   const provisioning = createProvisioning({ ...shared, namespaces, delivery: engine, operations })
   /** Number of events accepted and neither delivered, dead-lettered nor dropped yet. */

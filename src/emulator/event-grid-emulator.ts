@@ -207,7 +207,7 @@ export class EventGridEmulator implements AsyncDisposable {
   }
 
   /**
-   * Counts since the start. `failed` counts attempts of push delivery, the others events, those of namespace topics too. An
+   * Counts since the start. `failed` counts attempts of push delivery, `refused` requests to publish, the others events, those of namespace topics too. An
    * event that a receiver acknowledges is delivered.
    */
   figures(): Readonly<Record<FigureName, number>> {

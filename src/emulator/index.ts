@@ -32,7 +32,10 @@ export type { DeadLetterStore } from './records/dead-letter-box.ts'
 export type {
   DeadLetterRecord,
   DeliveryRecord,
+  EventList,
   HandshakeRecord,
+  PublishSummary,
+  ReceiveSummary,
   Records,
   RequestRecord,
   WarningRecord,

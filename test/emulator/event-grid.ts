@@ -18,8 +18,8 @@ import type { Topic } from '../../src/emulator/model/resources/resource.ts'
 import { createStore, type Store } from '../../src/emulator/model/resources/store.ts'
 import { ManualClock } from '../../src/emulator/model/time/clock.ts'
 import { createPendingBound } from '../../src/emulator/model/time/pending-bound.ts'
+import { createRecords } from '../../src/emulator/records/create-records.ts'
 import type { Records } from '../../src/emulator/records/record-types.ts'
-import { RecordRing } from '../../src/emulator/records/records.ts'
 import { createFaults, type Faults } from '../../src/emulator/server/faults.ts'
 import { type Journal, noJournal } from '../../src/emulator/state/journal.ts'
 import { raisedEvents } from '../../src/emulator/topics/raise.ts'
@@ -69,13 +69,7 @@ export interface EventGridOptions {
 export async function openEventGrid(options: EventGridOptions = {}): Promise<EventGrid> {
   const subscriber = await startSubscriber(options.tls)
   const clock = new ManualClock(Date.UTC(2026, 0, 5, 14, 7, 9))
-  const records: Records = {
-    requests: new RecordRing(),
-    deliveries: new RecordRing(),
-    handshakes: new RecordRing(),
-    deadLetters: new RecordRing(),
-    warnings: new RecordRing(),
-  }
+  const records = createRecords()
   const tokens = lateTokenIssuer(clock)
   const store = createStore()
   const shared = {

@@ -13,8 +13,8 @@ export interface Deliverable extends Pick<ConfigOptions, 'deliver' | 'topics' | 
  * target that is no URL.
  */
 export function deliverTo<Options extends Deliverable>(options: Options): Options & Deliverable {
-  const { deliver, topics, eventSubscriptions = [], ingress = [] } = options
-  if (deliver === undefined) return options
+  const { deliver = {}, topics, eventSubscriptions = [], ingress = [] } = options
+  if (Object.keys(deliver).length === 0) return options
   const made = Object.entries(deliver).flatMap(([topic, targets]) =>
     (typeof targets === 'string' ? [targets] : targets).map((target, index) => delivered(topic, target, index)),
   )

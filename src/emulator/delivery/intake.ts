@@ -50,8 +50,8 @@ export function createIntake(options: IntakeOptions) {
   }
 
   return {
-    /** Takes new events. Throws if the journal cannot be written: then no event is taken. */
-    accept(accepted: readonly SourcedEvents[]): void {
+    /** Takes new events; returns those that a subscription wants. Throws if the journal cannot be written: then none is taken. */
+    accept(accepted: readonly SourcedEvents[]): ReadonlySet<AcceptedEvent> {
       const routed = accepted.flatMap(({ sources, events }) => {
         const open = sources.flatMap((source) => queues.openOf(source))
         return events.map((event) => ({ event, takers: open.filter(({ queue }) => queue.matches(event)) }))
@@ -73,6 +73,7 @@ export function createIntake(options: IntakeOptions) {
           watcher?.queued(subscription, event)
         }
       }
+      return new Set(routed.flatMap(({ event, takers }) => (takers.length > 0 ? [event] : [])))
     },
     /** Accepts an event again for one subscription; false if the subscription accepts no events. */
     redeliver(subscriptionId: string, event: AcceptedEvent): boolean {

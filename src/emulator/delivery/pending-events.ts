@@ -80,12 +80,13 @@ export function createPendingEvents(options: PendingEventsOptions) {
   return {
     /**
      * Accepts events for each subscription of their sources whose filter matches. The events are already checked and
-     * stamped. Throws if the state file cannot be written: then no event is accepted.
+     * stamped. Returns those that a subscription wants. Throws if the state file cannot be written: then none is accepted.
      */
-    accept(accepted: readonly SourcedEvents[]): void {
-      if (closed) return
-      intake.accept(accepted)
+    accept(accepted: readonly SourcedEvents[]): ReadonlySet<AcceptedEvent> {
+      if (closed) return new Set()
+      const wanted = intake.accept(accepted)
       pump.soon()
+      return wanted
     },
     /** Delivers an event to one subscription again, without its filter; false if the subscription accepts no events. */
     redeliver(subscriptionId: string, event: AcceptedEvent): boolean {

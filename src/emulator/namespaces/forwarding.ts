@@ -20,7 +20,7 @@ export function createForwarding(store: Store, namespaces: NamespaceStore, queue
     return filter(event)
   }
 
-  function forward(source: string, events: readonly AcceptedEvent[]): void {
+  function* forward(source: string, events: readonly AcceptedEvent[]): Generator<AcceptedEvent> {
     for (const subscription of store.subscriptions.of(source)) {
       const destination = destinationOf(subscription.properties)
       if (destination?.endpointType !== 'NamespaceTopic') continue
@@ -30,10 +30,11 @@ export function createForwarding(store: Store, namespaces: NamespaceStore, queue
       const wanted = events.filter((event) => wants(subscription, event))
       const forwarded = wanted.map((event) => deliveredForm(event, 'CloudEventSchemaV1_0'))
       if (forwarded.length > 0) queues.publish(topic, forwarded)
+      yield* wanted
     }
   }
 
-  return (accepted: readonly SourcedEvents[]): void => {
-    for (const { sources, events } of accepted) for (const source of sources) forward(source, events)
-  }
+  /** Returns the events that it forwarded. */
+  return (accepted: readonly SourcedEvents[]): readonly AcceptedEvent[] =>
+    accepted.flatMap(({ sources, events }) => sources.flatMap((source) => [...forward(source, events)]))
 }

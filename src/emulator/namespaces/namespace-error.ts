@@ -21,7 +21,7 @@ export function namespaceErrorBody(code: string, message: string, trackingId: st
 /** Sends it, with the headers that name the code: the one on record, and that of Azure's guidelines. */
 export function sendNamespaceError(reply: FastifyReply, error: NamespaceError, now: number): FastifyReply {
   const { status, code, message } = error
-  reply.request.outcome.code = code
+  Object.assign(reply.request.outcome, { code, message })
   return reply
     .code(status)
     .headers({ 'broker-errorcode': code, 'x-ms-error-code': code })

@@ -79,10 +79,10 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
 
   return {
     /**
-     * Takes CloudEvents of a namespace topic for each event subscription that wants them.
+     * Takes CloudEvents of a namespace topic for each event subscription that wants them; returns those that none wants.
      * Throws where a state file can't be written: then none is taken.
      */
-    publish(topic: NamespaceTopic, events: readonly EventText[]): void {
+    publish(topic: NamespaceTopic, events: readonly EventText[]): readonly EventText[] {
       const takers = store.subscriptions.of(topic.id).flatMap(({ id }) => entries.get(id.toLowerCase()) ?? [])
       const acceptedAt = clock.now()
       const wanted = events.map((event) => ({ event, takers: takers.filter(({ wants }) => wants(event)) }))
@@ -98,6 +98,7 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
         const hold = bound.hold(sizeOf(event), entriesOf.length)
         for (const { queue } of entriesOf) queue.add({ event, acceptedAt, deliveryCount: 0, row: rows[index], hold })
       }
+      return wanted.flatMap(({ event, takers: entriesOf }) => (entriesOf.length === 0 ? [event] : []))
     },
     /** Whether the limit of pending events is reached. */
     full: bound.full,

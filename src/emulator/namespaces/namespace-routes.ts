@@ -1,10 +1,11 @@
 // Pull delivery URLs: publish, receive; `maxEvents` 1-100, `maxWaitTime` 10-120, `x-ms-error-code`.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { codeOf } from '../../support/process/error-code.ts'
-import { textOf } from '../model/events/event-text.ts'
+import { type EventText, textOf } from '../model/events/event-text.ts'
 import { statusName } from '../model/events/status-name.ts'
 import type { NamespaceTopic } from '../model/resources/namespace.ts'
 import { type NamespaceStore, namespaceNamed } from '../model/resources/namespace-store.ts'
+import { eventList } from '../records/create-records.ts'
 import { type RecordingOptions, recordRequests } from '../server/recording.ts'
 import { authorizeNamespaceCall, type DataAction, type NamespaceAccess } from './authorize-namespace-call.ts'
 import {
@@ -20,14 +21,14 @@ import {
 } from './namespace-error.ts'
 import type { NamespaceQueues } from './namespace-queues.ts'
 import { messageTooLarge, namespacePublishLimits, parseCloudEvents } from './parse-cloud-events.ts'
-import type { PullQueue } from './pull-queue.ts'
+import type { PullQueue, ReceivedEvent } from './pull-queue.ts'
 import { dataPlaneVersions, settleLockTokens, settleOperations } from './settle-lock-tokens.ts'
 
 export interface NamespaceRouteOptions extends RecordingOptions, NamespaceAccess {
   readonly store: NamespaceStore
   readonly queues: NamespaceQueues
   /** Counts published events. */
-  readonly figures: { add(name: 'published', count: number): void }
+  readonly figures: { add(name: 'published' | 'refused', count?: number): void }
 }
 
 interface Params {
@@ -42,6 +43,11 @@ interface Params {
  */
 export function registerNamespaceRoutes(app: FastifyInstance, options: NamespaceRouteOptions): void {
   const { queues, figures, clock } = options
+  // Before a fault or a refusal may answer: a refused publish is recorded with its topic.
+  app.addHook('onRequest', async (request) => {
+    const [, topic] = /\/topics\/([^/?:]+):publish/.exec(request.url) ?? []
+    if (topic !== undefined) request.outcome.publish = { topic }
+  })
   recordRequests(app, 'namespace', options, ({ status, code = statusName(status), message }, requestId) =>
     namespaceErrorBody(code, message ?? `The request failed: ${code}.`, requestId, clock.now()),
   )
@@ -59,7 +65,12 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
       throw throttled('Too many events are pending; try again later.')
     }
     const events = parseCloudEvents(request.headers, bodyOf(request))
-    queues.publish(topic, events)
+    const unwanted = queues.publish(topic, events)
+    request.outcome.publish = {
+      topic: name,
+      events: eventList(events, nameOfEvent),
+      ...(unwanted.length > 0 && { unwanted: eventList(unwanted, nameOfEvent) }),
+    }
     figures.add('published', events.length)
     return sendPlainJson(reply, {})
   })
@@ -71,7 +82,18 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
       const topic = await findTopic(options, request, request.params.topic, 'receive')
       const queue = queues.queue(`${topic.id}/eventSubscriptions/${name}`)
       if (!queue) throw notFound(`Subscription '${name.slice(0, 50)}' is not found`)
-      if (operation === 'receive') return receive(request, reply, queue)
+      if (operation === 'receive') {
+        const events = await receive(request, reply, queue)
+        if (events.length > 0) {
+          request.outcome.receive = {
+            topic: topic.name,
+            subscriptionName: name,
+            events: eventList(events, ({ event }) => nameOfEvent(event)),
+            deliveryCount: Math.max(...events.map(({ deliveryCount }) => deliveryCount)),
+          }
+        }
+        return sendReceived(reply, events)
+      }
       const settle = settleOperations.find((known) => known === operation)
       if (!settle) throw notFound('There is no such operation.')
       return sendPlainJson(reply, settleLockTokens(queue, settle, queryOf(request), bodyOf(request)))
@@ -109,7 +131,11 @@ async function findTopic(
   return topic
 }
 
-async function receive(request: FastifyRequest, reply: FastifyReply, queue: PullQueue): Promise<FastifyReply> {
+async function receive(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  queue: PullQueue,
+): Promise<readonly ReceivedEvent[]> {
   const query = queryOf(request)
   const maxEvents = integerIn(query.get('maxEvents') ?? '1', 1, 100)
   const maxWaitSeconds = integerIn(query.get('maxWaitTime') ?? '60', 10, 120)
@@ -118,17 +144,23 @@ async function receive(request: FastifyRequest, reply: FastifyReply, queue: Pull
   const gone = new AbortController()
   reply.raw.once('close', () => gone.abort())
   const events = await queue.receive(maxEvents, maxWaitSeconds * 1000, gone.signal)
+  // The client went away between the lock and the answer: the events need not wait for the end of their locks.
+  if (gone.signal.aborted) for (const { lockToken } of events) queue.release(lockToken, 0)
+  return events
+}
+
+function sendReceived(reply: FastifyReply, events: readonly ReceivedEvent[]): FastifyReply {
   const value = events.map(({ event, lockToken, deliveryCount }) => {
     const brokerProperties = JSON.stringify({ lockToken, deliveryCount })
     return `{"brokerProperties":${brokerProperties},"event":${textOf(event)}}`
   })
-  // The client went away between the lock and the answer: the events need not wait for the end of their locks.
-  if (gone.signal.aborted) for (const { lockToken } of events) queue.release(lockToken, 0)
   return reply
     .code(200)
     .type('application/json; charset=utf-8')
     .send(`{"value":[${value.join(',')}]}`)
 }
+
+const nameOfEvent = ({ value }: EventText) => ({ type: String(value.type), id: String(value.id) })
 
 /** Without a charset, as recorded for publish and settlements. */
 function sendPlainJson(reply: FastifyReply, answer: object): FastifyReply {

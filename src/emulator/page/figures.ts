@@ -1,10 +1,10 @@
 // Page's counts and plots: published, delivered, failed per second, median, p95, 120 seconds.
 
 /**
- * What is counted. `failed` counts attempts of push delivery, the others events of push and pull delivery: one published
+ * What is counted. `failed` counts attempts of push delivery, `refused` requests to publish, the others events of push and pull delivery: one published
  * event may be delivered to several subscriptions.
  */
-export type FigureName = 'published' | 'delivered' | 'failed' | 'deadLettered' | 'dropped'
+export type FigureName = 'published' | 'delivered' | 'failed' | 'deadLettered' | 'dropped' | 'refused'
 
 export const secondsRemembered = 120
 
@@ -23,7 +23,7 @@ export type Figures = ReturnType<typeof createFigures>
 
 /** Counts, in all and by the second. @param now milliseconds since 1970 */
 export function createFigures(now: () => number) {
-  const totals = { published: 0, delivered: 0, failed: 0, deadLettered: 0, dropped: 0 }
+  const totals = { published: 0, delivered: 0, failed: 0, deadLettered: 0, dropped: 0, refused: 0 }
   const seconds = new Map<number, Second>()
 
   function current(): Second {

@@ -1,6 +1,31 @@
 // Fields of the records of requests, deliveries, handshakes, dead-letters, warnings.
 import type { RecordRing } from './records.ts'
 
+/** Some events: how many, and the type and id of the first ten. */
+export interface EventList {
+  readonly count: number
+  readonly first: readonly { readonly type: string; readonly id: string }[]
+}
+
+/** What a request to publish was about. */
+export interface PublishSummary {
+  /** Name of the topic, domain or namespace topic, as the request has it. */
+  readonly topic: string
+  /** The events; absent where the request was refused. */
+  readonly events?: EventList
+  /** Those of them that no event subscription takes. */
+  readonly unwanted?: EventList
+}
+
+/** What a receiver of a Queue event subscription got. */
+export interface ReceiveSummary {
+  readonly topic: string
+  readonly subscriptionName: string
+  readonly events: EventList
+  /** The highest of their delivery counts, 1 at the first receive. */
+  readonly deliveryCount: number
+}
+
 /** A call that the emulator answered. */
 export interface RequestRecord {
   /** When it arrived, in milliseconds since 1970 by the emulator's clock. */
@@ -19,6 +44,12 @@ export interface RequestRecord {
   readonly status: number
   /** The error code of the answer, if it was refused. */
   readonly code?: string
+  /** What the answer says of the error, if it was refused. */
+  readonly message?: string
+  /** Of a request to publish, accepted or refused. */
+  readonly publish?: PublishSummary
+  /** Of a receive that got events. */
+  readonly receive?: ReceiveSummary
   /** The application id of the caller, if a valid token said so. */
   readonly clientId?: string
   /** `x-ms-request-id` of the answer. */
@@ -60,6 +91,8 @@ export interface DeliveryRecord extends EndpointRecord {
   /** As sent; of a longer one the first 16,384 characters. */
   readonly body: string
   readonly eventIds: readonly string[]
+  /** Types of the events, in the order of `eventIds`. */
+  readonly eventTypes: readonly string[]
   /** 0 for the first attempt, as `aeg-delivery-count`. */
   readonly deliveryCount: number
   /** Why there was no answer. */

@@ -2,13 +2,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { pause } from '../../support/time/clock.ts'
 import type { Clock } from '../model/time/clock.ts'
-import type { Records, RequestRecord } from '../records/record-types.ts'
+import type { PublishSummary, ReceiveSummary, Records, RequestRecord } from '../records/record-types.ts'
 import { recordedBodyLimit } from '../records/records.ts'
 import type { Fault, Faults } from './faults.ts'
 
 export interface RequestOutcome {
   code?: string
   clientId?: string
+  /** What the answer says of the error. */
+  message?: string
+  publish?: PublishSummary
+  receive?: ReceiveSummary
   /** Set it to record another body than the one Fastify parsed. */
   body?: unknown
 }
@@ -23,6 +27,8 @@ export interface RecordingOptions {
   readonly clock: Clock
   readonly faults: Faults
   readonly records: Pick<Records, 'requests'>
+  /** Counts refused publishes. */
+  readonly figures?: { add(name: 'refused'): void }
 }
 
 /**
@@ -32,7 +38,7 @@ export interface RecordingOptions {
 export function recordRequests(
   scope: FastifyInstance,
   face: RequestRecord['face'],
-  { clock, faults, records }: RecordingOptions,
+  { clock, faults, records, figures }: RecordingOptions,
   refuse: (fault: Fault & { status: number }, requestId: string) => unknown,
 ): void {
   scope.addHook('onRequest', async (request, reply) => {
@@ -48,6 +54,7 @@ export function recordRequests(
     }
     if (status === undefined) return
     if (fault.code) request.outcome.code = fault.code
+    if (fault.message) request.outcome.message = fault.message
     if (fault.retryAfter !== undefined) reply.header('retry-after', String(fault.retryAfter))
     return reply.code(status).send(refuse({ ...fault, status }, request.id))
   })
@@ -63,7 +70,8 @@ export function recordRequests(
   function record(request: FastifyRequest, status: number): void {
     recorded.add(request)
     const long = Number(request.headers['content-length'] ?? 0) > recordedBodyLimit
-    const { body = long ? undefined : request.body, code, clientId } = request.outcome
+    const { body = long ? undefined : request.body, ...outcome } = request.outcome
+    if (status >= 400 && outcome.publish) figures?.add('refused')
     records.requests.push({
       at: clock.now(),
       face,
@@ -72,8 +80,7 @@ export function recordRequests(
       headers: shownHeaders(request.headers),
       ...(body === undefined ? {} : { body }),
       status,
-      ...(code !== undefined && { code }),
-      ...(clientId !== undefined && { clientId }),
+      ...outcome,
       requestId: request.id,
     })
   }

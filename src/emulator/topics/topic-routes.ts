@@ -4,11 +4,12 @@ import { codeOf } from '../../support/process/error-code.ts'
 import { readJson } from '../../support/text/json-text.ts'
 import type { Directory } from '../entra/directory.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
-import type { AcceptedEvent, SourcedEvents } from '../model/events/accepted-event.ts'
+import { type AcceptedEvent, eventId, eventType, type SourcedEvents } from '../model/events/accepted-event.ts'
 import { textOf } from '../model/events/event-text.ts'
 import { statusName } from '../model/events/status-name.ts'
 import { admitsAddress } from '../model/resources/network-rules.ts'
 import { publishedAt, type Store } from '../model/resources/store.ts'
+import { eventList } from '../records/create-records.ts'
 import { recordedBodyLimit } from '../records/records.ts'
 import { type RecordingOptions, recordRequests } from '../server/recording.ts'
 import { regionOfHost } from '../server/tls/connect-proxy.ts'
@@ -37,8 +38,8 @@ export const publishApiVersion = '2018-01-01'
 
 /** Takes published events, and the calls of validation URLs. */
 export interface EventIntake {
-  /** Takes events. Throws if they cannot be persisted: then no event is taken. */
-  accept(accepted: readonly SourcedEvents[]): void
+  /** Takes events; returns those that an event subscription wants. Throws if they cannot be persisted: then none is taken. */
+  accept(accepted: readonly SourcedEvents[]): ReadonlySet<AcceptedEvent>
   /** Whether the limit of pending events is reached. */
   full(): boolean
   /** False if the validation URL is unknown or expired. */
@@ -62,6 +63,11 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
   const { clock, store, tokens, directory, intake } = options
   const rates = createTopicRates(clock)
 
+  // Before a fault or a refusal may answer: a refused publish is recorded with its topic.
+  app.addHook('onRequest', async (request) => {
+    const [, topic] = /^\/topics\/([^/?]+)/.exec(request.url) ?? []
+    if (topic !== undefined) request.outcome.publish = { topic }
+  })
   recordRequests(app, 'topic', options, ({ status, code = statusName(status), message }, requestId) =>
     faultBody(new PublishFault(status, code, message ?? `The request failed: ${code}.`), requestId, clock.now()),
   )
@@ -109,7 +115,13 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
     request.outcome.body = shownBody(body)
     const events = parsePublished(request.headers, body, target, clock.now())
     if (options.throttling && !rates.take(target.id, sizesOf(events, body.length))) throw tooMany(reply)
-    intake.accept(sourcedEvents(target, events))
+    const wanted = intake.accept(sourcedEvents(target, events))
+    const unwanted = events.filter((event) => !wanted.has(event))
+    request.outcome.publish = {
+      topic: target.name,
+      events: eventList(events, nameOfEvent),
+      ...(unwanted.length > 0 && { unwanted: eventList(unwanted, nameOfEvent) }),
+    }
     return reply.code(200).header('api-supported-versions', publishApiVersion).send()
   })
 
@@ -135,9 +147,12 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
 
   function refuse(request: FastifyRequest, reply: FastifyReply, fault: PublishFault): FastifyReply {
     request.outcome.code = fault.code
+    request.outcome.message = fault.message
     return reply.code(fault.status).send(faultBody(fault, request.id, clock.now()))
   }
 }
+
+const nameOfEvent = (event: AcceptedEvent) => ({ type: eventType(event), id: eventId(event) })
 
 function tooMany(reply: FastifyReply): PublishFault {
   reply.header('retry-after', '1')

@@ -33,6 +33,7 @@ const tried = (outcome: DeliveryRecord['outcome'], deliveryCount = 0): DeliveryR
   headers: {},
   body: '',
   eventIds: [],
+  eventTypes: [],
   deliveryCount,
   status: outcome === 'delivered' ? 200 : 503,
   outcome,

@@ -57,7 +57,7 @@ it('serves public URLs where --ingress says, before the rules of the file, and a
   writeFileSync(file, auditConfig('http://127.0.0.1:1/').replace('ingress:', more))
   await emulate.line(/handshake more .* validated$/)
   expect((await publish(await emulate.topic('orders'), ['a'])).status).toBe(200)
-  await emulate.line(/delivery audit .* delivered/)
+  await emulate.line(/200 {2}audit <- /)
   expect([first.requests.at(-1)?.method, second.requests[0]?.url]).toEqual(['POST', '/hook'])
 })
 
@@ -102,12 +102,12 @@ it('leaves what was in force when the file breaks, says so, and goes on when it 
   await emulate.line(/emulator\.yaml:\d+:1: has the key "topics" twice$/)
   await emulate.line(/emulator\.yaml: the previous version stays active$/)
   await publish(topic, ['a'])
-  await emulate.line(/delivery audit event a .* 200 delivered/)
+  await emulate.line(/200 {2}audit <- order.placed a$/)
   writeFileSync(file, `${good}\nconcurrency: 2\n`)
   await emulate.line(/emulator\.yaml: concurrency will take effect at the next start$/)
   await emulate.line(/emulator\.yaml: taken over$/)
   await publish(topic, ['b'])
-  await emulate.line(/delivery audit event b .* 200 delivered/)
+  await emulate.line(/200 {2}audit <- order.placed b$/)
   expect(emulate.lines.filter((line) => line.includes('handshake audit'))).toHaveLength(1)
 })
 

@@ -71,7 +71,7 @@ it('has lost nothing after kill -9: accepted events, keys, topics and event subs
   for await (const { name } of again.eventSubscriptions.listByResource('rg', 'Microsoft.EventGrid', 'topics', 'orders'))
     names.push(name)
   expect(names.toSorted()).toEqual(['audit', 'billing'])
-  for (const id of ['a', 'b', 'c']) await second.line(new RegExp(`delivery audit event ${id} .* 200 delivered`))
+  for (const id of ['a', 'b', 'c']) await second.line(new RegExp(`200 {2}audit <- order.placed ${id}`))
   const bodies = subscriber.deliveries().map(({ body }) => JSON.parse(body).id)
   expect(new Set(bodies)).toEqual(new Set(['a', 'b', 'c']))
   expect(second.lines.filter((line) => line.includes('handshake'))).toEqual([])
@@ -85,7 +85,7 @@ it('keeps what is undelivered when it is asked to end, and says so', async () =>
   await emulate.line(/handshake audit .* validated$/)
   subscriber.answer({ status: 503 })
   await publish(await emulate.topic('orders'), ['a'])
-  await emulate.line(/503 retry in/)
+  await emulate.line(/503 {2}audit <- .* try 2 in/)
   emulate.process.kill('SIGTERM')
   expect(await emulate.ended).toBe(0)
   expect(emulate.lines.at(-1)).toBe(

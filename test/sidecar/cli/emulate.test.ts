@@ -83,15 +83,61 @@ it('writes one line for each handshake and each delivery, without the query of a
   const emulate = await startEmulate(['--config', configFile(auditConfig(subscriber.url))])
   const query = '\\?\\(redacted\\)'
   const route = `https://audit\\.example/api/events${query} at ${subscriber.url}/api/events${query}`
-  await emulate.line(new RegExp(`^\\d\\d:\\d\\d:\\d\\d handshake audit OPTIONS ${route} 200 validated$`))
+  await emulate.line(new RegExp(`^\\d\\d:\\d\\d:\\d\\d {2}200 {2}handshake audit {2}OPTIONS ${route} {2}validated$`))
   subscriber.answer({ status: 500 })
   await publish(await emulate.topic('orders'), ['a'])
-  await emulate.line(new RegExp(`^\\d\\d:\\d\\d:\\d\\d delivery audit event a ${route} 500 retry in \\d+ ms \\d+ ms$`))
   await emulate.line(
-    new RegExp(`^\\d\\d:\\d\\d:\\d\\d delivery audit event a ${route} 200 delivered \\(try 2\\) \\d+ ms$`),
+    new RegExp(`^\\d\\d:\\d\\d:\\d\\d {2}500 {2}audit <- order.placed a {2}try 2 in \\d+ ms {2}${route}$`),
   )
-  expect(emulate.lines.filter((line) => line.includes('delivery audit'))).toHaveLength(2)
+  await emulate.line(/^\d\d:\d\d:\d\d {2}200 {2}audit <- order.placed a {2}at try 2$/)
+  expect(emulate.lines.filter((line) => line.includes('audit <- '))).toHaveLength(2)
   expect(emulate.lines.join('\n')).not.toContain('s3cret')
+})
+
+it('delivers to a local URL by one option, and says what became of publishes', async () => {
+  const subscriber = await startSubscriber()
+  const emulate = await startEmulate([
+    '--deliver',
+    `orders=${subscriber.url}/hook`,
+    '--deliver',
+    `returns=${subscriber.url}/`,
+  ])
+  await emulate.line(/200 {2}handshake orders .* validated$/)
+  const topic = await emulate.topic('orders')
+  await publish(topic, ['a'])
+  await emulate.line(/200 {2}publish to orders {2}order.placed a {2}the first to this topic$/)
+  await emulate.line(/200 {2}orders <- order.placed a$/)
+  expect(subscriber.deliveries().map(({ url }) => url)).toEqual(['/hook'])
+  await publish({ ...topic, key: 'd3Jvbmc=' }, ['b'])
+  await emulate.line(/401 {2}publish to orders {2}Unauthorized: The request authorization key/)
+  await publish({ ...topic, httpEndpoint: `${emulate.proxy}/topics/nobody/api/events` }, ['c'])
+  await emulate.line(/404 {2}publish to nobody {2}NotFound: /)
+  expect(emulate.lines.join('\n')).not.toContain('next step')
+})
+
+it('says that an event goes nowhere, and names the next step where no event subscription exists', async () => {
+  const emulate = await startEmulate()
+  await publish(await emulate.topic('orders'), ['a'])
+  await emulate.line(/200 {2}publish to orders {2}order.placed a {2}no event subscription takes it$/)
+  expect(emulate.lines.join('\n')).toContain(
+    'next step: eventgrid-binding emulate --deliver orders=http://127.0.0.1:3000/hook',
+  )
+})
+
+it.each(['orders', 'orders=', 'orders=localhost', '=http://127.0.0.1/', 'a b=http://127.0.0.1/'])(
+  'refuses --deliver %s',
+  async (rule) => {
+    await expect(startEmulate(['--deliver', rule])).rejects.toThrow(
+      /it ended \(2\)[\s\S]*--deliver takes a topic and a URL/,
+    )
+  },
+)
+
+it('colours the lines on a terminal', async () => {
+  const emulate = await startEmulate([], liveTerminal)
+  await publish({ ...(await emulate.topic('orders')), key: 'd3Jvbmc=' }, ['a'])
+  const line = await emulate.line(/publish to orders/)
+  expect(line.input).toContain('\x1b[31m401 \x1b[0m publish to orders')
 })
 
 it('writes no such lines when it is to be quiet', async () => {

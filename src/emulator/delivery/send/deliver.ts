@@ -1,6 +1,6 @@
 // One delivery request and its record; injected delivery faults, redacted cookies, shortened body.
 import { messageOf } from '../../../support/process/error-code.ts'
-import { eventId } from '../../model/events/accepted-event.ts'
+import { eventId, eventType } from '../../model/events/accepted-event.ts'
 import type { EventSubscription } from '../../model/resources/model.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import type { EventWatcher } from '../../records/event-watcher.ts'
@@ -85,6 +85,7 @@ export function createDeliver(
       headers: shownHeaders(headers, secretHeaders),
       body: body.length > recordedBodyLimit ? firstPart(body, recordedBodyLimit) : body,
       eventIds: batch.map(({ event }) => eventId(event)),
+      eventTypes: batch.map(({ event }) => eventType(event)),
       deliveryCount,
       outcome: next.outcome === 'given up' ? givenUp : next.outcome,
       durationMs: result.durationMs,

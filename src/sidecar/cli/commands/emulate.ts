@@ -1,4 +1,4 @@
-// `emulate` command: help text, ports 4430 and 4431, config reload, `--ingress`, shutdown wait.
+// `emulate` command: help text, ports 4430 and 4431, config reload, `--ingress`, `--deliver`, shutdown wait.
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -16,7 +16,15 @@ import { fieldsForRestart, type LoadedConfig, loadConfig, readConfig } from '../
 import { textOrError } from '../files/read-text.ts'
 import { flag, parseOptions, readPort, text } from '../options/parse-options.ts'
 import { bannerLines, resourceIds, resourceLines } from '../output/emulator-banner.ts'
-import { deadLetterLine, deliveryLine, figuresLine, handshakeLine, warningLine } from '../output/record-lines.ts'
+import {
+  countWords,
+  deadLetterLine,
+  deliveryLine,
+  figuresLine,
+  handshakeLine,
+  requestLines,
+  warningLine,
+} from '../output/record-lines.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { awaitEnd } from '../process/signals.ts'
 import { UsageError, wrongOption } from '../usage-error.ts'
@@ -34,6 +42,8 @@ const portTroubles: Readonly<Record<string, string>> = {
   EACCES: 'is for privileged users only; run as one',
 }
 
+const deliverExample = 'orders=http://127.0.0.1:3000/hook'
+
 export const help = `Usage: eventgrid-binding emulate [options]
 
 Runs a local Event Grid, with Azure Resource Manager and Entra, until it is interrupted.
@@ -46,7 +56,9 @@ Options:
   --ca FILE        write the certificate authority (PEM) here (default: a file in the system's temporary folder)
   --ingress RULE   FROM=TO: serve the public URLs that begin with FROM at TO; repeatable, and before those of the file:
                    --ingress https://orders.example.com/=http://127.0.0.1:9000/
-  --quiet          no line for each handshake and delivery
+  --deliver RULE   TOPIC=URL: make the topic, and deliver its events to this local URL; repeatable:
+                   --deliver ${deliverExample}
+  --quiet          no line for each handshake, delivery and refused publish
   -h, --help       this text
 
 A first SIGINT or SIGTERM takes no more events and waits for the deliveries under way; a second one ends at once.
@@ -59,6 +71,7 @@ const known = {
   'http-port': text,
   ca: text,
   ingress: { ...text, multiple: true },
+  deliver: { ...text, multiple: true },
   quiet: flag,
 } as const
 
@@ -66,8 +79,7 @@ const known = {
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const options = readOptions(args)
   const loaded = options.config === undefined ? undefined : loadConfig(options.config)
-  const ingress = [...options.ingress, ...(loaded?.config.ingress ?? [])]
-  const settings = { ...defaultPorts, ...loaded?.options, ...options.given, ingress }
+  const settings = { ...defaultPorts, ...withGiven(loaded, options), ...options.given }
   if (settings.port !== 0 && settings.port === settings.httpPort) {
     const remedy = 'choose others by --port and --http-port'
     throw new UsageError(`https and http can't both have port ${settings.port}; ${remedy}`)
@@ -83,7 +95,10 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     for (const line of bannerLines(emulator, ca.file)) terminal.line(line)
     if (!options.quiet) undo.push(...showRecords(emulator, terminal))
     if (terminal.live) undo.push(showFigures(emulator, terminal))
-    if (loaded) undo.push(followConfig(emulator, loaded, options.ingress, terminal))
+    if (loaded) undo.push(followConfig(emulator, loaded, options, terminal))
+    if (!hasSubscriptions(emulator)) {
+      terminal.line(`next step: eventgrid-binding emulate --deliver ${deliverExample}`)
+    }
     terminal.line(`ready: ${emulator.endpoints.resourceManager} ${emulator.proxy}`)
     await drain(emulator, await asked, settings.state, terminal)
     return 0
@@ -94,6 +109,10 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   }
 }
 
+/** Whether any event subscription exists, for push or pull: else no event goes anywhere. */
+const hasSubscriptions = (emulator: EventGridEmulator) =>
+  emulator.eventSubscriptions().length > 0 || emulator.queues().size > 0
+
 function readOptions(args: readonly string[]) {
   const { config, ca, quiet, state, ...values } = parseOptions(args, known)
   const port = readPort('port', values.port)
@@ -103,7 +122,8 @@ function readOptions(args: readonly string[]) {
     ...(port !== undefined && { port }),
     ...(httpPort !== undefined && { httpPort }),
   }
-  return { config, ca, quiet, given, ingress: readIngress(values.ingress ?? []) }
+  const beside: GivenBeside = { ingress: readIngress(values.ingress ?? []), deliver: readDeliver(values.deliver ?? []) }
+  return { config, ca, quiet, given, ...beside }
 }
 
 async function start(options: EventGridEmulatorOptions): Promise<EventGridEmulator> {
@@ -139,12 +159,18 @@ function writeAuthority({ ca }: EventGridEmulator, wanted: string | undefined) {
 
 function showRecords({ records }: EventGridEmulator, terminal: Terminal): readonly (() => void)[] {
   // Those of the configuration's event subscriptions came with the start.
-  for (const record of records.warnings) terminal.line(warningLine(record))
+  for (const record of records.warnings) terminal.parts(warningLine(record))
+  const published = new Set<string>()
   return [
-    records.handshakes.listen((record) => terminal.line(handshakeLine(record))),
-    records.deliveries.listen((record) => terminal.line(deliveryLine(record))),
-    records.deadLetters.listen((record) => terminal.line(deadLetterLine(record))),
-    records.warnings.listen((record) => terminal.line(warningLine(record))),
+    records.requests.listen((record) => {
+      const topic = record.publish?.events && record.publish.topic
+      for (const line of requestLines(record, topic !== undefined && !published.has(topic))) terminal.parts(line)
+      if (topic !== undefined) published.add(topic)
+    }),
+    records.handshakes.listen((record) => terminal.parts(handshakeLine(record))),
+    records.deliveries.listen((record) => terminal.parts(deliveryLine(record))),
+    records.deadLetters.listen((record) => terminal.parts(deadLetterLine(record))),
+    records.warnings.listen((record) => terminal.parts(warningLine(record))),
   ]
 }
 
@@ -162,11 +188,24 @@ function showFigures(emulator: EventGridEmulator, terminal: Terminal): () => voi
   return () => clearInterval(timer)
 }
 
-/** `ingress`: the rules that were given beside the file's. */
+interface GivenBeside {
+  readonly ingress: readonly IngressRule[]
+  readonly deliver: Readonly<Record<string, readonly string[]>>
+}
+
+/** The options of the file, and what the command line has beside them. */
+function withGiven(loaded: LoadedConfig | undefined, { ingress, deliver }: GivenBeside): EventGridEmulatorOptions {
+  return {
+    ...loaded?.options,
+    ingress: [...ingress, ...(loaded?.config.ingress ?? [])],
+    deliver: { ...loaded?.config.deliver, ...deliver },
+  }
+}
+
 function followConfig(
   emulator: EventGridEmulator,
   first: LoadedConfig,
-  ingress: readonly IngressRule[],
+  given: GivenBeside,
   terminal: Terminal,
 ): () => Promise<void> {
   const { file } = first
@@ -181,7 +220,7 @@ function followConfig(
     try {
       const read = readConfig(file, text)
       const known = resourceIds(emulator)
-      emulator.reconfigure({ ...read.options, ingress: [...ingress, ...(read.config.ingress ?? [])] })
+      emulator.reconfigure(withGiven(read, given))
       const later = fieldsForRestart(first.config, read.config)
       for (const line of resourceLines(emulator, known)) terminal.line(line)
       if (later.length > 0) terminal.line(`${file}: ${later.join(', ')} will take effect at the next start`)
@@ -200,7 +239,7 @@ async function drain(
   state: string | undefined,
   terminal: Terminal,
 ): Promise<void> {
-  const waiting = `waiting for deliveries under way (${emulator.pending} events pending)`
+  const waiting = `waiting for deliveries under way (${countWords(emulator.pending)} pending)`
   terminal.line(`${signal}: no more events are taken; ${waiting}`)
   const times = Number.POSITIVE_INFINITY
   emulator.failNext({ route: 'topic', status: 503, times, matches: ({ url }) => url.startsWith('/topics/') })
@@ -208,6 +247,19 @@ async function drain(
   const { delivered, deadLettered, dropped } = emulator.figures()
   const undelivered = `${emulator.pending} undelivered and ${state === undefined ? 'lost' : 'kept in the state file'}`
   terminal.line(`ended: ${delivered} delivered, ${deadLettered} dead-lettered, ${dropped} dropped, ${undelivered}`)
+}
+
+/** The URLs of `--deliver TOPIC=URL`, by topic. Throws a UsageError that shows what one looks like. */
+function readDeliver(values: readonly string[]): Record<string, string[]> {
+  const deliver: Record<string, string[]> = {}
+  for (const value of values) {
+    const [, topic = '', url = ''] = /^([A-Za-z0-9-]{3,50})=(.*)$/.exec(value) ?? []
+    if (topic === '' || !isIngressUrl(url)) {
+      throw wrongOption(`--deliver takes a topic and a URL, like ${deliverExample}, not ${JSON.stringify(value)}`)
+    }
+    deliver[topic] = [...(deliver[topic] ?? []), url]
+  }
+  return deliver
 }
 
 /** The rules of `--ingress FROM=TO`, two URLs each. Throws a UsageError that shows what one looks like. */
