@@ -12,12 +12,14 @@ it('lists every field of the configuration as the schema has it', () => {
   expect(shown).toEqual([renderFieldsTable()])
 })
 
-const shownConfigurations = blocks(readPage('docs/emulator.md'), 'yaml').map(({ value }) => ({
-  value,
-  first: value.split('\n')[0],
-}))
+const shownConfigurations = ['docs/emulator.md', 'docs/emulator-migration.md']
+  .flatMap((path) => blocks(readPage(path), 'yaml'))
+  .map(({ value }) => ({
+    value,
+    first: value.split('\n')[0],
+  }))
 
-it.each(shownConfigurations)('the configuration in docs/emulator.md is valid: $first', ({ value }) => {
+it.each(shownConfigurations)('the configuration in the pages is valid: $first', ({ value }) => {
   const readFile = () => ''
   expect(() => parseConfig(value, { file: 'emulator.yaml', now: 0, excerptWidth: 120, readFile })).not.toThrow()
 })
