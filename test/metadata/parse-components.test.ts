@@ -179,7 +179,7 @@ describe('parseComponents', () => {
   })
 
   it.each([
-    { name: 'a quote that is not closed', text: fixture('malformed-quote'), at: 'f.yaml:5:1', rule: 'missing' },
+    { name: 'a quote that is not closed', text: fixture('malformed-quote'), at: 'f.yaml:4:9', rule: 'missing' },
     { name: 'a tab as indentation', text: 'a:\n\t- b', at: 'f.yaml:2:1', rule: 'not valid YAML' },
     { name: 'a bracket that is not closed', text: '{kind: Component', at: 'f.yaml:1:17', rule: 'missing' },
     { name: 'an alias without an anchor', text: 'kind: *nope', at: 'f.yaml:1:', rule: 'alias without an anchor' },

@@ -29,6 +29,7 @@ export function readDefinition(input: unknown): ComponentDefinition {
   if (!isRecord(input)) {
     throw metadataInvalid('this is not a component', [{ rule: 'must be a component: an object', fix: forms }])
   }
+  if (isOfContainerApps(input)) throw metadataInvalid('this is not a component', [ofContainerApps])
   const issues: MetadataIssue[] = []
   const definition = isDocument(input)
     ? readDocument(input, issues)
@@ -56,6 +57,18 @@ export function isApiVersion(text: unknown): boolean {
 
 const forms =
   'give a component of parseComponents, a YAML document, { name, properties }, or a record of metadata fields'
+
+/** Is this a component as Azure Container Apps writes it? */
+export const isOfContainerApps = (document: UnknownRecord): boolean =>
+  Object.hasOwn(document, 'componentType') && !Object.hasOwn(document, 'kind')
+
+export const ofContainerApps = {
+  field: 'componentType',
+  rule: 'is how Azure Container Apps writes a component, which is another form',
+  fix:
+    'write { apiVersion: dapr.io/v1alpha1, kind: Component, metadata: { name: NAME }, spec: { type: bindings.azure.eventgrid, ' +
+    'version: v1, metadata: [...] } }, with secretKeyRef: { name: NAME, key: NAME } in place of each secretRef, and without secrets',
+} satisfies MetadataIssue
 
 /** No field of ours has one of these names, so a flat record is never taken for a document. */
 const isDocument = (input: UnknownRecord) => ['apiVersion', 'kind', 'spec'].some((key) => Object.hasOwn(input, key))

@@ -7,7 +7,7 @@ import { nearestName } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
 import { shownInExcerpt } from '../fields/redact.ts'
 import type { FolderTexts } from '../folder/component-folder.ts'
-import { type Envelope, type Fault, readEnvelope } from './component-definition.ts'
+import { type Envelope, type Fault, isOfContainerApps, ofContainerApps, readEnvelope } from './component-definition.ts'
 
 export type EntrySource =
   | { readonly kind: 'value'; readonly value: string | number | boolean }
@@ -70,17 +70,18 @@ export function readComponentFile(text: string, file: string): ComponentFile {
   const drafts: ComponentDraft[] = []
   const issues: MetadataIssue[] = fault ? [{ rule: fault.rule, at: show(fault.place) }] : []
   const leftOut: { text: string; isTypo: boolean }[] = []
-  for (const document of documents) {
-    const { value } = document
-    const at = (path: YamlPath) => show(document.placeOf(path))
+  for (const { value, base, document } of documents.flatMap(itemsOf)) {
+    const at = (path: YamlPath) => show(document.placeOf([...base, ...path]))
     if (value === null || value === undefined) continue
     if (!isRecord(value)) {
       issues.push({ rule: 'must be a mapping with apiVersion, kind, metadata and spec', at: at([]) })
+    } else if (isOfContainerApps(value)) {
+      issues.push({ ...ofContainerApps, at: at(['componentType']) })
     } else if (typeof value.kind !== 'string') {
       issues.push({ field: 'kind', rule: 'must be a string', fix: 'write kind: Component', at: at(['kind']) })
     } else if (value.kind.trim().toLowerCase() !== 'component') {
       leftOut.push(otherKind(value.kind, at(['kind'])))
-    } else drafts.push(readDraft(value, document, show))
+    } else drafts.push(readDraft(value, base, document, show))
   }
   return {
     drafts,
@@ -107,9 +108,26 @@ function otherKind(kind: string, at: string): ComponentFile['leftOut'][number] {
   return { isTypo, text: `${at}: kind ${quote(kind)} is ${isTypo ? 'unknown; did you mean Component?' : 'left out'}` }
 }
 
-function readDraft(value: UnknownRecord, document: LocatedDocument, show: (place: Place) => string): ComponentDraft {
-  const at = (path: YamlPath) => show(document.placeOf(path))
-  const oddities = [...document.unknownTags, ...document.duplicateKeys]
+/** What stands in a document: the items of a list of kubectl, else itself. `base` is the way to it. */
+function itemsOf(document: LocatedDocument) {
+  const { value } = document
+  const items: unknown = isRecord(value) && isList(value.kind) ? value.items : undefined
+  if (!Array.isArray(items)) return [{ value, base: [], document }]
+  return items.map((item: unknown, index) => ({ value: item, base: ['items', index], document }))
+}
+
+const isList = (kind: unknown) => kind === 'List' || kind === 'ComponentList'
+
+function readDraft(
+  value: UnknownRecord,
+  base: YamlPath,
+  document: LocatedDocument,
+  show: (place: Place) => string,
+): ComponentDraft {
+  const at = (path: YamlPath) => show(document.placeOf([...base, ...path]))
+  // Of a list the first component has them: they are faults of the text.
+  const isFirst = base.length === 0 || base[1] === 0
+  const oddities = isFirst ? [...document.unknownTags, ...document.duplicateKeys] : []
   const issues: MetadataIssue[] = oddities.map(({ rule, place }) => ({ rule, at: show(place) }))
   const fault: Fault = (path, issue, field = path.join('.')) => void issues.push({ field, ...issue, at: at(path) })
   const { name, type, version, entries, scopes, auth } = readEnvelope(value, fault)
@@ -123,7 +141,7 @@ function readDraft(value: UnknownRecord, document: LocatedDocument, show: (place
       name: at(['metadata', 'name']),
       type: at(['spec', 'type']),
       version: at(['spec', 'version']),
-      metadata: show(document.placeOfKey(['spec'], 'metadata')),
+      metadata: show(document.placeOfKey([...base, 'spec'], 'metadata')),
     },
   }
 }

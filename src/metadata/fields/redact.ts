@@ -51,13 +51,18 @@ const shownPaths: readonly RegExp[] = [
   /^spec\.metadata\.\d+\.(name|envRef|secretKeyRef\.(name|key))$/,
 ]
 
-function isShown({ path, isKey, text }: LocatedScalar, { value: document }: LocatedDocument): boolean {
+function isShown({ path: whole, isKey, text }: LocatedScalar, { value }: LocatedDocument): boolean {
+  // A list of kubectl holds components as its items.
+  const [list, at] = whole
+  const items: unknown = list === 'items' && isRecord(value) ? value.items : undefined
+  const document: unknown = Array.isArray(items) ? items[Number(at)] : value
+  const path = Array.isArray(items) ? whole.slice(2) : whole
   if (isKey) return /^[a-z]{1,40}$/i.test(text)
   if (shownPaths.some((pattern) => pattern.test(path.join('.')))) return true
   const [spec, metadata, index, key] = path
   if (path.length !== 4 || spec !== 'spec' || metadata !== 'metadata' || key !== 'value') return false
-  const list = isRecord(document) && isRecord(document.spec) ? document.spec.metadata : undefined
-  const entry: unknown = Array.isArray(list) ? list[Number(index)] : undefined
+  const entries = isRecord(document) && isRecord(document.spec) ? document.spec.metadata : undefined
+  const entry: unknown = Array.isArray(entries) ? entries[Number(index)] : undefined
   return isRecord(entry) && typeof entry.name === 'string' && isPrintable(entry.name, text)
 }
 

@@ -102,7 +102,10 @@ function parse(text: string, lineCounter: LineCounter): readonly Document.Parsed
 
 function readDocument(document: Document.Parsed, placeAt: (offset: number) => Place): LocatedDocument | YamlFault {
   const [error] = document.errors
-  if (error) return syntaxFault(error, placeAt(error.pos[0]))
+  if (error) {
+    const open = openQuote(document, error)
+    return open === undefined ? syntaxFault(error, placeAt(error.pos[0])) : { place: placeAt(open), rule: unclosed }
+  }
   let value: unknown
   try {
     value = document.toJS({ maxAliasCount: maxAliases })
@@ -143,6 +146,21 @@ function readDocument(document: Document.Parsed, placeAt: (offset: number) => Pl
 }
 
 const syntax = 'is not valid YAML here'
+
+const unclosed = `${syntax}: the quote that closes this one is missing`
+
+/** Where the quote begins that swallows the rest of a text. The parser reports the end, where nobody looks. */
+function openQuote(document: Document.Parsed, { code, pos }: Document.Parsed['errors'][number]): number | undefined {
+  let open: number | undefined
+  if (code !== 'MISSING_CHAR') return undefined
+  visit(document, {
+    Scalar(_key, { type, range }) {
+      const isQuoted = type === 'QUOTE_DOUBLE' || type === 'QUOTE_SINGLE'
+      if (isQuoted && range && range[0] < pos[0] && range[2] >= pos[0]) open = range[0]
+    },
+  })
+  return open
+}
 
 /** Our own words by the parser's code: its messages quote the text, which may be secret. */
 const syntaxRules: ReadonlyMap<string, string> = new Map([

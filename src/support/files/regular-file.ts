@@ -12,7 +12,7 @@ const maxTextBytes = 16 * 1024 * 1024
  * opened, and with an Error for a pipe, a socket or a device: reading one could wait for ever.
  */
 export async function readRegularFile(file: string): Promise<string> {
-  return (await readRegularBytes(file, maxTextBytes)).toString('utf8')
+  return decode(await readRegularBytes(file, maxTextBytes))
 }
 
 /** The same, but its bytes, of at most so many. */
@@ -31,10 +31,18 @@ export function readRegularFileSync(file: string): string {
   const descriptor = openSync(file, flags)
   try {
     check(fstatSync(descriptor), maxTextBytes)
-    return readFileSync(descriptor, 'utf8')
+    return decode(readFileSync(descriptor))
   } finally {
     closeSync(descriptor)
   }
+}
+
+/** By the byte order mark, which Windows tools write; without one UTF-8. The mark is no part of the text. */
+function decode(bytes: Uint8Array): string {
+  const [first, second] = bytes
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes)
+  return new TextDecoder().decode(bytes)
 }
 
 function check(stats: Stats, maxBytes: number): void {
