@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { createLogWriter } from '../../../src/sidecar/cli/output/log-writer.ts'
 import { createTerminal } from '../../../src/sidecar/cli/output/terminal.ts'
 
 /** The terminal in which the tests run may be dumb, or without colours. */
@@ -67,4 +68,22 @@ it('paints parts of a line only where that is wanted', () => {
     return written.join('')
   })
   expect(lines).toEqual(['bad [2J plain\n', '\x1b[31mbad [2J\x1b[0m plain\n'])
+})
+
+it.each([
+  {
+    name: 'on a terminal',
+    stream: { isTTY: true },
+    is: /^<2m>\d\d:\d\d:\d\d<0m> <31m>error no<0m> a=1\n$/,
+  },
+  { name: 'on a dumb one', stream: { isTTY: true }, env: 'dumb', is: /^\d\d:\d\d:\d\d error no a=1\n$/ },
+  { name: 'in a file', stream: {}, is: /^\d{4}-\d\d-\d\dT[\d:.]+Z error no a=1\n$/ },
+])('logs text $name by one clock', ({ stream, env, is }) => {
+  if (env) vi.stubEnv('TERM', env)
+  const written: string[] = []
+  const out = { ...stream, write: (line: string) => written.push(line) }
+  createLogWriter({ level: 'info', format: 'text', out }).error('no', { a: 1 })
+  expect(written.join('').replaceAll(new RegExp(`${String.fromCharCode(27)}\\[(\\d+m)`, 'g'), '<$1>')).toMatch(is)
+  createLogWriter({ level: 'info', format: 'json', out }).warn('no')
+  expect(JSON.parse(written[1] ?? '')).toMatchObject({ time: expect.stringMatching(/^\d{4}-.*Z$/), level: 'warn' })
 })

@@ -32,7 +32,9 @@ it('leaves out what is below its level', async () => {
 it('writes durations in words for people, and in milliseconds for programs', () => {
   const written: string[] = []
   for (const format of ['text', 'json'] as const) {
-    createLogWriter({ level: 'info', format, write: (line) => written.push(line) }).info('again', { retryMs: 60_000 })
+    createLogWriter({ level: 'info', format, out: { write: (line) => written.push(line) } }).info('again', {
+      retryMs: 60_000,
+    })
   }
   expect(written[0]).toMatch(/ again retry="60 s"\n$/)
   expect(JSON.parse(written[1] ?? '')).toMatchObject({ retryMs: 60_000 })

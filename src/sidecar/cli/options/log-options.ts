@@ -22,7 +22,7 @@ export function readLogOptions(values: OptionTexts<typeof logOptions>): LogOptio
 
 /** Makes loggers that write to stderr: for the lines of one component, or of the process where no name is given. */
 export function createLoggers(options: LogOptions): (component?: string) => Logger {
-  const write = (line: string) => void process.stderr.write(line)
+  const { stderr: out } = process
   return (component) =>
-    withTrace(createLogWriter({ ...options, write, ...(component !== undefined && { fields: { component } }) }))
+    withTrace(createLogWriter({ ...options, out, ...(component !== undefined && { fields: { component } }) }))
 }

@@ -68,23 +68,8 @@ export function readNumber(option: string, text: string, [from, to]: readonly [f
 export const readPort = (option: string, text: string | undefined) =>
   text === undefined ? undefined : readNumber(option, text, [0, 65_535])
 
-/** The columns that help is written for. */
-const helpColumns = 80
-
-/** The lines of options in a command's help, wrapped at 80 columns. `width`: of the column with the options. */
+/** The lines of options in a command's help. `width`: of the column with the options. */
 export const helpLines = (width: number, options: Readonly<Record<string, string>>): string =>
   Object.entries(options)
-    .flatMap(([option, about]) =>
-      wrapped(about, helpColumns - width - 3).map((line, at) => `  ${(at === 0 ? option : '').padEnd(width)} ${line}`),
-    )
+    .map(([option, about]) => `  ${option.padEnd(width)} ${about}`)
     .join('\n')
-
-function wrapped(text: string, columns: number): readonly string[] {
-  const lines: string[] = []
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1)
-    if (last !== undefined && last.length + 1 + word.length <= columns) lines[lines.length - 1] = `${last} ${word}`
-    else lines.push(word)
-  }
-  return lines
-}

@@ -1,6 +1,7 @@
-// Log line format, text or JSON; log levels; durations in words.
+// Log line format: text, in colours and local time on a terminal, or JSON; log levels; durations in words.
 import { type LogFields, loggerBy } from '../../../core/logger.ts'
 import { printable } from '../../../support/text/text.ts'
+import { type OutputStream, painter } from './terminal.ts'
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 type LogLevel = (typeof logLevels)[number]
@@ -18,16 +19,16 @@ export interface LogOptions {
 
 export interface LogWriterOptions extends LogOptions {
   /** Takes whole lines. */
-  readonly write: (line: string) => void
+  readonly out: OutputStream
   readonly fields?: LogFields
 }
 
 /** A logger that writes a line for each message of its level or above. */
-export function createLogWriter({ level, format, write, fields: common }: LogWriterOptions) {
-  const lineOf = format === 'json' ? jsonLine : textLine
+export function createLogWriter({ level, format, out, fields: common }: LogWriterOptions) {
+  const lineOf = format === 'json' ? jsonLine : textLineFor(out)
   return loggerBy((lineLevel, message, fields) => {
     if (logLevels.indexOf(lineLevel) < logLevels.indexOf(level)) return
-    write(lineOf(new Date(), lineLevel, message, { ...common, ...fields }))
+    out.write(lineOf(new Date(), lineLevel, message, { ...common, ...fields }))
   })
 }
 
@@ -35,13 +36,24 @@ function jsonLine(time: Date, level: LogLevel, msg: string, fields: LogFields): 
   return `${JSON.stringify({ ...fields, time: time.toISOString(), level, msg })}\n`
 }
 
-function textLine(time: Date, level: LogLevel, msg: string, fields: LogFields): string {
-  const shown = Object.entries(fields).flatMap(([name, value]) => {
+const tones = { debug: 'faint', info: 'plain', warn: 'warning', error: 'bad' } as const
+
+function textLineFor(out: OutputStream) {
+  const paint = painter(out)
+  return (time: Date, level: LogLevel, msg: string, fields: LogFields): string => {
+    // A person reads it beside a clock on the wall; a file is read anywhere.
+    const shownTime = out.isTTY ? time.toTimeString().slice(0, 8) : time.toISOString()
+    const said = paint(`${level.padEnd(5)} ${indented(msg)}`, tones[level])
+    return `${[paint(shownTime, 'faint'), said, ...fieldWords(fields)].join(' ')}\n`
+  }
+}
+
+function fieldWords(fields: LogFields): readonly string[] {
+  return Object.entries(fields).flatMap(([name, value]) => {
     if (value === undefined) return []
     const isDuration = typeof value === 'number' && /.Ms$/.test(name)
     return isDuration ? `${name.slice(0, -2)}=${quoted(durationWords(value))}` : `${name}=${quoted(String(value))}`
   })
-  return `${[time.toISOString(), level.padEnd(5), indented(msg), ...shown].join(' ')}\n`
 }
 
 const quoted = (value: string) => (/^[\w@:./-]+$/.test(value) ? value : JSON.stringify(value))

@@ -24,6 +24,12 @@ export interface Terminal {
   finish(): void
 }
 
+/** Makes a function that colours a text by its tone, where there are colours. @param colour as of {@link createTerminal} */
+export function painter(out: Pick<OutputStream, 'isTTY'>, colour = wantsColour(out)) {
+  return (text: string, tone: LinePart['tone']): string =>
+    colour && colours[tone] !== '' && text !== '' ? `\x1b[${colours[tone]}m${text}\x1b[0m` : text
+}
+
 const startOver = '\r\x1b[K'
 
 /**
@@ -36,8 +42,7 @@ export function createTerminal(out: OutputStream, colour = wantsColour(out)): Te
   const live = isSmart(out)
   let shown = ''
   const write = (line: string) => void out.write(shown === '' ? `${line}\n` : `${startOver}${line}\n${shown}`)
-  const painted = (text: string, tone: LinePart['tone']) =>
-    colour && colours[tone] !== '' && text !== '' ? `\x1b[${colours[tone]}m${text}\x1b[0m` : text
+  const painted = painter(out, colour)
   return {
     live,
     line: (text) => write(printable(text)),
@@ -56,11 +61,11 @@ export function createTerminal(out: OutputStream, colour = wantsColour(out)): Te
 }
 
 /** https://no-color.org */
-function wantsColour(out: OutputStream): boolean {
+function wantsColour(out: Pick<OutputStream, 'isTTY'>): boolean {
   return isSmart(out) && !process.env.NO_COLOR
 }
 
 /** A terminal that knows control codes. */
-function isSmart({ isTTY }: OutputStream): boolean {
+function isSmart({ isTTY }: Pick<OutputStream, 'isTTY'>): boolean {
   return isTTY === true && process.env.TERM !== 'dumb'
 }
