@@ -6,7 +6,6 @@ import type { Logger } from '../core/logger.ts'
 import { isNamespaceTopic } from '../metadata/fields/parse-endpoint.ts'
 import type { OutputMetadata } from '../metadata/typed/metadata.ts'
 import { type SteadyClock, systemClock, within } from '../support/time/clock.ts'
-import { createPlacedList, membersOf, place, unplace } from '../support/work/placed-list.ts'
 import { namespaceDefaults, type PublisherLimits, publisherDefaults } from './limits.ts'
 import { asBytes } from './payload/as-bytes.ts'
 import { createTypoWarning } from './payload/new-event.ts'
@@ -71,7 +70,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     explainRejection(answer, { output, attempts, sent: call.schema, ...idsOf(call) })
   const client = createTopicClient({ output, credential, endpoints, clock })
   const closing = new AbortController()
-  const open = createPlacedList<PublishCall>()
+  const open = new Set<PublishCall>()
   const room = createQueueRoom(limits)
   const onUnknownName = createTypoWarning(logger)
   let closed: Promise<void> | undefined
@@ -97,19 +96,15 @@ export function createPublisher(options: PublisherOptions): Publisher {
     call.reject(explain(call, call.lastFailure ?? waited))
   }
   const onSettled = (call: PublishCall) => {
-    unplace(open, call)
+    open.delete(call)
     room.release(call.load)
   }
 
   const flush = async () => {
     await within(clock, limits.closeTimeoutMs, queue.idle())
-    const members = membersOf(open)
-    if (members.length > 0)
-      logger.warn('closed before all events were published', { calls: members.length, events: room.held().events })
-    for (const call of members) {
-      call.abandoned = true
-      call.reject(closedError(idsOf(call)))
-    }
+    if (open.size > 0)
+      logger.warn('closed before all events were published', { calls: open.size, events: room.held().events })
+    for (const call of open) call.reject(closedError(idsOf(call)))
     closing.abort()
     await queue.idle()
     client.close()
@@ -147,7 +142,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       onAborted: queue.remove,
       onSettled,
     })
-    place(open, call)
+    open.add(call)
     queue.add(call)
     return call
   }

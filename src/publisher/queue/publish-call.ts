@@ -3,7 +3,6 @@ import type { Context } from '@opentelemetry/api'
 import { BindingError } from '../../core/errors.ts'
 import type { EventSchema } from '../../metadata/typed/metadata.ts'
 import type { SteadyClock } from '../../support/time/clock.ts'
-import type { Placed } from '../../support/work/placed-list.ts'
 import type { WireEvent } from '../payload/to-events.ts'
 import type { FailedRequest } from '../topic/topic-answer.ts'
 import { addLoads, type Load } from './plan-requests.ts'
@@ -17,7 +16,7 @@ export interface PublishReceipt {
   readonly requestId: string | undefined
 }
 
-export interface PublishCall extends Placed {
+export interface PublishCall {
   readonly schema: EventSchema
   readonly load: Load
   /** The context of its span; `undefined` without one. */
@@ -31,8 +30,8 @@ export interface PublishCall extends Placed {
   readonly receipt: Promise<PublishReceipt>
   readonly done: { requests: number; requestIds: string[] }
   lastFailure: { readonly answer: FailedRequest; readonly attempts: number } | undefined
-  /** Its time is over: its events are not sent again. A caller's abort does not set it. */
-  abandoned: boolean
+  /** Resolved, rejected or aborted: its events are not sent again. */
+  readonly settled: boolean
   resolve(): void
   reject(error: BindingError): void
 }
@@ -78,8 +77,9 @@ export function createCall(options: PublishCallOptions): PublishCall {
     receipt: promise,
     done: { requests: 0, requestIds: [] },
     lastFailure: undefined,
-    abandoned: false,
-    place: -1,
+    get settled() {
+      return settled
+    },
     resolve() {
       const requestId = call.done.requestIds.join(',') || undefined
       settle(() => resolve({ ids: events.map(({ id }) => id), count: events.length, requestId }))
@@ -90,10 +90,7 @@ export function createCall(options: PublishCallOptions): PublishCall {
     call.reject(abortedError())
     options.onAborted(call)
   }
-  const callOff = clock.setTimer(timeoutMs, () => {
-    call.abandoned = true
-    options.onDeadline(call)
-  })
+  const callOff = clock.setTimer(timeoutMs, () => options.onDeadline(call))
   signal?.addEventListener('abort', onAbort, { once: true })
   return call
 }

@@ -22,7 +22,7 @@ const returnMs = 1
 
 /** The waiting calls and the requests under way. */
 export function createRequestQueue({ limits, send }: RequestQueueOptions) {
-  /** In order of arrival. No Set, for the reason that placed-list.ts gives. */
+  /** In order of arrival. */
   const waiting: PublishCall[] = []
   /** Halves of refused requests. They are sent first and never joined again. */
   const halves: (readonly PublishCall[])[] = []

@@ -2,8 +2,7 @@
 import type { BindingError } from '../../core/errors.ts'
 import type { LogFields, Logger } from '../../core/logger.ts'
 import { backOff } from '../../support/time/back-off.ts'
-import { pause, type SteadyClock } from '../../support/time/clock.ts'
-import { createRequestLimits } from '../../support/work/request-limits.ts'
+import { pause, type SteadyClock, withLimit } from '../../support/time/clock.ts'
 import type { PublisherLimits } from '../limits.ts'
 import type { WireEvent } from '../payload/to-events.ts'
 import { judgeAnswer, type TopicAnswer } from '../topic/topic-answer.ts'
@@ -30,18 +29,14 @@ type AttemptOutcome = SendOutcome | { readonly pauseMs: number }
 /** Sends calls, and sends them again after a failure that may pass. */
 export function createSender(options: SenderOptions) {
   const { client, tracing, limits, clock, logger, random, signal, explain } = options
-  const requestLimits = createRequestLimits(clock)
   let lastFailure: string | undefined
 
   async function sendOnce(calls: readonly PublishCall[], first: PublishCall): Promise<TopicAnswer> {
     const left = Math.max(...calls.map(({ deadline }) => deadline)) - clock.elapsed()
-    const limit = requestLimits.begin(signal, Math.max(0, Math.min(limits.attemptTimeoutMs, left)))
-    try {
-      const events = nextEvents(calls)
-      return await tracing.request(calls, events.length, () => client.send(first.schema, events, limit.signal))
-    } finally {
-      limit.end()
-    }
+    const events = nextEvents(calls)
+    return withLimit({ clock, ms: Math.max(0, Math.min(limits.attemptTimeoutMs, left)), signal }, (limit) =>
+      tracing.request(calls, events.length, () => client.send(first.schema, events, limit)),
+    )
   }
 
   function accepted(calls: readonly PublishCall[], requestId: string | undefined): 'accepted' {
@@ -63,6 +58,7 @@ export function createSender(options: SenderOptions) {
       logger.debug('a joint request was refused; sending its halves', { ...fields, calls: calls.length })
       return 'halve'
     }
+    if (answer.kind === 'answered' && answer.renewed) return { pauseMs: 0 }
     if (verdict !== 'split') lastFailure = explain(first, failure).message
     if (verdict !== 'retry') {
       for (const call of calls) call.reject(explain(call, failure))
@@ -71,11 +67,8 @@ export function createSender(options: SenderOptions) {
     const { retryAfterMs = 0 } = 'retryAfterMs' in answer ? answer : {}
     const delayMs = retryDelay({ attempts, retryAfterMs, random: random() }, limits)
     const until = clock.elapsed() + delayMs
-    for (const call of calls.filter((each) => giveUpAt(each, answer, limits) <= until)) {
-      call.abandoned = true
-      call.reject(explain(call, failure))
-    }
-    if (calls.every(({ abandoned }) => abandoned)) return 'settled'
+    for (const call of calls) if (giveUpAt(call, answer, limits) <= until) call.reject(explain(call, failure))
+    if (calls.every(({ settled }) => settled)) return 'settled'
     logger.warn('the topic did not accept a request; sending it again', { ...fields, attempts, delayMs })
     return { pauseMs: delayMs }
   }
@@ -87,7 +80,7 @@ export function createSender(options: SenderOptions) {
   ): Promise<SendOutcome | 'accepted'> {
     let live = calls
     for (let attempts = 1; ; attempts++) {
-      live = live.filter(({ abandoned }) => !abandoned)
+      live = live.filter(({ settled }) => !settled)
       const [first] = live
       if (!first || signal.aborted) return 'settled'
       const answer = await sendOnce(live, first)

@@ -9,6 +9,7 @@ import { certificateRemedy } from '../../azure/certificate-fault.ts'
 import { silentEmulatorFix } from '../../azure/emulator-fix.ts'
 import { NoTokenError } from '../../azure/no-token.ts'
 import { readRetryAfter } from '../../azure/retry-after.ts'
+import { createTokenRenewal } from '../../azure/token-renewal.ts'
 import { secureContextOf, sendBy } from '../../azure/trust.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
@@ -40,9 +41,6 @@ export interface TopicClientOptions {
 const maxAnswerBytes = 65_536
 
 const namespaceApiVersion = '2024-06-01'
-
-/** Shortest time between two renewals of a rejected token: the cause may be another one that lasts. */
-const renewalPauseMs = 60_000
 
 /**
  * Content type by schema. Event Grid takes several CloudEvents only under the batch type (CloudEvents JSON event format, section 4).
@@ -81,7 +79,7 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
     else request.agent = agent
   }
   const keys = credentialOf(options)
-  const bodies: Bodies = new WeakMap()
+  const bodies: Bodies = new Map()
   const clientOf = (schema: EventSchema) =>
     new EventGridPublisherClient(url.href, 'Custom', keys, {
       allowInsecureConnection: isPlain && isLoopback(url.hostname),
@@ -102,17 +100,7 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
   const key = authentication.kind === 'accessKey' ? [authentication.accessKey.reveal()] : []
   const secrets = [...key, ...querySecrets(output.topicEndpoint)]
   const clean = (text: string) => scrub(text, secrets)
-  let renewals = 0
-  let renewedAt = Number.NEGATIVE_INFINITY
-  /** Renews a token that the topic rejected: it may have expired by the topic's clock. True if there is a newer one. */
-  const isRenewed = (renewalsBefore: number) => {
-    if (renewals > renewalsBefore) return true
-    if (!options.credential?.renew || clock.elapsed() - renewedAt < renewalPauseMs) return false
-    options.credential.renew()
-    renewals++
-    renewedAt = clock.elapsed()
-    return true
-  }
+  const renewal = createTokenRenewal(options.credential, () => clock.elapsed())
   return {
     async send(schema, events, signal) {
       const sending = new AbortController()
@@ -125,16 +113,13 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
         if (signal.aborted) give()
         else signal.addEventListener('abort', give, { once: true })
       })
-      // The SDK reports an abort only after upload and answer have ended.
-      const sendWhole = () => Promise.race([sendOnce(clients[schema], sending.signal, { clock, clean }), aborted])
-      const renewalsBefore = renewals
+      const renewals = renewal.count()
       try {
-        const answer = await sendWhole()
-        return answer.kind === 'answered' && answer.status === 401 && isRenewed(renewalsBefore)
-          ? await sendWhole()
-          : answer
+        // The SDK reports an abort only after upload and answer have ended.
+        const answer = await Promise.race([sendOnce(clients[schema], sending.signal, { clock, clean }), aborted])
+        const isRefused = answer.kind === 'answered' && answer.status === 401
+        return isRefused && renewal.renew(renewals) ? { ...answer, renewed: true } : answer
       } finally {
-        // Not left to the WeakMap: V8's minor collections keep its values.
         bodies.delete(sending.signal)
       }
     },
@@ -192,7 +177,7 @@ function messageIn(error: Error): string {
 }
 
 /** The body of each request by its signal, which the SDK passes on to a policy unchanged. */
-type Bodies = WeakMap<object, Buffer>
+type Bodies = Map<object, Buffer>
 
 /** Events as a JSON array, written as bytes: joined texts would be copied twice. */
 function bodyOf(events: readonly WireEvent[]): Buffer {

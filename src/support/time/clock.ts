@@ -67,3 +67,24 @@ export async function within(clock: Pick<Clock, 'setTimer'>, ms: number, work: P
     ended.abort()
   }
 }
+
+/**
+ * Runs work that gets a signal of its own, which aborts with `signal` or after so many milliseconds. Leaves no timer and no listener.
+ * `AbortSignal.timeout` would keep its timer after the work, and thousands of them would wake the process.
+ */
+export async function withLimit<T>(
+  { clock, ms, signal }: { readonly clock: Pick<Clock, 'setTimer'>; readonly ms: number; readonly signal: AbortSignal },
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const limit = new AbortController()
+  const end = () => limit.abort()
+  if (signal.aborted) end()
+  signal.addEventListener('abort', end, { once: true })
+  const cancel = clock.setTimer(ms, end)
+  try {
+    return await work(limit.signal)
+  } finally {
+    cancel()
+    signal.removeEventListener('abort', end)
+  }
+}
