@@ -1,12 +1,5 @@
 // Lock of each pulled event while its handler runs, renewed at half its length; event metadata; lost-lock warnings.
-import {
-  addDeadline,
-  createDeadlines,
-  type Expiring,
-  removeDeadline,
-  stopDeadlines,
-} from '../support/work/deadlines.ts'
-import { membersOf } from '../support/work/placed-list.ts'
+import type { CancelTimer } from '../support/time/clock.ts'
 import { decideSettlement, type HandlingOutcome, type Settlement } from './decide-settlement.ts'
 import type { LockedEvent } from './namespace-client.ts'
 import type { OpenPullCounts } from './pull-counts.ts'
@@ -33,14 +26,13 @@ export interface HeldEventsOptions extends SettlerOptions {
   readonly onRoom: () => void
 }
 
-/** The next renewal of a lock, due at `expiresAt`. */
-interface Renewal extends Expiring {
-  readonly lock: HeldLock
-  expiresAt: number
-}
+/** How often it is looked which locks have to be renewed: those that are due together share a request. */
+const sweepMs = 1_000
 
-/** Renewals that are due within this time share a request, and so no timer fires more often. */
-const togetherMs = 1_000
+interface Held {
+  readonly lock: HeldLock
+  renewAt: number
+}
 
 /** Holds the lock of each received event while its handler runs, and settles it afterwards. */
 export function createHeldEvents(options: HeldEventsOptions) {
@@ -48,29 +40,34 @@ export function createHeldEvents(options: HeldEventsOptions) {
   // In upper case, as a delivery by push has it.
   const subscriptionName = options.eventSubscriptionName.toUpperCase()
   const settler = createSettler(options)
-  const renewals = createDeadlines<Renewal>({
-    clock,
-    now: () => clock.elapsed(),
-    expire: (renewal) => void renew(renewal),
-  })
+  /** Events whose handler has not ended: only their locks are renewed. */
+  const running = new Set<Held>()
+  let sweep: CancelTimer | undefined
   let size = 0
 
-  /** Renews a lock when half of its time is over. */
-  function scheduleRenewal(renewal: Renewal): void {
-    renewal.expiresAt = Math.floor((clock.elapsed() + lockMs / 2) / togetherMs) * togetherMs
-    addDeadline(renewals, renewal)
+  /** Looks for locks to renew, at the next whole second after half of the first one's time. */
+  function scheduleSweep(at: number): void {
+    const dueAt = Math.floor(at / sweepMs) * sweepMs
+    sweep ??= clock.setTimer(Math.max(dueAt - clock.elapsed(), 0), () => {
+      sweep = undefined
+      const now = clock.elapsed()
+      for (const held of running) if (held.renewAt <= now + sweepMs) void renew(held)
+      const [next] = [...running].map(({ renewAt }) => renewAt).toSorted((one, other) => one - other)
+      if (next !== undefined) scheduleSweep(next)
+    })
   }
 
-  async function renew(renewal: Renewal): Promise<void> {
+  async function renew(held: Held): Promise<void> {
     const began = clock.elapsed()
-    scheduleRenewal(renewal)
-    const result = await settler.renew(renewal.lock)
+    held.renewAt = began + lockMs / 2
+    const result = await settler.renew(held.lock)
     if (result === 'done') {
       counts.lockRenewals++
-      renewal.lock.expiresAt = began + lockMs
+      held.lock.expiresAt = began + lockMs
       return
     }
-    removeDeadline(renewals, renewal)
+    // An event that is being settled meanwhile needs its lock no longer, and has said itself how that ended.
+    if (!running.delete(held)) return
     const { lost: reason } = result
     log.warn('the lock of an event could not be renewed, so Event Grid may deliver the event again', { reason })
   }
@@ -88,10 +85,11 @@ export function createHeldEvents(options: HeldEventsOptions) {
   return {
     hold({ lockToken, deliveryCount, origin, bytes, value }: LockedEvent, receivedAt: number): HeldEvent {
       const lock: HeldLock = { lockToken, origin, expiresAt: receivedAt + lockMs }
-      const renewal: Renewal = { lock, expiresAt: 0, place: -1 }
+      const held: Held = { lock, renewAt: receivedAt + lockMs / 2 }
       counts.received++
       size++
-      scheduleRenewal(renewal)
+      running.add(held)
+      scheduleSweep(held.renewAt)
       return {
         bytes,
         value,
@@ -103,7 +101,7 @@ export function createHeldEvents(options: HeldEventsOptions) {
         },
         redelivered: deliveryCount > 1,
         settle(outcome, onKnown) {
-          removeDeadline(renewals, renewal)
+          running.delete(held)
           const settlement = decideSettlement(outcome, deliveryCount)
           // The handler call is free again now; the event is held until the namespace has answered.
           onRoom()
@@ -122,8 +120,7 @@ export function createHeldEvents(options: HeldEventsOptions) {
     idle: settler.idle,
     /** Ends settlements and renewals that are under way. */
     close(): void {
-      stopDeadlines(renewals)
-      for (const renewal of membersOf(renewals.open)) removeDeadline(renewals, renewal)
+      sweep?.()
       settler.close()
     },
   }

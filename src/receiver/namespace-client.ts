@@ -16,6 +16,7 @@ import { certificateRemedy } from '../azure/certificate-fault.ts'
 import { silentEmulatorFix } from '../azure/emulator-fix.ts'
 import { NoTokenError } from '../azure/no-token.ts'
 import { readRetryAfter } from '../azure/retry-after.ts'
+import { createTokenRenewal } from '../azure/token-renewal.ts'
 import { secureContextOf, sendBy } from '../azure/trust.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
@@ -25,8 +26,7 @@ import { readTraceContext, type TraceContext } from '../core/telemetry/trace-con
 import { isRecord } from '../support/text/is-record.ts'
 import { readJson, sliceMemberOfItems } from '../support/text/json-text.ts'
 import { oneLine } from '../support/text/text.ts'
-import { systemClock } from '../support/time/clock.ts'
-import { createRequestLimits } from '../support/work/request-limits.ts'
+import { systemClock, withLimit } from '../support/time/clock.ts'
 import { maxEventsPerReceive } from './decide-receives.ts'
 import type { Settlement } from './decide-settlement.ts'
 
@@ -107,6 +107,8 @@ interface NamespaceRequest {
 /** Room for as many events of the largest size as one receive may bring, and what is around them. */
 const answerLimit: AnswerLimit = { maxBytes: (maxEventsPerReceive + 1) * 1_100_000, longer: 'fail' }
 const settleTimeoutMs = 20_000
+/** The longest pause that an answer may ask for. */
+const maxRetryAfterMs = 300_000
 /** Makes the pipeline hand out the body of every answer as a stream. */
 const allStatusCodes = new Set([Number.POSITIVE_INFINITY])
 
@@ -120,7 +122,6 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
   const secureContext = secureContextOf(endpoints)
   const agent = new Agent({ keepAlive: true, ...(secureContext && { secureContext }) })
   const httpClient = createDefaultHttpClient()
-  const limits = createRequestLimits(systemClock)
   // Our own retries decide. A redirect would carry the key elsewhere.
   const pipeline = createPipelineFromOptions({
     retryOptions: { maxRetries: 0 },
@@ -149,35 +150,43 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
   /** A text from outside: a proxy may answer with the headers that it got. */
   const shown = (text: string) => scrub(text, secrets)
 
+  const credential = authentication.kind === 'entra' ? authentication.credential : undefined
+  const renewal = createTokenRenewal(credential, () => systemClock.elapsed())
+
+  async function send(operation: string, { query, body }: NamespaceRequest, signal: AbortSignal) {
+    const request = createPipelineRequest({
+      url: `${base}:${operation}?${new URLSearchParams({ ...query, 'api-version': apiVersion })}`,
+      method: 'POST',
+      headers: createHttpHeaders({ accept: 'application/json', authorization: await authorization(signal) }),
+      abortSignal: signal,
+      streamResponseStatusCodes: allStatusCodes,
+    })
+    if (body !== undefined) {
+      request.headers.set('content-type', 'application/json')
+      request.body = body
+    }
+    const response = await pipeline.sendRequest(httpClient, request)
+    const stream = response.readableStreamBody
+    return { response, received: stream ? await readBounded(stream, answerLimit) : Buffer.alloc(0) }
+  }
+
   async function post<Answer>(
     operation: SettleOperation | 'receive',
-    { query, body, timeoutMs, signal }: NamespaceRequest,
+    request: NamespaceRequest,
     read: (answer: Buffer) => Answer | undefined,
   ): Promise<Answer | { readonly failure: RequestFailure }> {
-    const limit = limits.begin(signal, timeoutMs)
+    const { timeoutMs: ms, signal } = request
+    const renewals = renewal.count()
     try {
-      const request = createPipelineRequest({
-        url: `${base}:${operation}?${new URLSearchParams({ ...query, 'api-version': apiVersion })}`,
-        method: 'POST',
-        headers: createHttpHeaders({ accept: 'application/json', authorization: await authorization(signal) }),
-        abortSignal: limit.signal,
-        streamResponseStatusCodes: allStatusCodes,
-      })
-      if (body !== undefined) {
-        request.headers.set('content-type', 'application/json')
-        request.body = body
-      }
-      const response = await pipeline.sendRequest(httpClient, request)
-      const stream = response.readableStreamBody
-      const received = stream ? await readBounded(stream, answerLimit) : Buffer.alloc(0)
-      if (response.status === 200)
+      return await withLimit({ clock: systemClock, ms, signal }, async (limit) => {
+        let answer = await send(operation, request, limit)
+        if (answer.response.status === 401 && renewal.renew(renewals)) answer = await send(operation, request, limit)
+        const { response, received } = answer
+        if (response.status !== 200) return { failure: readRefusal(response, received.toString(), shown) }
         return read(received) ?? { failure: { status: 200, reason: `the answer to ${operation} is not readable` } }
-      if (response.status === 401 && authentication.kind === 'entra') authentication.credential.renew?.()
-      return { failure: readRefusal(response, received.toString(), shown) }
+      })
     } catch (error) {
       return { failure: readError(error, options.namespaceEndpoint, shown) }
-    } finally {
-      limit.end()
     }
   }
 
@@ -245,14 +254,17 @@ function readRefusal(
   return {
     status,
     reason: [`status ${status}`, shown(words)].filter(Boolean).join(': '),
-    retryAfterMs: readRetryAfter((name) => headers.get(name), Date.now()),
+    retryAfterMs: bounded(readRetryAfter((name) => headers.get(name), Date.now())),
   }
 }
+
+const bounded = (retryAfterMs: number | undefined) =>
+  retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, maxRetryAfterMs)
 
 function readError(error: unknown, namespaceEndpoint: string, shown: (text: string) => string): RequestFailure {
   if (error instanceof NoTokenError) {
     const { message: reason, fix, retryAfterMs } = error
-    return { reason, noToken: true, fix, retryAfterMs }
+    return { reason, noToken: true, fix, retryAfterMs: bounded(retryAfterMs) }
   }
   if (error instanceof BindingError) return { reason: error.message, noToken: true }
   const code = isRestError(error) ? error.code : undefined

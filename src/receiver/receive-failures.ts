@@ -6,6 +6,7 @@ import type { RequestFailure } from './namespace-client.ts'
 
 const firstPauseMs = 500
 const maxPauseMs = 60_000
+const maxEmptyPauseMs = 5_000
 /** An outage is logged with its remedy so often. */
 const maxOutageLines = 2
 
@@ -29,14 +30,32 @@ export function createReceiveFailures(options: ReceiveFailuresOptions) {
   let failures = 0
   let last: RequestFailure | undefined
   let isPausing = false
+  /** Empty answers that came at once, one after the other. */
+  let empties = 0
+
+  function rest(ms: number): void {
+    isPausing = true
+    void pause(clock, ms, signal).then(() => {
+      isPausing = false
+      onPauseEnd()
+    })
+  }
+
   return {
     /** Why nothing can be received now; `undefined` where the last receive succeeded. */
     current: () => last,
     isPausing: () => isPausing,
-    succeeded(): void {
+    succeeded({ brought }: { readonly brought: boolean }): void {
+      if (brought) empties = 0
       if (failures > 0) logger.info('events are received again', { failures })
       failures = 0
       last = undefined
+    },
+    /** After an empty answer that came at once: a server that does not wait must not be asked without end. */
+    emptyAtOnce(): void {
+      if (isPausing) return
+      empties++
+      rest(backOff({ attempt: empties, baseMs: firstPauseMs, maxMs: maxEmptyPauseMs, random: 1 }))
     },
     failed(failure: RequestFailure): void {
       last = failure
@@ -52,11 +71,7 @@ export function createReceiveFailures(options: ReceiveFailuresOptions) {
           retryInMs: Math.round(pauseMs),
         })
       }
-      isPausing = true
-      void pause(clock, pauseMs, signal).then(() => {
-        isPausing = false
-        onPauseEnd()
-      })
+      rest(pauseMs)
     },
   }
 }

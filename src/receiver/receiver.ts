@@ -48,6 +48,8 @@ export type Receiver = ReturnType<typeof createReceiver>
 const maxWaitSeconds = 30
 /** Event Grid's shortest lock; renewed in half of it where the length is not known. */
 const minLockMs = 60_000
+/** An empty queue is answered after `maxWaitSeconds`; an answer within this time did not wait. */
+const atOnceMs = 1_000
 /** How long close waits for answers to open receives while the queue is not empty. */
 const lastAnswersMs = 1_000
 
@@ -91,17 +93,23 @@ export function createReceiver(options: ReceiverOptions) {
   async function receive(asked: number): Promise<void> {
     const request = { asked }
     open.add(request)
+    const askedAt = clock.elapsed()
     const answer = await client.receive({ maxEvents: asked, maxWaitSeconds, signal: cutting.signal })
     open.delete(request)
     if ('failure' in answer) notReceived(answer.failure)
-    else received(answer.events, asked)
+    else received(answer.events, { asked, askedAt })
     if (closing.signal.aborted && open.size === 0) cutting.abort()
   }
 
-  function received(events: readonly LockedEvent[], asked: number): void {
+  function received(
+    events: readonly LockedEvent[],
+    { asked, askedAt }: { readonly asked: number; readonly askedAt: number },
+  ): void {
     const receivedAt = clock.elapsed()
     countReceive('200')
-    failures.succeeded()
+    const cameAtOnce = receivedAt - askedAt < atOnceMs
+    failures.succeeded({ brought: events.length > 0 || !cameAtOnce })
+    if (events.length === 0 && cameAtOnce) failures.emptyAtOnce()
     everReceived = true
     logger.debug('received', { events: events.length, askedFor: asked })
     wasFull = events.length === asked

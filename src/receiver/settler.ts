@@ -1,9 +1,9 @@
-// Batches of settlements and renewals: 100 lock tokens, retry pauses up to 5 s.
+// Settlements and renewals of locks: joined per request, tried again while the lock holds, never held up by one that fails.
 import type { Logger } from '../core/logger.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
 import type { TraceContext } from '../core/telemetry/trace-context.ts'
 import { backOff } from '../support/time/back-off.ts'
-import { pause, type SteadyClock } from '../support/time/clock.ts'
+import { pause, type SteadyClock, within } from '../support/time/clock.ts'
 import type { Settlement } from './decide-settlement.ts'
 import type { NamespaceClient, RequestFailure, SettleOperation } from './namespace-client.ts'
 
@@ -42,6 +42,10 @@ interface Queue {
 const maxTokens = 100
 const firstPauseMs = 200
 const maxPauseMs = 5_000
+/** What waits shares the next request, but does not wait longer than this for an answer to the last one. */
+const patienceMs = 1_000
+/** The namespace's code for a token that it could not settle for a reason of its own. The others say that the lock is lost. */
+const mayPassCode = 'InternalServerError'
 
 /** Settles and renews locks: those of one kind that come together share a request. */
 export function createSettler({ client, log, logger, clock }: SettlerOptions) {
@@ -63,39 +67,48 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
   }
 
   async function drain(queue: Queue): Promise<void> {
-    while (queue.waiting.length > 0) await send(queue, queue.waiting.splice(0, maxTokens))
+    while (queue.waiting.length > 0) {
+      const batch = queue.waiting.splice(0, maxTokens)
+      const first = attempt(queue, batch, 1)
+      void first.then((again) => repeat(queue, again))
+      await within(clock, patienceMs, first)
+    }
     queue.sending = false
   }
 
-  /** Sends one request, and again while it fails for a reason that may pass and a lock holds. */
-  async function send({ operation, delaySeconds }: Queue, batch: Waiting[]): Promise<void> {
-    let left = batch
-    for (let attempt = 1; left.length > 0; attempt++) {
-      const lockTokens = left.map(({ lock }) => lock.lockToken)
-      const origins = left.flatMap(({ lock }) => lock.origin ?? [])
-      const answer = await client.settle({ operation, lockTokens, origins, delaySeconds, signal: closing.signal })
-      if ('failed' in answer) {
-        logger.debug('settled', { operation, events: left.length, failed: answer.failed.size })
-        for (const { lock, onEnd } of left) {
-          const code = answer.failed.get(lock.lockToken)
-          onEnd(code === undefined ? 'done' : { lost: code })
-        }
-        return
-      }
-      const { failure } = answer
-      log.warn(`a request to ${operation} events failed`, { reason: failure.reason })
-      const waitMs = Math.max(
-        failure.retryAfterMs ?? 0,
-        backOff({ attempt, baseMs: firstPauseMs, maxMs: maxPauseMs, random: Math.random() }),
-      )
-      const isOver = closing.signal.aborted || !mayPass(failure)
-      const resumesAt = clock.elapsed() + waitMs
-      for (const waiting of left) {
-        if (isOver || waiting.lock.expiresAt <= resumesAt) waiting.onEnd({ lost: failure.reason })
-      }
-      left = isOver ? [] : left.filter(({ lock }) => lock.expiresAt > resumesAt)
-      if (left.length > 0) await pause(clock, waitMs, closing.signal)
+  /** Tries again what may pass, while its lock holds. */
+  async function repeat(queue: Queue, failed: Again): Promise<void> {
+    let { left, waitMs } = failed
+    for (let count = 2; left.length > 0; count++) {
+      await pause(clock, waitMs, closing.signal)
+      ;({ left, waitMs } = await attempt(queue, left, count))
     }
+  }
+
+  /** Sends one request, ends what is settled or lost by it, and gives what is to be tried again. Never rejects. */
+  async function attempt({ operation, delaySeconds }: Queue, batch: readonly Waiting[], count: number): Promise<Again> {
+    const lockTokens = batch.map(({ lock }) => lock.lockToken)
+    const origins = batch.flatMap(({ lock }) => lock.origin ?? [])
+    const answer = await client.settle({ operation, lockTokens, origins, delaySeconds, signal: closing.signal })
+    const failure = 'failure' in answer ? answer.failure : undefined
+    const failed = 'failed' in answer ? answer.failed : undefined
+    if (failure) log.warn(`a request to ${operation} events failed`, { reason: failure.reason })
+    else logger.debug('settled', { operation, events: batch.length, failed: failed?.size ?? 0 })
+    const own = backOff({ attempt: count, baseMs: firstPauseMs, maxMs: maxPauseMs, random: Math.random() })
+    const waitMs = Math.max(failure?.retryAfterMs ?? 0, own)
+    const resumesAt = clock.elapsed() + waitMs
+    const left = batch.filter(({ lock, onEnd }) => {
+      const reason = failure?.reason ?? failed?.get(lock.lockToken)
+      if (reason === undefined) {
+        onEnd('done')
+        return false
+      }
+      const canPass = failure ? mayPass(failure) : reason === mayPassCode
+      if (canPass && !closing.signal.aborted && lock.expiresAt > resumesAt) return true
+      onEnd({ lost: reason })
+      return false
+    })
+    return { left, waitMs }
   }
 
   return {
@@ -121,6 +134,11 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
     /** Ends what is still under way: every lock that waits is lost. */
     close: () => closing.abort(),
   }
+}
+
+interface Again {
+  readonly left: readonly Waiting[]
+  readonly waitMs: number
 }
 
 /** Whether the same request may succeed later: no answer or an unreadable one, no token, too many requests, or a fault of the service. */

@@ -1,4 +1,5 @@
 // Pull delivery put together: Queue subscription first, then receiver, by key or token.
+import { isUtf8 } from 'node:buffer'
 import { namespaceUrl } from '../../core/endpoints.ts'
 import type { EventHandler } from '../../core/event.ts'
 import { createQuietLog, type QuietLog } from '../../core/quiet-log.ts'
@@ -114,7 +115,7 @@ function createEventDispatch(
     dispatch(events) {
       for (const { bytes, value, metadata, redelivered, settle } of events) {
         dispatcher.dispatch({
-          members: [readParsedEvent(bytes, value)],
+          members: [isUtf8(bytes) ? readParsedEvent(bytes, value) : { invalid: 'it is not UTF-8' }],
           metadata,
           bytes: bytes.length,
           // Read for each event: a synchronous handler that works long must not use up the time of the events behind its own.

@@ -1,15 +1,5 @@
 // Events sent over `Read` and their acknowledgements; given up after 4 times `handlerTimeout`.
-
 import type { ReceivedEvent } from '../../core/event.ts'
-import {
-  countOf,
-  createPlacedList,
-  membersOf,
-  type Placed,
-  type PlacedList,
-  place,
-  unplace,
-} from '../../support/work/placed-list.ts'
 import type { EventResult } from '../shared/metrics.ts'
 import type { AckMessage, EventMessage } from './grpc/contract.ts'
 
@@ -34,10 +24,8 @@ export interface Reader {
   end(): void
 }
 
-/** An event that waits or was sent; its place is in the list of sent events. */
-interface Entry extends Placed {
-  /** The message id, empty before it is sent: the place, and a serial number that tells it from the earlier events of that place. */
-  id: string
+/** An event that waits or was sent. */
+interface Entry {
   readonly event: SentEvent
   readonly since: number
   resolve(): void
@@ -45,7 +33,8 @@ interface Entry extends Placed {
 }
 
 interface OpenReader extends Reader {
-  readonly sent: PlacedList<Entry>
+  /** By message id. */
+  readonly sent: Map<string, Entry>
   readonly stream: ReadStream
   full: boolean
 }
@@ -82,10 +71,10 @@ export function createReaders(options: ReadersOptions) {
     }
   }
 
-  function giveUpSent(sent: PlacedList<Entry>, why: string, olderThanMs = Number.NEGATIVE_INFINITY): void {
-    for (const entry of membersOf(sent)) {
+  function giveUpSent(sent: OpenReader['sent'], why: string, olderThanMs = Number.NEGATIVE_INFINITY): void {
+    for (const [id, entry] of sent) {
       if (now() - entry.since < olderThanMs) continue
-      unplace(sent, entry)
+      sent.delete(id)
       settle(entry, 'abandoned', why)
     }
   }
@@ -102,21 +91,21 @@ export function createReaders(options: ReadersOptions) {
   }
 
   function send(reader: OpenReader, entry: Entry): void {
-    place(reader.sent, entry)
-    entry.id = `${entry.place}-${++lastSerial}`
-    if (!reader.stream.write({ ...entry.event, messageId: entry.id })) reader.full = true
+    const messageId = String(++lastSerial)
+    reader.sent.set(messageId, entry)
+    if (!reader.stream.write({ ...entry.event, messageId })) reader.full = true
   }
 
   function openReader(stream: ReadStream): OpenReader {
     const reader: OpenReader = {
-      sent: createPlacedList(),
+      sent: new Map(),
       stream,
       full: false,
       acknowledge({ messageId, responseError }) {
-        const entry = reader.sent.places[Number.parseInt(messageId, 10)]
+        const entry = reader.sent.get(messageId)
         // The acknowledgement of an event that was given up.
-        if (entry?.id !== messageId) return
-        unplace(reader.sent, entry)
+        if (!entry) return
+        reader.sent.delete(messageId)
         if (responseError) settle(entry, 'failed', `the application did not handle it: ${responseError.message}`)
         else settle(entry, 'acknowledged')
       },
@@ -147,7 +136,7 @@ export function createReaders(options: ReadersOptions) {
     deliver({ data, metadata, contentType }: SentEvent): Promise<void> {
       return new Promise((resolve, reject) => {
         const event = { data, metadata, contentType }
-        const entry: Entry = { place: -1, id: '', event, since: now(), resolve, reject }
+        const entry: Entry = { event, since: now(), resolve, reject }
         const reader = open.at(-1)
         if (reader && !reader.full && waiting.size === 0) send(reader, entry)
         else if (closed && !reader) settle(entry, 'abandoned', 'the component is closing')
@@ -177,7 +166,7 @@ export function createReaders(options: ReadersOptions) {
     },
     /** Events sent and not acknowledged. */
     get inFlight() {
-      return open.reduce((sum, { sent }) => sum + countOf(sent), 0)
+      return open.reduce((sum, { sent }) => sum + sent.size, 0)
     },
     /** Events that wait until the stream has room. */
     get waiting() {

@@ -1,0 +1,104 @@
+import { once } from 'node:events'
+import type { RequestListener } from 'node:http'
+import { createServer } from 'node:https'
+import { text as readText } from 'node:stream/consumers'
+import { onTestFinished } from 'vitest'
+import { createPullSide } from '../../src/binding/sides/pull-side.ts'
+import { createCertificateAuthority } from '../../src/emulator/server/tls/certificates.ts'
+import type { Endpoints, EventHandler } from '../../src/index.ts'
+import { parseMetadata } from '../../src/metadata/typed/parse-metadata.ts'
+import { captureLog } from '../support/captured-log.ts'
+import { createManualClock } from '../support/manual-clock.ts'
+import { order } from '../support/open-pull.ts'
+
+/** A server in the place of a namespace, with what `endpoints.ca` trusts it by. */
+export async function startNamespace(answer: RequestListener) {
+  const authority = createCertificateAuthority()
+  const { certificate: cert, key } = authority.issue(['127.0.0.1'])
+  const server = createServer({ key, cert }, answer)
+  onTestFinished(() => void server.close().closeAllConnections())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const address = server.address()
+  const namespaceEndpoint = `https://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
+  return { namespaceEndpoint, binding: { endpoints: { ca: authority.certificate } } }
+}
+
+/** A pull side without the rest of a binding, on a clock that stands still. */
+export async function openSide(properties: Record<string, string>, endpoints: Endpoints, onEvent: EventHandler) {
+  const { pull } = parseMetadata(properties)
+  if (!pull) throw new Error('no pull side')
+  const log = captureLog()
+  const { clock, ...time } = createManualClock()
+  const handler = () => onEvent
+  const side = await createPullSide(pull, { endpoints, hostCredential: undefined, logger: log, clock, handler })
+  await side.start('wait', new AbortController().signal)
+  return { side, log, ...time }
+}
+
+/** One request to the data plane. */
+export interface NamespaceRequest {
+  /** `receive`, `acknowledge`, `release`, `reject` or `renewLock`. */
+  readonly operation: string
+  readonly lockTokens: readonly string[]
+  readonly authorization: string
+  /** Its number among those of its operation, from 0. */
+  readonly index: number
+}
+
+export interface NamespaceAnswer {
+  readonly status?: number
+  readonly headers?: Record<string, string>
+  readonly body?: string | Buffer
+}
+
+/** What a receive brings: an event for each lock token. */
+export const brings = (...lockTokens: readonly string[]): NamespaceAnswer => ({
+  body: JSON.stringify({
+    value: lockTokens.map((lockToken) => ({
+      brokerProperties: { lockToken, deliveryCount: 1 },
+      event: order(lockToken),
+    })),
+  }),
+})
+
+/** What a settlement is answered; `failed`: an error code by lock token. */
+export const settles = (
+  lockTokens: readonly string[],
+  failed: Readonly<Record<string, string>> = {},
+): NamespaceAnswer => ({
+  body: JSON.stringify({
+    failedLockTokens: Object.entries(failed).map(([lockToken, code]) => ({ lockToken, error: { code, message: '' } })),
+    succeededLockTokens: lockTokens.filter((token) => !(token in failed)),
+  }),
+})
+
+/** A namespace that answers by a script, `undefined` never; settlements that the script leaves out (`null`) succeed. */
+export async function scriptNamespace(script: (request: NamespaceRequest) => NamespaceAnswer | undefined | null) {
+  const requests: NamespaceRequest[] = []
+  const of = (operation: string) => requests.filter((request) => request.operation === operation)
+  const { namespaceEndpoint, binding } = await startNamespace(async (incoming, outgoing) => {
+    const [, operation = ''] = /:(\w+)\?/.exec(incoming.url ?? '') ?? []
+    const text = await readText(incoming)
+    const lockTokens: string[] = text === '' ? [] : JSON.parse(text).lockTokens
+    const request = {
+      operation,
+      lockTokens,
+      authorization: incoming.headers.authorization ?? '',
+      index: of(operation).length,
+    }
+    requests.push(request)
+    const answer = script(request)
+    if (answer === undefined) return
+    const { status = 200, headers = {}, body = '' } = answer ?? settles(lockTokens)
+    outgoing.writeHead(status, headers).end(body)
+  })
+  const properties = {
+    deliveryMode: 'pull',
+    namespaceTopic:
+      '/subscriptions/33333333-3333-4333-8333-333333333333/resourceGroups/rg/providers/Microsoft.EventGrid/namespaces/shop/topics/orders',
+    namespaceEndpoint,
+    namespaceKey: 'bWFya2Vk',
+    eventSubscriptionName: 'app',
+  }
+  return { requests, of, properties, endpoints: binding.endpoints }
+}

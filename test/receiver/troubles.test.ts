@@ -1,0 +1,171 @@
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { azureEnvironments } from '../../src/metadata/fields/azure-environment.ts'
+import { createNamespaceClient } from '../../src/receiver/namespace-client.ts'
+import { order } from '../support/open-pull.ts'
+import { brings, openSide, scriptNamespace, settles } from './scripted-namespace.ts'
+
+type World = Awaited<ReturnType<typeof scriptNamespace>>
+
+async function open({ properties, endpoints }: World, onEvent: () => unknown = () => {}, more: object = {}) {
+  const handler = vi.fn(async () => {
+    await onEvent()
+  })
+  const opened = await openSide({ ...properties, handlerTimeout: '10m', ...more }, endpoints, handler)
+  onTestFinished(async () => {
+    let closed = false
+    void opened.side.close().then(() => {
+      closed = true
+    })
+    // Its clock stands still otherwise, and some of these namespaces never answer.
+    await expect
+      .poll(() => {
+        opened.advance(600_000)
+        return closed
+      })
+      .toBe(true)
+  })
+  return { ...opened, handler }
+}
+
+it('refuses an event whose bytes are no UTF-8: no handler sees it, and it is not acknowledged', async () => {
+  const text = JSON.stringify({
+    value: ['broken', 'whole'].map((id) => ({
+      brokerProperties: { lockToken: id, deliveryCount: 1 },
+      event: order(id, { data: id === 'broken' ? 'bad \u0001' : 'a real \ufffd' }),
+    })),
+  })
+  const body = Buffer.from(text.replace('\\u0001', '\u0001'))
+  body[body.indexOf(1)] = 0xff
+  const world = await scriptNamespace(({ operation, index }) => {
+    if (operation !== 'receive') return null
+    return index === 0 ? { body } : undefined
+  })
+  const { side, handler } = await open(world)
+  await expect.poll(() => side.health().pull?.settled).toMatchObject({ acknowledge: 1, reject: 1 })
+  expect(handler.mock.calls).toHaveLength(1)
+  expect(world.of('reject').map(({ lockTokens }) => lockTokens)).toEqual([['broken']])
+})
+
+it.each([
+  { name: 'seconds', header: ['retry-after', '999999999'] },
+  { name: 'a date', header: ['retry-after', 'Tue, 01 Jan 2999 00:00:00 GMT'] },
+  { name: 'milliseconds', header: ['retry-after-ms', '9999999999'] },
+])('pauses for five minutes at most, whatever Retry-After asks for in $name', async ({ header }) => {
+  const world = await scriptNamespace(({ index }) =>
+    index === 0 ? { status: 503, headers: Object.fromEntries([header]) } : undefined,
+  )
+  const { advance, log } = await open(world)
+  await expect.poll(() => log.text()).toContain('"retryInMs":300000')
+  advance(300_000)
+  await expect.poll(() => world.of('receive')).toHaveLength(2)
+})
+
+it('pauses between empty answers that come at once, and longer each time', async () => {
+  const world = await scriptNamespace(({ index }) => (index < 6 ? { body: '{"value":[]}' } : undefined))
+  const { delays, advance, side } = await open(world)
+  for (const [index, pauseMs] of [500, 1_000, 2_000, 4_000, 5_000, 5_000].entries()) {
+    await expect.poll(() => delays.filter((ms) => ms >= 500 && ms <= 5_000).at(index)).toBe(pauseMs)
+    expect(world.of('receive')).toHaveLength(index + 1)
+    advance(pauseMs)
+  }
+  await expect.poll(() => world.of('receive')).toHaveLength(7)
+  expect(side.health().status).toBe('healthy')
+})
+
+it('tries a lock token again that the namespace could not settle for a reason of its own', async () => {
+  const world = await scriptNamespace(({ operation, lockTokens, index }) => {
+    if (operation === 'receive') return index === 0 ? brings('one', 'two', 'three') : undefined
+    return index === 0 ? settles(lockTokens, { one: 'InternalServerError', two: 'TokenLost' }) : null
+  })
+  const { side, advance, waits, log } = await open(world)
+  const repeated = waits((ms) => ms < 400)
+  advance(await repeated)
+  await expect.poll(() => side.health().pull).toMatchObject({ settled: { acknowledge: 2 }, failedSettlements: 1 })
+  expect(world.of('acknowledge').map(({ lockTokens }) => lockTokens)).toEqual([['one', 'two', 'three'], ['one']])
+  expect(log.text()).toContain('"reason":"TokenLost"')
+})
+
+it('gives a lock token up when its lock ends', async () => {
+  const world = await scriptNamespace(({ operation, lockTokens, index }) => {
+    if (operation === 'receive') return index === 0 ? brings('one') : undefined
+    return settles(lockTokens, { one: 'InternalServerError' })
+  })
+  const { side, advance } = await open(world)
+  await expect
+    .poll(() => {
+      advance(2_500)
+      return side.health().pull?.failedSettlements
+    })
+    .toBe(1)
+  expect(world.of('acknowledge').length).toBeGreaterThan(3)
+})
+
+it('warns of no lost lock where an event was settled while its renewal was under way', async () => {
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+  const world = await scriptNamespace(({ operation, index }) => {
+    if (operation === 'receive') return index === 0 ? brings('one') : undefined
+    return operation === 'renewLock' ? undefined : null
+  })
+  const { side, advance, log, handler } = await open(world, () => ended)
+  await expect.poll(() => handler.mock.calls).toHaveLength(1)
+  advance(30_000)
+  await expect.poll(() => world.of('renewLock')).toHaveLength(1)
+  end()
+  await expect.poll(() => side.health().pull?.settled).toMatchObject({ acknowledge: 1 })
+  // Closing ends the renewal as lost, after the settlement.
+  await side.close()
+  expect(log.text()).not.toContain('could not be renewed')
+})
+
+it.each([
+  { name: 'fails', answer: { status: 503 } },
+  { name: 'hangs', answer: undefined },
+])('settles what comes after a settlement that $name', async ({ answer }) => {
+  const ends = new Map<number, () => void>()
+  const world = await scriptNamespace(({ operation, lockTokens, index }) => {
+    if (operation === 'receive') return index === 0 ? brings('one', 'two') : undefined
+    return lockTokens.includes('one') ? answer : null
+  })
+  let calls = 0
+  const { side, advance, delays } = await open(world, () => new Promise<void>((resolve) => ends.set(calls++, resolve)))
+  await expect.poll(() => ends.size).toBe(2)
+  ends.get(0)?.()
+  await expect.poll(() => world.of('acknowledge')).toHaveLength(1)
+  ends.get(1)?.()
+  if (answer === undefined) {
+    await expect.poll(() => delays).toContain(1_000)
+    advance(1_000)
+  }
+  await expect.poll(() => side.health().pull?.settled).toMatchObject({ acknowledge: 1 })
+  expect(world.of('acknowledge').some(({ lockTokens }) => lockTokens.join() === 'two')).toBe(true)
+})
+
+it('renews a token that the namespace refuses at once, and then not for a minute, whoever asks', async () => {
+  const world = await scriptNamespace(() => ({ status: 401 }))
+  let renewed = 0
+  const client = createNamespaceClient({
+    ...{ namespaceEndpoint: world.properties.namespaceEndpoint, topicName: 'orders', eventSubscriptionName: 'app' },
+    authentication: {
+      kind: 'entra',
+      credential: {
+        getToken: async () => ({ token: `token-${renewed}`, expiresOnTimestamp: 0 }),
+        renew: () => void renewed++,
+      },
+      scope: azureEnvironments.AzurePublicCloud.topicScope,
+    },
+    endpoints: world.endpoints,
+  })
+  onTestFinished(() => client.close())
+  const { signal } = new AbortController()
+  for (let time = 0; time < 3; time++) {
+    expect(await client.receive({ maxEvents: 1, maxWaitSeconds: 10, signal })).toMatchObject({
+      failure: { status: 401 },
+    })
+  }
+  await client.settle({ operation: 'acknowledge', lockTokens: ['one'], signal })
+  expect(renewed).toBe(1)
+  expect(world.requests.map(({ authorization }) => authorization)).toEqual([
+    'Bearer token-0',
+    ...Array.from({ length: 4 }, () => 'Bearer token-1'),
+  ])
+})
