@@ -22,6 +22,7 @@ describe('an answer that refuses', () => {
     { status: 401, code: 'CREDENTIALS_REJECTED', says: 'set accessKey to the key of the topic, which emulate prints' },
     { status: 403, code: 'PERMISSION_DENIED', says: 'network settings' },
     { status: 404, code: 'PUBLISH_REJECTED', says: 'an endpoint that emulate prints' },
+    { status: 410, code: 'PUBLISH_REJECTED', says: 'an endpoint that emulate prints' },
     { status: 413, code: 'PAYLOAD_TOO_LARGE', says: 'smaller' },
     { status: 415, code: 'PUBLISH_REJECTED', says: 'topicEndpoint' },
     { status: 202, code: 'PUBLISH_REJECTED', says: 'where Event Grid answers 200' },
@@ -117,6 +118,45 @@ describe('the lines to paste about a topic of Azure', () => {
     kind: 'entra',
     credential: { kind: 'managedIdentity', clientId: 'client-1' },
   } as const
+
+  it.each([
+    {
+      name: 'takes no keys',
+      message: 'Local authentication is disabled for ORDERS',
+      code: 'CREDENTIALS_REJECTED',
+      says: 'set topicAuthentication to entra',
+    },
+    {
+      name: 'is not the one that the event names',
+      message: "The topic '/x' of the event is not this one",
+      code: 'PUBLISH_REJECTED',
+      says: 'leave topic out of the event',
+    },
+    {
+      name: 'refuses the key',
+      message: 'The request authorization key is not authorized',
+      code: 'CREDENTIALS_REJECTED',
+      says: 'set accessKey',
+    },
+  ])('name another way than a key where the topic $name', async ({ message, code, says }) => {
+    const topic = await startTopic(() => ({ status: 401, body: problem('Unauthorized', message) }))
+    const gridEvent = { id: '1', subject: 's', eventType: 't', eventTime: '2026-03-11T08:00:00Z', topic: '/x' }
+    const error = await refusal(openPublisher(topic.endpoint).publisher.publish(gridEvent))
+    expect(error.code).toBe(code)
+    expect(error.fix).toContain(says)
+    expect(error.fix).not.toContain('--name 127')
+  })
+
+  it.each([404, 410])('say after %i how the endpoint of a namespace topic looks, which no az line finds', (status) => {
+    const answer = { kind: 'answered', status, message: '', requestId: undefined, retryAfterMs: undefined } as const
+    const output = {
+      topicEndpoint: 'https://shop.westeurope-1.eventgrid.azure.net',
+      authentication: key,
+      topicSchema: 'auto',
+    } as const
+    const { fix } = explainRejection(answer, { output, ids: [], published: [], attempts: 1 })
+    expect(fix).toContain('https://shop.westeurope-1.eventgrid.azure.net/topics/<topic>:publish')
+  })
 
   it.each([
     {

@@ -1,5 +1,6 @@
 // Pull delivery put together: Queue subscription first, then receiver, by key or token.
 import { isUtf8 } from 'node:buffer'
+import { explainNamespaceRefusal } from '../../azure/namespace-refusal.ts'
 import { namespaceUrl } from '../../core/endpoints.ts'
 import type { EventHandler } from '../../core/event.ts'
 import { createQuietLog, type QuietLog } from '../../core/quiet-log.ts'
@@ -14,7 +15,6 @@ import { judgePull } from '../health.ts'
 import { createSubscriptionKeeper } from '../upkeep/subscription-keeper.ts'
 import type { InputSide } from './input-side.ts'
 import type { PullControl } from './pull-control.ts'
-import { pullRemedy } from './pull-remedy.ts'
 import type { SideOptions } from './side-options.ts'
 
 /**
@@ -100,7 +100,7 @@ function startReceiver(
     dispatch: createEventDispatch(pull, { handler, now, log: handlerLog, clock }),
     lockDurationMs: pull.lockDurationSeconds === undefined ? undefined : pull.lockDurationSeconds * 1000,
     hasHandler: () => handler() !== undefined,
-    remedy: (failure) => pullRemedy(failure, pull, namespaceEndpoint),
+    remedy: (failure) => explainNamespaceRefusal(failure, pull, namespaceEndpoint),
     ...{ eventSubscriptionName, maxConcurrency, log, logger, clock },
   })
 }

@@ -9,6 +9,7 @@ import {
   SpanKind,
   trace,
 } from '@opentelemetry/api'
+import { topicName } from '../../azure/topic-name.ts'
 import { BindingError } from '../../core/errors.ts'
 import {
   attribute,
@@ -23,7 +24,6 @@ import {
 import { contextOfSpan, remoteSpan, type TraceContext } from '../../core/telemetry/trace-context.ts'
 import type { CallEvents, WireEvent } from '../payload/to-events.ts'
 import type { TopicAnswer } from '../topic/topic-answer.ts'
-import { topicName } from '../topic/topic-name.ts'
 import { withTraceContext } from './event-trace.ts'
 
 /** One call of `create`, in traces and metrics. */

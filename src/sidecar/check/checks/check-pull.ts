@@ -1,5 +1,5 @@
 // Checks `pull/receive` and `pull/settle`: may key or token receive and acknowledge.
-import { pullRemedy } from '../../../binding/sides/pull-remedy.ts'
+import { explainNamespaceRefusal } from '../../../azure/namespace-refusal.ts'
 import type { PullMetadata } from '../../../metadata/typed/metadata.ts'
 import { readFailure } from '../../../provision/arm/arm-failure.ts'
 import type {
@@ -83,7 +83,7 @@ function refusal(pull: PullMetadata, endpoint: string, failure: RequestFailure):
   const isSilent = status === undefined
   const otherwise = isSilent ? 'check namespaceEndpoint, the network and a proxy (HTTPS_PROXY)' : 'run it again'
   return failed(isSilent ? `${host} gives no answer: ${reason}` : `${host} answered with ${reason}`, {
-    remedy: fix ?? pullRemedy(failure, pull, endpoint) ?? otherwise,
+    remedy: fix ?? explainNamespaceRefusal(failure, pull, endpoint) ?? otherwise,
     belongsTo: noToken ? 'azure/credential' : about(status),
   })
 }

@@ -1,12 +1,18 @@
-// Advice when a namespace refuses receiving (401, 403, 404, 410): `az` lines, role.
-import { emulatorFixes, fixFor, roleFix } from '../../azure/emulator-fix.ts'
-import type { PullMetadata } from '../../metadata/typed/metadata.ts'
-import type { RequestFailure } from '../../receiver/namespace-client.ts'
-import { shellWord } from '../../support/text/text.ts'
+// What a refusal of a namespace to receive or settle means, and what to do about it.
+
+import type { PullMetadata } from '../metadata/typed/metadata.ts'
+import { shellWord } from '../support/text/text.ts'
+import { emulatorFixes, fixFor, roleFix } from './emulator-fix.ts'
+
+export interface NamespaceRefusal {
+  /** Absent where there was no answer. */
+  readonly status?: number
+  readonly reason: string
+}
 
 /** What to do about a refusal of the namespace; `undefined` where its status tells nothing. */
-export function pullRemedy(
-  failure: Pick<RequestFailure, 'status' | 'reason'>,
+export function explainNamespaceRefusal(
+  failure: NamespaceRefusal,
   pull: PullMetadata,
   namespaceEndpoint: string,
 ): string | undefined {
@@ -26,8 +32,8 @@ export function pullRemedy(
   return undefined
 }
 
-/** Event Grid documents 410 for a missing topic when publishing. Which status says what for receiving is not documented. */
-function whatIsMissing({ status, reason }: Pick<RequestFailure, 'status' | 'reason'>, pull: PullMetadata): string {
+/** Event Grid documents 410 for a missing topic when publishing, and was seen to answer 404 to all calls: the words tell what is missing. */
+function whatIsMissing({ reason }: NamespaceRefusal, pull: PullMetadata): string {
   const { namespaceTopic, eventSubscriptionName, credential } = pull
   const { id, subscriptionId, resourceGroup, namespace, topic } = namespaceTopic
   const checkTopic =
@@ -39,5 +45,5 @@ function whatIsMissing({ status, reason }: Pick<RequestFailure, 'status' | 'reas
     (credential ? '' : ', or give tenantId, clientId and clientSecret so that it is created here')
   const namesSubscription = /event ?subscription/i.test(reason)
   if (namesSubscription) return create
-  return status === 410 || /topic/i.test(reason) ? checkTopic : `${create}. If it exists, ${checkTopic}`
+  return /topic/i.test(reason) ? checkTopic : `${create}. If it exists, ${checkTopic}`
 }

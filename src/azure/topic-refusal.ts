@@ -1,0 +1,132 @@
+// What an answer of a topic that did not take events means, and what to do about it: custom topics, domains, namespace topics.
+import type { PublishErrorCode } from '../core/errors.ts'
+import { isNamespaceTopic } from '../metadata/fields/parse-endpoint.ts'
+import type { EventSchema, OutputMetadata } from '../metadata/typed/metadata.ts'
+import { shellWord } from '../support/text/text.ts'
+import { emulatorFixes, fixFor, roleFix } from './emulator-fix.ts'
+import { topicName } from './topic-name.ts'
+
+export interface TopicRefusal {
+  readonly status: number
+  /** Event Grid's message; empty where it gave none. */
+  readonly message: string
+}
+
+export interface TopicRefusalContext {
+  readonly output: Pick<OutputMetadata, 'topicEndpoint' | 'authentication' | 'topicSchema'>
+  /** The schema of the events that were sent; absent where there were none. */
+  readonly sent?: EventSchema
+}
+
+interface Meaning {
+  readonly code: PublishErrorCode
+  readonly fix: string
+}
+
+/** Decides what an answer other than 200 means (pure). */
+export function explainTopicRefusal({ status, message }: TopicRefusal, { output, sent }: TopicRefusalContext): Meaning {
+  const { topicEndpoint, topicSchema, authentication } = output
+  const remedies = remediesFor(topicEndpoint)
+  const withKey = authentication.kind === 'accessKey'
+  // A namespace topic has no 413.
+  if (status === 413 || (status === 403 && /too large|maximum size/i.test(message)))
+    return { code: 'PAYLOAD_TOO_LARGE', fix: 'publish fewer or smaller events in one call' }
+  if (status === 401 && withKey) {
+    if (/local ?auth/i.test(message)) return { code: 'CREDENTIALS_REJECTED', fix: noKeysFix }
+    if (sent === 'EventGridSchema' && /\btopic\b/i.test(message))
+      return { code: 'PUBLISH_REJECTED', fix: eventTopicFix }
+    return { code: 'CREDENTIALS_REJECTED', fix: remedies.accessKey() }
+  }
+  if (status === 401 || status === 403) {
+    const fix = withKey ? firewallFix : `${firewallFix}; ${remedies.role(clientOf(authentication))}`
+    return { code: 'PERMISSION_DENIED', fix }
+  }
+  // Event Grid documents 410 for a missing topic of a namespace, and was seen to answer 404.
+  if (status === 404 || status === 410) return { code: 'PUBLISH_REJECTED', fix: remedies.topic() }
+  if (status === 400) {
+    const wrongSchema = sent && wrongSchemaFix(message, sent, topicSchema)
+    const fix = wrongSchema ?? 'correct the event, and let topicSchema be the input schema of the topic'
+    return { code: 'PUBLISH_REJECTED', fix }
+  }
+  if (status === 429) {
+    return { code: 'PUBLISH_UNAVAILABLE', fix: 'publish more slowly, or spread the events over more topics' }
+  }
+  if (status === 408 || status >= 500) return { code: 'PUBLISH_UNAVAILABLE', fix: 'publish again later' }
+  return {
+    code: 'PUBLISH_REJECTED',
+    fix: 'check that topicEndpoint is the endpoint of an Event Grid topic and that no proxy answers in its place',
+  }
+}
+
+const firewallFix = "let the topic's network settings admit this machine"
+
+const noKeysFix =
+  'it takes no keys: set topicAuthentication to entra, and give the client the role EventGrid Data Sender; ' +
+  'or let the topic take keys again (disableLocalAuth: false)'
+
+const eventTopicFix =
+  'leave topic out of the event (source, in the metadata of a call), or let it be the resource id of this topic; ' +
+  'for a domain it is the name of the domain topic'
+
+/** With lines to paste. What the endpoint does not tell, `az` looks up by the name in it. */
+function remediesFor(topicEndpoint: string) {
+  const url = new URL(topicEndpoint)
+  const isNamespace = isNamespaceTopic(topicEndpoint)
+  const resource = isNamespace ? 'namespace' : 'topic'
+  const name = shellWord((isNamespace ? namespaceName(url) : topicName(url)) ?? `<${resource}>`)
+  const lookUp = (field: string) =>
+    `"$(az resource list --name ${name} --resource-type Microsoft.EventGrid/${resource}s --query '[0].${field}' --output tsv)"`
+  const fix = (emulator: string, azure: string) => fixFor(topicEndpoint, emulator, azure)
+  const keys = isNamespace ? 'namespace list-key' : 'topic key list'
+  const missing = isNamespace
+    ? 'the namespace has no such topic: check the name before :publish in topicEndpoint'
+    : `set topicEndpoint to the topic's own; that of a namespace topic is https://${url.host}/topics/<topic>:publish:\n` +
+      `az eventgrid topic list --query "[?name=='${name}'].endpoint" --output tsv`
+  return {
+    accessKey: () =>
+      fix(
+        emulatorFixes.key('accessKey'),
+        `set accessKey to a key of this ${resource}:\n` +
+          `az eventgrid ${keys} --name ${name} --resource-group ${lookUp('resourceGroup')}`,
+      ),
+    role: (clientId: string | undefined) => roleFix(topicEndpoint, 'EventGrid Data Sender', clientId, lookUp('id')),
+    topic: () => fix(emulatorFixes.topic, missing),
+  }
+}
+
+/** The first label of a host of Azure; `undefined` for other hosts. */
+const namespaceName = ({ hostname }: URL) => topicName(new URL(`https://${hostname}/`))
+
+const clientOf = (authentication: OutputMetadata['authentication']) =>
+  authentication.kind === 'entra' && 'clientId' in authentication.credential
+    ? authentication.credential.clientId
+    : undefined
+
+/** What Event Grid calls the schemas in its answer to a publisher. */
+const schemaByName: ReadonlyMap<string | undefined, EventSchema> = new Map([
+  ['CloudEventV10', 'CloudEventSchemaV1_0'],
+  ['EventGridEvent', 'EventGridSchema'],
+])
+
+const mismatchOf: Readonly<Record<EventSchema, string>> = {
+  CloudEventSchemaV1_0: 'this topic takes CloudEvents, and an Event Grid event was sent',
+  EventGridSchema: 'this topic takes Event Grid events, and a CloudEvent was sent',
+}
+
+const shapeOf: Readonly<Record<EventSchema, string>> = {
+  CloudEventSchemaV1_0: '{ specversion, id, source, type, data }',
+  EventGridSchema: '{ id, subject, eventType, eventTime, data, dataVersion }',
+}
+
+/** What to do where a topic refused events for their schema (pure); `undefined` where its answer names no other than the one sent. */
+function wrongSchemaFix(
+  message: string,
+  sent: EventSchema,
+  topicSchema: OutputMetadata['topicSchema'],
+): string | undefined {
+  const taken = schemaByName.get(/'(\w+)' schema/.exec(message)?.[1])
+  if (taken === undefined || taken === sent) return undefined
+  // With `auto` data becomes a CloudEvent.
+  const isSet = topicSchema === taken || (topicSchema === 'auto' && taken === 'CloudEventSchemaV1_0')
+  return `${mismatchOf[taken]}: ${isSet ? '' : `set topicSchema to ${taken}, and `}publish data alone or ${shapeOf[taken]}`
+}
