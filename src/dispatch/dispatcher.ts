@@ -226,7 +226,7 @@ export function createDispatcher(options: DispatcherOptions) {
     work.toBegin.length = 0
     work.cancelTimeout?.()
     unsettled--
-    delivery.settle(outcomes, known.settled(delivery.members, outcomes))
+    known.settle(delivery.members, outcomes, (onKnown) => delivery.settle(outcomes, onKnown))
     checkIdle()
   }
 

@@ -26,14 +26,21 @@ export function createKnownOutcomes(capacity = 10_000) {
   }
 
   return {
-    /** Keeps the outcomes of a delivery until its sender is heard: call back with whether it took them. */
-    settled(members: readonly DeliveryMember[], outcomes: readonly EventOutcome[]): (isTaken: boolean) => void {
+    /** Tells a delivery's outcomes, and keeps them until `tell` calls back with whether the sender took them. */
+    settle(
+      members: readonly DeliveryMember[],
+      outcomes: readonly EventOutcome[],
+      tell: (onKnown: (isTaken: boolean) => void) => void,
+    ): void {
       const one: Unsure = { members, outcomes, final: undefined }
-      unsure.add(one)
-      return (isTaken) => {
+      let isKnown = false
+      tell((isTaken) => {
+        isKnown = true
         unsure.delete(one)
         if (!isTaken) for (const [digest, outcome] of finalOutcomes(one)) remember(digest, outcome)
-      }
+      })
+      // Most senders are heard at once.
+      if (!isKnown) unsure.add(one)
     },
     /** The outcome of an event that was handled before and that its sender does not know; undefined for any other. */
     find(digest: string): FinalOutcome | undefined {

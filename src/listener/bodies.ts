@@ -12,6 +12,7 @@ import type { Answers } from './answers.ts'
 import { eventMetadata } from './event-metadata.ts'
 import { type Answer, problemAnswer } from './http/answer.ts'
 import { bytesOf, noRoom, overLimit } from './http/read-body.ts'
+import { createTurn } from './http/turn.ts'
 
 export interface BodiesOptions {
   readonly dispatcher: Dispatcher
@@ -20,6 +21,7 @@ export interface BodiesOptions {
   /** As traces and metrics name it. */
   readonly source: DeliverySource
   readonly maxRequestBytes: number
+  readonly maxConcurrency: number
   /** Lower-case names of the delivery attributes that the event subscription declares, as far as they are known. */
   readonly declaredAttributes: () => ReadonlySet<string>
 }
@@ -28,7 +30,17 @@ export interface BodiesOptions {
 export type Bodies = ReturnType<typeof createBodies>
 
 export function createBodies(options: BodiesOptions) {
-  const { dispatcher, answers, log, source, maxRequestBytes, declaredAttributes } = options
+  const { dispatcher, answers, log, source, maxRequestBytes, maxConcurrency, declaredAttributes } = options
+  // A call is given back when the turn is over at the earliest, so no more deliveries wait than there are calls.
+  const turn = createTurn(maxConcurrency)
+
+  function tryDeliver(reply: FastifyReply, body: Buffer, arrivedAt: number): void {
+    try {
+      deliver(reply, body, arrivedAt)
+    } catch (error) {
+      fail(reply, error)
+    }
+  }
 
   function deliver(reply: FastifyReply, body: Buffer, arrivedAt: number): void {
     const { headers } = reply.request
@@ -73,7 +85,7 @@ export function createBodies(options: BodiesOptions) {
       const bytes = bytesOf(body)
       const refuse = (answer: Answer, logEvent: 'unreadable' | 'noRoom' | 'replaced') =>
         answers.refuse(reply, { answer, logEvent, unproven: !isDelivery })
-      if (bytes !== undefined && isDelivery) deliver(reply, bytes, arrivedAt)
+      if (bytes !== undefined && isDelivery) turn.add(() => tryDeliver(reply, bytes, arrivedAt), bytes.length)
       else if (bytes !== undefined) {
         const answer = answerValidation(bytes)
         answers.refuse(reply, { answer, unproven: true, ...(answer.status === 400 && { logEvent: 'unreadable' }) })
@@ -87,7 +99,7 @@ export function createBodies(options: BodiesOptions) {
 const acknowledgement: Answer = { status: 200, headers: {} }
 
 /**
- * Answers 500 through Fastify, with the host's hooks for errors. Never throws: it may run outside of Fastify's handler, where an error would
+ * Answers 500 through Fastify, with the host's hooks for errors. Never throws: it runs outside of Fastify's handler, where an error would
  * end the process.
  */
 function fail(reply: FastifyReply, error: unknown): void {

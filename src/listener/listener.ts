@@ -80,10 +80,10 @@ export async function createListener(options: ListenerOptions) {
   const { isCrowded } = server
   const answers = createAnswers({ scope: input.scope, logger, log, source, onForeignDelivery, now, isCrowded })
   const { declaredAttributes = () => noAttributes } = options
-  const { maxRequestBytes } = input
+  const { maxRequestBytes, maxConcurrency } = input
   const routes = createRoutes({
     ...{ gate, answers, elapsed },
-    bodies: createBodies({ dispatcher, answers, log, source, maxRequestBytes, declaredAttributes }),
+    bodies: createBodies({ dispatcher, answers, log, source, maxRequestBytes, maxConcurrency, declaredAttributes }),
     deliveryBudget: { maxBytes: limits.maxUnfinishedBytes, held: 0 },
     validationBudget: { maxBytes: limits.maxUnprovenBytes, held: 0 },
   })

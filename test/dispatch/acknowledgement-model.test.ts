@@ -236,7 +236,7 @@ it('remembers as many outcomes as it may, the latest', () => {
         let expected: typeof changes = []
         for (const next of changes) {
           expected = [...expected.filter(({ event }) => event !== next.event), next].slice(-capacity)
-          known.settled(events[next.event] ?? [], [next.outcome])(false)
+          known.settle(events[next.event] ?? [], [next.outcome], (onKnown) => onKnown(false))
           expect(events.flatMap((one) => one.map((event) => 'digest' in event && known.find(event.digest)))).toEqual(
             events.map((_, index) => expected.find(({ event }) => event === index)?.outcome),
           )

@@ -1,0 +1,53 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { request } from '../attack/target.ts'
+import { cloudEventText, openListener, proof } from './open-listener.ts'
+
+/** Deliveries that arrive at the same time are worked off together; each is still a request of its own. */
+const ids = Array.from({ length: 150 }, (_, index) => `event-${index}`)
+
+const head = ['content-type: application/cloudevents+json', ...Object.entries(proof).map((pair) => pair.join(': '))]
+
+/** Deliveries that are sent in one piece: their bodies end in the same turn of the event loop. The last one closes the connection. */
+const pipelined = () =>
+  ids
+    .map((id) => {
+      const connection = `connection: ${id === ids.at(-1) ? 'close' : 'keep-alive'}`
+      return request('POST /api/events HTTP/1.1', [...head, `x-store: ${id}`, connection], cloudEventText(id))
+    })
+    .join('')
+
+it.each([
+  { maxConcurrency: 256, together: 32 },
+  { maxConcurrency: 8, together: 8 },
+  { maxConcurrency: 1, together: 1 },
+])(
+  'works off $together deliveries together with maxConcurrency $maxConcurrency, each in its own asynchronous context',
+  async ({ maxConcurrency, together }) => {
+    const store = new AsyncLocalStorage<unknown>()
+    let arrived = 0
+    const waiting: number[] = []
+    const seen: unknown[] = []
+    const { raw } = await openListener({
+      input: { maxConcurrency },
+      fastify(server) {
+        server.addHook('preHandler', async () => void arrived++)
+        server.addHook('preHandler', ({ headers }, _reply, done) => store.run(headers['x-store'], done))
+      },
+      async handler({ cloudEvent: { id } }) {
+        waiting.push(arrived - waiting.length)
+        seen.push([id, store.getStore()])
+      },
+    })
+    await raw(pipelined())
+    expect(Math.max(...waiting)).toBe(together)
+    expect(seen.toSorted()).toEqual(ids.map((id) => [id, id]).toSorted())
+  },
+)
+
+it('takes deliveries while a test has replaced the timers', async () => {
+  const { deliver } = await openListener({ handler: () => undefined })
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  expect((await deliver(cloudEventText('real'))).status).toBe(200)
+})
