@@ -145,9 +145,12 @@ export function createDispatcher(options: DispatcherOptions) {
   }
 
   function beginAnew(work: OpenDelivery, index: number): void {
+    // It has given up an event before, so its answer is 503 in any case.
+    const hasGivenUp = work.state !== 'waiting' && work.outcomes.includes('notTried')
     work.outcomes[index] = 'notTried'
     work.toBegin.push(index)
-    if (work.state !== 'waiting') proceed(work)
+    if (hasGivenUp) giveUp(work)
+    else if (work.state !== 'waiting') proceed(work)
   }
 
   /** Gives a redelivered event the outcome that it had before, or lets it join the call that still runs. False: it is new. */
